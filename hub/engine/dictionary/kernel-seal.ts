@@ -1,6 +1,7 @@
 /** A dictionary that the kernel makes: its structure, and its way into a segment's file. */
 
 import type { SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
+import type { Spool } from "#hub/engine/files/spool.ts";
 import * as at from "#hub/engine/kernel/assembly/layout.ts";
 import type { Kernel } from "#hub/engine/kernel/kernel.ts";
 import type { DictionaryEntry } from "./dictionary-writer.ts";
@@ -51,15 +52,27 @@ export class KernelSeal {
     kernel.setLength(this.sealAt + at.SEAL_POSTINGS, 0);
   }
 
-  /** Writes what is left and returns the directory's entry. */
-  finish(file: SegmentFileWriter): DictionaryEntry {
+  /** Moves the blocks of terms so far aside where they have come to FLUSH_BYTES: their place is after all postings. */
+  spoolBlocks(spool: Spool): void {
+    const kernel = this.#kernel;
+    const blocks = kernel.view(this.sealAt + at.SEAL_BLOCKS);
+    if (blocks.length < at.FLUSH_BYTES) return;
+    spool.write(blocks);
+    kernel.setWord(this.sealAt + at.SEAL_BLOCKS_FLUSHED, spool.sizeBytes);
+    kernel.setLength(this.sealAt + at.SEAL_BLOCKS, 0);
+  }
+
+  /** Writes what is left and returns the directory's entry. `blocksAt`: where blocks that were put aside begin in the file. */
+  finish(file: SegmentFileWriter, blocksAt?: number): DictionaryEntry {
     const { sealAt } = this;
     const kernel = this.#kernel;
     this.flush(file);
+    const from = blocksAt ?? file.length;
+    file.write(kernel.view(sealAt + at.SEAL_BLOCKS));
     return {
       size: this.size,
       postings: [this.#start, this.#flushed],
-      blocks: file.write(kernel.view(sealAt + at.SEAL_BLOCKS)),
+      blocks: [from, file.length - from],
       index: file.write(kernel.view(sealAt + at.SEAL_INDEX)),
       positions: this.#kept === at.KEEP_POSITIONS,
       sumTotalTermFreq: kernel.float(sealAt + at.SEAL_TOTAL_TERM_FREQ),

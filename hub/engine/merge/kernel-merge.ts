@@ -9,6 +9,7 @@ import type { DictionaryWindows } from "#hub/engine/dictionary/dictionary-window
 import type { DictionaryEntry } from "#hub/engine/dictionary/dictionary-writer.ts";
 import { KernelSeal } from "#hub/engine/dictionary/kernel-seal.ts";
 import type { SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
+import type { Spool } from "#hub/engine/files/spool.ts";
 import { KEEP_FREQS, KEEP_POSITIONS } from "#hub/engine/kernel/assembly/layout.ts";
 import * as at from "#hub/engine/kernel/assembly/layout-merge.ts";
 import { Kernel } from "#hub/engine/kernel/kernel.ts";
@@ -59,16 +60,19 @@ export class KernelMerge {
   readonly #dictionaries: readonly MergedDictionary[];
   readonly #seal: KernelSeal;
   readonly #walksAt: number;
+  readonly #spool: Spool | undefined;
   /** Blocks beside the walks, by address. */
   readonly #blocks = new Map<number, number>();
 
-  /** `norms`: of the merged segment, null without. */
+  /** `norms`: of the merged segment, null without. `spool` has the blocks of terms until the end; memory without it. */
   constructor(
     kernel: Kernel,
     dictionaries: readonly MergedDictionary[],
     norms: Uint8Array | null,
     hasPositions: boolean,
+    spool?: Spool,
   ) {
+    this.#spool = spool;
     this.#kernel = kernel;
     this.#dictionaries = dictionaries;
     this.#seal = new KernelSeal(kernel, hasPositions ? KEEP_POSITIONS : KEEP_FREQS);
@@ -91,11 +95,12 @@ export class KernelMerge {
     if (state === at.MERGE_DAMAGED)
       throw new AppError("data_corrupt", "the postings of a segment that is merged can't be read");
     this.#seal.flush(file);
+    if (this.#spool !== undefined) this.#seal.spoolBlocks(this.#spool);
     return state === at.MERGE_DONE;
   }
 
-  /** Writes the rest, fills the ordinals, and returns the directory's entry; null for no terms. */
-  finish(file: SegmentFileWriter): DictionaryEntry | null {
+  /** Writes the rest, fills the ordinals, and returns the directory's entry; null for no terms. Yields now and then. */
+  *finish(file: SegmentFileWriter): Generator<void, DictionaryEntry | null> {
     if (this.#seal.size === 0) return null;
     const { memory } = this.#kernel;
     for (const [number, { ordinals }] of this.#dictionaries.entries()) {
@@ -103,7 +108,13 @@ export class KernelMerge {
       const from = this.#kernel.word(this.#walksAt + number * at.WALK_BYTES + at.WALK_ORDINALS);
       copyBytes(memory.bytes, from, from + ordinals.byteLength, new Uint8Array(ordinals.buffer), 0);
     }
-    return this.#seal.finish(file);
+    this.#seal.flush(file);
+    const blocksAt = file.length;
+    for (const piece of this.#spool?.pieces() ?? []) {
+      file.write(piece);
+      yield;
+    }
+    return this.#seal.finish(file, blocksAt);
   }
 
   /** Gives the memory back. */

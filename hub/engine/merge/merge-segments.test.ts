@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { kernelIndexing } from "#hub/engine/documents/kernel-documents.ts";
@@ -92,6 +95,41 @@ suite("merged segments", () => {
     });
     const result = new Segment(merged(inputs));
     assert.equal(result.dictionary("message")!.find("all")!.docFreq, 600 + 1 + 1500 + 200);
+  });
+
+  test("terms of more documents than a list holds merge to the bytes of TypeScript, also where blocks are put aside", () => {
+    const random = new Random(11);
+    const inputs = [17_000, 130, 20_000].map((count, number) => {
+      const documents = Array.from({ length: count }, (_, doc) => ({
+        message: `all ${"again ".repeat(random.below(4))}id${number}x${doc}`,
+        k: random.oneIn(9) ? "few" : "most",
+      }));
+      const live = number === 2 ? Bitset.full(count) : null;
+      for (let doc = 0; doc < count; doc += 1 + random.below(200)) live?.remove(doc);
+      return { segment: segmentOf(documents), live };
+    });
+    const spoolPath = join(mkdtempSync(join(tmpdir(), "tailrace-spool-")), "x.seg.tmp");
+    const { byKernel, byTwin } = mergedBoth(inputs, spoolPath);
+    assertSameSegment(byKernel, byTwin);
+    assert.deepEqual(readdirSync(dirname(spoolPath)), []);
+    rmSync(dirname(spoolPath), { recursive: true });
+  });
+
+  test("a merge of many documents takes little more of the kernel's memory than one of few", () => {
+    const segment = segmentOf(
+      Array.from({ length: 30_000 }, (_, doc) => ({ message: `all again again again ${doc} and${doc}` })),
+    );
+    const spoolPath = join(mkdtempSync(join(tmpdir(), "tailrace-spool-")), "x.seg.tmp");
+    const most = (count: number): number => {
+      const inputs = Array.from({ length: count }, () => ({ segment, live: null }));
+      const work = mergeSegments(numberDocuments(inputs), new MemorySink(), { usesKernel: true, spoolPath });
+      let usedBytes = 0;
+      for (const _ of work) usedBytes = Math.max(usedBytes, mergeKernel().memory.usedBytes);
+      return usedBytes;
+    };
+    const [few, many] = [most(2), most(8)];
+    assert.ok(many < few + 4 * 1024 * 1024, `${few} bytes, then ${many}`);
+    rmSync(dirname(spoolPath), { recursive: true });
   });
 
   test("stored blocks with the final compression are copied unchanged", () => {

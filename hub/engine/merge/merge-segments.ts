@@ -19,7 +19,7 @@ import { fullPresence, type PresenceEntry, writePresence } from "../segment/pres
 import { mergeKernel } from "./kernel-merge.ts";
 import { columnKindOf, hasOrdinals, mergeColumn, mergeDocumentColumn } from "./merge-columns.ts";
 import { type MergeInput, mergedDocCount } from "./merge-input.ts";
-import { mergeTerms } from "./merge-terms.ts";
+import { mergeTerms, type TermsMerge } from "./merge-terms.ts";
 
 /** Larger blocks and a higher level than in fresh segments: merged ones stay. */
 const SOURCE_BLOCK_BYTES = 256 * 1024;
@@ -33,6 +33,8 @@ const PAUSE_EVERY = 1024;
 export interface MergeOptions {
   /** False for a merge that the kernel's memory is too small for: documents aren't cut into columns then. */
   readonly usesKernel: boolean;
+  /** Where nothing is, beside the segment: blocks of terms are put aside there; without it they stay in memory. */
+  readonly spoolPath?: string;
   /** What cuts the documents instead of the kernel. */
   readonly columns?: DocumentColumns;
 }
@@ -46,7 +48,7 @@ export function* mergeSegments(
   sink: ByteSink,
   options: MergeOptions = { usesKernel: true },
 ): Generator<void, void> {
-  const { usesKernel } = options;
+  const { usesKernel, spoolPath = null } = options;
   const docCount = mergedDocCount(inputs);
   const file = new SegmentFileWriter(sink);
   const source = yield* mergeSources(inputs, file, options);
@@ -59,7 +61,7 @@ export function* mergeSegments(
   const fields: Record<string, FieldEntry> = {};
   const names = new Set(inputs.flatMap(({ segment }) => segment.fieldNames()));
   for (const name of names) {
-    const entry = yield* mergeField(name, inputs, file, { docCount, usesKernel });
+    const entry = yield* mergeField(name, inputs, file, { docCount, usesKernel, spoolPath });
     if (entry !== null) fields[name] = entry;
   }
   const versions = yield* mergeDocumentColumn("version", inputs, docCount);
@@ -81,7 +83,7 @@ function* mergeField(
   name: string,
   inputs: readonly MergeInput[],
   file: SegmentFileWriter,
-  { docCount, usesKernel }: { readonly docCount: number; readonly usesKernel: boolean },
+  { docCount, ...how }: Pick<TermsMerge, "usesKernel" | "spoolPath"> & { readonly docCount: number },
 ): Generator<void, FieldEntry | null> {
   const presence = mergePresence(name, inputs, file, docCount);
   if (presence.count === 0) return null;
@@ -94,8 +96,8 @@ function* mergeField(
     inputs,
     norms,
     file,
-    usesKernel,
     hasOrdinals: hasOrdinals(kind),
+    ...how,
   });
   if (terms.entry !== null) entry.terms = terms.entry;
   if (norms !== null) entry.norms = file.write(norms);

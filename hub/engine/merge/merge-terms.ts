@@ -4,6 +4,7 @@ import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { compareBytes } from "#hub/engine/bytes/bytes.ts";
 import { type DictionaryEntry, DictionaryWriter } from "#hub/engine/dictionary/dictionary-writer.ts";
 import type { SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
+import { Spool } from "#hub/engine/files/spool.ts";
 import { PostingsList } from "#hub/engine/postings/postings-writer.ts";
 import { NO_MORE_DOCS, type TermIterator } from "#hub/engine/searcher/searcher.ts";
 import { KernelMerge, type MergedDictionary, mergeKernel } from "./kernel-merge.ts";
@@ -19,7 +20,7 @@ const MAX_KERNEL_BYTES = 2 ** 32 - 2 ** 20;
 const WINDOWS_BYTES = 4 * 1024 * 1024;
 
 /** What is merged, and where to. */
-interface TermsMerge {
+export interface TermsMerge {
   readonly name: string;
   readonly inputs: readonly MergeInput[];
   /** Of the merged segment; null without. */
@@ -27,6 +28,8 @@ interface TermsMerge {
   readonly file: SegmentFileWriter;
   /** False: the kernel's memory was too small for this merge. */
   readonly usesKernel: boolean;
+  /** Where what memory needn't hold is put aside; null: nowhere. */
+  readonly spoolPath: string | null;
   /** Whether the field has a column of its terms' numbers. */
   readonly hasOrdinals: boolean;
 }
@@ -63,12 +66,15 @@ export function* mergeTerms(merge: TermsMerge): Generator<void, MergedTerms> {
       ordinals: ordinals[index]!,
     });
   }
-  const work = new KernelMerge(mergeKernel(), dictionaries, merge.norms, hasPositions(merge));
+  const { file, norms, spoolPath } = merge;
+  const spool = spoolPath === null ? undefined : new Spool(spoolPath);
+  const work = new KernelMerge(mergeKernel(), dictionaries, norms, hasPositions(merge), spool);
   try {
-    while (!work.step(merge.file)) yield;
-    return { entry: work.finish(merge.file), ordinals };
+    while (!work.step(file)) yield;
+    return { entry: yield* work.finish(file), ordinals };
   } finally {
     work.release();
+    spool?.close();
   }
 }
 

@@ -169,7 +169,10 @@ export class MergeTask {
         live: liveDocs?.clone() ?? null,
       })),
     );
-    this.#work = mergeSegments(this.#merging, this.#sink, { usesKernel });
+    this.#work = mergeSegments(this.#merging, this.#sink, {
+      usesKernel,
+      spoolPath: `${this.#path}.tmp`,
+    });
   }
 
   uses(entry: ShardSegment): boolean {

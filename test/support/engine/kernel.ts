@@ -78,12 +78,16 @@ export function sealedImage(
   return sealedBytes(indexing, mapping, sources, true).image;
 }
 
-/** Merges segments to memory, by the kernel and without it. */
-export function mergedBoth(segments: readonly LiveSegment[]): {
+/** Merges segments to memory, by the kernel and without it. `spoolPath`: see MergeOptions. */
+export function mergedBoth(
+  segments: readonly LiveSegment[],
+  spoolPath?: string,
+): {
   readonly byKernel: SegmentFile;
   readonly byTwin: SegmentFile;
 } {
-  const [byKernel, byTwin] = [{ usesKernel: true }, { usesKernel: false, columns: new ColumnarWriter() }].map(
+  const kernelOptions = { usesKernel: true, ...(spoolPath !== undefined && { spoolPath }) };
+  const [byKernel, byTwin] = [kernelOptions, { usesKernel: false, columns: new ColumnarWriter() }].map(
     (options) => {
       const sink = new MemorySink();
       for (const _ of mergeSegments(numberDocuments(segments), sink, options));

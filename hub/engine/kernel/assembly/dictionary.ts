@@ -15,6 +15,7 @@ import {
   SCRATCH_DOCS,
   SCRATCH_POSITIONS,
   SEAL_BLOCKS,
+  SEAL_BLOCKS_FLUSHED,
   SEAL_DOC_FREQ,
   SEAL_ENDS,
   SEAL_FLUSHED,
@@ -30,7 +31,7 @@ import {
   TERM_BYTES,
   TERMS_PER_BLOCK,
 } from "./layout";
-import { docCount, listOccurrences, totalFreq, writePostings } from "./postings";
+import { docCount, endPostings, listOccurrences, totalFreq } from "./postings";
 import { scratch } from "./scratch";
 import { textAt, textBytes } from "./terms";
 
@@ -119,7 +120,7 @@ export function putTerm(seal: usize, text: usize, bytes: u32, withPositions: boo
   } else if (docCount > 1) {
     const before = length(seal + SEAL_POSTINGS);
     const freqs = totalFreq - docCount;
-    const size = writePostings(load<u32>(seal, SEAL_NORMS), withPositions, seal + SEAL_POSTINGS);
+    const size = endPostings(load<u32>(seal, SEAL_NORMS), withPositions, seal + SEAL_POSTINGS);
     place = putVarint(place, freqs);
     place = putVarint(place, size);
     if (withPositions) place = putVarint(place, length(seal + SEAL_POSTINGS) - before - size);
@@ -134,7 +135,7 @@ function putText(seal: usize, text: usize, bytes: u32, from: usize): usize {
   let place = from;
   let shared: u32 = 0;
   if (number % TERMS_PER_BLOCK === 0) {
-    push32(seal + SEAL_INDEX, (from - at(seal + SEAL_BLOCKS)) as u32);
+    push32(seal + SEAL_INDEX, load<u32>(seal, SEAL_BLOCKS_FLUSHED) + ((from - at(seal + SEAL_BLOCKS)) as u32));
     place = putVarint(place, load<u32>(seal, SEAL_FLUSHED) + length(seal + SEAL_POSTINGS));
   } else {
     shared = sharedPrefix(load<u32>(seal, SEAL_PREVIOUS), load<u32>(seal, SEAL_PREVIOUS_LENGTH), text, bytes);

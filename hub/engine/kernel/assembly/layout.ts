@@ -90,6 +90,8 @@ export const SEAL_DOC_FREQ = 104;
 /** Address and length of the term before. */
 export const SEAL_PREVIOUS = 112;
 export const SEAL_PREVIOUS_LENGTH = 116;
+/** Bytes of blocks that were taken away already. */
+export const SEAL_BLOCKS_FLUSHED = 120;
 /** Merges: the text of the term before. */
 export const SEAL_TERM = 128;
 export const SEAL_BYTES = 144;
@@ -148,7 +150,10 @@ export const SCRATCH_EXTENTS = 240;
 export const SCRATCH_PLACES = 256;
 export const SCRATCH_PLACES_BEFORE = 272;
 export const SCRATCH_TAPE_BEFORE = 288;
-export const SCRATCH_BYTES = 304;
+/** Headers of a term's packed blocks, and the blocks. */
+export const SCRATCH_HEADERS = 304;
+export const SCRATCH_BLOCKS = 320;
+export const SCRATCH_BYTES = 336;
 
 /** A place in a document: bytes from there to its end, bytes on the tape by then. */
 export const PLACE_LEFT = 0;

@@ -26,12 +26,15 @@ import {
   WALK_TOTAL_FREQ,
 } from "./layout-merge";
 import { unpackDocs, unpackGroup } from "./packing";
-import { takeList } from "./postings";
+import { beginPostings, packedGaps, packGroups, takeList } from "./postings";
 import { scratch } from "./scratch";
 import { cursor, readAt, readVarint } from "./varint";
 
 /** Occurrences of one term beyond which the bytes can't be right: a segment has fewer. */
 const MAX_OCCURRENCES: u32 = 0x1000_0000;
+
+/** Documents of a term at which a list is packed; those that a walk has may come to as many. */
+const LISTED_AT_ONCE: u32 = 0x4000;
 
 /** Bytes of a group that is not packed. */
 const GROUP_BYTES: usize = GROUP * 4;
@@ -40,24 +43,47 @@ const GROUP_BYTES: usize = GROUP * 4;
 let listed: u32 = 0;
 let gaps: u32 = 0;
 let occurrences: u32 = 0;
+/** Documents that were packed and aren't in the list any more. */
+let packed: u32 = 0;
 
 /** Begins a term's list. */
 export function beginList(): void {
   listed = 0;
   gaps = 0;
   occurrences = 0;
+  packed = 0;
+  beginPostings();
 }
 
-/** Ends the list; `writePostings` may be called. */
+/** Ends the list; `endPostings` may be called. */
 export function endList(): void {
   setLength(scratch + SCRATCH_DOCS, 0);
   setLength(scratch + SCRATCH_FREQS, 0);
   setLength(scratch + SCRATCH_POSITIONS, 0);
-  takeList(listed, occurrences);
+  takeList(packed + listed, occurrences);
 }
 
-/** Adds the live documents of the term that a walk stands on; false where its bytes are damaged. */
-export function listTerm(walk: usize, hasPositions: bool): bool {
+/** Packs the full groups of a long list, and moves what is left to its beginning. */
+function packList(norms: usize, hasPositions: bool): void {
+  const groups = listed / GROUP;
+  packGroups(groups, norms, hasPositions);
+  const taken = groups * GROUP;
+  listed -= taken;
+  packed += taken;
+  shift(SCRATCH_DOCS, taken, listed);
+  shift(SCRATCH_FREQS, taken, listed);
+  if (!hasPositions) return;
+  gaps -= packedGaps;
+  shift(SCRATCH_POSITIONS, packedGaps, gaps);
+}
+
+/** Moves the `count` numbers from number `from` on to the beginning of a buffer. */
+function shift(buffer: usize, from: u32, count: u32): void {
+  memory.copy(at(scratch + buffer), at(scratch + buffer) + from * 4, count * 4);
+}
+
+/** Adds the live documents of the term that a walk stands on; false where its bytes are damaged. `norms`: as SEAL_NORMS. */
+export function listTerm(walk: usize, norms: usize, hasPositions: bool): bool {
   const docFreq = load<u32>(walk, WALK_DOC_FREQ);
   const total = load<u32>(walk, WALK_TOTAL_FREQ);
   if (docFreq === 0) return true;
@@ -65,10 +91,11 @@ export function listTerm(walk: usize, hasPositions: bool): bool {
   // A group takes a byte at least, where all its gaps are 0.
   const positions = load<u32>(walk, WALK_POSITIONS_BYTES) as u64;
   if (hasPositions && docFreq > 1 && (total as u64) > positions * GROUP) return false;
-  makeRoom(SCRATCH_DOCS, listed, docFreq);
-  makeRoom(SCRATCH_FREQS, listed, docFreq);
-  if (hasPositions) makeRoom(SCRATCH_POSITIONS, gaps, total);
-  return docFreq === 1 ? listInlined(walk, total, hasPositions) : listBlocks(walk, docFreq, total, hasPositions);
+  makeRoom(SCRATCH_DOCS, listed, min(docFreq, LISTED_AT_ONCE));
+  makeRoom(SCRATCH_FREQS, listed, min(docFreq, LISTED_AT_ONCE));
+  return docFreq === 1
+    ? listInlined(walk, total, hasPositions)
+    : listBlocks(walk, docFreq, total, norms, hasPositions);
 }
 
 /** Room for `more` numbers, and for what unpacking a group writes too much, after `used` ones that stay. */
@@ -85,13 +112,14 @@ function listInlined(walk: usize, total: u32, hasPositions: bool): bool {
   store<u32>(docs, readVarint(stop));
   store<u32>(at(scratch + SCRATCH_FREQS) + listed * 4, readVarint(stop));
   if (hasPositions) {
+    makeRoom(SCRATCH_POSITIONS, gaps, total);
     const out = at(scratch + SCRATCH_POSITIONS) + gaps * 4;
     for (let index: u32 = 0; index < total; index++) store<u32>(out + index * 4, readVarint(stop));
   }
   return takeDocs(walk, 1, total, hasPositions);
 }
 
-function listBlocks(walk: usize, docFreq: u32, total: u32, hasPositions: bool): bool {
+function listBlocks(walk: usize, docFreq: u32, total: u32, norms: usize, hasPositions: bool): bool {
   const postings = at(walk + WALK_POSTINGS) + load<u32>(walk, WALK_POSTINGS_AT);
   const stop = postings + load<u32>(walk, WALK_POSTINGS_BYTES);
   const positionsStop = stop + load<u32>(walk, WALK_POSITIONS_BYTES);
@@ -116,6 +144,7 @@ function listBlocks(walk: usize, docFreq: u32, total: u32, hasPositions: bool): 
     left -= sum;
     if (hasPositions) positions = readGaps(positions, positionsStop, sum);
     if (positions === 0 || !takeDocs(walk, GROUP, sum, hasPositions)) return false;
+    if (listed >= LISTED_AT_ONCE) packList(norms, hasPositions);
   }
   const count = docFreq % GROUP;
   if (count === 0) return left === 0;
@@ -158,6 +187,7 @@ function sumOfFreqs(count: u32): u32 {
 
 /** Reads `count` gaps between positions after those listed; returns the place after them, 0 where they are damaged. */
 function readGaps(from: usize, stop: usize, count: u32): usize {
+  makeRoom(SCRATCH_POSITIONS, gaps, count);
   let out = at(scratch + SCRATCH_POSITIONS) + gaps * 4;
   let place = from;
   let left = count;

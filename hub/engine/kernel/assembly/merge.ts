@@ -6,7 +6,7 @@
 import { at, end, length, reserve, setEnd } from "./buffer";
 import { copyShort } from "./copy";
 import { putSingle, putTerm } from "./dictionary";
-import { FLUSH_BYTES, KEEP_POSITIONS, SEAL_KEPT, SEAL_POSTINGS, SEAL_PREVIOUS, SEAL_SIZE, SEAL_TERM } from "./layout";
+import { FLUSH_BYTES, KEEP_POSITIONS, SEAL_KEPT, SEAL_NORMS, SEAL_POSTINGS, SEAL_PREVIOUS, SEAL_SIZE, SEAL_TERM } from "./layout";
 import {
   MERGE_DAMAGED,
   MERGE_DONE,
@@ -109,7 +109,7 @@ function addMerged(least: usize, stop: usize, same: u32, seal: usize, hasPositio
   beginList();
   for (let walk = least; left > 0 && walk < stop; walk += WALK_BYTES) {
     if (!isAlike(walk, least)) continue;
-    if (!listTerm(walk, hasPositions)) return false;
+    if (!listTerm(walk, load<u32>(seal, SEAL_NORMS), hasPositions)) return false;
     isKept = isKept || isUsed(walk);
     left--;
   }

@@ -1,14 +1,16 @@
 /** Postings of one term as bytes. The twin is postings/postings-writer.ts; the grammar is that of the segment format. */
 
-import { at, end, putVarint, reserve, setEnd, setLength } from "./buffer";
+import { at, end, length, putVarint, reserve, setEnd, setLength } from "./buffer";
 import { copyShort } from "./copy";
 import {
   BLOCK_HEADER_BYTES,
   GROUP,
   KEEP_DOCS,
   OCCURRENCE_BYTES,
+  SCRATCH_BLOCKS,
   SCRATCH_DOCS,
   SCRATCH_FREQS,
+  SCRATCH_HEADERS,
   SCRATCH_POSITIONS,
   SCRATCH_POSITIONS_OUT,
   SEAL_OCCURRENCES,
@@ -25,9 +27,14 @@ const IMPACT_FREQ_LIMIT: u32 = 255;
 /** Bytes that a document or a position can take beside its share of a packed group. */
 const VARINT_BYTES: u32 = 5;
 
-/** Documents of the term that was listed last, and their frequencies together. */
+/** Documents of the term that was listed last, those packed before among them, and their frequencies together. */
 export let docCount: u32 = 0;
 export let totalFreq: u32 = 0;
+
+/** Of the term at hand: documents that were packed, the last of them, and gaps that the last call took of the list. */
+let packedDocs: u32 = 0;
+let lastPacked: u32 = 0xffff_ffff;
+export let packedGaps: u32 = 0;
 
 /**
  * Lists the occurrences `start` to `stop` of `seal` in scratch: documents, how often the term is in each, and positions as
@@ -35,6 +42,7 @@ export let totalFreq: u32 = 0;
  */
 export function listOccurrences(seal: usize, start: u32, stop: u32, kept: u32): void {
   const count = stop - start;
+  beginPostings();
   docCount = 0;
   totalFreq = 0;
   if (count === 0) return;
@@ -97,60 +105,85 @@ function listWords(from: usize, count: u32): void {
   totalFreq = count;
 }
 
-/** Appends the term that was listed to `out`; returns how many bytes it takes without the positions after them. */
-export function writePostings(norms: usize, withPositions: bool, out: usize): u32 {
-  const blocks = docCount / GROUP;
-  const positionsOut = scratch + SCRATCH_POSITIONS_OUT;
-  setLength(positionsOut, 0);
-  const positionBytes = withPositions ? totalFreq * VARINT_BYTES + GROUP : 0;
-  reserve(positionsOut, positionBytes);
-  reserve(out, blocks * BLOCK_HEADER_BYTES + docCount * 2 * VARINT_BYTES + 64 + positionBytes);
-  const from = end(out);
-  let header = from;
-  const body = from + blocks * BLOCK_HEADER_BYTES;
-  let place: usize = body;
-  let position: u32 = 0;
-  let before: u32 = 0xffff_ffff;
-  for (let block: u32 = 0; block < blocks; block++) {
-    const docs = at(scratch + SCRATCH_DOCS) + block * GROUP * 4;
-    const freqs = at(scratch + SCRATCH_FREQS) + block * GROUP * 4;
-    const last = load<u32>(docs, GROUP * 4 - 4);
-    store<u32>(header, last);
-    store<u32>(header, (place - body) as u32, 4);
-    store<u32>(header, (end(positionsOut) - at(positionsOut)) as u32, 8);
-    store<u8>(header, maxFreq(freqs, GROUP), 14);
-    store<u8>(header, minNorm(docs, GROUP, norms), 15);
-    if (withPositions) position = writePositions(freqs, GROUP, position, positionsOut);
-    const docBits = bitsOf(toGaps(docs, before));
-    place = packGroup(docs, docBits, place);
-    const freqBits = bitsOf(lessOne(freqs));
-    place = packGroup(freqs, freqBits, place);
-    store<u8>(header, docBits, 12);
-    store<u8>(header, freqBits, 13);
-    before = last;
-    header += BLOCK_HEADER_BYTES;
-  }
-  place = writeTail(blocks * GROUP, before, norms, place, positionsOut);
-  if (withPositions) {
-    const freqs = at(scratch + SCRATCH_FREQS) + blocks * GROUP * 4;
-    writePositions(freqs, docCount - blocks * GROUP, position, positionsOut);
-  }
-  const positions = end(positionsOut) - at(positionsOut);
-  copyShort(place, at(positionsOut), positions as u32);
-  setEnd(out, place + positions);
-  return (place - from) as u32;
+/** Begins the postings of a term. */
+export function beginPostings(): void {
+  setLength(scratch + SCRATCH_HEADERS, 0);
+  setLength(scratch + SCRATCH_BLOCKS, 0);
+  setLength(scratch + SCRATCH_POSITIONS_OUT, 0);
+  packedDocs = 0;
+  packedGaps = 0;
+  lastPacked = 0xffff_ffff;
 }
 
-/** Documents after the last full block. */
-function writeTail(start: u32, last: u32, norms: usize, from: usize, positionsOut: usize): usize {
-  const count = docCount - start;
+/**
+ * Packs the first documents of the list in scratch, `count` full groups of them, which follow those that were packed before.
+ * What is left can be moved to the beginning: a term takes no more room than its packed bytes and the list at hand.
+ */
+export function packGroups(count: u32, norms: usize, withPositions: bool): void {
+  const headers = scratch + SCRATCH_HEADERS;
+  const packed = scratch + SCRATCH_BLOCKS;
+  const positionsOut = scratch + SCRATCH_POSITIONS_OUT;
+  reserve(headers, count * BLOCK_HEADER_BYTES);
+  reserve(packed, count * 2 * (GROUP_BYTES as u32));
+  packedGaps = 0;
+  for (let group: u32 = 0; group < count; group++) {
+    const docs = at(scratch + SCRATCH_DOCS) + group * GROUP * 4;
+    const freqs = at(scratch + SCRATCH_FREQS) + group * GROUP * 4;
+    const header = end(headers);
+    const last = load<u32>(docs, GROUP * 4 - 4);
+    store<u32>(header, last);
+    store<u32>(header, length(packed), 4);
+    store<u32>(header, length(positionsOut), 8);
+    store<u8>(header, maxFreq(freqs, GROUP), 14);
+    store<u8>(header, minNorm(docs, GROUP, norms), 15);
+    if (withPositions) packedGaps = writePositions(freqs, GROUP, packedGaps, positionsOut);
+    const docBits = bitsOf(toGaps(docs, lastPacked));
+    const freqsAt = packGroup(docs, docBits, end(packed));
+    const freqBits = bitsOf(lessOne(freqs));
+    setEnd(packed, packGroup(freqs, freqBits, freqsAt));
+    store<u8>(header, docBits, 12);
+    store<u8>(header, freqBits, 13);
+    lastPacked = last;
+    setEnd(headers, header + BLOCK_HEADER_BYTES);
+  }
+  packedDocs += count * GROUP;
+}
+
+/** Appends the term to `out`, with what was listed last; returns how many bytes it takes without the positions after them. */
+export function endPostings(norms: usize, withPositions: bool, out: usize): u32 {
+  const left = docCount - packedDocs;
+  const groups = left / GROUP;
+  packGroups(groups, norms, withPositions);
+  const headers = length(scratch + SCRATCH_HEADERS);
+  const packed = length(scratch + SCRATCH_BLOCKS);
+  const positionsOut = scratch + SCRATCH_POSITIONS_OUT;
+  reserve(out, headers + packed + (left % GROUP) * 2 * VARINT_BYTES + 64);
+  const from = end(out);
+  memory.copy(from, at(scratch + SCRATCH_HEADERS), headers);
+  memory.copy(from + headers, at(scratch + SCRATCH_BLOCKS), packed);
+  const place = writeTail(groups * GROUP, left % GROUP, norms, from + headers + packed, positionsOut);
+  setEnd(out, place);
+  if (withPositions) {
+    const freqs = at(scratch + SCRATCH_FREQS) + groups * GROUP * 4;
+    writePositions(freqs, left % GROUP, packedGaps, positionsOut);
+  }
+  const positions = length(positionsOut);
+  const bytes = (place - from) as u32;
+  reserve(out, positions);
+  copyShort(end(out), at(positionsOut), positions);
+  setEnd(out, end(out) + positions);
+  return bytes;
+}
+
+/** The `count` documents after the last full block, from number `start` of the list on. */
+function writeTail(start: u32, count: u32, norms: usize, from: usize, positionsOut: usize): usize {
   if (count === 0) return from;
   const docs = at(scratch + SCRATCH_DOCS) + start * 4;
   const freqs = at(scratch + SCRATCH_FREQS) + start * 4;
   store<u8>(from, maxFreq(freqs, count));
   store<u8>(from, minNorm(docs, count, norms), 1);
-  let place = putVarint(from + 2, (end(positionsOut) - at(positionsOut)) as u32);
-  let before = last;
+  let place = putVarint(from + 2, length(positionsOut));
+  let before = lastPacked;
   for (let index: u32 = 0; index < count; index++) {
     const doc = load<u32>(docs + index * 4);
     const freq = load<u32>(freqs + index * 4);
@@ -166,6 +199,7 @@ function writePositions(freqs: usize, count: u32, from: u32, out: usize): u32 {
   let left: u32 = 0;
   for (let index: u32 = 0; index < count; index++) left += load<u32>(freqs + index * 4);
   const next = from + left;
+  reserve(out, left * VARINT_BYTES + GROUP);
   let gaps = at(scratch + SCRATCH_POSITIONS) + from * 4;
   let place = end(out);
   for (; left >= (GROUP as u32); left -= GROUP) {
