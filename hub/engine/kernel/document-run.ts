@@ -39,7 +39,7 @@ export function placeRun(kernel: Kernel, run: DocumentRun, from: number, to: num
 
 /**
  * Returns the shape of each of the first `count` documents of a run. Two are equal where those of jsonShape are. Numbers of
- * different kernels have nothing to do with each other.
+ * kernels with different seeds have nothing to do with each other.
  */
 export function documentShapes(run: DocumentRun, count: number, kernel: Kernel): Float64Array {
   const shapes = new Float64Array(count);

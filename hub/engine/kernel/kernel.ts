@@ -80,14 +80,23 @@ interface KernelFunctions extends SearchFunctions {
   unpackDocs(packedAt: number, bits: number, before: number, outAt: number): void;
 }
 
+/** What hashes and shapes begin with. Kernels of one seed give documents the same shapes. */
+export type KernelSeed = readonly [seed: bigint, factor: bigint];
+
 let ofThread: Kernel | undefined;
+let seedOfThread: KernelSeed | undefined;
+
+/** Gives the kernel of this thread, which isn't loaded yet, the seed of another thread's. */
+export function seedThreadKernel(seed: KernelSeed): void {
+  seedOfThread = seed;
+}
 
 /**
  * Returns the kernel of this thread. One for all buffers of a thread: a memory reserves four gigabytes of addresses, and
  * the blocks that one buffer gives back serve the next. Throws unavailable, see Kernel.load.
  */
 export function threadKernel(): Kernel {
-  ofThread ??= Kernel.load();
+  ofThread ??= Kernel.load(LIMIT_BYTES, WASM, seedOfThread);
   return ofThread;
 }
 
@@ -102,32 +111,33 @@ export class Kernel {
   readonly functions: KernelFunctions;
   /** Address of this instance's scratch structure. */
   readonly scratchAt: number;
+  readonly seed: KernelSeed;
 
   /** Where a group is unpacked. A view of shared memory stays good when that grows. */
   readonly #unpacked: Int32Array;
 
-  private constructor(module: WasmModule, limitBytes: number) {
+  private constructor(module: WasmModule, limitBytes: number, seed: KernelSeed) {
     this.memory = new KernelMemory(limitBytes);
     const instance = new webAssembly.Instance(module, {
       env: { memory: this.memory.memory },
       host: { grow: (bufferAt: number, extra: number) => this.#grow(bufferAt >>> 0, extra >>> 0) },
     });
     this.functions = instance.exports as unknown as KernelFunctions;
-    const random = randomBytes(16);
+    this.seed = seed;
     this.scratchAt = this.allocateZeroed(SCRATCH_BYTES);
     this.#unpacked = new Int32Array(this.memory.memory.buffer, this.memory.allocate(4 * GROUP), GROUP);
-    this.functions.init(this.scratchAt, random.readBigUInt64LE(0), random.readBigUInt64LE(8));
+    this.functions.init(this.scratchAt, ...seed);
   }
 
   /** Returns a new instance. Throws unavailable where the kernel isn't built, or was built of other sources. */
-  static load(limitBytes = LIMIT_BYTES, wasm = WASM): Kernel {
+  static load(limitBytes = LIMIT_BYTES, wasm = WASM, seed = randomSeed()): Kernel {
     if (!existsSync(wasm)) {
       const reason = `the engine's kernel is missing (${fileURLToPath(wasm)}); run npm run build, or install the hub again`;
       throw new AppError("unavailable", reason);
     }
     const module = new webAssembly.Module(readFileSync(wasm));
     refuseStale(module);
-    return new Kernel(module, limitBytes);
+    return new Kernel(module, limitBytes, seed);
   }
 
   /** Returns the address of a structure of `sizeBytes` zeros. */
@@ -263,6 +273,12 @@ export class Kernel {
     this.setWord(bufferAt + BUFFER_AT, address);
     this.setWord(bufferAt + BUFFER_CAPACITY, reserved - SLACK_BYTES);
   }
+}
+
+/** Nobody can choose terms or names that collide. */
+function randomSeed(): KernelSeed {
+  const random = randomBytes(16);
+  return [random.readBigUInt64LE(0), random.readBigUInt64LE(8)];
 }
 
 /** Throws where kernel and TypeScript are of two versions: they would write unreadable segments. Packages hold no sources. */
