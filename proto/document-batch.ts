@@ -41,7 +41,7 @@ export interface DocumentBatch {
   readonly offsets?: Float64Array;
   /** `@timestamp` of each, ms since 1970-01-01 UTC. */
   readonly timesMs?: Float64Array;
-  /** Shape of each, as jsonShape (codec/json-shape.ts) gives it. */
+  /** Shape of each, of a pipeline's documents as jsonShape (codec/json-shape.ts) gives it. */
   readonly shapes?: Float64Array;
 }
 
@@ -77,7 +77,10 @@ export interface BatchDocument {
 }
 
 /** Returns the offset in `bytes` at which document `at` begins. */
-export function documentStart({ start, ends, gap }: DocumentBatch, at: number): number {
+export function documentStart(
+  { start, ends, gap }: Pick<DocumentBatch, "start" | "ends" | "gap">,
+  at: number,
+): number {
   return at === 0 ? start : ends[at - 1]! + gap;
 }
 

@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { CopySource } from "#hub/cluster/recovery/copy-source.ts";
+import { BodyThreads } from "#hub/cluster/writes/body-threads.ts";
 import { DocumentSink } from "#hub/cluster/writes/document-sink.ts";
 import { Documents } from "#hub/cluster/writes/documents.ts";
 import { Fleet } from "#hub/fleet/fleet.ts";
@@ -84,13 +85,20 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     stopped: new Map(),
   };
   const port = routes.logPort(journal);
+  const bodies = new BodyThreads({ log, metrics });
   const documents = new Documents({ log: port, catalog, shards, now });
   const retention = retentionRules({ ...dependencies, shards }, await journal.bucket("retention"));
   const settle = (): Promise<void> => {
     tail.announce();
     return shards.refreshWritten(catalog.all());
   };
-  const { opened, servers } = await makeServers(dependencies, { shards, documents, retention, settle });
+  const { opened, servers } = await makeServers(dependencies, {
+    shards,
+    documents,
+    bodies,
+    retention,
+    settle,
+  });
   const sink = makeSink(dependencies, shared);
   const tail: SharedTail = new SharedTail({
     transport: journal.core,
@@ -131,6 +139,7 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     ["pipeline threads", threads],
     ["shard feeding", following],
     ["documents", feeding],
+    ["large bodies", bodies],
     ["copies", shards],
     ["copies for others", copies],
     ["searches of other hubs", makeHubAnswerer(dependencies)],
@@ -179,7 +188,7 @@ async function refuseIncompleteCopies(
 
 async function makeServers(
   dependencies: FlowDependencies,
-  parts: Pick<ListenersOptions, "shards" | "documents" | "retention" | "settle">,
+  parts: Pick<ListenersOptions, "shards" | "documents" | "bodies" | "retention" | "settle">,
 ): Promise<{ opened: OpenedAccess; servers: Listeners }> {
   const { settings, journal } = dependencies;
   const opened = await openAccess({

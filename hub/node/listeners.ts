@@ -9,6 +9,7 @@ import { compileTailQuery } from "#hub/api/routes/loki/tail-query.ts";
 import { ApiServer, type ApiServerOptions } from "#hub/api/server.ts";
 import { EVERYBODY } from "#hub/auth/accounts/principal.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
+import type { BodyThreads } from "#hub/cluster/writes/body-threads.ts";
 import type { Documents } from "#hub/cluster/writes/documents.ts";
 import type { Fleet } from "#hub/fleet/fleet.ts";
 import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
@@ -44,6 +45,8 @@ export interface ListenersOptions {
   readonly version: string;
   readonly catalog: IndexCatalog;
   readonly documents: Documents;
+  /** Threads for large bodies. */
+  readonly bodies: BodyThreads;
   readonly shards: HostedShards;
   readonly journal: Journal;
   readonly access: Access;
@@ -217,10 +220,11 @@ export class Listeners implements Component {
   }
 
   async #parts(): Promise<ApiServerOptions["parts"]> {
-    const { settings, catalog, documents, shards, access, log } = this.#options;
+    const { settings, catalog, documents, bodies, shards, access, log } = this.#options;
     const cluster = await this.#cluster();
     return {
       ...access.guard(catalog, documents),
+      bodies,
       shards,
       cluster,
       dataFolder: resolve(settings["path.data"]),

@@ -2,7 +2,7 @@
 
 import type { ErrorContext } from "#hub/api/http/error-body.ts";
 import type { Cluster } from "#hub/api/ports/cluster.ts";
-import type { Documents } from "#hub/api/ports/documents.ts";
+import type { Documents, LargeBodies } from "#hub/api/ports/documents.ts";
 import type { Indices, Shards } from "#hub/api/ports/indices.ts";
 import type { IngestPipelines } from "#hub/api/ports/pipelines.ts";
 import type { SnapshotRepositories } from "#hub/api/ports/repositories.ts";
@@ -26,6 +26,8 @@ import { WritePressure, weighDocuments } from "./write-pressure.ts";
 export interface ApiDependencies {
   readonly indices: Indices;
   readonly documents: Documents;
+  /** Absent: large bodies are parsed on this thread. */
+  readonly bodies?: LargeBodies;
   readonly shards: Shards;
   readonly cluster: Cluster;
   /** Folder of everything the hub keeps, absolute. */

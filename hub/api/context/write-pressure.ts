@@ -1,6 +1,7 @@
 /** How many bytes of documents this hub's search interface is writing, and has written since the hub started. */
 
 import type { Documents } from "#hub/api/ports/documents.ts";
+import { bytesOf } from "#hub/cluster/writes/append-run.ts";
 
 export class WritePressure {
   currentBytes = 0;
@@ -27,6 +28,6 @@ export function weighDocuments(documents: Documents, pressure: WritePressure): D
         items.reduce((sum, item) => sum + ("source" in item ? item.source.length : 0), 0),
         () => documents.write(items, options),
       ),
-    append: (run, options) => pressure.during(run.bytes.length, () => documents.append(run, options)),
+    append: (run, options) => pressure.during(bytesOf(run), () => documents.append(run, options)),
   };
 }

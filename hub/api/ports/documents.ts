@@ -1,5 +1,7 @@
 /** Port of the HTTP interfaces to documents: writes through the journal, reads in real time. */
 
+import type { AppendRun } from "#hub/cluster/writes/append-run.ts";
+import type { BodyThreads } from "#hub/cluster/writes/body-threads.ts";
 import type {
   AppendResult,
   WriteItem as ClusterWriteItem,
@@ -7,7 +9,6 @@ import type {
   WriteOptions,
   WriteResult,
 } from "#hub/cluster/writes/writes.ts";
-import type { DocumentBatch } from "#proto/document-batch.ts";
 
 /** A change of a document, as a route gives it. */
 export type WriteItem =
@@ -19,12 +20,15 @@ export type WriteItem =
 
 type NewVersion = Extract<ClusterWriteItem, { kind: "index" | "create" }>;
 
+/** Threads for bodies of more than LARGE_BODY_BYTES. */
+export type LargeBodies = Pick<BodyThreads, "lend">;
+
 /** The document interface: every change goes through the journal. */
 export interface Documents {
   /** Resolves with one result per item, in order; items fail one by one. Throws only where nothing was tried (overloaded, journal_full, unavailable). */
   write(items: readonly WriteItem[], options: WriteOptions): Promise<WriteResult[]>;
   /** Writes new documents of one index without ids, the quick way; the action is index or create. Null where they aren't as simple as that: nothing was tried, `write` takes them. */
-  append(run: DocumentBatch, options: WriteOptions): Promise<AppendResult | null>;
+  append(run: AppendRun, options: WriteOptions): Promise<AppendResult | null>;
   /** Reads in real time. `index`: a name or an alias of one index. Null: no such document. Throws index_missing. */
   get(index: string, id: string, options: { readonly routing?: string }): Promise<StoredDocument | null>;
 }

@@ -62,6 +62,11 @@ const KEPT_BYTES = 2 * 1024 ** 2;
 /** Whether all hubs that read the log know documents as blocks; of this thread. */
 let areBlocksKnown = true;
 
+/** See `allowBlocks`. */
+export function blocksAllowed(): boolean {
+  return areBlocksKnown;
+}
+
 /** Sets, for this thread, whether messages may hold documents as blocks: a hub of an earlier version would reject them. */
 export function allowBlocks(areKnown: boolean): void {
   areBlocksKnown = areKnown;
@@ -120,7 +125,7 @@ function columnsOf(documents: DocumentBatch, places?: Uint32Array): MessageColum
   const start = documentStart(documents, first);
   const stop = count === 0 ? start : ends[last - 1]!;
   return {
-    run: runOf(documents, (nth) => first + nth),
+    run: extentsOf(documents, (nth) => first + nth),
     documentBytes: stop - start,
     put: (out, at) => out.set(bytes.subarray(start, stop), at),
     ends: ends.subarray(first, last).map((end) => end - start),
@@ -153,7 +158,7 @@ function gathered(documents: DocumentBatch, places: Uint32Array): MessageColumns
       to += source.copy(out, to, documentStart(documents, place), documents.ends[place]);
   };
   return {
-    run: runOf(documents, (nth) => places[nth]!),
+    run: extentsOf(documents, (nth) => places[nth]!),
     documentBytes,
     put,
     ends,
@@ -165,8 +170,11 @@ function gathered(documents: DocumentBatch, places: Uint32Array): MessageColumns
   };
 }
 
-/** Documents of a message where they are in the batch. */
-function runOf(documents: DocumentBatch, placeOf: (nth: number) => number): DocumentRun {
+/** Where documents are in the batch: without `placeOf` all of them, else the nth at the place that it returns. */
+export function extentsOf(
+  documents: Pick<DocumentBatch, "bytes" | "start" | "ends" | "gap">,
+  placeOf: (nth: number) => number = (nth) => nth,
+): DocumentRun {
   return {
     bytes: documents.bytes,
     sourceStart: (nth) => documentStart(documents, placeOf(nth)),

@@ -24,19 +24,30 @@ export interface AppendTarget {
   readonly reply?: () => string;
 }
 
+/** A message before its documents are packed; `head`: encoded, without them. */
+export type PlannedBatch = Omit<EncodedBatch, "data"> & { readonly head: Uint8Array };
+
 /** Sorts new documents into messages. Their ids are ASCII of one length. */
 export function appendMessages(documents: DocumentBatch, target: AppendTarget): EncodedBatch[] {
+  return planMessages(documents, target).map((planned) => encodeMessage(documents, planned));
+}
+
+/** Sorts new documents into messages that `encodeMessage` packs. */
+export function planMessages(documents: DocumentBatch, target: AppendTarget): PlannedBatch[] {
   const { index, header } = target;
   const shards = index.settings.numberOfShards;
-  const messages: EncodedBatch[] = [];
+  const messages: PlannedBatch[] = [];
   for (const [shard, places] of placesByShard(documents, shards, target.shard)) {
     for (const [part, some] of partsOf(documents, places).entries()) {
       const head = headerBytes(index, shard, header, target.reply?.() ?? "");
-      const data = encodeAppends(head, documents, some);
-      messages.push({ subject: docSubject(index.uuid, shard), data, index, shard, part, places: some });
+      messages.push({ subject: docSubject(index.uuid, shard), head, index, shard, part, places: some });
     }
   }
   return messages;
+}
+
+export function encodeMessage(documents: DocumentBatch, planned: PlannedBatch): EncodedBatch {
+  return { ...planned, data: encodeAppends(planned.head, documents, planned.places) };
 }
 
 /** Shards with the places of their documents, ascending in each. */

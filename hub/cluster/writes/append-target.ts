@@ -3,22 +3,23 @@
 import { checkStreamWrite } from "#hub/cluster/catalog/data-streams.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
-import type { DocumentBatch } from "#proto/document-batch.ts";
 import { toAppError } from "#proto/kit/errors.ts";
+import type { AppendRun } from "./append-run.ts";
 import type { KnownShapes } from "./known-shapes.ts";
 
 /**
  * Returns the index of new documents that all go to one; null where it can't take all of them, as one is no document, has a
- * field that can't be, or the index is closed: writing them one by one finds out which. Throws what may pass, and internal.
+ * field that can't be, or the index is closed: writing them one by one finds out which; or as one that a thread has would have
+ * to be looked at. Throws what may pass, and internal.
  * `kind`: what clients call the operation; a pipeline's documents are new by construction.
  */
 export async function appendTarget(
-  documents: DocumentBatch & { readonly shapes: Float64Array },
+  documents: AppendRun & { readonly shapes: Float64Array },
   catalog: IndexCatalog,
   known: KnownShapes,
   { lenient, kind }: { readonly lenient: boolean; readonly kind?: "index" | "create" },
 ): Promise<IndexMetadata | null> {
-  const { bytes, start, ends, gap, shapes } = documents;
+  const { bytes, start, ends, gap, shapes, lent } = documents;
   const name = documents.indexNames[0]!;
   try {
     let index = await catalog.ensure(name);
@@ -31,7 +32,11 @@ export async function appendTarget(
         last = shape;
         continue;
       }
-      const fields = known.missing(index, bytes.subarray(from, ends[place]), lenient, shape);
+      // Documents of one shape may have too many nested objects or not.
+      const isSeen = lent === undefined || index.mapping.nested.paths.length === 0;
+      const source = lent === undefined ? bytes.subarray(from, ends[place]) : lent.samples.get(shape);
+      if (source === undefined || !isSeen) return null;
+      const fields = known.missing(index, source, lenient, shape);
       if (fields === null) continue;
       await catalog.putMapping(index.name, fields);
       index = catalog.get(index.name) ?? index;

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { actionCode, type DocumentBatch } from "#proto/document-batch.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
 import {
   count,
   MemoryLog,
@@ -9,6 +12,8 @@ import {
   put,
   temporaryFolder,
 } from "#test/support/cluster/shard-feeding.ts";
+import type { AppendRun } from "./append-run.ts";
+import { BodyThreads } from "./body-threads.ts";
 import type { AppendResult } from "./writes.ts";
 
 const ACTION = '{"index":{}}\n';
@@ -63,5 +68,62 @@ test("a run for an index that can't be is left to those who write one by one", a
   const log = new MemoryLog();
   const node = await openNode(t, log, temporaryFolder(t));
   assert.equal(await node.documents.append(runOf("Bad Name", ["{}"]), options), null);
+  assert.equal(log.messages.length, 0);
+});
+
+/** A run whose bytes a thread has. */
+async function lentRun(t: TestContext, index: string, documents: readonly string[]): Promise<AppendRun> {
+  const threads = new BodyThreads({ log: silentLogger(), metrics: new Metrics(), count: 1 });
+  t.after(() => threads.stop());
+  const run = runOf(index, documents);
+  const body = threads.lend(Buffer.from(run.bytes));
+  const scan = { kind: "scan", lineBytes: ACTION.length, from: 0 } as const;
+  const { shapes, samples } = (await body.run(scan, options.signal))!;
+  return { ...run, bytes: new Uint8Array(), shapes, lent: { body, samples } };
+}
+
+test("a run that a thread has gets in with new fields mapped, and each document's answer", async (t) => {
+  const log = new MemoryLog();
+  const node = await openNode(t, log, temporaryFolder(t));
+  const documents = Array.from({ length: 6_000 }, (_, n) =>
+    n % 2 === 0 ? `{"n":${n}}` : `{"text":"é ${n}"}`,
+  );
+  const run = await lentRun(t, "a", documents);
+  const result = (await node.documents.append(run, options))!;
+  assert.deepEqual([result.failures.size, log.messages.length, count(node, "a")], [0, 2, 6_000]);
+  assert.deepEqual(Object.keys(node.catalog.get("a")!.mapping.toJSON()["properties"]!), ["n", "text"]);
+  const ids = idsOf(result);
+  for (const place of [0, 4_999, 5_999]) {
+    const found = await node.documents.get("a", ids[place]!, {});
+    assert.equal(Buffer.from(found!.source).toString(), documents[place]);
+  }
+  const failing = await lentRun(t, "a", ['{"n":2}', '{"n":"no"}', '{"n":3}']);
+  const failed = (await node.documents.append(failing, options))!.failures;
+  assert.deepEqual(
+    [...failed].map(([place, { code }]) => [place, code]),
+    [[1, "mapping_parse"]],
+  );
+});
+
+test("a run that a thread has is left to those who have it here where its documents must be looked at", async (t) => {
+  const log = new MemoryLog();
+  const node = await openNode(t, log, temporaryFolder(t));
+  const mappings = { properties: { steps: { type: "nested" } } };
+  await node.catalog.create("nested", { settings: {}, mappings, aliases: {} });
+  const nested = await lentRun(t, "nested", ['{"steps":[{"a":1}]}']);
+  assert.equal(await node.documents.append(nested, options), null);
+  const { lent, ...run } = await lentRun(t, "b", ['{"a":1}']);
+  const withoutSamples = { ...run, lent: { ...lent!, samples: new Map<number, Uint8Array>() } };
+  assert.equal(await node.documents.append(withoutSamples, options), null);
+  assert.equal(log.messages.length, 0);
+});
+
+test("where the thread that has a run is lost nothing of it is written", async (t) => {
+  const log = new MemoryLog();
+  const node = await openNode(t, log, temporaryFolder(t));
+  const { lent, ...run } = await lentRun(t, "a", ['{"a":1}']);
+  const lost = new AppError("unavailable", "lost");
+  const body = { ...lent!.body, run: () => Promise.reject(lost) };
+  await assert.rejects(node.documents.append({ ...run, lent: { ...lent!, body } }, options), lost);
   assert.equal(log.messages.length, 0);
 });

@@ -6,13 +6,15 @@
 import { randomUUID } from "node:crypto";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
-import { type DocumentRun, documentShapes } from "#hub/engine/kernel/document-run.ts";
+import { documentShapes } from "#hub/engine/kernel/document-run.ts";
 import { threadKernel } from "#hub/engine/kernel/kernel.ts";
 import { resultError } from "#hub/engine/operations/item-result.ts";
-import { DOCUMENT_ACTIONS, type DocumentBatch, documentStart } from "#proto/document-batch.ts";
+import { DOCUMENT_ACTIONS, type DocumentBatch } from "#proto/document-batch.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { tailrace } from "#proto/messages.ts";
-import { appendMessages } from "./append-messages.ts";
+import { blocksAllowed, extentsOf } from "./append-encoder.ts";
+import { encodeMessage, type PlannedBatch, planMessages } from "./append-messages.ts";
+import { type AppendRun, bytesOf, type LentBody } from "./append-run.ts";
 import { appendTarget } from "./append-target.ts";
 import type { BatchHeader, EncodedBatch } from "./doc-batches.ts";
 import { type DocumentIds, ID_CHARACTERS } from "./document-ids.ts";
@@ -41,15 +43,15 @@ export class Appends {
   }
 
   /** The index of a run, once all fields of its documents are in the mapping; null where not all is simple. */
-  prepare(run: DocumentBatch): Promise<IndexMetadata | null> {
-    const shapes = documentShapes(extentsOf(run), run.ends.length, threadKernel());
+  prepare(run: AppendRun): Promise<IndexMetadata | null> {
+    const shapes = run.shapes ?? documentShapes(extentsOf(run), run.ends.length, threadKernel());
     const kind = DOCUMENT_ACTIONS[run.actions?.[0] ?? 0] === "create" ? "create" : "index";
     return appendTarget({ ...run, shapes }, this.#options.catalog, this.#shapes, { lenient: false, kind });
   }
 
   /** Writes a run into the index that `prepare` gave. */
   async write(
-    run: DocumentBatch,
+    run: AppendRun,
     index: IndexMetadata,
     header: BatchHeader,
     timeoutMs: number,
@@ -65,9 +67,13 @@ export class Appends {
       replies.push(opened);
       return opened.subject;
     };
-    const messages = appendMessages({ ...run, ids }, { index, header, shard, reply });
     const write = { index, timeoutMs, signal, outcomes };
     try {
+      const planned = planMessages({ ...run, ids }, { index, header, shard, reply });
+      const messages =
+        run.lent === undefined
+          ? planned.map((each) => encodeMessage({ ...run, ids }, each))
+          : await packed(run.lent.body, { ...run, ids }, planned, signal);
       // All at once: the order of documents that nobody has named yet is nobody's.
       await Promise.all(messages.map((message, nth) => this.#write(message, replies[nth]!, write)));
     } finally {
@@ -101,18 +107,19 @@ interface RunWrite {
   readonly outcomes: Outcomes;
 }
 
-/** Where the documents of a run are. */
-function extentsOf(run: DocumentBatch): DocumentRun {
-  return {
-    bytes: run.bytes,
-    sourceStart: (index) => documentStart(run, index),
-    sourceStop: (index) => run.ends[index]!,
-  };
-}
-
-/** Bytes of a run's documents, and of what is between them. */
-function bytesOf({ start, ends }: DocumentBatch): number {
-  return (ends.at(-1) ?? start) - start;
+/** Lets the thread that has the documents pack the messages. Throws what LentBody.run throws. */
+async function packed(
+  body: LentBody,
+  { start, ends, gap, ids }: DocumentBatch,
+  planned: readonly PlannedBatch[],
+  signal: AbortSignal,
+): Promise<EncodedBatch[]> {
+  const messages = planned.map(({ head, places }) => ({ head, first: places[0]!, count: places.length }));
+  // A part's columns may be views of the whole request's, all of which would be sent.
+  const columns = { start, ends: ends.slice(), gap, ...(ids && { ids: new Uint8Array(ids) }) };
+  const job = { kind: "pack", ...columns, messages, areBlocksKnown: blocksAllowed() } as const;
+  const data = await body.run(job, signal);
+  return planned.map((each, nth) => ({ ...each, data: data[nth]! }));
 }
 
 /** See AppendResult. */

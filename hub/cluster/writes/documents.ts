@@ -5,9 +5,9 @@ import { checkStreamWrite } from "#hub/cluster/catalog/data-streams.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { jsonShape } from "#proto/codec/json-shape.ts";
-import type { DocumentBatch } from "#proto/document-batch.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { tailrace } from "#proto/messages.ts";
+import type { AppendRun } from "./append-run.ts";
 import { Appends } from "./appends.ts";
 import { DocBatches, type EncodedBatch } from "./doc-batches.ts";
 import { docOperation, documentsOf, fill, type Prepared } from "./doc-operation.ts";
@@ -84,7 +84,7 @@ export class Documents {
    * Writes new documents, the quick way. Null where they aren't as simple as that: nothing was tried, and `write` takes
    * them. Throws as `write` does.
    */
-  async append(run: DocumentBatch, given: WriteOptions): Promise<AppendResult | null> {
+  async append(run: AppendRun, given: WriteOptions): Promise<AppendResult | null> {
     const options = withinReason(given);
     const deadline = new WriteDeadline(options);
     try {

@@ -18,8 +18,8 @@ import type {
 import { type IndexAction, isIndexAction } from "#hub/auth/accounts/index-rights.ts";
 import { type Action, authorize, type Principal } from "#hub/auth/accounts/principal.ts";
 import { LIFECYCLE_SETTINGS } from "#hub/cluster/catalog/lifecycle-policy.ts";
+import type { AppendRun } from "#hub/cluster/writes/append-run.ts";
 import type { AppendResult, StoredDocument, WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
-import type { DocumentBatch } from "#proto/document-batch.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { reaches } from "./index-access.ts";
@@ -238,7 +238,7 @@ export class GuardedDocuments implements Documents {
     return refusals.map((refusal) => refusal ?? written.next().value!);
   }
 
-  append(run: DocumentBatch, options: WriteOptions): Promise<AppendResult | null> {
+  append(run: AppendRun, options: WriteOptions): Promise<AppendResult | null> {
     // `write` refuses the items individually.
     if (this.#refusal({ index: run.indexNames[0]!, id: undefined }) !== undefined)
       return Promise.resolve(null);

@@ -33,6 +33,11 @@ export class BulkAnswer {
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);
   #length = HEAD_BYTES;
 
+  /** True before the first item. */
+  get isEmpty(): boolean {
+    return this.#length === HEAD_BYTES;
+  }
+
   /** Adds the JSON of an item. */
   add(json: string): void {
     this.#reserve(3 * json.length + 1);
@@ -58,13 +63,18 @@ export class BulkAnswer {
     }
   }
 
+  /** Adds the JSON of an item that isn't in, `count` times. */
+  addFailures(json: string, count: number): void {
+    this.errors = true;
+    for (let nth = 0; nth < count; nth++) this.add(json);
+  }
+
   /** The whole answer; valid until `release`. `ingestMs`: of pipelines, where documents went through some. */
   finish(tookMs: number, ingestMs?: number): Uint8Array {
     this.#reserve(END.length);
     this.#bytes.set(END, this.#length);
-    const isEmpty = this.#length === HEAD_BYTES;
     // Each item starts with a comma.
-    const itemsAt = HEAD_BYTES + (isEmpty ? 0 : 1);
+    const itemsAt = HEAD_BYTES + (this.isEmpty ? 0 : 1);
     const ingest = ingestMs === undefined ? "" : `"ingest_took":${Math.round(ingestMs)},`;
     const head = Buffer.from(`{"took":${tookMs},${ingest}"errors":${this.errors},"items":[`);
     this.#bytes.set(head, itemsAt - head.length);
@@ -104,9 +114,8 @@ export class BulkAnswer {
 
   #reserve(count: number): void {
     if (this.#length + count <= this.#bytes.length) return;
-    const isFirst = this.#length === HEAD_BYTES;
     const needed = this.#length + count + END.length;
-    const larger = Buffer.allocUnsafeSlow(isFirst ? needed : Math.max(needed, 2 * this.#bytes.length));
+    const larger = Buffer.allocUnsafeSlow(this.isEmpty ? needed : Math.max(needed, 2 * this.#bytes.length));
     this.#bytes.copy(larger, HEAD_BYTES, HEAD_BYTES, this.#length);
     freeBytes(this.#bytes);
     this.#bytes = larger;

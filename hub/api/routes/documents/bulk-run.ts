@@ -3,11 +3,14 @@
  * Only the beginnings of lines are examined.
  */
 
+import type { LargeBodies } from "#hub/api/ports/documents.ts";
+import type { AppendRun, LentBody } from "#hub/cluster/writes/append-run.ts";
+import { type ScanResult, scanLines } from "#hub/cluster/writes/body-work.ts";
 import { actionCode, type DocumentBatch, documentStart as startOf } from "#proto/document-batch.ts";
 import { MIB } from "#proto/kit/units.ts";
 import { type BulkDefaults, type BulkItem, firstItem } from "./bulk-parser.ts";
 
-const NEWLINE = 0x0a;
+const NOTHING = Buffer.alloc(0);
 
 /** Keys of the write of such a document. */
 const SIMPLE: ReadonlySet<string> = new Set(["index", "kind", "source"]);
@@ -17,35 +20,100 @@ export interface BulkRun {
   readonly kind: "index" | "create";
   /** Of the first document. */
   readonly item: BulkItem;
-  readonly run: DocumentBatch;
+  readonly run: AppendRun;
 }
 
 /** Returns the documents of a body that is as simple, else null. Throws what parseBulk throws of the first two lines. */
 export function readBulkRun(body: Buffer, defaults: BulkDefaults): BulkRun | null {
+  const first = firstOfRun(body, defaults);
+  const lines = first && scanLines(body, first.documentStart, 0);
+  return first && lines && runOf(first, body, lines);
+}
+
+/**
+ * Like readBulkRun, of a large body: a thread looks through its lines part by part, and keeps the body. Without a run it
+ * comes back. Throws what LentBody.run throws, too.
+ */
+export async function readLargeRun(
+  bodies: LargeBodies,
+  body: Buffer,
+  defaults: BulkDefaults,
+  signal: AbortSignal,
+): Promise<{ readonly run: BulkRun | null; readonly body: Buffer }> {
+  const { length } = body;
+  const first = firstOfRun(body, defaults);
+  if (first === null || !isRepeated(body, first.documentStart)) return { run: null, body };
+  const lineBytes = first.documentStart;
+  const lent = bodies.lend(body);
+  try {
+    const parts: ScanResult[] = [];
+    for (let from = 0; from < length; from = parts.at(-1)!.next) {
+      const found = await lent.run({ kind: "scan", lineBytes, from }, signal);
+      if (found === null) return { run: null, body: await lent.reclaim(signal) };
+      parts.push(found);
+    }
+    const samples = new Map(parts.flatMap((part) => [...part.samples]));
+    return { run: runOf(first, NOTHING, { ...joined(parts), lent: { body: lent, samples } }), body: NOTHING };
+  } catch (error) {
+    lent.free();
+    throw error;
+  }
+}
+
+/** Returns the run with its bytes here again. Throws what LentBody.reclaim throws. */
+export async function reclaimed(
+  { lent: _lent, ...run }: AppendRun,
+  body: LentBody,
+  signal: AbortSignal,
+): Promise<AppendRun> {
+  return { ...run, bytes: await body.reclaim(signal) };
+}
+
+function joined(parts: readonly ScanResult[]): Pick<ScanResult, "ends" | "shapes"> {
+  const count = parts.reduce((sum, { ends }) => sum + ends.length, 0);
+  const [ends, shapes] = [new Uint32Array(count), new Float64Array(count)];
+  let at = 0;
+  for (const part of parts) {
+    ends.set(part.ends, at);
+    shapes.set(part.shapes, at);
+    at += part.ends.length;
+  }
+  return { ends, shapes };
+}
+
+/** Whether the line of the first document stands before the second one as well. */
+function isRepeated(body: Buffer, lineBytes: number): boolean {
+  const first = scanLines(body, lineBytes, 0, 1);
+  return first !== null && scanLines(body, lineBytes, first.next, 1) !== null;
+}
+
+type FirstItem = NonNullable<ReturnType<typeof firstItem>>;
+
+/** The first item where it is a new document and nothing else. */
+function firstOfRun(body: Buffer, defaults: BulkDefaults): FirstItem | null {
   const first = firstItem(body, defaults);
   if (first === undefined) return null;
-  const { item, documentStart } = first;
-  const { kind, write } = item;
-  if ((kind !== "index" && kind !== "create") || !Object.keys(write).every((key) => SIMPLE.has(key)))
-    return null;
-  const action = body.subarray(0, documentStart);
-  const ends: number[] = [];
-  for (let at = 0; at < body.length; ) {
-    if (!startsWith(body, at, action)) return null;
-    const end = body.indexOf(NEWLINE, at + action.length);
-    if (end < 0) return null;
-    ends.push(end);
-    at = end + 1;
-  }
-  const { index } = item;
-  const gap = 1 + action.length;
+  const { kind, write } = first.item;
+  const isSimple =
+    (kind === "index" || kind === "create") && Object.keys(write).every((key) => SIMPLE.has(key));
+  return isSimple ? first : null;
+}
+
+function runOf(
+  { item, documentStart }: FirstItem,
+  bytes: Buffer,
+  { ends, shapes, lent }: Pick<AppendRun, "ends" | "shapes" | "lent">,
+): BulkRun {
+  const kind = item.kind === "create" ? "create" : "index";
   const run = {
-    bytes: body,
+    bytes,
     start: documentStart,
-    ends: Uint32Array.from(ends),
-    gap,
-    indexNames: [index],
+    ends,
+    gap: 1 + documentStart,
+    indexNames: [item.index],
     actions: new Uint8Array(ends.length).fill(actionCode(kind)),
+    ...(shapes && { shapes }),
+    ...(lent && { lent }),
   };
   return { kind, item, run };
 }
@@ -67,9 +135,16 @@ export function partEnd(run: DocumentBatch, from: number): number {
 }
 
 /** Documents `from` to `to` of a run. */
-export function partOf(run: DocumentBatch, from: number, to: number): DocumentBatch {
+export function partOf(run: AppendRun, from: number, to: number): AppendRun {
   const actions = run.actions!.subarray(from, to);
-  return { ...run, start: startOf(run, from), ends: run.ends.subarray(from, to), actions };
+  const { shapes } = run;
+  return {
+    ...run,
+    start: startOf(run, from),
+    ends: run.ends.subarray(from, to),
+    actions,
+    ...(shapes && { shapes: shapes.subarray(from, to) }),
+  };
 }
 
 /** The documents of a run one by one, for the way that others go. */
@@ -80,10 +155,4 @@ export function itemsOf({ kind, item }: BulkRun, run: DocumentBatch): BulkItem[]
 /** The documents of a run. */
 export function sourcesOf(run: DocumentBatch): Uint8Array[] {
   return Array.from(run.ends, (end, at) => run.bytes.subarray(startOf(run, at), end));
-}
-
-function startsWith(body: Buffer, at: number, action: Buffer): boolean {
-  if (at + action.length > body.length) return false;
-  for (let index = 0; index < action.length; index++) if (body[at + index] !== action[index]) return false;
-  return true;
 }

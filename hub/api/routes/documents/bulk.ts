@@ -20,7 +20,9 @@ import {
 } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
 import { asksForCopies, requireActiveShards } from "#hub/api/stats/active-shards.ts";
-import type { WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
+import type { AppendRun } from "#hub/cluster/writes/append-run.ts";
+import { LARGE_BODY_BYTES } from "#hub/cluster/writes/body-threads.ts";
+import type { AppendResult, WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
 import { RawJson, writeJson } from "#hub/search/options/json-writer.ts";
 import { filterSource } from "#hub/search/source/source-filter.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -29,7 +31,7 @@ import { freeBytes } from "#proto/kit/free-bytes.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { BulkAnswer } from "./bulk-answer.ts";
 import { type BulkDefaults, type BulkItem, checkEnd, parseBulk } from "./bulk-parser.ts";
-import { type BulkRun, itemsOf, partEnd, partOf, readBulkRun } from "./bulk-run.ts";
+import { type BulkRun, itemsOf, partEnd, partOf, readBulkRun, readLargeRun, reclaimed } from "./bulk-run.ts";
 
 /** Items written at a time, so that others get their turn between the parts of a large request. */
 const ITEMS_AT_A_TIME = 10_000;
@@ -71,11 +73,15 @@ async function bulkInTurn(parts: ApiContext, request: ApiRequest, turn: Turn): P
   const answer = new BulkAnswer();
   checkEnd(request.body);
   await turn.take();
-  // A run isn't cut into items, whose indices must be known here.
-  const simple = asksForCopies(request) ? null : readBulkRun(request.body, defaults);
-  if (simple !== null) await appendAll(parts, simple, options, answer, turn, request.signal);
-  else {
-    const items = await readItems(request, defaults);
+  const { run, body } = await readBody(parts, request, defaults);
+  if (run !== null) {
+    try {
+      await appendAll(parts, run, options, answer, turn, request.signal);
+    } finally {
+      run.run.lent?.body.free();
+    }
+  } else {
+    const items = await readItems(request, body, defaults);
     if (asksForCopies(request)) {
       turn.leave();
       await requireActiveShards(parts, request, [...new Set(items.map(({ index }) => index))]);
@@ -86,11 +92,25 @@ async function bulkInTurn(parts: ApiContext, request: ApiRequest, turn: Turn): P
   return { ...json(new RawJson(bytes)), release: () => answer.release(), refusal: answer.refusal };
 }
 
+/** Returns the body's documents where they are nothing but new, else the body. Throws what readLargeRun throws. */
+async function readBody(
+  { bodies }: ApiContext,
+  request: ApiRequest,
+  defaults: BulkDefaults,
+): Promise<{ readonly run: BulkRun | null; readonly body: Buffer }> {
+  const { body, signal } = request;
+  // A run isn't cut into items, whose indices must be known here.
+  if (asksForCopies(request)) return { run: null, body };
+  if (bodies !== undefined && body.length > LARGE_BODY_BYTES)
+    return readLargeRun(bodies, body, defaults, signal);
+  return { run: readBulkRun(body, defaults), body };
+}
+
 /** Reads all items before one is written. Throws what parseBulk throws, forbidden. */
-async function readItems(request: ApiRequest, defaults: BulkDefaults): Promise<BulkItem[]> {
+async function readItems(request: ApiRequest, body: Buffer, defaults: BulkDefaults): Promise<BulkItem[]> {
   const items: BulkItem[] = [];
   const slices = new TimeSlices();
-  for (const item of parseBulk(request.body, defaults)) {
+  for (const item of parseBulk(body, defaults)) {
     items.push(item);
     if (slices.isDue) await slices.pause();
   }
@@ -109,8 +129,24 @@ async function writeItems(
   if (items.length === 0) throw validationError(["no requests added"]);
   for (let at = 0; at < items.length; at += ITEMS_AT_A_TIME) {
     if (at > 0) await setImmediate();
-    await turn.take();
+    const refusal = await turnRefused(turn, answer.isEmpty || signal.aborted);
+    if (refusal !== undefined) {
+      for (const item of items.slice(at))
+        answer.addFailures(JSON.stringify({ [item.kind]: failureBody(parts, item, refusal) }), 1);
+      return;
+    }
     await writePart(parts, items.slice(at, at + ITEMS_AT_A_TIME), options, answer, signal);
+  }
+}
+
+/** Takes the turn. Where items are written, a refusal is returned: it is that of the items which are left. */
+async function turnRefused(turn: Turn, isFirst: boolean): Promise<AppError | undefined> {
+  try {
+    await turn.take();
+    return undefined;
+  } catch (error) {
+    if (isFirst) throw error;
+    return toAppError(error);
   }
 }
 
@@ -123,26 +159,57 @@ async function appendAll(
   turn: Turn,
   signal: AbortSignal,
 ): Promise<void> {
-  const { item, run } = simple;
+  const { item, kind } = simple;
+  let { run } = simple;
+  const failure = (error: AppError): string => JSON.stringify({ [kind]: failureBody(parts, item, error) });
   const isRefused = (await refusedPairs(parts, [item])).size > 0;
   let isCopied = true;
   for (let at = 0, end = 0; at < run.ends.length; at = end) {
     if (at > 0) await setImmediate();
-    await turn.take();
+    if (signal.aborted)
+      throw new AppError("cancelled", "the client went away before the end of its documents");
     end = partEnd(run, at);
     const part = partOf(run, at, end);
-    const result = isRefused ? null : await parts.documents.append(part, options);
+    const result = isRefused ? null : await appendPart(parts, part, options, turn, at === 0);
+    if (result === null && run.lent !== undefined) {
+      // Its documents are looked at here.
+      run = await reclaimed(run, run.lent.body, signal);
+      end = at;
+      continue;
+    }
     if (result === null) {
       isCopied = false;
       await writeItems(parts, itemsOf(simple, part), options, answer, turn, signal);
       continue;
     }
-    const { kind } = simple;
-    const failure = (error: AppError): string => JSON.stringify({ [kind]: failureBody(parts, item, error) });
+    if (result instanceof AppError) {
+      answer.addFailures(failure(result), run.ends.length - at);
+      break;
+    }
     answer.addRun({ kind, result, indices: parts.indices, refresh: options.refresh, failure });
   }
   // The body isn't read again: the log has a copy.
   if (isCopied) freeBytes(run.bytes);
+}
+
+/**
+ * Writes a part of a run; null where it isn't as simple. A later part's error is returned: those before it are written, so
+ * it becomes that of the documents which are left. Of the first part, and of a client that is gone, it is thrown.
+ */
+async function appendPart(
+  { documents }: ApiContext,
+  part: AppendRun,
+  options: WriteOptions,
+  turn: Turn,
+  isFirst: boolean,
+): Promise<AppendResult | AppError | null> {
+  try {
+    await turn.take();
+    return await documents.append(part, options);
+  } catch (error) {
+    if (isFirst || options.signal.aborted) throw error;
+    return toAppError(error);
+  }
 }
 
 function defaultsOf(parts: ApiContext, request: ApiRequest): BulkDefaults {

@@ -1,0 +1,35 @@
+/** A run of new documents on its way to the log. A thread has the bytes of a large one. */
+
+import type { DocumentBatch } from "#proto/document-batch.ts";
+import type { BodyJob, BodyResults } from "./body-work.ts";
+
+/** New documents without ids of one index. `shapes`: by the kernels of this process. */
+export interface AppendRun extends DocumentBatch {
+  /** A thread has the bytes; `bytes` is empty. */
+  readonly lent?: LentRun;
+}
+
+/** What is known here of documents that a thread has, beside their shapes. */
+export interface LentRun {
+  readonly body: LentBody;
+  /** A document of each shape, by shape; of some, where there are very many. */
+  readonly samples: ReadonlyMap<number, Uint8Array>;
+}
+
+/** A body that a thread has. */
+export interface LentBody {
+  /**
+   * Does a job with the body. Throws what the job throws; unavailable where the thread was lost, and the body with it;
+   * timeout, cancelled where `signal` is aborted, closed.
+   */
+  run<J extends BodyJob>(job: J, signal: AbortSignal): Promise<BodyResults[J["kind"]]>;
+  /** Takes the body back. Throws as `run` does. */
+  reclaim(signal: AbortSignal): Promise<Buffer>;
+  /** Frees its memory, once its jobs are done. Must be called in the end. */
+  free(): void;
+}
+
+/** Bytes of a run's documents, and of what is between them. */
+export function bytesOf({ start, ends }: Pick<DocumentBatch, "start" | "ends">): number {
+  return (ends.at(-1) ?? start) - start;
+}

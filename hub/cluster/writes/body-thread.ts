@@ -1,0 +1,38 @@
+/** Started as a thread by BodyThread: has bodies and does jobs with them. */
+
+import { parentPort, workerData } from "node:worker_threads";
+import { type KernelSeed, seedThreadKernel } from "#hub/engine/kernel/kernel.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { BodyReply, BodyRequest } from "./body-thread-client.ts";
+import { BodyWork, memoryOf } from "./body-work.ts";
+
+const port = parentPort;
+const bodies = new Map<number, BodyWork>();
+
+if (port !== null) {
+  // Shapes are compared with those that the thread of the interfaces knows.
+  seedThreadKernel(workerData as KernelSeed);
+  port.on("message", (request: BodyRequest) => {
+    const { body } = request;
+    if (request.kind === "lend") bodies.set(body, new BodyWork(request.bytes));
+    else if (request.kind === "free") {
+      bodies.get(body)?.free();
+      bodies.delete(body);
+    } else {
+      const reply = replyTo(request);
+      if (request.kind === "reclaim") bodies.delete(body);
+      port.postMessage(reply, memoryOf(reply.result ?? null));
+    }
+  });
+}
+
+function replyTo(request: Extract<BodyRequest, { kind: "job" | "reclaim" }>): BodyReply {
+  try {
+    const work = bodies.get(request.body);
+    if (work === undefined) throw new AppError("internal", "the thread hasn't got this body");
+    return { result: request.kind === "job" ? work.run(request.job) : work.bytes };
+  } catch (error) {
+    const { code, message, detail } = toAppError(error);
+    return { error: { code, message, ...(detail !== undefined && { detail }) } };
+  }
+}
