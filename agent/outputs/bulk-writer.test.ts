@@ -110,6 +110,26 @@ test("fields of the input that stand in the place of a line's own are kept", () 
   assert.equal(expected.length, 2);
 });
 
+test("an event's own fields don't say which agent and container it came from", () => {
+  const common = { ...OPTIONS.common, shipper: { id: "a" }, kubernetes: { pod: { name: "mine" } } };
+  const own = { shipper: { id: "b" }, "kubernetes.pod.name": "other", container: { id: "c" } };
+  const buffer = Buffer.alloc(1_024);
+  const fieldsJson = Buffer.from(JSON.stringify(own));
+  const end = appendEvent(buffer, 0, {
+    offset: 1,
+    timeMs: 0,
+    message: Buffer.from("x"),
+    fieldsJson,
+    length: 1,
+  });
+  const [bodies, expected] = bodiesOf(buffer.subarray(0, end), true, 4_096, { ...OPTIONS, common });
+  assert.equal(Buffer.concat(bodies).toString(), expected.join(""));
+  const document = JSON.parse(expected[0]!.split("\n")[1]!) as Record<string, unknown>;
+  assert.deepEqual([document["shipper"], document["kubernetes"]], [common.shipper, common.kubernetes]);
+  const { container, ...displaced } = own;
+  assert.deepEqual([document["container"], document["json"]], [container, displaced]);
+});
+
 test("without text nothing is written", () => {
   assert.deepEqual(bodiesOf(Buffer.from("\n\r\n\n"), false, 4_096), [[], []]);
 });

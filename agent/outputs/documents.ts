@@ -1,8 +1,10 @@
 /** Makes documents of bulk requests out of a batch's lines or events. */
 
 import type { Batch } from "#agent/contract/output.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { LogEvent, type tailrace } from "#proto/messages.ts";
 import type { SourceFields } from "#proto/raw-encoder.ts";
+import { besideSource } from "#proto/source-members.ts";
 import type { AgentNames } from "./pipeline.ts";
 
 export interface DocumentOptions {
@@ -96,7 +98,7 @@ export function sourceOf(
   own: object,
 ): DocumentSource {
   const { log, ...others } = common;
-  const { log: ownLog, ...rest } = own as { log?: unknown };
+  const { log: ownLog, ...rest } = besideSource(own as JsonObject, common);
   const details = typeof ownLog === "object" ? ownLog : {};
   return {
     "@timestamp": new Date(timeMs).toISOString(),

@@ -8,6 +8,7 @@ import { after, before, suite, test } from "node:test";
 import { jetstream } from "@nats-io/jetstream";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { connectionOptions } from "#agent/outputs/connection.ts";
+import { LogBatch } from "#proto/messages.ts";
 import { inboxPrefix, rawSubject, watermarkSubject } from "#proto/subjects.ts";
 import { Child } from "#test/harness/child.ts";
 import { encodeBlock } from "#test/harness/pipeline-log.ts";
@@ -77,7 +78,9 @@ suite("agents that speak for others", () => {
 
   async function found(word: string): Promise<number> {
     await target.request("/_refresh", { method: "POST", role: "admin" });
-    const { text } = await target.request(`/_count?q=message:${word}`, { role: "viewer" });
+    const { text } = await target.request(`/_count?q=message:${encodeURIComponent(word)}`, {
+      role: "viewer",
+    });
     return (JSON.parse(text) as { count: number }).count;
   }
 
@@ -122,6 +125,33 @@ suite("agents that speak for others", () => {
     }
     assert.deepEqual(received, []);
     assert.equal(await found("stolen"), 0);
+  });
+
+  test("neither an event nor a line says which agent or container it came from", async () => {
+    const subject = rawSubject(PARTITION, a.id);
+    const forged = { shipper: { id: b.id }, "shipper.id": b.id, kubernetes: { pod: { name: "other" } } };
+    const line = JSON.stringify({
+      message: "forgedline",
+      "shipper.id": b.id,
+      "kubernetes.pod.name": "other",
+    });
+    const fieldsJson = Buffer.from(JSON.stringify({ kubernetes: { pod: { name: "mine" } } }));
+    const ofPod = (data: Uint8Array): Uint8Array =>
+      LogBatch.encode(Object.assign(LogBatch.decode(data), { fieldsJson })).finish();
+    const message = Buffer.from("forgedevent");
+    const event = { offset: 0, message, length: 11, fieldsJson: Buffer.from(JSON.stringify(forged)) };
+    const events = { data: Buffer.alloc(0), events: [event] };
+    const sent = { agentId: a.id, text: `${line}\n` };
+    await publish(subject, ofPod(encodeBlock({ ...sent, fileKey: "lines" })), "4");
+    await publish(subject, ofPod(encodeBlock({ ...sent, fileKey: "events", properties: events })), "5");
+    for (const word of ["forgedline", "forgedevent"]) {
+      await until(`${word} is found`, async () => (await found(word)) === 1);
+      const of = async (query: string): Promise<number> => found(`${word} AND ${query}`);
+      assert.equal(await of(`shipper.id:"${b.id}"`), 0, word);
+      assert.equal(await of(`kubernetes.pod.name:other`), 0, word);
+      assert.equal(await of(`kubernetes.pod.name:mine`), 1, word);
+      assert.equal(await of(`shipper.id:"${a.id}"`), 1, word);
+    }
   });
 
   test("an agent reads neither a linked folder below a wildcard nor through it", async () => {

@@ -2,14 +2,15 @@
 
 import { parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
-import type { JsonObject } from "#proto/kit/json.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { CONTAINER_MEMBERS } from "#proto/source-members.ts";
 import type { RawMessage } from "./raw-message.ts";
 
 const ENCODER = new TextEncoder();
 
 /** Parts of a document's JSON, and the same as objects for documents that need merging. */
 export interface CommonFields {
-  /** `"host":…,"shipper":…,"input":…,"event":…[,"fields":…]` without braces. */
+  /** `"host":…,"shipper":…,"input":…,"event":…[,"container":…][,"kubernetes":…][,"fields":…]` without braces. */
   readonly members: Uint8Array;
   /** `"file":{"path":…},` or nothing: the members of `log` before the offset. */
   readonly logFile: Uint8Array;
@@ -32,6 +33,7 @@ export function commonFields(message: RawMessage, ingestedMs: number): CommonFie
     input: { type: message.inputType },
     event: { ingested: new Date(ingestedMs).toISOString() },
   };
+  for (const name of CONTAINER_MEMBERS) if (isObject(settings?.[name])) object[name] = settings[name];
   if (fields !== null && typeof fields === "object" && Object.keys(fields).length > 0) {
     object["fields"] = fields;
   }

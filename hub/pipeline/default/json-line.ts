@@ -5,14 +5,14 @@
 
 import { IsoTime, LocalTime, MAX_ISO_MS, MIN_ISO_MS } from "#proto/codec/time.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { isOfSource, isSourceMember, setDisplaced } from "#proto/source-members.ts";
 
-/** Members that Tailrace sets itself; a line that has one of them is merged member by member. */
+/** Members that Tailrace sets itself; a line that has one of them, or a source's, is merged member by member. */
 const OWN_MEMBERS = new Set([
   "@timestamp",
   "message",
   "host",
   "host.name",
-  "shipper",
   "input",
   "log",
   "event",
@@ -51,6 +51,7 @@ const ISO = new IsoTime(new LocalTime());
 /** Returns true where the members of `line` can stand beside those that Tailrace sets as they are written. */
 export function needsNoMerge(line: JsonObject): boolean {
   for (const key in line) {
+    if (isSourceMember(key)) return false;
     if (!OWN_MEMBERS.has(key)) continue;
     const value = line[key];
     const stays = key === "message" ? typeof value === "string" : key === "@timestamp" && isIsoTime(value);
@@ -102,7 +103,9 @@ export function levelOfJson(line: JsonObject): string | undefined {
 export function mergeLine(document: JsonObject, line: JsonObject): JsonObject {
   const displaced: JsonObject = {};
   for (const [key, value] of Object.entries(line)) {
-    if (key === "@timestamp") {
+    if (isOfSource(key, document)) {
+      displaced[key] = value;
+    } else if (key === "@timestamp") {
       if (!isIsoTime(value)) displaced[key] = value;
     } else if (key === "message") {
       if (typeof value !== "string") displaced[key] = value;
@@ -119,10 +122,7 @@ export function mergeLine(document: JsonObject, line: JsonObject): JsonObject {
       displaced[key] = value;
     }
   }
-  if (Object.keys(displaced).length === 0) return document;
-  let place = "json";
-  while (Object.hasOwn(document, place)) place += "_";
-  document[place] = displaced;
+  setDisplaced(document, displaced);
   return document;
 }
 

@@ -21,6 +21,7 @@ import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts
 import { copyValue, Event, isHash } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { besideSource } from "#proto/source-members.ts";
 import { type Compiled, compilePipeline } from "./compile.ts";
 import type { ProgramEvents } from "./program.ts";
 
@@ -282,7 +283,10 @@ function takeCutEvents(message: RawMessage, common: CommonFields, counts: PackCo
     if (path !== "") fields["log"] = { file: { path }, offset };
     else if (pipelineId === "") fields["log"] = { offset };
     addTags(fields, common, valid !== bytes, counts);
-    const merged = own === undefined ? fields : mergeFields(copyValue(fields) as JsonObject, own);
+    const merged =
+      own === undefined
+        ? fields
+        : mergeFields(copyValue(fields) as JsonObject, besideSource(own, common.object));
     take(new Event(merged, timeMs ? timeMs : readTimeMs, common.object), number, offset);
   }
 }
