@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Time without a byte after which a connection counts as dead. */
 const TIMEOUT_MS = 5_000;
@@ -62,16 +63,21 @@ export async function openApi(
   return answer as AsyncIterable<string>;
 }
 
-/** Resolves to the JSON of an answer of at most `maxLength` characters. Throws as `openApi`. */
+/**
+ * Resolves to the object of an answer of at most `maxLength` characters, which must be whole before `signal` is aborted.
+ * Throws as `openApi`, and for other answers.
+ */
 export async function askApi(
   place: ApiServerPlace,
   path: string,
   { maxLength, ...options }: ApiRequestOptions & { readonly maxLength: number },
-): Promise<unknown> {
+): Promise<JsonObject> {
   let text = "";
   for await (const piece of await openApi(place, path, options)) {
     text += piece;
     if (text.length > maxLength) throw new Error("the answer is too long");
   }
-  return JSON.parse(text);
+  const answer: unknown = JSON.parse(text);
+  if (!isObject(answer)) throw new Error("the answer is no object");
+  return answer;
 }

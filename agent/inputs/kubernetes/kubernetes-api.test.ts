@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -33,7 +33,11 @@ const FIELDS = {
 };
 
 /** An API server that gives `answers` one after the other, and an account that it knows. */
-async function apiServer(t: Run, answers: readonly (readonly [status: number, body: unknown])[]) {
+async function apiServer(
+  t: Run,
+  answers: readonly (readonly [status: number, body: unknown])[],
+  answer?: (response: ServerResponse) => void,
+) {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-account-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const authority = makeAuthority(folder);
@@ -44,8 +48,9 @@ async function apiServer(t: Run, answers: readonly (readonly [status: number, bo
   const server = createServer(
     { cert: readFileSync(certificate), key: readFileSync(key) },
     ({ url, headers }, response) => {
-      const [status, body] = answers[asked.length]!;
-      asked.push({ url: url!, headers });
+      const at = asked.push({ url: url!, headers }) - 1;
+      if (answer !== undefined) return answer(response);
+      const [status, body] = answers[at]!;
       response.writeHead(status).end(JSON.stringify(body));
     },
   );
@@ -94,6 +99,70 @@ test("a pod that the API doesn't return is requested again after a minute, with 
   await answered(api);
   assert.deepEqual(api.fieldsOf(PATH), FIELDS);
   assert.equal(asked[1]!.headers.authorization, "Bearer second");
+});
+
+for (const [what, metadata, expected] of [
+  [
+    "labels larger than messages may hold",
+    {
+      uid: "u-1",
+      labels: Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`label-${at}`, "x".repeat(60)])),
+    },
+    { pod: { uid: "u-1" } },
+  ],
+  ["members of other kinds", { uid: { a: 1 }, labels: ["a"], ownerReferences: { kind: 1 } }, {}],
+  ["an owner without names", { ownerReferences: [{ kind: 5 }] }, { owner: { kind: "", name: "" } }],
+  [
+    "labels that can't be fields together",
+    { labels: { app: "web", "app.kubernetes.io/name": "shop", ["__proto__"]: "p", size: 5 } },
+    { labels: { app: "web", "app_kubernetes_io/name": "shop", ["__proto__"]: "p" } },
+  ],
+] as const)
+  test(`of a pod with ${what} the others are taken`, async (t) => {
+    const { api } = await apiServer(t, [[200, { metadata }]]);
+    api.fieldsOf(PATH);
+    await answered(api);
+    assert.deepEqual(api.fieldsOf(PATH), expected);
+  });
+
+test("few pods are requested at a time, and the files of others wait for theirs", async (t) => {
+  const open: ServerResponse[] = [];
+  const { api, asked } = await apiServer(t, [], (response) => void open.push(response));
+  const paths = Array.from({ length: 40 }, (_, at) => PATH.replace("web-1", `web-${at}`));
+  const wanted = (): string[] => {
+    for (const path of paths) api.fieldsOf(path);
+    return paths.filter((path) => api.awaits(path));
+  };
+  assert.equal(wanted().length, 40);
+  while (open.length < 8) await turn();
+  // Time for further requests to arrive.
+  for (let turns = 0; turns < 1_000; turns++) await turn();
+  assert.ok(open.length < 9, `${open.length} at once`);
+  for (let answers = 0; answers < 40; answers++) {
+    while (open.length === 0) {
+      wanted();
+      await turn();
+    }
+    assert.ok(asked.length - answers <= 8, `${asked.length - answers} at once`);
+    open.shift()!.end(JSON.stringify(POD));
+  }
+  while (wanted().length > 0) await turn();
+  assert.equal(asked.length, 40);
+});
+
+test("a file's name leads to no other request than that for a pod", async (t) => {
+  const { api, asked } = await apiServer(t, []);
+  for (const path of [
+    `/var/log/containers/.._.._x-${"a".repeat(64)}.log`,
+    `/var/log/containers/secrets_.._x-${"a".repeat(64)}.log`,
+    "/var/log/pods/.._.._uid/x/0.log",
+    "/var/log/pods/SHOP_web%2f1_uid/x/0.log",
+    `/var/log/pods/shop_${"w".repeat(300)}_uid/x/0.log`,
+  ]) {
+    assert.deepEqual(api.fieldsOf(path), {}, path);
+    assert.equal(api.awaits(path), false, path);
+  }
+  assert.equal(asked.length, 0);
 });
 
 test("a path without a pod causes no request", async (t) => {

@@ -7,13 +7,18 @@
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { type ApiServerPlace, askApi } from "./api-server.ts";
-import { type Pod, PodWatch, podFields } from "./pod-watch.ts";
+import { podFields } from "./pod-fields.ts";
+import { PodWatch } from "./pod-watch.ts";
 
 const ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 /** Characters of one pod. */
 const ANSWER_MAX = 1_048_576;
 /** Pods in the cache; the oldest are requested again. */
 const PODS_MAX = 1_000;
+/** Pods that are requested at a time; files of others wait. */
+const REQUESTS_MAX = 8;
+/** Time that an answer may take: the lines of the pod wait for it. */
+const ANSWER_MS = 30_000;
 /** A pod that was not found is requested again after this time. */
 const FAILED_MS = 60_000;
 
@@ -59,7 +64,8 @@ export class KubernetesApi {
     if (this.#watch?.isListing === true) return {};
     const known = this.#pods.get(key);
     const isStale = known?.fields === null && this.#options.clock.now() - known.atMs > FAILED_MS;
-    if ((known === undefined || isStale) && !this.#requests.has(key) && !this.#stop.signal.aborted) {
+    const isDue = (known === undefined || isStale) && !this.#requests.has(key);
+    if (isDue && this.#requests.size < REQUESTS_MAX && !this.#stop.signal.aborted) {
       const task = this.#request(key, pod).finally(() => this.#requests.delete(key));
       this.#requests.set(key, task);
     }
@@ -70,7 +76,9 @@ export class KubernetesApi {
   awaits(path: string): boolean {
     const pod = podOfPath(path);
     if (pod === null) return false;
-    return this.#watch?.isListing === true || this.#requests.has(`${pod.namespace}/${pod.pod}`);
+    if (this.#watch?.isListing === true) return true;
+    const key = `${pod.namespace}/${pod.pod}`;
+    return this.#requests.has(key) || (this.#requests.size >= REQUESTS_MAX && !this.#pods.has(key));
   }
 
   async stop(): Promise<void> {
@@ -82,8 +90,8 @@ export class KubernetesApi {
     let fields: Known["fields"] = null;
     try {
       const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}`;
-      const options = { signal: this.#stop.signal, maxLength: ANSWER_MAX };
-      fields = podFields((await askApi(this.#options, path, options)) as Pod);
+      const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(ANSWER_MS)]);
+      fields = podFields(await askApi(this.#options, path, { signal, maxLength: ANSWER_MAX }));
     } catch (error) {
       if (!this.#stop.signal.aborted)
         this.#options.log.info(
@@ -108,10 +116,12 @@ export interface PodPath {
   readonly containerId: string;
 }
 
-/** /var/log/containers/<pod>_<namespace>_<container>-<64 hexadecimal digits>.log */
-const CONTAINERS = /\/([^/_]+)_([^/_]+)_([^/]+)-([0-9a-f]{64})\.log(?:$|[.-])/;
+/** /var/log/containers/<pod>_<namespace>_<container>-<64 hexadecimal digits>.log; names as the API has them (RFC 1123). */
+const CONTAINERS =
+  /\/([a-z0-9][a-z0-9.-]{0,252})_([a-z0-9][a-z0-9-]{0,62})_([a-z0-9][a-z0-9-]{0,62})-([0-9a-f]{64})\.log(?:$|[.-])/;
 /** /var/log/pods/<namespace>_<pod>_<uid>/<container>/<restarts>.log */
-const PODS = /\/([^/_]+)_([^/_]+)_([^/_]+)\/([^/]+)\/\d+\.log(?:$|[.-])/;
+const PODS =
+  /\/([a-z0-9][a-z0-9-]{0,62})_([a-z0-9][a-z0-9.-]{0,252})_([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9-]{0,62})\/\d+\.log(?:$|[.-])/;
 /** /var/lib/docker/containers/<id>/<id>-json.log */
 const DOCKER = /\/([0-9a-f]{64})\/\1-json\.log(?:$|[.-])/;
 

@@ -176,3 +176,23 @@ test("what the server sends can't fill the memory", async (t) => {
   await list(page([], "2000"));
   assert.equal((await watch()).version, "2000", "an event without an end is given up");
 });
+
+test("a list without an end holds the lines of containers up for a bounded number of pages", async (t) => {
+  const { pods, list, next } = await apiServer(t);
+  for (let pages = 0; pages < 100; pages++) await list(page([pod(`web-${pages}`, {})], "7", "more"));
+  assert.equal((await next()).url.searchParams.get("continue"), null, "a list from the start");
+  assert.equal(pods.isListing, false);
+});
+
+test("pods and events of other kinds are left out", async (t) => {
+  const { list, watch, becomes, labels } = await apiServer(t);
+  const odd = [null, 5, { metadata: "x" }, { metadata: { namespace: {}, name: [] } }];
+  await list({ metadata: { resourceVersion: 7 }, items: [...odd, pod("web-1", { app: "web" })] });
+  const events = await watch();
+  await becomes("shop/web-1", { app: "web" });
+  for (const each of odd) events.send("MODIFIED", each as object);
+  events.response.write("null\n");
+  events.send("MODIFIED", pod("web-1", { app: "new" }, "9"));
+  await becomes("shop/web-1", { app: "new" });
+  assert.equal(labels("{}/"), undefined);
+});

@@ -5,9 +5,10 @@
  */
 
 import type { Clock } from "#proto/kit/clock.ts";
-import { isObject } from "#proto/kit/json.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { ApiRefusal, type ApiServerPlace, askApi, openApi } from "./api-server.ts";
+import { podFields } from "./pod-fields.ts";
 
 /** Ten times the pods that a node has by default. */
 const PODS_MAX = 1_000;
@@ -15,8 +16,11 @@ const PODS_MAX = 1_000;
 const PAGE_PODS = 50;
 const PAGE_MAX = 8_388_608;
 const EVENT_MAX = 2_097_152;
-/** Fields of a pod; larger ones would take the agent's memory. */
-const FIELDS_MAX = 16_384;
+/** Characters of a name, a version or what continues a list. */
+const TEXT_MAX = 4_096;
+/** Pages and time of a list: lines of containers wait for the first one. */
+const PAGES_MAX = 100;
+const LIST_MS = 60_000;
 /** Time after which the server ends a watch, so that a new token is used; and silence after which it counts as dead. */
 const WATCH_S = 300;
 const SILENCE_MS = 330_000;
@@ -97,17 +101,19 @@ export class PodWatch {
 
   /** Reads all pods of the node. Returns the resource version that a watch begins at. */
   async #list(): Promise<string> {
+    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(LIST_MS)]);
     let next = "";
-    for (;;) {
+    for (let pages = 0; pages < PAGES_MAX; pages++) {
       const path = `${this.#path()}&limit=${PAGE_PODS}${next === "" ? "" : `&continue=${encodeURIComponent(next)}`}`;
-      const options = { signal: this.#stop.signal, accept: AS_LIST, maxLength: PAGE_MAX };
-      const page = (await askApi(this.#options, path, options)) as PodList;
-      for (const pod of page.items ?? []) this.#put(pod);
-      next = page.metadata?.continue ?? "";
+      const page = await askApi(this.#options, path, { signal, accept: AS_LIST, maxLength: PAGE_MAX });
+      for (const pod of Array.isArray(page["items"]) ? page["items"].filter(isObject) : []) this.#put(pod);
+      const metadata = isObject(page["metadata"]) ? page["metadata"] : {};
+      next = textAt(metadata, "continue") ?? "";
       if (next !== "") continue;
       this.#wasLogged = false;
-      return page.metadata?.resourceVersion ?? "0";
+      return textAt(metadata, "resourceVersion") ?? "0";
     }
+    throw new Error(`its list of pods has more than ${PAGES_MAX} pages`);
   }
 
   /** Takes changes until the server ends the watch; yields each resource version. Throws ApiRefusal with 410. */
@@ -121,10 +127,12 @@ export class PodWatch {
       if (rest.length > EVENT_MAX) throw new ApiRefusal(GONE);
       for (const line of lines) {
         if (line.trim() === "") continue;
-        const { type, object } = JSON.parse(line) as WatchEvent;
-        if (type === "ERROR") throw new ApiRefusal(object?.code ?? 0);
-        if (type === "ADDED" || type === "MODIFIED") this.#put(object ?? {});
-        const reached = object?.metadata?.resourceVersion;
+        const event: unknown = JSON.parse(line);
+        const { type, object } = isObject(event) ? event : {};
+        const pod = isObject(object) ? object : {};
+        if (type === "ERROR") throw new ApiRefusal(Number(pod["code"] ?? 0));
+        if (type === "ADDED" || type === "MODIFIED") this.#put(pod);
+        const reached = isObject(pod["metadata"]) ? textAt(pod["metadata"], "resourceVersion") : undefined;
         if (reached !== undefined) yield reached;
       }
     }
@@ -135,14 +143,13 @@ export class PodWatch {
     return `/api/v1/pods?fieldSelector=${selector}`;
   }
 
-  #put(pod: Pod): void {
-    const { namespace, name } = pod.metadata ?? {};
+  #put(pod: JsonObject): void {
+    const metadata = isObject(pod["metadata"]) ? pod["metadata"] : {};
+    const [namespace, name] = [textAt(metadata, "namespace"), textAt(metadata, "name")];
     if (namespace === undefined || name === undefined) return;
     const key = `${namespace}/${name}`;
-    const { labels, ...fields } = podFields(pod, this.#options.node);
-    const isLarge = JSON.stringify({ labels, ...fields }).length > FIELDS_MAX;
     this.#pods.delete(key);
-    this.#pods.set(key, isLarge || !isObject(labels) ? fields : { labels, ...fields });
+    this.#pods.set(key, podFields(pod, this.#options.node));
     const [oldest] = this.#pods.keys();
     if (this.#pods.size > PODS_MAX && oldest !== undefined) this.#pods.delete(oldest);
   }
@@ -158,36 +165,8 @@ export class PodWatch {
   }
 }
 
-interface PodList {
-  readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
-  readonly items?: readonly Pod[];
-}
-
-interface WatchEvent {
-  readonly type: string;
-  readonly object?: Pod & { readonly code?: number };
-}
-
-/** A pod as the API returns it, or its metadata alone. */
-export interface Pod {
-  readonly metadata?: {
-    readonly namespace?: string;
-    readonly name?: string;
-    readonly uid?: string;
-    readonly resourceVersion?: string;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly ownerReferences?: readonly { readonly kind?: string; readonly name?: string }[];
-  };
-  readonly spec?: { readonly nodeName?: string };
-}
-
-/** Returns uid, labels, node and owner as fields below `kubernetes`. */
-export function podFields({ metadata, spec }: Pod, node = spec?.nodeName): Record<string, unknown> {
-  const owner = metadata?.ownerReferences?.[0];
-  return {
-    ...(metadata?.uid === undefined ? {} : { pod: { uid: metadata.uid } }),
-    ...(metadata?.labels === undefined ? {} : { labels: metadata.labels }),
-    ...(node === undefined ? {} : { node: { name: node } }),
-    ...(owner === undefined ? {} : { owner: { kind: owner.kind ?? "", name: owner.name ?? "" } }),
-  };
+/** Returns a member that is a text, of a length that names and versions have. */
+function textAt(object: JsonObject, name: string): string | undefined {
+  const value = object[name];
+  return typeof value === "string" && value.length <= TEXT_MAX ? value : undefined;
 }
