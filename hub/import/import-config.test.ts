@@ -124,6 +124,31 @@ test("Promtail's jobs become inputs, and its stages comments that name a filter"
     assert.match(text.replaceAll(/\n\s*# /g, " # ").replaceAll(" # ", "# "), remark);
 });
 
+test("each of Promtail's clients is named without its password, and their labels become fields", () => {
+  const text = importShipperConfig(
+    `clients:
+  - { url: http://loki:3100/loki/api/v1/push, tenant_id: shop, external_labels: { cluster: a, job: x } }
+  - { url: http://u:secret@hub:3100/loki/api/v1/push, bearer_token: secret }
+scrape_configs:
+  - { job_name: app, static_configs: [{ labels: { job: app, __path__: /var/log/app.log } }] }
+  - { job_name: journal, journal: {} }
+`,
+    "promtail.yml",
+  );
+  assert.deepEqual((parse(text) as Record<string, unknown>)["shipper.inputs"], [
+    { id: "app", type: "log", paths: ["/var/log/app.log"], fields: { cluster: "a", job: "app" } },
+    { id: "journal", type: "journald", fields: { cluster: "a", job: "x" } },
+  ]);
+  const joined = text.replaceAll("\n# ", " ");
+  for (const remark of [
+    "client http://loki:3100/loki/api/v1/push: the agent sends to the hub; a pipeline of the hub sends on to Loki by its output loki",
+    'client http://loki:3100/loki/api/v1/push: tenant_id: "shop": the option index of the output',
+    "client http://hub:3100/loki/api/v1/push: the agent sends to the hub;",
+  ])
+    assert.ok(joined.includes(remark), joined);
+  assert.doesNotMatch(text, /secret/);
+});
+
 test("what is no configuration of either is refused", () => {
   assert.throws(() => importShipperConfig("a: 1", "x.yml"), /x\.yml has neither scrape_configs/);
   assert.throws(() => importShipperConfig("a: [", "x.yml"), /x\.yml is no YAML/);

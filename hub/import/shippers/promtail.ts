@@ -47,8 +47,9 @@ const SOURCES =
 /** Returns the agent's settings. */
 export function fromPromtail(config: JsonObject): AgentDraft {
   const remarks: string[] = [];
-  for (const client of [config["clients"], config["client"]].flat())
-    if (isObject(client)) remarks.push(`client ${String(client["url"])}: the agent sends to the hub`);
+  const clients = [config["clients"], config["client"]].flat().filter(isObject);
+  remarks.push(...clients.flatMap(remarksOnClient));
+  const external = Object.assign({}, ...clients.map((client) => client["external_labels"]));
   for (const key of Object.keys(config))
     if (!PARTS.includes(key)) remarks.push(`${key}: ${shortly(config[key])}: no counterpart`);
   if (isObject(config["positions"]))
@@ -57,9 +58,32 @@ export function fromPromtail(config: JsonObject): AgentDraft {
   return {
     origin: "a configuration of Promtail",
     settings: {},
-    inputs: scrapes.flatMap((scrape) => inputsOf(scrape, remarks)),
+    inputs: scrapes
+      .flatMap((scrape) => inputsOf(scrape, remarks))
+      .map(({ settings, remarks: own }) => ({ settings: withFields(settings, external), remarks: own })),
     remarks,
   };
+}
+
+/** Each client gets all lines, while the agent sends to one hub. */
+function remarksOnClient(client: JsonObject): string[] {
+  const { url, tenant_id: tenant } = client;
+  const name = `client ${String(url).replace(/\/\/[^/]*@/, "//")}`;
+  return [
+    `${name}: the agent sends to the hub; a pipeline of the hub sends on to Loki by its output loki`,
+    ...(tenant === undefined
+      ? []
+      : [`${name}: tenant_id: ${shortly(tenant)}: the option index of the output`]),
+  ];
+}
+
+/** Returns settings with these labels as fields, where they have none of the name. */
+function withFields(settings: JsonObject, labels: JsonObject): JsonObject {
+  const fields = {
+    ...(fieldsOf(labels)["fields"] as JsonObject | undefined),
+    ...(settings["fields"] as JsonObject | undefined),
+  };
+  return Object.keys(fields).length === 0 ? settings : { ...settings, fields };
 }
 
 function inputsOf(scrape: JsonObject, remarks: string[]): DraftInput[] {
