@@ -1,9 +1,11 @@
-/** Counts the documents that match a query. */
+/** Counts the documents that match a query, on shards of this thread or of several hosts. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
+import { askHosts } from "#hub/search/phases/ask-hosts.ts";
 import { prepareNested } from "#hub/search/phases/prepare-search.ts";
-import type { PartialResult } from "#hub/search/phases/search-call.ts";
+import type { HostShards } from "#hub/search/phases/scatter.ts";
+import type { PartialResult, SearchDemand } from "#hub/search/phases/search-call.ts";
 import { NO_MORE_DOCS, type ScoreMode, ShardContext, type Weight } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import type { QueryRequest } from "#hub/search/request/search-request.ts";
@@ -17,7 +19,7 @@ export interface CountResponse {
 }
 
 /** What the shards of one host have. Plain data, so that it can be sent. */
-export interface PartialCount {
+interface PartialCount {
   readonly count: number;
   /** Shards that were counted. */
   readonly counted: number;
@@ -36,8 +38,21 @@ export async function countShards(
   return mergeCounts([await collectCount(request, shards, signal)]);
 }
 
+/** Counts the documents of `demand.body.query`. Throws as countShards does. */
+export async function countOnHosts(
+  demand: SearchDemand,
+  targets: readonly HostShards[],
+  signal: AbortSignal,
+): Promise<CountResponse> {
+  const partials = await askHosts(targets, signal, {
+    ask: ({ host, shards }, either) => host.partial<PartialCount>("count", { ...demand, shards }, either),
+    unanswered: (failures): PartialCount => ({ count: 0, counted: 0, failures }),
+  });
+  return mergeCounts(partials);
+}
+
 /** Merges the counts of hosts. Throws the error of a shard where none could be counted. */
-export function mergeCounts(partials: readonly PartialCount[]): CountResponse {
+function mergeCounts(partials: readonly PartialCount[]): CountResponse {
   const failures = partials
     .flatMap((partial) => partial.failures)
     .toSorted((a, b) => a.order - b.order)

@@ -8,8 +8,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { hostsOf, type TestShard } from "#test/support/search/hosts.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
-import { suggestOnHosts } from "./partial-calls.ts";
-import { parseSuggest, suggest } from "./suggest.ts";
+import { parseSuggest, suggest, suggestOnHosts } from "./suggest.ts";
 
 const fixture = new IndexFixture({
   mapping: {

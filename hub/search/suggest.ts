@@ -1,10 +1,12 @@
-/** Runs the `suggest` part of a search: each suggestion by name. */
+/** Runs the `suggest` part of a search, each suggestion by name, on shards of this thread or of several hosts. */
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { NO_MORE_DOCS, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { scalarText } from "#hub/search/options/json.ts";
+import { askHosts } from "#hub/search/phases/ask-hosts.ts";
 import { prepareNested } from "#hub/search/phases/prepare-search.ts";
-import type { PartialResult } from "#hub/search/phases/search-call.ts";
+import type { HostShards } from "#hub/search/phases/scatter.ts";
+import type { PartialResult, SearchDemand } from "#hub/search/phases/search-call.ts";
 import { type SearchLimits, ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import { completionSuggester } from "#hub/search/suggest/completion.ts";
@@ -56,7 +58,7 @@ export function parseSuggest(
 }
 
 /** What the shards of one host have. Plain data, so that it can be sent. */
-export interface PartialSuggestions {
+interface PartialSuggestions {
   /** Shards that were asked. */
   readonly asked: number;
   /** Shards that could not be asked, by their order. */
@@ -107,8 +109,25 @@ export async function collectSuggestions(
   return { asked: usable.length, failures, states, timedOut: control.timedOut, isCut: notes.isCut };
 }
 
+/** Runs the suggestions of `demand.body.suggest`, which are `suggesters`. Throws as suggest does. */
+export async function suggestOnHosts(
+  suggesters: readonly NamedSuggester[],
+  demand: SearchDemand,
+  targets: readonly HostShards[],
+  signal: AbortSignal,
+): Promise<Suggestions> {
+  const partials = await askHosts(targets, signal, {
+    ask: ({ host, shards }, either) =>
+      host.partial<PartialSuggestions>("suggest", { ...demand, shards }, either),
+    unanswered: (failures): PartialSuggestions => {
+      return { asked: 0, failures, states: [], timedOut: false, isCut: false };
+    },
+  });
+  return mergeSuggestions(suggesters, partials, demand);
+}
+
 /** Merges what hosts have. Throws the error of a shard where none could be asked, what a suggester throws. */
-export function mergeSuggestions(
+function mergeSuggestions(
   suggesters: readonly NamedSuggester[],
   partials: readonly PartialSuggestions[],
   { typedKeys }: Pick<SuggestOptions, "typedKeys">,

@@ -3,7 +3,7 @@
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import { decodeIndex, encodeIndex, type IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import type { DocMessage } from "#hub/cluster/hosting/log-follower.ts";
-import type { HostAddress } from "#hub/host/contract/host-address.ts";
+import type { HostAddress } from "#hub/host/contract/calls.ts";
 import type { HostReport } from "#hub/host/host.ts";
 import type { Channel } from "#hub/host/wire/channel.ts";
 import { type CallOptions, type IncomingCall, type Message, Peer } from "#hub/host/wire/peer.ts";

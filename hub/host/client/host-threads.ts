@@ -5,7 +5,7 @@ import { alignPositions } from "#hub/cluster/hosting/position-files.ts";
 import type { SetBackReport } from "#hub/cluster/hosting/set-back-shards.ts";
 import { forgetIndex, shardKey } from "#hub/cluster/hosting/shard-folders.ts";
 import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
-import type { HubThread } from "#hub/host/contract/host-address.ts";
+import type { HubThread } from "#hub/host/contract/calls.ts";
 import type { Message } from "#hub/host/wire/peer.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";

@@ -4,7 +4,6 @@ import type { ShardFailure } from "#hub/search/phases/contract.ts";
 import type { SearchLimits } from "#hub/search/query/query.ts";
 import type { TermVectorOptions } from "#hub/search/term-vectors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import type { HubThread } from "./host-address.ts";
 
 /** An index whose shards are searched. */
 export interface TargetIndex {
@@ -190,4 +189,19 @@ export interface ShardSegments {
   readonly uuid: string;
   readonly shard: number;
   readonly segments: readonly { readonly docs: number; readonly live: number }[];
+}
+
+/** A thread of a hub. */
+export interface HubThread {
+  /** Id of the hub. */
+  readonly hub: string;
+  readonly thread: number;
+}
+
+/** A thread of the hub at work by its number, or a thread of any hub. */
+export type HostAddress = number | HubThread;
+
+/** Returns a name that tells addresses apart. */
+export function addressKey(address: HostAddress): string {
+  return typeof address === "number" ? String(address) : `${address.hub}/${address.thread}`;
 }

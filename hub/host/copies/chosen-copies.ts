@@ -6,9 +6,15 @@
 import { shardKey } from "#hub/cluster/hosting/shard-folders.ts";
 import type { CallableHost } from "#hub/host/client/shards-client.ts";
 import { ShardsClient } from "#hub/host/client/shards-client.ts";
-import type { CopyWish, Count, CountCall, SearchCall, TargetIndex } from "#hub/host/contract/calls.ts";
+import type {
+  CopyWish,
+  Count,
+  CountCall,
+  HubThread,
+  SearchCall,
+  TargetIndex,
+} from "#hub/host/contract/calls.ts";
 import type { Found } from "#hub/host/contract/found.ts";
-import type { HubThread } from "#hub/host/contract/host-address.ts";
 import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
 import type { ShardFailure } from "#hub/search/phases/contract.ts";
 import type { Clock } from "#proto/kit/clock.ts";

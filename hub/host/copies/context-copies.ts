@@ -5,8 +5,8 @@
 
 import { shardKey } from "#hub/cluster/hosting/shard-folders.ts";
 import type * as calls from "#hub/host/contract/calls.ts";
+import { addressKey, type HubThread } from "#hub/host/contract/calls.ts";
 import type { Found } from "#hub/host/contract/found.ts";
-import { addressKey, type HubThread } from "#hub/host/contract/host-address.ts";
 import type { FoundDocuments } from "#hub/host/contract/hosted-shards.ts";
 import type { ShardFailure } from "#hub/search/phases/contract.ts";
 import { toAppError } from "#proto/kit/errors.ts";

@@ -2,8 +2,13 @@
 
 import { shardKey } from "#hub/cluster/hosting/shard-folders.ts";
 import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
-import type { CopyWish, ShardsElsewhere, TargetIndex } from "#hub/host/contract/calls.ts";
-import { addressKey, type HubThread } from "#hub/host/contract/host-address.ts";
+import {
+  addressKey,
+  type CopyWish,
+  type HubThread,
+  type ShardsElsewhere,
+  type TargetIndex,
+} from "#hub/host/contract/calls.ts";
 
 /** A hub with copies. */
 export interface CopyHub {

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import type { CallableHost } from "#hub/host/client/shards-client.ts";
-import type { HubThread } from "#hub/host/contract/host-address.ts";
+import type { HubThread } from "#hub/host/contract/calls.ts";
 import type { CallOptions, Message } from "#hub/host/wire/peer.ts";
 import { requestVersion, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { decodeValue } from "#hub/search/wire/value-reader.ts";

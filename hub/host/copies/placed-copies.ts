@@ -5,7 +5,7 @@ import { shardKey } from "#hub/cluster/hosting/shard-folders.ts";
 import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
 import { ShardsClient } from "#hub/host/client/shards-client.ts";
 import type * as calls from "#hub/host/contract/calls.ts";
-import { addressKey, type HubThread } from "#hub/host/contract/host-address.ts";
+import { addressKey, type HubThread } from "#hub/host/contract/calls.ts";
 import type {
   HostedShards,
   NamedIndex,

@@ -5,7 +5,7 @@ import type { PlacedShards } from "#hub/cluster/hosting/placed-shards.ts";
 import type { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
 import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
 import { cacheSharers } from "#hub/engine/files/extent-cache.ts";
-import type { HostAddress } from "#hub/host/contract/host-address.ts";
+import type { HostAddress } from "#hub/host/contract/calls.ts";
 import type { NamedIndex } from "#hub/host/contract/hosted-shards.ts";
 import type { IncomingCall, Message } from "#hub/host/wire/peer.ts";
 import { RESULT_BYTES, ResultCache } from "#hub/search/execute/result-cache.ts";

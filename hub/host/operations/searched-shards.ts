@@ -3,10 +3,9 @@
  * through the front, which knows which thread serves.
  */
 
-import type { HostAddress } from "#hub/host/contract/host-address.ts";
-import { type CountResponse, collectCount, countShards } from "#hub/search/count.ts";
+import type { HostAddress } from "#hub/host/contract/calls.ts";
+import { type CountResponse, collectCount, countOnHosts, countShards } from "#hub/search/count.ts";
 import { requestVersion } from "#hub/search/options/request-version.ts";
-import { countOnHosts, suggestOnHosts } from "#hub/search/partial-calls.ts";
 import { collectShards } from "#hub/search/phases/collect.ts";
 import {
   allFailed,
@@ -34,6 +33,7 @@ import {
   parseSuggest,
   type Suggestions,
   suggest,
+  suggestOnHosts,
 } from "#hub/search/suggest.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";

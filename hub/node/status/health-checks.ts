@@ -7,8 +7,7 @@ import type { FleetAgent } from "#hub/fleet/fleet.ts";
 import type { ClusterNode } from "#hub/node/wiring/cluster.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { freeDiskBytes } from "#proto/kit/files/disk-space.ts";
-import { DAY_MS, MIB, MINUTE_MS } from "#proto/kit/units.ts";
-import { durationText } from "./duration-text.ts";
+import { DAY_MS, HOUR_MS, MIB, MINUTE_MS } from "#proto/kit/units.ts";
 import { type Finding, type HealthCheck, OK } from "./health.ts";
 
 /** With less, commits and the log fail within seconds. */
@@ -273,4 +272,13 @@ function offsetFinding(agents: readonly FleetAgent[]): Finding {
   const by = durationText(worst.clockOffsetMs);
   const reason = `agents whose clock differs from this machine's: ${off.length} of ${present.length}; ${worst.name} is ${by} ${side} it`;
   return { level: "degraded", reason };
+}
+
+/** Returns "40 s", "3 min", "5 h" or "12 days"; the sign is dropped. */
+function durationText(ms: number): string {
+  const size = Math.abs(ms);
+  if (size < 2 * MINUTE_MS) return `${Math.round(size / 1_000)} s`;
+  if (size < 2 * HOUR_MS) return `${Math.round(size / MINUTE_MS)} min`;
+  if (size < 2 * DAY_MS) return `${Math.round(size / HOUR_MS)} h`;
+  return `${Math.round(size / DAY_MS)} days`;
 }

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import { CopySource } from "#hub/cluster/recovery/copy-source.ts";
 import type { HostThreads } from "#hub/host/client/host-threads.ts";
-import type { HubThread } from "#hub/host/contract/host-address.ts";
+import type { HubThread } from "#hub/host/contract/calls.ts";
 import { ChosenCopies } from "#hub/host/copies/chosen-copies.ts";
 import { ContextCopies } from "#hub/host/copies/context-copies.ts";
 import { CopyCalls } from "#hub/host/copies/copy-calls.ts";
