@@ -47,17 +47,7 @@ const SUMMARIES: Readonly<Record<Resize, string>> = {
 
 async function resize(parts: ApiContext, request: ApiRequest, kind: Resize): Promise<ApiResponse> {
   const { indices } = parts;
-  const body = request.metadata();
-  const unknown = Object.keys(body).find(
-    (key) => !["settings", "aliases", "max_primary_shard_size"].includes(key),
-  );
-  if (unknown !== undefined)
-    throw new AppError("parsing", `[resize_request] unknown field [${unknown}], parser not found`);
-  if (body["max_primary_shard_size"] !== undefined)
-    throw new AppError(
-      "request_invalid",
-      "[max_primary_shard_size] isn't offered; set index.number_of_shards",
-    );
+  const body = bodyOf(request);
   const [source] = indices.resolve(request.segment("index"), { concreteOnly: true, allowNoIndices: false });
   const target = request.segment("target");
   const given = flattenSettings(body["settings"]);
@@ -94,6 +84,22 @@ async function resize(parts: ApiContext, request: ApiRequest, kind: Resize): Pro
     return json({ task: `${parts.cluster.nodes()[0]!.id}:${task.id}` });
   await task.done;
   return json({ acknowledged: true, shards_acknowledged: true, index: made.name });
+}
+
+/** Throws parsing, request_invalid. */
+function bodyOf(request: ApiRequest): JsonObject {
+  const body = request.metadata();
+  const unknown = Object.keys(body).find(
+    (key) => !["settings", "aliases", "max_primary_shard_size"].includes(key),
+  );
+  if (unknown !== undefined)
+    throw new AppError("parsing", `[resize_request] unknown field [${unknown}], parser not found`);
+  if (body["max_primary_shard_size"] !== undefined)
+    throw new AppError(
+      "request_invalid",
+      "[max_primary_shard_size] isn't offered; set index.number_of_shards",
+    );
+  return body;
 }
 
 /** Whether the settings of the source go to the new index; 6 copied only what the data needs. Throws request_invalid. */

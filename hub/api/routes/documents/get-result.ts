@@ -54,18 +54,8 @@ export async function getDocument(
       : spec.ownType === true
         ? indexType(index, spec.type)
         : documentType(index, spec.type);
-  if (document === null || (index !== undefined && !fitsType(index, spec.type))) {
-    const shownType =
-      spec.type === undefined || spec.type === "_all" || spec.type === "_doc" ? type : spec.type;
-    const hasNoType = spec.ownType === true && spec.type === undefined && isUntyped(index);
-    const body = {
-      _index: index?.name ?? spec.index,
-      _type: hasNoType ? null : shownType,
-      _id: spec.id,
-      found: false,
-    };
-    return { found: false, body, document: null };
-  }
+  if (document === null || (index !== undefined && !fitsType(index, spec.type)))
+    return { found: false, body: missingBody(spec, index, type), document: null };
   checkVersion(document, spec.version, type);
   const shown = index === undefined ? document.source : shownSource(index.mapping, document.source);
   const body = {
@@ -80,6 +70,19 @@ export async function getDocument(
     ...shownFields(document, spec.storedFields, index),
   };
   return { found: true, body, document, shown };
+}
+
+/** Returns the body where there is no document. `type`: that of the index. */
+function missingBody(spec: GetSpec, index: IndexInfo | undefined, type: string): JsonObject {
+  const shownType =
+    spec.type === undefined || spec.type === "_all" || spec.type === "_doc" ? type : spec.type;
+  const hasNoType = spec.ownType === true && spec.type === undefined && isUntyped(index);
+  return {
+    _index: index?.name ?? spec.index,
+    _type: hasNoType ? null : shownType,
+    _id: spec.id,
+    found: false,
+  };
 }
 
 /** From 7.9 on the message has another number of the word. Throws request_invalid. */

@@ -141,13 +141,8 @@ function scrollOf(body: JsonObject, request: ApiRequest): Scroll | undefined {
   return keepAliveMs === undefined ? undefined : { body, keepAliveMs };
 }
 
-/** Answers the first page of a scroll. */
-async function openScroll(
-  parts: ApiContext,
-  scrolls: ScrollContexts,
-  { body, keepAliveMs }: Scroll,
-  request: ApiRequest,
-): Promise<ApiResponse> {
+/** Checks for what a search can't have as a scroll. Throws request_invalid. */
+function checkScroll(body: JsonObject, request: ApiRequest): void {
   checkValid(
     typeof body["from"] === "number" && body["from"] > 0 && "using [from] is not allowed in a scroll context",
     body["size"] === 0 && "[size] cannot be [0] in a scroll context",
@@ -162,6 +157,16 @@ async function openScroll(
       "Explicitly set [request_cache] for a scroll query is deprecated and will return a 400 error in future versions",
     );
   }
+}
+
+/** Answers the first page of a scroll. */
+async function openScroll(
+  parts: ApiContext,
+  scrolls: ScrollContexts,
+  { body, keepAliveMs }: Scroll,
+  request: ApiRequest,
+): Promise<ApiResponse> {
+  checkScroll(body, request);
   const target = targetOf(parts, request);
   checkHere(target, parts, "scroll");
   const limits = searchLimits(parts, target);
