@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { versionNumber } from "#hub/api/compat/version.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
-import { RequestTurns } from "#hub/api/context/request-turns.ts";
 import { AsyncSearches } from "#hub/api/context/async-searches.ts";
 import { IndexCounters } from "#hub/api/context/index-counters.ts";
 import { PointContexts } from "#hub/api/context/point-contexts.ts";
+import { RequestTurns } from "#hub/api/context/request-turns.ts";
 import { SlowQueries } from "#hub/api/context/slow-queries.ts";
 import { Tasks } from "#hub/api/context/tasks.ts";
 import { VotingExclusions } from "#hub/api/context/voting-exclusions.ts";
