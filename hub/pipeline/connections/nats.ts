@@ -16,10 +16,10 @@ export const NATS_OPTIONS = {
   token: optional(text("token")),
   nkey_seed_file: optional(text("file of the seed of an nkey")),
   credentials_file: optional(text("file of credentials (JWT and seed)")),
-  ssl_enabled: flag("speaks TLS; servers may ask for it in any case", false),
+  ssl_enabled: flag("requires TLS; servers may request it in any case", false),
   ssl_certificate_authorities: list("files of the authorities whose certificates are trusted, PEM"),
   ssl_certificate: optional(text("file of the own certificate, PEM")),
-  ssl_key: optional(text("file of its key, PEM")),
+  ssl_key: optional(text("file of the certificate's key, PEM")),
 };
 
 const OPTIONS = options(NATS_OPTIONS);

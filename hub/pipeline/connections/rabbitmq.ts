@@ -18,31 +18,31 @@ const CLOSE_TIMEOUT_MS = 2_000;
 export const RABBITMQ_OPTIONS = {
   host: Type.Array(Type.String(), {
     minItems: 1,
-    description: "hosts, with :port where it isn't port; the next one is tried where one doesn't answer",
+    description: "hosts, with :port if it differs from port; if one doesn't answer, the next is tried",
   }),
   port: Type.Integer({ default: 5672, minimum: 1, maximum: 65535, description: "port of the hosts" }),
   user: text("name", "guest"),
   password: text("password", "guest"),
   vhost: text("virtual host", "/"),
-  ssl: optional(flag("speaks TLS", false)),
+  ssl: optional(flag("uses TLS", false)),
   ssl_version: withoutEffect("TLS 1.2 and newer are spoken"),
   ssl_certificate_path: optional(text("file of the own certificate with its key, PKCS12")),
   ssl_certificate_password: optional(text("password of that file")),
   ssl_certificate_authorities: list("files of the authorities whose certificates are trusted, PEM"),
-  ssl_verification_mode: oneOf(["full", "none"], "none takes any certificate", "full"),
+  ssl_verification_mode: oneOf(["full", "none"], "none: accepts any certificate", "full"),
   automatic_recovery: withoutEffect(
     "a lost connection is always opened again",
     Type.Boolean({ default: true }),
   ),
   connect_retry_interval: withoutEffect("waits between attempts grow by themselves"),
   connection_timeout: optional(
-    Type.Integer({ minimum: 1, description: "longest that a connection may take to open, ms" }),
+    Type.Integer({ minimum: 1, description: "timeout for opening a connection, ms" }),
   ),
   heartbeat: optional(
-    Type.Integer({ minimum: 0, description: "how often both sides say that they are there, s; 0: never" }),
+    Type.Integer({ minimum: 0, description: "heartbeat interval of both sides, s; 0: none" }),
   ),
-  passive: flag("nothing is declared: what is named must be there", false),
-  arguments: anyTable("arguments of what is declared, e.g. x-max-length"),
+  passive: flag("declares nothing: exchange and queue must exist", false),
+  arguments: anyTable("arguments of the declaration, e.g. x-max-length"),
 };
 
 const OPTIONS = options(RABBITMQ_OPTIONS);

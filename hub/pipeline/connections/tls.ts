@@ -30,12 +30,12 @@ const FORMER_TLS_NAMES = {
   cipher_suites: list(formerly("ssl_cipher_suites")),
   tls_min_version: optional(
     Type.Union([Type.Number(), Type.String()], {
-      description: "1.2 or 1.3: part of ssl_supported_protocols now",
+      description: "1.2 or 1.3; now part of ssl_supported_protocols",
     }),
   ),
   tls_max_version: optional(
     Type.Union([Type.Number(), Type.String()], {
-      description: "1.2 or 1.3: part of ssl_supported_protocols now",
+      description: "1.2 or 1.3; now part of ssl_supported_protocols",
     }),
   ),
   keystore: optional(text(formerly("ssl_keystore_path"))),
@@ -87,23 +87,23 @@ const VERSIONS = ["TLSv1.2", "TLSv1.3"] as const;
 
 /** Options of both sides. */
 const COMMON = {
-  ssl_enabled: flag("speaks TLS", false),
+  ssl_enabled: flag("uses TLS", false),
   ssl_certificate: optional(text("file of the own certificate, PEM")),
-  ssl_key: optional(text("file of its key, PEM")),
+  ssl_key: optional(text("file of the certificate's key, PEM")),
   ssl_key_passphrase: optional(text("passphrase of the key")),
   ssl_certificate_authorities: list("files of the authorities whose certificates are trusted, PEM"),
   ssl_supported_protocols: Type.Array(Type.Enum(["TLSv1.1", ...VERSIONS]), {
     description: "versions that are spoken; TLSv1.1 isn't",
     default: [...VERSIONS],
   }),
-  ssl_cipher_suites: list("cipher suites by their names; none: those of the runtime"),
+  ssl_cipher_suites: list("names of the cipher suites; empty: those of the runtime"),
 };
 
 /** Stores of Java's; one of kind PKCS12 holds a certificate and its key as they are needed here. */
 const STORES = {
   ssl_keystore_path: optional(text("file of the own certificate and its key, PKCS12")),
   ssl_keystore_password: optional(text("password of that file")),
-  ssl_keystore_type: optional(oneOf(["pkcs12", "jks"], "kind of that file; jks isn't read")),
+  ssl_keystore_type: optional(oneOf(["pkcs12", "jks"], "format of that file; jks isn't supported")),
   ssl_truststore_path: refused("write ssl_certificate_authorities => with PEM files"),
   ssl_truststore_password: refused("write ssl_certificate_authorities => with PEM files"),
   ssl_truststore_type: refused("write ssl_certificate_authorities => with PEM files"),
@@ -120,7 +120,7 @@ export const TLS_LISTENER = {
   ssl_handshake_timeout: Type.Integer({
     default: 10_000,
     minimum: 1,
-    description: "longest that a handshake may take, ms",
+    description: "timeout of the handshake, ms",
   }),
   ...STORES,
   ...FORMER_TLS_NAMES,
@@ -129,7 +129,7 @@ export const TLS_LISTENER = {
 /** Options of a connection. */
 export const TLS_CLIENT = {
   ...COMMON,
-  ssl_verification_mode: oneOf(["full", "none"], "none takes any certificate", "full"),
+  ssl_verification_mode: oneOf(["full", "none"], "none: accepts any certificate", "full"),
 };
 
 const LISTENER = options(TLS_LISTENER);

@@ -43,5 +43,5 @@ export function decodeWhole(codec: Codec, payload: Uint8Array, timeMs: number): 
 
 /** A codec by its name, or with options of its own: `codec => json { … }`. The context's `codec` makes it. */
 export function codecOption(description: string, fallback: string) {
-  return Type.Unknown({ description: `${description}; a codec`, default: fallback });
+  return Type.Unknown({ description, default: fallback });
 }

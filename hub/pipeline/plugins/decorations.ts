@@ -9,7 +9,7 @@ import { Type } from "#proto/kit/schema.ts";
 /** Options of every filter. */
 export const decorationOptions = options({
   add_field: Type.Record(Type.String(), Type.Unknown(), {
-    description: "fields to add, names and values as formats; a field that exists becomes a list",
+    description: "fields to add, names and values as formats; an existing field becomes a list",
     default: {},
   }),
   add_tag: list("tags to add, as formats"),

@@ -83,7 +83,7 @@ export interface CompiledOutput {
 export const INPUT_OPTIONS = options({
   add_field: anyTable("fields to add to each event, names and values as formats"),
   tags: list("tags to add to each event"),
-  type: optional(text("what the field type of each event is set to, unless it has one")),
+  type: optional(text("value of the field type of each event, unless the event has one")),
   id: optional(text("name of this input in metrics and messages")),
   enable_metric: withoutEffect("inputs are always measured", Type.Boolean({ default: true })),
 });

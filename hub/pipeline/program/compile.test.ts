@@ -144,7 +144,7 @@ const FAULTS: [text: string, message: RegExp, hint: RegExp][] = [
   ["filter { «grook { } }", /no filter "grook"/, /"grok"/],
   ["filter { mutate { «renam => { } } }", /has no option "renam"/, /"rename"/],
   ["filter { «json { } }", /needs the option "source"/, /JSON/],
-  ["filter { drop { percentage => «yes } }", /"percentage" must be a number/, /share/],
+  ["filter { drop { percentage => «yes } }", /"percentage" must be a number/, /percentage of the events/],
   ['filter { mutate { convert => «{ "a" => "int" } } }', /Invalid conversion type "int"/, /integer/],
   ['filter { grok { match => «{ "m" => "%{NUMBR:n}" } } }', /no pattern "NUMBR"/, /^$/],
   ['filter { grok { match => «{ "m" => "(" } } }', /never closed/, /^$/],

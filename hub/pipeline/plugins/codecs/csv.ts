@@ -15,18 +15,20 @@ const FAILURE_TAG = "_csvparsefailure";
 
 export const csvCodec = defineCodec({
   name: "csv",
-  description: "a line of separated values per event",
+  description: "one line of separated values per event",
   options: options({
-    columns: list("names of the columns; further ones are named column4 and so on; those that are written"),
-    separator: text("what stands between values", ","),
-    quote_char: text("what stands around values that hold separators", '"'),
-    include_headers: flag("writes the names of the columns before the first event", false),
+    columns: list(
+      "names of the columns; further ones are named column4 and so on; also the columns to write",
+    ),
+    separator: text("delimiter of values", ","),
+    quote_char: text("quote character of values that contain separators", '"'),
+    include_headers: flag("writes the column names before the first event", false),
     autogenerate_column_names: flag("false: columns without a name are left out", true),
-    skip_empty_columns: flag("columns without a value are left out", false),
-    autodetect_column_names: flag("takes the names of the columns from the first line", false),
+    skip_empty_columns: flag("omits columns without a value", false),
+    autodetect_column_names: flag("reads the column names from the first line", false),
     convert: table("integer, float or boolean by column"),
     charset: charsetOption,
-    target: optional(text("field that takes the columns; without it they become fields")),
+    target: optional(text("target field for the columns; default: the event itself")),
   }),
   create(values) {
     const utf8 = toUtf8(values.charset);

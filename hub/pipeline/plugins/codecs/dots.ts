@@ -8,7 +8,7 @@ const DOT = Buffer.from(".");
 
 export const dotsCodec = defineCodec({
   name: "dots",
-  description: "a dot for each event; text where it is read",
+  description: "writes a dot for each event; reads text",
   options: options({}),
   create: () => ({ ...plainCodec.create({ charset: "UTF-8" }), encode: () => DOT }),
 });

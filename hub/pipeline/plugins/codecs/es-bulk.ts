@@ -18,9 +18,9 @@ interface Action {
 
 export const esBulkCodec = defineCodec({
   name: "es_bulk",
-  description: "bodies of bulk requests: a line of JSON that says what to do, and the document",
+  description: "bodies of bulk requests: a JSON line with the action, and the document",
   options: options({
-    target: optional(text("field that takes the document; without it its members become fields")),
+    target: optional(text("target field for the document; default: its members become fields")),
     ecs_compatibility: oneOf(
       ["disabled", "v1", "v8"],
       "v1 and v8 put what to do under [@metadata][codec][es_bulk]",

@@ -14,7 +14,7 @@ const FAILURE_TAG = "_jsonparsefailure";
 
 const COMMON = {
   charset: charsetOption,
-  target: optional(text("field that takes the object; without it its members become fields")),
+  target: optional(text("target field for the object; default: its members become fields")),
 };
 
 export const jsonCodec = defineCodec({
@@ -26,11 +26,11 @@ export const jsonCodec = defineCodec({
 
 export const jsonLinesCodec = defineCodec({
   name: "json_lines",
-  description: "a JSON object a line",
+  description: "one JSON object per line",
   options: options({
     ...COMMON,
-    delimiter: text("what ends a line", "\n"),
-    decode_size_limit_bytes: number("longest line that inputs of streams take, bytes", 512 * 1024 * 1024),
+    delimiter: text("delimiter of lines", "\n"),
+    decode_size_limit_bytes: number("maximum length of a line from stream inputs, bytes", 512 * 1024 * 1024),
   }),
   create({ target, delimiter, charset }) {
     const json = jsonReader(target, "UTF-8");

@@ -11,8 +11,8 @@ export const lineCodec = defineCodec({
   name: "line",
   description: "lines of text",
   options: options({
-    format: optional(text("what an event is written as; without it its message")),
-    delimiter: text("what ends a line", "\n"),
+    format: optional(text("text to write for an event; default: its message")),
+    delimiter: text("delimiter of lines", "\n"),
     charset: charsetOption,
   }),
   create({ format, delimiter, charset }) {

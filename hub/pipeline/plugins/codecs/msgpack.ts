@@ -19,8 +19,8 @@ export const msgpackCodec = defineCodec({
   name: "msgpack",
   description: "MessagePack objects, one after another",
   options: options({
-    format: optional(text("text that an event is written as, a format; without it the whole event")),
-    target: optional(text("field that takes the object; without it its members become fields")),
+    format: optional(text("text to write for an event, a format; default: the whole event")),
+    target: optional(text("target field for the object; default: its members become fields")),
   }),
   create({ format, target }) {
     const into = target === undefined || target === "" ? undefined : fieldReference(target);

@@ -19,21 +19,18 @@ const LINES_TAG = "multiline_codec_max_lines_reached";
 const BYTES_TAG = "multiline_codec_max_bytes_reached";
 
 const OPTIONS = options({
-  pattern: text("grok expression that tells which lines belong to another"),
-  what: oneOf(
-    ["previous", "next"],
-    "whether a line that matches belongs to the one before or the one after it",
-  ),
-  negate: flag("lines that don't match are those that belong to another", false),
+  pattern: text("grok expression for lines that belong to another line"),
+  what: oneOf(["previous", "next"], "whether a matching line belongs to the previous or the next line"),
+  negate: flag("lines that do not match belong to another line", false),
   patterns_dir: list("folders of pattern files"),
   charset: charsetOption,
   multiline_tag: text("tag of events of several lines; empty: none", "multiline"),
-  max_lines: Type.Integer({ default: 500, minimum: 1, description: "lines of one event at most" }),
-  max_bytes: text("bytes of one event at most", "10 MiB"),
+  max_lines: Type.Integer({ default: 500, minimum: 1, description: "maximum number of lines of an event" }),
+  max_bytes: text("maximum size of an event, bytes", "10 MiB"),
   auto_flush_interval: optional(
     Type.Number({
       exclusiveMinimum: 0,
-      description: "how long a further line is waited for, s; 5 without it",
+      description: "how long to wait for a further line, s; default: 5",
     }),
   ),
 });

@@ -29,9 +29,9 @@ export const charsetOption = text(
 
 export const plainCodec = defineCodec({
   name: "plain",
-  description: "text as it is",
+  description: "text, unchanged",
   options: options({
-    format: optional(text("what an event is written as; without it its message")),
+    format: optional(text("text to write for an event; default: its message")),
     charset: charsetOption,
   }),
   create({ format, charset }) {

@@ -11,8 +11,8 @@ const INDENT = 4;
 
 export const rubydebugCodec = defineCodec({
   name: "rubydebug",
-  description: "events laid out for people; text where it is read",
-  options: options({ metadata: flag("shows @metadata too", false) }),
+  description: "writes events in a readable layout; reads text",
+  options: options({ metadata: flag("includes @metadata", false) }),
   create: ({ metadata }) => ({
     ...plainCodec.create({ charset: "UTF-8" }),
     encode: (event) => Buffer.from(`${layOut(shown(event, metadata), 0)}\n`),

@@ -32,13 +32,13 @@ interface Shared {
 }
 
 const OPTIONS = options({
-  task_id: text("what tells a task, a format; events without it pass"),
+  task_id: text("id of the task, a format; events without it pass unchanged"),
   code: text(
     "JavaScript with `event` and `map`, the task's own object: map['sum'] ||= 0; map['sum'] += event.get('n')",
   ),
   map_action: oneOf(
     ["create", "update", "create_or_update"],
-    "create: only where the task has no map yet; update: only where it has one",
+    "create: only if the task has no map yet; update: only if it has one",
     "create_or_update",
   ),
   end_of_task: flag("ends the task after this event", false),
@@ -46,27 +46,27 @@ const OPTIONS = options({
   timeout: Type.Optional(
     Type.Number({
       exclusiveMinimum: 0,
-      description: `how long after its first event a task ends by itself, s; ${DEFAULT_TIMEOUT_S} without it`,
+      description: `timeout of a task after its first event, s; default: ${DEFAULT_TIMEOUT_S}`,
     }),
   ),
   inactivity_timeout: Type.Optional(
     Type.Number({
       exclusiveMinimum: 0,
-      description: "how long after its last event a task ends by itself, s",
+      description: "timeout of a task after its last event, s",
     }),
   ),
   timeout_code: optional(
-    text("JavaScript with `event`, the event that is made of a task's map when it ends by itself"),
+    text("JavaScript with `event`, the event made from a task's map when the task times out"),
   ),
-  push_map_as_event_on_timeout: flag("makes an event of the map when the task ends by itself", false),
+  push_map_as_event_on_timeout: flag("makes an event from the map when the task times out", false),
   push_previous_map_as_event: flag(
-    "makes an event of a task's map when an event of another task comes",
+    "makes an event from a task's map when an event of another task arrives",
     false,
   ),
   timeout_timestamp_field: optional(
-    text("field whose time counts instead of the clock, and that the new event has as @timestamp"),
+    text("field whose time is used instead of the clock, and as @timestamp of the new event"),
   ),
-  timeout_task_id_field: optional(text("field of the new event that takes the id of the task")),
+  timeout_task_id_field: optional(text("field of the new event for the task's id")),
   timeout_tags: list("tags of the new event"),
   map_count_warning_threshold: withoutEffect(
     "the number of tasks is a metric",
@@ -78,7 +78,7 @@ type Options = Static<typeof OPTIONS>;
 
 export const aggregateFilter = defineFilter({
   name: "aggregate",
-  description: "joins what several events say of one task",
+  description: "combines the data of several events of a task",
   options: OPTIONS,
   stateful: true,
   create(values, context) {

@@ -15,18 +15,18 @@ const CACHE_LIMIT = 1000;
 
 export const cidrFilter = defineFilter({
   name: "cidr",
-  description: "decorates events whose address lies in one of some networks",
+  description: "decorates events whose address is in one of the given networks",
   options: options({
     address: list("addresses, as formats"),
-    address_field: optional(text("field that holds an address or a list of them")),
+    address_field: optional(text("field with an address or a list of addresses")),
     network: list(
       "networks (192.0.2.0/24, 2001:db8::/32), as formats that may give several, comma-separated",
     ),
-    network_path: optional(text("file of networks instead of network")),
+    network_path: optional(text("file with the networks, instead of network")),
     refresh_interval: Type.Number({
       default: 600,
       minimum: 0,
-      description: "interval of reading the file again, s; 0: never",
+      description: "interval at which the file is read again, s; 0: never",
     }),
     separator: text("separator of the networks in the file", "\n"),
   }),

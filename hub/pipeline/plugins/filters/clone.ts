@@ -9,10 +9,10 @@ const TYPE = fieldReference("type");
 
 export const cloneFilter = defineFilter({
   name: "clone",
-  description: "adds a copy of the event per name",
+  description: "adds one copy of the event per name",
   options: options({
     clones: Type.Array(Type.String(), {
-      description: "names of the copies: each has its name as type, with ECS as a tag",
+      description: "names of the copies, which become their type, or with ECS a tag",
     }),
   }),
   create: ({ clones }, { ecs }) => ({

@@ -18,19 +18,19 @@ const TIME_KINDS: Readonly<Record<string, (value: string) => unknown>> = {
 
 export const csvFilter = defineFilter({
   name: "csv",
-  description: "makes fields of separated values",
+  description: "parses separated values into fields",
   options: options({
     source: text("field to read", "message"),
     columns: list("names of the columns; further ones are named column4 and so on"),
-    separator: text("what stands between values", ","),
-    quote_char: text("what stands around values that hold separators; empty: nothing", '"'),
-    target: optional(text("field that takes the columns; without it they become fields")),
+    separator: text("delimiter of values", ","),
+    quote_char: text("quote character of values that contain separators; empty: none", '"'),
+    target: optional(text("target field for the columns; default: the event itself")),
     autogenerate_column_names: flag("false: columns without a name are left out", true),
-    skip_header: flag("ends events that repeat the names of the columns", false),
-    skip_empty_columns: flag("columns without a value are left out", false),
+    skip_header: flag("drops events that repeat the column names", false),
+    skip_empty_columns: flag("omits columns without a value", false),
     skip_empty_rows: flag("events without any value get a tag and no fields", false),
     convert: table("integer, float, boolean, date or date_time by column"),
-    autodetect_column_names: flag("takes the names of the columns from the first event", false),
+    autodetect_column_names: flag("reads the column names from the first event", false),
   }),
   create(values, { report, place }) {
     const source = fieldReference(values.source);

@@ -10,15 +10,15 @@ import { list, optional, options, text } from "#proto/kit/options.ts";
 
 export const dateFilter = defineFilter({
   name: "date",
-  description: "reads a time out of a field, by default into @timestamp",
+  description: "parses a time from a field, by default into @timestamp",
   options: options({
     match: list(
-      "field and then formats: ISO8601, UNIX, UNIX_MS, TAI64N or patterns like yyyy-MM-dd HH:mm:ss",
+      "field, followed by formats: ISO8601, UNIX, UNIX_MS, TAI64N or patterns such as yyyy-MM-dd HH:mm:ss",
     ),
-    timezone: optional(text("zone of texts that say none, a format; without it that of this process")),
-    locale: optional(text("language of the names of months and days; English without it")),
-    target: text("field that takes the time", "@timestamp"),
-    tag_on_failure: list("tags of events that no format fits", ["_dateparsefailure"]),
+    timezone: optional(text("time zone of texts without one, a format; default: that of this process")),
+    locale: optional(text("language of month and day names; default: English")),
+    target: text("target field for the time", "@timestamp"),
+    tag_on_failure: list("tags of events that match no format", ["_dateparsefailure"]),
   }),
   create({ match, timezone, locale, target, tag_on_failure }, context) {
     const [field = "", ...formats] = match;

@@ -10,11 +10,11 @@ export const deDotFilter = defineFilter({
   name: "de_dot",
   description: "replaces the dots in field names, or makes objects of them",
   options: options({
-    separator: text("what stands in place of a dot", "_"),
+    separator: text("replacement of dots", "_"),
     nested: flag("true: a.b becomes b in an object a", false),
-    recursive: flag("true: names within objects too", false),
-    fields: list("top-level fields to look at; none: all"),
-    tag_on_failure: text("tag of events where a name can't be changed", "_de_dot_error"),
+    recursive: flag("true: also names within objects", false),
+    fields: list("top-level fields to process; none: all"),
+    tag_on_failure: text("tag of events for which a name can't be changed", "_de_dot_error"),
   }),
   create({ separator, nested, recursive, fields, tag_on_failure }, { report }) {
     if (separator.includes(".")) report("error", "separator", "the separator can't have a dot");

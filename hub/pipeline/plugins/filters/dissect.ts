@@ -8,9 +8,9 @@ import { list, options, table } from "#proto/kit/options.ts";
 
 export const dissectFilter = defineFilter({
   name: "dissect",
-  description: "cuts text into fields at fixed delimiters, without regular expressions",
+  description: "splits text into fields at fixed delimiters, without regular expressions",
   options: options({
-    mapping: table("a dissection by field: %{a} %{+a} %{?a} %{&a} %{a->} with what stands between them"),
+    mapping: table("a pattern by field: %{a} %{+a} %{?a} %{&a} %{a->} with the delimiters between them"),
     convert_datatype: table("int or float by field"),
     tag_on_failure: list("tags of events that don't fit", ["_dissectfailure"]),
   }),

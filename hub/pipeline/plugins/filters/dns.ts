@@ -23,37 +23,37 @@ export const dnsFilter = defineFilter({
   name: "dns",
   description: "replaces names by their addresses, or addresses by their names",
   options: options({
-    resolve: list("fields with names whose address is wanted"),
-    reverse: list("fields with addresses whose name is wanted"),
-    action: oneOf(
-      ["append", "replace"],
-      "append makes a list of both, replace keeps what was found",
-      "append",
-    ),
+    resolve: list("fields with names to resolve to addresses"),
+    reverse: list("fields with addresses to resolve to names"),
+    action: oneOf(["append", "replace"], "append: both values as a list; replace: the value found", "append"),
     nameserver: optional(
       Type.Union([Type.Array(Type.String()), Type.Record(Type.String(), Type.Unknown()), Type.String()], {
-        description: "name servers, with :port where it isn't 53; without it the system's",
+        description: "name servers, with :port if it isn't 53; default: the system's",
       }),
     ),
     timeout: Type.Number({
       default: 0.5,
       minimum: 0.01,
-      description: "how long one try waits, s; the pipeline's thread waits with it",
+      description: "timeout of a try, s; the pipeline's thread waits for it",
     }),
     max_retries: Type.Integer({
       default: 2,
       minimum: 0,
-      description: "further tries after one that timed out",
+      description: "number of retries after a timeout",
     }),
-    hit_cache_size: Type.Integer({ default: 10_000, minimum: 0, description: "answers kept; 0: none" }),
+    hit_cache_size: Type.Integer({
+      default: 10_000,
+      minimum: 0,
+      description: "number of cached answers; 0: none",
+    }),
     hit_cache_ttl: Type.Number({ default: 60, minimum: 0, description: "how long an answer is kept, s" }),
     failed_cache_size: Type.Integer({
       default: 10_000,
       minimum: 0,
-      description: "failures kept, so that a name that doesn't answer costs its time once; 0: none",
+      description: "number of cached failures, so that a timeout is waited for only once; 0: none",
     }),
     failed_cache_ttl: Type.Number({ default: 5, minimum: 0, description: "how long a failure is kept, s" }),
-    hostsfile: optional(list("files of names that are asked first; without it /etc/hosts")),
+    hostsfile: optional(list("hosts files that are read first; default: /etc/hosts")),
     tag_on_timeout: list("tags of events whose name server didn't answer in time", ["_dnstimeout"]),
   }),
   create(values, context) {

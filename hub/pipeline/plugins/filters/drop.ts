@@ -6,13 +6,13 @@ import { Type } from "#proto/kit/schema.ts";
 
 export const dropFilter = defineFilter({
   name: "drop",
-  description: "ends events; they count as done",
+  description: "drops events; they count as processed",
   options: options({
     percentage: Type.Number({
       minimum: 0,
       maximum: 100,
       default: 100,
-      description: "share of the events to drop, in percent",
+      description: "percentage of the events to drop",
     }),
   }),
   create: ({ percentage }, { random }) => ({

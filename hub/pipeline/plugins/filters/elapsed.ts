@@ -43,16 +43,19 @@ export const elapsedFilter = defineFilter({
   name: "elapsed",
   description: "measures the time between a start and an end event of the same id",
   options: options({
-    start_tag: text("tag of events that begin something"),
-    end_tag: text("tag of events that end it"),
-    unique_id_field: text("field that both have the same value in"),
+    start_tag: text("tag of start events"),
+    end_tag: text("tag of end events"),
+    unique_id_field: text("field with the same value in both events"),
     timeout: Type.Number({
       default: 1800,
       exclusiveMinimum: 0,
-      description: "how long an end is waited for, s",
+      description: "how long to wait for an end event, s",
     }),
-    new_event_on_match: flag("the time goes into an event of its own instead of the end event", false),
-    keep_start_event: oneOf(["first", "last"], "which start counts where there are several", "first"),
+    new_event_on_match: flag(
+      "the elapsed time becomes a separate event instead of a field of the end event",
+      false,
+    ),
+    keep_start_event: oneOf(["first", "last"], "which start event counts if there are several", "first"),
   }),
   stateful: true,
   create(values, context) {

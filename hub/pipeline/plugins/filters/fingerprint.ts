@@ -25,9 +25,9 @@ export const fingerprintFilter = defineFilter({
   description: "puts a hash of fields into a field",
   options: options({
     source: list("fields to hash", ["message"]),
-    target: optional(text("field that takes the hash; fingerprint, with ECS [event][hash]")),
+    target: optional(text("target field for the hash; default: fingerprint, with ECS [event][hash]")),
     key: optional(text("key of the hash (HMAC); for IPV4_NETWORK the length of the prefix, bits")),
-    base64encode: flag("the hash as base64 instead of hexadecimal", false),
+    base64encode: flag("writes the hash as base64 instead of hexadecimal", false),
     method: oneOf(METHODS, "kind of hash", "SHA1"),
     concatenate_sources: flag("one hash of all fields and their names", false),
     concatenate_all_fields: flag("one hash of all fields of the event", false),

@@ -104,18 +104,26 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 export const geoipFilter = defineFilter({
   name: "geoip",
-  description: "adds the place or network of an address, from a database that you have",
+  description: "adds the location or network of an address, from a database that you provide",
   options: options({
-    source: text("field that holds the address"),
+    source: text("field with the address"),
     target: optional(
-      text("field that takes the result; without it geoip, with ECS the object that source stands in"),
+      text("target field for the result; default: geoip, with ECS the object that contains source"),
     ),
     database: optional(
-      text("file in MaxMind's format; without it the one in /usr/share/GeoIP or /var/lib/GeoIP"),
+      text("file in MaxMind's format; default: the one in /usr/share/GeoIP or /var/lib/GeoIP"),
     ),
-    default_database_type: oneOf(["City", "ASN"], "which database is looked for without `database`", "City"),
-    fields: optional(list("what is added; without it all that the database has")),
-    cache_size: Type.Integer({ default: 1000, minimum: 1, description: "addresses whose result is kept" }),
+    default_database_type: oneOf(
+      ["City", "ASN"],
+      "which database is searched for without `database`",
+      "City",
+    ),
+    fields: optional(list("fields to add; default: all fields of the database")),
+    cache_size: Type.Integer({
+      default: 1000,
+      minimum: 1,
+      description: "number of addresses whose result is cached",
+    }),
     tag_on_failure: list("tags of events whose address isn't in the database", ["_geoip_lookup_failure"]),
   }),
   create(values, context) {

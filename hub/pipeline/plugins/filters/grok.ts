@@ -15,34 +15,34 @@ import { anyTable, flag, list, oneOf, optional, options, table, text } from "#pr
 import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
-  match: anyTable("expressions by field, one or a list each; the first that matches ends the search"),
+  match: anyTable("expressions by field, one or a list each; the search ends with the first match"),
   patterns_dir: list("folders of pattern files; a later pattern of a name replaces an earlier one"),
   pattern_definitions: table("further patterns by name"),
-  patterns_files_glob: text("which files of the folders", "*"),
+  patterns_files_glob: text("pattern of the file names in the folders", "*"),
   break_on_match: flag("false: all expressions are tried and add their fields", true),
   named_captures_only: flag("false: references without a field capture under their pattern's name", true),
   keep_empty_captures: flag("true: captures without text become empty fields", false),
   target: optional(text("field under which all captures are put")),
-  tag_on_failure: list("tags of events that nothing matches", ["_grokparsefailure"]),
+  tag_on_failure: list("tags of events without a match", ["_grokparsefailure"]),
   timeout_millis: Type.Integer({
     minimum: 0,
     default: 30_000,
-    description: "an expression that takes longer is given up, ms; 0: never",
+    description: "time after which matching an expression is abandoned, ms; 0: never",
   }),
   timeout_scope: oneOf(
     ["pattern", "event"],
-    "what timeout_millis is for: each expression, or all of an event",
+    "scope of timeout_millis: each expression, or all expressions of an event",
     "pattern",
   ),
-  tag_on_timeout: text("tag of events where an expression was given up", "_groktimeout"),
-  overwrite: list("fields whose value is replaced instead of being made a list"),
+  tag_on_timeout: text("tag of events for which an expression timed out", "_groktimeout"),
+  overwrite: list("fields whose value is replaced instead of becoming a list"),
 });
 
 export type GrokFilterOptions = Static<typeof OPTIONS>;
 
 export const grokFilter = defineFilter({
   name: "grok",
-  description: "reads fields out of text by patterns",
+  description: "extracts fields from text with patterns",
   options: OPTIONS,
   create(values, context) {
     const matches = compileMatches(values, context);

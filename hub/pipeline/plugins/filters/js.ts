@@ -15,17 +15,17 @@ const OPTIONS = options({
     ),
   ),
   path: optional(
-    text("file that defines filter(event), returning a list of events, and register(params) where it wants"),
+    text("file that defines filter(event), which returns a list of events, and optionally register(params)"),
   ),
   init: optional(text("code that runs once before the first event")),
   script_params: anyTable("values for register(params) and `params`"),
   timeout_millis: Type.Integer({
     default: 1000,
     minimum: 1,
-    description: "longest that one call may take, ms",
+    description: "timeout of a call, ms",
   }),
-  memory_limit: text("most memory that the script may hold", "32mb"),
-  tag_on_exception: text("tag of events at which the script failed", "_jsexception"),
+  memory_limit: text("memory limit of the script", "32mb"),
+  tag_on_exception: text("tag of events for which the script failed", "_jsexception"),
   tag_with_exception_message: flag("appends the reason to the tag", false),
 });
 

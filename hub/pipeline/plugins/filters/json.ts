@@ -10,10 +10,10 @@ export const jsonFilter = defineFilter({
   name: "json",
   description: "parses JSON into fields",
   options: options({
-    source: text("field that holds the JSON"),
-    target: optional(text("field that takes the result; without it its members become fields")),
-    tag_on_failure: list("tags of events whose text is no JSON", ["_jsonparsefailure"]),
-    skip_on_invalid_json: flag("text that is no JSON is passed over without a tag", false),
+    source: text("field with the JSON"),
+    target: optional(text("target field for the result; default: its members become fields")),
+    tag_on_failure: list("tags of events whose text isn't JSON", ["_jsonparsefailure"]),
+    skip_on_invalid_json: flag("ignores text that isn't JSON, without a tag", false),
   }),
   create({ source, target, tag_on_failure, skip_on_invalid_json }) {
     const from = fieldReference(source);

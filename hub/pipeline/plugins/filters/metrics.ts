@@ -20,26 +20,29 @@ export const metricsFilter = defineFilter({
   name: "metrics",
   description: "adds events with the count, rate and percentiles of those that pass",
   options: options({
-    meter: list("names whose events are counted, as formats"),
-    timer: table("values by name, both as formats, whose spread is measured"),
+    meter: list("names under which events are counted, as formats"),
+    timer: table("values to measure by name, both as formats"),
     ignore_older_than: Type.Number({
       default: 0,
       minimum: 0,
-      description: "events older than this are not counted, s; 0: all are",
+      description: "events older than this are not counted, s; 0: all are counted",
     }),
     flush_interval: Type.Number({
       default: 5,
       exclusiveMinimum: 0,
-      description: "how often an event is made, s",
+      description: "interval between events, s",
     }),
-    clear_interval: Type.Number({ default: -1, description: "how often counts begin anew, s; -1: never" }),
+    clear_interval: Type.Number({
+      default: -1,
+      description: "interval at which counts are reset, s; -1: never",
+    }),
     rates: Type.Array(Type.Number(), {
       default: [1, 5, 15],
-      description: "minutes of which an average rate is told",
+      description: "minutes over which average rates are computed",
     }),
     percentiles: Type.Array(Type.Number({ minimum: 0, maximum: 100 }), {
       default: [1, 5, 10, 90, 95, 99, 100],
-      description: "percentiles of a timer that are told",
+      description: "percentiles to report for a timer",
     }),
   }),
   stateful: true,

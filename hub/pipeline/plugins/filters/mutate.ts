@@ -11,24 +11,21 @@ import { compileFormat } from "#proto/format.ts";
 import { anyTable, list, options, table, text } from "#proto/kit/options.ts";
 
 const OPTIONS = options({
-  coerce: anyTable("values for fields that are there but null"),
+  coerce: anyTable("values for existing fields that are null"),
   rename: table("new names by old ones"),
-  update: anyTable("new values, as formats, for fields that are there"),
+  update: anyTable("new values, as formats, for existing fields"),
   replace: anyTable("new values, as formats"),
   convert: anyTable("kinds by field: integer, float, integer_eu, float_eu, string, boolean"),
   gsub: list("field, expression, replacement, in threes"),
   uppercase: list("fields to write in upper case"),
   capitalize: list("fields to write with a capital first letter"),
   lowercase: list("fields to write in lower case"),
-  strip: list("fields whose blanks at both ends are cut"),
+  strip: list("fields from which whitespace at both ends is trimmed"),
   split: table("separators by field: text becomes a list"),
   join: table("separators by field: a list becomes text"),
-  merge: anyTable("fields to append, by the field they are appended to"),
-  copy: anyTable("fields to copy to, by the field they are copied from"),
-  tag_on_failure: text(
-    "tag of events where a change failed; the changes after it are skipped",
-    "_mutate_error",
-  ),
+  merge: anyTable("fields to append, by the field to which they are appended"),
+  copy: anyTable("target fields by the field to copy"),
+  tag_on_failure: text("tag of events for which a change failed; later changes are skipped", "_mutate_error"),
 });
 
 export type MutateOptions = typeof OPTIONS extends Type.TSchema ? Static<typeof OPTIONS> : never;

@@ -8,13 +8,13 @@ import { flag, list, options, table } from "#proto/kit/options.ts";
 
 export const pruneFilter = defineFilter({
   name: "prune",
-  description: "keeps only, or removes, top-level fields whose name or value matches",
+  description: "keeps or removes top-level fields whose name or value matches",
   options: options({
     interpolate: flag("true: the expressions are formats", false),
-    whitelist_names: list("expressions of names to keep; none: all"),
-    blacklist_names: list("expressions of names to remove", ["%\\{[^}]+\\}"]),
-    whitelist_values: table("expressions by field: the field stays where its value matches"),
-    blacklist_values: table("expressions by field: the field goes where its value matches"),
+    whitelist_names: list("regular expressions of names to keep; empty: all"),
+    blacklist_names: list("regular expressions of names to remove", ["%\\{[^}]+\\}"]),
+    whitelist_values: table("regular expressions by field: keeps the field only if its value matches"),
+    blacklist_values: table("regular expressions by field: removes the field if its value matches"),
   }),
   create({ interpolate, whitelist_names, blacklist_names, whitelist_values, blacklist_values }) {
     type Test = (event: Parameters<ReturnType<typeof compileFormat>>[0], text: string) => boolean;

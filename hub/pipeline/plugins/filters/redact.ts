@@ -90,18 +90,18 @@ export const redactFilter = defineFilter({
   name: "redact",
   description: "replaces card numbers, mail addresses, tokens and the like in texts",
   options: options({
-    fields: list("fields to look through, with all that is in them; none: all fields"),
-    exclude: list("fields left alone", ["@timestamp"]),
+    fields: list("fields to process, including nested ones; none: all fields"),
+    exclude: list("fields that are not changed", ["@timestamp"]),
     kinds: list(`what to replace: ${KIND_NAMES.join(", ")}`, DEFAULT_KINDS),
-    patterns: table("own expressions by name; the name stands in the replacement"),
-    replacement: text("what stands instead; %{kind} is the name of the kind or pattern", "[%{kind}]"),
+    patterns: table("custom expressions by name; the name appears in the replacement"),
+    replacement: text("replacement text; %{kind} is the name of the kind or pattern", "[%{kind}]"),
     method: oneOf(
       ["replace", "hash"],
       "hash puts a keyed hash after the name, so that equal values can still be recognised",
       "replace",
     ),
     key: optional(text("key of the hash; needed with method hash")),
-    tag: text("tag of events in which something was replaced; empty: none", ""),
+    tag: text("tag of events with a replacement; empty: none", ""),
   }),
   create(values, context) {
     const rules = compileRules(values.kinds, values.patterns, context);

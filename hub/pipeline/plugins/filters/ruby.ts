@@ -5,11 +5,11 @@ import { anyTable, optional, options, text, withoutEffect } from "#proto/kit/opt
 
 export const rubyFilter = defineFilter({
   name: "ruby",
-  description: "is refused: code is written for the filter js here",
+  description: "is refused: use the filter js for code",
   options: options({
-    code: optional(text("Ruby code, which doesn't run here")),
-    init: optional(text("Ruby code, which doesn't run here")),
-    path: optional(text("file of Ruby code, which doesn't run here")),
+    code: optional(text("Ruby code, which isn't supported")),
+    init: optional(text("Ruby code, which isn't supported")),
+    path: optional(text("file of Ruby code, which isn't supported")),
     script_params: anyTable("values for the script"),
     tag_on_exception: withoutEffect("the filter is refused as a whole"),
     tag_with_exception_message: withoutEffect("the filter is refused as a whole"),

@@ -9,11 +9,11 @@ const TYPE_FAILURE_TAG = "_split_type_failure";
 
 export const splitFilter = defineFilter({
   name: "split",
-  description: "makes an event of each part of a field",
+  description: "makes an event from each part of a field",
   options: options({
     field: text("field to split: text at the terminator, a list at its items", "message"),
-    terminator: text("what stands between the parts of a text", "\n"),
-    target: optional(text("field that takes the part; without it the field itself")),
+    terminator: text("delimiter of the parts of a text", "\n"),
+    target: optional(text("target field for the part; default: the field itself")),
   }),
   create({ field, terminator, target }) {
     const source = fieldReference(field);

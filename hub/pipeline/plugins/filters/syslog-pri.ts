@@ -36,7 +36,7 @@ const FAILURE_TAG = "_syslogpriparsefailure";
 
 export const syslogPriFilter = defineFilter({
   name: "syslog_pri",
-  description: "makes facility and severity of syslog's priority",
+  description: "derives facility and severity from a syslog priority",
   options: options({
     use_labels: flag("adds the names", true),
     syslog_pri_field_name: optional(

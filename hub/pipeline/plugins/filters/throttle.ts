@@ -21,14 +21,20 @@ export const throttleFilter = defineFilter({
   // Counters of several threads would each allow the number.
   stateful: true,
   options: options({
-    key: text("what events are counted by, a format"),
-    before_count: Type.Integer({ default: -1, description: "events up to here are decorated; -1: none" }),
-    after_count: Type.Integer({ default: -1, description: "events from here on are decorated; -1: none" }),
+    key: text("key by which events are counted, a format"),
+    before_count: Type.Integer({
+      default: -1,
+      description: "events whose number is below this are decorated; -1: none",
+    }),
+    after_count: Type.Integer({
+      default: -1,
+      description: "events whose number is above this are decorated; -1: none",
+    }),
     period: text("length of a period, s, a format", "60"),
     max_age: Type.Number({ default: 3600, minimum: 0, description: "how long a counter is kept, s" }),
     max_counters: Type.Integer({
       default: 100_000,
-      description: "counters kept; the oldest go first; -1: any number",
+      description: "maximum number of counters; the oldest are dropped first; -1: no limit",
     }),
   }),
   create({ key, before_count, after_count, period, max_age, max_counters }) {

@@ -17,13 +17,13 @@ import { refreshed } from "./refreshed-file.ts";
 
 const OPTIONS = options({
   source: optional(text("field whose value is looked up")),
-  field: optional(text("older name of source")),
+  field: optional(text("former name of source")),
   target: optional(
-    text("field that takes the result; without it the source, before ECS the field translation"),
+    text("target field for the result; default: the source, without ECS the field translation"),
   ),
-  destination: optional(text("older name of target")),
+  destination: optional(text("former name of target")),
   override: optional(
-    Type.Boolean({ description: "replaces a value that is there; true where target is the source" }),
+    Type.Boolean({ description: "replaces an existing value; default: true if target is the source" }),
   ),
   dictionary: anyTable("results by value"),
   dictionary_path: optional(text("file of the dictionary: .json, .yml or .csv")),
@@ -34,13 +34,17 @@ const OPTIONS = options({
   ),
   refresh_interval: Type.Number({
     default: 300,
-    description: "interval of reading the file again, s; 0: never",
+    description: "interval at which the file is read again, s; 0: never",
   }),
-  refresh_behaviour: oneOf(["merge", "replace"], "merge: entries that the file no longer has stay", "merge"),
-  exact: flag("false: what is found within the value is replaced", true),
-  regex: flag("the keys are expressions", false),
-  fallback: optional(text("result of values that aren't found, a format")),
-  iterate_on: optional(text("list whose items are looked up, each by itself")),
+  refresh_behaviour: oneOf(
+    ["merge", "replace"],
+    "merge: entries that were removed from the file remain",
+    "merge",
+  ),
+  exact: flag("false: replaces only the matching part of the value", true),
+  regex: flag("the keys are regular expressions", false),
+  fallback: optional(text("result for values that aren't found, a format")),
+  iterate_on: optional(text("list whose items are looked up separately")),
 });
 
 type Options = Static<typeof OPTIONS>;

@@ -8,10 +8,10 @@ import { Type } from "#proto/kit/schema.ts";
 
 export const truncateFilter = defineFilter({
   name: "truncate",
-  description: "cuts texts that are longer than a limit",
+  description: "truncates texts that are longer than a limit",
   options: options({
-    fields: list("fields to cut; none: all"),
-    length_bytes: Type.Integer({ minimum: 0, description: "longest text that stays, bytes of UTF-8" }),
+    fields: list("fields to truncate; none: all"),
+    length_bytes: Type.Integer({ minimum: 0, description: "maximum length of a text, bytes of UTF-8" }),
   }),
   create({ fields, length_bytes }) {
     const references = fields.map(fieldReference);

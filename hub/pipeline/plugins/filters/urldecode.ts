@@ -13,7 +13,7 @@ export const urldecodeFilter = defineFilter({
   options: options({
     field: text("field to decode", "message"),
     all_fields: flag("decodes every field", false),
-    tag_on_failure: list("tags of events where that isn't possible", ["_urldecodefailure"]),
+    tag_on_failure: list("tags of events for which that isn't possible", ["_urldecodefailure"]),
     charset: oneOf(["UTF-8"], "encoding of the escaped bytes", "UTF-8"),
   }),
   create({ field, all_fields, tag_on_failure }) {

@@ -12,18 +12,18 @@ const MAX_LENGTH = 2048;
 
 export const useragentFilter = defineFilter({
   name: "useragent",
-  description: "names browser, system and device of a user agent",
+  description: "extracts browser, operating system and device from a user agent",
   options: options({
-    source: text("field that holds the user agent"),
+    source: text("field with the user agent"),
     target: optional(
-      text("field that takes the result; without it its members become fields, with ECS user_agent"),
+      text("target field for the result; default: its members become fields, with ECS user_agent"),
     ),
-    prefix: text("put before each name, without ECS", ""),
+    prefix: text("prefix of each name, without ECS", ""),
     regexes: withoutEffect("what is known is built in; filter grok reads others"),
     lru_cache_size: Type.Integer({
       default: 100_000,
       minimum: 1,
-      description: "user agents whose result is kept",
+      description: "number of user agents whose result is cached",
     }),
   }),
   create({ source, target, prefix, lru_cache_size }, { ecs }) {

@@ -9,8 +9,8 @@ export const uuidFilter = defineFilter({
   name: "uuid",
   description: "puts a random UUID (RFC 9562 version 4) into a field",
   options: options({
-    target: text("field that takes the UUID"),
-    overwrite: flag("replaces a value that is there", false),
+    target: text("target field for the UUID"),
+    overwrite: flag("replaces an existing value", false),
   }),
   create({ target, overwrite }) {
     const reference = fieldReference(target);

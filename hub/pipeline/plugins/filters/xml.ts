@@ -27,18 +27,18 @@ interface Shape {
 
 export const xmlFilter = defineFilter({
   name: "xml",
-  description: "makes fields of an XML document",
+  description: "parses an XML document into fields",
   options: options({
-    source: text("field that holds the document"),
-    target: optional(text("field that takes it; needed where store_xml is true")),
-    store_xml: flag("false: only what xpath names is taken", true),
-    xpath: table("fields by XPath; each takes a list of what was found"),
-    force_array: flag("every element becomes a list, as it may stand several times", true),
-    force_content: flag("text stands under content even where an element has nothing else", false),
-    suppress_empty: flag("elements without anything are left out", true),
+    source: text("field with the document"),
+    target: optional(text("target field; required if store_xml is true")),
+    store_xml: flag("false: only the values of xpath are stored", true),
+    xpath: table("fields by XPath; each receives a list of the matches"),
+    force_array: flag("every element becomes a list, because it may occur several times", true),
+    force_content: flag("puts text under content even if an element has nothing else", false),
+    suppress_empty: flag("omits empty elements", true),
     namespaces: withoutEffect("prefixes are those of the document", anyTable("")),
-    remove_namespaces: flag("prefixes and declarations of namespaces are taken off first", false),
-    parse_options: optional(text("strict refuses for xpath too what isn't well-formed")),
+    remove_namespaces: flag("removes prefixes and declarations of namespaces first", false),
+    parse_options: optional(text("strict: also refuses documents for xpath that aren't well-formed")),
     tag_on_failure: list("tags of events whose document can't be read", ["_xmlparsefailure"]),
   }),
   create(values, { report }) {

@@ -11,7 +11,7 @@ const OPTIONS = options({
 /** The agents of this installation. */
 export const agentInput = defineInput({
   name: "agent",
-  description: "takes what agents send",
+  description: "receives the lines of agents",
   options: OPTIONS,
   takesAgents: true,
   create: () => undefined,

@@ -24,13 +24,13 @@ const OPTIONS = options({
     Type.Integer({
       minimum: 0,
       maximum: 65535,
-      description: "port that shippers connect to by lumberjack; without it only agents are taken",
+      description: "port to which shippers connect with lumberjack; without it only agents are accepted",
     }),
   ),
   client_inactivity_timeout: Type.Number({
     default: 60,
     minimum: 0,
-    description: "how long a client may say nothing, s; 0: any time",
+    description: "idle time after which a connection is closed, s; 0: never",
   }),
   include_codec_tag: withoutEffect("events aren't tagged with the codec", Type.Boolean({ default: true })),
   add_hostname: withoutEffect("the shipper names the host in host.name", Type.Boolean({ default: false })),
@@ -44,7 +44,7 @@ type Options = Static<typeof OPTIONS>;
 
 export const beatsInput = defineInput({
   name: "beats",
-  description: "takes what agents send, and other shippers by lumberjack",
+  description: "receives lines of agents, and of other shippers over lumberjack",
   options: OPTIONS,
   takesAgents: true,
   create(values, { resolvePath }) {

@@ -20,14 +20,17 @@ const OPTIONS = options({
   path: withoutEffect("dead letters are in the log"),
   pipeline_id: withoutEffect("dead letters of all pipelines are read"),
   sincedb_path: withoutEffect("the hub keeps the position in its state"),
-  commit_offsets: flag("goes on behind the last letter after a restart; false: begins anew", true),
+  commit_offsets: flag(
+    "continues after the last dead letter after a restart; false: starts from the beginning",
+    true,
+  ),
   clean_consumed: withoutEffect("letters are removed by the log's limits", Type.Boolean({ default: false })),
-  start_timestamp: optional(text("letters from before this time are passed over, ISO 8601")),
+  start_timestamp: optional(text("skips dead letters from before this time, ISO 8601")),
 });
 
 export const deadLetterQueueInput = defineInput({
   name: "dead_letter_queue",
-  description: "reads what no output took, with the reason under [@metadata][dead_letter_queue]",
+  description: "reads events that no output accepted, with the reason under [@metadata][dead_letter_queue]",
   isShared: true,
   options: OPTIONS,
   create(values, { report }) {

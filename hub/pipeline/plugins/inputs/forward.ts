@@ -36,11 +36,11 @@ const OPTIONS = options({
     default: 24_224,
     minimum: 0,
     maximum: 65535,
-    description: "port that is listened at",
+    description: "port to listen on",
   }),
-  shared_key: optional(text("key that senders must prove to know; without it everybody may send")),
-  users: table("with shared_key: passwords by user, one of which senders must prove to know too"),
-  self_hostname: text("name that senders know this side by in the handshake; empty: this machine's", ""),
+  shared_key: optional(text("shared key that senders must prove to have; without it everybody may send")),
+  users: table("with shared_key: passwords by user; senders must also prove to have one of them"),
+  self_hostname: text("name of this server in the handshake; empty: the host name", ""),
   ...TLS_LISTENER,
 });
 
@@ -48,7 +48,7 @@ type Options = Static<typeof OPTIONS>;
 
 export const forwardInput = defineInput({
   name: "forward",
-  description: "takes what Fluentd and Fluent Bit forward, and Docker's log driver of that name",
+  description: "receives events of Fluentd, Fluent Bit and Docker's fluentd driver over the Forward protocol",
   options: OPTIONS,
   create(values, { report, resolvePath }) {
     if (values.shared_key === undefined && Object.keys(values.users).length > 0)

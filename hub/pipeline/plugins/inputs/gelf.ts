@@ -24,12 +24,12 @@ const OPTIONS = options({
     default: 12_201,
     minimum: 0,
     maximum: 65535,
-    description: "port that is listened at",
+    description: "port to listen on",
   }),
   protocols: optional(
     Type.Array(Type.Enum(["tcp", "udp"]), {
       minItems: 1,
-      description: "transports; without it both, with TLS tcp alone",
+      description: "transports; default: both, with TLS only tcp",
     }),
   ),
   ...TLS_LISTENER,
@@ -39,7 +39,7 @@ type Options = Static<typeof OPTIONS>;
 
 export const gelfInput = defineInput({
   name: "gelf",
-  description: "takes GELF by UDP, whole or in chunks, and by TCP",
+  description: "receives GELF over UDP, whole or in chunks, and over TCP",
   options: OPTIONS,
   create(values, { report, resolvePath }) {
     const tls = listenerTls(values, resolvePath);

@@ -12,13 +12,13 @@ const BATCH = 125;
 
 export const generatorInput = defineInput({
   name: "generator",
-  description: "makes events of the same lines over and over",
+  description: "generates events from given lines",
   isShared: true,
   options: options({
     message: text("the line of each event", "Hello world!"),
-    lines: optional(list("lines to take in turn; instead of message")),
-    count: number("times that the lines are made; 0 makes them without end", 0),
-    codec: codecOption("how a line is read", "plain"),
+    lines: optional(list("lines to repeat in turn, instead of message")),
+    count: number("number of repetitions; 0: unlimited", 0),
+    codec: codecOption("codec that reads lines", "plain"),
     threads: withoutEffect("one thread is enough", Type.Integer({ default: 1 })),
     id: optional(text("name of this input in metrics and messages")),
   }),

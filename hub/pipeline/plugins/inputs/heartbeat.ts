@@ -9,10 +9,10 @@ import { oneOf, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
-  message: text("the event's message; epoch or sequence stand for the time or a number under clock", "ok"),
-  interval: Type.Number({ default: 60, exclusiveMinimum: 0, description: "how often an event is made, s" }),
-  count: Type.Integer({ default: -1, description: "events in all; -1: without end" }),
-  sequence: oneOf(["none", "epoch", "sequence"], "what the field clock says", "none"),
+  message: text("the event's message; epoch: the time, sequence: a number, under clock", "ok"),
+  interval: Type.Number({ default: 60, exclusiveMinimum: 0, description: "interval between events, s" }),
+  count: Type.Integer({ default: -1, description: "total number of events; -1: unlimited" }),
+  sequence: oneOf(["none", "epoch", "sequence"], "value of the field clock", "none"),
   threads: withoutEffect("one thread is enough", Type.Integer({ default: 1 })),
 });
 
@@ -20,7 +20,7 @@ type Options = Static<typeof OPTIONS>;
 
 export const heartbeatInput = defineInput({
   name: "heartbeat",
-  description: "makes an event at an interval",
+  description: "generates an event at an interval",
   isShared: true,
   options: OPTIONS,
   create: (values) => (context) => new Heartbeat(context, values),

@@ -21,7 +21,7 @@ const MAX_PAGES = 1_000;
 
 export const httpPollerInput = defineInput({
   name: "http_poller",
-  description: "asks HTTP services on a schedule",
+  description: "polls HTTP services on a schedule",
   isShared: true,
   options: HTTP_POLLER_OPTIONS,
   create(values, { codec, report }) {

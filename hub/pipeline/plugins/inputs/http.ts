@@ -21,32 +21,36 @@ import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
   host: text("address to listen on", "0.0.0.0"),
-  port: Type.Integer({ default: 8080, minimum: 0, maximum: 65535, description: "port that is listened at" }),
-  codec: codecOption("how a body is read whose Content-Type has no codec of its own", "plain"),
+  port: Type.Integer({ default: 8080, minimum: 0, maximum: 65535, description: "port to listen on" }),
+  codec: codecOption("codec for bodies whose Content-Type has no codec in additional_codecs", "plain"),
   additional_codecs: Type.Record(Type.String(), Type.Unknown(), {
     description: "codecs by Content-Type",
     default: { "application/json": "json", "application/x-ndjson": "json_lines" },
   }),
   ...SIGN_IN,
-  max_content_length: Type.Integer({ default: 104_857_600, minimum: 1, description: "longest body, bytes" }),
+  max_content_length: Type.Integer({
+    default: 104_857_600,
+    minimum: 1,
+    description: "maximum size of a body, bytes",
+  }),
   max_pending_requests: Type.Integer({
     default: 200,
     minimum: 1,
-    description: "requests at work at a time; further ones are answered 429",
+    description: "maximum number of concurrent requests; further ones are answered 429",
   }),
   response_code: Type.Enum([200, 201, 202, 204], {
     default: 200,
-    description: "status of an answer when the events are in the log",
+    description: "status of the answer once the events are in the log",
   }),
   response_headers: Type.Record(Type.String(), Type.String(), {
     description: "headers of an answer",
     default: { "Content-Type": "text/plain" },
   }),
   remote_host_target_field: optional(
-    text("field that takes the client's address; without it host.ip, or host where ECS is off"),
+    text("target field for the client's address; default: host.ip, or host if ECS is off"),
   ),
   request_headers_target_field: optional(
-    text("field that takes the request's headers; without it under @metadata"),
+    text("target field for the request's headers; default: under @metadata"),
   ),
   threads: withoutEffect("one thread reads all connections"),
   ecs_compatibility: oneOf(
@@ -61,7 +65,7 @@ type Options = Static<typeof OPTIONS>;
 
 export const httpInput = defineInput({
   name: "http",
-  description: "takes events that clients post",
+  description: "receives events from HTTP requests",
   options: OPTIONS,
   create(values, { codec, resolvePath, report }) {
     const fallback = codec(values.codec);

@@ -12,7 +12,7 @@ const OPTIONS = options(intakeOptions(5046));
 
 export const intakeInput = defineInput({
   name: "intake",
-  description: "takes OTLP, what is pushed to Loki and events for Splunk over HTTP, all at one port",
+  description: "receives OTLP, Loki pushes and Splunk events over HTTP, all on one port",
   options: OPTIONS,
   create(values, { resolvePath }) {
     const tls = listenerTls(values, resolvePath);

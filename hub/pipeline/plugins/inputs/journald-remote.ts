@@ -43,12 +43,12 @@ const OPTIONS = options({
     default: 19_532,
     minimum: 0,
     maximum: 65535,
-    description: "port that is listened at",
+    description: "port to listen on",
   }),
   max_uploads: Type.Integer({
     default: 200,
     minimum: 1,
-    description: "uploads at a time; further ones are answered 429",
+    description: "maximum number of concurrent uploads; further ones are answered 429",
   }),
   ...SIGN_IN,
   ...TLS_LISTENER,
@@ -58,7 +58,7 @@ type Options = Static<typeof OPTIONS>;
 
 export const journaldRemoteInput = defineInput({
   name: "journald_remote",
-  description: "takes what systemd-journal-upload sends of other machines' journals, each entry once",
+  description: "receives journal entries of other machines from systemd-journal-upload, each entry once",
   options: OPTIONS,
   create(values, { resolvePath }) {
     const tls = listenerTls(values, resolvePath);

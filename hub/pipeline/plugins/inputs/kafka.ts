@@ -28,18 +28,14 @@ function count(description: string, fallback: number) {
 
 export const KAFKA_INPUT_OPTIONS = options({
   ...KAFKA_OPTIONS,
-  topics: list("topics that are read", ["logstash"]),
-  topics_pattern: optional(
-    text("instead of topics: a regular expression; new topics are found as they come"),
-  ),
+  topics: list("topics to read", ["logstash"]),
+  topics_pattern: optional(text("regular expression of topics, instead of topics; finds new topics too")),
   group_id: text("group whose members share the topics' partitions", "logstash"),
-  group_instance_id: optional(
-    text("name of this member, the same after a restart: nothing is shared out anew"),
-  ),
+  group_instance_id: optional(text("static name of this member; with it a restart causes no rebalance")),
   group_protocol: oneOf(["classic", "consumer"], "how members share; consumer needs Kafka 4", "classic"),
   auto_offset_reset: oneOf(
     ["earliest", "latest", "none"],
-    "where a partition is begun that the group has no offset of; none: it fails",
+    "where to start a partition without an offset of the group; none: fails",
     "latest",
   ),
   auto_commit_interval_ms: count("how often offsets are stored, ms", 5_000),
@@ -47,29 +43,29 @@ export const KAFKA_INPUT_OPTIONS = options({
     "offsets are stored when the log has the events",
     Type.Boolean({ default: true }),
   ),
-  auto_create_topics: flag("topics that aren't there are made", true),
+  auto_create_topics: flag("creates missing topics", true),
   decorate_events: oneOf(
     ["none", "basic", "extended", "false", "true"],
     "basic: topic, partition, offset, key … under [@metadata][kafka]; extended: the headers too",
     "none",
   ),
-  fetch_max_bytes: count("bytes that one answer has at most", 52_428_800),
+  fetch_max_bytes: count("maximum size of an answer, bytes", 52_428_800),
   fetch_max_wait_ms: count("how long a server waits for fetch_min_bytes, ms", 500),
-  fetch_min_bytes: count("bytes that an answer is to have", 1),
-  max_partition_fetch_bytes: count("bytes of one partition that an answer has at most", 1_048_576),
-  max_poll_records: count("messages that wait for the log at most", 500),
-  max_poll_interval_ms: count(
-    "how long members are waited for when partitions are shared out anew, ms",
-    300_000,
+  fetch_min_bytes: count("minimum size of an answer, bytes", 1),
+  max_partition_fetch_bytes: count("maximum size of one partition's data in an answer, bytes", 1_048_576),
+  max_poll_records: count("maximum number of messages that wait for the log", 500),
+  max_poll_interval_ms: count("how long a rebalance waits for the members, ms", 300_000),
+  session_timeout_ms: count(
+    "time without a heartbeat after which a member's partitions go to others, ms",
+    10_000,
   ),
-  session_timeout_ms: count("silence after which a member's partitions go to others, ms", 10_000),
-  heartbeat_interval_ms: count("how often a member tells that it is there, ms", 3_000),
+  heartbeat_interval_ms: count("heartbeat interval of a member, ms", 3_000),
   isolation_level: oneOf(
     ["read_uncommitted", "read_committed"],
-    "read_committed: messages of open transactions are waited for",
+    "read_committed: waits for open transactions",
     "read_uncommitted",
   ),
-  client_rack: optional(text("rack of this machine: the nearest copy is read")),
+  client_rack: optional(text("rack of this machine; the nearest replica is read")),
   key_deserializer_class: withoutEffect("keys are text", Type.String({ default: STRING_DESERIALIZER })),
   value_deserializer_class: text("messages are read by the codec", STRING_DESERIALIZER),
   schema_registry_url: refused("Avro isn't read: write JSON, and codec => json"),
@@ -88,14 +84,14 @@ export const KAFKA_INPUT_OPTIONS = options({
   schema_registry_ssl_truststore_password: withoutEffect("Avro isn't read: there is no schema registry"),
   schema_registry_ssl_truststore_type: withoutEffect("Avro isn't read: there is no schema registry"),
   schema_registry_validation: withoutEffect("Avro isn't read: there is no schema registry"),
-  codec: codecOption("how a message is read", "plain"),
+  codec: codecOption("codec that reads messages", "plain"),
 });
 
 export type KafkaInputOptions = Static<typeof KAFKA_INPUT_OPTIONS>;
 
 export const kafkaInput = defineInput({
   name: "kafka",
-  description: "reads topics of Kafka; offsets are stored when the log has the events",
+  description: "reads Kafka topics; offsets are stored once the events are in the log",
   isShared: true,
   options: KAFKA_INPUT_OPTIONS,
   create(values, context) {

@@ -10,7 +10,7 @@ const OPTIONS = options(intakeOptions(3100));
 
 export const lokiInput = defineInput({
   name: "loki",
-  description: "takes what senders push to Loki, as JSON and as protobuf",
+  description: "receives lines over Loki's push API, as JSON and as protobuf",
   options: OPTIONS,
   create(values, { resolvePath }) {
     const tls = listenerTls(values, resolvePath);

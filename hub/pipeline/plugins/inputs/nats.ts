@@ -22,33 +22,36 @@ const MAX_WAITING = 10_000;
 
 const OPTIONS = options({
   ...NATS_OPTIONS,
-  subject: optional(text("subject that is read, with * and >; of a stream it may be left out")),
-  jetstream: flag("reads a stream: none is lost; false: what passes while the input listens", true),
-  stream: optional(text("stream that is read; without it the one that has the subject")),
-  durable: optional(
-    text("name of the stream's consumer, made where it isn't there; readers of one name share it"),
+  subject: optional(text("subject to read, with * and >; optional for a stream")),
+  jetstream: flag(
+    "true: reads a stream without loss; false: receives only messages published while the input is connected",
+    true,
   ),
-  deliver_policy: oneOf(["all", "new", "last"], "where a consumer begins that is made", "all"),
+  stream: optional(text("stream to read; default: the one that contains the subject")),
+  durable: optional(
+    text("name of the stream's consumer, created if missing; readers with the same name share it"),
+  ),
+  deliver_policy: oneOf(["all", "new", "last"], "where a newly created consumer starts", "all"),
   ack_wait: Type.Number({
     default: 30,
     exclusiveMinimum: 0,
-    description: "how long a message may be under way before it is sent to another reader, s",
+    description: "time without acknowledgement after which a message goes to another reader, s",
   }),
   max_ack_pending: Type.Integer({
     default: 1_000,
     minimum: 1,
-    description: "messages under way that aren't acknowledged yet",
+    description: "maximum number of unacknowledged messages in flight",
   }),
-  queue: optional(text("without a stream: readers of one name share what passes")),
+  queue: optional(text("without a stream: readers with the same name share the messages")),
   metadata_enabled: flag("subject, headers, stream and sequence under [@metadata][nats]", false),
-  codec: codecOption("how a message is read", "json"),
+  codec: codecOption("codec that reads messages", "json"),
 });
 
 type Options = Static<typeof OPTIONS>;
 
 export const natsInput = defineInput({
   name: "nats",
-  description: "reads a stream of NATS, acknowledged when the log has the events, or hears subjects",
+  description: "reads a NATS stream, acknowledged once the events are in the log, or subscribes to subjects",
   isShared: true,
   options: OPTIONS,
   create(values, context) {

@@ -19,7 +19,7 @@ const OPTIONS = options({
     Type.Integer({
       minimum: 0,
       maximum: 65535,
-      description: "port that is listened at for gRPC, by convention 4317; without it there is only HTTP",
+      description: "port to listen on for gRPC, by convention 4317; without it only HTTP is accepted",
     }),
   ),
 });
@@ -28,7 +28,7 @@ type Options = Static<typeof OPTIONS>;
 
 export const otlpInput = defineInput({
   name: "otlp",
-  description: "takes logs of OpenTelemetry over HTTP, as protobuf and as JSON, and over gRPC",
+  description: "receives OpenTelemetry logs over HTTP, as protobuf and as JSON, and over gRPC",
   options: OPTIONS,
   create(values, { resolvePath }) {
     const tls = listenerTls(values, resolvePath);

@@ -18,7 +18,7 @@ const MAX_CHANNELS = 1_000;
 
 export const pipelineInput = defineInput({
   name: "pipeline",
-  description: "takes events that another pipeline's output pipeline sends to its address",
+  description: "receives events that an output pipeline of another pipeline sends to its address",
   options: options({ address: text("name under which other pipelines find this input") }),
   create:
     ({ address }) =>

@@ -25,34 +25,34 @@ const PAYLOAD = fieldReference("[@metadata][rabbitmq_payload]");
 
 const OPTIONS = options({
   ...RABBITMQ_OPTIONS,
-  queue: text("queue that is read; empty: one of its own for each connection", ""),
-  durable: flag("the queue and the exchange outlast a restart of the server", false),
-  auto_delete: flag("the queue goes with its last reader", false),
-  exclusive: flag("the queue belongs to this connection alone", false),
-  exchange: optional(text("exchange that the queue is bound to")),
-  exchange_type: optional(text("kind of the exchange, which is declared then: fanout, direct, topic …")),
-  key: text("key that the queue is bound with", "logstash"),
+  queue: text("queue to read; empty: a separate one for each connection", ""),
+  durable: flag("the queue and the exchange survive a restart of the server", false),
+  auto_delete: flag("the queue is deleted with its last reader", false),
+  exclusive: flag("the queue is exclusive to this connection", false),
+  exchange: optional(text("exchange to which the queue is bound")),
+  exchange_type: optional(text("type of the exchange, which is then declared: fanout, direct, topic …")),
+  key: text("key with which the queue is bound", "logstash"),
   prefetch_count: Type.Integer({
     default: 256,
     minimum: 1,
     maximum: 65_535,
-    description: "messages under way that aren't acknowledged yet",
+    description: "maximum number of unacknowledged messages in flight",
   }),
-  ack: flag("false: messages are let go of before the log has them, and may be lost", true),
+  ack: flag("false: messages are acknowledged before they are in the log, and may be lost", true),
   subscription_retry_interval_seconds: withoutEffect("waits between attempts grow by themselves"),
   metadata_enabled: oneOf(
     ["none", "basic", "extended", "false", "true"],
     "basic: headers and properties under [@metadata]; extended: the payload too",
     "none",
   ),
-  codec: codecOption("how a message is read", "json"),
+  codec: codecOption("codec that reads messages", "json"),
 });
 
 type Options = Static<typeof OPTIONS>;
 
 export const rabbitmqInput = defineInput({
   name: "rabbitmq",
-  description: "reads a queue of RabbitMQ; a message is acknowledged when the log has it",
+  description: "reads a RabbitMQ queue; a message is acknowledged once it is in the log",
   isShared: true,
   options: OPTIONS,
   create(values, context) {

@@ -16,19 +16,23 @@ const BLOCK_S = 1;
 const OPTIONS = options({
   host: text("host", "127.0.0.1"),
   port: Type.Integer({ default: 6379, minimum: 1, maximum: 65535, description: "port" }),
-  path: optional(text("socket's path instead of host and port")),
+  path: optional(text("path of a socket, instead of host and port")),
   db: Type.Integer({ default: 0, minimum: 0, description: "number of the database" }),
   password: optional(text("password")),
-  ssl: flag("speaks TLS", false),
+  ssl: flag("uses TLS", false),
   timeout: Type.Number({
     default: 5,
     exclusiveMinimum: 0,
-    description: "longest that a connection may take to open, s",
+    description: "timeout for opening a connection, s",
   }),
   key: text("list, channel, or pattern of channels"),
-  data_type: oneOf(["list", "channel", "pattern_channel"], "what key names"),
-  batch_count: Type.Integer({ default: 125, minimum: 1, description: "events taken from a list at a time" }),
-  codec: codecOption("how an element is read", "json"),
+  data_type: oneOf(["list", "channel", "pattern_channel"], "type of key"),
+  batch_count: Type.Integer({
+    default: 125,
+    minimum: 1,
+    description: "number of events taken from a list at a time",
+  }),
+  codec: codecOption("codec that reads elements", "json"),
   command_map: withoutEffect("commands have their own names", anyTable("")),
   threads: withoutEffect("one thread reads all elements"),
 });
@@ -37,7 +41,7 @@ type Options = Static<typeof OPTIONS>;
 
 export const redisInput = defineInput({
   name: "redis",
-  description: "takes events from a list, or hears them from channels",
+  description: "reads events from a Redis list, or subscribes to channels",
   isShared: true,
   options: OPTIONS,
   create(values, context) {

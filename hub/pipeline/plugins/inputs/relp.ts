@@ -26,7 +26,7 @@ const OPTIONS = options({
     default: 2514,
     minimum: 0,
     maximum: 65535,
-    description: "port that is listened at; RELP has none of its own",
+    description: "port to listen on; RELP has no standard port",
   }),
   ...SYSLOG_FORMAT,
   ...TLS_LISTENER,
@@ -36,7 +36,7 @@ type Options = Static<typeof OPTIONS>;
 
 export const relpInput = defineInput({
   name: "relp",
-  description: "takes syslog by RELP, as rsyslog's omrelp sends it",
+  description: "receives syslog over RELP, as sent by rsyslog's omrelp",
   options: OPTIONS,
   create(values, { report, resolvePath }) {
     const zone = syslogZone(values, report);

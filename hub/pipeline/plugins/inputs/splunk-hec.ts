@@ -10,7 +10,7 @@ const OPTIONS = options(intakeOptions(8088));
 
 export const splunkHecInput = defineInput({
   name: "splunk_hec",
-  description: "takes events for Splunk's HTTP Event Collector, as JSON and as raw text",
+  description: "receives events over Splunk's HTTP Event Collector protocol, as JSON and as raw text",
   options: OPTIONS,
   create(values, { resolvePath }) {
     const tls = listenerTls(values, resolvePath);

@@ -16,7 +16,7 @@ export const stdinInput = defineInput({
   name: "stdin",
   description: "reads lines of the hub's standard input",
   options: options({
-    codec: codecOption("how a line is read", "line"),
+    codec: codecOption("codec that reads lines", "line"),
     id: optional(text("name of this input in metrics and messages")),
   }),
   create: ({ codec }, context) => {

@@ -31,15 +31,15 @@ const OPTIONS = options({
     default: 514,
     minimum: 0,
     maximum: 65535,
-    description: "port that is listened at; syslog over TLS has 6514 by convention",
+    description: "port to listen on; by convention 6514 for syslog over TLS",
   }),
   protocols: optional(
     Type.Array(Type.Enum(["tcp", "udp"]), {
       minItems: 1,
-      description: "transports; without it both, with TLS tcp alone",
+      description: "transports; default: both, with TLS only tcp",
     }),
   ),
-  proxy_protocol: flag("TCP connections begin with a line of the PROXY protocol, version 1", false),
+  proxy_protocol: flag("TCP connections begin with a PROXY protocol header, version 1", false),
   ...SYSLOG_FORMAT,
   ...TLS_LISTENER,
 });
@@ -48,7 +48,7 @@ type Options = Static<typeof OPTIONS>;
 
 export const syslogInput = defineInput({
   name: "syslog",
-  description: "reads syslog by UDP, TCP and TLS",
+  description: "receives syslog over UDP, TCP and TLS",
   options: OPTIONS,
   create(values, { report, resolvePath }) {
     const { protocols } = values;

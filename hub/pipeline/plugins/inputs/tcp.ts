@@ -33,13 +33,13 @@ const OPTIONS = options({
   port: Type.Integer({
     minimum: 0,
     maximum: 65535,
-    description: "port that is listened at, or connected to",
+    description: "port to listen on, or to connect to",
   }),
-  mode: oneOf(["server", "client"], "whether connections are taken or one is made", "server"),
-  codec: codecOption("how a line is read", "line"),
-  delimiter: text("what ends a line", "\n"),
-  proxy_protocol: flag("connections begin with a line of the PROXY protocol, version 1", false),
-  tcp_keep_alive: flag("asks peers that say nothing whether they are there", false),
+  mode: oneOf(["server", "client"], "whether to accept connections or open one", "server"),
+  codec: codecOption("codec that reads lines", "line"),
+  delimiter: text("delimiter of lines", "\n"),
+  proxy_protocol: flag("connections begin with a PROXY protocol header, version 1", false),
+  tcp_keep_alive: flag("sends TCP keep-alives on idle connections", false),
   dns_reverse_lookup_enabled: withoutEffect("the filter dns looks names up"),
   ecs_compatibility: oneOf(
     ["disabled", "v1", "v8"],
@@ -60,7 +60,7 @@ type Options = Static<typeof OPTIONS>;
 
 export const tcpInput = defineInput({
   name: "tcp",
-  description: "reads lines from connections",
+  description: "reads lines from TCP connections",
   options: OPTIONS,
   create(values, { codec, resolvePath }) {
     const makeCodec = codec(values.codec);

@@ -19,22 +19,24 @@ const TELL_EVERY_MS = 10_000;
 
 const OPTIONS = options({
   host: text("address to listen on", "0.0.0.0"),
-  port: Type.Integer({ minimum: 0, maximum: 65535, description: "port that is listened at" }),
-  codec: codecOption("how a datagram is read", "plain"),
+  port: Type.Integer({ minimum: 0, maximum: 65535, description: "port to listen on" }),
+  codec: codecOption("codec that reads datagrams", "plain"),
   buffer_size: Type.Integer({
     default: 65_536,
     minimum: 1,
-    description: "longest datagram that is taken, bytes",
+    description: "maximum size of a datagram, bytes",
   }),
-  receive_buffer_bytes: optional(Type.Integer({ minimum: 1, description: "buffer of the system, bytes" })),
+  receive_buffer_bytes: optional(
+    Type.Integer({ minimum: 1, description: "receive buffer of the socket, bytes" }),
+  ),
   queue_size: Type.Integer({
     default: 2_000,
     minimum: 1,
     description:
-      "datagrams that wait for the log; further ones are dropped, as a sender can't be told to wait",
+      "datagrams that wait for the log; further ones are dropped, because UDP senders can't be slowed down",
   }),
   source_ip_fieldname: optional(
-    text("field that takes the sender's address; without it host.ip, or host where ECS is off"),
+    text("target field for the sender's address; default: host.ip, or host if ECS is off"),
   ),
   ecs_compatibility: oneOf(["disabled", "v1", "v8"], "disabled sets host, v1 and v8 host.ip", "v8"),
   workers: withoutEffect("one thread receives the datagrams"),
@@ -44,7 +46,7 @@ type Options = Static<typeof OPTIONS>;
 
 export const udpInput = defineInput({
   name: "udp",
-  description: "reads datagrams",
+  description: "receives UDP datagrams",
   options: OPTIONS,
   create(values, { codec }) {
     const makeCodec = codec(values.codec);

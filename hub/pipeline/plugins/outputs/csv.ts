@@ -18,7 +18,10 @@ export const csvOutput = defineOutput({
     ...FILE,
     fields: list("fields that are written, in their order"),
     csv_options: anyTable("col_sep, quote_char and row_sep"),
-    spreadsheet_safe: flag("puts a quote before what a spreadsheet would take for a formula", true),
+    spreadsheet_safe: flag(
+      "puts a quote before values that a spreadsheet would interpret as a formula",
+      true,
+    ),
   }),
   create(values, { report }) {
     const { col_sep = ",", quote_char = '"', row_sep = "\n" } = values.csv_options as Record<string, string>;

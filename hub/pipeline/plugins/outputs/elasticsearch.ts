@@ -33,7 +33,7 @@ const REMOTE_ONLY = [
 export const elasticsearchOutput = defineOutput({
   name: "elasticsearch",
   description:
-    "stores each event as a document: in this installation by way of the log, exactly once, or at other hosts over HTTP",
+    "stores each event as a document: in this installation through its log, exactly once, or on other hosts over HTTP",
   options: ELASTICSEARCH_OPTIONS,
   create(values, context) {
     checkOptions(values, context);

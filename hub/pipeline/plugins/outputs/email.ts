@@ -15,22 +15,22 @@ import { flag, oneOf, optional, options, text, withoutEffect } from "#proto/kit/
 import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
-  to: text("who gets the mail, addresses between commas, a format"),
-  from: text("who it is from, a format", "tailrace@localhost"),
-  cc: optional(text("who gets a copy, a format")),
-  bcc: optional(text("who gets a copy that the others don't see, a format")),
-  replyto: optional(text("where answers go, a format")),
+  to: text("recipients, comma-separated addresses, a format"),
+  from: text("sender, a format", "tailrace@localhost"),
+  cc: optional(text("recipients of copies, a format")),
+  bcc: optional(text("recipients of blind copies, a format")),
+  replyto: optional(text("reply subject, a format")),
   subject: text("subject, a format", ""),
-  body: text("text of the mail, a format", ""),
-  htmlbody: optional(text("text of the mail as HTML, a format")),
+  body: text("text body of the mail, a format", ""),
+  htmlbody: optional(text("HTML body of the mail, a format")),
   contenttype: withoutEffect("body is plain text, htmlbody is HTML"),
   address: text("host of the mail server", "localhost"),
   port: Type.Integer({ default: 25, minimum: 1, maximum: 65535, description: "port of the mail server" }),
   username: optional(text("name at the mail server")),
   password: optional(text("password at the mail server")),
-  use_tls: flag("speaks TLS: from the start at port 465, else by STARTTLS", false),
+  use_tls: flag("uses TLS: from the start on port 465, otherwise with STARTTLS", false),
   domain: text("name by which the server is greeted", "localhost"),
-  via: oneOf(["smtp"], "how mail is handed over", "smtp"),
+  via: oneOf(["smtp"], "how mail is delivered", "smtp"),
 });
 
 type Options = Static<typeof OPTIONS>;

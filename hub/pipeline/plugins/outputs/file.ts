@@ -29,24 +29,21 @@ export const fileOutput = defineOutput({
   description: "appends each event to a file",
   options: options({
     path: text("path of the file, a format; relative to the folder `out` of path.data"),
-    codec: codecOption("how an event is written", "json_lines"),
-    create_if_deleted: flag("a file that was removed is made anew; false is refused", true),
-    dir_mode: number("permissions of folders that are made, as a number; -1: the system's own", -1),
-    file_mode: number("permissions of files that are made, as a number; -1: the system's own", -1),
-    filename_failure: text("file of events whose path would lead elsewhere", "_filepath_failures"),
+    codec: codecOption("codec that writes events", "json_lines"),
+    create_if_deleted: flag("a removed file is created again; false is refused", true),
+    dir_mode: number("permissions of new folders, as a number; -1: the system's default", -1),
+    file_mode: number("permissions of new files, as a number; -1: the system's default", -1),
+    filename_failure: text("file for events whose path would be outside the folder", "_filepath_failures"),
     flush_interval: withoutEffect(
       "what is written is flushed before the log moves on",
       Type.Number({ default: 2 }),
     ),
-    gzip: flag(
-      "writes compressed files: each write is a member of its own, which readers of gzip join",
-      false,
-    ),
+    gzip: flag("writes compressed files; each write is a separate gzip member", false),
     stale_cleanup_interval: withoutEffect(
       "at most 64 files are open, the one untouched longest is closed",
       Type.Number({ default: 10 }),
     ),
-    write_behavior: text("append: what a file held before stays; overwrite is refused", "append"),
+    write_behavior: text("append: existing content stays; overwrite is refused", "append"),
     id: optional(text("name of this output in metrics and messages")),
   }),
   create(values, { codec, report }) {

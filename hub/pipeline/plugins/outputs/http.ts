@@ -23,38 +23,42 @@ const pack = promisify(gzip);
 const PARALLEL = 8;
 
 const OPTIONS = options({
-  url: text("address that events go to, a format"),
-  http_method: oneOf(["post", "put", "patch", "delete", "get", "head"], "method of the requests", "post"),
+  url: text("address to which events are sent, a format"),
+  http_method: oneOf(
+    ["post", "put", "patch", "delete", "get", "head"],
+    "HTTP method of the requests",
+    "post",
+  ),
   headers: Type.Record(Type.String(), Type.String(), {
     description: "headers of the requests, values as formats",
     default: {},
   }),
-  content_type: optional(text("Content-Type of the requests; without it that of the format")),
+  content_type: optional(text("Content-Type of the requests; default: that of the format")),
   format: oneOf(
     ["json", "json_batch", "form", "message"],
-    "json: one event a request; json_batch: a list of them",
+    "json: one event per request; json_batch: a list of events",
     "json",
   ),
-  mapping: anyTable("fields that are sent instead of the event, values as formats"),
+  mapping: anyTable("fields to send instead of the event, values as formats"),
   message: optional(text("with format message, the body, a format")),
-  http_compression: flag("packs bodies by gzip", false),
-  retry_failed: flag("tries again what failed for now", true),
+  http_compression: flag("compresses bodies with gzip", false),
+  retry_failed: flag("retries temporary failures", true),
   retryable_codes: Type.Array(Type.Integer(), {
     default: [429, 500, 502, 503, 504],
-    description: "statuses that are tried again",
+    description: "statuses that are retried",
   }),
   ignorable_codes: Type.Array(Type.Integer(), {
     default: [],
-    description: "statuses besides 2xx that count as done",
+    description: "statuses besides 2xx that count as success",
   }),
   request_timeout: Type.Number({
     default: 60,
     exclusiveMinimum: 0,
-    description: "longest that a request may take, s",
+    description: "timeout of a request, s",
   }),
   connection: optional(text("name of a connected account whose access token is sent")),
-  user: optional(text("name that is sent (Basic)")),
-  password: optional(text("password that is sent")),
+  user: optional(text("user name to send (Basic)")),
+  password: optional(text("password to send")),
 });
 
 type Options = Static<typeof OPTIONS>;

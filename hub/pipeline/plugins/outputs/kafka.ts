@@ -39,15 +39,19 @@ const STRING_SERIALIZER = "org.apache.kafka.common.serialization.StringSerialize
 const OPTIONS = options({
   ...KAFKA_OPTIONS,
   topic_id: text("topic, a format"),
-  message_key: optional(text("key, a format: messages of one key keep their order")),
+  message_key: optional(text("key, a format; messages with the same key keep their order")),
   message_headers: table("headers, values as formats"),
   acks: oneOf(
     ["0", "1", "all"],
-    "who has a message before it counts as delivered; 0: nobody, it may be lost",
+    "replicas that must have a message before it counts as delivered; 0: none, it may be lost",
     "1",
   ),
-  compression_type: oneOf(["none", "gzip", "snappy", "lz4", "zstd"], "how messages are packed", "none"),
-  max_request_size: Type.Integer({ default: 1_048_576, minimum: 1, description: "longest message, bytes" }),
+  compression_type: oneOf(["none", "gzip", "snappy", "lz4", "zstd"], "compression of messages", "none"),
+  max_request_size: Type.Integer({
+    default: 1_048_576,
+    minimum: 1,
+    description: "maximum size of a message, bytes",
+  }),
   key_serializer: withoutEffect("keys are text", Type.String({ default: STRING_SERIALIZER })),
   value_serializer: withoutEffect(
     "the codec writes the message",
@@ -59,7 +63,7 @@ const OPTIONS = options({
   metadata_fetch_timeout_ms: withoutEffect("request_timeout_ms bounds each request"),
   partitioner: withoutEffect("the key's hash chooses the partition, without a key all take turns"),
   retries: withoutEffect("an event is tried until it is delivered"),
-  codec: codecOption("how an event is written", "plain"),
+  codec: codecOption("codec that writes events", "plain"),
 });
 
 type Options = Static<typeof OPTIONS>;
@@ -73,7 +77,7 @@ interface Target {
 
 export const kafkaOutput = defineOutput({
   name: "kafka",
-  description: "publishes events to a topic of Kafka, each acknowledged by its servers",
+  description: "publishes events to a Kafka topic, each acknowledged by the brokers",
   options: OPTIONS,
   create(values, context) {
     checkKafkaOptions(values, context.report);

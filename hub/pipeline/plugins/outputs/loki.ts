@@ -26,17 +26,19 @@ const NS_PER_MS = 1_000_000;
 const OPTIONS = options({
   ...PUSH_OPTIONS,
   labels: Type.Record(Type.String(), Type.String(), {
-    description: "labels of the event's stream, values as formats; one without a value is left out",
+    description: "labels of the event's stream, values as formats; labels without a value are omitted",
     default: { job: "tailrace" },
   }),
-  structured_metadata: table("metadata of the line, values as formats; Loki takes it from 2.9 on"),
-  line: optional(text("the line, a format; without it the message, else the event as JSON")),
-  tenant_id: text("tenant, a format; empty: none is named", ""),
+  structured_metadata: table(
+    "structured metadata of the line, values as formats; supported by Loki from 2.9 on",
+  ),
+  line: optional(text("the line, a format; default: the message, else the event as JSON")),
+  tenant_id: text("tenant, a format; empty: none", ""),
 });
 
 export const lokiOutput = defineOutput({
   name: "loki",
-  description: "pushes lines to Loki; a line that is pushed again has the same time, by which Loki knows it",
+  description: "pushes lines to Loki; a repeated line has the same time, by which Loki recognises it",
   options: OPTIONS,
   create(values, context) {
     checkPushOptions(values, context);

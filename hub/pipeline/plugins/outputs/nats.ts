@@ -24,7 +24,7 @@ const OPTIONS = options({
   ...NATS_OPTIONS,
   subject: text("subject, a format"),
   jetstream: flag("waits for a stream's confirmation; false: whoever listens gets it", true),
-  codec: codecOption("how an event is written", "json"),
+  codec: codecOption("codec that writes events", "json"),
 });
 
 type Options = Static<typeof OPTIONS>;

@@ -5,7 +5,7 @@ import { optional, options, text } from "#proto/kit/options.ts";
 
 export const nullOutput = defineOutput({
   name: "null",
-  description: "takes events and keeps nothing",
+  description: "discards events",
   options: options({ id: optional(text("name of this output in metrics and messages")) }),
   create: () => ({ route: () => undefined }),
 });

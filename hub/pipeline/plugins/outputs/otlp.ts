@@ -42,7 +42,7 @@ const LOW_BITS = 0xffffffffn;
 
 export const otlpOutput = defineOutput({
   name: "otlp",
-  description: "sends log records of OpenTelemetry over HTTP; after a crash the last ones may be there twice",
+  description: "sends OpenTelemetry log records over HTTP; after a crash the last ones may be duplicated",
   options: OPTIONS,
   create(values, context) {
     checkPushOptions(values, context);

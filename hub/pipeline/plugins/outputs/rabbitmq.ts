@@ -24,16 +24,16 @@ import { anyTable, flag, options, text } from "#proto/kit/options.ts";
 
 const OPTIONS = options({
   ...RABBITMQ_OPTIONS,
-  exchange: text("exchange that messages go to; it is declared unless passive is set"),
-  exchange_type: text("kind of the exchange: fanout, direct, topic, headers …"),
+  exchange: text("exchange to which messages are published; it is declared unless passive is set"),
+  exchange_type: text("type of the exchange: fanout, direct, topic, headers …"),
   key: text("routing key, a format", "logstash"),
-  durable: flag("the exchange outlasts a restart of the server", true),
-  persistent: flag("the server puts messages on its disk", true),
-  mandatory: flag("a message that no queue takes goes to the dead letters; false: it is gone", false),
+  durable: flag("the exchange survives a restart of the server", true),
+  persistent: flag("the server stores messages on disk", true),
+  mandatory: flag("a message that no queue accepts becomes a dead letter; false: it is lost", false),
   message_properties: anyTable(
     "properties of each message, values as formats: content_type, priority, expiration, type, app_id, headers …",
   ),
-  codec: codecOption("how an event is written", "json"),
+  codec: codecOption("codec that writes events", "json"),
 });
 
 type Options = Static<typeof OPTIONS>;
@@ -64,7 +64,7 @@ interface Target {
 
 export const rabbitmqOutput = defineOutput({
   name: "rabbitmq",
-  description: "publishes events to an exchange of RabbitMQ, each confirmed by the server",
+  description: "publishes events to a RabbitMQ exchange, each confirmed by the server",
   options: OPTIONS,
   create({ key, codec, message_properties }, context) {
     const routingKey = compileFormat(key);

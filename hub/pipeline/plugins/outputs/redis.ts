@@ -15,26 +15,26 @@ import { flag, list, oneOf, optional, options, text, withoutEffect } from "#prot
 import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
-  host: list("hosts, with :port where it isn't port; the first that answers is used", ["127.0.0.1"]),
+  host: list("hosts, with :port if it differs from port; the first that answers is used", ["127.0.0.1"]),
   port: Type.Integer({ default: 6379, minimum: 1, maximum: 65535, description: "port of the hosts" }),
   db: Type.Integer({ default: 0, minimum: 0, description: "number of the database" }),
   password: optional(text("password")),
-  ssl_enabled: flag("speaks TLS", false),
+  ssl_enabled: flag("uses TLS", false),
   timeout: Type.Number({
     default: 5,
     exclusiveMinimum: 0,
-    description: "longest that a connection may take to open, s",
+    description: "timeout for opening a connection, s",
   }),
   key: text("list or channel, a format"),
-  data_type: oneOf(["list", "channel"], "list appends (RPUSH), channel publishes to who listens", "list"),
-  codec: codecOption("how an event is written", "json"),
+  data_type: oneOf(["list", "channel"], "list appends (RPUSH), channel publishes to subscribers", "list"),
+  codec: codecOption("codec that writes events", "json"),
   batch: withoutEffect("events are always sent many at a time", Type.Boolean({ default: true })),
   batch_events: withoutEffect("the events of a batch are sent together"),
   batch_timeout: withoutEffect("pipeline.batch.delay says how long a batch waits"),
   congestion_threshold: Type.Integer({
     default: 0,
     minimum: 0,
-    description: "longest list that is appended to; 0: any",
+    description: "maximum length of the list; while it is exceeded, the output waits; 0: no limit",
   }),
   congestion_interval: withoutEffect("the list's length is checked with each batch"),
   shuffle_hosts: withoutEffect("hosts are tried in their order", Type.Boolean({ default: true })),
@@ -44,7 +44,7 @@ type Options = Static<typeof OPTIONS>;
 
 export const redisOutput = defineOutput({
   name: "redis",
-  description: "appends events to lists, or publishes them to channels",
+  description: "appends events to Redis lists, or publishes them to channels",
   options: OPTIONS,
   create({ key, codec }, context) {
     const target = compileFormat(key);

@@ -44,13 +44,15 @@ const WRITES = "each write is an object of its own, which is there before the lo
 
 const OPTIONS = options({
   bucket: text("name of the bucket"),
-  prefix: text("what the names of objects begin with, a format", "%{+yyyy/MM/dd/HH}/"),
-  codec: codecOption("how an event is written", "json_lines"),
-  encoding: oneOf(["none", "gzip"], "how objects are packed; gzip adds .gz to their names", "gzip"),
+  prefix: text("prefix of object names, a format", "%{+yyyy/MM/dd/HH}/"),
+  codec: codecOption("codec that writes events", "json_lines"),
+  encoding: oneOf(["none", "gzip"], "compression of objects; gzip adds .gz to their names", "gzip"),
   region: text("region of the bucket", DEFAULT_S3_REGION),
   endpoint: optional(text("address of a server other than Amazon's, such as https://minio.example:9000")),
-  access_key_id: optional(text("access key; without it AWS_ACCESS_KEY_ID of the environment")),
-  secret_access_key: optional(text("its secret; without it AWS_SECRET_ACCESS_KEY of the environment")),
+  access_key_id: optional(text("access key; default: AWS_ACCESS_KEY_ID of the environment")),
+  secret_access_key: optional(
+    text("secret of the access key; default: AWS_SECRET_ACCESS_KEY of the environment"),
+  ),
   session_token: optional(text("token of temporary credentials")),
   size_file: withoutEffect(WRITES, Type.Number({ default: 5_242_880 })),
   time_file: withoutEffect(WRITES, Type.Number({ default: 15 })),
@@ -64,7 +66,7 @@ type Options = Static<typeof OPTIONS>;
 
 export const s3Output = defineOutput({
   name: "s3",
-  description: "stores events as objects of lines in a bucket, by time, each event once",
+  description: "stores events as objects of JSON lines in a bucket, each event once",
   options: OPTIONS,
   create(values, context) {
     checkOptions(values, context);

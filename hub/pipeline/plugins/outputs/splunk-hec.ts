@@ -16,20 +16,16 @@ const METADATA = ["host", "source", "sourcetype", "index"] as const;
 
 const OPTIONS = options({
   ...PUSH_OPTIONS,
-  host: text(
-    "host of the event, a format; one without a value is left out, as with the next three",
-    "%{[host][name]}",
-  ),
+  host: text("host of the event, a format; omitted without a value, like the next three", "%{[host][name]}"),
   source: text("source of the event, a format", "%{[log][file][path]}"),
   sourcetype: text("source type of the event, a format", "_json"),
   index: text("index of Splunk, a format; empty: the token's own", ""),
-  event: oneOf(["json", "message"], "json: the whole event; message: its message, where it has one", "json"),
+  event: oneOf(["json", "message"], "json: the whole event; message: its message, if it has one", "json"),
 });
 
 export const splunkHecOutput = defineOutput({
   name: "splunk_hec",
-  description:
-    "sends events to Splunk's HTTP Event Collector; after a crash the last ones may be there twice",
+  description: "sends events to Splunk's HTTP Event Collector; after a crash the last ones may be duplicated",
   options: OPTIONS,
   create(values, context) {
     checkPushOptions(values, context);

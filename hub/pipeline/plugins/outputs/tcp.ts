@@ -21,10 +21,10 @@ import { Type } from "#proto/kit/schema.ts";
 const CONNECT_MS = 10_000;
 
 const OPTIONS = options({
-  host: text("host that is connected to"),
-  port: Type.Integer({ minimum: 1, maximum: 65535, description: "port that is connected to" }),
-  codec: codecOption("how an event is written", "json_lines"),
-  mode: oneOf(["client"], "connections are made; the input tcp takes them", "client"),
+  host: text("host to connect to"),
+  port: Type.Integer({ minimum: 1, maximum: 65535, description: "port to connect to" }),
+  codec: codecOption("codec that writes events", "json_lines"),
+  mode: oneOf(["client"], "only client is supported; the input tcp is the server", "client"),
   reconnect_interval: withoutEffect("waits between attempts grow by themselves"),
   ...TLS_CLIENT,
 });
@@ -33,7 +33,7 @@ type Options = Static<typeof OPTIONS>;
 
 export const tcpOutput = defineOutput({
   name: "tcp",
-  description: "sends events over a connection; a peer that breaks it may miss those it hadn't read",
+  description: "sends events over a TCP connection; a peer that closes it may miss those it hadn't read",
   options: OPTIONS,
   create({ codec }, context) {
     const encoder = context.codec(codec);

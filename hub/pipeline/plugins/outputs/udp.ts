@@ -14,16 +14,16 @@ import { options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
-  host: text("host that datagrams go to"),
-  port: Type.Integer({ minimum: 1, maximum: 65535, description: "port that datagrams go to" }),
-  codec: codecOption("how an event is written", "json"),
+  host: text("host to which datagrams are sent"),
+  port: Type.Integer({ minimum: 1, maximum: 65535, description: "port to which datagrams are sent" }),
+  codec: codecOption("codec that writes events", "json"),
   retry_count: withoutEffect("a datagram that can't be sent is tried until it is"),
   retry_backoff_ms: withoutEffect("waits between attempts grow by themselves"),
 });
 
 export const udpOutput = defineOutput({
   name: "udp",
-  description: "sends each event as a datagram, which nobody confirms",
+  description: "sends each event as a UDP datagram, without confirmation",
   options: OPTIONS,
   create({ codec }, context) {
     const encoder = context.codec(codec);

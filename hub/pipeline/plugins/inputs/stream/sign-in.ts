@@ -7,11 +7,11 @@ import { flag, list, optional, options, text } from "#proto/kit/options.ts";
 
 /** Options of an input whose senders sign in; without any of them everybody may send. */
 export const SIGN_IN = {
-  user: optional(text("name that requests must bring (Basic)")),
-  password: optional(text("password that requests must bring")),
-  tokens: list("tokens of which a request must bring one: Authorization: Bearer TOKEN"),
+  user: optional(text("user name that requests must send (Basic)")),
+  password: optional(text("password that requests must send")),
+  tokens: list("accepted tokens; a request must send one of them: Authorization: Bearer TOKEN"),
   api_keys: flag(
-    "takes API keys, access tokens and users of this hub that may ingest into every index; needs auth.mode: required",
+    "accepts API keys, access tokens and users of this hub that may ingest into every index; needs auth.mode: required",
     false,
   ),
 };

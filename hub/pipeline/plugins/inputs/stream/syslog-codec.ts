@@ -53,16 +53,16 @@ const DEFAULT_PRIORITY = 13;
 
 /** Options of inputs that read lines of syslog. */
 export const SYSLOG_FORMAT = {
-  syslog_field: text("field that takes the text where it isn't syslog", "message"),
+  syslog_field: text("target field for text that isn't syslog", "message"),
   grok_pattern: withoutEffect(
     "both forms of syslog are read without it; read others with input tcp or udp and filter grok",
   ),
   use_labels: flag("adds the names of facility and severity", true),
   facility_labels: list("names of the facilities, by their number", FACILITIES),
   severity_labels: list("names of the severities, by their number", SEVERITIES),
-  timezone: optional(text("zone of times that say none; without it this machine's")),
+  timezone: optional(text("time zone of times without one; default: this machine's")),
   locale: withoutEffect("months are read in English"),
-  service_type: text("with ECS, what service.type says", "system"),
+  service_type: text("with ECS, value of service.type", "system"),
   ecs_compatibility: oneOf(
     ["disabled", "v1", "v8"],
     "v1 and v8 name fields by the Elastic Common Schema",

@@ -30,29 +30,29 @@ const REFUSALS = new Set([400, 406, 413, 415, 422]);
 
 /** Options of every output that pushes. */
 export const PUSH_OPTIONS = {
-  url: text("address of the server; the protocol's path is added where it has none"),
+  url: text("address of the server; the protocol's path is added if the address has none"),
   headers: table("headers of each request"),
-  user: optional(text("name that is sent (Basic)")),
-  password: optional(text("password that is sent")),
-  token: optional(text("token that is sent")),
+  user: optional(text("user name to send (Basic)")),
+  password: optional(text("password to send")),
+  token: optional(text("token to send")),
   connection: optional(text("name of a connected account whose access token is sent")),
   batch_events: Type.Integer({
     default: 1_000,
     minimum: 1,
     maximum: 2_048,
-    description: "events of one request at most",
+    description: "maximum number of events per request",
   }),
   batch_bytes: Type.Integer({
     default: 1_048_576,
     minimum: 1_024,
     maximum: 4_194_304,
-    description: "bytes of one request's events at most, unless a single one is longer",
+    description: "maximum size of the events of a request, bytes, unless a single one is longer",
   }),
-  http_compression: flag("packs bodies by gzip", false),
+  http_compression: flag("compresses bodies with gzip", false),
   request_timeout: Type.Number({
     default: 60,
     exclusiveMinimum: 0,
-    description: "longest that a request may take, s",
+    description: "timeout of a request, s",
   }),
   ...TLS,
 };
