@@ -78,7 +78,7 @@ export class Reloader implements Component {
       log.info({ inputs: next.inputs.map(({ id }) => id) }, "settings taken over");
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      log.error(`the changed settings are wrong, going on with those before: ${error.message}`);
+      log.error(`the changed settings are invalid, continuing with the previous ones: ${error.message}`);
     }
   }
 }

@@ -53,7 +53,7 @@ export class Status implements Component {
     gauge("tailrace_agent_open_files", "Files held open.", ({ files }) => files);
     gauge(
       "tailrace_agent_waiting_files",
-      "Files with something to read that wait for a place among the open ones.",
+      "Files with unread data that wait to be opened.",
       ({ waitingFiles }) => waitingFiles ?? 0,
     );
     gauge(

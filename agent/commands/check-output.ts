@@ -47,7 +47,7 @@ async function checkServer(settings: AgentSettings, server: string): Promise<Fin
       .catch(({ cause }: Error) =>
         cause instanceof errors.PermissionViolationError
           ? "the credential is an agent's: it delivers lines and sees nothing else of the log"
-          : "the hub's log isn't there yet; start the hub",
+          : "the hub's log doesn't exist yet; start the hub",
       );
     await nats.close();
     return found(true, `connected to nats-server ${version}${secure}; ${log}`);

@@ -96,7 +96,7 @@ test("enrolment writes settings and a key that only its owner may read, and noth
   await assert.rejects(enroll({ ...options, token: "wrong" }), /refuses: token used/);
   assert.ok(!existsSync(join(place, "agent.nkey")));
   assert.match(await enroll(options), /enrolled as web-1.* {2}agent\/bin\/tailrace-agent -c /s);
-  await assert.rejects(enroll(options), /is there already; --force/);
+  await assert.rejects(enroll(options), /already exists; --force/);
   const installed = { ...options, configPath: join(place, "installed.yml"), dataFolder: join(place, "lib") };
   assert.match(await enroll(installed), /systemctl enable --now tailrace-agent/);
   assert.match(readFileSync(installed.configPath, "utf8"), new RegExp(`^path\\.data: "${place}/lib"$`, "m"));

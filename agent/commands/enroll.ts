@@ -53,7 +53,7 @@ export async function enroll(options: EnrollOptions): Promise<string> {
   if (existsSync(config) && !options.force) {
     throw new AppError(
       "usage_invalid",
-      `${config} is there already; --force replaces it, --config names another file`,
+      `${config} already exists; --force replaces it, --config names another file`,
     );
   }
   const folder = dirname(config);
@@ -127,7 +127,10 @@ function knownId(folder: string): string | null {
 
 function refusal(url: string, { status, message }: HubAnswer): AppError {
   if (status === 404)
-    return new AppError("unavailable", `${url} knows no enrolment; give the address of the hub's dashboard`);
+    return new AppError(
+      "unavailable",
+      `${url} doesn't support enrolment; give the address of the hub's dashboard`,
+    );
   return new AppError("forbidden", `the hub at ${url} refuses: ${message || `status ${status}`}`);
 }
 

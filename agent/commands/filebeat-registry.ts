@@ -65,7 +65,7 @@ export function convertStates(
   for (const state of states) {
     const path = findFile(state);
     if (path === null) {
-      skipped.push([state.source, "the file isn't there any more"]);
+      skipped.push([state.source, "the file no longer exists"]);
       continue;
     }
     const inputId = inputOf(state.source) ?? inputOf(path);
@@ -132,7 +132,7 @@ function applyLog(text: string, states: Map<string, unknown>): void {
 /** Returns the entries of a list, each under its number. */
 function listed(json: string): (readonly [key: string, entry: unknown])[] {
   const list: unknown = JSON.parse(json);
-  if (!Array.isArray(list)) throw new AppError("data_corrupt", "the registry is no list of files");
+  if (!Array.isArray(list)) throw new AppError("data_corrupt", "the registry isn't a list of files");
   return list.map((entry: unknown, at) => [`entry ${at + 1}`, entry] as const);
 }
 
@@ -169,7 +169,7 @@ function readFilestream(
   if (kind === "path") return { source, offset };
   const [, inode, device] = /::native::(\d+)-(\d+)$/.exec(key) ?? [];
   if (kind !== "native" || inode === undefined)
-    return `a file that is known by its ${String(kind)} can't be told from others`;
+    return `a file that is known by its ${String(kind)} can't be identified uniquely`;
   return { source, offset, file: { inode: Number(inode), device: Number(device) } };
 }
 

@@ -40,7 +40,7 @@ export class HubClient {
   constructor(options: HubClientOptions) {
     this.#options = options;
     const text = /^https?:\/\//.test(options.url) ? options.url : `http://${options.url}`;
-    if (!URL.canParse(text)) throw new AppError("usage_invalid", `${options.url} is no address of a hub`);
+    if (!URL.canParse(text)) throw new AppError("usage_invalid", `${options.url} isn't the address of a hub`);
     this.#base = new URL(text);
   }
 

@@ -208,7 +208,7 @@ test("a registry of filestream inputs is taken over, and what can't be is named"
   assert.deepEqual(skipped, [
     [
       "filestream::one::fingerprint::445aad",
-      "a file that is known by its fingerprint can't be told from others",
+      "a file that is known by its fingerprint can't be identified uniquely",
     ],
     ["journald::LOCAL_SYSTEM_JOURNAL", "it is no place in a file"],
     [join(logs, "other.txt"), "no input of the settings reads it"],

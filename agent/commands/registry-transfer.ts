@@ -125,7 +125,7 @@ function readExport(path: string): Map<string, FileRow> | null {
   try {
     exported = JSON.parse(readFileSync(path, "utf8")) as Exported | null;
   } catch (error) {
-    throw new AppError("data_corrupt", `${path} is no JSON: ${(error as Error).message}`, { cause: error });
+    throw new AppError("data_corrupt", `${path} isn't JSON: ${(error as Error).message}`, { cause: error });
   }
   if (exported === null || Array.isArray(exported) || typeof exported.files !== "object") return null;
   const rows = new Map<string, FileRow>();

@@ -43,7 +43,7 @@ export async function registryCommand(
     case "import": {
       const { files, skipped } = await importRows(pathData, operand, readerOf(inputs), log);
       for (const [path, reason] of skipped) terminal.warn(`${printable(path)}: left out, ${reason}\n`);
-      terminal.print(`${files} files taken over, ${skipped.length} left out\n`);
+      terminal.print(`${files} files imported, ${skipped.length} skipped\n`);
       return true;
     }
     case "reset": {

@@ -24,7 +24,7 @@ export function compilePattern(text: string): Pattern[] {
   }
   const alternatives = expandBraces(text);
   if (alternatives.length > ALTERNATIVES_MAX) {
-    throw settingFault("paths", `paths: "${text}" stands for more than ${ALTERNATIVES_MAX} patterns`);
+    throw settingFault("paths", `paths: "${text}" expands to more than ${ALTERNATIVES_MAX} patterns`);
   }
   return alternatives.map((each) => ({
     text: each,

@@ -84,7 +84,7 @@ export class FileReport {
   gone(path: string, bytes: number): void {
     const { id, log, metrics } = this.#context;
     metrics.lostBytes.inc({ input: id }, bytes);
-    log.warn({ path, bytes }, "file was gone before its lines were read; they are lost");
+    log.warn({ path, bytes }, "the file was deleted before its lines were read; they are lost");
   }
 
   lostWhileAway(bytes: number): void {

@@ -138,7 +138,7 @@ async function writeAll(chunks: AsyncIterable<Buffer>, fd: number, mostBytes: nu
   let bytes = 0;
   for await (const chunk of chunks) {
     if (bytes + chunk.length > mostBytes)
-      throw new Error("its content would take more than half of the free disk");
+      throw new Error("its content would use more than half of the free disk space");
     for (let at = 0; at < chunk.length; ) at += writeSync(fd, chunk, at);
     bytes += chunk.length;
   }

@@ -73,7 +73,7 @@ export const containerInput = defineInput({
   create: (settings, context) => {
     const place = settings["kubernetes.api"] ? apiOfPod(process.env) : null;
     if (settings["kubernetes.api"] && place === null)
-      context.log.warn("kubernetes.api is set, but this is no pod; fields come from paths only");
+      context.log.warn("kubernetes.api is set, but this isn't a pod; fields come from paths only");
     const { clock, log } = context;
     const node = settings["kubernetes.node"];
     const api = place === null ? null : new KubernetesApi({ ...place, node, log, clock });

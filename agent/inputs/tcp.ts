@@ -188,7 +188,7 @@ function removeStaleSocket(path: string): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;
   if (!stat.isSocket())
-    throw new AppError("settings_invalid", `${path} is there and no socket; name another path`);
+    throw new AppError("settings_invalid", `${path} exists and isn't a socket; name another path`);
   rmSync(path);
 }
 

@@ -87,7 +87,7 @@ export function encodingOf(name: string): Encoding {
   if (known === "hz-gb-2312") {
     throw settingFault(
       "encoding",
-      `encoding: "${name}" is not offered: its escapes (~{ and ~}) hide where a line ends; convert the file to utf-8 or gb18030`,
+      `encoding: "${name}" is not supported: its escapes (~{ and ~}) hide line ends; convert the file to utf-8 or gb18030`,
     );
   }
   let decoder: InstanceType<typeof TextDecoder>;

@@ -42,7 +42,7 @@ export function compileExpression(name: string, text: string): RegExp {
   } catch (error) {
     throw settingFault(
       name,
-      `${name}: "${text}" is no regular expression: ${(error as Error).message}`,
+      `${name}: "${text}" isn't a regular expression: ${(error as Error).message}`,
       error,
     );
   }

@@ -262,8 +262,8 @@ test("without settings of lines, blocks are sent unchanged", () => {
 
 for (const [given, message] of [
   [{ encoding: "klingon" }, /encoding: "klingon" is unknown/],
-  [{ encoding: "hz-gb-2312" }, /"hz-gb-2312" is not offered.*convert the file/],
-  [{ include_lines: ["("] }, /include_lines: "\(" is no regular expression/],
+  [{ encoding: "hz-gb-2312" }, /"hz-gb-2312" is not supported.*convert the file/],
+  [{ include_lines: ["("] }, /include_lines: "\(" isn't a regular expression/],
   [{ "multiline.match": "after" }, /multiline\.pattern is missing/],
   [{ "multiline.type": "count" }, /multiline\.count_lines is missing/],
 ] as const) {

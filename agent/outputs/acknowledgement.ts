@@ -15,7 +15,7 @@ const NO_RESPONDERS = 503;
 
 const TEXTS: Readonly<Record<FailureReason, string>> = {
   timeout: "the hub's log doesn't answer in time; its disk may be full or its server overloaded",
-  no_stream: "the hub's log isn't there yet; is the hub running?",
+  no_stream: "the hub's log doesn't exist yet; is the hub running?",
   full: "the hub's log is full; the agent continues when the hub has freed space",
   resources: "the hub's log lacks resources; look at the disk and memory of its server",
   in_process: "the hub's log is still storing an earlier copy of the batch",
@@ -34,7 +34,7 @@ export function readAcknowledgement(status: number, data: Uint8Array): Acknowled
   try {
     answer = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.length).toString()) as PubAck;
   } catch {
-    return failed("refused", "with an answer that is no JSON");
+    return failed("refused", "with an answer that isn't JSON");
   }
   if (answer.error !== undefined) return readError(answer.error);
   if (typeof answer.seq !== "number" || answer.seq < 1)

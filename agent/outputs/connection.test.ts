@@ -6,8 +6,8 @@ import { explainRefusal } from "./connection.ts";
 const servers = ["nats://hub:4222"];
 
 for (const [what, credential, said] of [
-  ["no credential", {}, /wants a credential .* and none is set: run tailrace-agent enroll/],
-  ["a token", { token: "t" }, /refuses the agent's credential .*nothing is lost meanwhile/],
+  ["no credential", {}, /requires a credential .* and none is set: run tailrace-agent enroll/],
+  ["a token", { token: "t" }, /refuses the agent's credential .*until then nothing is lost/],
   ["a key", { nkeySeedFile: "/etc/tailrace/agent.nkey" }, /refuses the agent's credential/],
 ] as const) {
   test(`a connection refused with ${what} is reported with the remedy`, () => {

@@ -259,8 +259,8 @@ export function explainRefusal(
     /authori[sz]ation|authentication/i.test(text);
   if (!isRefused) return text;
   if ([token, tokenFile, nkeySeedFile, tlsCertificate].every((each) => each === undefined))
-    return `the hub wants a credential (${text}) and none is set: run tailrace-agent enroll with the line of its page Connect servers`;
-  return `the hub refuses the agent's credential (${text}); it is wrong or was revoked: enrol the agent again, nothing is lost meanwhile`;
+    return `the hub requires a credential (${text}) and none is set: run tailrace-agent enroll as shown on its page Connect servers`;
+  return `the hub refuses the agent's credential (${text}); it is wrong or was revoked: enrol the agent again; until then nothing is lost`;
 }
 
 /** Returns the token; empty while the hub hasn't written it, which the server then refuses. */

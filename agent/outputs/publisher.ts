@@ -83,10 +83,10 @@ export class Publisher {
     this.#epoch = options.epoch;
     this.#secret = options.secret ?? randomBytes(12).toString("base64url");
     const { metrics } = options;
-    this.#acks = metrics.counter("tailrace_agent_batches_acked_total", "Batches the hub's log has taken.");
+    this.#acks = metrics.counter("tailrace_agent_batches_acked_total", "Batches accepted by the hub's log.");
     this.#bytes = metrics.counter(
       "tailrace_agent_bytes_acked_total",
-      "Bytes of log data the hub's log has taken.",
+      "Bytes of log data accepted by the hub's log.",
     );
     this.#retries = metrics.counter("tailrace_agent_publish_retries_total", "Batches sent again.", [
       "reason",
@@ -204,7 +204,7 @@ export class Publisher {
     const now = this.#options.clock.monotonic();
     this.#retries.inc({ reason });
     if (this.#failingSinceMs === undefined) {
-      this.#options.log.info({ reason, subject: lane.subject }, `batch not taken, retrying: ${text}`);
+      this.#options.log.info({ reason, subject: lane.subject }, `batch not accepted, retrying: ${text}`);
     }
     this.#failingSinceMs ??= now;
     this.#lastFailure = text;
@@ -263,7 +263,7 @@ export class Publisher {
     this.#epoch = this.#options.renewEpoch();
     this.#options.log.warn(
       { messageId: pending.messageId, epoch: this.#epoch },
-      "the hub's log holds this message id from somebody else; is the agent's data folder a copy? Going on with a new epoch",
+      "the hub's log has this message id from another sender; is the agent's data folder a copy? Continuing with a new epoch",
     );
     this.#pending.delete(pending.number);
     pending.number = ++this.#number;

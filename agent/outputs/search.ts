@@ -68,7 +68,7 @@ export class SearchOutput implements Output {
     const { metrics } = options;
     this.#acked = metrics.counter(
       "tailrace_agent_bytes_acked_total",
-      "Bytes of log data the search engine has taken.",
+      "Bytes of log data accepted by the search engine.",
     );
     this.#rejected = metrics.counter(
       "tailrace_agent_rejected_documents_total",
@@ -172,7 +172,7 @@ export class SearchOutput implements Output {
     }
     const errors = itemErrors(answer.body);
     if (errors === null) {
-      this.#fail(`the search engine answers what is no bulk response: ${answer.body.slice(0, 200)}`);
+      this.#fail(`the search engine's answer isn't a bulk response: ${answer.body.slice(0, 200)}`);
       return body;
     }
     if (errors.size === 0) return Buffer.alloc(0);
@@ -191,7 +191,7 @@ export class SearchOutput implements Output {
   async #halve(body: Buffer, answer: Answer): Promise<Buffer> {
     const documents = [...documentsIn(body)];
     if (documents.length === 1) {
-      this.#reject(`it is longer than the engine takes: ${answer.body.slice(0, 200)}`);
+      this.#reject(`it is longer than the engine accepts: ${answer.body.slice(0, 200)}`);
       return Buffer.alloc(0);
     }
     const middle = documents
@@ -205,7 +205,7 @@ export class SearchOutput implements Output {
     this.#rejected.inc();
     this.#options.log.error(
       { reason },
-      "the search engine refuses a document for good; it is left out and counted",
+      "the search engine refuses a document permanently; it is dropped and counted",
     );
   }
 

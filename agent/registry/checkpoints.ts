@@ -109,7 +109,7 @@ export class Checkpoints {
     failures.inc();
     const problem = `the registry in ${folder} can't be written: ${error.message}`;
     if (this.#problem === "")
-      log.error({ error }, `${problem}; shipping goes on, a restart would repeat data`);
+      log.error({ error }, `${problem}; shipping continues, a restart would resend data`);
     this.#problem = problem;
     const database = this.#database;
     this.#database = null;

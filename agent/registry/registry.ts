@@ -70,7 +70,7 @@ export class Registry implements Component {
       "tailrace_agent_registry_failures_total",
       "Checkpoints that could not be written.",
     );
-    metrics.gauge("tailrace_agent_registry_entries", "Files the registry knows.", [], (gauge) =>
+    metrics.gauge("tailrace_agent_registry_entries", "Files in the registry.", [], (gauge) =>
       gauge.set(this.#rows.size),
     );
   }

@@ -139,7 +139,7 @@ function refuseLocked(error: unknown, folder: string): void {
   }
   throw new AppError(
     "data_locked",
-    `the registry in ${folder} is in use by ${pid}; end that agent or give this one a folder of its own with --path.data`,
+    `the registry in ${folder} is in use by ${pid}; stop that agent or give this one a separate folder with --path.data`,
     { cause: error },
   );
 }

@@ -101,13 +101,13 @@ for (const [text, message] of [
   ["shipper.inputs: [{type: log, paths: ['/a[']}]", /"\[" has no "\]"/],
   [
     "shipper.inputs: [{type: log, paths: [/a], exclude_files: ['(']}]",
-    /exclude_files: "\(" is no regular expression/,
+    /exclude_files: "\(" isn't a regular expression/,
   ],
   [
     "shipper.inputs: [{type: log, id: x, paths: [/a]}, {type: log, id: x, paths: [/b]}]",
     /another input with the id "x"/,
   ],
-  ["shipper.inputs: [{type: udp, host: here}]", /"here" is no address/],
+  ["shipper.inputs: [{type: udp, host: here}]", /"here" isn't an address/],
   [
     `${INPUT}output.pipeline.servers: [a]\noutput.search.hosts: [b]`,
     /^agent\.yml:3:1: output\.search and output\.pipeline \(agent\.yml:2:1\) are both enabled/,
@@ -120,7 +120,7 @@ for (const [text, message] of [
   ],
   [
     `${INPUT}output.pipeline.servers: ["http://h:4222"]`,
-    /output\.pipeline\.servers: "http:\/\/h:4222" is no address of NATS; write nats:/,
+    /output\.pipeline\.servers: "http:\/\/h:4222" isn't an address of NATS; write nats:/,
   ],
   [
     `${INPUT}output.search.hosts: ["http://ada:pw@h:9200"]`,

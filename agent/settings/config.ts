@@ -147,7 +147,7 @@ function checkPermissions(path: string): void {
   } catch {
     return; // reading it says why
   }
-  const remedy = "or start with --strict.perms=false where that is meant so";
+  const remedy = "or start with --strict.perms=false if that is intended";
   const own = process.geteuid?.() ?? 0;
   if (stat.uid !== own && stat.uid !== 0) {
     throw new AppError(
@@ -167,7 +167,7 @@ function checkPermissions(path: string): void {
 function foreignSetting(key: string, place: string): AppError {
   const name = key.slice(FOREIGN.length);
   const own = [`shipper.${name}`, name].find((each) => Object.hasOwn(SETTINGS_SCHEMA.properties, each));
-  const remedy = own === undefined ? "docs/migrate/elastic.md says what to write" : `write ${own}`;
+  const remedy = own === undefined ? "docs/migrate/elastic.md shows what to write" : `write ${own}`;
   return new AppError("settings_invalid", `${place}: ${key} is a setting of another shipper; ${remedy}`);
 }
 
@@ -245,7 +245,7 @@ function faultOf(key: Key, address: string): string | undefined {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(address)?.[1]?.toLowerCase();
   if (key !== "output.pipeline.servers" || scheme === undefined || NATS_SCHEMES.includes(scheme))
     return undefined;
-  return `"${address}" is no address of NATS; write nats://host:4222 or tls://host:4222`;
+  return `"${address}" isn't an address of NATS; write nats://host:4222 or tls://host:4222`;
 }
 
 /** Returns the settings of the connection that agent.yml holds. */

@@ -107,7 +107,7 @@ function checkInput(
   if (fieldsJson.length > FIELDS_BYTES_MAX) {
     throw new AppError(
       "settings_invalid",
-      `${placeOf(["fields"])}: ${key}: fields and tags take ${fieldsJson.length} bytes, at most 64 KiB are possible`,
+      `${placeOf(["fields"])}: ${key}: fields and tags have ${fieldsJson.length} bytes, at most 64 KiB are allowed`,
     );
   }
   const made = createHash("sha256").update(JSON.stringify(options)).digest("hex").slice(0, 8);

@@ -66,7 +66,7 @@ export class SegmentReader {
     const magic = this.#read(0, SEGMENT_MAGIC.length);
     if (magic?.equals(SEGMENT_MAGIC)) return;
     closeSync(this.#fd);
-    throw new AppError("data_corrupt", `${path} is no spool of this agent`);
+    throw new AppError("data_corrupt", `${path} isn't a spool of this agent`);
   }
 
   /** Where the next record begins, bytes. */

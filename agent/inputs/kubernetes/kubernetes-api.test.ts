@@ -192,5 +192,5 @@ test("kubernetes.api outside a pod is logged, and lines are read", async (t) => 
   const input = containerInput.create(settings as never, context);
   await input.start();
   await input.stop();
-  assert.match(String(warned.mock.calls[0]?.arguments[0]), /kubernetes\.api is set, but this is no pod/);
+  assert.match(String(warned.mock.calls[0]?.arguments[0]), /kubernetes\.api is set, but this isn't a pod/);
 });

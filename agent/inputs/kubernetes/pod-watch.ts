@@ -158,7 +158,7 @@ export class PodWatch {
   #note({ message }: Error): void {
     const { log, node } = this.#options;
     const facts = { node, reason: message };
-    const text = "the pods of this node can't be watched; each is asked for by its name meanwhile";
+    const text = "the pods of this node can't be watched; until then each is requested by its name";
     if (this.#wasLogged) log.debug(facts, text);
     else log.warn(facts, text);
     this.#wasLogged = true;

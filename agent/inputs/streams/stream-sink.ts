@@ -139,7 +139,10 @@ export function parseAddress(text: string): { host: string; port: number } {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:]+)):(\d{1,5})$/.exec(text);
   const port = Number(match?.[3]);
   if (match === null || port > 65_535) {
-    throw settingFault("host", `host: "${text}" is no address; write host:port, for example 127.0.0.1:9000`);
+    throw settingFault(
+      "host",
+      `host: "${text}" isn't an address; write host:port, for example 127.0.0.1:9000`,
+    );
   }
   return { host: match[1] ?? match[2]!, port };
 }
