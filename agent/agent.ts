@@ -68,7 +68,7 @@ export class Agent implements Component {
     return this.#ended.promise;
   }
 
-  /** Port of /health and /metrics; 0 where they are off. */
+  /** Port of /health and /metrics; 0 if they are off. */
   get statusPort(): number {
     return this.#statusServer?.port ?? 0;
   }

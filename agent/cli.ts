@@ -62,7 +62,7 @@ function information(args: readonly string[], env: NodeJS.ProcessEnv): string | 
   return args.includes("--print-settings") ? settingsReference() : null;
 }
 
-/** Runs a command that ends by itself; resolves with false where it failed. */
+/** Runs a command that ends by itself; resolves with false if it failed. */
 async function doOnce(options: Options, settings: AgentSettings, terminal: Terminal): Promise<boolean> {
   if (options.command === "test") return await test(options.argument, settings, terminal);
   if (options.command === "registry") return await registryCommand(settings, options, terminal);

@@ -6,7 +6,7 @@ import type { InputContext } from "#agent/contract/input.ts";
 import { systemHasBirthTimes } from "#agent/harvester/identity.ts";
 import type { Logger } from "#proto/kit/log.ts";
 
-/** Returns false where the file system of the agent's data provides no birth times. */
+/** Returns false if the file system of the agent's data provides no birth times. */
 export function probeBirthTimes(pathData: string, log: Logger): boolean {
   try {
     const hasBirthTimes = systemHasBirthTimes(pathData);

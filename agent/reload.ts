@@ -97,7 +97,7 @@ function pick({ file }: AgentSettings, keys: readonly string[]): object {
   return Object.fromEntries(keys.map((key) => [key, all[key]]));
 }
 
-/** Returns the text of the file; empty where it can't be read: an editor may be replacing it. */
+/** Returns the text of the file; empty if it can't be read: an editor may be replacing it. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, "utf8");

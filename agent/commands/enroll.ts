@@ -36,7 +36,7 @@ interface Enrolment {
   /** UUID under which the hub knows the credential. */
   readonly agent_id: string;
   readonly servers: readonly string[];
-  /** PEM; empty where the system's authorities do. */
+  /** PEM; empty if the system's authorities do. */
   readonly ca: string;
 }
 
@@ -115,7 +115,7 @@ async function ask(options: EnrollOptions, publicKey: string): Promise<Enrolment
   return { ...names, servers, ca: typeof ca === "string" ? ca : "" };
 }
 
-/** Returns the id of an agent that has run on the data before; null where none has. */
+/** Returns the id of an agent that has run on the data before; null if none has. */
 function knownId(folder: string): string | null {
   try {
     const { agentId } = JSON.parse(readFileSync(join(folder, "FORMAT"), "utf8")) as { agentId?: string };

@@ -15,7 +15,7 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 export interface ForeignState {
   readonly source: string;
   readonly offset: number;
-  /** What tells it from others; undefined where its path does. */
+  /** What tells it from others; undefined if its path does. */
   readonly file?: { readonly inode: number; readonly device: number };
 }
 

@@ -23,7 +23,7 @@ export interface HubClientOptions {
 
 export interface HubAnswer {
   readonly status: number;
-  /** The answer as JSON; null where it is none. */
+  /** The answer as JSON; null if it is none. */
   readonly body: unknown;
   /** What the hub says of an error; empty without. */
   readonly message: string;
@@ -44,7 +44,7 @@ export class HubClient {
     this.#base = new URL(text);
   }
 
-  /** Resolves with what the hub answers, whatever its status. Throws unavailable where it can't be reached. */
+  /** Resolves with what the hub answers, whatever its status. Throws unavailable if it can't be reached. */
   async send(method: string, path: string, body?: object): Promise<HubAnswer> {
     const url = new URL(path, this.#base);
     const text = body === undefined ? "" : JSON.stringify(body);

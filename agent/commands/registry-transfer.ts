@@ -118,7 +118,7 @@ function rowsOf(entries: ReadonlyMap<string, string>): Map<string, FileRow> {
   return rows;
 }
 
-/** Returns the rows of an export of this agent, or null where the file is something else. */
+/** Returns the rows of an export of this agent, or null if the file is something else. */
 function readExport(path: string): Map<string, FileRow> | null {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return null;
   let exported: Exported | null;
@@ -142,7 +142,7 @@ const TRIES = 3;
 /** Of the agent that runs; the copy is nobody's. */
 const LOCK = "LOCK";
 
-/** Resolves with all entries of the database at `path` as of now, or with null where no copy of it can be read. */
+/** Resolves with all entries of the database at `path` as of now, or with null if no copy of it can be read. */
 async function readLiveEntries(path: string): Promise<Map<string, string> | null> {
   for (let tries = 0; tries < TRIES; tries++) {
     let folder = "";

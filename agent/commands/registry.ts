@@ -17,7 +17,10 @@ export interface RegistryArguments {
   readonly json: boolean;
 }
 
-/** Runs the command; resolves with true where it changed or printed something. Throws usage_invalid and what the registry throws. */
+/**
+ * Runs the command; resolves with true if it changed or printed something. Throws usage_invalid and what the registry
+ * throws.
+ */
 export async function registryCommand(
   settings: AgentSettings,
   { argument, operand, json }: RegistryArguments,

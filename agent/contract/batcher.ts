@@ -86,7 +86,7 @@ export class EventBatcher {
     await this.#acquiring;
   }
 
-  /** Adds an event; returns false where there is no slot, and the event is not taken. */
+  /** Adds an event; returns false if there is no slot, and the event is not taken. */
   add(event: StreamEvent): boolean {
     const fields = { ...event, offset: this.#sequence, length: event.message.length };
     if (this.#slot !== null && this.#end + eventSize(fields) > this.#limit(this.#slot)) this.flush();

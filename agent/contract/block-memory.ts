@@ -19,7 +19,7 @@ export class BlockMemory {
     this.#sizeBytes = sizeBytes;
   }
 
-  /** The kernel; made at the first use. Throws unavailable where the machine can't run it. */
+  /** The kernel; made at the first use. Throws unavailable if the machine can't run it. */
   get kernel(): LineKernel {
     this.#kernel ??= LineKernel.create(this.#sizeBytes);
     return this.#kernel;

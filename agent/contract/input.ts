@@ -36,7 +36,7 @@ export interface InputContext {
   readonly isOwnFile: (file: { readonly dev: number; readonly ino: number }, path: string) => boolean;
   /** False where the file system doesn't provide the birth time of files. */
   readonly hasBirthTimes: boolean;
-  /** Returns true where a path lies on a disk of this machine, of which reads may be waited for. */
+  /** Returns true if a path lies on a disk of this machine, of which reads may be waited for. */
   readonly isNear: (path: string) => boolean;
   /** Ends the agent in order: for inputs that come to an end themselves. */
   readonly onEnd: () => void;
@@ -71,7 +71,7 @@ export interface FileState {
   readonly committedBytes: number;
   /** Bytes after the last line end of a file that was read to its end: they are sent when their line ends. */
   readonly unfinishedBytes: number;
-  /** Why it couldn't be read of late; empty where it could. */
+  /** Why it couldn't be read of late; empty if it could. */
   readonly lastError: string;
 }
 

@@ -28,7 +28,7 @@ export function displayPath(path: RawPath): string {
   return text;
 }
 
-/** Returns the length of the UTF-8 character at `at`, or 0 where there is none. */
+/** Returns the length of the UTF-8 character at `at`, or 0 if there is none. */
 function characterLength(bytes: Buffer, at: number): number {
   const first = bytes[at]!;
   const length = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 0;
@@ -36,7 +36,7 @@ function characterLength(bytes: Buffer, at: number): number {
   return bytes.toString("utf8", at, at + length).includes("\ufffd") ? 0 : length;
 }
 
-/** Returns the stat of what `path` leads to, or null where nothing can be seen there. */
+/** Returns the stat of what `path` leads to, or null if nothing can be seen there. */
 export function statOrNull(path: RawPath): Stats | null {
   try {
     return statSync(path, { throwIfNoEntry: false }) ?? null;

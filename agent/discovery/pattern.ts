@@ -45,13 +45,13 @@ export function rootOf(patterns: readonly Pattern[], path: string): string {
   return root;
 }
 
-/** Returns true where the text of `path` matches one of the patterns. */
+/** Returns true if the text of `path` matches one of the patterns. */
 export function matchesPath(patterns: readonly Pattern[], path: string): boolean {
   const names = path.split("/").filter((name) => name !== "");
   return patterns.some(({ segments }) => matchesFrom(segments, 0, names, 0));
 }
 
-/** Returns true where a name fits a segment; a wildcard at its start doesn't take hidden names. */
+/** Returns true if a name fits a segment; a wildcard at its start doesn't take hidden names. */
 export function matchesName(part: Segment, name: string): boolean {
   if (part.kind === "literal") return part.name === name;
   return part.kind === "match" && part.test.test(name);

@@ -180,7 +180,7 @@ class Walk {
     }
   }
 
-  /** Takes what matches a whole pattern, where it is a file. `entry`: null where that is known. */
+  /** Takes what matches a whole pattern, where it is a file. `entry`: null if that is known. */
   #file(path: RawPath, entry: Dirent<string> | Stats | null): void {
     const display = displayPath(path);
     const { exclude, wasFound, symlinks } = this.#options;
@@ -200,7 +200,7 @@ class Walk {
     }
   }
 
-  /** Returns the folders on the way to `folder`, itself included, or null where it was on the way already. */
+  /** Returns the folders on the way to `folder`, itself included, or null if it was on the way already. */
   #enter(folder: RawPath, depth: number, above: Set<string>): Set<string> | null {
     try {
       const { dev, ino } = statSync(folder);

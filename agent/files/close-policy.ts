@@ -28,10 +28,9 @@ export type CloseReason = "removed" | "renamed" | "eof" | "timeout" | "inactive"
 const TURN_MS = 5_000;
 
 /**
- * Returns why `harvester` may be closed now, or null. Except for the time limit, which people must ask for,
- * nothing is closed before the end of the file is reached and acknowledged. A deleted file is also held
- * until it is committed, unless so many are that new ones can't be opened: if the hub's log were lost,
- * nobody else would have its lines.
+ * Returns why `harvester` may be closed now, or null. Except for the time limit, which people must ask for, nothing is
+ * closed before the end of the file is reached and acknowledged. A deleted file is also held until it is committed,
+ * unless this many are that new ones can't be opened: if the hub's log were lost, nobody else would have its lines.
  */
 export function closeReason(
   harvester: Harvester,
@@ -56,7 +55,9 @@ export function closeReason(
   return harvester.committed || pressed ? "inactive" : null;
 }
 
-/** Returns true where a file may be deleted: whole, committed, quiet for `deleteAfterMs`, and still the file at its path. */
+/**
+ * Returns true if a file may be deleted: whole, committed, quiet for `deleteAfterMs`, and still the file at its path.
+ */
 export function mayDelete(harvester: Harvester, deleteAfterMs: number | null, nowMs: number): boolean {
   if (deleteAfterMs === null || harvester.deleted || harvester.movedAway) return false;
   if (!harvester.atEnd || !harvester.complete || !harvester.committed) return false;

@@ -149,12 +149,12 @@ function* originalsOf(path: string, isArchive: boolean): Generator<string> {
   for (let each = 1; each < Number(number ?? 0); each++) yield `${folder}${before}${each}`;
 }
 
-/** Returns true where a name says that the file is a copy: app.log.bak, app.log.copy2, app.log~. */
+/** Returns true if a name says that the file is a copy: app.log.bak, app.log.copy2, app.log~. */
 export function isNamedAsCopy(path: string): boolean {
   return NAMED_AS_COPY.test(path);
 }
 
-/** Returns true where a copy's name is that of its original with a suffix: app.log.1, app.log.bak. */
+/** Returns true if a copy's name is that of its original with a suffix: app.log.1, app.log.bak. */
 export function isNamedAfter(original: string, copy: string): boolean {
   return copy.length > original.length && copy.startsWith(original);
 }

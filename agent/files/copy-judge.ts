@@ -19,13 +19,13 @@ export interface CopyJudgeOptions {
   readonly registry: Pick<Registry, "get">;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Returns where a file, named by its key, is; undefined where no scan since the start has found it. */
+  /** Returns where a file, named by its key, is; undefined if no scan since the start has found it. */
   readonly whereIs: (key: string) => Whereabouts | undefined;
 }
 
 /** What scans found of a file. Times are those of the file system, ms since 1970-01-01 UTC. */
 export type Whereabouts =
-  /** `path`: null where it was moved out of the patterns. */
+  /** `path`: null if it was moved out of the patterns. */
   | { readonly isThere: true; readonly path: string | null }
   /** It was there until `seenMs` at least, and gone at `goneMs` at the latest. */
   | { readonly isThere: false; readonly seenMs: number; readonly goneMs: number };
@@ -132,13 +132,13 @@ export class CopyJudge {
   }
 }
 
-/** Returns true where the file at `path` is shorter than what was sent of it: truncated, and not read since. */
+/** Returns true if the file at `path` is shorter than what was sent of it: truncated, and not read since. */
 function isShrunk(path: string, sent: number): boolean {
   const stat = statOrNull(path);
   return stat !== null && stat.size < sent;
 }
 
-/** Returns true where the candidate may have been made while the original, which is gone, was there. */
+/** Returns true if the candidate may have been made while the original, which is gone, was there. */
 function wasCopied(
   { key, path, archive }: Candidate,
   { generation }: Original,

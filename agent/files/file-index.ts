@@ -18,7 +18,7 @@ export interface Entry {
   /** With the inode it names the file; NaN for one the registry knows and no scan has found. */
   readonly birthtimeMs: number;
   path: string;
-  /** Its size when it was found last, bytes; 0 where that doesn't matter. */
+  /** Its size when it was found last, bytes; 0 if that doesn't matter. */
   size: number;
   /** Key of the registry; empty until the file was opened once. */
   key: string;
@@ -88,7 +88,7 @@ export class FileIndex {
     this.#replaced.delete(key);
   }
 
-  /** Returns true where the inode of the file is another one's now: it never comes back. */
+  /** Returns true if the inode of the file is another one's now: it never comes back. */
   isReplaced(entry: Entry): boolean {
     return this.#replaced.get(entry.key) === entry;
   }
@@ -113,12 +113,12 @@ export class FileIndex {
   }
 }
 
-/** Returns true where the entry is the file `key`, though it may not have been opened yet. */
+/** Returns true if the entry is the file `key`, though it may not have been opened yet. */
 export function isFile({ key, birthtimeMs }: Pick<Entry, "key" | "birthtimeMs">, wanted: string): boolean {
   return key === "" ? bornAt(wanted, birthtimeMs) : key === wanted;
 }
 
-/** Returns true where the file `key` was born at this time, which a cheap stat returned. */
+/** Returns true if the file `key` was born at this time, which a cheap stat returned. */
 export function bornAt(key: string, birthtimeMs: number): boolean {
   return Math.abs(birthMsOf(key) - birthtimeMs) < BIRTH_TOLERANCE_MS;
 }

@@ -91,8 +91,8 @@ export class FileOpener {
   }
 
   /**
-   * Returns a harvester for the file, or null where it is not to be read now. `others`: open files, which may
-   * be the originals of copies. Throws the system's error where the file can't be opened.
+   * Returns a harvester for the file, or null if it is not to be read now. `others`: open files, which may be the
+   * originals of copies. Throws the system's error if the file can't be opened.
    */
   open(entry: Entry, found: Found, others: Iterable<Harvester>, firstScan: boolean): Harvester | null {
     const candidate = this.#openContent(entry, found, firstScan);
@@ -132,7 +132,7 @@ export class FileOpener {
     else closeSync(fd);
   }
 
-  /** Opens a file and identifies it; null where it isn't the one that the scan found, or is still packed. */
+  /** Opens a file and identifies it; null if it isn't the one that the scan found, or is still packed. */
   #openContent(entry: Entry, found: Found, firstScan: boolean): Candidate | null {
     const { key } = entry;
     const archive = found.stat;
@@ -158,7 +158,7 @@ export class FileOpener {
     }
   }
 
-  /** Returns a descriptor of the file, or null where a link leads to it that must not be followed. */
+  /** Returns a descriptor of the file, or null if a link leads to it that must not be followed. */
   #openSafely(entry: Entry, { raw, path, stat }: Found): number | null {
     const opened = openWithin(raw, path, this.#options.rootOf?.(path) ?? null);
     if (typeof opened === "number") return opened;
@@ -240,7 +240,7 @@ export class FileOpener {
     };
   }
 
-  /** Returns the file's row, made where it has none; null where this input doesn't read it, "wait" where not yet. */
+  /** Returns the file's row, made where it has none; null if this input doesn't read it, "wait" where not yet. */
   #claimRow(
     entry: Entry,
     { path, stat }: Found,
@@ -278,7 +278,7 @@ export class FileOpener {
     return row;
   }
 
-  /** Returns the row of a file nobody has read, null where it isn't to be read, "wait" where not yet. */
+  /** Returns the row of a file nobody has read, null if it isn't to be read, "wait" where not yet. */
   #firstRow(
     entry: Entry,
     { path, mtimeMs }: { readonly path: string; readonly mtimeMs: number },

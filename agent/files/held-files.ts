@@ -17,7 +17,7 @@ export class HeldFiles {
     else closeSync(fd);
   }
 
-  /** Gives the descriptor of a file back, or undefined where none is held. */
+  /** Gives the descriptor of a file back, or undefined if none is held. */
   take(key: string): number | undefined {
     const fd = this.#descriptors.get(key);
     this.#descriptors.delete(key);

@@ -18,7 +18,7 @@ export interface OpenFilesOptions extends CloseOptions {
   readonly quietMs: number;
 }
 
-/** Files that wait for places cost at most so many openings a second. */
+/** Files that wait for places cost at most this many openings a second. */
 const OPENINGS_PER_SECOND = 2_000;
 /** Where few may be open, their lines still share a batch. */
 const PRESSED_LEAST_MS = 100;
@@ -78,7 +78,7 @@ export class OpenFiles {
     return this.#entries.keys();
   }
 
-  /** Returns true where another file may be opened. */
+  /** Returns true if another file may be opened. */
   hasPlace(): boolean {
     return this.#entries.size < this.#limit.files;
   }
@@ -173,7 +173,7 @@ export class OpenFiles {
  * they aren't committed yet.
  */
 const OPEN_FILES_MAX = 2_000;
-/** Where the system gives no more descriptors, so many are left to searches, the registry and connections. */
+/** Where the system gives no more descriptors, this many are left to searches, the registry and connections. */
 const DESCRIPTORS_SPARED = 32;
 /** The system may give more again: files of other programs count too. */
 const DESCRIPTORS_AGAIN_MS = 60_000;
@@ -195,7 +195,7 @@ class OpenLimit {
     return Math.max(1, Math.min(this.#settingsFiles, this.systemFiles));
   }
 
-  /** Files that the system allows, whatever the settings say; 0 where it has no descriptor to spare. */
+  /** Files that the system allows, whatever the settings say; 0 if it has no descriptor to spare. */
   get systemFiles(): number {
     const { files, untilMs } = this.#allowed;
     return this.#clock.monotonic() < untilMs ? files : OPEN_FILES_MAX;

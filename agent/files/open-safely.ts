@@ -50,7 +50,7 @@ function fault(fd: number, path: string, root: string): string | null {
     : null;
 }
 
-/** Returns the folder in which the open file lies; null where the system doesn't provide it. */
+/** Returns the folder in which the open file lies; null if the system doesn't provide it. */
 function openedFolder(fd: number): string | null {
   try {
     return dirname(displayPath(asText(readlinkSync(`/proc/self/fd/${fd}`, "buffer"))));

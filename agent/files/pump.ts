@@ -13,7 +13,7 @@ export interface PumpOptions {
   readonly slots: SlotPool;
   readonly lingerMs: number;
   readonly clock: Clock;
-  /** Returns true where the file's last line won't grow any more. */
+  /** Returns true if the file's last line won't grow any more. */
   readonly isFinal: (harvester: Harvester) => boolean;
   /** Told of a file that can't be read. */
   readonly onError: (harvester: Harvester, error: unknown) => void;
@@ -24,7 +24,7 @@ export interface PumpOptions {
 /** Wait after a failed read; a stale network file system comes back or doesn't, hurry is of no use. */
 const ERROR_WAIT_MS = 1_000;
 
-/** Reads that need no thread but the loop's own follow each other for so long; others have the loop then. */
+/** Reads that need no thread but the loop's own follow each other for this long; others have the loop then. */
 const TURNS_MS = 5;
 
 export class Pump {
@@ -55,7 +55,7 @@ export class Pump {
     this.#task = this.#run();
   }
 
-  /** Ends reading; resolves when no read is under way. */
+  /** Ends reading; resolves when no read is in progress. */
   async stop(): Promise<void> {
     this.#stop.abort();
     for (const timer of [...this.#timers.values(), ...this.#pending.values()]) clearTimeout(timer);

@@ -98,7 +98,7 @@ export class Succession {
     };
   }
 
-  /** Makes the successor begin at `to`; returns false where it is read already. */
+  /** Makes the successor begin at `to`; returns false if it is read already. */
   #claim(key: string, path: string, to: number): boolean {
     const { registry, inputId, clock } = this.#options;
     const row = registry.get(key);
@@ -108,7 +108,7 @@ export class Succession {
   }
 }
 
-/** Reads the first bytes of the file `key` at `path`; 0 where it isn't there any more. */
+/** Reads the first bytes of the file `key` at `path`; 0 if it isn't there any more. */
 function readHeadOf(
   path: string,
   key: string,

@@ -7,9 +7,9 @@ import type { RawPath } from "#agent/discovery/path.ts";
 import type { Entry } from "./file-index.ts";
 
 export interface WaitingFilesOptions {
-  /** Closes up to so many files that may be closed. */
+  /** Closes up to this many files that may be closed. */
   readonly makePlaces: (wanted: number) => void;
-  /** Returns true where another file may be opened. */
+  /** Returns true if another file may be opened. */
   readonly hasPlace: () => boolean;
   /** Opens a file that may have changed or gone meanwhile. */
   readonly open: (entry: Entry, path: RawPath) => void;

@@ -38,7 +38,7 @@ const READY_MAX = 2;
 /** Content may take this share of what is free on the disk of the agent's data. */
 const DISK_SHARE = 0.5;
 
-/** Returns true where the file begins as gzip does. */
+/** Returns true if the file begins as gzip does. */
 export function isArchive(fd: number): boolean {
   const head = Buffer.alloc(GZIP_MAGIC.length);
   return readSync(fd, head, 0, head.length, 0) === head.length && head.equals(GZIP_MAGIC);
@@ -64,14 +64,14 @@ export class Archives {
     this.#folder = folder;
   }
 
-  /** Returns the stat of an archive that is being unpacked, or of its content; null where neither is so. */
+  /** Returns the stat of an archive that is being unpacked, or of its content; null if neither is so. */
   stat(key: string): Stats | null {
     const ready = this.#ready.get(key);
     if (ready !== undefined) return fstatSync(ready.fd);
     return this.#unpacking?.key === key ? this.#unpacking.stat : null;
   }
 
-  /** Returns the content of the archive `key` where it is there. Throws file_unreadable once where it can't be had. */
+  /** Returns the content of the archive `key` where it is there. Throws file_unreadable once if it can't be had. */
   take(key: string): Unpacked | null {
     const ready = this.#ready.get(key);
     const failure = this.#failed.get(key);

@@ -71,7 +71,7 @@ export class EventReader {
     }
   }
 
-  /** Sends events of what was read; returns null where not even one fits. */
+  /** Sends events of what was read; returns null if not even one fits. */
   async #pack(
     slot: Slot,
     buffer: Buffer,
@@ -144,7 +144,7 @@ export class EventReader {
     return end + successor.read(buffer, end, Math.min(buffer.length - end, tail?.to ?? buffer.length));
   }
 
-  /** Remembers on disk that the last event ends in the successor; returns false where it can't. */
+  /** Remembers on disk that the last event ends in the successor; returns false if it can't. */
   async #join(dataEnd: number, end: number): Promise<boolean> {
     const { successor } = this;
     const { progress, options } = this.#reading;

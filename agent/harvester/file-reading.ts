@@ -75,8 +75,8 @@ export class FileReading {
   }
 
   /**
-   * Makes sure that the fingerprint of the file's first bytes is on disk before bytes up to `end` of `buffer`
-   * are sent. Returns false where it must be written first; reading begins again then.
+   * Makes sure that the fingerprint of the file's first bytes is on disk before bytes up to `end` of `buffer` are sent.
+   * Returns false if it must be written first; reading begins again then.
    */
   isRecorded(buffer: Buffer, start: number, end: number): boolean {
     const { progress } = this;
@@ -121,7 +121,7 @@ export class FileReading {
     });
   }
 
-  /** Passes over NULs: they are sent as a range without content. Returns true where more may follow at once. */
+  /** Passes over NULs: they are sent as a range without content. Returns true if more may follow at once. */
   passHole(slot: Batch["slot"], buffer: Buffer, start: number, end: number, dataEnd: number): boolean {
     this.options.onHole(end - start);
     const body = { buffer: slot.buffer, start: slot.buffer.length, end: slot.buffer.length, events: true };
@@ -166,7 +166,7 @@ export function markBytes(buffer: Buffer, start: number, end: number): number {
   return MARK.compare(buffer, start, start + MARK.length) === 0 ? MARK.length : 0;
 }
 
-/** Returns the length of a long run of NULs at `start`, 0 where there is none. */
+/** Returns the length of a long run of NULs at `start`, 0 if there is none. */
 export function holeBytes(buffer: Buffer, start: number, end: number): number {
   if (buffer[start] !== 0 || end - start < HOLE_BYTES_MIN) return 0;
   let at = start;

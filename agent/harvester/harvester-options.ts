@@ -9,9 +9,9 @@ import type { ArchiveStat } from "./archives.ts";
 /** The file in which an event continues that begins at the end of a rotated one. */
 export interface Successor {
   readonly key: string;
-  /** Reads its first bytes; returns their number, 0 where it is gone. */
+  /** Reads its first bytes; returns their number, 0 if it is gone. */
   readonly read: (buffer: Buffer, at: number, length: number) => number;
-  /** Makes it begin at `to`; returns false where it is read already. */
+  /** Makes it begin at `to`; returns false if it is read already. */
   readonly claim: (to: number) => boolean;
 }
 

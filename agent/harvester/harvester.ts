@@ -153,7 +153,7 @@ export class Harvester {
     return Math.max(0, Math.max(this.#seen.size, this.offset) - this.row.committed);
   }
 
-  /** Takes a fresh stat of the file; returns true where it has changed since the last one. */
+  /** Takes a fresh stat of the file; returns true if it has changed since the last one. */
   observe(stat: Pick<Stats, "size" | "mtimeMs">): boolean {
     const isSame = stat.size === this.#seen.size && stat.mtimeMs === this.#seen.mtimeMs;
     if (isSame || this.isArchive) return false;
@@ -168,7 +168,7 @@ export class Harvester {
     this.row.known = size;
   }
 
-  /** Stats the open file itself, for one that no path leads to; returns true where it has changed. */
+  /** Stats the open file itself, for one that no path leads to; returns true if it has changed. */
   observeOpen(): boolean {
     const stat = fstatSync(this.#options.fd);
     this.deleted = stat.nlink === 0;

@@ -11,7 +11,7 @@ import { type Anchor, NO_ANCHOR } from "#agent/registry/ack-tracker.ts";
 
 /** Bytes before an offset that the anchor covers. */
 export const ANCHOR_BYTES = 256;
-/** First bytes of a file that its head fingerprint covers once there are so many. */
+/** First bytes of a file that its head fingerprint covers once there are this many. */
 export const HEAD_BYTES = 1_024;
 
 /** About 50 ms of changes to a file, more than a tick of any file system's clock that has one. */
@@ -36,8 +36,8 @@ export function fileKey(
 }
 
 /**
- * Returns false where the system gives the time of change for the time of birth, as it does when statx(2) is
- * forbidden (old container runtimes). Writes a file into `folder` for a moment.
+ * Returns false if the system gives the time of change for the time of birth, as it does when statx(2) is forbidden
+ * (old container runtimes). Writes a file into `folder` for a moment.
  */
 export function systemHasBirthTimes(folder: string): boolean {
   const path = join(folder, `birth-probe.${process.pid}`);
@@ -56,7 +56,7 @@ export function systemHasBirthTimes(folder: string): boolean {
   }
 }
 
-/** Returns the time of birth in a file key, ms since 1970-01-01 UTC; 0 where the system doesn't provide it. */
+/** Returns the time of birth in a file key, ms since 1970-01-01 UTC; 0 if the system doesn't provide it. */
 export function birthMsOf(key: string): number {
   return Number(BigInt(`0x${key.split("-")[2] ?? "0"}`)) / 1e6;
 }
@@ -115,7 +115,7 @@ class ReadAnchor implements Anchor {
   }
 }
 
-/** Returns true where the bytes that end at `end` of `buffer` are the anchor's. */
+/** Returns true if the bytes that end at `end` of `buffer` are the anchor's. */
 export function fits(anchor: Anchor, buffer: Buffer, end: number): boolean {
   if (anchor.bytes === 0) return true;
   const start = end - anchor.bytes;
@@ -141,12 +141,12 @@ export function readAnchor(fd: number, offset: number, bytes: number): Anchor {
   return anchorOf(buffer, 0, length);
 }
 
-/** Returns true where the file's first bytes are what `head` describes. */
+/** Returns true if the file's first bytes are what `head` describes. */
 export function sameHead(fd: number, head: Anchor): boolean {
   return head.bytes === 0 || readHead(fd, head.bytes).hash === head.hash;
 }
 
-/** Returns true where the bytes before `offset` of the file are what `anchor` describes. */
+/** Returns true if the bytes before `offset` of the file are what `anchor` describes. */
 export function sameBefore(fd: number, offset: number, anchor: Anchor): boolean {
   return anchor.bytes === 0 || readAnchor(fd, offset, anchor.bytes).hash === anchor.hash;
 }

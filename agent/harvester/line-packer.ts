@@ -32,7 +32,7 @@ interface Target {
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** Returns true where the view begins with a line and nothing was ever cut in it before its end. */
+/** Returns true if the view begins with a line and nothing was ever cut in it before its end. */
 export function beginsPlain({ continued, afterCut, cuts }: FileView): boolean {
   return !continued && !afterCut && cuts.length === 0;
 }

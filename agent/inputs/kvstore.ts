@@ -128,7 +128,7 @@ const schema = Type.Object(
 type Settings = Static<typeof schema>;
 
 const RETRY = { firstMs: 100, capMs: 10_000 };
-/** At the end acknowledgements are awaited so long; an agent gives its inputs two seconds. */
+/** At the end acknowledgements are awaited this long; an agent gives its inputs two seconds. */
 const LAST_ACKNOWLEDGEMENTS_MS = 400;
 /** A server that doesn't answer must not hold up the end. */
 const STOP_MS = 1_700;

@@ -102,7 +102,7 @@ export class TcpInput implements Input {
     return typeof address === "object" && address !== null ? address.port : 0;
   }
 
-  /** Throws port_taken, or settings_invalid where a TLS file can't be read. */
+  /** Throws port_taken, or settings_invalid if a TLS file can't be read. */
   async start(): Promise<void> {
     const { path } = this.#settings;
     const { host, port } = parseAddress(this.#settings.host);

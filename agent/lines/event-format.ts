@@ -62,11 +62,13 @@ export interface EventFormat {
   readonly timeoutMs: number;
   /** Length of the byte order mark at the start of the file; it gets the file's first bytes before anything is cut. */
   begin(head: Buffer): number;
-  /** Returns true where an event may begin at `at`, judged by the bytes before. */
+  /** Returns true if an event may begin at `at`, judged by the bytes before. */
   boundaryBefore(buffer: Buffer, at: number): boolean;
   /** Yields events in the order of their ends. What follows the last one waits for more. */
   cut(view: FileView): Generator<CutEvent, void>;
-  /** Fast path: what lines that are whole may be taken by without `cut`; null where they may not, at the moment or ever. */
+  /**
+   * Fast path: what lines that are whole may be taken by without `cut`; null if they may not, at the moment or ever.
+   */
   readonly plainLines: PlainLines | null;
   /** The next view doesn't follow the last one. */
   reset(): void;

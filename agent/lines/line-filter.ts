@@ -59,7 +59,7 @@ export class LineFilter {
   }
 }
 
-/** Returns the literals of all expressions, or null where one has none. */
+/** Returns the literals of all expressions, or null if one has none. */
 function allLiterals(expressions: readonly RegExp[]): readonly Buffer[] | null {
   const found = expressions.map(literalsOf);
   if (found.includes(null)) return null;

@@ -11,7 +11,7 @@ const SPECIAL = /[\\^$.*+?()[\]{}|]/;
 /** A text of these is the same bytes in each encoding there is for plain text. */
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** Returns texts of which everything that `expression` matches holds one; null where there are none. */
+/** Returns texts of which everything that `expression` matches holds one; null if there are none. */
 export function literalsOf(expression: RegExp): readonly string[] | null {
   const { flags } = expression;
   const source = expression.source.replaceAll("\\/", "/"); // which needs no escape but gets one
@@ -56,7 +56,7 @@ export class LiteralSearch {
     this.#next = literals.map(() => -1);
   }
 
-  /** Returns true where one of them is within bytes `start` to `end`; `start` must not go back. */
+  /** Returns true if one of them is within bytes `start` to `end`; `start` must not go back. */
   isWithin(start: number, end: number): boolean {
     for (const [index, literal] of this.#literals.entries()) {
       if (this.#find(index, literal, start) + literal.length <= end) return true;

@@ -47,7 +47,7 @@ export class Terminator {
     return { start, textEnd: this.#textEnd(buffer, start, at), next: at + this.#bytes.length, closed: true };
   }
 
-  /** Returns true where a line ends right before `at`. */
+  /** Returns true if a line ends right before `at`. */
   endsAt(buffer: Buffer, at: number): boolean {
     const from = at - this.#bytes.length;
     return from >= 0 && this.#bytes.compare(buffer, from, at) === 0;

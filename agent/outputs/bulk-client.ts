@@ -143,7 +143,7 @@ export class BulkClient {
   }
 }
 
-/** Returns the failed items of a bulk answer by their place, or null where it is none. */
+/** Returns the failed items of a bulk answer by their place, or null if it is none. */
 export function itemErrors(body: string): Map<number, ItemError> | null {
   const errors = new Map<number, ItemError>();
   if (NO_ERRORS.test(body) && body.trimEnd().endsWith("}")) return errors;

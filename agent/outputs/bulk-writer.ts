@@ -106,7 +106,7 @@ export class BulkWriter {
     return run;
   }
 
-  /** Writes the next line or event alone; null where it has no document. */
+  /** Writes the next line or event alone; null if it has no document. */
   #writeOne(): Buffer | null {
     const { body, block } = this.#batch;
     const start = this.#at;

@@ -73,7 +73,7 @@ export class Connection implements Component {
   #nats: NatsConnection | undefined;
   #up = false;
   #task: Promise<void> | undefined;
-  /** Last error that the server sent before it closed the connection; empty where it sent none. */
+  /** Last error that the server sent before it closed the connection; empty if it sent none. */
   #refusal = "";
   #problem = "not connected to the hub yet";
 

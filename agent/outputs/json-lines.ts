@@ -142,7 +142,7 @@ export class FileSink implements LineSink {
   #fd: number | undefined;
   #bytes = 0;
 
-  /** Throws settings_invalid where the folder can't be made. */
+  /** Throws settings_invalid if the folder can't be made. */
   constructor(options: FileSinkOptions) {
     this.#options = options;
     this.#path = join(options.folder, options.name);

@@ -26,8 +26,8 @@ export interface FrameFields {
 }
 
 /**
- * Sends `message`, a part of `frame`, with everything around it written into `frame`; returns false where that
- * is not possible, and nothing is sent. Throws where the message is longer than the server takes.
+ * Sends `message`, a part of `frame`, with everything around it written into `frame`; returns false if that is not
+ * possible, and nothing is sent. Throws where the message is longer than the server takes.
  */
 export function publishInPlace(
   nats: NatsConnection,

@@ -140,7 +140,7 @@ export class SearchOutput implements Output {
     batch.slot.release();
   }
 
-  /** Returns false where the output stops before the engine has everything. */
+  /** Returns false if the output stops before the engine has everything. */
   async #deliverBody(body: Buffer): Promise<boolean> {
     const backoff = new Backoff(OUTPUT_RETRY);
     let pending = body;

@@ -44,7 +44,7 @@ export class AckTracker {
     return this.#anchor;
   }
 
-  /** True where nothing is on its way. */
+  /** True where nothing is in flight. */
   get idle(): boolean {
     return this.#flights.length === 0;
   }

@@ -43,7 +43,7 @@ export class Checkpoints {
     this.#timer = setInterval(() => void this.write(), EVERY_MS);
   }
 
-  /** Why the last checkpoint failed; empty where it did not. */
+  /** Why the last checkpoint failed; empty if it did not. */
   get problem(): string {
     return this.#problem;
   }
@@ -54,8 +54,8 @@ export class Checkpoints {
   }
 
   /**
-   * Writes what has changed, durably. Never rejects: on a full disk the agent ships on and tries again. Who asks
-   * while a write is under way shares the next one.
+   * Writes what has changed, durably. Never rejects: on a full disk the agent ships on and tries again. Who asks while
+   * a write is in progress shares the next one.
    */
   write(): Promise<void> {
     this.#queued ??= this.#writing.then(() => {

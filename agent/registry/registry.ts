@@ -85,7 +85,7 @@ export class Registry implements Component {
     return this.#epoch;
   }
 
-  /** Why the last checkpoint failed; empty where it did not. */
+  /** Why the last checkpoint failed; empty if it did not. */
   get problem(): string {
     return this.#checkpoints?.problem ?? "";
   }

@@ -114,7 +114,7 @@ export function newerRow(a: FileRow, b: FileRow): FileRow {
     : a;
 }
 
-/** Returns the row that `text` holds, or null where it is none. */
+/** Returns the row that `text` holds, or null if it is none. */
 export function parseRow(text: string): FileRow | null {
   let row: Partial<FileRow> | null;
   try {

@@ -179,7 +179,7 @@ export function writeSnapshot(folder: string, agentId: string, rows: ReadonlyMap
   writeFileAtomic(join(folder, NAME), `${JSON.stringify({ format: 1, agentId, files })}\n`, PRIVATE);
 }
 
-/** Returns the snapshot in `folder`, or null where there is none or it can't be read. */
+/** Returns the snapshot in `folder`, or null if there is none or it can't be read. */
 export function readSnapshot(folder: string): Snapshot | null {
   const path = join(folder, NAME);
   if (!existsSync(path)) return null;
@@ -199,7 +199,7 @@ export function readSnapshot(folder: string): Snapshot | null {
 /**
  * Returns the epoch after `known` and writes it down. The epoch is part of message ids, which the hub's log takes for
  * repetitions when it has seen them. So it is also kept outside the database, and where both may be old the clock makes
- * the step: `nowMs`, null where they aren't. Throws file_unreadable, and the system's error where it can't be written.
+ * the step: `nowMs`, null if they aren't. Throws file_unreadable, and the system's error if it can't be written.
  */
 export function nextEpoch(folder: string, known: number, nowMs: number | null): number {
   const path = join(folder, "epoch");

@@ -67,7 +67,7 @@ export function usualSettingsFile(env: NodeJS.ProcessEnv): string {
   return env[CONFIG_VARIABLE] || "agent.yml";
 }
 
-/** Returns the data folder of this installation; undefined where the settings alone say it. */
+/** Returns the data folder of this installation; undefined if the settings alone say it. */
 export function installedDataFolder(env: NodeJS.ProcessEnv): string | undefined {
   return env[DATA_VARIABLE] || undefined;
 }

@@ -62,7 +62,7 @@ export class Spool {
     return this.#segments.length === 0;
   }
 
-  /** Takes up what an earlier run left. Throws the system's error where the folder can't be used. */
+  /** Takes up what an earlier run left. Throws the system's error if the folder can't be used. */
   start(): void {
     mkdirSync(this.#folder, { recursive: true, mode: 0o750 });
     for (const name of readdirSync(this.#folder).sort()) {
@@ -77,7 +77,7 @@ export class Spool {
     this.#task = this.#run();
   }
 
-  /** Keeps an event; returns false where the spool is full or the disk refuses it. */
+  /** Keeps an event; returns false if the spool is full or the disk refuses it. */
   append(event: StreamEvent): boolean {
     const size = recordBytes(event);
     if (this.#stop.signal.aborted || this.#bytes + size + SEGMENT_MAGIC.length > this.#options.maxBytes)
@@ -146,7 +146,7 @@ export class Spool {
     }
   }
 
-  /** As long as the output is away the segment continues to grow. */
+  /** As long as the output is unreachable the segment continues to grow. */
   async #waitForSlot(): Promise<void> {
     const slot = await this.#options.context.output.slots.acquire(this.#stop.signal);
     slot?.release();
@@ -181,7 +181,7 @@ export class Spool {
     this.#wakeWaiting();
   }
 
-  /** Fills a slot and sends it; returns false where nothing is left. */
+  /** Fills a slot and sends it; returns false if nothing is left. */
   #sendBatch(reader: SegmentReader, channel: Channel, slot: Slot): boolean {
     const { headroom, tailroom } = channel;
     const from = reader.offset;

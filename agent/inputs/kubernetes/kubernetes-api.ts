@@ -112,7 +112,7 @@ export interface PodPath {
   /** Empty where the path doesn't hold it. */
   readonly uid: string;
   readonly container: string;
-  /** Id of the container at its runtime; empty where the path doesn't hold it. */
+  /** Id of the container at its runtime; empty if the path doesn't hold it. */
   readonly containerId: string;
 }
 
@@ -138,7 +138,7 @@ export function podOfPath(path: string): PodPath | null {
   return { namespace, pod, uid: "", container, containerId };
 }
 
-/** Returns the fields of events of the log at `path`; empty where the path names no pod. */
+/** Returns the fields of events of the log at `path`; empty if the path names no pod. */
 export function containerFields(path: string): Record<string, unknown> {
   const pod = podOfPath(path);
   const dockerId = DOCKER.exec(path)?.[1];

@@ -1,5 +1,5 @@
 /**
- * Keeps the fields of the pods of one node: a list in pages, then a watch that goes on from the last resource version
+ * Keeps the fields of the pods of one node: a list in pages, then a watch that continues from the last resource version
  * (Kubernetes API concepts, "Efficient detection of changes"). Metadata alone is asked for. A pod that ends keeps its
  * fields until its place is needed, as its log is still read.
  */
@@ -60,7 +60,7 @@ export class PodWatch {
     return !this.#isTried && !this.#stop.signal.aborted;
   }
 
-  /** Returns the fields of the pod `key` (namespace/name); undefined where it isn't known. */
+  /** Returns the fields of the pod `key` (namespace/name); undefined if it isn't known. */
   fieldsOf(key: string): Fields | undefined {
     this.#task ??= this.#run();
     return this.#pods.get(key);
@@ -90,7 +90,7 @@ export class PodWatch {
         this.#isTried = true;
         if (signal.aborted) return;
         const isGone = error instanceof ApiRefusal && error.status === GONE;
-        // What happened meanwhile is no longer known there, or can't be read: everything is listed anew.
+        // What happened meanwhile is no longer known there, or can't be read: everything is listed again.
         if (isGone || error instanceof SyntaxError) version = undefined;
         if (!isGone) this.#note(error as Error);
         await clock.sleep(pauseMs, signal);

@@ -57,7 +57,7 @@ export class Framer {
   }
 }
 
-/** Returns the message's length and where it begins, "more" where the count isn't whole, null where there is none. */
+/** Returns the message's length and where it begins, "more" where the count isn't whole, null if there is none. */
 function octetCount(bytes: Buffer): { length: number; start: number } | "more" | null {
   const first = bytes[0];
   if (first === undefined || first <= DIGIT_ZERO || first > DIGIT_NINE) return null;

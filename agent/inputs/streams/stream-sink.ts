@@ -72,7 +72,7 @@ export class StreamSink {
     return taken;
   }
 
-  /** Makes ready to take messages. Throws the system's error where the spool can't be used. */
+  /** Makes ready to take messages. Throws the system's error if the spool can't be used. */
   async open(): Promise<void> {
     this.#spool?.start();
     if (this.#spool === null) await this.#batcher.whenReady();

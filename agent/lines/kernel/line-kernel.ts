@@ -56,7 +56,7 @@ export interface DocumentsTask {
   readonly source: Buffer;
   readonly start: number;
   readonly end: number;
-  /** True where the source holds events, false where it holds lines. */
+  /** True where the source holds events, false if it holds lines. */
   readonly events: boolean;
   /** Of `start` in the file; of no use with events. */
   readonly offset: number;
@@ -135,7 +135,7 @@ export class LineKernel {
   }
 
   /**
-   * Returns a kernel with `sizeBytes` of memory for blocks. Throws unavailable where the process may run no WebAssembly,
+   * Returns a kernel with `sizeBytes` of memory for blocks. Throws unavailable if the process may run no WebAssembly,
    * the processor lacks its vector instructions, or the system refuses the address space.
    */
   static create(sizeBytes: number): LineKernel {

@@ -102,7 +102,7 @@ function emptyLine(end: usize): usize {
   return first == CARRIAGE_RETURN && taken + 1 < end && load<u8>(taken + 1) == LINE_FEED ? 2 : 0;
 }
 
-/** Writes one document of text `from` to `end`; returns false where it doesn't fit, and nothing counts as written then. */
+/** Writes one document of text `from` to `end`; returns false if it doesn't fit, and nothing counts as written then. */
 function document(from: usize, end: usize, offset: u64, limit: usize, isLine: bool): bool {
   const rest = tailBytes + NUMBER_DIGITS_MAX + DOCUMENT_END_BYTES + 2 * STEP;
   if (written + headBytes + ID_CHARACTERS + middleBytes + rest > limit) return false;
@@ -121,8 +121,8 @@ function document(from: usize, end: usize, offset: u64, limit: usize, isLine: bo
 }
 
 /**
- * Writes text as the inside of a JSON string. A line ends at its line feed, which is passed. Bytes that are no UTF-8 become
- * U+FFFD as in the Encoding Standard. Returns where it ends, 0 where it doesn't fit; `stopped` is after the text.
+ * Writes text as the inside of a JSON string. A line ends at its line feed, which is passed. Bytes that are no UTF-8
+ * become U+FFFD as in the Encoding Standard. Returns where it ends, 0 if it doesn't fit; `stopped` is after the text.
  */
 function escape(from: usize, end: usize, to: usize, limit: usize, isLine: bool): usize {
   const spaces = i8x16.splat(SPACE);

@@ -79,7 +79,7 @@ function lineFeed(from: usize, end: usize): usize {
   return end;
 }
 
-/** Writes one event; an empty line needs none. Returns false where it doesn't fit. */
+/** Writes one event; an empty line needs none. Returns false if it doesn't fit. */
 function append(offset: u64, textBytes: u32, length: u32, limit: usize): bool {
   if (textBytes == 0) return true;
   const size = numberSize(offset) + 1 + varintSize(textBytes) + textBytes + numberSize(length);
