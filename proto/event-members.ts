@@ -15,7 +15,7 @@ export function withoutHoles(fields: JsonObject): JsonObject {
   return rest;
 }
 
-/** Returns the value of a member or a place in a list; undefined where there is none. */
+/** Returns the value of a member or a place in a list; undefined if there is none. */
 export function member(container: object, key: string): unknown {
   if (Array.isArray(container)) {
     const index = listIndex(container, key);
@@ -38,7 +38,7 @@ export function put(container: object, key: string, value: unknown): void {
   }
 }
 
-/** Removes a member and returns its value; undefined where there is none. */
+/** Removes a member and returns its value; undefined if there is none. */
 export function take(container: object, key: string): unknown {
   const value = member(container, key);
   if (value === undefined) return undefined;

@@ -84,7 +84,7 @@ export class Event {
     return time instanceof Timestamp ? time.ms : 0;
   }
 
-  /** Returns the value, or undefined where there is none. */
+  /** Returns the value, or undefined if there is none. */
   get(reference: FieldReference): unknown {
     const { path, inMetadata } = reference;
     if (path.length === 1 && !inMetadata) return this.#field(path[0]!);
@@ -97,12 +97,12 @@ export class Event {
     return isOwn ? at : this.get(reference);
   }
 
-  /** Returns true where there is a value, null too. */
+  /** Returns true if there is a value, null too. */
   has(reference: FieldReference): boolean {
     return this.get(reference) !== undefined;
   }
 
-  /** Sets a value, making objects on the way. Throws FieldConflict where a plain value is in the way. */
+  /** Sets a value, making objects on the way. Throws FieldConflict if a plain value is in the way. */
   set(reference: FieldReference, value: unknown): void {
     const { path, inMetadata } = reference;
     if (path.length === 0) {
@@ -131,7 +131,7 @@ export class Event {
     put(at, path.at(-1)!, value);
   }
 
-  /** Like `set`, for what is told of a sender; false where a plain value of its own is in the way, which stays. */
+  /** Like `set`, for what is told of a sender; false if a plain value of its own is in the way, which stays. */
   trySet(reference: FieldReference, value: unknown): boolean {
     try {
       this.set(reference, value);
@@ -142,7 +142,7 @@ export class Event {
     }
   }
 
-  /** Removes a value and returns it; undefined where there was none. */
+  /** Removes a value and returns it; undefined if there was none. */
   remove(reference: FieldReference): unknown {
     const { path } = reference;
     if (path.length === 0) {
@@ -218,7 +218,7 @@ export class Event {
     return this.#fields[name];
   }
 
-  /** Makes a member this event's own; returns true where it wasn't. */
+  /** Makes a member this event's own; returns true if it wasn't. */
   #own(name: string): boolean {
     const shared = this.#shared?.[name];
     if (shared === undefined || this.#fields[name] !== shared) return false;

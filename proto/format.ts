@@ -69,7 +69,7 @@ function javaPart(pattern: string): Part {
   return (event) => format(event.timeMs);
 }
 
-/** `whole`: "%{…}". Returns undefined where it is no reference and is kept literally. */
+/** `whole`: "%{…}". Returns undefined if it is no reference and is kept literally. */
 function fieldPart(whole: string, fields: string[]): Part | undefined {
   const inner = whole.slice(2, -1);
   if (inner === "+%s") return (event) => String(Math.floor(event.timeMs / 1000));

@@ -31,7 +31,7 @@ export type Row = [
   flags: number,
 ];
 
-/** Where lines come from; each may be empty where the document doesn't say. */
+/** Where lines come from; each may be empty if the document doesn't say. */
 export type RowSource = [index: string, host: string, path: string];
 
 /** Why rows were left out. */
@@ -42,9 +42,9 @@ export interface LiveLimits {
   readonly inboundSizeBytes: number;
   /** A batch leaves when its first row is so old, ms … */
   readonly batchDelayMs: number;
-  /** … or holds so many rows … */
+  /** … or holds this many rows … */
   readonly batchRows: number;
-  /** … or so many bytes. */
+  /** … or this many bytes. */
   readonly batchSizeBytes: number;
   /** Longer message texts are cut, characters. */
   readonly messageSize: number;
@@ -54,9 +54,9 @@ export interface LiveLimits {
   readonly ringSizeBytes: number;
   /** Most rows a client may have on credit. */
   readonly creditRows: number;
-  /** Nothing is sent while so many bytes wait in the socket. */
+  /** Nothing is sent while this many bytes wait in the socket. */
   readonly bufferedStopBytes: number;
-  /** A socket stopped for so long is closed, ms. */
+  /** A socket stopped for this long is closed, ms. */
   readonly slowCloseMs: number;
   /** Rows per second where the client requests no other rate. */
   readonly defaultRate: number;
@@ -159,7 +159,7 @@ export interface TailOpen {
   q: string;
   /** Further fields to send in each row. */
   fields?: string[];
-  /** Continue after a cursor, or begin with the last matching lines, so many of those that the hub still holds. */
+  /** Continue after a cursor, or begin with the last matching lines, this many of those that the hub still holds. */
   from?: Cursor | { last: number };
   /** Rows per second at most. */
   maxRate?: number;
@@ -303,7 +303,7 @@ const LEVELS: ReadonlyMap<string, Level> = new Map(
   ),
 );
 
-/** Returns the level that a document's word for it means, in any case; 0 where it means none. */
+/** Returns the level that a document's word for it means, in any case; 0 if it means none. */
 export function levelOf(word: unknown): Level {
   if (typeof word !== "string") return 0;
   return LEVELS.get(word.toLowerCase()) ?? 0;

@@ -44,7 +44,7 @@ export interface BlockFields {
   readonly firstLineContinued: boolean;
   /** Value of the Compression enum. */
   readonly compression: number;
-  /** Length of the data uncompressed, bytes; 0 where the body consists of events. */
+  /** Length of the data uncompressed, bytes; 0 if the body consists of events. */
   readonly dataBytes: number;
 }
 
@@ -62,7 +62,7 @@ export interface Body {
   readonly buffer: Buffer;
   readonly start: number;
   readonly end: number;
-  /** True where the bytes are LogEvents written by `appendEvent`, false where they are the file's own. */
+  /** True where the bytes are LogEvents written by `appendEvent`, false if they are the file's own. */
   readonly events: boolean;
 }
 

@@ -3,7 +3,7 @@
  * A tag is a field's number << 3 | wire type, one byte here. Numbers are integers 0..2^53.
  */
 
-/** Returns a text field, or nothing where it is empty. */
+/** Returns a text field, or nothing if it is empty. */
 export function encodeText(tag: number, text: string): Buffer {
   return encodeBytes(tag, Buffer.from(text));
 }
@@ -15,7 +15,7 @@ export function encodeBytes(tag: number, bytes: Uint8Array): Buffer {
   return field;
 }
 
-/** Bytes of a field of `length` bytes with its tag; 0 where it is empty. */
+/** Bytes of a field of `length` bytes with its tag; 0 if it is empty. */
 export function bytesSize(length: number): number {
   return length === 0 ? 0 : 1 + varintSize(length) + length;
 }

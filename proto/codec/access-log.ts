@@ -177,7 +177,7 @@ function closingQuote(bytes: Uint8Array, at: number, end: number): number {
 }
 
 /**
- * Returns true where a line begins like 2026-01-02T03:04:05. Most lines of applications do and no client address does, so
+ * Returns true if a line begins like 2026-01-02T03:04:05. Most lines of applications do and no client address does, so
  * this rejects them quickly.
  */
 function beginsWithTime(bytes: Uint8Array, at: number): boolean {

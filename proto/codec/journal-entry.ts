@@ -37,13 +37,13 @@ const NUMBERS: typeof TEXTS = [
   ["_UID", ["user", "id"]],
 ];
 
-/** Returns the entry that a line holds, or null where it is none. */
+/** Returns the entry that a line holds, or null if it is none. */
 export function readJournalEntry(line: string): JournalEntry | null {
   const entry = parseEventObject(line);
   return entry === undefined ? null : journalEntryOf(entry);
 }
 
-/** Returns the entry of these fields, or null where it has no cursor. */
+/** Returns the entry of these fields, or null if it has no cursor. */
 export function journalEntryOf(entry: JsonObject): JournalEntry | null {
   const cursor = entry["__CURSOR"];
   if (typeof cursor !== "string") return null;

@@ -90,7 +90,7 @@ function endOfText(bytes: Uint8Array, from: number, to: number): number {
   return to;
 }
 
-/** Returns true where the next byte after white space is a colon. */
+/** Returns true if the next byte after white space is a colon. */
 function isName(bytes: Uint8Array, from: number, to: number): boolean {
   let at = from;
   while (at < to && bytes[at]! <= 0x20) at++;

@@ -22,13 +22,13 @@ const EXACT = JSON as unknown as ExactJson;
 /** Only a text with such a run of digits can hold an integer beyond 2^53. */
 const LONG_DIGITS = /[0-9]{16}/;
 
-/** Returns the object that a text of the installation's own holds, or undefined where it is no JSON or no object. */
+/** Returns the object that a text of the installation's own holds, or undefined if it is no JSON or no object. */
 export function parseJsonObject(text: string): JsonObject | undefined {
   const value = parseJson(text);
   return isObject(value) ? value : undefined;
 }
 
-/** Returns the value that `text` holds, or undefined where it is no JSON. */
+/** Returns the value that `text` holds, or undefined if it is no JSON. */
 export function parseJson(text: string): unknown {
   try {
     return LONG_DIGITS.test(text) ? EXACT.parse(text, keepLongIntegers) : JSON.parse(text);
@@ -46,7 +46,7 @@ export function parseEventJson(text: string): unknown {
   return text.length > 2 * MAX_NESTING && isDeeper(value, MAX_NESTING) ? undefined : value;
 }
 
-/** Returns the object that a text from outside holds, or undefined where it is no JSON, no object, or nests too deep. */
+/** Returns the object that a text from outside holds, or undefined if it is no JSON, no object, or nests too deep. */
 export function parseEventObject(text: string): JsonObject | undefined {
   const value = parseEventJson(text);
   return isObject(value) ? value : undefined;

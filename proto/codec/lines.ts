@@ -83,7 +83,7 @@ export class LineCutter {
     }
   }
 
-  /** Takes the part of the line at `#at` that is before `rangeEnd`; returns false where it is empty. */
+  /** Takes the part of the line at `#at` that is before `rangeEnd`; returns false if it is empty. */
   #take(rangeEnd: number): boolean {
     const { data, firstLineContinued } = this.#block;
     let start = this.#at;

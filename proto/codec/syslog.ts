@@ -34,11 +34,11 @@ export const SEVERITY_LEVELS = [
 
 /** Reads a line; its fields are those of the last line that `read` returned true for. */
 export class SyslogLine {
-  /** 0..191, or -1 where none was written. */
+  /** 0..191, or -1 if none was written. */
   priority = -1;
   /** True for RFC 5424. */
   isRfc5424 = false;
-  /** ms since 1970-01-01 UTC; NaN where an RFC 5424 line has none. */
+  /** ms since 1970-01-01 UTC; NaN if an RFC 5424 line has none. */
   timeMs = 0;
   /** Where the ISO time with a zone ends that a line without PRI begins with, be it syslog or not: `timeMs`. -1: none. */
   timeEnd = -1;

@@ -66,7 +66,7 @@ export function monthAt(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * Returns true where these can be parts of a date and time: `month` from 0, 29 February in every year, second 60 as a leap
+ * Returns true if these can be parts of a date and time: `month` from 0, 29 February in every year, second 60 as a leap
  * second.
  */
 export function isCivil(month: number, day: number, hour: number, minute: number, second: number): boolean {
@@ -145,7 +145,7 @@ export class IsoTime {
     this.#local = local;
   }
 
-  /** Returns true where a time begins at `at` and ends by `limit`. */
+  /** Returns true if a time begins at `at` and ends by `limit`. */
   read(bytes: Uint8Array, at: number, limit: number): boolean {
     const dash = bytes[at + 4];
     if (at + 19 > limit || (dash !== 0x2d && dash !== 0x2f) || bytes[at + 7] !== dash) return false;

@@ -60,7 +60,7 @@ export class FairShares {
     return this.#byOwner.get(owner) ?? 0;
   }
 
-  /** Throws overloaded where an owner can't take one. */
+  /** Throws overloaded if an owner can't take one. */
   check(owner: string): void {
     this.take(owner);
     this.give(owner);

@@ -47,7 +47,7 @@ export class IntervalSet {
     }
   }
 
-  /** Returns true where a range contains `value`. */
+  /** Returns true if a range contains `value`. */
   has(value: number): boolean {
     const index = this.#firstEndAbove(value);
     return index < this.#bounds.length && this.#bounds[index]! <= value;

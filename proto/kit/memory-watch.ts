@@ -15,7 +15,7 @@ export interface MemoryWatchOptions {
   readonly metrics: Metrics;
   /** First word of the metrics' names after the product's, "hub". */
   readonly part: string;
-  /** Returns the text of a file, undefined where it can't be read; tests give their own. */
+  /** Returns the text of a file, undefined if it can't be read; tests give their own. */
   readonly read?: (path: string) => string | undefined;
 }
 
@@ -41,7 +41,7 @@ export class MemoryWatch implements Component {
     this.#options = options;
   }
 
-  /** Does nothing where there is no limit. */
+  /** Does nothing if there is no limit. */
   start(): Promise<void> {
     const { metrics, part } = this.#options;
     if (this.#look() === undefined) return Promise.resolve();
@@ -88,7 +88,7 @@ export class MemoryWatch implements Component {
   }
 }
 
-/** Returns the memory of this process's control group; undefined where it has no limit or can't be read. */
+/** Returns the memory of this process's control group; undefined if it has no limit or can't be read. */
 export function readGroupMemory(read: (path: string) => string | undefined): GroupMemory | undefined {
   const lines = (read("/proc/self/cgroup") ?? "").split("\n");
   const old = lines.find((line) => /^\d+:([^:]*,)?memory(,[^:]*)?:/.test(line));

@@ -3,7 +3,7 @@
 import { getHeapStatistics } from "node:v8";
 import type { Metrics } from "./metrics.ts";
 
-/** Returns the resident memory, bytes; 0 where it can't be read now. */
+/** Returns the resident memory, bytes; 0 if it can't be read now. */
 export function residentBytes(): number {
   try {
     return process.memoryUsage.rss();
@@ -25,7 +25,7 @@ export function heapMemory(): HeapMemory {
   return { usedBytes: used_heap_size, totalBytes: total_heap_size, externalBytes: external_memory };
 }
 
-/** Returns the memory of array buffers, which is part of `externalBytes`; 0 where it can't be read now. */
+/** Returns the memory of array buffers, which is part of `externalBytes`; 0 if it can't be read now. */
 export function bufferBytes(): number {
   try {
     return process.memoryUsage().arrayBuffers;

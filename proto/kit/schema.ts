@@ -119,7 +119,7 @@ export interface OptionFault {
   readonly hint: string;
   /** The value at fault. */
   readonly value: unknown;
-  /** Schema of the property; undefined where the schema names none of this name. */
+  /** Schema of the property; undefined if the schema names none of this name. */
   readonly property: TSchema | undefined;
 }
 

@@ -8,7 +8,7 @@ import type { StateBucket } from "./state-bucket.ts";
 
 /** Longest id, bytes of UTF-8. */
 const MAX_ID = 256;
-/** A watch that ended is begun again after so long. */
+/** A watch that ended is begun again after this long. */
 const WATCH_AGAIN_MS = 1_000;
 
 /** What the texts are, and how many there may be. */

@@ -12,7 +12,7 @@ export interface ThreadHeap {
   readonly usedBytes: () => number;
   /** Bytes that the thread has of the system. */
   readonly takenBytes: () => number;
-  /** Blocks for 30 to 150 ms; does nothing where the process was started without `--expose-gc`. */
+  /** Blocks for 30 to 150 ms; does nothing if the process was started without `--expose-gc`. */
   readonly collect: () => void;
   /** Collects everything and gives back what is free; blocks for some tenths of a second. */
   readonly release: () => void;

@@ -25,7 +25,10 @@ export interface DateFields {
   zone: string | undefined;
 }
 
-/** Returns the civil time as if it were UTC, ms; NaN where a field is out of range. `year`: the year where the text has none. */
+/**
+ * Returns the civil time as if it were UTC, ms; NaN if a field is out of range. `year`: the year where the text has
+ * none.
+ */
 export function civilTime(fields: DateFields, year: number): number {
   const { minute, second, millisecond, isPm } = fields;
   const hour = isPm === undefined ? fields.hour : (fields.hour % 12) + (isPm ? 12 : 0);
@@ -33,7 +36,7 @@ export function civilTime(fields: DateFields, year: number): number {
   return dayOf(fields, year) + hour * HOUR_MS + minute * MINUTE_MS + second * SECOND_MS + millisecond;
 }
 
-/** Returns the time in UTC of a civil time, ms; NaN where the text names a zone that doesn't exist. */
+/** Returns the time in UTC of a civil time, ms; NaN if the text names a zone that doesn't exist. */
 export function utcTime(fields: DateFields, civilMs: number, zone: TimeZone): number {
   if (fields.offsetMs !== undefined) return civilMs - fields.offsetMs;
   const named = fields.zone === undefined ? zone : findTimeZone(ZONE_NAMES[fields.zone] ?? fields.zone);
@@ -92,7 +95,7 @@ function dayOf(fields: DateFields, defaultYear: number): number {
 /** The day that was calculated last: events that follow one another mostly share it. */
 const lastDay = { year: Number.NaN, month: 0, day: 0, ms: Number.NaN };
 
-/** Returns ms since 1970-01-01 of a civil day's start; NaN where there is no such day. */
+/** Returns ms since 1970-01-01 of a civil day's start; NaN if there is no such day. */
 export function startOfDay(year: number, month: number, day: number): number {
   if (lastDay.day === day && lastDay.month === month && lastDay.year === year) return lastDay.ms;
   // Date.UTC takes the years 0..99 for 1900..1999.

@@ -8,7 +8,7 @@ import { fixedOffset } from "./time-zone.ts";
 /** Reads at `at`; returns the offset after it, or -1. */
 type FieldReader = (text: string, at: number, fields: DateFields) => number;
 
-/** Returns the fields of a text, or undefined where it doesn't fit the pattern. */
+/** Returns the fields of a text, or undefined if it doesn't fit the pattern. */
 export type DateReader = (text: string) => DateFields | undefined;
 
 /**

@@ -118,7 +118,7 @@ const zones = new Map<string, TimeZone | null>([["UTC", UTC]]);
 /** Names that are kept; there are about 600 zones. */
 const ZONE_LIMIT = 1000;
 
-/** Returns the zone of a name or an offset ("+01:00", "Europe/Berlin"); undefined where there is none. */
+/** Returns the zone of a name or an offset ("+01:00", "Europe/Berlin"); undefined if there is none. */
 export function findTimeZone(name: string): TimeZone | undefined {
   let zone = zones.get(name);
   if (zone === undefined) {
@@ -129,7 +129,7 @@ export function findTimeZone(name: string): TimeZone | undefined {
   return zone ?? undefined;
 }
 
-/** Returns ms of "Z", "UTC", "+02:00", "+0200", "+2", "UTC+2", or undefined where it is none or beyond 18 hours. */
+/** Returns ms of "Z", "UTC", "+02:00", "+0200", "+2", "UTC+2", or undefined if it is none or beyond 18 hours. */
 export function fixedOffset(name: string): number | undefined {
   if (/^(?:utc|gmt|z)$/i.test(name)) return 0;
   const match = /^(?:utc|gmt)?([+-])(\d{1,2}):?(\d{2})?$/i.exec(name);

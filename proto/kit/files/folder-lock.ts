@@ -83,7 +83,9 @@ function isRunning(holder: Holder): boolean {
   return statFields(holder.pid)[0] !== "Z" && startTicks(holder.pid) === holder.startTicks;
 }
 
-/** Start time of a process in clock ticks since boot (proc(5), stat field 22); empty where the system doesn't provide it. */
+/**
+ * Start time of a process in clock ticks since boot (proc(5), stat field 22); empty if the system doesn't provide it.
+ */
 function startTicks(pid: number): string {
   return statFields(pid)[19] ?? "";
 }

@@ -20,7 +20,7 @@ interface Entry {
   readonly value: unknown;
   /** "hub.yml:3:1" or "-E http.port". */
   readonly place: string;
-  /** Positions within the value; undefined where the whole value has one position. */
+  /** Positions within the value; undefined if the whole value has one position. */
   readonly placeOf?: PlaceOf;
 }
 
