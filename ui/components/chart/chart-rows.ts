@@ -61,7 +61,7 @@ export function plotRows(
   })}`;
 }
 
-/** Returns the largest number of a row, which may be negative; undefined where nothing was measured. */
+/** Returns the largest number of a row, which may be negative; undefined if nothing was measured. */
 function topOf(ends: readonly number[]): number | undefined {
   return ends.length === 0 ? undefined : Math.max(...ends);
 }

@@ -62,7 +62,7 @@ export class ChartView extends LitElement {
     this.#resize?.disconnect();
   }
 
-  /** Returns a PNG of what is drawn; undefined where that is a table or a number. */
+  /** Returns a PNG of what is drawn; undefined if that is a table or a number. */
   async picture(title: string): Promise<Blob | undefined> {
     const drawn = this.renderRoot.querySelector<SVGSVGElement>(".plot svg");
     if (drawn === null) return undefined;

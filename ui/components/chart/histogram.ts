@@ -1,7 +1,7 @@
 /**
  * Lines over time, stacked by level. Drag to zoom, or choose buckets with the arrow keys and Shift and press Enter:
- * fires `tr-zoom` with a range in ms, `tr-step` with the length of the steps that is chosen, `tr-scale` with true where the
- * heights are to be logarithmic.
+ * fires `tr-zoom` with a range in ms, `tr-step` with the length of the steps that is chosen, `tr-scale` with true if
+ * the heights are to be logarithmic.
  */
 
 import { msg, str } from "@lit/localize";
@@ -196,7 +196,7 @@ export class HistogramChart extends LitElement {
     try {
       this.#plotting = await import("./histogram-plot.ts");
     } catch {
-      // The hub is away: tried again with the next histogram.
+      // The hub is unreachable: tried again with the next histogram.
       return;
     }
     this.#plotting.adoptPlotStyles(this.renderRoot as ShadowRoot);

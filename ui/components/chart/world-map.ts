@@ -78,7 +78,7 @@ const MIN_RADIUS_PX = 5;
 const MAX_RADIUS_PX = 24;
 /** Smaller circles hold no number. */
 const TEXT_RADIUS_PX = 13;
-/** The data are asked for when the map has stood still for so long. */
+/** The data are asked for when the map has stood still for this long. */
 const SETTLE_MS = 250;
 /** Part of the width that a key moves. */
 const KEY_STEP = 0.15;

@@ -79,7 +79,7 @@ export class ConfirmDialog extends LitElement {
 
   #settle: ((isConfirmed: boolean) => void) | undefined;
 
-  /** Asks; resolves with true where it was confirmed. */
+  /** Asks; resolves with true if it was confirmed. */
   async ask(question: Question): Promise<boolean> {
     this.#settle?.(false);
     this._question = question;

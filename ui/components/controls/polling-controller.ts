@@ -7,7 +7,7 @@ import type { ReactiveController, ReactiveControllerHost } from "lit";
 import { hubConnection } from "#ui/services/hub/hub-connection.ts";
 import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 
-/** The hub looks so often for changes to push. */
+/** The hub looks this often for changes to push. */
 const PUSH_MS = 1_000;
 
 export class Refreshing<T> implements ReactiveController {
@@ -107,7 +107,7 @@ export class Refreshing<T> implements ReactiveController {
 
   /**
    * Does something after what is being done, then asks: `work` finds in `value` what the work before has made of it.
-   * Returns false where it failed, and keeps the reason until the next try.
+   * Returns false if it failed, and keeps the reason until the next try.
    */
   attempt(work: (signal: AbortSignal) => Promise<unknown>): Promise<boolean> {
     const done = this.#work.then(() => this.#attempt(work));

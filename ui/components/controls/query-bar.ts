@@ -140,7 +140,7 @@ export interface SearchDetail {
   readonly index: string;
 }
 
-/** After so long without a key the query is looked at. */
+/** After this long without a key the query is looked at. */
 const CHECK_DELAY_MS = 700;
 /** Shown of the query before and after a fault. */
 const CONTEXT_CHARACTERS = 40;
@@ -239,7 +239,7 @@ export class QueryBar extends LitElement {
     void this.#suggest();
   }
 
-  /** Says what is wrong with the query, or with its fields; returns true where nothing is. */
+  /** Says what is wrong with the query, or with its fields; returns true if nothing is. */
   #check(): boolean {
     clearTimeout(this.#checkTimer);
     const query = this.#input("query")?.value ?? "";

@@ -68,7 +68,7 @@ export class TitleDialog extends LitElement {
 
   #settle: ((answer: TitleAnswer | undefined) => void) | undefined;
 
-  /** Asks; resolves with undefined where its reader thought better of it. */
+  /** Asks; resolves with undefined if its reader thought better of it. */
   async ask(question: TitleQuestion): Promise<TitleAnswer | undefined> {
     this.#settle?.(undefined);
     this._question = question;

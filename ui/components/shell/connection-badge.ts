@@ -17,7 +17,7 @@ import {
 } from "#ui/services/hub/session-client.ts";
 
 const ASK_MS = 15_000;
-/** A hub that restarts is back after about so long. */
+/** A hub that restarts is back after about this long. */
 const ASK_MISSED_MS = 1_000;
 /** The page's first requests come before its connection. */
 const CONNECT_MS = 300;

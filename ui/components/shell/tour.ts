@@ -94,7 +94,7 @@ export class Tour extends LitElement {
     this.#end();
   }
 
-  /** Shows the first hint; returns false where the page has nothing it could stand beside. */
+  /** Shows the first hint; returns false if the page has nothing it could stand beside. */
   start(): boolean {
     if (findAnchor(HINTS[0]!) === undefined) return false;
     this._at = 0;
@@ -123,7 +123,7 @@ export class Tour extends LitElement {
     this.#place();
   }
 
-  /** Puts the hint beside its anchor; returns false where that is gone. */
+  /** Puts the hint beside its anchor; returns false if that is gone. */
   #placeHint(): boolean {
     const anchor = findAnchor(HINTS[this._at ?? -1]);
     const panel = this.renderRoot.querySelector<HTMLElement>(".panel");

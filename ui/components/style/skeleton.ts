@@ -1,4 +1,4 @@
-/** What stands where something is on its way: grey lines of about its size, so that the page doesn't jump. */
+/** A placeholder while something loads: grey lines of about its size, so that the page doesn't jump. */
 
 import { msg } from "@lit/localize";
 import { css, html, type TemplateResult } from "lit";
@@ -29,7 +29,7 @@ export const skeletonStyles = css`
   }
 `;
 
-/** Returns lines in the place of what is on its way. */
+/** Returns placeholder lines for content that is loading. */
 export function skeleton(lines: number): TemplateResult {
   return html`<div class="skeleton" role="status" aria-label=${msg("Loading")}>${Array.from({ length: lines }, () => html`<i></i>`)}</div>`;
 }

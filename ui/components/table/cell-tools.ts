@@ -75,7 +75,7 @@ export class CellTools {
     this.#host.requestUpdate();
   }
 
-  /** Takes a key for the chosen row; returns false where it means nothing here. */
+  /** Takes a key for the chosen row; returns false if it means nothing here. */
   press(key: string, row: number, columns: readonly string[]): boolean {
     const names = [LEVEL, ...columns];
     const at = this.#column === undefined ? -1 : names.indexOf(this.#column);
@@ -91,7 +91,7 @@ export class CellTools {
     return true;
   }
 
-  /** Returns the chosen cell of a row, with a name for screen readers; undefined where none is chosen. */
+  /** Returns the chosen cell of a row, with a name for screen readers; undefined if none is chosen. */
   chosenCell(row: Element | null): Element | undefined {
     const cells = [...(row?.querySelectorAll<HTMLElement>(".cell") ?? [])];
     const found = cells.find((cell) => columnOf(cell) === this.#column);

@@ -32,7 +32,7 @@ const PIVOT_FIELDS = [
 /** Fields drawn at once, about a screen; a document of a thousand must open as quickly as others. */
 const FIRST_FIELDS = 50;
 const MORE_FIELDS = 50;
-/** From so many on, one is looked for. */
+/** From this many on, one is looked for. */
 const MANY_FIELDS = 12;
 
 type View = "table" | "json" | "around";
@@ -45,12 +45,12 @@ const COPIED_MS = 1_500;
 
 export class EventDetails extends LitElement {
   @property({ attribute: false }) accessor document: LogDocument | undefined;
-  /** Fields shown as columns; undefined where the page has none. */
+  /** Fields shown as columns; undefined if the page has none. */
   @property({ attribute: false }) accessor columns: readonly string[] | undefined;
   @property({ type: Boolean }) accessor isUtc = false;
-  /** Address of the lines around; "" where there is none. */
+  /** Address of the lines around; "" if there is none. */
   @property() accessor surroundings = "";
-  /** Returns the lines around one, none of them loaded yet; undefined where the page can't. */
+  /** Returns the lines around one, none of them loaded yet; undefined if the page can't. */
   @property({ attribute: false }) accessor around: ((line: LogDocument) => SurroundingLines) | undefined;
   /** Over all of the results, not beside them: lines around one are read in full width. */
   @property({ type: Boolean, reflect: true }) accessor isWide = false;

@@ -119,7 +119,7 @@ export class EventTable extends LitElement {
     });
   }
 
-  /** Finds the columns of numbers; returns false where they are the same as before. */
+  /** Finds the columns of numbers; returns false if they are the same as before. */
   #findNumbers(): boolean {
     const found = this.columns.filter((column) => isNumber(this.fields?.get(column)));
     if (found.length === this.#numbers.size && found.every((column) => this.#numbers.has(column)))
@@ -251,7 +251,7 @@ export class EventTable extends LitElement {
 /** Widths of 23 and 5 letters of the rows' type: the head has another one. */
 const TIME = "172px";
 const LEVEL = "44px";
-/** Where none of so many lines has a level, the messages get its column. */
+/** Where none of this many lines has a level, the messages get its column. */
 const LEVEL_ROWS = 100;
 /** Of both and the space around them, px. */
 const TIME_AND_LEVEL_PX = 270;
@@ -259,7 +259,7 @@ const GAP_PX = 12;
 const FIELD = "minmax(7rem, 1fr)";
 const FIELD_PX = 132;
 const MESSAGE = "minmax(16rem, 3fr)";
-/** A number needs no more width than its column's name, of so many px a letter and beside it. */
+/** A number needs no more width than its column's name, of this many px a letter and beside it. */
 const NAME_LETTER_PX = 7.5;
 const AROUND_NAME_PX = 34;
 const MAX_NUMBER_PX = 240;

@@ -163,7 +163,7 @@ export class FieldList extends LitElement {
   @property({ attribute: false }) accessor columns: readonly string[] = [];
   /** Names of the fields that lines in sight have; they come first. */
   @property({ attribute: false }) accessor present: ReadonlySet<string> = new Set();
-  /** Counts a field's values; undefined where it failed. */
+  /** Counts a field's values; undefined if it failed. */
   @property({ attribute: false }) accessor loadValues: (field: Field) => Promise<TopValues | undefined> =
     () => Promise.resolve(undefined);
   @state() accessor _search = "";

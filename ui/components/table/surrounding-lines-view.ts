@@ -20,7 +20,7 @@ export class SurroundingLinesView extends LitElement {
   @property({ type: Boolean }) accessor isUtc = false;
   @state() accessor _lines: SurroundingLines | undefined;
   @state() accessor _fault: string | undefined;
-  /** The sides that lines are on their way for. */
+  /** The sides whose lines are loading. */
   @state() accessor _loading: ReadonlySet<Side> = new Set();
 
   static override styles = [

@@ -11,7 +11,7 @@ interface ShownRows {
   readonly rows: readonly LogDocument[];
   readonly first: number;
   readonly end: number;
-  /** Number of the chosen line; -1 where there is none. */
+  /** Number of the chosen line; -1 if there is none. */
   readonly selected: number;
 }
 

@@ -25,7 +25,7 @@ import { fetchAgents } from "#ui/services/hub/hub-client.ts";
 import { formatAgo, formatBytes, formatCount, formatShort } from "#ui/services/text/format.ts";
 
 const REFRESH_MS = 3_000;
-/** From so many agents on the colours of all are seen at a glance; fewer are read in the table. */
+/** From this many agents on the colours of all are seen at a glance; fewer are read in the table. */
 const MANY_AGENTS = 10;
 
 export class AgentsPage extends LitElement {

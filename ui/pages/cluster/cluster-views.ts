@@ -67,7 +67,7 @@ function usageView(used: number | undefined, all: number | undefined): TemplateR
   return html`<span class="fill ${percent >= FULL ? "warning" : ""}"><i data-share=${percent}></i></span>${msg(str`${formatBytes(used)} of ${formatBytes(all)}`)}`;
 }
 
-/** Returns how many copies are there and which are on their way; nothing where none is. */
+/** Returns how many copies are assigned and which are being copied; nothing if there is none. */
 export function recoveriesView({
   recoveries,
   presentPercent,

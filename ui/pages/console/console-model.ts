@@ -13,7 +13,7 @@ import { formatCount } from "#ui/services/text/format.ts";
 
 export interface Result {
   readonly request: ConsoleRequest;
-  /** Undefined while it is on its way. */
+  /** Undefined while it is loading. */
   readonly answer: ConsoleAnswer | undefined;
   /** Its rows, where it has some. */
   readonly table: AnswerTable | undefined;
@@ -132,7 +132,10 @@ export class ConsoleModel implements ConsoleFacts {
     this.#onChange();
   }
 
-  /** Returns the indices an expression means with their number of documents, as `name  1,234 documents`; [] where it can't be told. */
+  /**
+   * Returns the indices an expression means with their number of documents, as `name  1,234 documents`; [] if it can't
+   * be told.
+   */
   async concerned(expression: string): Promise<string[]> {
     const answer = await this.#ask(`/_cat/indices/${expression}?format=json&h=index,docs.count`);
     if (!Array.isArray(answer)) return [];
@@ -155,7 +158,7 @@ export class ConsoleModel implements ConsoleFacts {
     writeHistory(this.history);
   }
 
-  /** What was changed is asked for again when it is needed. */
+  /** What was changed is requested again when it is needed. */
   #forgetFacts(requests: readonly ConsoleRequest[]): void {
     if (requests.every(({ method }) => method === "GET" || method === "HEAD")) return;
     this.#fields.clear();

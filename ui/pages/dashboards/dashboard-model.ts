@@ -44,7 +44,7 @@ export class DashboardModel {
   readonly #shown = new Map<string, Visualisation>();
   #abort = new AbortController();
   #history = new EditHistory(EMPTY_DASHBOARD);
-  /** Of the one that is on its way. */
+  /** Of the request in flight. */
   #loading: string | undefined;
 
   constructor(onChange: () => void) {
@@ -100,7 +100,7 @@ export class DashboardModel {
     this.#onChange();
   }
 
-  /** Saves `dashboard`; returns false where that failed. What is changed meanwhile stays a change. */
+  /** Saves `dashboard`; returns false if that failed. What is changed meanwhile stays a change. */
   async save(dashboard: Dashboard): Promise<boolean> {
     const { saved } = this;
     if (saved === undefined) return false;

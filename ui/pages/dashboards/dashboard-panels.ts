@@ -26,7 +26,7 @@ export interface PanelState {
   /** A pointer holds it. */
   readonly isHeld: boolean;
   readonly onTable: () => void;
-  /** Returns the buttons that arrange it; undefined where nothing is arranged. */
+  /** Returns the buttons that arrange it; undefined if nothing is arranged. */
   readonly tools: ((title: string) => readonly TemplateResult[]) | undefined;
   readonly onText: (text: string) => void;
   readonly onTake: (kind: "move" | "resize", event: PointerEvent) => void;

@@ -119,7 +119,7 @@ export class DiscoverModel {
     this.#onChange();
   }
 
-  /** Loads the next rows, where there are any and none are on their way. The histogram may still be. */
+  /** Loads the next rows, if there are any and none are loading. The histogram may still be loading. */
   async more(): Promise<void> {
     if (!this.hasMore || this.isLoadingMore || !this.#hasRows || this.#state === undefined) return;
     const last = this.#sorted.at(-1);

@@ -92,7 +92,7 @@ export class DiscoverResults extends LitElement {
     return this._isOpen;
   }
 
-  /** A line that is opened is marked first: all beside it is laid out anew. */
+  /** A line that is opened is marked first: all beside it is laid out again. */
   get #isOpenDrawn(): boolean {
     return this._isOpen && !this.#late.isDue;
   }
@@ -135,7 +135,7 @@ export class DiscoverResults extends LitElement {
   async #afterRows(): Promise<void> {
     await nextFrame();
     const { rows } = this.model;
-    // Tried again with the next change where the hub is away.
+    // Tried again with the next change where the hub is unreachable.
     if (rows.length > 0) loadLater().catch(() => undefined);
     if (rows.length > 0 && this.#presentIn.length === 0)
       this.dispatchEvent(new Event("tr-first-lines", { bubbles: true, composed: true }));

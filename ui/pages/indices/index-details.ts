@@ -139,7 +139,9 @@ export class IndexDetails extends LitElement {
     }
   }
 
-  /** Does something, says so, and shows what has become of the index if it is still there. Returns true where it succeeded. */
+  /**
+   * Does something, says so, and shows what has become of the index if it is still there. Returns true if it succeeded.
+   */
   async #do(doing: string, done: string, work: () => Promise<void>, isThere = true): Promise<boolean> {
     this._doing = doing;
     this._done = "";

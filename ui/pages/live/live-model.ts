@@ -93,7 +93,7 @@ export class LiveModel {
     this.#client.stop();
   }
 
-  /** Nothing moves any more: what is on its way is held. */
+  /** Nothing moves any more: lines in flight are held. */
   pause(): void {
     this.isPaused = true;
     this.#held ??= [];
@@ -205,7 +205,7 @@ export function toDocument({ row, source }: TailLine): LogDocument {
   return new LogDocument({ _index: index, _id: id, _source: known, sort: [atMs, 0] });
 }
 
-/** Values are those of so long. */
+/** Values are those of this long. */
 const VALUES_OF_MS = 3_600_000;
 
 export class FieldSource {
@@ -235,7 +235,7 @@ export class FieldSource {
     }
   }
 
-  /** Returns the most frequent values of a field; none where they can't be counted. */
+  /** Returns the most frequent values of a field; none if they can't be counted. */
   async valuesOf(name: string): Promise<readonly TopValue[]> {
     const countable = this.#fields?.get(name)?.aggregatableName;
     if (countable === undefined || this.#index === undefined) return [];

@@ -116,7 +116,7 @@ const tailWindowStyles = css`
 `;
 
 const NARROW_ROW_HEIGHT_PX = 44;
-/** Scrolled to within so many pixels of the end counts as the end. */
+/** Scrolled to within this many pixels of the end counts as the end. */
 const END_TOLERANCE_PX = 4;
 
 export class TailWindow extends LitElement {

@@ -115,7 +115,7 @@ export function identityView(status: Facts): TemplateResult {
   </div>`;
 }
 
-/** Returns the streams with how full they are; nothing where the hub tells none. */
+/** Returns the streams with how full they are; nothing if the hub tells none. */
 export function streamsView(streams: unknown): TemplateResult | typeof nothing {
   if (!isFacts(streams)) return nothing;
   const rows = Object.entries(streams).map(([name, stream]) =>

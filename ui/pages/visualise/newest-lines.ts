@@ -8,7 +8,7 @@ import { formatAgo } from "#ui/services/text/format.ts";
 
 /** What a visualisation says of its lines, as `tr-found`. */
 export interface FoundDetail {
-  /** ms since 1970 of the newest line outside an empty range; undefined where there are lines, or none anywhere. */
+  /** ms since 1970 of the newest line outside an empty range; undefined if there are lines, or none anywhere. */
   readonly newestMs: number | undefined;
   readonly hasLines: boolean;
 }

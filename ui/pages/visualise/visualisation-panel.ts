@@ -174,7 +174,7 @@ export class VisualisationPanel extends LitElement {
       ${this._staleMs === undefined ? nothing : html`<p class="stale" role="status">${msg(str`As of ${formatMoment(this._staleMs)}`)}</p>`}${this.#chart()}`;
   }
 
-  /** Returns a PNG of the chart; undefined where nothing is drawn. */
+  /** Returns a PNG of the chart; undefined if nothing is drawn. */
   async picture(title: string): Promise<Blob | undefined> {
     return this.renderRoot.querySelector("tr-chart")?.picture(title);
   }
@@ -237,7 +237,7 @@ export class VisualisationPanel extends LitElement {
       const fault = toHubError(error);
       const isAway = fault.status === UNREACHED || fault.status === UNAVAILABLE;
       if (isAway) dispatchEvent(new Event(HUB_MISSED_EVENT));
-      // The badge says that the hub is away; the numbers of before are worth more than that once more.
+      // The badge says that the hub is unreachable; the numbers of before are worth more than that once more.
       if (isAway && this._data !== undefined && this._view === shown) this._staleMs = this.#loadedMs;
       else this._fault = fault;
     }

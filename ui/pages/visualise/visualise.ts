@@ -110,7 +110,7 @@ export class VisualisePage extends LitElement {
     void this.#loadSaved(this.parameters.get("id"));
   }
 
-  /** What was saved is on its way: what is chosen before it comes would be of another visualisation. */
+  /** The saved object is loading: choices before it arrives would belong to another visualisation. */
   get #isAwaited(): boolean {
     const id = this.parameters.get("id");
     const isElsewhere = id === null || this._saved?.id === id || this._fault !== undefined;

@@ -51,7 +51,7 @@ function wordsOf(line: string): string[] {
   return joined.split(/ +/, MAX_WORDS).map((word) => word.replace("\u0000", " "));
 }
 
-/** Returns a word's part of the expression; undefined where nothing is known of it. */
+/** Returns a word's part of the expression; undefined if nothing is known of it. */
 function partOf(
   word: string,
   column: readonly (string | undefined)[],

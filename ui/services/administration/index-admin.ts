@@ -114,7 +114,7 @@ export class IndexAdmin {
     await this.#client.call("POST", `/${encodeIndex(index)}/_refresh`);
   }
 
-  /** Joins segments until at most so many are left. */
+  /** Joins segments until at most this many are left. */
   async forceMerge(index: string, maxSegments: number): Promise<void> {
     const path = `/${encodeIndex(index)}/_forcemerge?max_num_segments=${maxSegments}`;
     await this.#client.call("POST", path);

@@ -25,7 +25,7 @@ export interface IndexGrowth {
   readonly days: readonly number[];
   /** The largest first. */
   readonly families: readonly GrowthFamily[];
-  /** Mean of the last whole days that have any; undefined where there are none. */
+  /** Mean of the last whole days that have any; undefined if there are none. */
   readonly bytesPerDay: number | undefined;
 }
 
@@ -54,12 +54,12 @@ export function indexGrowth(rows: readonly IndexRow[], nowMs: number): IndexGrow
   };
 }
 
-/** Returns in how many days a disk is full; undefined where nothing grows. */
+/** Returns in how many days a disk is full; undefined if nothing grows. */
 export function daysUntilFull(freeBytes: number, { bytesPerDay }: IndexGrowth): number | undefined {
   return bytesPerDay === undefined || bytesPerDay <= 0 ? undefined : Math.floor(freeBytes / bytesPerDay);
 }
 
-/** `logs-*` of `logs-2026.01.31`; undefined where the name has no time. */
+/** `logs-*` of `logs-2026.01.31`; undefined if the name has no time. */
 function familyOf(name: string): string | undefined {
   const stem = TIMED.exec(name)?.[1];
   return stem === undefined ? undefined : `${stem}-*`;

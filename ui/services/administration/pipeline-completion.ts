@@ -24,7 +24,7 @@ const SECTIONS: readonly PluginKind[] = ["input", "filter", "output"];
 const TOKEN = /"(?:\\.|[^"\\])*("?)|'(?:\\.|[^'\\])*('?)|#[^\n]*|=>|[{}[\](),]|[\w@.-]+|\S/g;
 const MAX_ITEMS = 100;
 
-/** Returns what may be written at `caret`, best first; undefined where nothing is known. */
+/** Returns what may be written at `caret`, best first; undefined if nothing is known. */
 export function completePipeline(
   text: string,
   caret: number,

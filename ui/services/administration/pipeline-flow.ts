@@ -13,7 +13,7 @@ export interface FlowStep {
   readonly failures: number;
   /** Undefined where it was seen once. */
   readonly perSecond: number | undefined;
-  /** Time of an event in it, ms; undefined where none was measured. */
+  /** Time of an event in it, ms; undefined if none was measured. */
   readonly eventMs: number | undefined;
 }
 

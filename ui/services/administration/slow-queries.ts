@@ -39,7 +39,7 @@ export async function fetchSlowQueries(signal: AbortSignal): Promise<SlowQueries
   };
 }
 
-/** Returns what is likely to have cost the time, each with a remedy; none where nothing is known to. */
+/** Returns what is likely to have cost the time, each with a remedy; none if nothing is known to. */
 export function slowReasons({ body, indices }: Pick<SlowQuery, "body" | "indices">): string[] {
   const parsed = parseBody(body);
   const found = new Set<string>();

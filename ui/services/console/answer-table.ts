@@ -4,7 +4,7 @@ import { valueText } from "#ui/services/search/log-document.ts";
 
 export interface AnswerTable {
   readonly columns: readonly string[];
-  /** Texts by column; "" where a row has no such value. */
+  /** Texts by column; "" if a row has no such value. */
   readonly rows: readonly (readonly string[])[];
   /** Numbers of the columns whose values all are numbers, or texts of digits as `_cat` gives. */
   readonly numeric: ReadonlySet<number>;
@@ -19,7 +19,7 @@ const MAX_ROWS = 1_000;
 const MAX_COLUMNS = 60;
 const NUMBER = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
-/** Returns the table of an answer's JSON; undefined where it holds no rows. */
+/** Returns the table of an answer's JSON; undefined if it holds no rows. */
 export function answerTable(text: string): AnswerTable | undefined {
   let value: unknown;
   try {
@@ -111,7 +111,7 @@ function tableOf(all: readonly Row[]): AnswerTable {
   };
 }
 
-/** Returns whether texts are numbers, apart from those that are empty; false where all are. */
+/** Returns whether texts are numbers, apart from those that are empty; false if all are. */
 function isNumeric(texts: readonly string[]): boolean {
   const known = texts.filter((text) => text !== "");
   return known.length > 0 && known.every((text) => NUMBER.test(text));

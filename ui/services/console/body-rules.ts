@@ -232,7 +232,9 @@ const BODIES: Readonly<Record<string, Rule>> = {
   "": INDEX,
 };
 
-/** Returns the rule of a request's body, or undefined where nothing is known. `segments` of the path, without the query. */
+/**
+ * Returns the rule of a request's body, or undefined if nothing is known. `segments` of the path, without the query.
+ */
 export function bodyRule(segments: readonly string[]): Rule | undefined {
   const names = segments.map((segment) => segment.replace(/^_mappings$/, "_mapping"));
   const operation = names.findLast((segment) => segment.startsWith("_") && segment !== "_all");

@@ -20,7 +20,7 @@ export interface ConsoleFacts {
 /** More aren't looked through by anybody. */
 const MAX_ITEMS = 100;
 
-/** Returns what may be written at `caret`, best first; undefined where nothing is known. */
+/** Returns what may be written at `caret`, best first; undefined if nothing is known. */
 export function complete(text: string, caret: number, facts: ConsoleFacts): Completion | undefined {
   const lineStart = text.lastIndexOf("\n", caret - 1) + 1;
   const lineEnd = text.indexOf("\n", caret);
@@ -257,7 +257,7 @@ function item(insert: string, detail: string, label = insert): Suggestion {
   return { label, insert, caret: insert.length, detail };
 }
 
-/** Those that begin with the word, then those that hold it; nothing where the word is written out already. */
+/** Those that begin with the word, then those that hold it; nothing if the word is written out already. */
 function ranked(
   word: string,
   from: number,

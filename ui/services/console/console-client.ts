@@ -4,7 +4,7 @@ import { msg } from "@lit/localize";
 import type { ConsoleCall } from "./requests.ts";
 
 export interface ConsoleAnswer {
-  /** HTTP status; 0 where the hub couldn't be reached. */
+  /** HTTP status; 0 if the hub couldn't be reached. */
   readonly status: number;
   readonly statusText: string;
   readonly tookMs: number;
@@ -15,13 +15,13 @@ export interface ConsoleAnswer {
   readonly warning: string | undefined;
 }
 
-/** A browser sends no body with GET; as a parameter it may be so long, below what servers take as an address. */
+/** A browser sends no body with GET; as a parameter it may be this long, below what servers take as an address. */
 const MAX_SOURCE = 6_000;
 /** Operations that are the same by POST. */
 const SAME_BY_POST =
   /\/(_search|_msearch|_count|_mget|_analyze|_validate\/query|_field_caps|_explain(\/[^/]+)?|_search\/scroll|_search_shards)$/;
 
-/** Returns the call as a browser can make it; undefined where it can't. */
+/** Returns the call as a browser can make it; undefined if it can't. */
 export function forBrowser(call: ConsoleCall): ConsoleCall | undefined {
   const { method, path, body, contentType } = call;
   if (body === undefined || (method !== "GET" && method !== "HEAD")) return call;

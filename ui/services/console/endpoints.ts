@@ -62,7 +62,7 @@ function parameterNames(
     .map(({ name }) => name!);
 }
 
-/** Returns true where the first segments of an endpoint's path are `segments`. */
+/** Returns true if the first segments of an endpoint's path are `segments`. */
 export function matchesStart({ segments: own }: Endpoint, segments: readonly string[]): boolean {
   return segments.length <= own.length && segments.every((segment, index) => fits(own[index]!, segment));
 }

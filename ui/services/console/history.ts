@@ -7,7 +7,7 @@ export interface PastRequest {
   readonly atMs: number;
   /** As it was typed: request line and body. */
   readonly text: string;
-  /** HTTP status; 0 where the hub couldn't be reached. */
+  /** HTTP status; 0 if the hub couldn't be reached. */
   readonly status: number;
 }
 

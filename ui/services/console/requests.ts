@@ -11,7 +11,7 @@ export interface ConsoleRequest {
   readonly method: string;
   /** As it was typed. */
   readonly path: string;
-  /** As it was typed; "" where there is none. */
+  /** As it was typed; "" if there is none. */
   readonly body: string;
   /** Lines from 0, both inclusive; blank lines and comments after the body don't belong to it. */
   readonly firstLine: number;
@@ -103,14 +103,14 @@ export function formatRequest({ method, path, body }: ConsoleRequest): string {
   return `${head}\n${indentJson(body)}`;
 }
 
-/** Returns true where a request changes so much that it should be asked for twice. */
+/** Returns true if a request changes so much that it should be asked for twice. */
 export function isDestructive({ method, path }: Pick<ConsoleRequest, "method" | "path">): boolean {
   const place = path.replace(/\?.*$/, "").replace(/\/+$/, "");
   if (/\/(_delete_by_query|_update_by_query|_close)$/.test(`/${place}`)) return true;
   return method === "DELETE" && !/(^|\/)_search\/scroll(\/|$)/.test(place);
 }
 
-/** Returns the index expression of a path, or undefined where it names none. */
+/** Returns the index expression of a path, or undefined if it names none. */
 export function indexOf(path: string): string | undefined {
   const first = withoutHost(path)
     .replace(/\?.*$/, "")
@@ -145,7 +145,7 @@ export function toCurl({ method, path, body, contentType }: ConsoleCall, base: s
   return parts.join(" ");
 }
 
-/** Returns the request of a curl command as the console writes it, or undefined where the text is none. */
+/** Returns the request of a curl command as the console writes it, or undefined if the text is none. */
 export function fromCurl(text: string): string | undefined {
   const words = shellWords(text.trim().replace(/^\$\s+/, ""));
   if (words[0] !== "curl") return undefined;

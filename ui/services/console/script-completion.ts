@@ -64,7 +64,7 @@ function variables(path: string, keys: readonly string[]): string {
   return "doc params _score _value";
 }
 
-/** Returns true where the text at `keys`, from the outermost on, is a script. */
+/** Returns true if the text at `keys`, from the outermost on, is a script. */
 export function isScript(keys: readonly string[], path: string): boolean {
   const key = keys.at(-1) ?? "";
   if (SCRIPT_KEYS.has(key)) return true;
@@ -84,7 +84,7 @@ interface ScriptPlace {
   readonly caret: number;
 }
 
-/** Returns what may be written in a script; undefined where nothing is known. */
+/** Returns what may be written in a script; undefined if nothing is known. */
 export function completeScript(
   { before, after, keys, path, caret }: ScriptPlace,
   fields: readonly { readonly name: string; readonly type: string }[],
@@ -124,7 +124,7 @@ function named(lists: Readonly<Record<string, string>>): [name: string, detail: 
   );
 }
 
-/** Those that begin with the word, with what ends it; nothing where it is written out already. */
+/** Those that begin with the word, with what ends it; nothing if it is written out already. */
 function matching(
   word: string,
   caret: number,

@@ -14,7 +14,7 @@ const NAME = "drafts";
 /** Older ones are forgotten. */
 const MAX_DRAFTS = 10;
 
-/** Returns the draft of a dashboard; undefined where there is none. */
+/** Returns the draft of a dashboard; undefined if there is none. */
 export function readDraft(id: string): DashboardDraft | undefined {
   return readDrafts().find((draft) => draft.id === id);
 }

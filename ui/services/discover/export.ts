@@ -16,7 +16,7 @@ export interface ExportOptions {
   readonly format: ExportFormat;
   /** Called with each page: lines written, lines there are. */
   readonly onProgress: (written: number, total: number) => void;
-  /** Takes a file: its parts, its number from 1, and true where it is the last one. */
+  /** Takes a file: its parts, its number from 1, and true if it is the last one. */
   readonly onFile: (parts: readonly string[], number: number, isLast: boolean) => void;
   readonly signal: AbortSignal;
 }
@@ -84,7 +84,7 @@ class ExportFiles {
     this.#begin();
   }
 
-  /** Returns true where another page should be asked for. */
+  /** Returns true if another page should be asked for. */
   add(hits: readonly Hit[]): boolean {
     if (hits.length === 0) return false;
     const page = hits.map((hit) => this.#line(hit)).join("");

@@ -9,7 +9,7 @@ import { readState } from "#ui/services/search/discover-state.ts";
 import { fieldsPath, rowsRequest, searchPath } from "#ui/services/search/search-request.ts";
 import { resolveRange } from "#ui/services/search/time-range.ts";
 
-/** Requests that are under way. */
+/** Requests in progress. */
 export interface FirstSearch {
   /** Wall time the range was resolved at; a search at the same time asks the same. */
   readonly nowMs: number;
@@ -70,7 +70,7 @@ export async function firstAnswers(): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Returns the first search to who asks first; undefined where none was sent. */
+/** Returns the first search to who asks first; undefined if none was sent. */
 export function takeFirstSearch(): FirstSearch | undefined {
   const taken = sent;
   sent = undefined;

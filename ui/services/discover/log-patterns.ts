@@ -9,7 +9,7 @@ export const WILDCARD = "*";
 /** A line is compared by its beginning, characters and tokens. */
 const MAX_CHARACTERS = 1_000;
 const MAX_TOKENS = 60;
-/** Templates that are kept; a line that fits none of so many is counted as one of the others. */
+/** Templates that are kept; a line that fits none of this many is counted as one of the others. */
 const MAX_PATTERNS = 500;
 /** Share of equal tokens from which on a line belongs to a template. */
 const ALIKE = 0.5;
@@ -119,7 +119,7 @@ function nearest(group: readonly Growing[], tokens: readonly string[]): Growing 
 const MAX_PHRASES = 6;
 
 /**
- * Returns the clause of a query that finds the lines of a pattern by its constant phrases; undefined where it has none.
+ * Returns the clause of a query that finds the lines of a pattern by its constant phrases; undefined if it has none.
  * Lines of another pattern that hold the same phrases are found, too.
  */
 export function patternClause({ tokens }: Pick<LogPattern, "tokens">): string | undefined {

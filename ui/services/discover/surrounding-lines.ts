@@ -19,7 +19,7 @@ export const SURROUNDING_LINES = 10;
 /** Nobody reads further than this in a side panel. */
 const MAX_LINES = 500;
 
-/** Returns the filters of a line's host and file; none where it names neither. */
+/** Returns the filters of a line's host and file; none if it names neither. */
 export function placeFilters(document: LogDocument): FieldFilter[] {
   return PLACE_FIELDS.flatMap((field): FieldFilter[] => {
     const value = document.fields.get(field);

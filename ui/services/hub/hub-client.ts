@@ -28,7 +28,7 @@ export async function fetchAgents(signal: AbortSignal): Promise<Facts[]> {
   return Array.isArray(list) ? list.map(asFacts) : [];
 }
 
-/** Returns an agent with its files, undefined where none of this id reported; throws HubError. */
+/** Returns an agent with its files, undefined if none of this id reported; throws HubError. */
 export async function fetchAgent(id: string, signal: AbortSignal): Promise<Facts | undefined> {
   try {
     return asFacts(await callHub("GET", `/api/agents/${encodeURIComponent(id)}`, undefined, signal));

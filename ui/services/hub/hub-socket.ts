@@ -20,7 +20,7 @@ export type SocketLike = Pick<WebSocket, "send" | "close" | "readyState"> & {
 
 export interface SocketListener {
   readonly onOpen?: () => void;
-  /** `body`: what stands after the message's line; undefined where nothing does. */
+  /** `body`: what stands after the message's line; undefined if nothing does. */
   readonly onMessage?: (message: HubMessage, body: string | undefined) => void;
   /** The connection that was open, or was to be, is gone. */
   readonly onClose?: (code: number, reason: string) => void;
@@ -31,9 +31,9 @@ const FIRST_RETRY_MS = 250;
 const MAX_RETRY_MS = 15_000;
 /** Interval of the pings, and of the looks whether they were answered. */
 const PING_MS = 1_000;
-/** A hub that answers nothing for so long is shown as silent. */
+/** A hub that answers nothing for this long is shown as silent. */
 export const SILENT_AFTER_MS = 3_000;
-/** After so many failures in a row without any success a proxy is taken to let no socket through. */
+/** After this many failures in a row without any success a proxy is taken to let no socket through. */
 const BLOCKED_AFTER = 3;
 /** Larger messages are refused by the hub, whose limit counts bytes. */
 const MAX_MESSAGE_CHARACTERS = 20_000;
@@ -80,7 +80,7 @@ export class HubSocket {
     this.#dial();
   }
 
-  /** Returns true where a message was small enough and the socket open. */
+  /** Returns true if a message was small enough and the socket open. */
   send(message: ClientMessage): boolean {
     const text = JSON.stringify(message);
     if (this.#socket?.readyState !== OPEN || text.length > MAX_MESSAGE_CHARACTERS) return false;

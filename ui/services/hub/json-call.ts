@@ -8,11 +8,11 @@ export type Facts = Readonly<Record<string, unknown>>;
 
 /** A failed call, in words for the reader: what failed and what to do. */
 export class HubError extends Error {
-  /** HTTP status; 0 where the hub couldn't be reached. */
+  /** HTTP status; 0 if the hub couldn't be reached. */
   readonly status: number;
   /** The interface's own name of the error: `query_shard_exception` … */
   readonly type: string;
-  /** What to do; "" where nothing is known. */
+  /** What to do; "" if nothing is known. */
   readonly hint: string;
   /** Members of the error in the answer. */
   readonly details: Facts;

@@ -19,7 +19,7 @@ export interface SavedObject<Attributes = Readonly<Record<string, unknown>>> {
 /** A former version without its content. */
 export type SavedRevision = Omit<SavedObject, "attributes">;
 
-/** Returns the address parameters a search or a visualisation was saved as; "" where there are none. */
+/** Returns the address parameters a search or a visualisation was saved as; "" if there are none. */
 export function parametersOf({ attributes }: SavedObject): string {
   const { parameters } = attributes;
   return typeof parameters === "string" ? parameters : "";

@@ -11,7 +11,7 @@ export interface Viewer {
 /** How the hub answered when it was last asked. */
 export type HubState = "ready" | "starting" | "away" | "silent" | "signed_out";
 
-/** The hub tells its health within 2 s; one that doesn't answer for so long hangs. */
+/** The hub tells its health within 2 s; one that doesn't answer for this long hangs. */
 const SILENT_MS = 5_000;
 
 /** Returns who is signed in; undefined where nobody is, or the hub can't say. */

@@ -31,7 +31,7 @@ export class TailRing<T> {
     this.#end += 1;
   }
 
-  /** Returns the entry with this number; undefined where it is gone or to come. */
+  /** Returns the entry with this number; undefined if it is gone or to come. */
   at(number: number): T | undefined {
     if (number < this.first || number >= this.#end) return undefined;
     return this.#entries[number % this.capacity];
@@ -57,7 +57,7 @@ export class RecentKeys {
     this.#capacity = capacity;
   }
 
-  /** Adds a key; returns false where it is there already. */
+  /** Adds a key; returns false if it is there already. */
   add(key: string): boolean {
     if (this.#keys.has(key)) return false;
     this.#keys.add(key);

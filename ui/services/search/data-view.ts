@@ -66,7 +66,7 @@ export function isTemplate(text: unknown): text is string {
 export class DataViews {
   readonly #store = new SavedClient();
 
-  /** Returns a pattern's formats; none where none are saved. */
+  /** Returns a pattern's formats; none if none are saved. */
   async load(pattern: string, signal?: AbortSignal): Promise<SavedFormats> {
     const id = dataViewId(pattern);
     const saved = (await this.#store.list("data-view", signal)).find((one) => one.id === id);

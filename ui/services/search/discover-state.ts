@@ -138,7 +138,7 @@ export function toggleColumn(columns: readonly string[], name: string): readonly
   return columns.includes(name) ? columns.filter((column) => column !== name) : [...columns, name];
 }
 
-/** Returns true where both states find the same lines in the same order. */
+/** Returns true if both states find the same lines in the same order. */
 export function isSameSearch(a: DiscoverState, b: DiscoverState): boolean {
   const searchOf = (state: DiscoverState): string =>
     JSON.stringify({ ...state, columns: [], widths: {}, refreshSeconds: 0, view: "lines", isLog: false });
@@ -167,7 +167,7 @@ export function writeFilter({ field, value, exclude, disabled, isOr = false }: F
   return `${isOr ? "|" : ""}${disabled ? "~" : ""}${exclude ? "-" : ""}${name}${value === undefined ? "" : `:${value}`}`;
 }
 
-/** Returns the filter of a text as `writeFilter` writes it, none where it is wrong. */
+/** Returns the filter of a text as `writeFilter` writes it, none if it is wrong. */
 export function readFilter(text: string): FieldFilter[] {
   const match = /^(\|?)(~?)(-?)((?:[^:\\]|\\.)+)(?::([\s\S]*))?$/.exec(text);
   if (match === null) return [];

@@ -29,9 +29,9 @@ export class LogDocument {
   readonly index: string;
   readonly id: string;
   readonly source: Json;
-  /** ms since 1970-01-01 UTC; 0 where the document has no time. */
+  /** ms since 1970-01-01 UTC; 0 if the document has no time. */
   readonly timestampMs: number;
-  /** What the search sorted it by, time and offset last; none where it wasn't sorted. */
+  /** What the search sorted it by, time and offset last; none if it wasn't sorted. */
   readonly sort: readonly unknown[];
   readonly #formats: FieldFormats | undefined;
   #fields: ReadonlyMap<string, unknown> | undefined;
@@ -82,7 +82,7 @@ export class LogDocument {
       .join("  ");
   }
 
-  /** Returns a column's text for a row, on one line and cut; "" where the field is missing. */
+  /** Returns a column's text for a row, on one line and cut; "" if the field is missing. */
   rowText(column: string): string {
     this.#rowTexts ??= new Map();
     let text = this.#rowTexts.get(column);
@@ -108,7 +108,7 @@ export class LogDocument {
     return this.#textOf(column).slice(0, isWhole ? MAX_WHOLE_TEXT : MAX_WRAPPED_TEXT);
   }
 
-  /** Returns a field's value as people read it; undefined where it is shown as it stands. */
+  /** Returns a field's value as people read it; undefined if it is shown as it stands. */
   formatted(field: string): FormattedValue | undefined {
     return formatField(field, this.fields.get(field), this.#formats?.get(field));
   }
@@ -145,7 +145,7 @@ export function isContinued(
   return before[0] === rows[0] && before.at(-1) === rows[before.length - 1];
 }
 
-/** Returns the number of the next row with an error from `row` on; undefined where there is none. */
+/** Returns the number of the next row with an error from `row` on; undefined if there is none. */
 export function nextError(rows: readonly LogDocument[], row: number, step: 1 | -1): number | undefined {
   const start = row < 0 && step < 0 ? rows.length : row;
   for (let at = start + step; at >= 0 && at < rows.length; at += step)
@@ -163,7 +163,7 @@ export function valueText(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** Returns a value's texts to filter by, one of each item of a list; none where it is an object. */
+/** Returns a value's texts to filter by, one of each item of a list; none if it is an object. */
 export function filterValues(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(filterValues);
   if (value === null || value === undefined || typeof value === "object") return [];

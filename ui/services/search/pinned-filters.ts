@@ -34,7 +34,7 @@ export function togglePinned(filter: FieldFilter): void {
 }
 
 /**
- * Returns the address of a new search with the pinned filters; undefined where the address asks for something, where none
+ * Returns the address of a new search with the pinned filters; undefined if the address asks for something, where none
  * is pinned, and where `isEmptied`: the reader removed the last part of a search, so it isn't a new one.
  */
 export function pinnedAddress(parameters: URLSearchParams, isEmptied: boolean): URLSearchParams | undefined {

@@ -6,7 +6,7 @@ import type { FieldCatalogue } from "./fields.ts";
 /** A fault and the characters it stands at. */
 export interface QueryFault {
   readonly message: string;
-  /** What to do; "" where it is plain. */
+  /** What to do; "" if it is plain. */
   readonly hint: string;
   readonly from: number;
   readonly to: number;
@@ -24,7 +24,7 @@ const NOT = /^(?:NOT|!)$/;
 /** Letters that may be changed, left out or added for a name to be meant. */
 const MAX_DISTANCE = 2;
 
-/** Returns the first fault of a query; undefined where there is none to be seen. */
+/** Returns the first fault of a query; undefined if there is none to be seen. */
 export function checkQuery(query: string): QueryFault | undefined {
   const tokens: Token[] = [];
   for (let at = 0; at < query.length; ) {
@@ -67,7 +67,7 @@ const REFUSED: readonly RegExp[] = [
   /'(.+)' is not an IP string literal/,
 ];
 
-/** Returns the position of what the search interface refused in a query; undefined where its reason names none. */
+/** Returns the position of what the search interface refused in a query; undefined if its reason names none. */
 export function refusedIn(query: string, reason: string, hint: string): QueryFault | undefined {
   const parsed = /^Failed to parse query \[.*\]: (.*) at character (\d+)/s.exec(reason);
   if (parsed !== null) {

@@ -15,7 +15,7 @@ export interface Suggestion {
 export interface QueryWord {
   readonly from: number;
   readonly to: number;
-  /** Before its colon; undefined where it has none. */
+  /** Before its colon; undefined if it has none. */
   readonly field: string | undefined;
   /** What is written of the name or the value, without its opening quote. */
   readonly begun: string;

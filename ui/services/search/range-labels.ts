@@ -31,7 +31,7 @@ const LAST: Readonly<Record<string, readonly [one: string, many: (count: string)
   y: [msg("Last year"), (count) => msg(str`Last ${count} years`)],
 };
 
-/** Returns what is wrong with a range, in words for its writer; undefined where nothing is. */
+/** Returns what is wrong with a range, in words for its writer; undefined if nothing is. */
 export function rangeFault(range: TimeRange, nowMs: number): string | undefined {
   const fromMs = resolveTime(range.from, nowMs);
   if (fromMs === undefined)

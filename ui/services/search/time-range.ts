@@ -32,7 +32,7 @@ export function resolveTime(text: string, nowMs: number): number | undefined {
   return Number.isNaN(atMs) ? undefined : atMs;
 }
 
-/** Returns the range in ms; undefined where an end can't be read or the end isn't after the start. */
+/** Returns the range in ms; undefined if an end can't be read or the end isn't after the start. */
 export function resolveRange(range: TimeRange, nowMs: number): ResolvedRange | undefined {
   const fromMs = resolveTime(range.from, nowMs);
   const toMs = resolveTime(range.to, nowMs);
@@ -40,7 +40,7 @@ export function resolveRange(range: TimeRange, nowMs: number): ResolvedRange | u
   return { fromMs, toMs };
 }
 
-/** Returns true where the range moves with the clock. */
+/** Returns true if the range moves with the clock. */
 export function isRelative(range: TimeRange): boolean {
   return range.from.startsWith("now") || range.to.startsWith("now");
 }

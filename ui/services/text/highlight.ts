@@ -77,7 +77,7 @@ export function splitMatches(text: string, expression: RegExp | undefined): Part
 
 const WORD = /[\p{L}\p{N}_]/u;
 
-/** Returns a part of a text with the words it cuts whole, as searches find words; "" where it isn't of that text. */
+/** Returns a part of a text with the words it cuts whole, as searches find words; "" if it isn't of that text. */
 export function wholeWords(text: string, part: string): string {
   const at = part === "" ? -1 : text.indexOf(part);
   if (at < 0) return "";

@@ -14,7 +14,10 @@ export interface ChartPick {
   readonly exclude: boolean;
 }
 
-/** Returns the clause of a query that finds the lines of a part, or leaves them out; undefined where nothing says which they are. */
+/**
+ * Returns the clause of a query that finds the lines of a part, or leaves them out; undefined if nothing says which
+ * they are.
+ */
 export function pickClause({ by, split }: Visualisation, pick: ChartPick): string | undefined {
   const clauses: string[] = [];
   if (pick.group !== undefined && by.kind === "terms") {
@@ -44,7 +47,10 @@ export function pickClause({ by, split }: Visualisation, pick: ChartPick): strin
   return only!.startsWith("NOT ") ? only!.slice(4) : `NOT ${only}`;
 }
 
-/** Returns true where the clause of a part has a field that a script of this visualisation computes: no other search has it. */
+/**
+ * Returns true if the clause of a part has a field that a script of this visualisation computes: no other search has
+ * it.
+ */
 export function isComputedPick({ by, split, scripts }: Visualisation, pick: ChartPick): boolean {
   const names = new Set(scriptedFields(scripts).map(({ name }) => name));
   const isOfGroup = pick.group !== undefined && "field" in by && names.has(by.field);

@@ -246,7 +246,7 @@ function isOneOf<T extends string>(names: readonly T[], name: string): name is T
   return (names as readonly string[]).includes(name);
 }
 
-/** Returns the values of a term over a series, from those of its measures; undefined where there is nothing to divide. */
+/** Returns the values of a term over a series, from those of its measures; undefined if there is nothing to divide. */
 export function termValues(
   term: Term,
   measured: readonly (readonly (number | undefined)[])[],

@@ -32,7 +32,7 @@ export const MAX_ZOOM = 400;
 export const MAX_RING_KM = 20_037;
 /** Width of a geohash's cell by its length 1, 2, …, degrees of longitude. */
 const CELL_DEGREES = [45, 11.25, 1.406_25, 0.351_563, 0.043_945, 0.010_986, 0.001_373] as const;
-/** Cells of at least so many parts of the width: finer ones are drawn as one circle anyway. */
+/** Cells of at least this many parts of the width: finer ones are drawn as one circle anyway. */
 const CELLS_ACROSS = 320;
 /** A fitted view leaves a margin around the outermost places. */
 const FIT_ROOM = 1.25;
@@ -83,7 +83,7 @@ export function fitView({ top, bottom, left, right }: Box, nearest = 40): MapVie
   };
 }
 
-/** Returns the box that holds a view whatever the screen's form, or undefined where that is the whole world. */
+/** Returns the box that holds a view whatever the screen's form, or undefined if that is the whole world. */
 export function boxOf({ lat, lon, zoom }: MapView): Box | undefined {
   if (zoom < 2) return undefined;
   const half = 180 / zoom;

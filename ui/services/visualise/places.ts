@@ -9,7 +9,7 @@ type Body = Readonly<Record<string, unknown>>;
 /** Lines at about one place. */
 export interface Place extends Point {
   readonly count: number;
-  /** What is measured; undefined where there is nothing to measure. */
+  /** What is measured; undefined if there is nothing to measure. */
   readonly value: number | undefined;
 }
 
@@ -124,7 +124,7 @@ const JOINS: Readonly<Record<string, (a: number, b: number) => number>> = {
 
 /**
  * Returns the circles of places: one takes in those that lie within `reachPx` of it, the one with most lines first.
- * `project` gives a place's px, or undefined where it isn't in sight.
+ * `project` gives a place's px, or undefined if it isn't in sight.
  */
 export function joinPlaces(
   places: readonly Place[],

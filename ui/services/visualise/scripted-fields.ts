@@ -33,7 +33,7 @@ export function scriptedFault(text: string): string | undefined {
     : msg(str`Write a name, an equals sign and a script for each computed field, not "${wrong.trim()}".`);
 }
 
-/** Returns the `runtime_mappings` of a search; undefined where nothing is computed. */
+/** Returns the `runtime_mappings` of a search; undefined if nothing is computed. */
 export function runtimeMappings(text: string): Readonly<Record<string, unknown>> | undefined {
   const fields = scriptedFields(text);
   if (fields.length === 0) return undefined;

@@ -26,7 +26,7 @@ export interface Series {
   /** The field's value as a query takes it; "" without one. */
   readonly value: string;
   readonly part: Part;
-  /** By group; undefined where there is nothing to measure. */
+  /** By group; undefined if there is nothing to measure. */
   readonly values: readonly (number | undefined)[];
 }
 
@@ -38,7 +38,7 @@ export interface ChartData {
   readonly isAdditive: boolean;
   readonly groups: readonly Group[];
   readonly series: readonly Series[];
-  /** The metric over all documents; undefined where there is none. */
+  /** The metric over all documents; undefined if there is none. */
   readonly total: number | undefined;
 }
 
@@ -71,7 +71,7 @@ export interface VisualisationAnswer {
   readonly aggregations?: Omit<BucketAnswer, "key" | "doc_count">;
 }
 
-/** What is measured of a bucket; undefined where there is nothing to measure. */
+/** What is measured of a bucket; undefined if there is nothing to measure. */
 export type ReadBucket = (bucket: BucketAnswer) => number | undefined;
 
 /** Returns the numbers of an answer to `visualisationRequest`; `name` is the only series' name without a split. */
@@ -121,7 +121,7 @@ function partsOf(bucket: BucketAnswer, name: "by" | "split"): Found[] {
   return found;
 }
 
-/** Returns the names of groups that the answer numbers only; none where it names them. */
+/** Returns the names of groups that the answer numbers only; none if it names them. */
 function groupNames(by: Grouping): readonly string[] {
   if (by.kind === "filters") return by.queries;
   return by.kind === "ranges" ? rangesOf(by.bounds).map(rangeName) : [];
@@ -242,7 +242,7 @@ export function totalOf({ hits: { total } }: VisualisationAnswer): number {
   return typeof total === "number" ? total : total.value;
 }
 
-/** Returns what was measured of a bucket, or undefined where there was nothing to measure. */
+/** Returns what was measured of a bucket, or undefined if there was nothing to measure. */
 export function measure({ doc_count, metric }: BucketAnswer, isCount: boolean): number | undefined {
   if (isCount) return doc_count;
   const value = metric?.value ?? Object.values(metric?.values ?? {})[0];

@@ -205,7 +205,7 @@ export function formulaLines(text: string): readonly FormulaLine[] {
     });
 }
 
-/** Returns true where the numbers of groups may be added: an average of averages says nothing. */
+/** Returns true if the numbers of groups may be added: an average of averages says nothing. */
 export function isAdditive({ kind }: Metric): boolean {
   return kind === "count" || kind === "sum";
 }
