@@ -278,7 +278,7 @@ export class ShardDocuments {
     return `s${(this.nextSegment++).toString(36)}`;
   }
 
-  /** Reads a document, refreshed or not; null where there is none. */
+  /** Reads a document, refreshed or not; null if there is none. */
   get(id: string): ShardDocument | null {
     const place = this.#find(toBytes(id));
     if (place === null) return null;

@@ -25,13 +25,13 @@ import { type DocumentsOptions, type ShardDocument, ShardDocuments } from "./sha
 import { type ShardStats, statsOf, uncommittedBytesOf } from "./shard-stats.ts";
 
 /**
- * A buffer of so many bytes or documents becomes a segment: its hash table still fits the processor's caches. All shards of
- * an index have a buffer at the same time: twice the size takes 40 MiB more of a hub, and as much CPU.
+ * A buffer of this many bytes or documents becomes a segment: its hash table still fits the processor's caches. All
+ * shards of an index have a buffer at the same time: twice the size takes 40 MiB more of a hub, and as much CPU.
  */
 const BUFFER_BYTES = 16 * 1024 * 1024;
 const BUFFER_DOCS = 100_000;
 
-/** A shard is idle when nothing was written for so long. */
+/** A shard is idle when nothing was written for this long. */
 const IDLE_MS = 5_000;
 
 /** Sealed bytes in memory at which `apply` commits of its own accord, when the owner doesn't. */
@@ -145,9 +145,9 @@ export class Shard {
   }
 
   /**
-   * Applies a message. Returns the results in the order of the operations, some for several in a row (`count`); null
-   * where the message was applied before. An operation that fails has `errorCode` and `errorReason`; those dropped as
-   * repeats have the result "noop".
+   * Applies a message. Returns the results in the order of the operations, some for several in a row (`count`); null if
+   * the message was applied before. An operation that fails has `errorCode` and `errorReason`; those dropped as repeats
+   * have the result "noop".
    */
   apply(batch: DocBatchView | tailrace.IDocBatch, position: Position): ItemResult[] | null {
     this.#checkUsable();
@@ -167,7 +167,7 @@ export class Shard {
     }
   }
 
-  /** Makes what was applied visible to searchers made from now on. Returns true where something changed. */
+  /** Makes what was applied visible to searchers made from now on. Returns true if something changed. */
   refresh(): boolean {
     if (this.#closed) return false;
     this.#seal();
@@ -180,7 +180,7 @@ export class Shard {
     return this.#visible.searcher(this.#documents.mapping);
   }
 
-  /** Reads a document in real time, refreshed or not; null where there is none. */
+  /** Reads a document in real time, refreshed or not; null if there is none. */
   get(id: string): ShardDocument | null {
     this.#checkUsable();
     return this.#documents.get(id);
@@ -199,7 +199,7 @@ export class Shard {
 
   /**
    * Commits, and gives back the files that only the manifest before needs: the state is written once more, so that both
-   * manifests name the same files. Costs nothing where there are none. For a shard that is idle, which would keep merged
+   * manifests name the same files. Costs nothing if there are none. For a shard that is idle, which would keep merged
    * segments until its next commit. Throws disk_full; try again later.
    */
   trim(): void {
@@ -209,7 +209,7 @@ export class Shard {
   }
 
   /**
-   * Does a slice of merge work (a few ms); returns true where there is more. A merge's result takes its place by itself
+   * Does a slice of merge work (a few ms); returns true if there is more. A merge's result takes its place by itself
    * and becomes durable with the next commit. In an idle shard all documents get the form that they stay in.
    */
   mergeStep(): boolean {

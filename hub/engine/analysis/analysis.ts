@@ -82,7 +82,7 @@ export class Analysis {
     }
   }
 
-  /** Returns an analyzer. Throws request_invalid where there is none. */
+  /** Returns an analyzer. Throws request_invalid if there is none. */
   analyzer(name: string): Analyzer {
     const known = this.#analyzers.get(name);
     if (known !== undefined) return known;
@@ -201,7 +201,7 @@ export class Analysis {
     return all.every(([kind, part]) => WORDWISE[kind].has(this.#resolved(kind, part).type));
   }
 
-  /** Makes a part of its name or its settings. Throws RangeError where it is unknown. */
+  /** Makes a part of its name or its settings. Throws RangeError if it is unknown. */
   #part(kind: PartKind, spec: PartSpec): Tokenizer | TokenFilter | CharFilter {
     if (kind === "filter") return this.#filter(spec, chainOf("", [], TOKENIZERS["standard"]!({}), []), 0);
     const { type, options } = this.#checked(kind, spec);

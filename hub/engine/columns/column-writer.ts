@@ -98,7 +98,7 @@ export class ColumnBlocks {
     return this.#valueCount;
   }
 
-  /** Adds the block of values[from..to), whose documents are `docs`; null where none of these has several values. */
+  /** Adds the block of values[from..to), whose documents are `docs`; null if none of these has several values. */
   add(docs: ColumnValues["docs"] | null, values: ColumnValues["values"], from: number, to: number): void {
     const data = this.#data;
     const block = {
@@ -323,7 +323,7 @@ function commonStep(values: Float64Array, min: number): number {
   return step;
 }
 
-/** Smallest power of ten that makes all values whole and gives them back exactly; 0 where none does. */
+/** Smallest power of ten that makes all values whole and gives them back exactly; 0 if none does. */
 function decimalScale(values: Float64Array): number {
   for (const scale of DECIMAL_SCALES) if (areExactAt(values, scale)) return scale;
   return 0;

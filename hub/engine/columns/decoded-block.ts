@@ -198,7 +198,7 @@ export class DecodedBlock {
     return owners;
   }
 
-  /** Fast path, by the kernel; false where it leaves the block. */
+  /** Fast path, by the kernel; false if it leaves the block. */
   #loadPacked(block: number, count: number): boolean {
     const index = this.#index;
     const bits = index.bits(block);

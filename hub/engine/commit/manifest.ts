@@ -60,7 +60,7 @@ export function writeManifest(folder: string, manifest: Manifest): void {
   }
 }
 
-/** Newest whole manifest and how many newer ones were damaged; null where a shard is new. */
+/** Newest whole manifest and how many newer ones were damaged; null if a shard is new. */
 export function readManifest(folder: string): { manifest: Manifest; damaged: number } | null {
   const all = generations(folder).sort((a, b) => b - a);
   for (const [damaged, generation] of all.entries()) {

@@ -35,13 +35,13 @@ export interface Recovered {
   readonly wentBack: boolean;
   /** From where the log has to be read on. */
   readonly position: Position;
-  /** Up to where messages were applied before, but may be missing now; null where nothing is. */
+  /** Up to where messages were applied before, but may be missing now; null if nothing is. */
   readonly repairUntil: Position | null;
 }
 
 /**
- * Opens what the newest whole manifest names. `committed`: generation of the last commit as far as known elsewhere, 0 where
- * it isn't. Throws data_corrupt where there are manifests and none is whole, memory_limit.
+ * Opens what the newest whole manifest names. `committed`: generation of the last commit as far as known elsewhere, 0
+ * if it isn't. Throws data_corrupt if there are manifests and none is whole, memory_limit.
  */
 export function recover(folder: string, committed: number): Recovered {
   const found = readManifest(folder);

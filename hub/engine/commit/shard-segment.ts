@@ -168,7 +168,7 @@ export function readLiveDocs(path: string, docCount: number): Bitset {
 export class VisibleSegments {
   #readers: readonly SnapshotReader[] = [];
 
-  /** Shows segments as they are now to searchers made from now on. Returns true where something changed. */
+  /** Shows segments as they are now to searchers made from now on. Returns true if something changed. */
   show(segments: readonly ShardSegment[]): boolean {
     const visible = segments.filter((entry) => entry.liveCount > 0).map((entry) => entry.snapshot());
     const before = this.#readers;

@@ -85,7 +85,7 @@ export class Dictionary implements TermDictionary {
   }
 
   /**
-   * Documents in which `second` stands `distance` places after `first`; null for none, undefined where they have to be
+   * Documents in which `second` stands `distance` places after `first`; null for none, undefined if they have to be
    * found by cursors.
    */
   near(first: string, second: string, distance: number): Bitset | null | undefined {

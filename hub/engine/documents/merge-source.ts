@@ -18,8 +18,8 @@ const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder();
 
 /**
- * Returns `source` with `partial` merged in (objects deeply, all else replaced), or null where nothing changes.
- * Both are JSON objects in UTF-8. Throws mapping_parse for a `partial` that is none.
+ * Returns `source` with `partial` merged in (objects deeply, all else replaced), or null if nothing changes. Both are
+ * JSON objects in UTF-8. Throws mapping_parse for a `partial` that is none.
  */
 export function mergeSource(source: Uint8Array, partial: Uint8Array): Uint8Array | null {
   const target = parse(source);

@@ -120,7 +120,7 @@ function cacheBytes(): number {
 let ofThread: ExtentCache | undefined;
 let sharers = 1;
 
-/** Divides the memory of the caches among so many threads; to be called before a thread uses them. */
+/** Divides the memory of the caches among this many threads; to be called before a thread uses them. */
 export function shareCaches(threads: number): void {
   sharers = threads;
 }

@@ -17,7 +17,7 @@ export const NULL = 7;
 /** Objects and arrays within each other; deeper documents are refused before the stack runs out. */
 const MAX_DEPTH = 256;
 
-/** Whole numbers of so many characters are below 2^53. */
+/** Whole numbers of this many characters are below 2^53. */
 const MAX_EXACT_DIGITS = 15;
 
 /** Bytes of a string that end its fast path: quote, backslash, control characters. */
@@ -93,7 +93,7 @@ export class JsonScanner {
     return true;
   }
 
-  /** Within an array: true where another element follows. */
+  /** Within an array: true if another element follows. */
   element(first: boolean): boolean {
     this.#space();
     if (this.#closes(0x5d)) return false;
@@ -134,8 +134,8 @@ export class JsonScanner {
   }
 
   /**
-   * Writes the last string to `out` with its escapes resolved and returns its length; -1 where an escape stands for
-   * a character beyond ASCII or `out` is too short. The string must be `ascii`.
+   * Writes the last string to `out` with its escapes resolved and returns its length; -1 if an escape stands for a
+   * character beyond ASCII or `out` is too short. The string must be `ascii`.
    */
   unescapeAscii(out: Uint8Array): number {
     const { bytes, stop } = this;

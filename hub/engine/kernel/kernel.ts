@@ -219,7 +219,7 @@ export class Kernel {
     return this.#packed(this.functions.packLz4(bytes.length) >>> 0);
   }
 
-  /** Writes the `size` bytes of an LZ4 block to `out` from `at` on; false where it is damaged. */
+  /** Writes the `size` bytes of an LZ4 block to `out` from `at` on; false if it is damaged. */
   unpackLz4To(bytes: Uint8Array, size: number, out: Uint8Array, at: number): boolean {
     this.place(this.scratchAt + SCRATCH_PLAIN, bytes);
     if (this.functions.unpackLz4(bytes.length, size) === 0) return false;

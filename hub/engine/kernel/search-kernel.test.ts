@@ -29,7 +29,7 @@ interface Shape {
   readonly name: string;
   readonly numbers: ColumnNumbers;
   readonly value: (random: Random, doc: number) => number;
-  /** One in so many documents has no value; 0: all have one. */
+  /** One in this many documents has no value; 0: all have one. */
   readonly missing: number;
   readonly several?: boolean;
 }
@@ -63,7 +63,7 @@ const RUN_DOCS = (RUN_BLOCKS + 6) * COLUMN_BLOCK + 333;
 
 const long = new Map<string, Built>();
 
-/** Returns a column of so many documents; the same for the same shape and seed, as they take long to make. */
+/** Returns a column of this many documents; the same for the same shape and seed, as they take long to make. */
 function buildLong(shape: Shape, seed: number): Built {
   const key = `${shape.name} ${seed}`;
   const built = long.get(key) ?? build(shape, RUN_DOCS, seed);

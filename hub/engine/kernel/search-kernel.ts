@@ -17,7 +17,7 @@ const TERM_ROOM_BYTES = 33_024;
 
 let ofThread: SearchKernel | undefined;
 
-/** Returns the search kernel of this thread. Throws unavailable where the kernel isn't built. */
+/** Returns the search kernel of this thread. Throws unavailable if the kernel isn't built. */
 export function searchKernel(): SearchKernel {
   ofThread ??= SearchKernel.load();
   return ofThread;
@@ -77,7 +77,7 @@ export class SearchKernel {
     }));
   }
 
-  /** Returns a new instance. Throws unavailable where the kernel isn't built. */
+  /** Returns a new instance. Throws unavailable if the kernel isn't built. */
   static load(limitBytes = LIMIT_BYTES): SearchKernel {
     return new SearchKernel(Kernel.load(limitBytes));
   }
@@ -97,7 +97,7 @@ export class SearchKernel {
     return whole;
   }
 
-  /** Returns the documents of a term (ceil(docCount / 32) words); null where the bytes are damaged. */
+  /** Returns the documents of a term (ceil(docCount / 32) words); null if the bytes are damaged. */
   postings(postings: Uint8Array, docFreq: number, docCount: number): Uint32Array | null {
     const { memory } = this.#kernel;
     const length = Math.ceil(docCount / 32);
@@ -107,7 +107,7 @@ export class SearchKernel {
     return whole ? memory.words.slice(bits >>> 2, (bits >>> 2) + length) : null;
   }
 
-  /** Returns the address of memory for a set of so many words, an even number of which the last is zero. */
+  /** Returns the address of memory for a set of this many words, an even number of which the last is zero. */
   #setRoom(words: number): number {
     const kernel = this.#kernel;
     const bits = kernel.reserve(this.#set, 4 * words + 4);
@@ -155,8 +155,8 @@ export class SearchKernel {
   }
 
   /**
-   * Returns the numbers, counted from the first, of the terms that hold `needle` in blocks of a dictionary; null where
-   * the bytes are damaged. At most SCAN_TERMS terms. The array is good until the next call.
+   * Returns the numbers, counted from the first, of the terms that hold `needle` in blocks of a dictionary; null if the
+   * bytes are damaged. At most SCAN_TERMS terms. The array is good until the next call.
    */
   scan(blocks: Uint8Array, terms: number, hasPositions: boolean, needle: Uint8Array): Uint32Array | null {
     const kernel = this.#kernel;

@@ -16,7 +16,7 @@ export function withSources(wasm: Uint8Array, folder: URL): Uint8Array {
   return Buffer.concat([wasm, header, name, hash]);
 }
 
-/** Returns true where the sources in `folder` are what `module`, written at `builtMs`, was made of. */
+/** Returns true if the sources in `folder` are what `module`, written at `builtMs`, was made of. */
 export function isMadeOf(module: WasmModule, builtMs: number, folder: URL): boolean {
   const isOlder = namesIn(folder).every((name) => statSync(new URL(name, folder)).mtimeMs <= builtMs);
   if (isOlder) return true;

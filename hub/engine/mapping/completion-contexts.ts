@@ -23,7 +23,7 @@ const POLE_METRES = Math.PI * 6_356_752.314_245;
 const DISTANCE = /^(\d+(?:\.\d+)?)\s*(m|km|mi|yd|ft)$/;
 const METRES: Readonly<Record<string, number>> = { m: 1, km: 1000, mi: 1609.344, yd: 0.9144, ft: 0.3048 };
 
-/** Reads the parameter `contexts` of `field`; none where it isn't given. Throws mapping_parse. */
+/** Reads the parameter `contexts` of `field`; none if it isn't given. Throws mapping_parse. */
 export function readContexts(field: string, given: unknown): CompletionContext[] {
   if (given === undefined || given === null) return [];
   const all: unknown[] = Array.isArray(given) ? given : [given];

@@ -13,7 +13,7 @@ export const DEFAULT_DATE_FORMAT = "strict_date_optional_time||epoch_millis";
 
 /** Reads and prints dates in one list of formats. */
 interface DateFormat {
-  /** Returns ms since 1970-01-01 UTC, NaN where no format fits. A text without zone is UTC. */
+  /** Returns ms since 1970-01-01 UTC, NaN if no format fits. A text without zone is UTC. */
   parse(text: string): number;
   /** Prints ms since 1970-01-01 UTC in the first format, in UTC. */
   print(timeMs: number): string;
@@ -174,7 +174,7 @@ function parseFullIso(text: string): number {
   );
 }
 
-/** Number of the digits text[from..to); NaN where one is none. */
+/** Number of the digits text[from..to); NaN if one is none. */
 function digits(text: string, from: number, to: number): number {
   let value = 0;
   for (let at = from; at < to; at++) {

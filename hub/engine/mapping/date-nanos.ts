@@ -14,7 +14,7 @@ export const DEFAULT_NANOS_FORMAT = "strict_date_optional_time_nanos||epoch_mill
 /** Stands in a pattern for the digits that only nanoseconds have. */
 const FRACTION_MARK = "\u0001";
 
-/** Returns a text's time by the first format that fits, null where none does or 64 bits don't hold it. */
+/** Returns a text's time by the first format that fits, null if none does or 64 bits don't hold it. */
 export function parseNanos(text: string, formats: string): bigint | null {
   const fitting = formats.split("||").find((format) => !Number.isNaN(dateFormat(format).parse(text)));
   if (fitting === undefined) return null;
@@ -33,8 +33,8 @@ export function millisOf(nanos: bigint): number {
 }
 
 /**
- * Returns the nanoseconds beyond whole milliseconds that a text names; undefined where it names no fraction, so that a range
- * may end with its unit. `format`: the one format that the text fits.
+ * Returns the nanoseconds beyond whole milliseconds that a text names; undefined if it names no fraction, so that a
+ * range may end with its unit. `format`: the one format that the text fits.
  */
 export function belowMillis(text: string, format: string): number | undefined {
   const isCount = /^-?\d+(?:\.\d+)?$/.test(text) && format.includes("epoch_");

@@ -112,7 +112,7 @@ class DynamicWalk {
     }
   }
 
-  /** False for unknown names that the object leaves out. Throws mapping_strict where it refuses them. */
+  /** False for unknown names that the object leaves out. Throws mapping_strict if it refuses them. */
   #mayAdd(name: string, head: string, path: string, dynamic: Dynamic, kind: number): boolean {
     if (dynamic === "false" || name === "" || name.startsWith(".")) return false;
     if (dynamic === "true" || kind === json.NULL) return true;
@@ -151,7 +151,7 @@ class DynamicWalk {
     }
   }
 
-  /** Adds a new object that a template makes one field of, as a point is; false where none does. */
+  /** Adds a new object that a template makes one field of, as a point is; false if none does. */
   #isLeafObject(path: string, name: string, found: Properties): boolean {
     if (Object.hasOwn(found, name)) return isLeaf(found[name]!);
     const { templates } = this.#mapping.settings;
@@ -165,7 +165,7 @@ class DynamicWalk {
     return true;
   }
 
-  /** Collects what is new below an object; null where it can't be entered. */
+  /** Collects what is new below an object; null if it can't be entered. */
   #enter(path: string, name: string, known: boolean, found: Properties, depth: number): Properties | null {
     const existing = Object.hasOwn(found, name) ? found[name] : undefined;
     if (existing !== undefined) {

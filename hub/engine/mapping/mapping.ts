@@ -242,8 +242,8 @@ export class Mapping {
   }
 
   /**
-   * New properties that dynamic mapping makes for a document (UTF-8 JSON), as JSON for `merge`; null where all fields
-   * are known. Throws mapping_strict, mapping_conflict, mapping_parse, and mapping_parse for too many nested objects; with
+   * New properties that dynamic mapping makes for a document (UTF-8 JSON), as JSON for `merge`; null if all fields are
+   * known. Throws mapping_strict, mapping_conflict, mapping_parse, and mapping_parse for too many nested objects; with
    * `lenient` what can't be mapped is left out.
    */
   dynamicUpdate(source: Uint8Array, lenient = false): Record<string, unknown> | null {

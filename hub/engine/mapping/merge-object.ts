@@ -227,7 +227,7 @@ const FIXED_NAMES: Readonly<Record<(typeof FIXED)[number], string>> = {
   aliasOf: "path",
 };
 
-/** Returns the field as `update` has it. Throws mapping_conflict where that would need another index. */
+/** Returns the field as `update` has it. Throws mapping_conflict if that would need another index. */
 export function mergeField(existing: Field, update: Field): Field {
   if (existing.type !== update.type) {
     throw conflict(

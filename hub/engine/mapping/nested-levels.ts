@@ -20,7 +20,7 @@ export class NestedLevels {
     return this.#nodes.has(path);
   }
 
-  /** Returns the nested objects that lead from `from` down to `path`, `path` last; undefined where it isn't below. */
+  /** Returns the nested objects that lead from `from` down to `path`, `path` last; undefined if it isn't below. */
   way(from: string, path: string): string[] | undefined {
     const way: string[] = [];
     for (let level = path; level !== from; level = this.above(level)) {

@@ -33,7 +33,7 @@ export interface MergedDictionary {
   readonly docCount: number;
   /** New number of the segment's first document, where all of them live. */
   readonly firstDoc: number;
-  /** New number of each document, -1 for those left out; null where all live. */
+  /** New number of each document, -1 for those left out; null if all live. */
   readonly newDocs: Int32Array | null;
   /** Terms that stay though no live document is listed for them, by number; null: none. */
   readonly used: Bitset | null;
@@ -43,7 +43,7 @@ export interface MergedDictionary {
 
 let ofThread: Kernel | undefined;
 
-/** Returns the kernel of this thread's merges. Throws unavailable where the kernel isn't built. */
+/** Returns the kernel of this thread's merges. Throws unavailable if the kernel isn't built. */
 export function mergeKernel(): Kernel {
   ofThread ??= Kernel.load(LIMIT_BYTES);
   return ofThread;

@@ -18,14 +18,14 @@ export function hasOrdinals(kind: string | undefined): boolean {
   return kind === "keyword" || kind === "ip";
 }
 
-/** Kind of a field's column, undefined where no segment has one. */
+/** Kind of a field's column, undefined if no segment has one. */
 export function columnKindOf(name: string, inputs: readonly MergeInput[]): string | undefined {
   return inputs
     .map(({ segment }) => segment.fieldEntry(name)?.column?.kind)
     .find((found) => found !== undefined);
 }
 
-/** Merges the column of a field; undefined where no live document has a value. Yields between blocks. */
+/** Merges the column of a field; undefined if no live document has a value. Yields between blocks. */
 export function* mergeColumn(
   name: string,
   inputs: readonly MergeInput[],

@@ -216,7 +216,7 @@ function* copyIds(
   }
 }
 
-/** Takes over the live documents of a block; `writer`: null where the block is copied. */
+/** Takes over the live documents of a block; `writer`: null if the block is copied. */
 function* copyLive(
   { documents, ends }: PlainBlock,
   firstDoc: number,

@@ -66,7 +66,7 @@ export class ShardMerges {
   }
 
   /**
-   * Does a slice of work (a few ms), of a new merge where one is worth it; true where there is more. `isIdle`: nothing is
+   * Does a slice of work (a few ms), of a new merge where one is worth it; true if there is more. `isIdle`: nothing is
    * written to the shard, so fresh segments get the form that they stay in. Throws what writing throws.
    */
   step(isIdle: boolean): boolean {
@@ -123,7 +123,7 @@ export class ShardMerges {
     }
   }
 
-  /** One slice of the current merge; true where there is more to do, of it or of another. */
+  /** One slice of the current merge; true if there is more to do, of it or of another. */
   #step(task: MergeTask): boolean {
     const documents = this.#documents;
     try {
@@ -186,7 +186,7 @@ export class MergeTask {
     return false;
   }
 
-  /** The merged segment with the deletions made since the start; null where no document is left. */
+  /** The merged segment with the deletions made since the start; null if no document is left. */
   finish(): ShardSegment | null {
     this.#sink.finish();
     this.#releaseInputs();
@@ -222,7 +222,7 @@ export class MergeTask {
   }
 }
 
-/** Returns neighbouring segments to merge, lowest level first; none where nothing is worth it. */
+/** Returns neighbouring segments to merge, lowest level first; none if nothing is worth it. */
 function chooseMerge(segments: readonly ShardSegment[]): readonly ShardSegment[] {
   const levels = segments.map(levelOf);
   const highest = Math.max(0, ...levels);

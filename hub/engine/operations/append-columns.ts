@@ -36,7 +36,7 @@ interface AppendColumns {
   readonly documents: Uint8Array;
   readonly starts: Uint32Array;
   readonly stops: Uint32Array;
-  /** Blocks that hold all documents; none where the documents came otherwise. */
+  /** Blocks that hold all documents; none if the documents came otherwise. */
   readonly blocks: readonly PackedBlock[];
   /** Ids one after another, `idBytes` each. */
   readonly ids: Uint8Array;
@@ -52,8 +52,8 @@ interface AppendColumns {
 type Documents = Pick<AppendColumns, "isPacked" | "documents" | "starts" | "stops" | "blocks" | "ids">;
 
 /**
- * Reads the columns. Documents and ids share memory with each other: with `bytes`, or where they were packed with nothing
- * else. Throws data_corrupt where they don't fit together.
+ * Reads the columns. Documents and ids share memory with each other: with `bytes`, or where they were packed with
+ * nothing else. Throws data_corrupt if they don't fit together.
  */
 export function readAppends(bytes: Uint8Array): AppendColumns {
   const appends = decode(bytes);
@@ -191,7 +191,7 @@ function corrupt(): AppError {
   return new AppError("data_corrupt", "the columns of a message of the log don't fit together");
 }
 
-/** Returns the packed parts of `bytes`; null where they are hardly smaller. */
+/** Returns the packed parts of `bytes`; null if they are hardly smaller. */
 export function packParts(bytes: Uint8Array): Uint8Array[] | null {
   if (bytes.length < LEAST_BYTES || bytes.length > MAX_BYTES) return null;
   const parts: Uint8Array[] = [];

@@ -77,7 +77,7 @@ export class Repeats {
     };
   }
 
-  /** Notes that `batch` is in, whose last operation has this place; undefined where it has none. */
+  /** Notes that `batch` is in, whose last operation has this place; undefined if it has none. */
   take(
     batch: tailrace.IDocBatch,
     last: { readonly ordinal: number; readonly offset: number } | undefined,

@@ -50,7 +50,7 @@ export class DocBatchView {
   bytes: Uint8Array;
   /** Number of operations. */
   count = 0;
-  /** Blocks that hold the documents of all operations as a segment stores them; none where they came otherwise. */
+  /** Blocks that hold the documents of all operations as a segment stores them; none if they came otherwise. */
   blocks: readonly PackedBlock[] = [];
   #hasColumns = false;
   #numbers: Int32Array = new Int32Array(0);

@@ -38,25 +38,28 @@ export interface SegmentReader {
   readonly whole?: SegmentReader;
   isLive(doc: number): boolean;
 
-  /** Terms of an indexed text, keyword, ip or `_`-field, or of a keyword column; null where no document has the field. */
+  /** Terms of an indexed text, keyword, ip or `_`-field, or of a keyword column; null if no document has the field. */
   terms(field: string): TermDictionary | null;
   /** Documents with a term, deleted ones included. Null where there is none. `term`: text or its UTF-8 (16 bytes for ip). */
   postings(field: string, term: string | Uint8Array, options?: PostingsOptions): PostingsCursor | null;
   /**
-   * Documents, deleted ones included, in which a term of a text field stands `distance` places (from 1) after another one;
-   * null for none, undefined where they have to be found by cursors.
+   * Documents, deleted ones included, in which a term of a text field stands `distance` places (from 1) after another
+   * one; null for none, undefined if they have to be found by cursors.
    */
   near(field: string, first: string, second: string, distance: number): Bitset | null | undefined;
-  /** What BM25 needs of an indexed field; null where no document has it. */
+  /** What BM25 needs of an indexed field; null if no document has it. */
   fieldStats(field: string): FieldStats | null;
-  /** One norm byte per document (see `normToLength`), 0 where the field is absent; null for fields without norms. */
+  /** One norm byte per document (see `normToLength`), 0 if the field is absent; null for fields without norms. */
   norms(field: string): Uint8Array | null;
 
-  /** Column of a number, date or boolean field; null where no document has it or it is of another kind. */
+  /** Column of a number, date or boolean field; null if no document has it or it is of another kind. */
   numericColumn(field: string): NumericColumn | null;
   /** Column of a keyword or ip field. */
   keywordColumn(field: string): KeywordColumn | null;
-  /** The terms of a text field by document, made in memory and kept for a while; null where none has it. Throws memory_limit. */
+  /**
+   * The terms of a text field by document, made in memory and kept for a while; null if none has it. Throws
+   * memory_limit.
+   */
   uninverted(field: string): KeywordColumn | null;
   geoColumn(field: string): GeoColumn | null;
   /**
@@ -194,7 +197,7 @@ interface Column {
   readonly valueCount: number;
   /** True where some document has more than one value. */
   readonly multiValued: boolean;
-  /** Documents with a value; null where all have one. Must not be changed. */
+  /** Documents with a value; null if all have one. Must not be changed. */
   readonly presence: Bitset | null;
   /** Number of blocks of COLUMN_BLOCK documents. */
   readonly blockCount: number;
@@ -235,9 +238,9 @@ export interface NumericColumn extends Column {
    */
   count(run: DocRun, counts: Int32Array, offset: number): boolean;
   /**
-   * Adds the values of a run's documents to `sums`, a sum (see sums.ts) for each ordinal of `by`, by the
-   * documents' ordinals. Documents without a value or an ordinal are left out. Returns false, and does nothing, where one has
-   * several, or values aren't whole numbers whose sum is exact.
+   * Adds the values of a run's documents to `sums`, a sum (see sums.ts) for each ordinal of `by`, by the documents'
+   * ordinals. Documents without a value or an ordinal are left out. Returns false, and does nothing if one has several,
+   * or values aren't whole numbers whose sum is exact.
    */
   sumBy(run: DocRun, by: KeywordColumn, sums: Float64Array): boolean;
   /** Like `match`, of all blocks: writes to `set`, which has a bit for each document of the segment. */
@@ -269,7 +272,7 @@ export interface KeywordColumn extends Column {
   read(doc: number, out: number[]): number;
   blockMin(block: number): number;
   blockMax(block: number): number;
-  /** Smallest ordinal of each document of the block to `out` (1024 long), -1 where there is none. */
+  /** Smallest ordinal of each document of the block to `out` (1024 long), -1 if there is none. */
   decodeBlock(block: number, out: Int32Array): number;
   /** All ordinals of the block, as NumericColumn.decodeValues. */
   decodeValues(block: number, out: ValueBlock): number;

@@ -7,7 +7,7 @@ export const SUM_WIDTH = 8;
 export const SumPlace = {
   COUNT: 0,
   TOTAL: 1,
-  /** What the additions so far were off by; nothing where all values are whole numbers. */
+  /** What the additions so far were off by; nothing if all values are whole numbers. */
   ERROR: 2,
   /** Sum of squares. */
   SQUARES: 3,

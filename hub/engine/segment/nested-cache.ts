@@ -16,7 +16,7 @@ export interface FailedDocuments {
 
 /** The nested objects of one path in one segment, in the order of their parents. */
 export interface NestedBlock {
-  /** One document per object; null where there is none. */
+  /** One document per object; null if there is none. */
   readonly objects: SegmentReader | null;
   /** Objects of parent p are [starts[p], starts[p + 1]). */
   readonly starts: Int32Array;
@@ -25,7 +25,7 @@ export interface NestedBlock {
   readonly sizeBytes: number;
   /** Of computed objects. */
   readonly failed?: FailedDocuments | undefined;
-  /** Lets go of what caches hold of the objects. Searches that are under way may go on reading them. */
+  /** Lets go of what caches hold of the objects. Searches in progress may go on reading them. */
   release(): void;
 }
 

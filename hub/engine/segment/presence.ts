@@ -11,7 +11,7 @@ export interface PresenceEntry {
   readonly extent: Extent;
 }
 
-/** Fields of fewer than one in so many documents are lists of deltas. */
+/** Fields of fewer than one in this many documents are lists of deltas. */
 const LIST_BELOW = 16;
 
 /** The entry of a field that all documents have. */

@@ -48,7 +48,7 @@ export class UninvertedColumn implements KeywordColumn {
   readonly #starts: Int32Array;
   readonly #ordinals: Int32Array;
 
-  /** Throws memory_limit where it would take more than 32 MiB. */
+  /** Throws memory_limit if it would take more than 32 MiB. */
   constructor({ field, docCount, sumDocFreq, dictionary, presence }: Uninvertible) {
     const needed = 4 * (docCount + 1 + sumDocFreq);
     if (needed > MAX_BYTES) {

@@ -16,7 +16,7 @@ const MAX_BYTES = 256 * 1024 * 1024;
 
 /** Level 5 would save one byte of a hundred, for a tenth of a merge's CPU. */
 const LEVEL = 3;
-/** Every so many documents of a block one is read back and compared. */
+/** Every this many documents of a block one is read back and compared. */
 const CHECK_EVERY = 64;
 /** Smallest buffer that zlib takes. */
 const MIN_CHUNK_BYTES = 64;

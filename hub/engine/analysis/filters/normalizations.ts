@@ -133,7 +133,7 @@ const BENGALI: Readonly<Record<string, string>> = {
 };
 const VIRAMA = "\u09cd";
 
-/** Writes the letter at an index anew; returns by how much the index moves before the next. */
+/** Writes the letter at an index again; returns by how much the index moves before the next. */
 function bengaliLetter(letters: string[], at: number): number {
   const letter = letters[at]!;
   const simple = BENGALI[letter];

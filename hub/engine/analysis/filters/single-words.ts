@@ -197,7 +197,7 @@ export function patternCaptureFilter(options: Options): TokenFilter {
     });
 }
 
-/** `fingerprint`: all words once, in order, as one token; none where it would be too long. */
+/** `fingerprint`: all words once, in order, as one token; none if it would be too long. */
 export function fingerprintFilter(options: Options): TokenFilter {
   const separator = readString(options, "separator", " ");
   const maxLength = readInteger(options, "max_output_size", 255);

@@ -45,7 +45,7 @@ class RuleSet {
     this.#isLenient = isLenient;
   }
 
-  /** Returns the words of a phrase by the chain; undefined where a wrong one may be left out. */
+  /** Returns the words of a phrase by the chain; undefined if a wrong one may be left out. */
   analyze(phrase: string): readonly string[] | undefined {
     const tokens = this.#chain.tokens(phrase);
     if (tokens.length === 0) {

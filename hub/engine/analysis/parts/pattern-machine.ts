@@ -32,7 +32,7 @@ export class PatternMachine {
   /** Steps taken by the searches of a text. */
   #work = 0;
 
-  /** `flags`: of i, m, s, u. Throws RangeError where the expression needs backtracking or is too large. */
+  /** `flags`: of i, m, s, u. Throws RangeError if the expression needs backtracking or is too large. */
   constructor(node: PatternNode, flags: string) {
     this.#flags = flags;
     this.#write(node);
@@ -44,7 +44,7 @@ export class PatternMachine {
     this.#work = 0;
   }
 
-  /** Returns the first match that begins at `from` or later; none where the text has taken too much work. */
+  /** Returns the first match that begins at `from` or later; none if the text has taken too much work. */
   search(text: string, from: number): Spans | undefined {
     let best: readonly number[] | undefined;
     let ways: Way[] = [];

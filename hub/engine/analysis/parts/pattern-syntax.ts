@@ -26,7 +26,7 @@ const ESCAPE =
 const QUANTIFIER = /(?:[*+?]|\{(\d+)(,(\d*))?\})(\??)/y;
 const GROUP = /\((?:\?(?:(:)|<(?![=!])[^>]*>|(<?[=!])|([a-z-]+:)))?/y;
 
-/** Returns the structure of a source that RegExp accepts. Throws RangeError where its groups are too deep. */
+/** Returns the structure of a source that RegExp accepts. Throws RangeError if its groups are too deep. */
 export function parsePattern(source: string): PatternNode {
   return new Parser(source).choice(0);
 }

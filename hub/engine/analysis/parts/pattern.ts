@@ -17,7 +17,7 @@ interface PatternMatch {
 
 /** A compiled pattern. */
 export interface Pattern {
-  /** Why its time may grow faster than the text; undefined where it doesn't. Only settings from before may have it. */
+  /** Why its time may grow faster than the text; undefined if it doesn't. Only settings from before may have it. */
   readonly fault?: string;
   /** Yields the matches from the start of a text to its end. */
   matches(text: string): Iterable<PatternMatch>;

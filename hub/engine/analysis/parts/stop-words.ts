@@ -19,7 +19,7 @@ const LANGUAGES: ReadonlySet<string> = new Set(
 
 const read = new Map<string, readonly string[]>();
 
-/** Returns the words of a list such as `_french_`; undefined where there is none of that name. */
+/** Returns the words of a list such as `_french_`; undefined if there is none of that name. */
 export function stopList(name: string): readonly string[] | undefined {
   if (name === "_none_") return [];
   if (name === "_english_") return ENGLISH;
@@ -39,9 +39,7 @@ export function stopWords(options: Options, fallback: string): ReadonlySet<strin
   return new Set(words(options, "stopwords", [fallback]).flatMap((word) => stopList(word) ?? [word]));
 }
 
-/**
- * Returns the words of an option. Throws RangeError where they stand in a file: files beside the server aren't read.
- */
+/** Returns the words of an option. Throws RangeError if they stand in a file: files beside the server aren't read. */
 export function words(options: Options, name: string, fallback: readonly string[]): readonly string[] {
   if (options[`${name}_path`] !== undefined)
     throw new RangeError(`[${name}_path] is not offered: files aren't read; write the words into [${name}]`);

@@ -41,7 +41,7 @@ export interface FilteredText {
 export interface ChainSoFar {
   /** Returns the tokens of a text by the tokenizer and the filters before. */
   tokens(text: string): Token[];
-  /** Makes a filter by its name. Throws RangeError where there is none. */
+  /** Makes a filter by its name. Throws RangeError if there is none. */
   filter(name: string): TokenFilter;
 }
 

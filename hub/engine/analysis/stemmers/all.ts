@@ -39,7 +39,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   dutch_kp: "use dutch",
 };
 
-/** Returns the stemmer that the filter `stemmer` calls so. Throws RangeError where there is none. */
+/** Returns the stemmer that the filter `stemmer` calls so. Throws RangeError if there is none. */
 export function stemmerOf(name: string): Stemmer {
   const language = name.toLowerCase();
   if (Object.hasOwn(OWN, language)) return OWN[language]!;
@@ -51,7 +51,9 @@ export function stemmerOf(name: string): Stemmer {
   throw new RangeError(`invalid stemmer class specified: ${name}`);
 }
 
-/** Returns the stemmer that the filter `snowball` calls so (`English`, `German2` …). Throws RangeError where there is none. */
+/**
+ * Returns the stemmer that the filter `snowball` calls so (`English`, `German2` …). Throws RangeError if there is none.
+ */
 export function snowballStemmerOf(name: string): Stemmer {
   const language = name.toLowerCase();
   const stemmer = language === "german2" ? german2 : snowballStemmer(language);

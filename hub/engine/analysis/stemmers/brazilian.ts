@@ -48,7 +48,7 @@ export function brazilianStem(word: string): string {
   return withoutE(stem, rv);
 }
 
-/** The part after the first consonant that follows a vowel; "" where it would begin at the last letter. */
+/** The part after the first consonant that follows a vowel; "" if it would begin at the last letter. */
 function regionAfterVowel(text: string): string {
   const last = text.length - 1;
   let at = 0;

@@ -84,7 +84,9 @@ function hungarianCase(word: string): string {
   return DOUBLED_BEFORE_A.test(word) ? word.slice(0, -2) : word;
 }
 
-/** Endings of possession: the word must be longer than the number, and the pattern's ending of so many letters is cut. */
+/**
+ * Endings of possession: the word must be longer than the number, and the pattern's ending of this many letters is cut.
+ */
 const HUNGARIAN_POSSESSION: readonly (readonly [number, number, RegExp])[] = [
   [6, 4, /[^aeiouy](?:atok|otok|etek)$/],
   [6, 4, /(?:itek|itok)$/],

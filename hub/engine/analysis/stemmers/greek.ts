@@ -182,7 +182,7 @@ const STEPS: readonly Stemmer[] = [
   ]),
 ];
 
-/** Cuts so many letters of words with the ending, which may be fewer than the rule's letters. */
+/** Cuts this many letters of words with the ending, which may be fewer than the rule's letters. */
 function stepOf(longerThan: number, ending: string, cut: number): Stemmer {
   return (word) => (word.length > longerThan && word.endsWith(ending) ? word.slice(0, -cut) : word);
 }

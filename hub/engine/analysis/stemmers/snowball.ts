@@ -38,7 +38,7 @@ const LANGUAGES: ReadonlySet<string> = new Set([
 const require = createRequire(import.meta.url);
 const made = new Map<string, Stemmer>();
 
-/** Returns the stemmer of a language, in lower case; undefined where there is none. */
+/** Returns the stemmer of a language, in lower case; undefined if there is none. */
 export function snowballStemmer(language: string): Stemmer | undefined {
   const known = made.get(language);
   if (known !== undefined) return known;

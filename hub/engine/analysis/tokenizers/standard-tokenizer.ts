@@ -81,7 +81,7 @@ class WordScanner {
     return true;
   }
 
-  /** A word from `from`; false where it has neither letter nor digit. `end` is moved in either case. */
+  /** A word from `from`; false if it has neither letter nor digit. `end` is moved in either case. */
   #word(from: number): boolean {
     const limit = Math.min(this.#text.length, from + this.#maxLength);
     let last = this.#classAt(from);
@@ -105,7 +105,7 @@ class WordScanner {
     return this.type !== "";
   }
 
-  /** Where a letter or digit continues after the punctuation at `at`; -1 where the word ends before it. */
+  /** Where a letter or digit continues after the punctuation at `at`; -1 if the word ends before it. */
   #joinedByMiddle(last: number, kind: number, at: number, limit: number): number {
     const behind = this.#step(at, limit);
     const next = behind < limit ? this.#classAt(behind) : wb.OTHER;

@@ -107,7 +107,7 @@ function schemeStart(text: Characters, from: number, to: number): number {
   return -1;
 }
 
-/** Returns where the address whose part after the scheme starts at `from` ends; -1 where nothing follows. */
+/** Returns where the address whose part after the scheme starts at `from` ends; -1 if nothing follows. */
 function urlEnd(text: Characters, from: number): number {
   let end = -1;
   for (let at = from; at < text.length; at++) {

@@ -84,7 +84,7 @@ export function valuesOf(entry: usize): u32 {
   return load<u32>(entry, COLUMN_ENTRY_BYTES + COLUMN_FIRST_VALUE) - load<u32>(entry, COLUMN_FIRST_VALUE);
 }
 
-/** The words of the documents of a block that have a value, 0 where all have. */
+/** The words of the documents of a block that have a value, 0 if all have. */
 export function presenceOf(run: usize, block: u32): usize {
   const presence = load<u32>(run, RUN_PRESENCE) as usize;
   return presence === 0 ? 0 : presence + block * MASK_BYTES;
@@ -104,7 +104,7 @@ export function isPlain(run: usize, entry: usize, block: u32): bool {
   return load<u32>(run, RUN_PRESENCE) !== 0 || values === docsOf(run, block);
 }
 
-/** Unpacks a block of packed numbers; false where the twin has to read it, or its bytes lead outside. */
+/** Unpacks a block of packed numbers; false if the twin has to read it, or its bytes lead outside. */
 export function unpackBlock(run: usize, entry: usize): bool {
   const bits = <u32>load<u8>(entry, COLUMN_BITS);
   const count = valuesOf(entry);
@@ -143,7 +143,7 @@ function lowestNumber(base: f64, step: f64, decimal: bool, bound: f64): f64 {
   return n;
 }
 
-/** Largest n with value(n) <= bound; -1 where there is none. */
+/** Largest n with value(n) <= bound; -1 if there is none. */
 function highestNumber(base: f64, step: f64, decimal: bool, bound: f64): f64 {
   let n = min(max(floor(numberOf(base, step, decimal, bound)), -1), MAX_NUMBER);
   while (n < MAX_NUMBER && valueOf(base, step, decimal, n + 1) <= bound) n++;

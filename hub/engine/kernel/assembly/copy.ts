@@ -2,7 +2,7 @@
  * Copies of few bytes. `memory.copy` calls out of the kernel, which takes longer than they do.
  */
 
-/** From so many bytes on the call is worth it. */
+/** From this many bytes on the call is worth it. */
 const LONG_BYTES: u32 = 512;
 
 /**

@@ -94,7 +94,7 @@ function placeBefore(left: u32): usize {
   return next < last && load<u32>(next, PLACE_LEFT) === left ? next : 0;
 }
 
-/** Appends the entries of the tape before from `from` on; false where the bytes of one aren't as they came. */
+/** Appends the entries of the tape before from `from` on; false if the bytes of one aren't as they came. */
 function takeEntries(from: u32, shift: u32): bool {
   const tape = scratch + SCRATCH_TAPE;
   const others = scratch + SCRATCH_TAPE_BEFORE;

@@ -137,7 +137,7 @@ export const SCRATCH_TAPE = 112;
 export const SCRATCH_PLAIN = 128;
 /** Tables of CRC-32C, 8 KiB. */
 export const SCRATCH_CRC = 144;
-/** Address of the table of code points, 0 where the host hasn't made it. */
+/** Address of the table of code points, 0 if the host hasn't made it. */
 export const SCRATCH_UNICODE = 176;
 /** What packing and unpacking gives, and where the packer saw four bytes last. */
 export const SCRATCH_PACKED = 192;
@@ -300,7 +300,7 @@ export const RUN_DATA_FROM = 16;
 export const RUN_DOCS = 20;
 /** 1 where whole numbers have no sign. */
 export const RUN_IS_UNSIGNED = 24;
-/** Address of the sets of documents with a value, 32 words a block; 0 where all have one. */
+/** Address of the sets of documents with a value, 32 words a block; 0 if all have one. */
 export const RUN_PRESENCE = 28;
 /** Room for the numbers of a block, u32, and one more vector; for two sets of documents and a vector. */
 export const RUN_NUMBERS = 32;

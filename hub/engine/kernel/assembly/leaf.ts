@@ -78,7 +78,7 @@ export function readLeaf(node: usize, place: usize, depth: u32): usize {
   return next;
 }
 
-/** Notes the current scalar for a target; false where it is the host's. */
+/** Notes the current scalar for a target; false if it is the host's. */
 function pushValue(target: usize): bool {
   const type = load<u32>(target, TARGET_TYPE);
   if (type === TYPE_TEXT || type === TYPE_KEYWORD) return pushBytes(target, type);
@@ -112,7 +112,7 @@ function pushBytes(target: usize, type: u32): bool {
 /** Value that `readAs` found. */
 let number: f64 = 0;
 
-/** Reads the current scalar as a number, date or boolean; false where it is the host's. */
+/** Reads the current scalar as a number, date or boolean; false if it is the host's. */
 function readAs(type: u32): bool {
   if (type === TYPE_DATE) {
     if (kind !== STRING || isEscaped || !readDate(valueStart, (valueStop - valueStart) as u32)) return false;

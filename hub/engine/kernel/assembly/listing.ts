@@ -185,7 +185,7 @@ function sumOfFreqs(count: u32): u32 {
   return sum > MAX_OCCURRENCES ? u32.MAX_VALUE : (sum as u32);
 }
 
-/** Reads `count` gaps between positions after those listed; returns the place after them, 0 where they are damaged. */
+/** Reads `count` gaps between positions after those listed; returns the place after them, 0 if they are damaged. */
 function readGaps(from: usize, stop: usize, count: u32): usize {
   makeRoom(SCRATCH_POSITIONS, gaps, count);
   let out = at(scratch + SCRATCH_POSITIONS) + gaps * 4;

@@ -9,7 +9,10 @@ import { LZ4_SLOTS, SCRATCH_MATCHES, SCRATCH_PACKED, SCRATCH_PLAIN } from "./lay
 import { scratch } from "./scratch";
 
 const MIN_MATCH: u32 = 4;
-/** A match begins at least so many bytes before the end and ends at least so many before it (format, end conditions). */
+/**
+ * A match begins at least this many bytes before the end and ends at least this many before it (format, end
+ * conditions).
+ */
 const MATCH_START_MARGIN: u32 = 12;
 const MATCH_END_MARGIN: u32 = 5;
 /** Bytes that are compared at once. */

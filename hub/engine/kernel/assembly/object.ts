@@ -99,7 +99,7 @@ function findName(node: usize, name: usize, count: u32): usize {
   return 0;
 }
 
-/** Node of a name that the object doesn't know; 0 where it is the host's business. */
+/** Node of a name that the object doesn't know; 0 if it is the host's business. */
 function unknownChild(node: usize, name: usize, count: u32): usize {
   if (load<u32>(node, NODE_KIND) !== KIND_CLOSED_OBJECT) return 0;
   // Dotted names and those of metadata have a meaning; the others are passed over.

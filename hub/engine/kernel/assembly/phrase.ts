@@ -195,8 +195,9 @@ function areNear(first: usize, second: usize, distance: u32): bool {
 }
 
 /**
- * Sets the bits (docCount of them, at `bits`) of the documents in which `second` stands `distance` places after `first`.
- * Returns 1, or 0 where the twin has to do it: the bytes lead outside, or a block has more positions than there is room for.
+ * Sets the bits (docCount of them, at `bits`) of the documents in which `second` stands `distance` places after
+ * `first`. Returns 1, or 0 if the twin has to do it: the bytes lead outside, or a block has more positions than there
+ * is room for.
  */
 export function nearSet(first: usize, second: usize, distance: u32, docCount: u32, bits: usize): u32 {
   failed = false;

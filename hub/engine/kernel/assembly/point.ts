@@ -61,7 +61,7 @@ function readPointArray(start: usize): usize {
   return place !== 0 && load<u8>(place) === 0x5d ? place + 1 : 0;
 }
 
-/** Reads a number and the white space after it; 0 where the host must, or the part was read before. */
+/** Reads a number and the white space after it; 0 if the host must, or the part was read before. */
 function readPointPart(place: usize, part: u32): usize {
   const next = readNumber(place);
   if (next === 0 || !isExact() || (pointParts & part) !== 0) return 0;

@@ -19,7 +19,7 @@ export const NULL_WORD: u32 = 0x6c6c_756e;
 export let kind: u32 = 0;
 export let valueStart: usize = 0;
 export let valueStop: usize = 0;
-/** What isPlainUnicode says of it: 0 where it wasn't asked, 1 no, 2 yes. */
+/** What isPlainUnicode says of it: 0 if it wasn't asked, 1 no, 2 yes. */
 let plainness: u32 = 0;
 
 /** Reads a string, number or literal; returns the place after it. */

@@ -33,12 +33,12 @@ function setRange(bits: usize, from: u32, to: u32): void {
   }
 }
 
-/** Gaps of at most so many bits add up to less than 2^31 in a group: documents ascend, whatever the bytes are. */
+/** Gaps of at most this many bits add up to less than 2^31 in a group: documents ascend, whatever the bytes are. */
 const SURE_BITS: u32 = 24;
 
 /**
  * Sets the bit of each document of a term in the words at `bits` (docCount bits, in whole u64). `room` has 528 bytes.
- * Returns 1, or 0 where the bytes lead outside.
+ * Returns 1, or 0 if the bytes lead outside.
  */
 export function postingsSet(
   postings: usize,
@@ -107,7 +107,7 @@ function setGroup(docs: usize, bits: usize): void {
   }
 }
 
-/** Sets the bits of ascending documents; false where one is outside. Neighbours share a word, which is written once. */
+/** Sets the bits of ascending documents; false if one is outside. Neighbours share a word, which is written once. */
 function setDocs(docs: usize, count: u32, docCount: u32, bits: usize): bool {
   let word: u32 = load<u32>(docs) >>> 6;
   let held: u64 = 0;

@@ -86,10 +86,10 @@ function countSome(
 }
 
 /**
- * Adds one to number v of the u32 at `table` for each value v of the run's documents: of all, or of those in `words` (32
- * words a block; 0: all). Values are whole numbers below `values`. `stride`: bytes from one of four tables to the next, 0
- * where there is only one. Begins with block `first` and returns the first one that the twin has to do, or the number of
- * blocks.
+ * Adds one to number v of the u32 at `table` for each value v of the run's documents: of all, or of those in `words`
+ * (32 words a block; 0: all). Values are whole numbers below `values`. `stride`: bytes from one of four tables to the
+ * next, 0 if there is only one. Begins with block `first` and returns the first one that the twin has to do, or the
+ * number of blocks.
  */
 export function countBlocks(
   run: usize,
@@ -123,8 +123,8 @@ export function countBlocks(
 }
 
 /**
- * Unpacks a block of at most one value a document to the run's room, as numbers n of which base + n * step is the value;
- * false where the twin has to read it.
+ * Unpacks a block of at most one value a document to the run's room, as numbers n of which base + n * step is the
+ * value; false if the twin has to read it.
  */
 function unpackPlain(run: usize, block: u32): bool {
   const entry = (load<u32>(run, RUN_INDEX) as usize) + block * COLUMN_ENTRY_BYTES;
@@ -147,7 +147,7 @@ function addValue(sum: usize, value: f64): void {
   if (value > load<f64>(sum, SUM_MAX)) store<f64>(sum, value, SUM_MAX);
 }
 
-/** Adds the values of one block's documents to the sums of their ordinals; false where an ordinal is outside. */
+/** Adds the values of one block's documents to the sums of their ordinals; false if an ordinal is outside. */
 function sumBlock(by: usize, run: usize, block: u32, mask: usize, ordinals: u32, sums: usize): bool {
   const byEntry = (load<u32>(by, RUN_INDEX) as usize) + block * COLUMN_ENTRY_BYTES;
   const entry = (load<u32>(run, RUN_INDEX) as usize) + block * COLUMN_ENTRY_BYTES;

@@ -144,7 +144,7 @@ export function internTerm(pool: usize, field: u32, text: usize, count: u32): u3
   return load<u32>(pool, POOL_TERM_COUNT) - 1;
 }
 
-/** Mask of the first `count` bytes of eight; of all where there are more. */
+/** Mask of the first `count` bytes of eight; of all if there are more. */
 @inline
 function firstBytes(count: u32): u64 {
   const some: u64 = count === 0 ? 0 : u64.MAX_VALUE >>> (64 - ((count as u64) << 3));

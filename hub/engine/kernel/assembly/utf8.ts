@@ -11,7 +11,7 @@ export function setAscii(byte: u32): void {
   point = byte;
 }
 
-/** Reads a code point of several bytes before `limit`; false where it is ill-formed. */
+/** Reads a code point of several bytes before `limit`; false if it is ill-formed. */
 export function readWide(place: usize, limit: usize): bool {
   const first = load<u8>(place) as u32;
   if (first < 0xc2 || first > 0xf4) return false;

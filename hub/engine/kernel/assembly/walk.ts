@@ -29,7 +29,7 @@ import { cursor, readAt, readVarint } from "./varint";
 /** Longest term in bytes. */
 const MAX_TERM_BYTES: u32 = 32766;
 
-/** Reads the next term, which the window holds; false where its bytes are damaged. */
+/** Reads the next term, which the window holds; false if its bytes are damaged. */
 export function readTerm(walk: usize, hasPositions: bool): bool {
   const blocks = at(walk + WALK_BLOCKS);
   const stop = blocks + length(walk + WALK_BLOCKS);

@@ -28,7 +28,7 @@ export class NumberPlanes {
     this.#bytes = reader.take(this.#width * count);
   }
 
-  /** Takes `count` numbers; undefined where they can't be that. */
+  /** Takes `count` numbers; undefined if they can't be that. */
   static take(reader: ByteReader, count: number): NumberPlanes | undefined {
     const planes = new NumberPlanes(reader, count);
     const isWhole = planes.#width <= MAX_WIDTH && planes.#bytes.length === planes.#width * count;

@@ -26,7 +26,7 @@ import { putCounted, putNumber } from "./output";
 import { writeTemplates } from "./templates";
 import { sizeOf, writeCompact, writeTexts } from "./values";
 
-/** Values of so many bytes on average are cut into templates. */
+/** Values of this many bytes on average are cut into templates. */
 const LONG_BYTES: u32 = 16;
 /** Documents of a shape whose texts are worth templates. */
 const ENOUGH_DOCS: u32 = 16;

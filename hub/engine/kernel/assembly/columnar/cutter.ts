@@ -79,7 +79,7 @@ export function cutDocuments(state: usize, count: u32): void {
   }
 }
 
-/** Finds the values of a document where it has a shape; false, having noted none, where it doesn't. */
+/** Finds the values of a document where it has a shape; false, having noted none if it doesn't. */
 function fits(state: usize, shape: i32, from: usize, to: usize): bool {
   if (shape === NO_SHAPE) return false;
   const record = shapeAt(state, shape as u32);

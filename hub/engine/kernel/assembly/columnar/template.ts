@@ -144,7 +144,7 @@ export function matches(state: usize, template: u32, from: usize, to: usize, row
   return true;
 }
 
-/** End of the word with a digit that begins at `from`; 0 where there is none. */
+/** End of the word with a digit that begins at `from`; 0 if there is none. */
 function endOfVariable(from: usize, to: usize): usize {
   let kinds: u32 = 0;
   let place = from;

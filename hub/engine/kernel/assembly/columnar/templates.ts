@@ -53,7 +53,7 @@ let recent0: i32 = NONE;
 let recent1: i32 = NONE;
 let recent2: i32 = NONE;
 
-/** Appends the texts at `values`, which may refer to columns that are written; false where no template has enough rows. */
+/** Appends the texts at `values`, which may refer to columns that are written; false if no template has enough rows. */
 export function writeTemplates(state: usize, values: usize, count: u32): bool {
   findTemplates(state, values, count);
   const numbered = numberTemplates(state);

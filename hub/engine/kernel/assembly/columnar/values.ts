@@ -29,7 +29,7 @@ const TEXT_END: u32 = 0x0a;
 /** Values that dictionaries may have; where more differ, other forms are tried first. */
 const DICTIONARY_LIMIT: u32 = 65_536;
 const SMALL_DICTIONARY: u32 = 256;
-/** Of so many values at the start, more different ones than these mean that no dictionary is worth it. */
+/** Of this many values at the start, more different ones than these mean that no dictionary is worth it. */
 const SAMPLE: u32 = 128;
 const MOST_IN_SAMPLE: u32 = 120;
 /** Values from which on a column is worth a form of its own. */
@@ -54,7 +54,7 @@ export function sizeOf(values: usize, count: u32): u32 {
   return size;
 }
 
-/** Appends a column unless plain text is the only form that fits; true where it did. */
+/** Appends a column unless plain text is the only form that fits; true if it did. */
 export function writeCompact(state: usize, values: usize, count: u32): bool {
   if (count === 0) return false;
   const out = state + COLUMNAR_OUT;
@@ -132,7 +132,7 @@ function countDistinct(state: usize, values: usize, count: u32): u32 {
   return distinct;
 }
 
-/** Address of a buffer that has room for so many bytes. */
+/** Address of a buffer that has room for this many bytes. */
 function emptied(buffer: usize, bytes: u32): usize {
   setLength(buffer, 0);
   reserve(buffer, bytes);
