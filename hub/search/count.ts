@@ -29,7 +29,7 @@ interface PartialCount {
 
 const COUNTING: ScoreMode = { scores: false, boost: 1 };
 
-/** Counts the live documents of a query. Throws the error of a shard where none could be searched, cancelled. */
+/** Counts the live documents of a query. Throws the error of a shard if none could be searched, cancelled. */
 export async function countShards(
   request: QueryRequest,
   shards: readonly SearchShard[],

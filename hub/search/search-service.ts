@@ -26,7 +26,7 @@ import { replySteps } from "./wire/reply.ts";
 import { decodeValue } from "./wire/value-reader.ts";
 
 export interface SearchServiceOptions {
-  /** Opens a shard for one call, which closes it. Throws unavailable where the host doesn't have it. */
+  /** Opens a shard for one call, which closes it. Throws unavailable if the host doesn't have it. */
   readonly open: (shard: CallShard) => Searcher;
   readonly metrics: Metrics;
   /** Counts a collected shard of the search that has this name. */

@@ -12,8 +12,8 @@ import type { SearchOptions, SearchResponse, SearchShard } from "./phases/contra
 import { mergePartials } from "./phases/merge.ts";
 
 /**
- * Searches `shards` and returns an answer. Throws the error of a shard where none could be searched (with
- * `failures` in its data), too_many_buckets, cancelled.
+ * Searches `shards` and returns an answer. Throws the error of a shard if none could be searched (with `failures` in
+ * its data), too_many_buckets, cancelled.
  */
 export async function searchShards(
   request: SearchRequest,

@@ -71,7 +71,10 @@ interface PartialSuggestions {
 
 type SuggestOptions = Pick<SearchOptions, "signal" | "clock" | "typedKeys">;
 
-/** Runs suggestions over all shards that can be asked. Throws the error of one where none can, what a suggester throws, cancelled. */
+/**
+ * Runs suggestions over all shards that can be asked. Throws the error of one if none can, what a suggester throws,
+ * cancelled.
+ */
 export async function suggest(
   suggesters: readonly NamedSuggester[],
   shards: readonly SearchShard[],
@@ -151,7 +154,7 @@ function mergeSuggestions(
   };
 }
 
-/** Why a shard can't be asked; undefined where it can. */
+/** Why a shard can't be asked; undefined if it can. */
 function faultOf(shard: SuggestShard, suggesters: readonly NamedSuggester[]): AppError | undefined {
   try {
     for (const { suggester } of suggesters) suggester.check?.(shard);

@@ -15,7 +15,10 @@ import { docsOfBlock, loadBlock, type SegmentRun } from "./set-blocks.ts";
 /** Documents of a block from which on decoding the whole block is cheaper than reading one by one. */
 const DENSE = 24;
 
-/** Returns the field to sort or aggregate by; undefined where it isn't mapped. Throws request_invalid for text and fields without columns. */
+/**
+ * Returns the field to sort or aggregate by; undefined if it isn't mapped. Throws request_invalid for text and fields
+ * without columns.
+ */
 export function columnField(shard: ShardContext, name: string): Field | undefined {
   const field = shard.mapping.resolve(name);
   if (field === undefined) return undefined;
@@ -72,15 +75,15 @@ export class NumericValues {
     this.#missing = missing;
   }
 
-  /** Points to a segment's column; null where no document has the field. */
+  /** Points to a segment's column; null if no document has the field. */
   open(column: NumericColumn | null): void {
     this.#column = column;
     this.#loaded = -1;
   }
 
   /**
-   * Returns bounds of all values of a batch that lies within a few blocks, from what the column says of these; null
-   * where that isn't known or a document may have no value.
+   * Returns bounds of all values of a batch that lies within a few blocks, from what the column says of these; null if
+   * that isn't known or a document may have no value.
    */
   bounds(docs: Int32Array, length: number): readonly [min: number, max: number] | null {
     const column = this.#column;

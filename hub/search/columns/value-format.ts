@@ -27,7 +27,7 @@ export function formatOf(field: Field | undefined, format?: string, zone?: strin
   return format === undefined ? RAW : { kind: "decimal", pattern: format };
 }
 
-/** Prints a value; undefined where the number says it all. */
+/** Prints a value; undefined if the number says it all. */
 export function printValue(format: ValueFormat, value: number): string | undefined {
   switch (format.kind) {
     case "raw":

@@ -293,7 +293,7 @@ class Collection {
     }
   }
 
-  /** Total of a segment that needs no walk over its documents; -1 where there is none or all have to be seen. */
+  /** Total of a segment that needs no walk over its documents; -1 if there is none or all have to be seen. */
   #knownTotal(segment: SegmentReader): number {
     const { postFilter, minScore, terminateAfter, sort, trackScores } = this.#request;
     // With track_scores, the best score of all documents is needed.

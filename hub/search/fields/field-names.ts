@@ -27,7 +27,7 @@ export function readFieldNames(names: readonly string[]): FieldName[] {
   });
 }
 
-/** Replaces patterns by the searchable fields they match. Throws request_invalid where there are too many. */
+/** Replaces patterns by the searchable fields they match. Throws request_invalid if there are too many. */
 export function expandFields(shard: ShardContext, names: readonly FieldName[]): FieldName[] {
   const found = new Map<string, FieldName>();
   for (const { name, boost } of names) {

@@ -17,7 +17,7 @@ import { AppError } from "#proto/kit/errors.ts";
 const LONG_MIN = -(2n ** 63n);
 const LONG_MAX = 2n ** 63n - 1n;
 
-/** Returns the field a request's name means, aliases followed; undefined where the mapping has none. */
+/** Returns the field a request's name means, aliases followed; undefined if the mapping has none. */
 /** Returns a text as terms of a field stand in the index: by the normalizer of a keyword field. */
 export function normalizedFor(shard: ShardContext, field: Field, text: string): string {
   if (field.type !== "keyword" || field.normalizer === undefined) return text;
@@ -158,7 +158,7 @@ export function readBoolean(field: Field, value: unknown): 0 | 1 {
   throw new AppError("request_invalid", `Can't parse boolean value [${text}], expected [true] or [false]`);
 }
 
-/** Returns a number as both bounds of a range; null where a whole-number field can't hold it. Throws request_invalid. */
+/** Returns a number as both bounds of a range; null if a whole-number field can't hold it. Throws request_invalid. */
 function readNumber(
   field: Field,
   value: unknown,
@@ -189,7 +189,7 @@ export function isWholeType(field: Field): boolean {
   return ["long", "integer", "short", "byte", "unsigned_long", "token_count"].includes(field.type);
 }
 
-/** Returns a value as a whole number, null where it isn't written as one. */
+/** Returns a value as a whole number, null if it isn't written as one. */
 export function wholeNumber(value: unknown): bigint | null {
   if (typeof value === "bigint") return value;
   if (typeof value === "number" && Number.isInteger(value)) return BigInt(value);
@@ -222,7 +222,7 @@ function addressQuery(field: Field, text: string): Query {
   });
 }
 
-/** Returns the first and last address of `a.b.c.d/n`, null where it is no block. */
+/** Returns the first and last address of `a.b.c.d/n`, null if it is no block. */
 export function parseBlock(text: string): readonly [from: Uint8Array, to: Uint8Array] | null {
   const [address = "", bits = "", ...more] = text.split("/");
   const from = parseIp(address);

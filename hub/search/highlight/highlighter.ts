@@ -28,7 +28,7 @@ export class Highlighter {
     }
   }
 
-  /** Returns fragments by field; undefined where nothing is to be shown. */
+  /** Returns fragments by field; undefined if nothing is to be shown. */
   highlight(source: JsonObject): Record<string, string[]> | undefined {
     const found: Record<string, string[]> = {};
     for (const options of this.#request.fields) {
@@ -81,7 +81,7 @@ export class Highlighter {
     return shown.map(({ value, start, end, marks }) => mark(value, start, end, marks, options).trim());
   }
 
-  /** Throws request_invalid where an index limits what is looked at and its mapping doesn't make up for it. */
+  /** Throws request_invalid if an index limits what is looked at and its mapping doesn't make up for it. */
   #checkLength(value: string, field: Field, { plain }: HighlightField): void {
     const { index, maxAnalyzedOffset: limit = Number.POSITIVE_INFINITY } = this.#shard;
     if (value.length <= limit || (field.offsets && !plain)) return;

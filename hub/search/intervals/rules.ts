@@ -39,7 +39,7 @@ import {
   termSource,
 } from "./source.ts";
 
-/** A rule; `field`: the field of the query. Throws query_shard where the mapping doesn't allow it. */
+/** A rule; `field`: the field of the query. Throws query_shard if the mapping doesn't allow it. */
 export type Rule = (shard: ShardContext, field: string) => IntervalSource;
 
 /** Terms that begin with `prefix` and that `accepts` accepts. */
@@ -262,7 +262,7 @@ function normalized(shard: ShardContext, field: Field, word: string, analyzer: s
   return tokens.length === 1 ? tokens[0]!.text : word;
 }
 
-/** Returns a text field with positions; undefined where it isn't mapped. Throws query_shard. */
+/** Returns a text field with positions; undefined if it isn't mapped. Throws query_shard. */
 function textField(shard: ShardContext, name: string): Field | undefined {
   const field = fieldOf(shard, name);
   if (field === undefined) return undefined;

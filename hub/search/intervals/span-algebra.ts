@@ -80,7 +80,7 @@ class Window {
     return this.#span(0);
   }
 
-  /** Takes the next span of the list with the first one; false where there is none. */
+  /** Takes the next span of the list with the first one; false if there is none. */
   advance(): boolean {
     const { start, end } = this.first;
     const list = this.#heap[0]!;

@@ -43,7 +43,7 @@ export class SpanNode implements Query {
     this.#bind = bind;
   }
 
-  /** Returns the spans in a shard. Throws query_shard where the mapping doesn't allow it. */
+  /** Returns the spans in a shard. Throws query_shard if the mapping doesn't allow it. */
   bind(shard: ShardContext): BoundSpan {
     return this.#bind(shard);
   }

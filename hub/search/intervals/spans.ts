@@ -32,7 +32,7 @@ interface NearOptions {
   readonly inOrder: boolean;
 }
 
-/** Returns spans around one of each clause. Throws query_shard where they are of several fields. */
+/** Returns spans around one of each clause. Throws query_shard if they are of several fields. */
 export function nearSpan(
   clauses: readonly (BoundSpan | SpanGap)[],
   { slop, inOrder }: NearOptions,
@@ -52,7 +52,7 @@ export function nearSpan(
   return { field, scoredField: field, text: `spanNear([${texts.join(", ")}], ${slop}, ${inOrder})`, source };
 }
 
-/** Returns the spans of all clauses. Throws query_shard where they are of several fields. */
+/** Returns the spans of all clauses. Throws query_shard if they are of several fields. */
 export function eitherSpan(clauses: readonly BoundSpan[]): BoundSpan {
   const field = commonField(clauses);
   const sources = clauses.map(({ source }) => source);
@@ -93,12 +93,12 @@ export function firstSpan(match: BoundSpan, end: number): BoundSpan {
   return { ...match, text: `spanFirst(${match.text}, ${end})`, source };
 }
 
-/** Returns the big spans that hold a little one. Throws query_shard where they are of several fields. */
+/** Returns the big spans that hold a little one. Throws query_shard if they are of several fields. */
 export function containingSpan(big: BoundSpan, little: BoundSpan): BoundSpan {
   return containment("SpanContaining", big, little, containingSpans);
 }
 
-/** Returns the little spans that a big one holds. Throws query_shard where they are of several fields. */
+/** Returns the little spans that a big one holds. Throws query_shard if they are of several fields. */
 export function spanWithin(big: BoundSpan, little: BoundSpan): BoundSpan {
   return containment("SpanWithin", big, little, spansWithin);
 }

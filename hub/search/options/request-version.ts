@@ -42,7 +42,7 @@ export function requestVersion(): VersionNumber {
   return underWay.getStore()?.version ?? OLDEST;
 }
 
-/** Returns true where the request under way is answered as `version` or a later one. */
+/** Returns true if the request under way is answered as `version` or a later one. */
 export function answersAs(version: VersionNumber): boolean {
   return requestVersion() >= version;
 }

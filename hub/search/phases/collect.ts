@@ -239,7 +239,7 @@ function* bestHits(
   return sorted.slice(0, count);
 }
 
-/** NaN where no score is a number. */
+/** NaN if no score is a number. */
 function largest(scores: readonly number[]): number {
   const known = scores.filter((score) => !Number.isNaN(score));
   return known.length === 0 ? Number.NaN : Math.max(...known);

@@ -87,7 +87,7 @@ export interface SearchResponse {
   readonly cursor: SearchCursor | undefined;
   /** What suggesters found, by name; absent without them. */
   readonly suggest?: JsonObject;
-  /** Where the time went, by shard; undefined where it wasn't asked for. */
+  /** Where the time went, by shard; undefined if it wasn't asked for. */
   readonly profile: readonly JsonObject[] | undefined;
 }
 

@@ -21,8 +21,8 @@ export interface MergedSearch {
 }
 
 /**
- * Merges partial results, in steps. Throws the error of a shard where none could be searched (with `failures` in its data),
- * too_many_buckets.
+ * Merges partial results, in steps. Throws the error of a shard if none could be searched (with `failures` in its
+ * data), too_many_buckets.
  */
 export function* mergePartials(
   request: SearchRequest,

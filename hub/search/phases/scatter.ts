@@ -44,8 +44,8 @@ export interface ScatterOptions {
 }
 
 /**
- * Searches the shards of all `targets`; `request` is what `demand.body` means. Throws the error of a shard where none could
- * be searched, too_many_buckets, what hosts say of the request, cancelled.
+ * Searches the shards of all `targets`; `request` is what `demand.body` means. Throws the error of a shard if none
+ * could be searched, too_many_buckets, what hosts say of the request, cancelled.
  */
 export async function searchHosts(
   request: SearchRequest,

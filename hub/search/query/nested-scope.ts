@@ -83,8 +83,8 @@ export class NestedScope {
   }
 
   /**
-   * Returns the level of a path, undefined where that is no nested object below this level. What wasn't prepared is made at
-   * once. Throws memory_limit, also where that would have to wait for another search.
+   * Returns the level of a path, undefined if that is no nested object below this level. What wasn't prepared is made
+   * at once. Throws memory_limit, also if that would have to wait for another search.
    */
   below(path: string): NestedScope | undefined {
     const { nested } = this.searcher.mapping;
@@ -112,7 +112,7 @@ export class NestedScope {
     return joined;
   }
 
-  /** Returns the level above at `path`, this one included; undefined where there is none. */
+  /** Returns the level above at `path`, this one included; undefined if there is none. */
   climb(path: string): NestedScope | undefined {
     return this.path === path ? this : this.above?.climb(path);
   }

@@ -15,7 +15,7 @@ export { NO_MORE_DOCS };
 
 /** A node of the query tree. Immutable; used for many shards. */
 export interface Query {
-  /** Binds to a shard. Throws query_shard or request_invalid where the mapping doesn't allow it. */
+  /** Binds to a shard. Throws query_shard or request_invalid if the mapping doesn't allow it. */
   weight(shard: ShardContext, mode: ScoreMode): Weight;
   /** Passes what to mark in text to `sink`; absent for queries that mark nothing. */
   highlight?(sink: HighlightSink, shard: ShardContext): void;
@@ -62,7 +62,7 @@ export interface ScoreMode {
 
 /** A query bound to a shard. */
 export interface Weight {
-  /** Walks the documents of a segment, deleted ones included; null where none match. */
+  /** Walks the documents of a segment, deleted ones included; null if none match. */
   scorer(segment: SegmentReader): Scorer | null;
   /** Number of matching live documents where that is known without walking; else -1. */
   count(segment: SegmentReader): number;
@@ -76,9 +76,9 @@ export interface Weight {
    * takes long. Ends early at the timeout: the segment is not used any more.
    */
   prepare?(segment: SegmentReader, control: SearchControl): Promise<void>;
-  /** Documents that a walk would meet; undefined where that is not known at once. */
+  /** Documents that a walk would meet; undefined if that is not known at once. */
   readonly cost?: ((segment: SegmentReader) => number | undefined) | undefined;
-  /** Names the set among those of a segment; undefined where it depends on more than the segment. */
+  /** Names the set among those of a segment; undefined if it depends on more than the segment. */
   readonly key?: string | undefined;
   /** True where scorers are approximate: a set of the documents isn't made in one step. */
   readonly isDear?: boolean | undefined;
@@ -173,7 +173,7 @@ export abstract class Scorer {
   impactEnd = -1;
   /** Lower bound of the norm bytes in the window, of `norms`. */
   impactNorm = 0;
-  /** Norm bytes that scores depend on; null where they depend on others, or none. */
+  /** Norm bytes that scores depend on; null if they depend on others, or none. */
   readonly norms: Uint8Array | null = null;
 }
 
@@ -339,7 +339,7 @@ export class ShardContext {
     return new ShardContext(this.#searchedIndex, shard, searcher, nowMs, collected, scope);
   }
 
-  /** Counts terms that a clause stands for. Throws request_invalid where they are too many together. */
+  /** Counts terms that a clause stands for. Throws request_invalid if they are too many together. */
   chargeExpansions(terms: number): void {
     const charged = this.#expansions;
     charged.terms += terms;

@@ -33,7 +33,7 @@ export class SearchControl implements Turn {
   #slices = 0;
   #timedOut = false;
 
-  /** `timeoutMs` undefined: no limit. `heap`: share of the heap in use. Throws memory_limit where there is none left. */
+  /** `timeoutMs` undefined: no limit. `heap`: share of the heap in use. Throws memory_limit if there is none left. */
   constructor(clock: Clock, signal: AbortSignal, timeoutMs: number | undefined, heap = heapShare) {
     const nowMs = clock.monotonic();
     this.#clock = clock;
@@ -85,7 +85,7 @@ export class SearchControl implements Turn {
     this.#sliceEndMs = nowMs + sliceMs();
   }
 
-  /** Throws cancelled where the signal is aborted. */
+  /** Throws cancelled if the signal is aborted. */
   check(): void {
     if (this.#signal.aborted)
       throw new AppError("cancelled", "the search was cancelled because its client went away");

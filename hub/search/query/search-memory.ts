@@ -15,8 +15,8 @@ const COLLECT_EVERY_MS = 500;
 const GROWTH_BYTES = 96 * MIB;
 const COLLECT_GROWTH_EVERY_MS = 1_000;
 /**
- * Memory that is given back once no search has run for so long, and the least time between two times: short searches in a row
- * are left alone, and so is indexing.
+ * Memory that is given back once no search has run for this long, and the least time between two times: short searches
+ * in a row are left alone, and so is indexing.
  */
 const IDLE_GROWTH_BYTES = 96 * MIB;
 const IDLE_MS = 5_000;

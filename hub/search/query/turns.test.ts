@@ -84,7 +84,7 @@ test("while memory is tight the search that has used most continues first, but f
   assert.ok(withShort.indexOf("short") < withShort.indexOf("b"), withShort);
 });
 
-/** Takes so many turns of a search that has used so much; returns how many rests there were. */
+/** Takes this many turns of a search that has used so much; returns how many rests there were. */
 async function restsOf(context: TestContext, usedMs: number, turns: number): Promise<number> {
   const timer = context.mock.method(globalThis, "setTimeout");
   for (let times = 0; times < turns; times++) await nextTurn({ usedMs, isOver: false });

@@ -14,9 +14,9 @@ import { ThreadContention } from "./thread-contention.ts";
 const SLICE_MS = 8;
 /** The same while documents are written: each message of the log waits for the slice under way. */
 const WRITING_SLICE_MS = 2;
-/** Documents are being written for so long after the last message, ms. */
+/** Documents are being written for this long after the last message, ms. */
 const WRITING_MS = 500;
-/** Every so many turns the one that has waited longest is next, whatever it has used. */
+/** Every this many turns the one that has waited longest is next, whatever it has used. */
 const OLDEST_EVERY = 4;
 
 /** A search that has used more rests where it must, ms. */

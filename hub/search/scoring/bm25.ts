@@ -23,9 +23,7 @@ export class Bm25 {
   /** What `above` was asked for last: the same for many blocks, and for segments one after another. */
   #above: ScoreBound | undefined;
 
-  /**
-   * `idf`: sum over the terms; `averageLength`: tokens of the field per document, 0 where the field has no norms.
-   */
+  /** `idf`: sum over the terms; `averageLength`: tokens of the field per document, 0 if the field has no norms. */
   constructor(idf: number, averageLength: number, boost: number) {
     this.#weight = Math.fround(Math.fround(idf) * boost * (K1 + 1));
     this.#lengthFactor = lengthFactors(averageLength);

@@ -24,7 +24,7 @@ import { parseDuration } from "#proto/kit/units.ts";
 
 /** Makes a number of a document. */
 export interface ScoreFunction {
-  /** Binds to a shard. Throws request_invalid where the mapping doesn't allow it. */
+  /** Binds to a shard. Throws request_invalid if the mapping doesn't allow it. */
   bind(shard: ShardContext): (segment: SegmentReader) => (doc: number, score: number) => number;
 }
 

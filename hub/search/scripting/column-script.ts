@@ -71,7 +71,7 @@ export class ColumnScript {
     this.#batch = { docs: new Int32Array(length), scores: null, length: 0, unsure: this.unsure };
   }
 
-  /** Returns undefined where the script or the segment isn't of the kind that steps can compute. */
+  /** Returns undefined if the script or the segment isn't of the kind that steps can compute. */
   static bind(
     { compiled, params }: Script,
     shard: ShardContext,
@@ -346,7 +346,7 @@ class Binding {
     return sum;
   }
 
-  /** A keyword field compared with a text; undefined where it is another comparison. */
+  /** A keyword field compared with a text; undefined if it is another comparison. */
   #sameText(value: Expression, other: Expression): Value | undefined {
     const call = callOf(value);
     const text = literalText(other, (path) => this.#param(path));

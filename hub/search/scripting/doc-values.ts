@@ -43,7 +43,7 @@ export class DocValues extends ScriptObject {
     this.doc = doc;
   }
 
-  /** Throws IllegalArgumentException where the mapping has no such field, or one without columns. */
+  /** Throws IllegalArgumentException if the mapping has no such field, or one without columns. */
   override lookup(name: unknown): FieldValues {
     const path = String(name);
     let values = this.#fields.get(path);

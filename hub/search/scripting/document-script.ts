@@ -32,7 +32,7 @@ export function readScoreScript(given: unknown): Script {
 
 /**
  * Finds the documents of a segment for which a script is true; others get the thread between two steps. It throws
- * script_failed where the script fails or isn't boolean.
+ * script_failed if the script fails or isn't boolean.
  */
 export function* documentsWhere(
   script: Script,
@@ -83,8 +83,8 @@ export function scoreOn(
 }
 
 /**
- * Returns what makes a number of a document and its score. It throws script_failed where the script gives no number, or takes
- * more than `maxSteps`.
+ * Returns what makes a number of a document and its score. It throws script_failed if the script gives no number, or
+ * takes more than `maxSteps`.
  */
 export function numberOn(
   script: Script,
@@ -130,7 +130,7 @@ class StepsAhead {
     this.#docs = new Int32Array(Math.min(COLUMN_BLOCK, end));
   }
 
-  /** Returns the index in `values` of a document's number; -1 where the script itself must run on it. */
+  /** Returns the index in `values` of a document's number; -1 if the script itself must run on it. */
   place(doc: number, score: number): number {
     if (doc < this.#from || doc >= this.#to) this.#run(doc, score);
     const at = doc - this.#from;

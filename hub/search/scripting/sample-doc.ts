@@ -30,7 +30,7 @@ export class SampleDoc extends ScriptObject {
     this.#mapping = mapping;
   }
 
-  /** Throws IllegalArgumentException where the mapping has no such field, or one whose values scripts can't read. */
+  /** Throws IllegalArgumentException if the mapping has no such field, or one whose values scripts can't read. */
   override lookup(name: unknown): FieldValues {
     const path = String(name);
     const field = this.#mapping.resolve(path);

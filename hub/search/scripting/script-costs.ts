@@ -20,7 +20,7 @@ const LENGTHY: ReadonlySet<unknown> = new Set([
   "try",
 ]);
 
-/** Returns true where a script has no loops, functions and collections of its own. */
+/** Returns true if a script has no loops, functions and collections of its own. */
 export function isQuick({ compiled }: Script): boolean {
   const { functions, statements } = compiled.syntax;
   try {

@@ -39,7 +39,7 @@ export const PAIR_FUNCTIONS: ReadonlyMap<string, (a: number, b: number) => numbe
   ["hypot", (a: number, b: number) => Math.hypot(a, b)],
 ]);
 
-/** Returns what an expression reads or calls; undefined where it is of another shape. */
+/** Returns what an expression reads or calls; undefined if it is of another shape. */
 export function callOf(expression: Expression): Call | undefined {
   const path = paramPath(expression);
   if (path !== undefined) return { of: "param", path };

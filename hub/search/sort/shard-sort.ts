@@ -114,7 +114,7 @@ function readerOf(field: Field | undefined): (value: unknown) => number {
   };
 }
 
-/** A value as it stands in the field's column, NaN where it is none. */
+/** A value as it stands in the field's column, NaN if it is none. */
 function numberOf(text: string, field: Field | undefined): number {
   if (field?.type === "date") return dateFormat(field.format).parse(text);
   // A count is one of nanoseconds, as answers have it.

@@ -106,12 +106,12 @@ export const SCRIPT_SORT_OPTIONS = {
 /** By score, the best first. */
 export const BY_SCORE: readonly SortKey[] = [{ kind: "score", descending: true }];
 
-/** Returns true where an order is by score, the best first: hits show their score and no sort values. */
+/** Returns true if an order is by score, the best first: hits show their score and no sort values. */
 export function isByScore(sort: readonly SortKey[]): boolean {
   return sort.length === 0 || (sort.length === 1 && sort[0]!.kind === "score" && sort[0]!.descending);
 }
 
-/** Returns true where an order needs the scores of documents. */
+/** Returns true if an order needs the scores of documents. */
 export function needsScores(sort: readonly SortKey[]): boolean {
   return sort.some(
     (key) => key.kind === "score" || (key.kind === "script" && key.script.compiled.source.includes("_score")),
@@ -156,7 +156,7 @@ function parseEntry(json: unknown, context: SortContext): SortKey[] {
 
 /**
  * Documents are sorted by the thousand, so that only scripts that are quick run meanwhile; texts, and numbers of other
- * scripts, are computed before as a field. Throws not_offered where there are no such fields.
+ * scripts, are computed before as a field. Throws not_offered if there are no such fields.
  */
 function scriptKey(json: JsonObject, { fields }: SortContext): SortKey {
   const options = readOptions("_script", json, SCRIPT_SORT_OPTIONS, "option");

@@ -229,10 +229,10 @@ async function candidates(
   return all;
 }
 
-/** An input of a document that fits; the text is undefined where the document doesn't have it as it stands. */
+/** An input of a document that fits; the text is undefined if the document doesn't have it as it stands. */
 type FoundInput = Pick<Candidate, "weight" | "contexts"> & { readonly text: string | undefined };
 
-/** The input of a document that `fits`, and whose contexts do, of the greatest weight; undefined where none does. */
+/** The input of a document that `fits`, and whose contexts do, of the greatest weight; undefined if none does. */
 function inputOf(
   source: Uint8Array,
   path: string,

@@ -183,7 +183,7 @@ interface Words {
   readonly synonyms: string[];
 }
 
-/** Returns the words of a text without their shingles. Throws request_invalid where there are shingles alone. */
+/** Returns the words of a text without their shingles. Throws request_invalid if there are shingles alone. */
 function unigramsOf(analyzer: Analyzer, given: string, { options, generators }: PhraseRules): Words[] {
   const { force_unigrams: isForced, field } = options;
   if (isForced && generators.length === 0 && analyzer.shingles?.hasUnigrams === false)

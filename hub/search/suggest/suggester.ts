@@ -37,10 +37,10 @@ export interface SuggestNotes {
 export interface Suggester<State = unknown> {
   /** Name of its kind: term, phrase, completion. */
   readonly kind: string;
-  /** Throws request_invalid where a shard can't be asked: the others still can. */
+  /** Throws request_invalid if a shard can't be asked: the others still can. */
   check?(shard: SuggestShard): void;
   /** Throws cancelled, memory_limit. */
   collect(shards: readonly SuggestShard[], control: SearchControl, notes: SuggestNotes): Promise<State>;
-  /** `states`: of hosts that had shards to look in. Throws request_invalid where none of them has the field. */
+  /** `states`: of hosts that had shards to look in. Throws request_invalid if none of them has the field. */
   merge(states: readonly State[]): Suggested[];
 }

@@ -56,7 +56,7 @@ interface WordRules {
 
 /** What one host has. Plain data. */
 interface TermState {
-  /** Of the first shard that has the field; undefined where none has. */
+  /** Of the first shard that has the field; undefined if none has. */
   readonly order: number | undefined;
   readonly words: readonly WordState[];
 }
@@ -117,7 +117,7 @@ export function termSuggester(given: string, body: JsonObject): Suggester<TermSt
   };
 }
 
-/** The words as the first shard with the field has them. Throws request_invalid where no shard has it. */
+/** The words as the first shard with the field has them. Throws request_invalid if no shard has it. */
 function wordsOfFirst(states: readonly TermState[], field: string): readonly WordState[] {
   const known = states.filter(({ order }) => order !== undefined);
   if (known.length === 0 && states.length > 0)
@@ -125,7 +125,7 @@ function wordsOfFirst(states: readonly TermState[], field: string): readonly Wor
   return known.toSorted((a, b) => a.order! - b.order!)[0]?.words ?? [];
 }
 
-/** The words of a text as the field's analyzer has them; none where no shard has the field. */
+/** The words of a text as the field's analyzer has them; none if no shard has the field. */
 function wordsOf(
   shards: readonly SuggestShard[],
   given: string,

@@ -5,7 +5,7 @@ import { AppError, isErrorCode } from "#proto/kit/errors.ts";
 import { LateBucket } from "./late-bucket.ts";
 import { HEADER_BYTES, SMALL_INTS, SMALL_SHAPES, Tag, WIRE_VERSION } from "./tags.ts";
 
-/** Texts up to so many bytes are read byte by byte, which is faster than a call. */
+/** Texts up to this many bytes are read byte by byte, which is faster than a call. */
 const SHORT_TEXT = 12;
 
 /** Returns the value in `bytes`, parts of which it may refer to. Throws data_corrupt. */

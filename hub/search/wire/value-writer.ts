@@ -14,7 +14,7 @@ const MAX_KNOWN_TEXTS = 512;
 /** UTF-16 units up to which a text is remembered. */
 const MAX_KNOWN_LENGTH = 40;
 
-/** Texts up to so many units are written unit by unit, which is faster than a call while they are ASCII. */
+/** Texts up to this many units are written unit by unit, which is faster than a call while they are ASCII. */
 const SHORT_TEXT = 48;
 
 /** Items of a list from which on the list is written in steps, and items of a step. */
@@ -198,7 +198,7 @@ class ValueWriter {
     this.#length += bytes.length;
   }
 
-  /** Writes a list of numbers as such; false, having done nothing, where there are others in it. */
+  /** Writes a list of numbers as such; false, having done nothing if there are others in it. */
   #isNumbers(list: readonly unknown[]): boolean {
     for (let at = 0; at < list.length; at++) if (typeof list[at] !== "number") return false;
     if (list.length === 0) return false;
@@ -252,7 +252,7 @@ class ValueWriter {
     this.#length += this.#bytes.write(text, this.#length, "utf8");
   }
 
-  /** Writes a text unit by unit; false, having done nothing, where it isn't ASCII. */
+  /** Writes a text unit by unit; false, having done nothing if it isn't ASCII. */
   #ascii(text: string): boolean {
     this.#reserve(text.length + 1);
     const bytes = this.#bytes;

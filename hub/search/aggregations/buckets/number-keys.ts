@@ -14,7 +14,10 @@ export interface NumberedBuckets {
 /** Slots of a new table, a power of two. */
 const FIRST_SLOTS = 128;
 
-/** A table of so many slots becomes several, by the highest bits of the hash: each grows by itself, within milliseconds. */
+/**
+ * A table of this many slots becomes several, by the highest bits of the hash: each grows by itself, within
+ * milliseconds.
+ */
 const SPLIT_SLOTS = 131_072;
 const PARTS = 64;
 const PART_SHIFT = 26;

@@ -25,7 +25,7 @@ export interface ValueSource {
   readonly script: ValueScript | undefined;
 }
 
-/** Reads the options `field` and `script`. Throws request_invalid where both are missing, script_failed. */
+/** Reads the options `field` and `script`. Throws request_invalid if both are missing, script_failed. */
 export function readValueSource(
   { field, script }: { readonly field: string | undefined; readonly script: unknown },
   name: string,
@@ -36,7 +36,7 @@ export function readValueSource(
 
 /** Numbers of a shard. */
 export interface OpenNumbers {
-  /** undefined where there is none, or it isn't mapped. */
+  /** undefined if there is none, or it isn't mapped. */
   readonly field: Field | undefined;
   readonly values: NumericValues;
   /** Goes on to a segment. */

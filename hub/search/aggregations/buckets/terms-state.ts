@@ -84,7 +84,7 @@ const STEP_LEAVES = 8;
 /** Buckets that all owners of a shard together return beyond what was asked for. */
 const MAX_HANDED_ON = 100_000;
 
-/** Returns how many buckets a shard returns for each of so many owners. */
+/** Returns how many buckets a shard returns for each of this many owners. */
 export function handedOn(shardSize: number, owners = 1): number {
   return Math.max(shardSize, Math.min(MIN_HANDED_ON, Math.floor(MAX_HANDED_ON / owners)));
 }
@@ -97,7 +97,7 @@ export function textState(handed: HandedOn): TermsState {
   return { ...handed, parts: 1, kind: "text", format: RAW };
 }
 
-/** Chooses what a shard returns for one of so many owners, in steps. */
+/** Chooses what a shard returns for one of this many owners, in steps. */
 export function handOn(
   { choose, shape, shardSize }: TermsContext,
   terms: CollectedTerms,
@@ -111,7 +111,7 @@ export function cutTerms(terms: CollectedTerms, shape: TermsShape, shardSize: nu
   return atOnce(cutSteps(terms, shape, shardSize));
 }
 
-/** Like cutTerms, in steps; `owners`: so many return buckets. */
+/** Like cutTerms, in steps; `owners`: this many return buckets. */
 function* cutSteps(terms: CollectedTerms, shape: TermsShape, shardSize: number, owners = 1): Steps<HandedOn> {
   const keep = handedOn(shardSize, owners);
   if (terms.length <= keep) {

@@ -103,7 +103,7 @@ export class CompositeCollector implements Collector<CompositeState> {
     }
   }
 
-  /** The bucket of a key, -1 where it isn't wanted. */
+  /** The bucket of a key, -1 if it isn't wanted. */
   #bucket(key: readonly KeyPart[]): number {
     const { behind, compare } = this.#collection;
     return behind !== undefined && compare(key, behind) <= 0 ? -1 : this.#keys.bucket(key);
@@ -150,7 +150,7 @@ class FirstKeys {
     this.#budget = budget;
   }
 
-  /** Returns the bucket of a key, or -1 where the key isn't wanted. */
+  /** Returns the bucket of a key, or -1 if the key isn't wanted. */
   bucket(key: readonly KeyPart[]): number {
     if (this.#last !== undefined && this.#compare(key, this.#last) > 0) return -1;
     const text = JSON.stringify(key);
@@ -211,7 +211,7 @@ function medianOf<T>(a: T, b: T, c: T, compare: (a: T, b: T) => number): T {
 /** Combinations of one document's values. */
 const MAX_COMBINATIONS = 10_000;
 
-/** Every way to take one value of each list; none where a list is empty. Throws request_invalid for too many. */
+/** Every way to take one value of each list; none if a list is empty. Throws request_invalid for too many. */
 export function combinations<Part>(lists: readonly (readonly Part[])[]): Part[][] {
   const count = lists.reduce((product, { length }) => product * length, 1);
   if (count > MAX_COMBINATIONS)

@@ -27,7 +27,7 @@ export class PartNumbers {
   readonly #parts: KeyPart[] = [];
   readonly #keywords = new KeywordValues();
   readonly #values = new NumericValues();
-  /** Of the open segment, by ordinal; null where its field isn't of keywords. */
+  /** Of the open segment, by ordinal; null if its field isn't of keywords. */
   #byOrdinal: Int32Array | null = null;
   #text: (ordinal: number) => string = () => "";
   #lastValue = Number.NaN;
@@ -69,7 +69,7 @@ export class PartNumbers {
     return this.#parts[number]!;
   }
 
-  /** True where there are so many parts that all numbers should be forgotten. */
+  /** True where there are this many parts that all numbers should be forgotten. */
   get isFull(): boolean {
     return this.#parts.length > MAX_PARTS;
   }
@@ -151,7 +151,7 @@ export class KnownKeys {
     for (const part of this.#parts) part.read(docs, length);
   }
 
-  /** Number of the key of a document of the batch; -1 where it has none. */
+  /** Number of the key of a document of the batch; -1 if it has none. */
   number(at: number): number {
     let number = this.#parts[0]!.numbers[at]!;
     for (let next = 1; number >= 0 && next < this.#parts.length; next++) {
@@ -166,7 +166,7 @@ export class KnownKeys {
     return this.#parts.map((part) => part.part(part.numbers[at]!));
   }
 
-  /** The bucket of a key; undefined where it isn't known. */
+  /** The bucket of a key; undefined if it isn't known. */
   bucket(number: number): number | undefined {
     const bucket = number < this.#buckets.length ? this.#buckets[number]! : UNKNOWN;
     return bucket === UNKNOWN ? undefined : bucket;

@@ -39,7 +39,7 @@ export const reverseNested: AggregationType = {
   },
 };
 
-/** Returns what collects the objects at `path`; there are none where that is no nested object. */
+/** Returns what collects the objects at `path`; there are none if that is no nested object. */
 function collectObjects(path: string): Collect {
   return (shard, budget, below) => {
     const scope = shard.scope.below(path);
@@ -86,7 +86,7 @@ function collectParents(path: string): Collect {
 
 /** Leads from documents of one level to those of another. */
 interface Join {
-  /** Opens a segment; returns that of the other level, undefined where it has none. */
+  /** Opens a segment; returns that of the other level, undefined if it has none. */
   open(segment: Parameters<Collector["segment"]>[0]): Parameters<Collector["segment"]>[0] | undefined;
   /** Calls `add` with the documents of the other level, ascending. */
   each(doc: number, add: (doc: number) => void, owner: number): void;

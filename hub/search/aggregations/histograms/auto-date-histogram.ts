@@ -217,7 +217,7 @@ class AutoDateHistogram implements Aggregation<AutoState> {
     };
   }
 
-  /** Smallest multiple that makes few enough buckets; undefined where a coarser unit is needed. */
+  /** Smallest multiple that makes few enough buckets; undefined if a coarser unit is needed. */
   #multiple(count: number, step: number): number | undefined {
     const { multiples } = STEPS[step]!;
     const found = multiples.find((multiple) => Math.ceil(count / multiple) <= this.#wanted);

@@ -48,7 +48,7 @@ export interface HistogramBounds {
 /** So many times as long as one bucket are others at most: months have 28 to 31 days, days 23 to 25 hours. */
 const LONGEST_BUCKET = 1.2;
 
-/** Makes bounds of what the option `name` gave. Throws request_invalid where they are the wrong way round. */
+/** Makes bounds of what the option `name` gave. Throws request_invalid if they are the wrong way round. */
 export function histogramBounds(
   json: JsonObject,
   read: (value: unknown) => number,

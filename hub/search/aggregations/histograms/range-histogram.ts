@@ -68,7 +68,7 @@ export class RangeHistogramCollector implements Collector<HistogramState> {
   readonly #keys: KeyTable<number>;
   readonly #collected: BucketCollector;
   readonly #bounds = BOUNDS.map((bound) => ({ ...bound, values: new NumericValues() }));
-  /** Of each document of a batch; NaN where it has no such bound. */
+  /** Of each document of a batch; NaN if it has no such bound. */
   #from = new Float64Array(0);
   #to = new Float64Array(0);
   /** Ranges that begin and end in a bucket, where nothing below has to see those between. */
@@ -128,14 +128,14 @@ export class RangeHistogramCollector implements Collector<HistogramState> {
     }
   }
 
-  /** The bucket behind one. Throws request_invalid where there is none. */
+  /** The bucket behind one. Throws request_invalid if there is none. */
   #next(key: number): number {
     const next = this.#buckets.next(key);
     if (!(next > key)) throw endless(this.#buckets.field, MAX_BUCKETS);
     return next;
   }
 
-  /** Sets the bounds of a batch. Throws request_invalid where a document has several ranges. */
+  /** Sets the bounds of a batch. Throws request_invalid if a document has several ranges. */
   #read(docs: Int32Array, length: number): void {
     if (this.#from.length < length) {
       this.#from = new Float64Array(length);

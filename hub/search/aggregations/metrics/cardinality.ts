@@ -173,9 +173,9 @@ class CardinalityCollector implements Collector<DistinctState> {
   readonly #exact: bigint[] = [];
   #keywordColumn: KeywordColumn | null = null;
   #numericColumn: NumericColumn | null = null;
-  /** Hash by ordinal of the segment, NaN where it isn't made yet. */
+  /** Hash by ordinal of the segment, NaN if it isn't made yet. */
   #hashes = new Float64Array(0);
-  /** Documents by ordinal of one bucket in the open segment, -1 where there is none. */
+  /** Documents by ordinal of one bucket in the open segment, -1 if there is none. */
   #counts = new Int32Array(0);
   #countedBucket = -1;
 

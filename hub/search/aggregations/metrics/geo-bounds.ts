@@ -24,7 +24,7 @@ export const geoBounds: AggregationType = {
   },
 };
 
-/** JSON-able; longitudes apart for both halves of the earth, null where there are none. */
+/** JSON-able; longitudes apart for both halves of the earth, null if there are none. */
 interface BoundsState {
   readonly top: number | null;
   readonly bottom: number | null;

@@ -167,7 +167,7 @@ class MatrixCollector implements Collector<Moments> {
     return this.#buckets[bucket] ?? noMoments(this.#fields.length);
   }
 
-  /** A bucket's numbers grow with the pairs of fields, and count as so many buckets. */
+  /** A bucket's numbers grow with the pairs of fields, and count as this many buckets. */
   #of(bucket: number): Moments {
     const known = this.#buckets[bucket];
     if (known !== undefined) return known;

@@ -99,7 +99,7 @@ class Rate implements Aggregation {
   }
 }
 
-/** How many units a bucket is long. Throws request_invalid where that isn't the same for all buckets. */
+/** How many units a bucket is long. Throws request_invalid if that isn't the same for all buckets. */
 function unitsOf(unit: Unit | undefined, period: BucketPeriod | undefined): number {
   if (unit === undefined || period === undefined) return 1;
   if (unit in UNIT_MS) return (period.endMs - period.startMs) / UNIT_MS[unit as keyof typeof UNIT_MS];

@@ -9,7 +9,7 @@ import { flag, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
-/** Counts of characters take about as much memory as so many buckets. */
+/** Counts of characters take about as much memory as this many buckets. */
 const STATE_BUCKETS = 16;
 
 const OPTIONS = {

@@ -86,7 +86,7 @@ function firstNames(paths: Paths): string[] {
   return paths.flatMap(([, { names }]) => names.slice(0, 1));
 }
 
-/** Returns the script's params with the bucket's numbers; undefined where one is missing and gaps are skipped. */
+/** Returns the script's params with the bucket's numbers; undefined if one is missing and gaps are skipped. */
 function paramsOf(
   bucket: Bucket,
   paths: Paths,

@@ -158,7 +158,7 @@ export class ValueCounts {
     this.#counts = new Int32Array(0);
   }
 
-  /** Counts a run of one bucket; false where that is no gain, or can't be done. */
+  /** Counts a run of one bucket; false if that is no gain, or can't be done. */
   add(run: SegmentRun, bucket: number): boolean {
     const column = this.#column;
     if (column === null || column.kind === "double" || column.min < 0 || column.max > MAX_VALUE) return false;

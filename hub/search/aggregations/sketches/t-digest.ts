@@ -11,7 +11,7 @@ export interface DigestState {
 export const MIN_COMPRESSION = 20;
 export const MAX_COMPRESSION = 3000;
 
-/** Values that are kept as they are: so many for each unit of the compression, and at most for small compressions. */
+/** Values that are kept as they are: this many for each unit of the compression, and at most for small compressions. */
 const EXACT_FACTOR = 10;
 const MAX_EXACT = 2000;
 

@@ -15,7 +15,7 @@ const LIMIT_BYTES = 96 * 1024 * 1024;
 const LARGEST_SHARE = 1 / 2;
 /** Memory of a term: its bytes, where it ends, its hash, its slots, its number in some segments. */
 const TERM_BYTES = 64;
-/** A table with so many times the terms of the segments is made again: most of its terms are gone. */
+/** A table with this many times the terms of the segments is made again: most of its terms are gone. */
 const STALE_FACTOR = 2;
 /** Terms that a table may have whatever the segments have. */
 const FEW_TERMS = 10_000;
@@ -59,8 +59,8 @@ export class SharedTermsCache {
   }
 
   /**
-   * Returns the terms of a field of an index (by UUID); undefined where they would take too much memory. `values`: terms of all segments, those
-   * of several segments several times.
+   * Returns the terms of a field of an index (by UUID); undefined if they would take too much memory. `values`: terms
+   * of all segments, those of several segments several times.
    */
   open(index: string, path: string, values: number): SharedTerms | undefined {
     if (values * TERM_BYTES > this.#limitBytes * LARGEST_SHARE) return undefined;

@@ -20,7 +20,7 @@ export interface OrdinalCounts {
 /** Orders that can be had without knowing all buckets: the most frequent terms, or the first ones. */
 export type MergeOrder = "frequent" | "first";
 
-/** Returns the order in which terms can be joined; undefined where all buckets have to be there. */
+/** Returns the order in which terms can be joined; undefined if all buckets have to be there. */
 export function mergeOrder([first, second, ...more]: readonly BucketOrder[]): MergeOrder | undefined {
   if (first === undefined || more.length > 0) return undefined;
   if (first.by === "key" && !first.descending && second === undefined) return "first";
@@ -169,7 +169,7 @@ class FirstTerms {
 class MostFrequent {
   readonly #keep: number;
   #buckets: TermBucket[] = [];
-  /** Terms of so many documents or fewer aren't wanted any more. */
+  /** Terms of this many documents or fewer aren't wanted any more. */
   #passed = 0;
 
   constructor(keep: number) {

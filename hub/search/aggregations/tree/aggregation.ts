@@ -41,7 +41,7 @@ export interface Collector<State = unknown> {
    * them). Returns false, having done nothing, where `collect` must be called instead. The mask is the caller's.
    */
   collectBlock?(block: number, mask: Uint32Array | null, count: number, bucket: number): boolean;
-  /** Documents of a run of blocks, all of one owning bucket. Returns false, having done nothing, where that is no gain. */
+  /** Documents of a run of blocks, all of one owning bucket. Returns false, having done nothing if that is no gain. */
   collectRun?(run: SegmentRun, bucket: number): boolean;
   /** True where `collectBy` can be called for the open segment and that column. */
   takesBy?(column: KeywordColumn): boolean;
@@ -100,7 +100,7 @@ export class CollectBudget {
     this.#limit = limit;
   }
 
-  /** Counts the buckets of a document but for its first one. Throws request_invalid where those of all are too many. */
+  /** Counts the buckets of a document but for its first one. Throws request_invalid if those of all are too many. */
   chargeFurther(buckets: number): void {
     this.#further += Math.max(0, buckets);
     if (this.#further <= MAX_FURTHER) return;
@@ -139,7 +139,7 @@ function limitOfMemory(): number {
 export interface BucketPeriod {
   readonly startMs: number;
   readonly endMs: number;
-  /** Set where the buckets are so many months long. */
+  /** Set where the buckets are this many months long. */
   readonly months: number | undefined;
 }
 

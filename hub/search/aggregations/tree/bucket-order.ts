@@ -31,7 +31,7 @@ export function readOrder(json: unknown, owner: string): BucketOrder[] {
   });
 }
 
-/** Throws request_invalid where an order names no metric below. */
+/** Throws request_invalid if an order names no metric below. */
 export function checkOrder(order: readonly BucketOrder[], below: AggregationTree, owner: string): void {
   for (const { by, name, part } of order) {
     if (by !== "metric") continue;

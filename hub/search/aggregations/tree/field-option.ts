@@ -7,7 +7,7 @@ import type { ShardContext } from "#hub/search/query/query.ts";
 import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
-/** Returns the field. Throws request_invalid where none was given. */
+/** Returns the field. Throws request_invalid if none was given. */
 export function requireField(field: string | undefined, name: string): string {
   if (field !== undefined) return field;
   throw new AppError(

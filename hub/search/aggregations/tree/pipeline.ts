@@ -78,7 +78,7 @@ export function parsePath(given: unknown, owner: string): BucketPath {
   return { names: [...names.slice(0, -1), last[1]!], part: (last[2] ?? last[3] ?? "").replace(/^"|"$/g, "") };
 }
 
-/** Returns the number of a bucket at a path; NaN where it has none. Empty buckets count as the policy says. */
+/** Returns the number of a bucket at a path; NaN if it has none. Empty buckets count as the policy says. */
 export function valueAt(bucket: Bucket, path: BucketPath, gaps: GapPolicy): number {
   const [first] = path.names;
   if (path.names.length === 1 && first === "_count") return Number(bucket["doc_count"]);
@@ -96,7 +96,7 @@ export function valueAt(bucket: Bucket, path: BucketPath, gaps: GapPolicy): numb
   return gaps === "insert_zeros" ? 0 : Number.NaN;
 }
 
-/** Throws aggregation_failed where an answer is no single number. */
+/** Throws aggregation_failed if an answer is no single number. */
 function checkSingle(answer: unknown, name: string): void {
   if (!isObject(answer)) return;
   if ("buckets" in answer) throw noNumber(bucketsClass(bucketsOf(answer)), name);
@@ -136,7 +136,7 @@ export function bucketsOf(answer: JsonObject): Bucket[] {
   return isObject(buckets) ? (Object.values(buckets) as Bucket[]) : [];
 }
 
-/** The answer of a number; null where there is none. */
+/** The answer of a number; null if there is none. */
 export function simpleValue(value: number, format: (value: number) => string | undefined): JsonObject {
   if (!Number.isFinite(value)) return { value: null };
   const printed = format(value);

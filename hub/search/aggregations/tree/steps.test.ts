@@ -18,7 +18,7 @@ import {
 import { atOnce, type Steps, sortedSteps } from "./steps.ts";
 
 const DOCS = 6000;
-/** A pause must be possible after so many values. */
+/** A pause must be possible after this many values. */
 const VALUES_A_STEP = 1024;
 
 const index = new IndexFixture({

@@ -2,12 +2,12 @@
 
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 
-/** Pauses may be made where it yields; none of its steps takes longer than a millisecond or so. */
+/** Pauses may be made if it yields; none of its steps takes longer than a millisecond or so. */
 export type Steps<T> = Generator<void, T>;
 
 /**
- * Runs steps to their end, with pauses; a step that yields "waits" goes on in another turn. Throws cancelled, memory_limit;
- * the steps are ended then, so that they give back what they hold.
+ * Runs steps to their end, with pauses; a step that yields "waits" continues in another turn. Throws cancelled,
+ * memory_limit; the steps are ended then, so that they give back what they hold.
  */
 export async function withPauses<T>(
   steps: Steps<T> | Generator<undefined | "waits", T>,
@@ -24,7 +24,7 @@ export async function withPauses<T>(
   }
 }
 
-/** Like `withPauses`; returns undefined where the time of the request is over before, except of the last step. */
+/** Like `withPauses`; returns undefined if the time of the request is over before, except of the last step. */
 export async function untilTimeout<T>(
   steps: Generator<undefined | "waits", T>,
   control: SearchControl,

@@ -20,7 +20,7 @@ export class Batch {
     this.scores = withScores ? new Float32Array(most) : null;
   }
 
-  /** Takes the next documents, or none where they take long to find; false after the last. */
+  /** Takes the next documents, or none if they take long to find; false after the last. */
   take(scorer: Scorer): boolean {
     this.length = scorer.fill(this.docs, this.scores);
     return this.length > 0 || scorer.doc !== NO_MORE_DOCS;

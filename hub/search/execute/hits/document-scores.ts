@@ -19,7 +19,7 @@ export class DocumentScores {
     this.#scorer = undefined;
   }
 
-  /** Returns the score of a document of the open segment; 0 where the query does not match it. */
+  /** Returns the score of a document of the open segment; 0 if the query does not match it. */
   of(doc: number): number {
     let scorer = this.#scorer;
     // A scorer does not go back: where buckets bring earlier documents, a new one begins at the start.

@@ -15,7 +15,7 @@ const FIRST_BLOCKS = 8;
 /** Blocks that are narrowed at a time. */
 const STEP = 32;
 
-/** Offers the documents of `set` to `top`, whose segment is open. Ends early where the time is over. Throws cancelled. */
+/** Offers the documents of `set` to `top`, whose segment is open. Ends early if the time is over. Throws cancelled. */
 export async function collectSetHits(
   segment: SegmentReader,
   set: Bitset,
@@ -49,7 +49,7 @@ export async function collectSetHits(
   }
 }
 
-/** The blocks with documents of the set that probably hold the best hits; none where the order doesn't say. */
+/** The blocks with documents of the set that probably hold the best hits; none if the order doesn't say. */
 function bestBlocks(blocks: SetBlocks, top: TopHits): number[] {
   if (!top.knowsBest || blocks.blockCount <= FIRST_BLOCKS) return [];
   const chosen: { readonly block: number; readonly best: number }[] = [];

@@ -109,8 +109,8 @@ export class TopHits {
   }
 
   /**
-   * The blocks of the open segment that probably hold the best hits, ascending; none where the order doesn't say.
-   * What is collected from them first lets most of the others be skipped.
+   * The blocks of the open segment that probably hold the best hits, ascending; none if the order doesn't say. What is
+   * collected from them first lets most of the others be skipped.
    */
   bestBlocks(): number[] {
     const key = this.#keys[0];
@@ -259,7 +259,7 @@ export interface RankedHit {
 export interface RescorePass {
   /** Factor of the score before. */
   readonly weight: number;
-  /** Score of the second query and its factor; undefined where it didn't match, or the hit was out of the window. */
+  /** Score of the second query and its factor; undefined if it didn't match, or the hit was out of the window. */
   readonly second: { readonly score: number; readonly weight: number } | undefined;
   /** How both were combined: "sum", "avg" … */
   readonly combine: string;

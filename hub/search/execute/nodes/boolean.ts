@@ -189,7 +189,7 @@ class BooleanWeight implements Weight {
   }
 }
 
-/** Returns all scorers, null where one of the weights has none. */
+/** Returns all scorers, null if one of the weights has none. */
 function scorers(weights: readonly Weight[], segment: SegmentReader): Scorer[] | null {
   const found: Scorer[] = [];
   for (const weight of weights) {

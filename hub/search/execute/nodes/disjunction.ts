@@ -177,7 +177,7 @@ export class DisjunctionScorer extends Scorer {
     return Math.fround(best + this.#tieBreaker * (sum - best));
   }
 
-  /** Gathers the window that begins with the first useful document at or after `from`; false where there is none. */
+  /** Gathers the window that begins with the first useful document at or after `from`; false if there is none. */
   #open(from: number): boolean {
     this.#helpers = 0;
     // Helpers are no help where a document needs several matches: all of them have to be known.
@@ -212,7 +212,7 @@ export class DisjunctionScorer extends Scorer {
 
   /**
    * Puts the window from the first document at or after `from` that may score above #minScore up to where none may any
-   * more, and sets what parts give in it at most; false where there is no such document.
+   * more, and sets what parts give in it at most; false if there is no such document.
    */
   #findUseful(from: number): boolean {
     let start = from;
@@ -241,7 +241,7 @@ export class DisjunctionScorer extends Scorer {
     }
   }
 
-  /** Adds the helpers' scores of a document; false where it isn't of use. */
+  /** Adds the helpers' scores of a document; false if it isn't of use. */
   #complete(slot: number): boolean {
     if (Math.fround(this.#sum[slot]! + this.#helpersMost) <= this.#minScore) return false;
     const doc = this.#base + slot;

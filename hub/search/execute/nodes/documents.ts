@@ -98,7 +98,7 @@ export abstract class SetNode implements Query {
   }
 }
 
-/** Runs `steps` to their end, with pauses; undefined where the time is over before. Throws cancelled. */
+/** Runs `steps` to their end, with pauses; undefined if the time is over before. Throws cancelled. */
 export async function inSteps<T>(steps: Generator<void, T>, control: SearchControl): Promise<T | undefined> {
   for (let step = steps.next(); ; step = steps.next()) {
     if (step.done === true) return step.value;

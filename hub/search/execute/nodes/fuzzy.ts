@@ -139,7 +139,7 @@ class FuzzyWeight implements Weight {
     return this.#bound;
   }
 
-  /** Returns true where the weight is bound. */
+  /** Returns true if the weight is bound. */
   #step(): boolean {
     const step = this.#expansion.next();
     if (step.done === true) this.#bound = this.#bind(step.value);

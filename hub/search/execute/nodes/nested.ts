@@ -37,7 +37,7 @@ export class NestedNode implements Query {
     this.#nested = nested;
   }
 
-  /** Throws query_shard where the path is no nested object; memory_limit. */
+  /** Throws query_shard if the path is no nested object; memory_limit. */
   weight(shard: ShardContext, mode: ScoreMode): Weight {
     const { path, query, score, ignoreUnmapped } = this.#nested;
     const scope = shard.scope.below(path);

@@ -83,7 +83,7 @@ export interface PhraseOptions {
   /** Null where scores aren't needed. */
   readonly similarity: Bm25 | null;
   readonly norms: Uint8Array | null;
-  /** Finds all documents with the phrase at once; undefined where that isn't possible. */
+  /** Finds all documents with the phrase at once; undefined if that isn't possible. */
   readonly members?: () => Bitset | null | undefined;
 }
 

@@ -82,7 +82,7 @@ export class PhraseNode implements Query {
     return explainBm25({ ...found, freq: scorer.freq, counted: "phraseFreq" }, place);
   }
 
-  /** Whether so many documents have to be looked at that it can't be done at once. */
+  /** Whether this many documents have to be looked at that it can't be done at once. */
   #isLong(segment: SegmentReader): boolean {
     if (this.#slop === 0 && this.#parts.every(({ terms }) => terms.length === 1)) return false;
     const dictionary = segment.terms(this.#field);

@@ -5,7 +5,7 @@ import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { NO_MORE_DOCS, type Scorer, type Weight } from "#hub/search/query/query.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 
-/** A condition of at least one in so many documents is worth a set of bits: fewer documents are walked sooner. */
+/** A condition of at least one in this many documents is worth a set of bits: fewer documents are walked sooner. */
 const DENSE = 64;
 
 /** True for conditions that so few documents of a segment fit that walking them is cheaper than a set. */

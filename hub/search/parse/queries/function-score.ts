@@ -143,7 +143,7 @@ export const scriptScore: QueryType = {
   },
 };
 
-/** A search throws request_invalid where a score is negative: from 7.0 on none may be. */
+/** A search throws request_invalid if a score is negative: from 7.0 on none may be. */
 function notNegative(made: ScoreFunction): ScoreFunction {
   return {
     bind(shard) {

@@ -51,7 +51,7 @@ function boundTerm(shard: ShardContext, name: string, term: string): BoundSpan {
   return { field, scoredField: field, text: `${field}:${term}`, source };
 }
 
-/** Returns the path of a text field with positions; undefined where it isn't mapped. Throws query_shard. */
+/** Returns the path of a text field with positions; undefined if it isn't mapped. Throws query_shard. */
 function positionsOf(shard: ShardContext, name: string, query: string): string | undefined {
   const field = fieldOf(shard, name);
   if (field === undefined) return undefined;
@@ -256,7 +256,7 @@ export const spanMulti: QueryType = {
   },
 };
 
-/** Throws query_shard where the query isn't one of terms on the shard. */
+/** Throws query_shard if the query isn't one of terms on the shard. */
 function boundTerms(shard: ShardContext, name: string, query: Query): BoundSpan {
   const path = positionsOf(shard, name, "SpanMultiTermQueryWrapper");
   const field = path ?? name;
@@ -283,7 +283,7 @@ function boundTerms(shard: ShardContext, name: string, query: Query): BoundSpan 
   });
 }
 
-/** Throws parsing where there are no clauses. */
+/** Throws parsing if there are no clauses. */
 function clausesOf(owner: string, given: unknown): readonly unknown[] {
   if (Array.isArray(given) && given.length > 0) return given as readonly unknown[];
   throw new AppError("parsing", `${owner} must include [clauses]`);
