@@ -122,7 +122,7 @@ export class JsonWriter {
     }
   }
 
-  /** Writes a short text; returns false, and writes nothing, where one of its characters is no byte or needs an escape. */
+  /** Writes a short text; returns false, and writes nothing if one of its characters is no byte or needs an escape. */
   #short(text: string): boolean {
     this.reserve(SHORT_TEXT + 2);
     const { bytes } = this;

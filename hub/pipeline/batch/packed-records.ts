@@ -39,7 +39,7 @@ export class RecordPacker {
   }
 }
 
-/** Returns the records as objects over the packed bytes; `sourceKey`: of the message, empty where there is none. */
+/** Returns the records as objects over the packed bytes; `sourceKey`: of the message, empty if there is none. */
 export function unpackRecords(packed: PackedRecords, sourceKey: string): OutputRecord[] {
   const { bytes, ends, targets, targetPlaces, ids, places, timesMs } = packed;
   return ids.map((id, at) => ({

@@ -1,6 +1,6 @@
 /** What each plugin of a program did: counts of all events, times of some. */
 
-/** Times are taken of one event in so many: reading the clock costs as much as a small filter. */
+/** Times are taken of one event in this many: reading the clock costs as much as a small filter. */
 const SAMPLE = 32;
 
 /** Statistics of one plugin since the last `take`. */

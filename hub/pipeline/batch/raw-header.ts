@@ -41,7 +41,7 @@ interface Fields {
   compression: number;
 }
 
-/** Returns the header of the LogBatch in `bytes`. Throws data_corrupt where it is none. */
+/** Returns the header of the LogBatch in `bytes`. Throws data_corrupt if it is none. */
 export function readRawHeader(bytes: Uint8Array): RawHeader {
   const fields: Fields = {
     agentId: "",

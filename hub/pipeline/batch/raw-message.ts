@@ -21,7 +21,7 @@ export interface RawMessage {
   readonly sourceKey: string;
   /** Pipeline whose own input it is from; empty: from an agent. */
   readonly pipelineId: string;
-  /** Sequence of the message in RAW; 0 where it isn't known. */
+  /** Sequence of the message in RAW; 0 if it isn't known. */
   readonly sequence: number;
   readonly inputType: string;
   /** Path of the file, or empty. */
@@ -49,7 +49,7 @@ export function sourceKeyOf(agentId: string, fileKey: string, generation: number
   return `${agentId}/${fileKey}/${generation}`;
 }
 
-/** Decodes a LogBatch. Throws data_corrupt where it is none. */
+/** Decodes a LogBatch. Throws data_corrupt if it is none. */
 export function decodeRawMessage(bytes: Uint8Array, ranges: readonly Interval[], sequence = 0): RawMessage {
   const batch = decodeBatch(bytes);
   const block = batch.block;

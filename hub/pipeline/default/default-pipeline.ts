@@ -193,8 +193,8 @@ const MIN_LENGTH = 3;
 const MAX_LENGTH = 9;
 
 /**
- * Returns the level in lower case, or "" where none is plain: an upper-case word (`ERROR`), or one in brackets or
- * before a colon (`[error]`, `warning:`).
+ * Returns the level in lower case, or "" if none is plain: an upper-case word (`ERROR`), or one in brackets or before a
+ * colon (`[error]`, `warning:`).
  */
 function levelAt(bytes: Uint8Array, start: number, end: number): string {
   const limit = Math.min(end, start + WINDOW_BYTES);

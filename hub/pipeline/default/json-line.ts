@@ -48,7 +48,7 @@ const MAX_LEVEL_LENGTH = 16;
 const ENCODER = new TextEncoder();
 const ISO = new IsoTime(new LocalTime());
 
-/** Returns true where the members of `line` can stand beside those that Tailrace sets as they are written. */
+/** Returns true if the members of `line` can stand beside those that Tailrace sets as they are written. */
 export function needsNoMerge(line: JsonObject): boolean {
   for (const key in line) {
     if (isSourceMember(key)) return false;
@@ -147,7 +147,7 @@ function addTags(document: JsonObject, value: unknown): boolean {
   return true;
 }
 
-/** Returns false where the two can't stand together. */
+/** Returns false if the two can't stand together. */
 function mergeInto(document: JsonObject, key: string, value: unknown): boolean {
   if (!Object.hasOwn(document, key)) {
     define(document, key, value);

@@ -51,7 +51,7 @@ export interface KnownPipeline {
   readonly isRunning: boolean;
 }
 
-/** A watch that ended is begun again after so long. */
+/** A watch that ended is begun again after this long. */
 const WATCH_AGAIN_MS = 1_000;
 
 export class PipelineControl implements Component {

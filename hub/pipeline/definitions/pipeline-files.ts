@@ -66,7 +66,7 @@ export interface PipelineFilesOptions {
   readonly pipelinesFile: string;
 }
 
-/** Returns all pipelines; none where no file is there. Throws settings_invalid. */
+/** Returns all pipelines; none if no file is there. Throws settings_invalid. */
 export function readPipelineFiles({ paths, pipelinesFile }: PipelineFilesOptions): PipelineDefinition[] {
   const files = readConfigs(paths);
   const main = files.length === 0 ? [] : [{ id: MAIN_ID, files }];

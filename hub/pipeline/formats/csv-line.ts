@@ -1,6 +1,6 @@
 /** One line of separated values (RFC 4180, with any separator and quote). */
 
-/** Returns the values, undefined for one that isn't there at all; or undefined where the quotes don't match. */
+/** Returns the values, undefined for one that isn't there at all; or undefined if the quotes don't match. */
 export function parseCsvLine(
   line: string,
   separator: string,

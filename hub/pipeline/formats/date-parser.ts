@@ -5,7 +5,7 @@ import { JODA, type PatternDialect } from "#proto/kit/dates/date-pattern.ts";
 import { compileReader, offsetOf } from "#proto/kit/dates/date-reader.ts";
 import type { TimeZone } from "#proto/kit/dates/time-zone.ts";
 
-/** Returns ms since 1970-01-01 UTC, or undefined where the text doesn't fit. */
+/** Returns ms since 1970-01-01 UTC, or undefined if the text doesn't fit. */
 export type DateParser = (value: string, zone: TimeZone, now: () => number) => number | undefined;
 
 /** 2^62, which a TAI64 label adds to the seconds; TAI was 10 s ahead of UTC in 1970. */

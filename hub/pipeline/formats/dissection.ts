@@ -1,6 +1,6 @@
 /** Dissections: `%{a} %{+a/2} %{?b} %{&b} %{c->}` and the delimiters between them, compiled to a function. */
 
-/** Returns names and texts found, or undefined where the text doesn't fit. */
+/** Returns names and texts found, or undefined if the text doesn't fit. */
 export type Dissection = (text: string) => Map<string, string> | undefined;
 
 interface Part {

@@ -66,7 +66,7 @@ class ValueScan {
   #length = 0;
   #lengthBytes = 0;
 
-  /** Returns the place behind the value under way; -1 where it goes on after `bytes`. Throws parsing. */
+  /** Returns the place behind the value under way; -1 if it continues after `bytes`. Throws parsing. */
   end(bytes: Uint8Array, from: number): number {
     for (let at = from; at < bytes.length; ) {
       if (this.#skip > 0) {
@@ -83,7 +83,7 @@ class ValueScan {
     this.#costBytes = 0;
   }
 
-  /** Takes a byte of a value's head; true where that ends the outermost value. */
+  /** Takes a byte of a value's head; true if that ends the outermost value. */
   #takeByte(byte: number): boolean {
     if (this.#code < 0) {
       this.#code = byte;
@@ -120,7 +120,7 @@ class ValueScan {
     return false;
   }
 
-  /** A value has ended; true where all that it is in have, too. */
+  /** A value has ended; true if all that it is in have, too. */
   #isEnd(): boolean {
     const { length } = this.#left;
     if (length === 0) return true;

@@ -11,7 +11,9 @@ const MAX_DEPTH = 100;
 /** Wire type of what has its length before it (protobuf.dev/programming-guides/encoding). */
 const SIZED = 2;
 
-/** Throws request_too_large where a message of a type has too many parts, parsing where these are nested too deep or cut. */
+/**
+ * Throws request_too_large if a message of a type has too many parts, parsing where these are nested too deep or cut.
+ */
 export function checkProtobuf(type: protobuf.Type, bytes: Uint8Array): void {
   const reader = protobuf.Reader.create(bytes);
   /** Messages that are open: their types and ends. */

@@ -1,4 +1,4 @@
-/** When something is to be done again: by a cron line, or every so often. */
+/** When something is to be done again: by a cron line, or every this often. */
 
 import { Cron } from "croner";
 import { isHash, valueText } from "#proto/event.ts";

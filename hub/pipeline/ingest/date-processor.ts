@@ -11,7 +11,7 @@ import { ProcessorFault } from "./ingest-document.ts";
 import { type ProcessorKind, type ProcessorSettings, readField } from "./processor.ts";
 import { compileTemplate } from "./template.ts";
 
-/** Languages come out of documents; formats are kept compiled for so many. */
+/** Languages come out of documents; formats are kept compiled for this many. */
 const MAX_LOCALES = 100;
 
 const DEFAULT_OUTPUT = "yyyy-MM-dd'T'HH:mm:ss.SSSXXX";

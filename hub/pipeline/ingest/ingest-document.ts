@@ -82,7 +82,7 @@ export class IngestDocument {
     return this.get(path) !== undefined;
   }
 
-  /** Sets what stands at a path, making objects on the way. Throws ProcessorFault where a plain value is in the way. */
+  /** Sets what stands at a path, making objects on the way. Throws ProcessorFault if a plain value is in the way. */
   set(path: string, value: unknown): void {
     const name = destinationOf(path);
     if (name !== undefined) {
@@ -105,7 +105,7 @@ export class IngestDocument {
     }
   }
 
-  /** Removes what stands at a path. Throws ProcessorFault where there is nothing. */
+  /** Removes what stands at a path. Throws ProcessorFault if there is nothing. */
   remove(path: string): unknown {
     const name = destinationOf(path);
     if (name !== undefined) {
@@ -170,7 +170,7 @@ function hasBrackets(path: string): boolean {
   return /[[\]]/.test(path);
 }
 
-/** Sets what stands behind keys, making objects on the way. Throws ProcessorFault where a plain value is in the way. */
+/** Sets what stands behind keys, making objects on the way. Throws ProcessorFault if a plain value is in the way. */
 function setKeys(root: JsonObject, keys: readonly string[], path: string, value: unknown): void {
   const last = keys.at(-1);
   if (last === undefined || keys.includes("")) throw new ProcessorFault(`path [${path}] is not valid`);

@@ -86,7 +86,7 @@ export class IngestPipeline {
     this.#onFailure = onFailure === undefined ? [] : compiler.failureSteps(onFailure, 0);
   }
 
-  /** Takes a document through. Throws ProcessorFault where a processor failed and nothing takes care of it. */
+  /** Takes a document through. Throws ProcessorFault if a processor failed and nothing takes care of it. */
   run(document: IngestDocument): void {
     runSteps(this.#steps, this.#onFailure, document);
   }

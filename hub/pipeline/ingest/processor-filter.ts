@@ -52,7 +52,7 @@ export function applied(filter: Filter, value: unknown, { clock }: ProcessorCont
   return filter.apply(event, () => undefined) ? event : undefined;
 }
 
-/** Returns what the filter found in `value`; undefined where it did not do its work. */
+/** Returns what the filter found in `value`; undefined if it did not do its work. */
 export function runFilter(filter: Filter, value: unknown, context: ProcessorContext): JsonObject | undefined {
   const event = applied(filter, value, context);
   const found = event?.get(FOUND);

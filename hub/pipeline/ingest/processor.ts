@@ -9,14 +9,14 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import { compileTemplate, type Template } from "./template.ts";
 
-/** Works on a document. Throws ProcessorFault where it can't. */
+/** Works on a document. Throws ProcessorFault if it can't. */
 export type Work = (document: IngestDocument) => void;
 
 /** What processors get besides their settings. */
 export interface ProcessorContext {
   readonly clock: Clock;
   readonly guard: RegexpGuard;
-  /** Sends a document through another pipeline. Throws ProcessorFault where there is none or they call one another. */
+  /** Sends a document through another pipeline. Throws ProcessorFault if there is none or they call one another. */
   call(pipeline: string, document: IngestDocument): void;
   hasPipeline(id: string): boolean;
   /** Version that the pipelines behave as, 100 × major + minor: from 7.0 on fields have other names. */
@@ -49,7 +49,7 @@ export class ProcessorSettings {
     return value ?? undefined;
   }
 
-  /** Takes a text. Throws request_invalid where it is missing and has no fallback. */
+  /** Takes a text. Throws request_invalid if it is missing and has no fallback. */
   text(name: string, fallback?: string): string {
     const value = this.take(name) ?? fallback;
     if (value === undefined) throw this.fault(name, "required property is missing");
@@ -142,7 +142,7 @@ export function fieldChange(settings: ProcessorSettings, target?: string): Field
   };
 }
 
-/** Returns the field's value; undefined where it is missing and may be. Throws ProcessorFault. */
+/** Returns the field's value; undefined if it is missing and may be. Throws ProcessorFault. */
 export function readField(document: IngestDocument, { field, ignoreMissing }: FieldChange): unknown {
   const value = document.get(field);
   if (value !== undefined && value !== null) return value;

@@ -12,10 +12,10 @@ import type { ProcessorKind, ProcessorSettings } from "./processor.ts";
 
 const NAMES = ["params", "ctx"];
 
-/** Decides whether a processor runs on a document. Throws ProcessorFault where the script fails. */
+/** Decides whether a processor runs on a document. Throws ProcessorFault if the script fails. */
 export type Condition = (document: IngestDocument) => boolean;
 
-/** Takes the setting `if`. Throws script_failed where it doesn't compile. */
+/** Takes the setting `if`. Throws script_failed if it doesn't compile. */
 export function takeCondition(settings: ProcessorSettings, find: FindStored): Condition | undefined {
   const given = settings.take("if");
   if (given === undefined) return undefined;

@@ -94,7 +94,7 @@ export class Scanner {
     return this.#take(BAREWORD)?.[0];
   }
 
-  /** Returns the content of a quoted text as it is written, or undefined where no quote comes next. */
+  /** Returns the content of a quoted text as it is written, or undefined if no quote comes next. */
   string(): string | undefined {
     const quote = this.peek();
     if (quote !== '"' && quote !== "'") return undefined;

@@ -125,13 +125,13 @@ export interface InputContext {
    */
   readonly bearer: (connection: string, host: string, rejected?: string) => Promise<string>;
   /**
-   * Returns true where the value of an Authorization header names a key, token or user of this hub that may ingest into
-   * every index; always false where the hub has no sign-in. `ip`: of the sender. Rejects with `overloaded`.
+   * Returns true if the value of an Authorization header names a key, token or user of this hub that may ingest into
+   * every index; always false if the hub has no sign-in. `ip`: of the sender. Rejects with `overloaded`.
    */
   readonly mayIngest: (authorization: string, ip: string) => Promise<boolean>;
   /** An input that listens takes connections and bytes of its senders' share. */
   readonly shares: IntakeShares;
-  /** Throws forbidden where this pipeline may not connect to the host, as the hub's settings say. */
+  /** Throws forbidden if this pipeline may not connect to the host, as the hub's settings say. */
   readonly checkTarget: (host: string) => void;
   /** Yields dead letters after a sequence, then waits for others until `signal` is aborted. */
   readonly deadLetters: (after: number, signal: AbortSignal) => AsyncIterable<InputDeadLetter>;
@@ -157,8 +157,8 @@ export interface InputDefinition<O extends TObject = TObject, Values = NoInfer<S
   /** True: every hub reads the same source, so that one hub at a time runs the input. False: it listens on its own hub. */
   readonly isShared?: boolean;
   /**
-   * Reads the options and opens nothing; returns what makes the input, or undefined where nothing is to be run.
-   * Every input has the options `add_field`, `tags` and `type` besides its own; the runtime applies them.
+   * Reads the options and opens nothing; returns what makes the input, or undefined if nothing is to be run. Every
+   * input has the options `add_field`, `tags` and `type` besides its own; the runtime applies them.
    */
   create(options: Values, context: InputOptionsContext): ((context: InputContext) => Component) | undefined;
 }

@@ -67,7 +67,7 @@ export interface CompiledInput {
   readonly make: (context: InputContext) => Component;
   /** See InputDefinition. */
   readonly isShared: boolean;
-  /** Makes a codec as the input's option `codec` names it; undefined where it has no such option. */
+  /** Makes a codec as the input's option `codec` names it; undefined if it has no such option. */
   readonly codec: (() => Codec) | undefined;
 }
 
@@ -94,7 +94,7 @@ export const OUTPUT_OPTIONS = options({
   enable_metric: withoutEffect("outputs are always measured", Type.Boolean({ default: true })),
 });
 
-/** Makes plugins; each method returns undefined where it reported an error. */
+/** Makes plugins; each method returns undefined if it reported an error. */
 export class PluginMaker {
   readonly #options: CompileOptions;
   readonly #report: Report;

@@ -30,7 +30,7 @@ export interface Compiled {
   /** Use only where no diagnostic is an error. */
   readonly program: Program;
   readonly inputs: readonly CompiledInput[];
-  /** By the number in `output` instructions; empty where the pipeline names none. */
+  /** By the number in `output` instructions; empty if the pipeline names none. */
   readonly outputs: readonly CompiledOutput[];
   /** True where agents' events go through it: it has an input for them, or no input at all. */
   readonly takesAgents: boolean;

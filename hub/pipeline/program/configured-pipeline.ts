@@ -259,7 +259,7 @@ function takeLines(message: RawMessage, common: CommonFields, counts: PackCounts
   counts.nulBytes += lines.nulBytes;
 }
 
-/** Returns what gives the text of a part of `data`, or undefined where that is no UTF-8. */
+/** Returns what gives the text of a part of `data`, or undefined if that is no UTF-8. */
 function textReader(data: Uint8Array): (start: number, end: number) => string | undefined {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.length);
   // Fast path: nearly all logs are.

@@ -14,7 +14,7 @@ const USUAL_BATCHES = 4;
 /** Share of the longest batch's duration that is remembered from one batch to the next. */
 const REMEMBERED = 0.9;
 
-/** An expression stays suspect for so long after it went astray last. */
+/** An expression stays suspect for this long after it went astray last. */
 const SUSPICION_MS = 2_000;
 /** What a suspect expression gets for a text when its time is used up: many times what others take. */
 const LEAST_MS = 20;
@@ -79,7 +79,7 @@ export class RegexpGuard {
   }
 
   /**
-   * Returns what `batch`, which can't be done again, returns. Throws Error where it takes longer than `timeoutMs`: what it
+   * Returns what `batch`, which can't be done again, returns. Throws Error if it takes longer than `timeoutMs`: what it
    * changed is half done then. While the guard is careful there is no limit.
    */
   runOnce<T>(batch: () => T, timeoutMs: number): T {
@@ -94,7 +94,7 @@ export class RegexpGuard {
     }
   }
 
-  /** Returns the match, or null. Throws RegexpTimeout where it takes longer than `timeoutMs` (0: no limit). */
+  /** Returns the match, or null. Throws RegexpTimeout if it takes longer than `timeoutMs` (0: no limit). */
   exec(expression: RegExp, subject: string, timeoutMs: number): RegExpExecArray | null {
     if (this.isCareful || this.#suspects.size > 0)
       return this.run(expression, subject, timeoutMs, () => expression.exec(subject));

@@ -38,7 +38,7 @@ export function holdsLiterals(text: string, literals: readonly string[]): boolea
 }
 
 /**
- * Returns true where every match begins with any number of any characters: an expression that doesn't match from the
+ * Returns true if every match begins with any number of any characters: an expression that doesn't match from the
  * text's start then doesn't match from anywhere else. Holds only where `.` matches newlines.
  */
 export function beginsWithAnything(tree: RegexpNode): boolean {
@@ -95,7 +95,7 @@ function isRequired(count: string): boolean {
   return count === "+" || /^\{[1-9]/.test(count);
 }
 
-/** Returns the character that a piece of source stands for, or undefined where it may be several. */
+/** Returns the character that a piece of source stands for, or undefined if it may be several. */
 function literalOf(source: string): Piece {
   if (source.length === 1) return source === "." ? undefined : source;
   if (source === "\\t") return "\t";

@@ -9,7 +9,7 @@ import { type Cursor, CursorStore, cursorKey, decodeCursor } from "./cursor.ts";
 import { Partition, type PartitionDeps } from "./partition.ts";
 import type { PipelineEvents, Resumption, StoredCursor } from "./ports.ts";
 
-/** A cursor is stored at most so often. A crash repeats what came after it, which the shards drop. */
+/** A cursor is stored at most this often. A crash repeats what came after it, which the shards drop. */
 const SAVE_INTERVAL_MS = 250;
 
 /** Cursors stored per interval, the stalest first, so that 256 busy partitions don't keep the journal busy. */

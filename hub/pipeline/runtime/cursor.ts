@@ -81,7 +81,7 @@ export class CursorStore {
     this.#epoch = epoch + 1;
   }
 
-  /** Throws journal_conflict where another process has written the cursor since it was read. */
+  /** Throws journal_conflict if another process has written the cursor since it was read. */
   async save({ rawPosition, docPosition, sources }: Omit<Cursor, "epoch" | "owner" | "hub">): Promise<void> {
     const [epoch, owner, hub] = [this.#epoch, this.#owner, this.#hub];
     const value = encodeCursor({ rawPosition, docPosition, sources, epoch, owner, hub });

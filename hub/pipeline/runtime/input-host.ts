@@ -202,7 +202,7 @@ class RunningInput implements Component {
     return { pipeline, id, name, state: this.#state, reason: this.#reason, events: this.#events };
   }
 
-  /** Takes records of outputs `pipeline`; undefined where the input doesn't listen at the address. */
+  /** Takes records of outputs `pipeline`; undefined if the input doesn't listen at the address. */
   feed(address: string, records: readonly FedRecord[]): Promise<void> | undefined {
     return this.#handlers.get(address)?.(records);
   }

@@ -94,7 +94,7 @@ export class OutputHost {
   }
 }
 
-/** Returns the absolute path. Throws forbidden where it lies outside of the folders that are allowed. */
+/** Returns the absolute path. Throws forbidden if it lies outside of the folders that are allowed. */
 function writablePath(path: string, { folder, folders }: OutputReach): string {
   const absolute = resolve(folder, path);
   const isInside = [folder, ...folders].some((each) => {

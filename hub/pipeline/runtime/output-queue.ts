@@ -81,9 +81,9 @@ export class OutputQueue {
   }
 
   /**
-   * Gives back what no write has begun with, with `cancelled`, and lets the writes under way come to their end: a place that
-   * can't tell would get their records twice. Resolves when none is under way, or after `patienceMs`; a write that has taken as
-   * long already is blocked and isn't waited for.
+   * Gives back what no write has begun with, with `cancelled`, and lets the writes under way come to their end: a place
+   * that can't tell would get their records twice. Resolves when none is in progress, or after `patienceMs`; a write
+   * that has taken as long already is blocked and isn't waited for.
    */
   async settle(patienceMs: number): Promise<void> {
     const { clock } = this.#options;

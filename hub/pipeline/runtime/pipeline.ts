@@ -20,7 +20,7 @@ import type { PipelineOptions } from "./pipeline-options.ts";
 import type { Resumption, StoredCursor } from "./ports.ts";
 import { Session } from "./session.ts";
 
-/** What is in flight at a stop gets so long: a hub has to end within a time as well. */
+/** What is in flight at a stop gets this long: a hub has to end within a time as well. */
 const AT_STOP = { stallMs: 5_000, totalMs: 5_000, writeMs: 3_000 };
 
 /** Where another hub may have taken over. */
@@ -123,7 +123,7 @@ export class Pipeline implements Component {
   }
 
   /**
-   * Continues with other pipelines, without losing or repeating an event. Throws settings_invalid where they can't be
+   * Continues with other pipelines, without losing or repeating an event. Throws settings_invalid if they can't be
    * used; then nothing changes.
    */
   reload(definitions: readonly PipelineDefinition[]): Promise<void> {

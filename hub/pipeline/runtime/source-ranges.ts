@@ -5,7 +5,7 @@ import { type Interval, IntervalSet } from "#proto/kit/interval-set.ts";
 /** Sources of a partition; the one untouched longest goes first. Its data, if sent again, is dropped by the shards. */
 const SOURCE_LIMIT = 4096;
 
-/** A source untouched for so long is forgotten. */
+/** A source untouched for this long is forgotten. */
 const MAX_AGE_MS = 7 * 86_400_000;
 
 /** Separate ranges of one source. A file read in order has one. */

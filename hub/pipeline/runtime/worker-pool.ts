@@ -21,7 +21,7 @@ import { Backoff } from "#proto/kit/retry.ts";
 /** Requests posted to a thread at a time: the second keeps it busy while the first one's answer travels. */
 const POSTED_PER_WORKER = 2;
 
-/** A message that ended a thread, or failed, so many times is given up. */
+/** A message that ended a thread, or failed, this many times is given up. */
 const MAX_ATTEMPTS = 3;
 
 /** A filter that eats memory ends its thread, not the hub. MiB. */
@@ -43,7 +43,7 @@ export interface WorkerPoolOptions {
   readonly clock: Clock;
   /** Hears what the plugins did. */
   readonly onStatistics?: (statistics: readonly PipelineStatistics[]) => void;
-  /** Hears that a thread ended unasked; returns true where its work must not be done again here. */
+  /** Hears that a thread ended unasked; returns true if its work must not be done again here. */
   readonly onDeath?: () => boolean;
 }
 

@@ -51,12 +51,12 @@ export class CaseFile {
     this.#cases = this.#read(content);
   }
 
-  /** Files of the pipeline, absolute globs; none where the caller must name them. */
+  /** Files of the pipeline, absolute globs; none if the caller must name them. */
   get pipeline(): string[] {
     return this.#patterns.map((each) => resolve(dirname(this.path), each));
   }
 
-  /** Runs all cases. Throws settings_invalid where the pipeline can't be used. */
+  /** Runs all cases. Throws settings_invalid if the pipeline can't be used. */
   async run(files: readonly PipelineFile[], variables: Variables): Promise<CaseResult[]> {
     const results: CaseResult[] = [];
     for (const each of this.#cases) {

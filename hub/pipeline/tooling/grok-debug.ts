@@ -20,7 +20,7 @@ export interface GrokAnswer {
   readonly fields: readonly { readonly name: string; readonly value: string }[];
   /** The longest beginning of the expression that matches; the whole of it where it does. */
   readonly matchedPattern: string;
-  /** The rest after it, which doesn't match; empty where all does. */
+  /** The rest after it, which doesn't match; empty if all does. */
   readonly failedPattern: string;
 }
 
@@ -30,7 +30,7 @@ const STEP = /%\{[^}]*\}|\\.|[^\\]/gsu;
 /** Longest expression and text that are looked at, characters. */
 const MAX_LENGTH = 64 * 1024;
 
-/** Returns the answer. Throws RegexpFault where the expression is none, RangeError where something is too long. */
+/** Returns the answer. Throws RegexpFault if the expression is none, RangeError where something is too long. */
 export function debugGrok({ pattern, text, definitions, ecs }: GrokQuestion): GrokAnswer {
   if (pattern.length > MAX_LENGTH || text.length > MAX_LENGTH) {
     throw new RangeError(`expression and text have at most ${MAX_LENGTH} characters each`);

@@ -78,7 +78,7 @@ export interface OpenedSamples {
   readonly sampled: Iterable<Sampled>;
 }
 
-/** Compiles a pipeline and opens samples. Throws settings_invalid where the pipeline can't be used. */
+/** Compiles a pipeline and opens samples. Throws settings_invalid if the pipeline can't be used. */
 export async function openSamples({
   files,
   samples,
@@ -117,7 +117,7 @@ export function* runAtOnce<T>(
   if (part.length > 0) yield done();
 }
 
-/** Throws settings_invalid where the pipeline can't be used. */
+/** Throws settings_invalid if the pipeline can't be used. */
 export async function simulate(options: SimulateOptions): Promise<Simulation[]> {
   const { withSteps } = options;
   const opened = await openSamples(options);

@@ -291,7 +291,7 @@ class Tasks {
     return this.#tasks.get(id);
   }
 
-  /** Begins a task; undefined where there are too many. */
+  /** Begins a task; undefined if there are too many. */
   open(sandbox: Sandbox, id: string, place: number, timeMs: number): Task | undefined {
     if (this.#tasks.size >= this.#maxTasks) return undefined;
     const task: Task = {

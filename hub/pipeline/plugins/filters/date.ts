@@ -79,7 +79,7 @@ function parse(
   return undefined;
 }
 
-/** Returns the zone of an event; undefined where its text names none. */
+/** Returns the zone of an event; undefined if its text names none. */
 function zones(
   timezone: string | undefined,
   { report }: FilterContext,

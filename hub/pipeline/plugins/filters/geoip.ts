@@ -212,7 +212,7 @@ function wantedFields(names: readonly string[] | undefined, { report }: FilterCo
   return FIELDS.filter(({ name }) => wanted.has(name));
 }
 
-/** Returns the paths and values of an address; undefined where the database doesn't have it. */
+/** Returns the paths and values of an address; undefined if the database doesn't have it. */
 function lookUp(
   reader: Reader<Response> | undefined,
   address: string,

@@ -134,7 +134,9 @@ function toFloat(value: string): number {
   return Number(/^\s*[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?/i.exec(value)?.[0] ?? 0);
 }
 
-/** Behind a text that didn't match so many are looked at first; where all match, that would cost more than it saves. */
+/**
+ * Behind a text that didn't match this many are looked at first; where all match, that would cost more than it saves.
+ */
 const WARY = 32;
 
 /** Where a capture goes. */
@@ -158,7 +160,7 @@ class GrokMatcher {
     this.#targetOf = targetOf;
   }
 
-  /** Compiles it now. Throws RegexpFault, also where a capture's name is no field. */
+  /** Compiles it now. Throws RegexpFault, also if a capture's name is no field. */
   prepare(): void {
     this.#captures ??= new CaptureReader(this.#compiled(), this.#targetOf);
   }

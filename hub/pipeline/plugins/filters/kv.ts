@@ -163,7 +163,7 @@ class KeyValueReader {
     this.#cleanValue = cleaner(options.trim_value, options.remove_char_value, options.transform_value);
   }
 
-  /** Returns a reader, or undefined where an expression is none, which is reported. */
+  /** Returns a reader, or undefined if an expression is none, which is reported. */
   static create(options: KeyValueOptions, report: FilterContext["report"]): KeyValueReader | undefined {
     const field = separator(options.field_split, options.field_split_pattern, "field_split_pattern", report);
     const value = separator(options.value_split, options.value_split_pattern, "value_split_pattern", report);

@@ -199,7 +199,7 @@ function mergeInto(event: Parameters<Mutation>[0], target: FieldReference, added
   }
 }
 
-/** A replacement takes at most so long, ms; text comes from anywhere. */
+/** A replacement takes at most this long, ms; text comes from anywhere. */
 const GSUB_LIMIT_MS = 30_000;
 
 /** Rewrites a field's text or a list's texts; other values stay. */

@@ -261,8 +261,8 @@ export class LumberjackReader {
 }
 
 /**
- * Returns an event of version 1, pairs of texts; where more is to come, the place that it goes to at least. Throws parsing
- * where it is too long.
+ * Returns an event of version 1, pairs of texts; where more is to come, the place that it goes to at least. Throws
+ * parsing if it is too long.
  */
 function readPairs(bytes: Buffer, start: number): { fields: Record<string, string>; end: number } | number {
   if (bytes.length - start < 4) return start + 4;

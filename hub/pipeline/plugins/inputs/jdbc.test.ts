@@ -7,7 +7,7 @@ import { type TestContext, test } from "node:test";
 import { bindStatement, readConnectionString } from "#hub/pipeline/plugins/inputs/jdbc/database.ts";
 import { InputWorld, plain } from "#test/contract/input-runner.ts";
 
-/** Runs an input until so many events are in the log in all. */
+/** Runs an input until this many events are in the log in all. */
 async function runUntil(world: InputWorld, text: string, count: number): Promise<void> {
   const input = world.make(text);
   await input.start();

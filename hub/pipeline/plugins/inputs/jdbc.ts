@@ -191,7 +191,7 @@ class JdbcInput implements Component {
       await this.#context.clock.sleep(backoff.next(), signal).catch(() => undefined);
   }
 
-  /** Returns false where the run failed; people have been told. */
+  /** Returns false if the run failed; people have been told. */
   async #try(channel: InputChannel): Promise<boolean> {
     const { signal } = this.#stopping;
     let database: Database | undefined;
@@ -270,7 +270,7 @@ class JdbcInput implements Component {
     await channel.send(events);
   }
 
-  /** Returns the tracking column's value; undefined where it is null. Throws where there is no such column. */
+  /** Returns the tracking column's value; undefined if it is null. Throws where there is no such column. */
   #tracked(row: Row | undefined): string | undefined {
     const wanted = this.#task.values.tracking_column ?? "";
     if (row === undefined) return undefined;

@@ -197,7 +197,7 @@ export class KafkaSession {
   async run(signal: AbortSignal, working: () => void): Promise<void> {
     const topics = await this.#topics();
     const stream = await this.#consumer.consume({ topics, ...this.#where() });
-    // What was under way belongs to whoever has the partition now; what comes again is known by its offset.
+    // What was in progress belongs to whoever has the partition now; what comes again is known by its offset.
     this.#consumer.on("consumer:group:rebalance", () => this.#uncommitted.clear());
     const arrivals = new Arrivals<Message>(
       (messages) => this.#take(messages),

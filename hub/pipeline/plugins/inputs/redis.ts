@@ -10,7 +10,7 @@ import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline
 import { anyTable, flag, oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
-/** How long an empty list is waited at before it is asked again: so long a stop takes at most. s */
+/** How long an empty list is waited at before it is asked again: this long a stop takes at most. s */
 const BLOCK_S = 1;
 
 const OPTIONS = options({

@@ -106,7 +106,7 @@ export const httpOutput = defineOutput({
   writer: (values, context) => new HttpWriter(values, context),
 });
 
-/** Why a request can't be made, however often it is tried; undefined where it can. */
+/** Why a request can't be made, however often it is tried; undefined if it can. */
 function faultOf({ url, headers }: Target): string | undefined {
   const parsed = URL.parse(url);
   if (parsed === null || !/^https?:\/\/[^/]/.test(url)) return `"${url.slice(0, 200)}" is no address of HTTP`;

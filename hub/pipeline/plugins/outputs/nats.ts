@@ -67,7 +67,7 @@ class NatsWriter implements OutputWriter {
     signal.addEventListener("abort", abort, { once: true });
     try {
       const connection = await this.#connected();
-      // While the server is away the client waits for it without end.
+      // While the server is unreachable the client waits for it without end.
       await Promise.race([this.#publish(connection, records), ended.promise]);
     } catch (error) {
       throw natsError(error, "doesn't take events");

@@ -102,7 +102,7 @@ function recordOf(event: Event): { resource: readonly JsonObject[]; record: Plai
   };
 }
 
-/** Takes an id of so many hexadecimal digits out of the attributes; another value stays there. */
+/** Takes an id of this many hexadecimal digits out of the attributes; another value stays there. */
 function idOf(all: JsonObject, name: string, digits: number): string | undefined {
   const value = all[name];
   if (typeof value !== "string" || value.length !== digits || !/^[0-9a-f]+$/i.test(value)) return undefined;

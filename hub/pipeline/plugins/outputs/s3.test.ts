@@ -14,7 +14,7 @@ interface Bucket {
   readonly objects: Map<string, string>;
   /** Status of the next answer to a PUT, once. */
   failure: number | undefined;
-  /** Requests that are answered when so many are under way. */
+  /** Requests that are answered when this many are in progress. */
   together: number;
   /** Requests under way, now and at most. */
   busy: number;
@@ -143,7 +143,7 @@ test("ranges of a source that come late or once more are each stored once", asyn
     [...bucket.objects.values()]
       .flatMap((lines) => lines.trim().split("\n").map(Number))
       .sort((a, b) => a - b);
-  // The agent sent 10 to 20 before 0 to 10; 20 to 30 is on its way still.
+  // The agent sent 10 to 20 before 0 to 10; 20 to 30 is in flight still.
   await world(bucket).writer.write([...places(10, 15), ...places(30, 35)], signal);
   const again = world(bucket);
   await again.writer.write(places(0, 12), signal);

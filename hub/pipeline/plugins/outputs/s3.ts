@@ -165,7 +165,7 @@ class S3Writer implements OutputWriter {
     });
   }
 
-  /** Stores several groups at a time. Throws the first failure when none is under way any more. */
+  /** Stores several groups at a time. Throws the first failure when none is in progress any more. */
   async #storeAll(
     bucket: S3Bucket,
     groups: ReadonlyMap<string, readonly OutputRecord[]>,

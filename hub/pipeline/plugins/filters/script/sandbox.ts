@@ -28,7 +28,7 @@ export class ScriptFault extends Error {}
 
 /** Code that was compiled; called with the event, and with what else its parameters name. */
 export interface Script {
-  /** Returns false where the script returned false. Throws ScriptFault. `emit` gets the events it added. */
+  /** Returns false if the script returned false. Throws ScriptFault. `emit` gets the events it added. */
   call(event: Event, emit: (event: Event) => void, ...values: readonly ScriptValue[]): boolean;
 }
 
@@ -41,7 +41,9 @@ export class Sandbox {
   readonly #history: (() => void)[] = [];
   #context!: QuickJSContext;
   #prelude!: QuickJSHandle;
-  /** A call is under way; found true by the next one it was torn off from outside, and the engine can't be trusted. */
+  /**
+   * A call is in progress; found true by the next one it was torn off from outside, and the engine can't be trusted.
+   */
   #busy = false;
   #deadlineMs = 0;
   /** Processor time of the thread when the first half of the call's time was over, ms. */

@@ -71,7 +71,7 @@ export class Requester {
     return (this.#pausedUntilMs.get(name) ?? 0) > this.#context.clock.now();
   }
 
-  /** Throws unavailable where the answer is no success; what fetch throws; forbidden. */
+  /** Throws unavailable if the answer is no success; what fetch throws; forbidden. */
   async ask(target: Target, url: URL): Promise<Answer> {
     const answer = await this.#request(target, url);
     const { status, headers } = answer;

@@ -54,7 +54,7 @@ function partialSuccess(rejected: number): object {
   return { partialSuccess: { rejectedLogRecords: String(rejected), errorMessage } };
 }
 
-/** Resolves with the number of records left out, or undefined where the body is no request of logs. */
+/** Resolves with the number of records left out, or undefined if the body is no request of logs. */
 async function takeLogs(
   { body, nowMs }: IntakeRequest,
   isJson: boolean,

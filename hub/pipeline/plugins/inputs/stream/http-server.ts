@@ -61,7 +61,9 @@ export interface StreamedRequest extends HttpRequestHead {
   readonly held: NoteHeld;
 }
 
-/** A connection that neither sends nor is answered for so long is closed, ms. Time in which the log is full counts. */
+/**
+ * A connection that neither sends nor is answered for this long is closed, ms. Time in which the log is full counts.
+ */
 const STREAM_IDLE_MS = 600_000;
 
 export interface HttpAnswer {

@@ -64,7 +64,7 @@ export class JournalExportReader {
     return entries;
   }
 
-  /** Returns the last entry, which no blank line ends. Throws parsing where the stream ends within a field. */
+  /** Returns the last entry, which no blank line ends. Throws parsing if the stream ends within a field. */
   end(): ExportedEntry | undefined {
     if (this.#rest.length > 0 || this.#value !== undefined) throw wrong("the stream ends within a field");
     return this.#count === 0 ? undefined : this.#take();

@@ -44,7 +44,7 @@ export class SignIn {
     return this.#expected.length === 0 && this.#askHub === undefined;
   }
 
-  /** Returns true where the value of an Authorization header allows to send. Rejects with `overloaded`. */
+  /** Returns true if the value of an Authorization header allows to send. Rejects with `overloaded`. */
   async accepts(authorization: string | undefined, ip: string): Promise<boolean> {
     if (this.isOpen) return true;
     if (authorization === undefined) return false;

@@ -48,7 +48,7 @@ export class StreamSession {
     this.#channel = options.context.open({ key: randomUUID() });
   }
 
-  /** Takes a chunk; resolves when what it completed is in the log. Throws overloaded where the rest may not be held. */
+  /** Takes a chunk; resolves when what it completed is in the log. Throws overloaded if the rest may not be held. */
   async push(chunk: Buffer): Promise<void> {
     clearTimeout(this.#flushTimer);
     await this.#flushing;
@@ -198,7 +198,10 @@ export class ProxyLine {
     return this.#sender;
   }
 
-  /** Returns what of `chunk` is after the line; undefined where the line continues. Throws parsing where there is none, overloaded. */
+  /**
+   * Returns what of `chunk` is after the line; undefined if the line continues. Throws parsing if there is none,
+   * overloaded.
+   */
   take(chunk: Buffer): Buffer | undefined {
     if (this.#isRead) return chunk;
     this.#head = Buffer.concat([this.#head, chunk]);

@@ -113,7 +113,7 @@ export class PushWriter implements OutputWriter {
     });
   }
 
-  /** Throws unavailable where the server took nothing, with its reason. */
+  /** Throws unavailable if the server took nothing, with its reason. */
   async write(records: readonly OutputRecord[], signal: AbortSignal): Promise<WriteRest> {
     const again: number[] = [];
     const refused: { place: number; reason: string }[] = [];
