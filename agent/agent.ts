@@ -1,4 +1,4 @@
-/** Composition root of the agent: makes registry, output, inputs and status, starts and stops them in order. */
+/** Composition root of the agent: creates registry, output, inputs and status, starts and stops them in order. */
 
 import { hostname } from "node:os";
 import { type InputContext, type InputMetrics, inputMetrics } from "#agent/contract/input.ts";

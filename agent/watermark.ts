@@ -1,6 +1,6 @@
 /**
  * Keeps agent and hub in agreement on what is committed. The hub sends for each file the offset that is in committed
- * segments; when its log was lost or rolled back, the agent rewinds to that offset and sends again.
+ * segments; when its log was lost or rolled back, the agent goes back to that offset and resends.
  */
 
 import type { LastAck } from "#agent/outputs/publisher.ts";

@@ -1,5 +1,5 @@
 /**
- * `enroll URL TOKEN`: makes this machine an agent of a hub. The agent makes its own pair of keys and sends the public
+ * `enroll URL TOKEN`: makes this machine an agent of a hub. The agent generates its own key pair and sends the public
  * half together with the one-time token; the private half never leaves the machine.
  */
 

@@ -1,6 +1,6 @@
 /**
- * After an enrolment: waits until a nats-server of the hub admits the new key, which takes the server a moment, and reports
- * where it can't be reached from this machine.
+ * After an enrolment: waits until a nats-server of the hub accepts the new key, which takes a moment, and reports if it
+ * can't be reached from this machine.
  */
 
 import type { Clock } from "#proto/kit/clock.ts";

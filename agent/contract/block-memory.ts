@@ -1,6 +1,6 @@
 /**
- * Memory for blocks of files: parts of the line kernel's memory while it has capacity, ordinary memory beyond. Blocks
- * that are given back are used again.
+ * Memory for blocks of files: parts of the line kernel's memory while it has capacity, ordinary memory beyond. Returned
+ * blocks are reused.
  */
 
 import { LineKernel } from "#agent/lines/kernel/line-kernel.ts";

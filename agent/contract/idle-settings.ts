@@ -1,4 +1,4 @@
-/** Settings that work only together with others: their mark in a schema, and the warning where they are given in vain. */
+/** Settings that work only together with others: their mark in a schema, and the warning if they have no effect. */
 
 import type { TObject, TSchema } from "typebox";
 

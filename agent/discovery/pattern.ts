@@ -1,4 +1,7 @@
-/** Path patterns: `*` and `?` within a name, `[a-z]`, `{a,b}` over names, `**` over any number of folders; `\` takes the next character as it is. */
+/**
+ * Path patterns: `*` and `?` within a name, `[a-z]`, `{a,b}` over names, `**` over any number of folders; `\` makes the
+ * next character literal.
+ */
 
 import { settingFault } from "#agent/contract/input.ts";
 

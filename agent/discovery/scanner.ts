@@ -1,6 +1,6 @@
 /**
- * Finds the files that match patterns. One scan of 10,000 files takes well under 100 ms of processor time,
- * in slices, so that shipping continues meanwhile.
+ * Finds the files that match patterns. One scan of 10,000 files takes well under 100 ms of CPU time, in slices, so that
+ * shipping continues meanwhile.
  */
 
 import { type Dirent, lstatSync, readdirSync, type Stats, statSync } from "node:fs";

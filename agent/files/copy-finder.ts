@@ -1,7 +1,7 @@
 /**
- * Recognises a file that is the copy of one already read, as log rotation by copy and truncation leaves it.
- * Its content must not arrive twice; what was written after the last read and before the truncation stands
- * only in the copy and must arrive.
+ * Recognises a file that is the copy of one already read, such as log rotation by copy and truncation creates. Its
+ * content must not arrive twice; lines written after the last read and before the truncation are only in the copy, and
+ * must arrive.
  */
 
 import { basename } from "node:path";

@@ -1,8 +1,8 @@
 /**
- * Decides whether a new file is the copy of one already read. Rotation by copy and truncation, or by compression, leaves
- * such files, people make them by hand, and programs begin their files with the same lines. Repeating lines is better
- * than losing them: bytes are dropped only where the name, the bytes and the history show a copy.
- * Table of what is known and done: README.md.
+ * Decides whether a new file is the copy of one already read. Rotation by copy and truncation, or by compression,
+ * creates such files, people copy files by hand, and programs may begin their files with the same lines. Repeating
+ * lines is better than losing them: bytes are dropped only if the name, the bytes and the history show a copy. Decision
+ * table: README.md.
  */
 
 import { statOrNull } from "#agent/discovery/path.ts";

@@ -1,7 +1,7 @@
 /**
- * The files of one input that are known, by inode and by path. An inode number is given to another file at once, so
- * a file whose inode was taken is kept beside the one that has it now: its row is still needed, as copies of it may
- * wait for their turn.
+ * The known files of one input, by inode and by path. The system reuses inode numbers at once, so a file whose inode
+ * was reused is kept beside the file that has it now: its row is still needed, because copies of it may not have been
+ * read yet.
  */
 
 import type { Stats } from "node:fs";

@@ -1,4 +1,4 @@
-/** Opens files: decides whether one is to be read at all and where reading begins. */
+/** Opens files: decides whether a file is read at all and where reading begins. */
 
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { Scratch } from "#agent/contract/block-memory.ts";

@@ -1,6 +1,6 @@
 /**
- * The files of one input: which are known, which are to be read, and when one is forgotten. What a search finds is
- * compared with what is known; a file that may be read becomes one of the open ones, which close themselves.
+ * The files of one input: which are known, which to read, and when to forget one. Files found by a scan are compared
+ * with the known ones; a file that may be read becomes an open file, which closes by itself.
  */
 
 import type { FileState, InputContext, InputState } from "#agent/contract/input.ts";

@@ -1,4 +1,4 @@
-/** The open files of one input: lets them read, and closes each when what was read of it is safe. */
+/** The open files of one input: gives them turns to read, and closes each when its lines are committed. */
 
 import { unlinkSync } from "node:fs";
 import type { InputContext, InputState } from "#agent/contract/input.ts";

@@ -1,4 +1,4 @@
-/** Removes files from the registry that are gone or long unchanged, so that it doesn't grow without end. */
+/** Removes deleted and long unchanged files from the registry, so that it doesn't grow without limit. */
 
 import type { Registry } from "#agent/registry/registry.ts";
 import type { Clock } from "#proto/kit/clock.ts";

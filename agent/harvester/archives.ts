@@ -1,7 +1,7 @@
 /**
- * Unpacks gzip archives of rotated logs, one after the other, into files without a name, which are read like any
- * other: offsets count in what was packed, so an archive is known as the copy of the log that it was made of. A killed
- * agent leaves nothing behind and unpacks again.
+ * Unpacks gzip archives of rotated logs, one after the other, into files without a name, which are read like others:
+ * offsets are those of the unpacked content, so an archive is recognised as a copy of its log. A killed agent leaves
+ * nothing behind and unpacks again.
  */
 
 import {

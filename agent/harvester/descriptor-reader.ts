@@ -1,7 +1,7 @@
 /**
- * Reads at places of an open file. A block that the system has in memory is there in 30 µs, and asking a thread of the
- * pool for it takes as long again; so files of a near disk are read in the loop's own thread while that is quick. A
- * disk that lets the loop wait, or a network, is read by the pool.
+ * Reads an open file at given offsets. A block in the page cache takes 30 µs, and a call to the thread pool as long
+ * again; so files on a local disk are read on the event loop's thread while that is fast. Slow disks and network file
+ * systems are read by the pool.
  */
 
 import { read as readCallback, readSync, statfsSync } from "node:fs";

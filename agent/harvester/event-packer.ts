@@ -1,4 +1,4 @@
-/** Packs the events of what was read of a file into a slot, up to the last place where no event is cut. */
+/** Packs the events of a block of a file into a slot, up to the last offset at which no event is split. */
 
 import type { BlockMemory } from "#agent/contract/block-memory.ts";
 import type { Slot } from "#agent/contract/slot-pool.ts";

@@ -1,6 +1,6 @@
 /**
- * An open file and its progress: fetches bytes together with the proof that what was read before is still
- * there, and sends what stands for them.
+ * An open file and its progress: reads bytes together with the proof that the earlier content is unchanged, and sends
+ * them.
  */
 
 import { readSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** What a harvester is given: the file, its row, where its blocks go, and how events are cut. */
+/** The options of a harvester: the file, its row, the receiver of its blocks, and how events are cut. */
 
 import type { Scratch } from "#agent/contract/block-memory.ts";
 import type { Channel, Output } from "#agent/contract/output.ts";

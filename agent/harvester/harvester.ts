@@ -1,7 +1,7 @@
 /**
- * Reads one file and keeps it open. Each read begins a little before the place where the last one ended, so
- * one system call brings new data and the proof that the old is still there: too few bytes or other ones
- * mean that the content was replaced, and reading begins a new generation at 0.
+ * Reads one file and keeps it open. Each read begins a little before the end of the last one, so one system call
+ * returns new data and the proof that the old data is unchanged: fewer or different bytes mean that the content was
+ * replaced, and reading begins a new generation at 0.
  */
 
 import { closeSync, fstatSync, type Stats } from "node:fs";

@@ -1,7 +1,7 @@
 /**
- * Identifies files independently of their names. An inode number alone isn't enough: file systems give it to the
- * next new file at once. Together with the birth time it identifies one file for ever. Hashes of the first bytes and of
- * the bytes before an offset show whether the content is still what was read.
+ * Identifies files independently of their names. An inode number alone isn't enough: file systems reuse it for the next
+ * new file at once. Together with the birth time it identifies one file permanently. Hashes of the first bytes and of
+ * the bytes before an offset show whether the content is unchanged.
  */
 
 import { hash } from "node:crypto";

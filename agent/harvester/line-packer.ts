@@ -1,6 +1,7 @@
 /**
- * Fast path of packing: copies lines that are events as they stand from the read buffer into the slot and creates no
- * objects for them. It stops at the first line that needs more. The kernel packs the lines that no filter must check.
+ * Fast path of packing: copies lines that are events unchanged from the read buffer into the slot, without creating
+ * objects for them. It stops at the first line that needs the slow path. The kernel packs the lines that no filter must
+ * check.
  */
 
 import type { BlockMemory } from "#agent/contract/block-memory.ts";

@@ -1,4 +1,4 @@
-/** Input `container`: the log files that container runtimes write, with the pod fields that their paths hold. */
+/** Input `container`: the log files of container runtimes, with the pod fields from their paths. */
 
 import type { Static } from "typebox";
 import { defineInput, type InputContext } from "#agent/contract/input.ts";

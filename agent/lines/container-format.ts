@@ -1,6 +1,6 @@
 /**
- * Makes events of a container's log file. Lines of stdout and stderr stand between each other, and pieces of
- * one line may have others in between; so a place is safe only where no event of either stream is open.
+ * Makes events from a container's log file. Lines of stdout and stderr are interleaved, even between the pieces of one
+ * line; so an offset is safe only if no event of either stream is open.
  */
 
 import { parseJsonObject } from "#proto/codec/json.ts";

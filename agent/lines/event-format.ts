@@ -1,8 +1,7 @@
 /**
- * Contract of the formats that cut a file's bytes into events. A format must cut the same bytes at the same places
- * however often they are read: what was sent and not acknowledged is cut again after a restart, and the hub
- * drops repeated events by their offsets. Cuts that only time justifies are remembered by the caller and
- * given back as `cuts`.
+ * Contract of the formats that cut a file's bytes into events. A format must cut the same bytes at the same offsets
+ * however often they are read: unacknowledged data is cut again after a restart, and the hub drops repeated events by
+ * their offsets. The caller stores cuts that were made after a timeout, and passes them back as `cuts`.
  */
 
 import type { RangeFilter } from "./line-filter.ts";

@@ -1,4 +1,6 @@
-/** Decodes lines that are JSON objects at the agent. What can't be decoded stays a message; nothing is dropped. */
+/**
+ * Decodes lines that are JSON objects at the agent. A line that can't be decoded stays a message; nothing is dropped.
+ */
 
 import type { Static } from "typebox";
 import { parseEventObject } from "#proto/codec/json.ts";

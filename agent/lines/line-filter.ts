@@ -1,4 +1,4 @@
-/** Keeps events that match an expression of `include_lines`, where there are any, and none of `exclude_lines`. */
+/** Keeps events that match an expression of `include_lines`, if there are any, and none of `exclude_lines`. */
 
 import { LiteralSearch, literalsOf } from "./literals.ts";
 

@@ -1,7 +1,7 @@
 /**
- * Writes the lines or events of a batch as bulk bodies of bounded size, one after the other. Fast path: the kernel puts the
- * text between parts that are the same in all documents of the batch. Slow path, for events with a time or fields of their
- * own, for documents larger than a body, and outside of the kernel's memory: one text per document.
+ * Writes the lines or events of a batch as bulk bodies of bounded size, one after the other. Fast path: the kernel puts
+ * the text between parts that are the same in all documents of the batch. Slow path, for events with their own time or
+ * fields, for documents larger than a body, and for data outside the kernel's memory: one text per document.
  */
 
 import { randomUUID } from "node:crypto";

@@ -1,11 +1,11 @@
 /**
- * Publishes a message without copying it. The client library would copy each batch into a new buffer, and
- * the garbage collector would spend more time on those than the agent on everything else. So the protocol's
- * line and headers are written right before the message, into the free bytes of its buffer there.
+ * Publishes a message without copying it. The client library would copy each batch into a new buffer, and the garbage
+ * collector would spend more time on those than the agent on everything else. So the protocol's line and headers are
+ * written directly before the message, into free bytes reserved in its buffer.
  *
- * The buffer is then the socket's until the server has read all of it. That is certain once the batch is
- * acknowledged, but only for the first attempt: a later one could still wait in the socket when the answer
- * to an earlier one comes. Repetitions are therefore copied.
+ * The buffer then belongs to the socket until the server has read all of it. That is certain once the batch is
+ * acknowledged, but only for the first attempt: a retry could still be in the socket's queue when the answer to an
+ * earlier attempt arrives. Retries are therefore copied.
  */
 
 import type { NatsConnection } from "@nats-io/transport-node";

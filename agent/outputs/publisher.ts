@@ -1,7 +1,7 @@
 /**
- * Brings batches into the RAW stream at least once. A batch keeps its bytes and its message id until the
- * stream has acknowledged it. After a failure the batches of its lane go out again one by one, in order;
- * after a reconnect everything unacknowledged goes out at once.
+ * Publishes batches to the RAW stream at least once. A batch keeps its bytes and its message id until the stream has
+ * acknowledged it. After a failure the batches of its lane are resent one by one, in order; after a reconnect all
+ * unacknowledged ones are resent at once.
  */
 
 import { randomBytes } from "node:crypto";

@@ -1,6 +1,6 @@
 /**
- * The output straight into a search engine: each line becomes a document of a bulk request. At least once;
- * as a document's id is made of its place in the file, a repetition replaces the document by itself.
+ * The output directly to a search engine: each line becomes a document of a bulk request. Delivery is at least once; a
+ * document's id is derived from its offset in the file, so a repeated line replaces its document.
  */
 
 import { createHash } from "node:crypto";

@@ -1,8 +1,8 @@
 /**
- * What the agent remembers over restarts: per file how far it is sent and committed, who it is, how often it
- * has started, and its place in the hub's log. All state is in memory; the database follows once a second.
- * A lost row means that a file is read again and the hub drops the repeats; a row never runs ahead of what
- * the log has acknowledged.
+ * The state that the agent keeps across restarts: per file how far it is sent and committed, the agent's identity, how
+ * often it has started, and its position in the hub's log. All state is in memory; the database follows once a second.
+ * A lost row means that a file is read again and the hub drops the repeats; a row is never ahead of the log's
+ * acknowledgements.
  */
 
 import { randomUUID } from "node:crypto";

@@ -1,7 +1,7 @@
 /**
- * The registry's files: a LevelDB database, a marker that proves it was made, and a snapshot for bad days.
- * A damaged database is kept aside, repaired and completed from the snapshot; it is never silently empty.
- * The layout is described in README.md beside this file.
+ * The registry's files: a LevelDB database, a marker that proves it was created, and a snapshot as a backup. A damaged
+ * database is kept aside, repaired and completed from the snapshot; it is never silently emptied. The layout is
+ * described in README.md beside this file.
  */
 
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";

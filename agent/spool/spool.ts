@@ -1,6 +1,6 @@
 /**
- * Keeps events of an input without files on disk while the output has no free slot, up to a limit, and sends them when
- * it has one. Each segment is a source of its own with offsets, as a file would be.
+ * Stores events of inputs that don't read files on disk while the output has no free slot, up to a limit, and sends
+ * them when it has one. Each segment is a separate source with offsets, like a file.
  */
 
 import { randomUUID } from "node:crypto";

@@ -1,4 +1,4 @@
-/** Settings of inputs that read files, their checks, and the options made from them. */
+/** Settings of inputs that read files, their validation, and the options derived from them. */
 
 import { resolve } from "node:path";
 import type { Static, TObject } from "typebox";

@@ -1,7 +1,7 @@
 /**
- * Requests from the Kubernetes API what the path of a log doesn't hold: labels, node and owner of a pod. Where the node is
- * known its pods are watched; a pod that isn't among them is asked for by its name. A late or refused answer delays
- * nothing; the fields are added when the file is opened next.
+ * Requests from the Kubernetes API what the path of a log doesn't contain: labels, node and owner of a pod. If the node
+ * is known its pods are watched; other pods are requested by name. A late or refused answer delays nothing; the fields
+ * are added when the file is opened next.
  */
 
 import type { Clock } from "#proto/kit/clock.ts";

@@ -1,7 +1,7 @@
 /**
  * Keeps the fields of the pods of one node: a list in pages, then a watch that continues from the last resource version
- * (Kubernetes API concepts, "Efficient detection of changes"). Metadata alone is asked for. A pod that ends keeps its
- * fields until its place is needed, as its log is still read.
+ * (Kubernetes API concepts, "Efficient detection of changes"). Only metadata is requested. The fields of an ended pod
+ * are kept until their space is needed, because its log is still read.
  */
 
 import type { Clock } from "#proto/kit/clock.ts";

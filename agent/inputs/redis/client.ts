@@ -1,9 +1,9 @@
 /**
  * One connection to a Redis server: commands in order, each with its reply, all within time limits.
  *
- * The hub's plugins use ioredis. The agent doesn't: measured as bundles, ioredis takes 8 MB more memory of the 128 MB
- * that a container gives the agent, and 190 KB more of its bundle of 1.3 MB; and it has no limit for the length of a
- * reply. One connection without a cluster, without pipelines and with reconnects by the input is what is needed here.
+ * The hub's plugins use ioredis. The agent doesn't: measured as bundles, ioredis needs 8 MB more of the 128 MB of
+ * memory that a container gives the agent, and adds 190 KB to its bundle of 1.3 MB; and it doesn't limit the length of
+ * a reply. Only one connection is needed here, without a cluster or pipelining, and the input reconnects.
  */
 
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** Binding of inputs that listen: the error where an address can't be had, and the trial of it for `test config`. */
+/** Binding of inputs that listen: the error if an address isn't available, and the test of it for `test config`. */
 
 import { createSocket } from "node:dgram";
 import { once } from "node:events";

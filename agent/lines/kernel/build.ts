@@ -1,6 +1,6 @@
 /**
- * Compiles the kernel (assembly/) into module.ts: the agent takes it along whether it is a checkout, a bundle or a
- * single file. To be run when the source changes; a test compares.
+ * Compiles the kernel (assembly/) into module.ts: so the agent contains it as a checkout, a bundle and a single file.
+ * Run it when the source changes; a test compares.
  */
 
 import { hash } from "node:crypto";
