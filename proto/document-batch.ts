@@ -1,6 +1,7 @@
 /**
- * Documents on their way to the log DOC, as columns: a pipeline's worker makes one batch of each RAW message, `_bulk` one
- * of a request. The same columns go through the writer into a message of DOC, without an object for each document.
+ * Documents to be written to the log DOC, as columns: a pipeline's worker makes one batch from each RAW message,
+ * `_bulk` one from each request. The same columns go through the writer into a message of DOC, without an object for
+ * each document.
  */
 
 /** The action on a document. "append": its id is new by construction, so no earlier version is looked up. */

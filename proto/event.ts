@@ -1,4 +1,6 @@
-/** An event on its way through a pipeline: nested fields, tags, a time, and metadata that never leaves the pipeline. */
+/**
+ * An event that passes through a pipeline: nested fields, tags, a time, and metadata that never leaves the pipeline.
+ */
 
 import { isoText } from "#proto/codec/iso-text.ts";
 import { isRawJson } from "#proto/codec/json.ts";

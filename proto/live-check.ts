@@ -1,4 +1,4 @@
-/** Checks what clients of the live socket send. */
+/** Validates messages from clients of the live socket. */
 
 import { isObject } from "#proto/kit/json.ts";
 import {

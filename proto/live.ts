@@ -1,8 +1,8 @@
 /**
- * The live socket: message types, limits and close codes that hub and dashboard agree on. JSON text frames over
- * one WebSocket per tab at LIVE_PATH with the subprotocol LIVE_PROTOCOL; names are short as they go over the wire. It
- * carries live lines, requests of the HTTP interface (calls), searches with their parts as they come, and answers that are
- * sent again whenever they change (watches).
+ * The live socket: message types, limits and close codes that hub and dashboard agree on. JSON text frames over one
+ * WebSocket per tab at LIVE_PATH with the subprotocol LIVE_PROTOCOL; names are short because they are sent over the
+ * wire. It carries live lines, requests of the HTTP interface (calls), searches with partial results, and answers that
+ * are sent again whenever they change (watches).
  */
 
 export const LIVE_PATH = "/api/live";

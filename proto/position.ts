@@ -1,4 +1,4 @@
-/** A place in one of the log's streams. */
+/** A position in one of the log's streams. */
 
 /**
  * `incarnation`, from 1, grows when the stream was lost, rolled back or recreated.

@@ -1,7 +1,7 @@
 /**
- * Writes a LogBatch around data that is already in a buffer, byte for byte as the generated code would.
- * The message is put in front of the data, so the data is read from its file straight into its place and
- * never copied. log.proto stays the contract: fields in ascending order, default values left out.
+ * Writes a LogBatch around data that is already in a buffer, byte for byte as the generated code would. The message is
+ * put in front of the data, so the data is read from its file directly into the message and never copied. log.proto
+ * stays the contract: fields in ascending order, default values omitted.
  */
 
 import {

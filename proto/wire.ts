@@ -1,6 +1,6 @@
 /**
- * Protobuf fields written by hand where the generated code would copy what needn't be copied (protobuf.dev, Encoding).
- * A tag is a field's number << 3 | wire type, one byte here. Numbers are integers 0..2^53.
+ * Protobuf fields written by hand where the generated code would make an unnecessary copy (protobuf.dev, Encoding). A
+ * tag is a field's number << 3 | wire type, one byte here. Numbers are integers 0..2^53.
  */
 
 /** Returns a text field, or nothing if it is empty. */

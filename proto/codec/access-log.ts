@@ -1,6 +1,6 @@
 /**
- * Access logs of web servers: the Common Log Format and the combined one of Apache httpd and nginx, with or without
- * a leading virtual host (Apache's vhost_combined). What follows the user agent is left in the message.
+ * Access logs of web servers: the Common Log Format and the combined one of Apache httpd and nginx, with or without a
+ * leading virtual host (Apache's vhost_combined). Text after the user agent stays in the message.
  */
 
 import { hasDay, isCivil, monthAt, twoDigits, utcMs } from "./time.ts";

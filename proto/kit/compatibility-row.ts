@@ -1,4 +1,7 @@
-/** What the programs accept without effect or refuse by name: rows of `docs/compatibility.md`, given by the part that decides. */
+/**
+ * Options that the programs accept without effect or refuse by name: rows of `docs/compatibility.md`, each provided by
+ * the part that decides.
+ */
 
 /** One option, parameter or setting that other products know and that works differently here. */
 export interface CompatibilityRow {

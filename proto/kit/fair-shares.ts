@@ -1,6 +1,6 @@
 /**
- * Divides something bounded among those who use it: nobody gets more once they would hold more than stays free for all others.
- * One user alone gets half, a newcomer half of what is left, and what is given back serves everybody.
+ * Divides a bounded resource among its users: a user gets no more once they would hold more than remains free for all
+ * others. One user alone gets half, a second user half of the rest, and released shares are available to everybody.
  */
 
 import { AppError } from "./errors.ts";

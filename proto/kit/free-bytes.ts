@@ -1,6 +1,7 @@
 /**
- * Frees the memory of large messages immediately. It is outside of the heap, whose objects are few and long-lived. For the
- * collector to find such memory, it would scan the whole heap several times a second, at more cost than the work itself.
+ * Frees the memory of large messages immediately. That memory is outside of the heap, whose objects are few and
+ * long-lived. To find it, the garbage collector would scan the whole heap several times a second, which would cost more
+ * than the work itself.
  */
 
 /** Smaller ones are left to the collector, which frees them with its young generation. */

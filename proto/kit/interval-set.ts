@@ -1,4 +1,4 @@
-/** Sets of half-open integer ranges, kept merged: what of a file has been taken care of. */
+/** Sets of half-open integer ranges, kept merged: the processed ranges of a file. */
 
 /** A range [from, to). */
 export type Interval = readonly [from: number, to: number];

@@ -1,4 +1,4 @@
-/** How long work holds a thread: other work of the thread waits between two turns of its event loop. */
+/** Measures how long one piece of work occupies a thread, while other work of its event loop waits. */
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Metrics } from "./metrics.ts";

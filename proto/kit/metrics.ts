@@ -1,4 +1,4 @@
-/** Metrics: made in one place per process, named tailrace_<part>_<noun>_<unit>[_total]. */
+/** Metrics: declared in one place per process, named tailrace_<part>_<noun>_<unit>[_total]. */
 
 import {
   AggregatorRegistry,

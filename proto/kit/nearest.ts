@@ -1,4 +1,4 @@
-/** The name somebody probably meant. */
+/** Finds the most similar known name, for "did you mean". */
 
 /**
  * Returns the candidate of which `name` is the last part ("paths" of "input.paths"), else the one with the fewest edits,

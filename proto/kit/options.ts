@@ -1,4 +1,4 @@
-/** Short forms for the schemas of options: a description, and the default where there is one. */
+/** Short forms for the schemas of options: a description and an optional default. */
 
 import type { TArray, TRecord, TSchema, TString } from "typebox";
 import { Type } from "./schema.ts";

@@ -1,6 +1,6 @@
 /**
- * Trust in a hub of this very machine: it shows the certificate that its settings name, and is reached by an address
- * that the certificate needn't name.
+ * Trust in a hub of this very machine: it presents the certificate of its settings, and is reached at an address that
+ * the certificate need not contain.
  */
 
 import { X509Certificate } from "node:crypto";

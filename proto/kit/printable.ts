@@ -1,6 +1,6 @@
 /**
- * Text of other people on a terminal: lines of logs, names of files and agents. Characters that steer a terminal (C0, C1
- * and DEL of ECMA-48), end a line or turn the direction of what follows must not get there.
+ * Makes untrusted text safe for a terminal: log lines, names of files and agents. Replaces or escapes control characters (C0, C1
+ * and DEL of ECMA-48), line ends and characters that change the direction of text.
  */
 
 /** Controls, line and paragraph separators, and the embeddings, overrides and isolates of UAX #9. */

@@ -1,7 +1,7 @@
 /**
- * Standard output of commands. A pipe may take output later than the command writes it, so a process that ends by
- * `process.exit` loses what is still queued; and a write that fails is an `error` event, which ends a process that
- * doesn't listen for it.
+ * Standard output of commands. A pipe may accept output later than the command writes it, so a process that ends with
+ * `process.exit` loses queued output; and a write that fails is an `error` event, which ends a process that doesn't
+ * listen for it.
  */
 
 import type { Writable } from "node:stream";

@@ -1,4 +1,4 @@
-/** What the system's errors mean to people: its own texts repeat the call, and of several addresses they are empty. */
+/** Readable texts for system errors: the system's own texts repeat the call, and are empty for several addresses. */
 
 import { systemCode } from "./errors.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The memory of the calling thread's JavaScript: the heap and what it holds outside of itself. The engine lets garbage grow to
- * several times what is in use, and a thread without work collects nothing.
+ * The memory of the calling thread's JavaScript: the heap and its external memory. V8 lets garbage grow to several
+ * times the live size, and an idle thread collects nothing.
  */
 
 import { getHeapStatistics } from "node:v8";

@@ -1,4 +1,4 @@
-/** A process's folder for its data: made where it is missing, proven to take data before anything is opened in it. */
+/** A process's data folder: created if it is missing, and tested for write access before anything in it is opened. */
 
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";

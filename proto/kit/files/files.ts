@@ -1,4 +1,4 @@
-/** Files that are either whole or not there. */
+/** Atomic file writes: a file is either complete or missing. */
 
 import { randomBytes } from "node:crypto";
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";

@@ -1,4 +1,7 @@
-/** Settings that are written with a unit: durations and sizes. What can't be read is found while settings are checked. */
+/**
+ * Settings that are written with a unit: durations and sizes. Values that can't be parsed are found while settings are
+ * checked.
+ */
 
 import type { Static, TSchema } from "typebox";
 import { parseDuration, parseSize } from "#proto/kit/units.ts";
