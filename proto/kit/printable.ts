@@ -1,6 +1,6 @@
 /**
- * Makes untrusted text safe for a terminal: log lines, names of files and agents. Replaces or escapes control characters (C0, C1
- * and DEL of ECMA-48), line ends and characters that change the direction of text.
+ * Makes untrusted text safe for a terminal: log lines, names of files and agents. Replaces or escapes control
+ * characters (C0, C1 and DEL of ECMA-48), line ends and characters that change the direction of text.
  */
 
 /** Controls, line and paragraph separators, and the embeddings, overrides and isolates of UAX #9. */
