@@ -1,4 +1,4 @@
-/** Events as JSON bytes, with the shape of each, found on the way. */
+/** Writes events as JSON bytes, and determines the shape of each. */
 
 import { randomInt } from "node:crypto";
 import { isoText } from "#proto/codec/iso-text.ts";

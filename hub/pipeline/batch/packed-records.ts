@@ -1,4 +1,4 @@
-/** Records for the writers of outputs on their way from a worker to the main thread, packed like documents. */
+/** Records for the writers of outputs, packed like documents to be sent from a worker to the main thread. */
 
 import type { OutputRecord } from "#hub/pipeline/plugins/output.ts";
 

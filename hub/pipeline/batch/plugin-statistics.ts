@@ -1,4 +1,4 @@
-/** What each plugin of a program did: counts of all events, times of some. */
+/** Statistics of each plugin of a program: counts of all events, durations of a sample. */
 
 /** Times are taken of one event in this many: reading the clock costs as much as a small filter. */
 const SAMPLE = 32;

@@ -1,4 +1,6 @@
-/** What is read of a RAW message without decoding it: its sender and which part of which source it holds. */
+/**
+ * The header of a RAW message, read without decoding the message: its sender, its source, and the range of the source.
+ */
 
 import protobuf from "protobufjs/minimal.js";
 import { AppError } from "#proto/kit/errors.ts";

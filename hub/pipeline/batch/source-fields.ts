@@ -1,4 +1,4 @@
-/** What all documents of a RAW message share. */
+/** Fields that all documents of a RAW message share. */
 
 import { parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";

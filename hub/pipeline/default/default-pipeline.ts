@@ -1,7 +1,7 @@
 /**
- * The pipeline used where none is configured: access logs, JSON lines and syslog lines become fields by the Elastic
- * Common Schema, everything else is a message with what can be plainly seen of its time and level. Works on bytes:
- * a line's document is written straight from the block.
+ * The pipeline used if none is configured: access logs, JSON lines and syslog lines become fields of the Elastic Common
+ * Schema; any other line becomes a message with the time and level at its start, if recognised. Works on bytes: a
+ * line's document is written straight from the block.
  */
 
 import { isUtf8 } from "node:buffer";

@@ -1,4 +1,6 @@
-/** Writes the documents of one RAW message: the line's own members first, then `log`, then what all have in common. */
+/**
+ * Writes the documents of one RAW message: the line's own members first, then `log`, then the members common to all.
+ */
 
 import type { DailyIndex, DocumentIds } from "#hub/pipeline/batch/document-id.ts";
 import type { DocumentPacker } from "#hub/pipeline/batch/document-packer.ts";

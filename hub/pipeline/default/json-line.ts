@@ -1,6 +1,6 @@
 /**
- * A line that is one JSON object as a document. Its members stay where the writer of the log put them; the time, the
- * message and the level are found under the names that loggers use.
+ * Turns a line that is one JSON object into a document. Its members stay where they are; time, message and level are
+ * found under the names that loggers use.
  */
 
 import { IsoTime, LocalTime, MAX_ISO_MS, MIN_ISO_MS } from "#proto/codec/time.ts";

@@ -1,4 +1,4 @@
-/** Pipelines that administrators made through the hub interface, in a bucket all hubs see. */
+/** Pipelines that administrators created through the hub's API, stored in a bucket that all hubs share. */
 
 import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
 import { AppError } from "#proto/kit/errors.ts";

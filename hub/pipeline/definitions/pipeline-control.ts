@@ -1,6 +1,6 @@
 /**
- * Which pipelines run: those of files, looked at again now and then, and those of the hub interface. A change is
- * checked first; one that can't be used changes nothing, and says so once.
+ * Decides which pipelines run: those of files, which are checked regularly for changes, and those created through the
+ * API. A change is validated first; an invalid one is logged once and otherwise ignored.
  */
 
 import type { EcsCompatibility, PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";

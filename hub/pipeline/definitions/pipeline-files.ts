@@ -1,4 +1,4 @@
-/** Pipelines as they lie in files: those that `path.config` names, and those of `pipelines.yml`. */
+/** Pipelines defined in files: those that `path.config` names, and those of `pipelines.yml`. */
 
 import { globSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Cuts a stream of MessagePack (github.com/msgpack/msgpack, spec.md) into values, before any is made: a byte may stand for
- * an object, and five for a list of a million places.
+ * Cuts a stream of MessagePack (github.com/msgpack/msgpack, spec.md) into values, before any is created: one byte may
+ * encode an object, and five bytes a list of a million items.
  */
 
 import { Decoder, type DecoderOptions } from "@msgpack/msgpack";

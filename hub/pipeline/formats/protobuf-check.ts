@@ -1,4 +1,4 @@
-/** Counts what a message in protobuf is made of, before it is made: two bytes may stand for an object. */
+/** Counts the parts of a protobuf message before it is decoded: two bytes may encode an object. */
 
 import protobuf from "protobufjs";
 import { AppError } from "#proto/kit/errors.ts";

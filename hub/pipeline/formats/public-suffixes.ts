@@ -1,6 +1,6 @@
 /**
- * Domains under which names are registered. A domain of one label is a suffix; the table has the registries of countries that
- * register below a second label, and the large hosters that give each customer a name of their own.
+ * Domains under which names are registered. A domain of one label is a suffix; the table has the countries whose
+ * registries register names below a second label, and large hosters that give each customer a subdomain.
  */
 
 /** Second labels by country. */

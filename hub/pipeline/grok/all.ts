@@ -1,7 +1,7 @@
 /**
- * The known patterns. Their names are those that people's pipelines use. A field is written twice where the Elastic
- * Common Schema has another name for it: `%{IP:clientip|[source][address]}`. A line that begins with `legacy` or `ecs`
- * holds for one of the two only.
+ * The built-in patterns, under the names that existing pipelines use. A field has two names if the Elastic Common
+ * Schema uses another one: `%{IP:clientip|[source][address]}`. A line that begins with `legacy` or `ecs` applies to
+ * only one of the two.
  */
 
 import { applicationPatterns, backupMailPatterns, httpdPatterns } from "./application.ts";

@@ -1,7 +1,7 @@
 /**
- * The grok patterns of ingest pipelines, which a search server has in a version of its own: it lacks some of those of
- * pipelines (`hub/pipeline/grok/`), and some have other fields or match other text. Facts of
- * `GET _ingest/processor/grok` of 6.5.4, 7.10.2 and 7.16; versions are numbers as 605.
+ * The grok patterns of ingest pipelines, which differ from those of pipelines (`hub/pipeline/grok/`): some are missing,
+ * and some have other fields or match other text. Facts of `GET _ingest/processor/grok` of 6.5.4, 7.10.2 and 7.16;
+ * versions are numbers as 605.
  */
 
 import { grokPatterns, parsePatternFile } from "#hub/pipeline/grok/all.ts";

@@ -1,4 +1,4 @@
-/** A document on its way through an ingest pipeline: its source, where it is to go, and paths and templates over both. */
+/** A document in an ingest pipeline: its source, its target, and paths and templates over both. */
 
 import { copyValue, Event, isHash, valueText } from "#proto/event.ts";
 import { put } from "#proto/event-members.ts";

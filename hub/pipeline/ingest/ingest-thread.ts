@@ -1,4 +1,4 @@
-/** Runs ingest pipelines in a thread of their own, so that an expression that runs wild holds up no one else. */
+/** Runs ingest pipelines in a separate thread, so that a runaway regular expression delays nothing else. */
 
 import { Worker } from "node:worker_threads";
 import { AppError, type ErrorCode } from "#proto/kit/errors.ts";

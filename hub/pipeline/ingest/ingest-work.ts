@@ -1,4 +1,4 @@
-/** The thread of ingest pipelines: compiles definitions and takes documents through them. */
+/** The thread of ingest pipelines: compiles definitions and runs documents through them. */
 
 import { parentPort } from "node:worker_threads";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";

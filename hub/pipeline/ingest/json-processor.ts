@@ -1,4 +1,4 @@
-/** `json`: makes fields of a text that holds JSON. */
+/** `json`: parses a JSON text into fields. */
 
 import { parseEventJson } from "#proto/codec/json.ts";
 import { isHash } from "#proto/event.ts";

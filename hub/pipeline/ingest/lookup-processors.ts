@@ -1,4 +1,4 @@
-/** Processors that look a value up: the program after a user agent, the place of an address. */
+/** Processors that look up a value: the program of a user agent, the location of an address. */
 
 import { parseUserAgent } from "#hub/pipeline/formats/user-agents.ts";
 import { geoipFilter } from "#hub/pipeline/plugins/filters/geoip.ts";

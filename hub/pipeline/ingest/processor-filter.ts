@@ -1,4 +1,4 @@
-/** A filter of the pipelines at work for a processor: it gets one value and gives back what it found in it. */
+/** Runs a pipeline filter for a processor: it receives one value and returns the fields that it extracts. */
 
 import type { Filter, FilterDefinition } from "#hub/pipeline/plugins/filter.ts";
 import { Event, isHash } from "#proto/event.ts";

@@ -1,4 +1,4 @@
-/** What a processor is, and how its settings are read. */
+/** The contract of processors, and how their settings are read. */
 
 import type { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import type { FindStored } from "#hub/scripts/script.ts";

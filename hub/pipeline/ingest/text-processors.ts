@@ -1,4 +1,4 @@
-/** Processors that change texts, and those that end a document's way. */
+/** Processors that change texts, and those that drop or fail a document. */
 
 import { RegexpTimeout } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { translateRubyRegexp } from "../regexp/ruby-regexp.ts";

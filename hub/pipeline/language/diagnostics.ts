@@ -1,4 +1,4 @@
-/** What is wrong with a pipeline's text, where, and what to write instead. */
+/** Diagnostics of a pipeline's text: the error, its position, and the remedy. */
 
 import { AppError } from "#proto/kit/errors.ts";
 import type { Range } from "./syntax-tree.ts";

@@ -1,4 +1,4 @@
-/** A pipeline as it is configured: its files and the settings of its own. */
+/** The definition of a pipeline: its files and its own settings. */
 
 /** Field names by the Elastic Common Schema, or those of before. */
 export const ECS_COMPATIBILITIES = ["disabled", "v1", "v8"] as const;

@@ -1,4 +1,4 @@
-/** The tree of a pipeline's text. Every node knows where it stands. */
+/** The syntax tree of a pipeline's text. Every node has its position. */
 
 /** A part of a text: [start, end) in UTF-16 units. */
 export interface Range {

@@ -1,5 +1,6 @@
 /**
- * What a codec is: between the bytes of a source and events. One file per codec; `all.ts` lists them.
+ * The contract of codecs, which convert between the bytes of a source and events. One file per codec; `all.ts` lists
+ * them.
  *
  * - `decode` must make at least one event of every payload that isn't empty: what it can't read it tags.
  * - `encode` must make bytes that `decode` reads back to the same fields, where the format can hold them.

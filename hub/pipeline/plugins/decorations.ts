@@ -1,4 +1,4 @@
-/** What every filter can do once it did its work: add and remove fields and tags. */
+/** Actions that every filter supports after a success: adding and removing fields and tags. */
 
 import { type Event, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";

@@ -1,9 +1,10 @@
 /**
- * What a filter is. One file per filter holds its options, their documentation and its code; `all.ts` lists them.
+ * The contract of filters. One file per filter holds its options, their documentation and its code; `all.ts` lists
+ * them.
  *
  * - A filter must change only the event it is given, and the events it adds.
  * - It must return true if it did its work: then `add_field`, `add_tag` and the like are applied.
- * - It must not throw for what data can bring about: it tags the event instead.
+ * - It must not throw because of data: it tags the event instead.
  * - It must not wait: it runs in a thread that does nothing else meanwhile. Only dns does, within the limit of its options.
  * - A filter that keeps something of an event for later ones (aggregate, elapsed) is `stateful`: it runs in one thread,
  *   and the log isn't let go of past the oldest event that it says it holds. After a crash those events come again.

@@ -1,4 +1,4 @@
-/** Names of hosts and their addresses, asked for by filters, which can't await. */
+/** Resolves host names and addresses for filters, which can't await. */
 
 /** What is known of a name: its address, or of an address its name. */
 export type NameAnswer =

@@ -1,9 +1,9 @@
 /**
- * What an input is. One file per input holds its options, their documentation and its code; `all.ts` lists them.
+ * The contract of inputs. One file per input holds its options, their documentation and its code; `all.ts` lists them.
  * Inputs run in the hub's main thread; after the log, the pipeline's workers take over.
  *
- * - An input must send events to a channel, which puts them into the log RAW, and await that before it tells its
- *   source that they are taken (acknowledges, commits an offset, moves a file's position).
+ * - An input must send events to a channel, which writes them to the log RAW, and await that before it confirms them
+ *   to its source (acknowledges, commits an offset, moves a file's position).
  * - It must bound what it holds: a source whose `send` is pending waits.
  * - What can be read again (a file, a topic, a table) must have a channel key and offsets that stay the same after a
  *   restart: then what is sent once more is dropped. What can't (a socket) needs a key of its own for each session.

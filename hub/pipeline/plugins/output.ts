@@ -1,9 +1,9 @@
 /**
- * What an output is. One file per output holds its options, their documentation and its code; `all.ts` lists them.
- * It has two halves: the *shaper* runs in the worker threads and makes of an event what is to be delivered, the
+ * The contract of outputs. One file per output holds its options, their documentation and its code; `all.ts` lists
+ * them. It has two halves: the *shaper* runs in the worker threads and makes of an event what is to be delivered, the
  * *writer* runs once, in the hub's main thread, and delivers it.
  *
- * - The cursor moves on only when every output has what the event meant for it.
+ * - The cursor moves only once every output has delivered the event's records.
  * - A shaper must not wait nor throw for what data brings; it refuses the event with a reason instead.
  * - A writer must resolve only when its records are where they belong. For a failure that may pass it throws (AppError with a
  *   retryable code) or names the records in `again`: the runtime tries again with growing waits. It names records that

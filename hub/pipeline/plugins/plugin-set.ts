@@ -1,4 +1,4 @@
-/** The plugins of one kind, found by name and loaded where a pipeline names them: some bring large libraries along. */
+/** The plugins of one kind, found by name and loaded only if a pipeline names them: some need large libraries. */
 
 import { nearestName } from "#proto/kit/nearest.ts";
 

@@ -1,4 +1,6 @@
-/** Makes the plugins that a pipeline's text names: reads their options, checks them, gives each what it may use. */
+/**
+ * Creates the plugins that a pipeline's text names: reads and checks their options, and passes each its dependencies.
+ */
 
 import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";

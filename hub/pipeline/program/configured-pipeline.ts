@@ -1,4 +1,4 @@
-/** A pipeline by its files: each line becomes an event, goes through the filters and to the outputs. */
+/** A pipeline defined by files: each line becomes an event that passes through the filters to the outputs. */
 
 import { isAscii } from "node:buffer";
 import { createHash } from "node:crypto";

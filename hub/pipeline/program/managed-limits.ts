@@ -1,4 +1,4 @@
-/** What a pipeline that was made through the hub interface may not write: names of files, and secrets into events. */
+/** Restrictions of pipelines created through the hub's API: no file names, no secrets in events. */
 
 import type { Report } from "#hub/pipeline/language/plugin-options.ts";
 import type { ConditionNode, OperandNode, PluginNode, Range } from "#hub/pipeline/language/syntax-tree.ts";

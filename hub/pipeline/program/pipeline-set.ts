@@ -1,4 +1,4 @@
-/** All pipelines of a hub in one thread: each message goes through those that it is meant for. */
+/** All pipelines of a hub in one thread: each message passes through those it is meant for. */
 
 import type { DocumentPacker } from "#hub/pipeline/batch/document-packer.ts";
 import type { PipelineStatistics } from "#hub/pipeline/batch/plugin-statistics.ts";

@@ -1,4 +1,7 @@
-/** What the main thread needs to know of the pipelines: their inputs, the writers of their outputs, how they must be run. */
+/**
+ * The information that the main thread needs about the pipelines: inputs, writers of outputs, and constraints on
+ * running them.
+ */
 
 import { type DiagnosticPlace, diagnosticPlace, pipelineError } from "#hub/pipeline/language/diagnostics.ts";
 import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";

@@ -1,4 +1,4 @@
-/** Reads the captures out of a match, each told by what its name stands for to who asks. */
+/** Reads the captures of a match, each with the meaning of its name for the caller. */
 
 /** A group that captures under `name`: number in the match. */
 export interface Capture {

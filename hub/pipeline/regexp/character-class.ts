@@ -1,4 +1,4 @@
-/** Bracketed classes: POSIX names, nested sets and Ruby's escapes, made into one flat JavaScript class. */
+/** Bracketed classes: POSIX names, nested sets and Ruby's escapes, compiled to one flat JavaScript class. */
 
 import { RegexpFault } from "./regexp-tree.ts";
 

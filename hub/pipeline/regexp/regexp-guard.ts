@@ -1,8 +1,8 @@
 /**
  * Runs regular expressions that may never end, with a time limit. A limit costs about 0.2 ms to set up, so it is put
- * around whole batches; an expression that hits the limit is suspect for a while, and then gets a
- * limit of its own for each text, less the time that it has taken already. So the events beside one that drives an
- * expression astray wait for about the expression's own limit, and not for each further one of the kind.
+ * around whole batches; an expression that hits the limit is suspect for a while, and then has its own limit for each
+ * text, less the time already used. So an event on which an expression runs away delays other events by about that
+ * expression's own limit, and not once more for each further event of the kind.
  */
 
 import { createContext, Script } from "node:vm";

@@ -1,4 +1,4 @@
-/** Texts that every match of an expression holds: where one is missing, the expression needn't be run. */
+/** Literals that every match of an expression contains: if one is missing, the expression need not run. */
 
 import type { RegexpNode } from "./regexp-tree.ts";
 

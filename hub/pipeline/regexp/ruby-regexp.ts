@@ -1,6 +1,6 @@
 /**
  * Ruby (Onigmo) regular expressions on JavaScript's engine: atomic groups and possessive repetition by look-ahead and
- * back-reference, names by number, captures in a repetition found again in what the repetition took.
+ * back-reference, numbered names, and captures in a repetition found by matching its text again.
  */
 
 import { type Capture, CaptureReader, type Captures, type Repetition } from "./capture-reader.ts";

@@ -1,4 +1,4 @@
-/** Bounds what is between the log and the sink: the reader waits here. */
+/** Bounds the data between the log and the sink: the reader waits here. */
 
 /** A single message above the limit passes when nothing else is in flight. */
 export class InFlight {

@@ -1,4 +1,7 @@
-/** The way of one input's source into the log RAW: events gathered into messages, published in order, each until it is durable. */
+/**
+ * Publishes the events of one input's source to the log RAW: gathered into messages, in order, each retried until it is
+ * durable.
+ */
 
 import { createHash, randomUUID } from "node:crypto";
 import type { InputChannel, InputEvent, InputSource } from "#hub/pipeline/plugins/input.ts";

@@ -1,4 +1,4 @@
-/** Runs the inputs of all pipelines: those that stay the same over a change of the configuration run on. */
+/** Runs the inputs of all pipelines: those that a configuration change doesn't affect keep running. */
 
 import { Level } from "level";
 import type {

@@ -1,4 +1,6 @@
-/** The way out of a partition: writes that are tried until they work, and dead letters for what never will. */
+/**
+ * The output of a partition: writes that are retried until they succeed, and dead letters for those that never will.
+ */
 
 import type { MessageOutput } from "#hub/pipeline/batch/document-packer.ts";
 import { type PackedRecords, RECORDS_PER_OFFSET, unpackRecords } from "#hub/pipeline/batch/packed-records.ts";

@@ -1,4 +1,6 @@
-/** The way to one output's writer: records of all partitions together, few writes at a time, each tried until it works. */
+/**
+ * The queue of one output's writer: records of all partitions, few concurrent writes, each retried until it succeeds.
+ */
 
 import type { OutputRecord, OutputWriter } from "#hub/pipeline/plugins/output.ts";
 import type { Clock } from "#proto/kit/clock.ts";

@@ -1,6 +1,6 @@
 /**
- * The processor of one partition of RAW: what it takes up comes out in the same order, each message's documents
- * are in DOC before the next one's, and its cursor covers a message only after that.
+ * The processor of one partition of RAW: messages leave in the order in which they arrive, each message's documents are
+ * in DOC before the next one's, and its cursor covers a message only after that.
  */
 
 import type { RawHeader } from "#hub/pipeline/batch/raw-header.ts";

@@ -1,4 +1,4 @@
-/** What a pipeline is made with. */
+/** The options of a pipeline. */
 
 import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Variables } from "#hub/pipeline/language/plugin-options.ts";

@@ -1,4 +1,4 @@
-/** What the pipeline needs of its neighbours: the log it reads, the place documents go to, those who look on. */
+/** The dependencies of the pipeline: the log it reads, the sink for documents, and observers. */
 
 import type { DocumentBatch, DocumentOrigin, SourceRange } from "#proto/document-batch.ts";
 import type { AppError } from "#proto/kit/errors.ts";

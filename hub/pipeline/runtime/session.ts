@@ -1,7 +1,7 @@
 /**
- * The pipelines at work with one configuration: from the cursors in the log RAW through the threads to the log DOC and
- * the outputs. A change of the configuration, or the death of a thread that knew what was held, ends the session; the
- * next one continues from the cursors, and what comes once more is dropped by the shards.
+ * The running pipelines of one configuration: from the cursors in the log RAW through the threads to the log DOC and
+ * the outputs. A change of the configuration, or the death of a thread with held events, ends the session; the next one
+ * continues from the cursors, and the shards drop repeated documents.
  */
 
 import type { PipelineStatistics } from "#hub/pipeline/batch/plugin-statistics.ts";

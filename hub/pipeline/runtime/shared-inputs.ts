@@ -1,6 +1,6 @@
 /**
- * Inputs whose source all hubs can read (a database, a queue, a file): each runs on one hub at a time, and what it
- * remembers is in a bucket, where the next hub finds it.
+ * Inputs whose source all hubs can read (a database, a queue, a file): each runs on one hub at a time, and its state is
+ * in a bucket, where the next hub finds it.
  */
 
 import type { InputState } from "#hub/pipeline/plugins/input.ts";

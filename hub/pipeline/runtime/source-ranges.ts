@@ -1,4 +1,4 @@
-/** What of each source a partition has taken up and what it has finished. */
+/** The ranges of each source that a partition has accepted and finished. */
 
 import { type Interval, IntervalSet } from "#proto/kit/interval-set.ts";
 

@@ -1,4 +1,4 @@
-/** The pipeline's threads. A thread that dies is replaced and what it held is done again. */
+/** The pipeline's threads. A thread that dies is replaced, and its work is repeated. */
 
 import { Worker } from "node:worker_threads";
 import type { PipelineStatistics } from "#hub/pipeline/batch/plugin-statistics.ts";

@@ -1,4 +1,4 @@
-/** A thread of the pipeline: takes RAW messages, gives documents back. */
+/** A thread of the pipeline: receives RAW messages, returns documents. */
 
 import { parentPort, workerData } from "node:worker_threads";
 import { DocumentPacker, transferList } from "#hub/pipeline/batch/document-packer.ts";

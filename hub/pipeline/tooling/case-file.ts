@@ -1,6 +1,6 @@
 /**
- * Cases of a pipeline: files in YAML that name the pipeline's files, inputs and what is expected of each. The format of
- * existing case files (`testcases`, `fields`, `ignore`) is read too.
+ * Test cases of a pipeline: YAML files that name the pipeline's files, inputs and the expected result of each. The
+ * format of existing case files (`testcases`, `fields`, `ignore`) is read too.
  */
 
 import { dirname, resolve } from "node:path";

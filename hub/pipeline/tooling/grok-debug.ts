@@ -1,4 +1,4 @@
-/** Shows what a grok expression does with a text: its fields, or how far the longest beginning of it gets. */
+/** Shows the result of a grok expression for a text: its fields, or how far its longest prefix matches. */
 
 import { grokPatterns, parsePatternFile } from "#hub/pipeline/grok/all.ts";
 import { compileGrok } from "#hub/pipeline/grok/grok-expression.ts";

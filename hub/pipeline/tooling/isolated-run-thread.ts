@@ -1,4 +1,4 @@
-/** The thread of one simulation: does what it was started for and posts the outcome. */
+/** The thread of one simulation: runs it and posts the result. */
 
 import { parentPort, workerData } from "node:worker_threads";
 import { toAppError } from "#proto/kit/errors.ts";

@@ -1,4 +1,4 @@
-/** Simulations in a thread of their own: what somebody tries out may run wild without holding up the hub. */
+/** Simulations in a separate thread: a runaway test doesn't delay the hub. */
 
 import { Worker } from "node:worker_threads";
 import { AppError, isErrorCode } from "#proto/kit/errors.ts";

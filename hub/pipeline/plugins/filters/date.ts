@@ -1,4 +1,4 @@
-/** Filter date: makes a field's text the event's time. */
+/** Filter date: parses a field as the event's time. */
 
 import { type DateParser, dateParser } from "#hub/pipeline/formats/date-parser.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";

@@ -1,4 +1,4 @@
-/** Filter de_dot: takes dots out of field names. */
+/** Filter de_dot: replaces dots in field names. */
 
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
 import { type Event, isHash } from "#proto/event.ts";

@@ -1,4 +1,6 @@
-/** Filter geoip: places and networks of addresses, from a database in MaxMind's format (MMDB) that the user has. */
+/**
+ * Filter geoip: locations and networks of addresses, from a database in MaxMind's format (MMDB) that the user provides.
+ */
 
 import { existsSync, readFileSync } from "node:fs";
 import { isIP } from "node:net";

@@ -1,4 +1,4 @@
-/** Filter metrics: counts and measures events, and tells it in events of its own. */
+/** Filter metrics: counts and measures events, and emits the results as events. */
 
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { Event } from "#proto/event.ts";

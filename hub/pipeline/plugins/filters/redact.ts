@@ -1,4 +1,4 @@
-/** Filter redact: takes out of texts what nobody should find in an index: cards, mails, tokens, own patterns. */
+/** Filter redact: removes sensitive data from texts: card numbers, mail addresses, tokens, custom patterns. */
 
 import { createHmac } from "node:crypto";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";

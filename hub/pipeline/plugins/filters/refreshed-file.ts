@@ -1,4 +1,4 @@
-/** A value made of a file, made again when the file may have changed. Used by `cidr` and `translate`. */
+/** A value computed from a file, and computed again when the file may have changed. Used by `cidr` and `translate`. */
 
 import type { Clock } from "#proto/kit/clock.ts";
 import { SECOND_MS } from "#proto/kit/units.ts";

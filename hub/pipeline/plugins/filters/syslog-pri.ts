@@ -1,4 +1,4 @@
-/** Filter syslog_pri: takes the priority of syslog apart (RFC 5424 §6.2.1). */
+/** Filter syslog_pri: decodes the priority of syslog (RFC 5424 §6.2.1). */
 
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
 import { valueText } from "#proto/event.ts";

@@ -1,4 +1,4 @@
-/** Filter throttle: decorates events of a key that come too seldom or too often. */
+/** Filter throttle: decorates events of a key that arrive too rarely or too often. */
 
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
 import { compileFormat } from "#proto/format.ts";

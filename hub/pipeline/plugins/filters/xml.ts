@@ -1,4 +1,4 @@
-/** Filter xml: makes fields of an XML document, or of what XPath picks out of it. */
+/** Filter xml: parses an XML document, or the parts that XPath selects, into fields. */
 
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
 import {

@@ -1,4 +1,4 @@
-/** Inputs agent and shipper: what this installation's agents send. */
+/** Inputs agent and shipper: lines from this installation's agents. */
 
 import { defineInput } from "#hub/pipeline/plugins/input.ts";
 import { options, withoutEffect } from "#proto/kit/options.ts";

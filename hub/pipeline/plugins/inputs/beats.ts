@@ -1,4 +1,4 @@
-/** Input beats: what this installation's agents send, and with a port what other shippers send by lumberjack. */
+/** Input beats: lines from this installation's agents and, with a port, from other shippers over lumberjack. */
 
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";

@@ -1,4 +1,4 @@
-/** Input dead_letter_queue: what no output took, with the reason. */
+/** Input dead_letter_queue: events that no output accepted, with the reason. */
 
 import type { Static } from "typebox";
 import { defineInput, type InputContext, type InputDeadLetter } from "#hub/pipeline/plugins/input.ts";

@@ -1,4 +1,4 @@
-/** Input gelf: messages of Graylog's format, by UDP (whole or in chunks) and TCP (each ends with a zero byte). */
+/** Input gelf: messages of Graylog's format, over UDP (whole or in chunks) and TCP (each ends with a zero byte). */
 
 import type { Socket } from "node:net";
 import type { TlsOptions } from "node:tls";

@@ -1,4 +1,4 @@
-/** Input generator: events made here, for trying and measuring pipelines. */
+/** Input generator: generated events, for testing and measuring pipelines. */
 
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";
 import { codecOption } from "#hub/pipeline/plugins/codec.ts";

@@ -1,4 +1,4 @@
-/** Input heartbeat: an event at an interval, to see that the way is open. */
+/** Input heartbeat: an event at an interval, to verify that events arrive. */
 
 import { randomUUID } from "node:crypto";
 import type { Static } from "typebox";

@@ -1,4 +1,4 @@
-/** Input http_poller: asks HTTP services on a schedule. */
+/** Input http_poller: polls HTTP services on a schedule. */
 
 import { randomUUID } from "node:crypto";
 import { parseSchedule, runScheduled, type Schedule } from "#hub/pipeline/formats/schedule.ts";

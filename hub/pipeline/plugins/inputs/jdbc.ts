@@ -1,4 +1,4 @@
-/** Input jdbc: rows of databases, once or on a schedule, from where the last run ended. */
+/** Input jdbc: rows of databases, once or on a schedule, continuing where the last run ended. */
 
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";

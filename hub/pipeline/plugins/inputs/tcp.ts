@@ -1,4 +1,4 @@
-/** Input tcp: lines that come by connections, taken or made. */
+/** Input tcp: lines over TCP connections, accepted or opened by the input. */
 
 import { connect, type Socket } from "node:net";
 import { type ConnectionOptions, connect as connectTls, type TlsOptions } from "node:tls";

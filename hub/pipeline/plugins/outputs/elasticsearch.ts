@@ -1,4 +1,6 @@
-/** Output elasticsearch: documents in this installation's search engine, by way of the log, or in another one over HTTP. */
+/**
+ * Output elasticsearch: documents in this installation's search engine, through the log, or in another one over HTTP.
+ */
 
 import { defineOutput, type OutputContext, type Shaper } from "#hub/pipeline/plugins/output.ts";
 import {

@@ -1,4 +1,4 @@
-/** Output nats: events to a subject, confirmed where a stream takes them. */
+/** Output nats: events to a subject, confirmed if a stream stores them. */
 
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Static } from "typebox";

@@ -1,6 +1,6 @@
 /**
- * Output s3: events as objects of lines in a bucket, by time. An object's name says which events of a source it holds, so that
- * events that come once more after a crash are known by the names that are there.
+ * Output s3: events as objects of JSON lines in a bucket. An object's name contains the range of a source's events, so
+ * that events repeated after a crash are recognised by existing names.
  */
 
 import { promisify } from "node:util";

@@ -1,4 +1,4 @@
-/** Output tcp: events to a peer that takes lines. */
+/** Output tcp: events to a peer that accepts lines. */
 
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";

@@ -1,4 +1,4 @@
-/** Output udp: events as datagrams, which nobody confirms. */
+/** Output udp: events as datagrams, without confirmation. */
 
 import { createSocket, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";

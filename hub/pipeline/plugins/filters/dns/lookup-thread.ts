@@ -1,4 +1,7 @@
-/** The thread that asks name servers: questions come by a port, answers go back by it, a shared counter wakes the asker. */
+/**
+ * The thread that queries name servers: requests and answers pass through a message port, and a shared counter wakes
+ * the calling thread.
+ */
 
 import { promises as dns } from "node:dns";
 import { readFileSync } from "node:fs";

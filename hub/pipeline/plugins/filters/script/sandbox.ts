@@ -1,6 +1,6 @@
 /**
- * Runs people's JavaScript apart from the hub: an engine of its own, without access to files, network or the hub's
- * objects, bounded in time and memory. A script sees the current event through a few calls.
+ * Runs users' JavaScript isolated from the hub: in a separate engine, without access to files, network or the hub's
+ * objects, bounded in time and memory. A script accesses the current event through a few calls.
  */
 
 import { readFileSync } from "node:fs";

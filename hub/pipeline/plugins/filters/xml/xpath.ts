@@ -1,4 +1,6 @@
-/** The part of XPath 1.0 that picks values out of documents: paths, `//`, `*`, `@`, `text()`, places and equalities. */
+/**
+ * The part of XPath 1.0 that selects values from documents: paths, `//`, `*`, `@`, `text()`, positions and equalities.
+ */
 
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { valueText } from "#proto/event.ts";

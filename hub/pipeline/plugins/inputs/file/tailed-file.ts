@@ -1,4 +1,4 @@
-/** One file that is read on as it grows: known by its inode and first bytes, whatever it is called. */
+/** One file that is followed as it grows: identified by its inode and first bytes, whatever its name. */
 
 import { createHash } from "node:crypto";
 import { createReadStream, type Stats } from "node:fs";

@@ -1,4 +1,4 @@
-/** Makes events of an answer, and finds where its next page is. */
+/** Makes events from an answer, and finds the address of its next page. */
 
 import { type Codec, decodeWhole } from "#hub/pipeline/plugins/codec.ts";
 import { type Event, valueText } from "#proto/event.ts";

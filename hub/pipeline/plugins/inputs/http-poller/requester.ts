@@ -1,4 +1,4 @@
-/** Asks services: with what signs in at them, within limits, and not while they want a pause. */
+/** Sends requests to services: with credentials, within limits, and respecting `Retry-After`. */
 
 import type { Static } from "typebox";
 import { codecOption } from "#hub/pipeline/plugins/codec.ts";

@@ -1,4 +1,4 @@
-/** How many events a request of intake may bring: they are made before the log takes them. */
+/** Limits the events of an intake request: all are created before the log accepts them. */
 
 import { AppError } from "#proto/kit/errors.ts";
 

@@ -1,4 +1,4 @@
-/** Cuts text of JSON objects that stand one after the other, with or without line ends or a list around them. */
+/** Splits a text of consecutive JSON objects, with or without line ends or a surrounding list. */
 
 /** Yields the text of each object; what is left open at the end is yielded too, and is no JSON. */
 export function* splitJsonObjects(text: string): Generator<string> {

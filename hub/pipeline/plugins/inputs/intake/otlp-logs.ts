@@ -1,4 +1,4 @@
-/** Logs of OpenTelemetry (OTLP 1.x): requests as protobuf and as JSON, and the events they hold. */
+/** Logs of OpenTelemetry (OTLP 1.x): requests as protobuf and as JSON, and the events they contain. */
 
 import { OTLP_LOGS } from "#hub/pipeline/formats/otlp-logs-schema.ts";
 import { checkProtobuf } from "#hub/pipeline/formats/protobuf-check.ts";

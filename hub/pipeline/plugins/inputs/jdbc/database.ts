@@ -1,4 +1,4 @@
-/** What the input jdbc asks of a database, and which one a connection string names. */
+/** The interface that the input jdbc needs of a database, and the choice of one by connection string. */
 
 import { AppError } from "#proto/kit/errors.ts";
 

@@ -1,4 +1,4 @@
-/** MySQL and MariaDB for the input jdbc: rows are taken from the connection as they are wanted. */
+/** MySQL and MariaDB for the input jdbc: rows are read from the connection on demand. */
 
 import type { Connection, TypeCastField } from "mysql2";
 import { AppError } from "#proto/kit/errors.ts";

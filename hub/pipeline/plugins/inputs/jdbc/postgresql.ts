@@ -1,4 +1,6 @@
-/** PostgreSQL for the input jdbc: rows come by a cursor of the server, so that a table of any size passes through. */
+/**
+ * PostgreSQL for the input jdbc: rows are read through a server-side cursor, so that a table of any size can be read.
+ */
 
 import { Socket } from "node:net";
 import { AppError } from "#proto/kit/errors.ts";

@@ -1,4 +1,4 @@
-/** A server of requests with bounded bodies, for inputs: answers when what came is in the log. */
+/** An HTTP server with bounded bodies, for inputs: it answers once a request's events are in the log. */
 
 import {
   createServer,

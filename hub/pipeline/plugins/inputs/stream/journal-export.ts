@@ -1,4 +1,4 @@
-/** Entries in the Journal Export Format (systemd.io/JOURNAL_EXPORT_FORMATS), read as their bytes come. */
+/** Entries in the Journal Export Format (systemd.io/JOURNAL_EXPORT_FORMATS), parsed incrementally. */
 
 import { decodeText } from "#proto/codec/plain.ts";
 import { AppError } from "#proto/kit/errors.ts";

@@ -1,4 +1,4 @@
-/** Sign-in of senders at inputs over HTTP and gRPC: the options, and the check of what a request brings. */
+/** Sign-in of senders at inputs over HTTP and gRPC: the options, and the check of a request's credentials. */
 
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Static } from "typebox";

@@ -1,4 +1,4 @@
-/** How inputs read lines of syslog: options of RFC 3164 and RFC 5424, and the codec that makes events of them. */
+/** How inputs read lines of syslog: options of RFC 3164 and RFC 5424, and the codec that makes events from them. */
 
 import type { Static } from "typebox";
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";

@@ -1,4 +1,7 @@
-/** Documents to another search engine by its bulk interface: what may pass is tried again, what won't is told apart. */
+/**
+ * Sends documents to another search engine through its bulk API: temporary failures are retried, permanent ones are
+ * reported.
+ */
 
 import { readFileSync } from "node:fs";
 import { clientTls } from "#hub/pipeline/connections/tls.ts";

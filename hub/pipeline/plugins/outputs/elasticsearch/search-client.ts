@@ -1,4 +1,4 @@
-/** Requests to the hosts of another search engine, the next one where one doesn't answer. */
+/** Sends requests to the hosts of another search engine; if one doesn't answer, the next is tried. */
 
 import {
   Agent as HttpAgent,

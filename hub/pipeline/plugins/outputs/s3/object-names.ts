@@ -1,4 +1,4 @@
-/** Names of the objects of output s3: they say which events of a source an object holds. */
+/** Names of the objects of output s3: each contains the range of a source's events. */
 
 import { createHash } from "node:crypto";
 import { RECORDS_PER_OFFSET } from "#hub/pipeline/batch/packed-records.ts";
