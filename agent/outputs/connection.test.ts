@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { errors } from "@nats-io/transport-node";
-import { explainRefusal } from "./connection.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
+import { freePorts } from "#test/harness/free-ports.ts";
+import { startGreeter } from "#test/support/journal/greeter.ts";
+import { Connection, explainRefusal } from "./connection.ts";
 
 const servers = ["nats://hub:4222"];
 
@@ -18,4 +23,23 @@ for (const [what, credential, said] of [
 
 test("any other failure of a connection is reported unchanged", () => {
   assert.equal(explainRefusal(new Error("connection refused"), { servers }), "connection refused");
+});
+
+test("servers that are away when the agent starts are tried after a loss, too", async (t) => {
+  const greeter = await startGreeter(t);
+  const away = (await freePorts(7)).map((port) => `nats://127.0.0.1:${port}`);
+  const connection = new Connection(
+    { servers: [...away, greeter] },
+    "web-1",
+    silentLogger(),
+    new Metrics(),
+    systemClock,
+  );
+  const isUp = Promise.withResolvers<void>();
+  connection.onChange((up) => up && isUp.resolve());
+  await connection.start();
+  t.after(() => connection.stop());
+  await isUp.promise;
+  const known = connection.nats.getServers().map(({ listen }) => `nats://${listen}`);
+  assert.deepEqual(known.sort(), [...away, greeter].sort());
 });

@@ -136,6 +136,7 @@ export class Connection implements Component {
     while (!this.#stop.signal.aborted) {
       try {
         const nats = await connect(connectionOptions(this.#settings, this.#name));
+        nats.setServers([...this.#settings.servers]); // the library forgets those that were away before it connected
         this.#nats = nats;
         if (this.#stop.signal.aborted) await nats.close();
         else await this.#follow(nats);

@@ -183,7 +183,9 @@ export class Connection implements Component {
     this.#awaySince = this.#clock.monotonic();
     for (;;) {
       try {
-        return await connect(options);
+        const nats = await connect(options);
+        nats.setServers([...servers]); // the library forgets those that were away before it connected
+        return nats;
       } catch (error) {
         const waitedMs = this.#clock.monotonic() - this.#awaySince;
         if (error instanceof errors.AuthorizationError || waitedMs > CONNECT_TIMEOUT_MS)
