@@ -8,7 +8,12 @@ import { silentLogger } from "#proto/kit/log.ts";
 import { temporaryFolder } from "#test/support/cluster/shard-feeding.ts";
 import { type HealingOptions, healCopies } from "./copy-healing.ts";
 
-function options(folder: string, isPurged: boolean, read: () => Promise<Uint8Array>): HealingOptions {
+function options(
+  folder: string,
+  isPurged: boolean,
+  read: () => Promise<Uint8Array>,
+  peers = () => Promise.resolve(["a"]),
+): HealingOptions {
   const answers: Record<string, unknown> = {
     hold: { copy: "c", files: 1, bytes: 1 },
     list: [["committed", 1]],
@@ -27,7 +32,7 @@ function options(folder: string, isPurged: boolean, read: () => Promise<Uint8Arr
         serve: () => () => undefined,
       },
     },
-    cluster: { peers: () => Promise.resolve(["a"]) },
+    cluster: { peers, hasOthers: () => Promise.resolve(true) },
     folder,
     clock: systemClock,
     log: silentLogger(),
@@ -59,5 +64,16 @@ test("a copy takes the place of the shards, and nothing else is left", async (t)
   mkdirSync(join(folder, "engine"));
   await healCopies(options(folder, true, () => Promise.resolve(encodeAnswer(Buffer.from("x")))));
   assert.deepEqual(readdirSync(folder), ["engine"]);
+  assert.deepEqual(readdirSync(join(folder, "engine")), ["committed"]);
+});
+
+test("a hub waits for others that were stopped, and may start a little later", async (t) => {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, "engine"));
+  const answers = [[], [], ["a"]];
+  const peers = () => Promise.resolve(answers.length > 1 ? answers.shift()! : answers[0]!);
+  const clock = { ...systemClock, sleep: () => Promise.resolve() };
+  const read = () => Promise.resolve(encodeAnswer(Buffer.from("x")));
+  await healCopies({ ...options(folder, true, read, peers), clock });
   assert.deepEqual(readdirSync(join(folder, "engine")), ["committed"]);
 });

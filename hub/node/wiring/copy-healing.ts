@@ -25,7 +25,7 @@ export interface HealingOptions {
   readonly hosts: Pick<HostThreads, "whileEnded">;
   readonly catalog: Pick<IndexCatalog, "all">;
   readonly journal: Pick<Journal, "isPurgedAfter"> & { readonly core: CopyRequests };
-  readonly cluster: Pick<ClusterNode, "peers">;
+  readonly cluster: Pick<ClusterNode, "peers" | "hasOthers">;
   /** path.data, absolute. */
   readonly folder: string;
   readonly clock: Clock;
@@ -48,7 +48,8 @@ export async function healCopies(options: HealingOptions): Promise<void> {
     for (const left of [copy, replacedIn(folder)]) rmSync(left, { recursive: true, force: true });
     return;
   }
-  if ((await cluster.peers()).length === 0) return; // a lone hub goes on with what there is
+  // A lone hub goes on with what there is. Others that were stopped may start a little later.
+  if (!(await cluster.hasOthers())) return;
   log.warn(
     { position },
     "this hub's copies lack documents that the log has purged; they are copied from another hub",
