@@ -60,6 +60,11 @@ export interface JournalOptions extends JournalServerOptions {
   readonly metrics: Metrics;
   /** Polling interval of the streams' state, ms; default 5 s. */
   readonly pollMs?: number;
+  /**
+   * Awaited before streams and buckets are made in a cluster whose servers have a leader, with the number of their
+   * replicas: brings a log that was stored elsewhere. `signal` is aborted when the journal stops.
+   */
+  readonly bringLog?: (to: Connection, replicas: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** A stream's state with its newest incarnation. */
@@ -146,6 +151,8 @@ export class Journal implements Component {
       this.server.check(this.#connection);
       const { signal } = this.#stopping;
       if (this.server.clustered) await untilLed(this.#connection.nats, { clock: this.#clock, log, signal });
+      this.#replicas = this.#replicasHere();
+      await this.#options.bringLog?.(this.#connection, this.#replicas, signal);
       this.#opened = await this.#prepare();
     } catch (error) {
       await lifecycle.stop();
@@ -321,13 +328,16 @@ export class Journal implements Component {
     return this.#opened;
   }
 
+  #replicasHere(): number {
+    const { servers } = this.server;
+    const cluster = this.#connection.nats.info?.cluster || undefined;
+    return replicasFor(this.#options.replicas, { servers, cluster });
+  }
+
   async #prepare(): Promise<OpenedLog> {
     const { log, maxBytes, dataDir, pollMs = POLL_MS } = this.#options;
     const connection = this.#connection;
-    const { servers } = this.server;
-    const cluster = connection.nats.info?.cluster || undefined;
-    const replicas = replicasFor(this.#options.replicas, { servers, cluster });
-    this.#replicas = replicas;
+    const replicas = this.#replicas;
     const folder = this.server.embeds ? dataDir : undefined;
     const maxPayloadBytes = connection.nats.info?.max_payload ?? 0;
     const definitions = await streamDefinitions({ maxBytes, dataDir: folder, maxPayloadBytes, replicas });

@@ -17,6 +17,7 @@ import { readTlsFiles } from "#hub/node/settings/tls-files.ts";
 import { unusedSettings } from "#hub/node/settings/unused-settings.ts";
 import { ClusterNode } from "#hub/node/wiring/cluster.ts";
 import { openDiscovery } from "#hub/node/wiring/discovery.ts";
+import { growth } from "#hub/node/wiring/growth.ts";
 import { journalOptions } from "#hub/node/wiring/journal-adapters.ts";
 import { checkRestored } from "#hub/snapshot/restore.ts";
 import { systemClock } from "#proto/kit/clock.ts";
@@ -192,7 +193,9 @@ export class Hub implements Component {
       await discovered.discovery.untilFormed(signal);
     }
     const member = discovered?.member;
-    const journal = new Journal(journalOptions({ ...this.#options, folder, member, metrics: this.#metrics }));
+    const bringLog = growth({ ...this.#options, folder, env: process.env }, discovered);
+    const metrics = this.#metrics;
+    const journal = new Journal(journalOptions({ ...this.#options, folder, member, bringLog, metrics }));
     const part = { start: () => journal.start(signal), stop: () => journal.stop() };
     await this.#lifecycle.start("journal", part, JOURNAL_STOP_MS);
     this.#journal = journal;

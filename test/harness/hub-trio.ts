@@ -15,14 +15,16 @@ interface TrioOptions {
 
 export class HubTrio {
   readonly hubs: readonly TestHub[];
+  /** Addresses of the hubs' nats-servers, known before they start. */
+  readonly natsUrls: readonly string[];
   readonly #workspace: Workspace;
-  /** Options of the third hub. */
-  readonly #third: TrioOptions;
+  readonly #options: readonly TrioOptions[];
 
-  private constructor(workspace: Workspace, hubs: readonly TestHub[], third: TrioOptions) {
+  private constructor(workspace: Workspace, hubs: readonly TestHub[], options: readonly TrioOptions[]) {
     this.#workspace = workspace;
     this.hubs = hubs;
-    this.#third = third;
+    this.#options = options;
+    this.natsUrls = options.map(({ settings }) => `nats://127.0.0.1:${settings["nats.port"] as number}`);
   }
 
   /** Makes three or `count` hubs without starting them; they end with the workspace. `program`: the nats-server. */
@@ -42,7 +44,7 @@ export class HubTrio {
       },
     }));
     const hubs = options.map((each, at) => trioHub(workspace, `hub-${at + 1}`, each));
-    return new HubTrio(workspace, hubs, options[2]!);
+    return new HubTrio(workspace, hubs, options);
   }
 
   /** Starts them at once, as they found a store only together. */
@@ -50,9 +52,18 @@ export class HubTrio {
     await Promise.all(this.hubs.map((hub) => hub.start()));
   }
 
+  /** Makes a hub without others on the data folder of the first one, at the same port for agents. */
+  single(settings: Settings = {}): TestHub {
+    const { dataDir, logFile } = this.hubs[0]!;
+    const port = { "nats.port": this.#options[0]!.settings["nats.port"] };
+    const hub = new TestHub({ dataDir, logFile, settings: { ...port, ...settings } });
+    this.#workspace.defer(() => hub.kill9()); // its nats-server ends with the first hub's
+    return hub;
+  }
+
   /** Makes a further hub at the address of the third one, with other settings and a data folder of its own. */
   intruder(workspace: Workspace, name: string, settings: Settings): TestHub {
-    const { env, settings: usual } = this.#third;
+    const { env, settings: usual } = this.#options[2]!;
     const folder = `intruder-${Object.keys(settings).join() || name}`;
     return trioHub(workspace, folder, { env, settings: { ...usual, "node.name": name, ...settings } });
   }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -9,7 +9,7 @@ import { silentLogger } from "#proto/kit/log.ts";
 import { freePorts } from "#test/harness/free-ports.ts";
 import { clusterCredentials } from "./cluster-credentials.ts";
 import { Discovery, type DiscoveryOptions } from "./discovery.ts";
-import { CLUSTER_STORE, readFormation, writeFormation } from "./formation-file.ts";
+import { CLUSTER_STORE, OWN_STORE, readFormation, writeFormation } from "./formation-file.ts";
 import { callHub } from "./hello-call.ts";
 
 const credentials = clusterCredentials("0123456789abcdef0123456789abcdef");
@@ -36,6 +36,7 @@ async function makeTrio(t: TestContext): Promise<Trio> {
       node: `hub-${at}`,
       cluster: "tailrace",
       id: () => "",
+      grows: "",
       release: "1.0.0",
       certificate,
       folder: folders[at]!,
@@ -67,7 +68,7 @@ test("a hub that has a store starts alone, and knows the routes from before", as
   const { folders, ports, open } = await makeTrio(t);
   mkdirSync(join(folders[0]!, CLUSTER_STORE), { recursive: true });
   const routePorts = { [`127.0.0.1:${ports[1]}`]: 7_001, [`127.0.0.1:${ports[2]}`]: 7_002 };
-  writeFormation(folders[0]!, { store: "formed", routePorts });
+  writeFormation(folders[0]!, { store: "formed", routePorts, grows: "" });
   const hub = await open(0);
   await hub.untilFormed();
   assert.deepEqual(hub.routes(), ROUTES);
@@ -76,7 +77,7 @@ test("a hub that has a store starts alone, and knows the routes from before", as
 test("a hub whose store is gone joins the others once the store works on both", async (t) => {
   const { folders, open } = await makeTrio(t);
   for (const at of [0, 1]) mkdirSync(join(folders[at]!, CLUSTER_STORE), { recursive: true });
-  writeFormation(folders[2]!, { store: "formed", routePorts: {} });
+  writeFormation(folders[2]!, { store: "formed", routePorts: {}, grows: "" });
   const hub = await open(2);
   let joined = false;
   const joining = hub.untilFormed().then(() => (joined = true));
@@ -95,6 +96,43 @@ test("a hub whose store is gone joins the others once the store works on both", 
   assert.ok(joined);
 });
 
+test("the data of a single hub is awaited by all that found the store with it, also after they were killed", async (t) => {
+  const { folders, open } = await makeTrio(t);
+  const own = join(folders[0]!, OWN_STORE);
+  mkdirSync(own, { recursive: true });
+  const hubs = [await open(0, { grows: "uuid" }), await open(1), await open(2)];
+  await Promise.all(hubs.map((hub) => hub.untilFormed()));
+  for (const hub of hubs) assert.equal(hub.isGrowing, true);
+  await hubs[1]!.stop();
+  const again = await open(1);
+  await again.untilFormed();
+  assert.equal(again.isGrowing, true);
+  for (const [at, hub] of [hubs[0]!, again, hubs[2]!].entries()) {
+    assert.equal(existsSync(own), at === 0);
+    mkdirSync(join(folders[at]!, CLUSTER_STORE), { recursive: true });
+    hub.formed(() => undefined);
+    assert.equal(hub.isGrowing, false);
+    assert.equal(existsSync(own), false, "its content is in the store of all");
+  }
+});
+
+test("a single hub with data doesn't start beside a cluster, which goes on", async (t) => {
+  const { folders, open } = await makeTrio(t);
+  for (const at of [1, 2]) {
+    mkdirSync(join(folders[at]!, CLUSTER_STORE), { recursive: true });
+    await (await open(at)).untilFormed();
+  }
+  const hub = await open(0, { grows: "uuid" });
+  await assert.rejects(hub.untilFormed(), { code: "settings_invalid", message: /can't be merged/ });
+});
+
+test("two single hubs with data don't start beside each other", async (t) => {
+  const { open } = await makeTrio(t);
+  const hubs = [await open(0, { grows: "one" }), await open(1, { grows: "two" })];
+  for (const hub of hubs)
+    await assert.rejects(hub.untilFormed(), { code: "settings_invalid", message: /only one's can become/ });
+});
+
 test("a hub that is stopped waits no longer for the others", async (t) => {
   const { open } = await makeTrio(t);
   const hub = await open(0);
@@ -107,7 +145,11 @@ test("a hub that is stopped waits no longer for the others", async (t) => {
 test("a round that fails is repeated, and the change of a port is told afterwards", async (t) => {
   const { folders, ports, open } = await makeTrio(t);
   mkdirSync(join(folders[0]!, CLUSTER_STORE), { recursive: true });
-  writeFormation(folders[0]!, { store: "formed", routePorts: { [`127.0.0.1:${ports[1]}`]: 7_009 } });
+  writeFormation(folders[0]!, {
+    store: "formed",
+    grows: "",
+    routePorts: { [`127.0.0.1:${ports[1]}`]: 7_009 },
+  });
   const clock: Clock = { ...systemClock, sleep: (_, signal) => systemClock.sleep(10, signal) };
   const hub = await open(0, { clock });
   await open(1);

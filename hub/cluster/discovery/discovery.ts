@@ -9,8 +9,15 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { ClusterCertificate } from "./cluster-credentials.ts";
-import { conflictOfFounders, conflictWith, type Decision, decide, SMALLEST_CLUSTER } from "./formation.ts";
-import { type Formation, readFormation, writeFormation } from "./formation-file.ts";
+import {
+  conflictOfFounders,
+  conflictWith,
+  type Decision,
+  decide,
+  grownFrom,
+  SMALLEST_CLUSTER,
+} from "./formation.ts";
+import { type Formation, readFormation, removeOwnStore, writeFormation } from "./formation-file.ts";
 import type { Hello, StoreState } from "./hello.ts";
 import { callHub, type HelloAnswer, type HubAddress } from "./hello-call.ts";
 import { HelloListener } from "./hello-listener.ts";
@@ -35,6 +42,8 @@ export interface DiscoveryOptions {
   readonly cluster: string;
   /** Returns the UUID of the cluster that the data folder belongs to; empty: none yet. */
   readonly id: () => string;
+  /** The same where the folder holds the log of a single hub, which becomes the cluster's; else empty. */
+  readonly grows: string;
   readonly release: string;
   readonly certificate: ClusterCertificate;
   /** path.data, absolute. */
@@ -79,6 +88,11 @@ export class Discovery implements Component {
     return this.#options.seeds.length + (this.#own.size > 0 ? 0 : 1);
   }
 
+  /** Whether the store gets the log of a single hub, and isn't known to have it yet. Valid after `untilFormed`. */
+  get isGrowing(): boolean {
+    return this.#formation.store === "founding" && this.#formation.grows !== "";
+  }
+
   /** Answers other hubs from now on. Throws port_taken or settings_invalid. */
   start(): Promise<void> {
     return this.#listener.start();
@@ -107,7 +121,8 @@ export class Discovery implements Component {
       if (decision !== "wait") {
         await this.#checkOwnSeed(ended);
         ended.throwIfAborted();
-        if (decision === "found") this.#save({ ...this.#formation, store: "founding" });
+        const grows = grownFrom(this.#hello(), hellosOf(round));
+        if (decision === "found") this.#save({ ...this.#formation, store: "founding", grows });
         log.info({ decision, hubs: hellosOf(round).map(({ node }) => node) }, "the hub enters its cluster");
         return;
       }
@@ -127,9 +142,10 @@ export class Discovery implements Component {
     return checkOwnSeed({ seeds, own: { host, port }, certificate, signal });
   }
 
-  /** Remembers that the store works. From now on calls `onChange` when the addresses of routes change. */
+  /** Remembers that the store works, and removes one that it was grown from. From now on calls `onChange` when the addresses of routes change. */
   formed(onChange: () => void): void {
     if (this.#formation.store !== "formed") this.#save({ ...this.#formation, store: "formed" });
+    if (this.#formation.grows !== "") removeOwnStore(this.#options.folder);
     this.#led = true;
     this.#following = this.#follow(onChange);
   }
@@ -226,7 +242,8 @@ export class Discovery implements Component {
     const { store } = this.#formation;
     const size = this.#isComplete ? this.size : 0;
     const [process, led] = [this.#process, this.#led];
-    return { version: 1, process, node, cluster, id: id(), release, routePort, size, store, led };
+    const grows = this.#formation.grows || this.#options.grows;
+    return { version: 1, process, node, cluster, id: id(), release, routePort, size, store, led, grows };
   }
 
   /** True once it is known whether the seeds name this hub. */

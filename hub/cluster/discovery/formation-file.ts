@@ -1,6 +1,6 @@
 /** What a hub remembers of its cluster's store: `nats/formation.json` in the data folder. Format: README.md. */
 
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AppError } from "#proto/kit/errors.ts";
 import { writeFileAtomic } from "#proto/kit/files/files.ts";
@@ -10,27 +10,35 @@ import type { StoreState } from "./hello.ts";
 const FILE = join("nats", "formation.json");
 /** JetStream's files of a server that is a member of a cluster. */
 export const CLUSTER_STORE = join("nats", "cluster");
-/** JetStream's files of a server of its own. */
-const OWN_STORE = join("nats", "store", "jetstream");
+/** The store of a hub without others. */
+export const OWN_STORE = join("nats", "store");
+/** JetStream's files in it. */
+const OWN_STREAMS = join(OWN_STORE, "jetstream");
 const VERSION = 1;
 
 export interface Formation {
   readonly store: StoreState;
   /** host:port of discovery.seed_hosts → port of the routes there. */
   readonly routePorts: Readonly<Record<string, number>>;
+  /** UUID of the single hub whose log the store gets; empty: of none. */
+  readonly grows: string;
 }
 
 /** Reads the file. A store without the file has been used; a file whose store is gone is of a hub that lost it. */
 export function readFormation(folder: string): Formation {
   const path = join(folder, FILE);
   const hasStore = existsSync(join(folder, CLUSTER_STORE));
-  if (!existsSync(path)) return { store: hasStore ? "formed" : "empty", routePorts: {} };
+  if (!existsSync(path)) return { store: hasStore ? "formed" : "empty", routePorts: {}, grows: "" };
   try {
-    const { version, store, routePorts } = JSON.parse(readFileSync(path, "utf8")) as Formation & {
+    const file = JSON.parse(readFileSync(path, "utf8")) as Omit<Formation, "grows"> & {
       version: number;
+      grows?: string;
     };
+    const { version, store, routePorts, grows = "" } = file;
     if (version !== VERSION) throw new Error(`version ${version}`);
-    return { store: hasStore || store === "founding" ? store : "empty", routePorts };
+    return hasStore || store === "founding"
+      ? { store, routePorts, grows }
+      : { store: "empty", routePorts, grows: "" };
   } catch (cause) {
     throw new AppError("data_corrupt", `${path} can't be read: remove it and start the hub again`, { cause });
   }
@@ -44,7 +52,12 @@ export function writeFormation(folder: string, formation: Formation): void {
 
 /** Returns true where the folder holds the store of a hub without others. */
 export function hasOwnStore(folder: string): boolean {
-  return existsSync(join(folder, OWN_STORE));
+  return existsSync(join(folder, OWN_STREAMS));
+}
+
+/** Removes the store of a hub without others, whose content is in the cluster's. */
+export function removeOwnStore(folder: string): void {
+  rmSync(join(folder, OWN_STORE), { recursive: true, force: true });
 }
 
 /** Returns true where the folder holds a member's part of a cluster's store. */

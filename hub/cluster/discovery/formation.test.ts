@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { conflictOfFounders, conflictWith, type Decision, decide } from "./formation.ts";
+import { conflictOfFounders, conflictWith, type Decision, decide, grownFrom } from "./formation.ts";
 import type { Hello, StoreState } from "./hello.ts";
 
 function hello(store: StoreState, given: Partial<Hello> = {}): Hello {
@@ -15,6 +15,7 @@ function hello(store: StoreState, given: Partial<Hello> = {}): Hello {
     size: 3,
     store,
     led: store === "formed",
+    grows: "",
     ...given,
   };
 }
@@ -65,7 +66,14 @@ describe("a hub of three enters its cluster", () => {
 });
 
 describe("a hub refuses to start beside one", () => {
-  const own = { node: "hub-1", cluster: "tailrace", id: "uuid-1", size: 3 };
+  const own = {
+    node: "hub-1",
+    cluster: "tailrace",
+    id: "uuid-1",
+    size: 3,
+    store: "empty" as const,
+    grows: "",
+  };
   for (const [name, other, message] of [
     ["of another cluster", { cluster: "other" }, /cluster\.name is "tailrace": set the same/],
     ["of its own name", { node: "hub-1" }, /set node\.name to a name of its own/],
@@ -85,5 +93,60 @@ describe("a hub refuses to start beside one", () => {
       /names 3 hubs here and 5 on "hub-2"/,
     );
     assert.equal(conflictOfFounders(own, [hello("empty")]), undefined);
+  });
+});
+
+describe("a single hub with data", () => {
+  const own = {
+    node: "hub-1",
+    cluster: "tailrace",
+    id: "uuid-1",
+    size: 3,
+    store: "empty" as const,
+    grows: "uuid-1",
+  };
+  for (const [name, store, grows, message] of [
+    ["founds a cluster with hubs that have no store", "empty", "", undefined],
+    ["goes on founding it after it was killed", "founding", "uuid-1", undefined],
+    ["doesn't join a cluster that has a store", "formed", "", /can't be merged: set path\.data/],
+    ["doesn't join one that another single hub's data went into", "formed", "uuid-2", /can't be merged/],
+    ["doesn't join the cluster that its data went into", "formed", "uuid-1", /can't be merged/],
+    [
+      "doesn't join hubs that found a store without it",
+      "founding",
+      "",
+      /or, where that cluster holds nothing, empty/,
+    ],
+    ["doesn't start beside another one", "empty", "uuid-2", /of which only one's can become the cluster's/],
+  ] as const) {
+    test(name, () => {
+      const conflict = conflictWith(own, hello(store, { grows, id: "" }), "b:9300");
+      if (message === undefined) assert.equal(conflict, undefined);
+      else assert.match(conflict ?? "", message);
+    });
+  }
+
+  test("hinders no hub that has its store already", () => {
+    for (const store of ["founding", "formed"] as const)
+      assert.equal(
+        conflictWith({ ...own, store, grows: "" }, hello("empty", { grows: "uuid-2", id: "" }), "b:9300"),
+        undefined,
+      );
+  });
+
+  test("founds no cluster with a hub of a version that wouldn't wait for its data", () => {
+    const { grows: _, ...old } = hello("empty");
+    assert.match(conflictOfFounders(own, [old]) ?? "", /install the same version on all/);
+    assert.match(
+      conflictOfFounders({ ...own, grows: "" }, [old, hello("empty", { grows: "uuid-1" })]) ?? "",
+      /install the same version on all/,
+    );
+    assert.equal(conflictOfFounders({ ...own, grows: "" }, [old]), undefined);
+  });
+
+  test("gives the store to be its own, whichever hub says so", () => {
+    assert.equal(grownFrom(own, [hello("empty")]), "uuid-1");
+    assert.equal(grownFrom({ grows: "" }, [hello("empty"), hello("empty", { grows: "uuid-1" })]), "uuid-1");
+    assert.equal(grownFrom({ grows: "" }, [hello("empty")]), "");
   });
 });

@@ -29,7 +29,7 @@ export function decide(own: StoreState, size: number, others: readonly Hello[]):
 }
 
 /** What a hub must agree on with the others. */
-export type Agreed = Pick<Hello, "node" | "cluster" | "id" | "size">;
+export type Agreed = Pick<Hello, "node" | "cluster" | "id" | "size" | "store" | "grows">;
 
 /** Returns why this hub must not start beside `other`, with the remedy; undefined: it may. */
 export function conflictWith(own: Agreed, other: Hello, address: string): string | undefined {
@@ -40,11 +40,31 @@ export function conflictWith(own: Agreed, other: Hello, address: string): string
     return `the hub at ${address} is named "${own.node}" as well: set node.name to a name of its own on each hub`;
   if (other.id !== "" && own.id !== "" && other.id !== own.id)
     return `the data folder of this hub belongs to another cluster than that of ${there}: set path.data to a new folder, and the hub joins the others`;
+  return conflictOfData(own, other, there);
+}
+
+/** Returns why the log of this single hub can't become that of a cluster with `other`; undefined: it can, or it has none. */
+function conflictOfData(own: Agreed, other: Hello, there: string): string | undefined {
+  const { grows = "" } = own;
+  if (grows === "" || own.store !== "empty") return undefined;
+  const isOfAnother = (other.grows ?? "") !== grows;
+  if (other.store === "formed" || (other.store === "founding" && isOfAnother))
+    return `${there} has the store of a cluster, into which the data of this single hub can't be merged: set path.data to a new folder, and copy the indices with "tailrace-hub import cluster"; or, where that cluster holds nothing, empty the data folders of its hubs`;
+  if (other.store === "empty" && isOfAnother && (other.grows ?? "") !== "")
+    return `this hub and ${there} both hold the data of a single hub, of which only one's can become the cluster's: set path.data of the other to a new folder, and copy its indices later with "tailrace-hub import cluster"`;
   return undefined;
+}
+
+/** Returns the UUID of the single hub whose log the founders' store gets; empty: of none. */
+export function grownFrom(own: Pick<Hello, "grows">, others: readonly Pick<Hello, "grows">[]): string {
+  return [own, ...others].map(({ grows = "" }) => grows).find((grows) => grows !== "") ?? "";
 }
 
 /** Returns why hubs that found a store together must not; undefined: they may. Later the numbers may differ, while hubs are added. */
 export function conflictOfFounders(own: Agreed, others: readonly Hello[]): string | undefined {
+  const old = others.find(({ grows }) => grows === undefined);
+  if (old !== undefined && grownFrom(own, others) !== "")
+    return `"${old.node}" runs version ${old.release}, which can't wait for the data of a single hub: install the same version on all hubs`;
   const other = others.find(({ size }) => size !== own.size);
   if (other === undefined) return undefined;
   return `discovery.seed_hosts names ${own.size} hubs here and ${other.size} on "${other.node}": give all hubs the same list`;

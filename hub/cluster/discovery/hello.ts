@@ -34,6 +34,8 @@ const schema = Type.Object(
     store: Type.Enum(["empty", "founding", "formed"]),
     /** Its part of the store works: the process is connected to it, and most servers have elected leaders. */
     led: Type.Boolean(),
+    /** UUID of the single hub whose log the store gets; empty: of none. Missing: the version doesn't know of it. */
+    grows: Type.Optional(name),
   },
   { additionalProperties: true }, // of later versions
 );

@@ -68,6 +68,11 @@ export async function openIdentity(options: IdentityOptions): Promise<ClusterIde
   return { cluster, node, founder: await stored(bucket, FOUNDER_KEY, nodeName) };
 }
 
+/** Gives a cluster another name; its hubs must not run. */
+export async function renameCluster(bucket: StateBucket, name: string): Promise<void> {
+  await bucket.put(NAME_KEY, Buffer.from(name));
+}
+
 /** Returns the UUID of the cluster that a data folder belongs to; undefined: none yet. */
 export function knownCluster(folder: string): string | undefined {
   return readFile(folder)?.cluster;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   chmodSync,
@@ -46,6 +46,26 @@ async function running(server: EmbeddedServer, use: () => Promise<void>): Promis
   } finally {
     await server.stop();
   }
+}
+
+/** Starts a process with a server on the data folder `folder`, as a hub runs it. */
+async function startHubBelow(
+  folder: string,
+): Promise<{ readonly hub: ChildProcess; readonly orphan: { readonly pid: number; readonly url: string } }> {
+  mkdirSync(folder, { recursive: true });
+  const script = join(folder, "hub.ts");
+  const module = new URL("./embedded-server.ts", import.meta.url).href;
+  writeFileSync(
+    script,
+    `import { EmbeddedServer } from ${JSON.stringify(module)};
+     const log = { debug() {}, info() {}, warn() {}, error() {} };
+     const server = new EmbeddedServer({ dataDir: ${JSON.stringify(folder)}, host: "127.0.0.1", port: 0, log });
+     await server.start();
+     console.log(JSON.stringify({ pid: server.pid, url: server.url }));`,
+  );
+  const hub = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "inherit"] });
+  const [line] = (await once(createInterface(hub.stdout), "line")) as [string];
+  return { hub, orphan: JSON.parse(line) as { pid: number; url: string } };
 }
 
 async function withJetStream(
@@ -188,19 +208,7 @@ describe("the embedded nats-server", () => {
   });
 
   test("left running by a killed hub is ended by the next hub, which has its messages", async () => {
-    const script = join(dataDir, "hub.ts");
-    const module = new URL("./embedded-server.ts", import.meta.url).href;
-    writeFileSync(
-      script,
-      `import { EmbeddedServer } from ${JSON.stringify(module)};
-       const log = { debug() {}, info() {}, warn() {}, error() {} };
-       const server = new EmbeddedServer({ dataDir: ${JSON.stringify(dataDir)}, host: "127.0.0.1", port: 0, log });
-       await server.start();
-       console.log(JSON.stringify({ pid: server.pid, url: server.url }));`,
-    );
-    const hub = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "inherit"] });
-    const [line] = (await once(createInterface(hub.stdout), "line")) as [string];
-    const orphan = JSON.parse(line) as { pid: number; url: string };
+    const { hub, orphan } = await startHubBelow(dataDir);
 
     await assert.rejects(newServer().start(), { code: "data_locked", message: new RegExp(`${hub.pid}`) });
     assert.equal(isAlive(orphan.pid), true, "a living hub's server is left alone");
@@ -222,6 +230,14 @@ describe("the embedded nats-server", () => {
         assert.equal(message?.string(), "kept");
       });
     });
+  });
+
+  test("left on the former store by a killed hub that grew is ended by the next hub", async () => {
+    const { hub, orphan } = await startHubBelow(join(dataDir, "nats", "store", "server"));
+    hub.kill("SIGKILL");
+    await once(hub, "exit");
+    assert.equal(isAlive(orphan.pid), true);
+    await running(newServer(), async () => assert.equal(isAlive(orphan.pid), false));
   });
 
   test("never ends a process that isn't its own, whatever the files contain", async () => {

@@ -53,6 +53,8 @@ export interface EmbeddedServerOptions {
   readonly tls?: ServerTls;
   /** Set: the server is one of a cluster, which shares its store. */
   readonly cluster?: ClusterMember;
+  /** Folder of the store; default `store` in the `nats` subfolder. */
+  readonly storeDir?: string;
   /** Called at every restart after a death. */
   readonly onRestart?: () => void;
   readonly clock?: Clock;
@@ -280,7 +282,8 @@ export class EmbeddedServer implements Component {
   }
 
   get #storeDir(): string {
-    return this.#options.cluster?.storeDir ?? join(this.#folder, "store");
+    const { cluster, storeDir } = this.#options;
+    return cluster?.storeDir ?? storeDir ?? join(this.#folder, "store");
   }
 
   #writeConfig({ version }: ServerBinary): void {

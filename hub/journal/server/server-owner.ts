@@ -5,6 +5,7 @@
 
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
 import type { Clock } from "#proto/kit/clock.ts";
 import { systemCode } from "#proto/kit/errors.ts";
 import { FolderLock } from "#proto/kit/files/folder-lock.ts";
@@ -36,14 +37,17 @@ export async function takeOwnership(files: ServerFiles, log: Logger, clock: Cloc
 }
 
 /**
- * Returns the ids of servers that were started with this folder's configuration. The whole command line must match,
+ * Returns the ids of servers that were started with a configuration in this folder, or below it, where a hub that grows runs
+ * another one on its former store. The whole command line must match,
  * so that no other process is ended, not even one that reused the id in the pid file.
  */
-function strayServers({ configFile, pidFile }: ServerFiles): number[] {
+function strayServers({ folder, configFile, pidFile }: ServerFiles): number[] {
   const candidates = new Set([readPid(pidFile), ...processIds()]);
   candidates.delete(process.pid);
   return [...candidates].filter((pid) => {
-    return pid > 0 && commandLine(pid).slice(1).join(" ") === `-c ${configFile}` && isAlive(pid);
+    const given = commandLine(pid).slice(1).join(" ");
+    const isOwn = given.startsWith(`-c ${folder}/`) && given.endsWith(`/${basename(configFile)}`);
+    return pid > 0 && isOwn && isAlive(pid);
   });
 }
 

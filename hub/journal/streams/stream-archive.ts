@@ -22,7 +22,7 @@ export interface ArchivedMessage {
 }
 
 /** Conditions of a publisher, stored as headers; they held then and would fail when published again. */
-const CONDITION = /^Nats-Expected-/i;
+export const CONDITION = /^Nats-Expected-/i;
 /** Publishes that may wait for their acknowledgement. */
 const WINDOW = 64;
 

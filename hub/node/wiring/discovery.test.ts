@@ -93,14 +93,6 @@ for (const [name, overrides, code, message, version, folders] of [
   ],
   ["Debian 12's nats-server", GOOD, "nats_refused", /2\.9\.10; several servers need/, "2.9.10"],
   [
-    "a hub's own store",
-    GOOD,
-    "settings_invalid",
-    /From one hub to three/,
-    "2.10.23",
-    ["nats/store/jetstream"],
-  ],
-  [
     "a cluster's store without the others",
     [],
     "settings_invalid",

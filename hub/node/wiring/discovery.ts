@@ -40,6 +40,8 @@ export interface Discovered {
   readonly discovery: Discovery;
   /** What its nats-server needs to be one of the cluster's. */
   readonly member: ClusterMember;
+  /** Key of the vault that all hubs of the cluster derive, 32 bytes as base64. */
+  readonly vaultKey: string;
 }
 
 /**
@@ -68,6 +70,8 @@ export async function openDiscovery(options: DiscoveryWiring): Promise<Discovere
     node: settings["node.name"],
     cluster: settings["cluster.name"],
     id: () => knownCluster(folder) ?? "",
+    // A folder of a version that knew no clusters has no UUID yet.
+    grows: hasOwnStore(folder) ? (knownCluster(folder) ?? settings["node.name"]) : "",
     release: version,
     certificate,
     folder,
@@ -85,10 +89,10 @@ export async function openDiscovery(options: DiscoveryWiring): Promise<Discovere
     storeDir: join(folder, CLUSTER_STORE),
     token: credentials.token,
   };
-  return { discovery, member };
+  return { discovery, member, vaultKey: credentials.vaultKey };
 }
 
-function checkSettings({ settings, folder }: DiscoveryWiring): void {
+function checkSettings({ settings }: DiscoveryWiring): void {
   if (settings["nats.servers"].length > 0)
     throw invalid(
       "discovery.seed_hosts and nats.servers are both set: set the first for hubs whose own nats-servers store the log, the second for a NATS that you run yourself",
@@ -104,10 +108,6 @@ function checkSettings({ settings, folder }: DiscoveryWiring): void {
   if (!NODE_NAME.test(settings["node.name"]))
     throw invalid(
       `node.name is "${settings["node.name"]}": with discovery.seed_hosts it names the hub's nats-server too, so write letters, digits, dots, - and _`,
-    );
-  if (hasOwnStore(folder) && !hasClusterStore(folder))
-    throw invalid(
-      `${folder} holds the store of a hub without others, which can't become part of a cluster's: set path.data to a new folder for the cluster; "From one hub to three" of docs/cluster.md says how its data gets there`,
     );
 }
 

@@ -138,13 +138,15 @@ export function resumption(cursor: StoredCursor, { docLost, survived }: LogFindi
 interface Given {
   /** Set: the hub's nats-server is one of the cluster's. */
   readonly member: ClusterMember | undefined;
+  /** See JournalOptions. */
+  readonly bringLog: JournalOptions["bringLog"];
   readonly settings: HubSettings;
   readonly folder: string;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
-export function journalOptions({ settings, folder, member, log, metrics }: Given): JournalOptions {
+export function journalOptions({ settings, folder, member, bringLog, log, metrics }: Given): JournalOptions {
   const servers = settings["nats.servers"];
   const token = settings["nats.token"];
   const limit = settings["journal.max_bytes"];
@@ -159,6 +161,7 @@ export function journalOptions({ settings, folder, member, log, metrics }: Given
     metrics,
     ...(tls !== undefined && { tls }),
     ...(member !== undefined && { cluster: member }),
+    ...(bringLog !== undefined && { bringLog }),
     ...(servers.length > 0 && { external: { servers, ...(token !== "" && { token }) } }),
     ...(limit !== "" && { maxBytes: parseSize(limit) }),
     ...(replicas > 0 && { replicas }),

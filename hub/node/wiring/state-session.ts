@@ -107,7 +107,8 @@ async function connect(target: NatsTarget, log: Logger, lifecycle: Lifecycle): P
   return connection;
 }
 
-function openBucket(connection: Connection, name: string, log: Logger): Promise<StateBucket> {
+/** Opens the bucket `name`, made with one replica if missing. Throws unavailable or timeout. */
+export function openBucket(connection: Connection, name: string, log: Logger): Promise<StateBucket> {
   const metrics = new JournalMetrics(new Metrics());
   const publisher = new Publisher({ connection, metrics, clock: systemClock, onFull: () => undefined });
   const streams = new StreamStore(connection);
