@@ -322,6 +322,22 @@ test("splunk_hec answers the question whether it is a collector, as Docker's log
   assert.equal(world.sent.length, 0);
 });
 
+test("splunk_hec refuses with a code, by which Splunk's libraries go alone", async (t) => {
+  const { post, world } = await start(t, "splunk_hec", 'tokens => ["k"] max_content_length => 100');
+  const path = "/services/collector/event";
+  const unknown = await post(path, '{"event":"a"}', { authorization: "Splunk x" });
+  assert.deepEqual([unknown.status, JSON.parse(unknown.text).code], [401, 4]);
+  const headers = { authorization: "Splunk k" };
+  const long = await post(path, `{"event":"${"a".repeat(200)}"}`, headers);
+  assert.deepEqual([long.status, JSON.parse(long.text).code], [413, 27]);
+  const odd = await post(path, '{"event":"a"}', { ...headers, "content-encoding": "odd" });
+  assert.deepEqual([odd.status, JSON.parse(odd.text).code], [400, 6]);
+  const astray = await post("/services/events", '{"event":"a"}', headers);
+  assert.deepEqual([astray.status, JSON.parse(astray.text).code], [404, 6]);
+  assert.match(JSON.parse(astray.text).text, /POST \/services\/collector\/event$/);
+  assert.equal(world.sent.length, 0);
+});
+
 test("splunk_hec names the event at fault and takes none of its request", async (t) => {
   const { world, post } = await start(t, "splunk_hec");
   for (const [body, status, text] of [

@@ -7,8 +7,10 @@ import { TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
 import type { InputChannel, InputContext } from "#hub/pipeline/plugins/input.ts";
 import {
   type HttpAnswer,
+  type HttpRefusal,
   type HttpRequest,
   HttpServer,
+  textRefusal,
 } from "#hub/pipeline/plugins/inputs/stream/http-server.ts";
 import { SIGN_IN, SignIn } from "#hub/pipeline/plugins/inputs/stream/sign-in.ts";
 import type { Event } from "#proto/event.ts";
@@ -38,6 +40,8 @@ export interface IntakeProtocol {
   serves(path: string): boolean;
   /** Returns true for what anybody may ask: it takes nothing and tells nothing. */
   isOpen?(method: string, path: string): boolean;
+  /** Returns a refusal as its senders read it, where they don't go by the status alone. */
+  refusal?(refusal: HttpRefusal): HttpAnswer;
   /** Answers when `take` has resolved; what it throws is the answer. */
   answer(request: IntakeRequest, take: TakeEvents): Promise<HttpAnswer>;
 }
@@ -94,10 +98,8 @@ export class HttpIntake implements Component {
       maxRequests: values.max_pending_requests,
       signIn: new SignIn(values, context.mayIngest),
       shares: context.shares,
-      isOpen: (method, url) => {
-        const path = URL.parse(url, BASE)?.pathname ?? "";
-        return this.#protocolOf(path)?.isOpen?.(method, path) === true;
-      },
+      isOpen: (method, url) => this.#protocolOf(pathOf(url))?.isOpen?.(method, pathOf(url)) === true,
+      refusal: (url, refusal) => this.#protocolOf(pathOf(url))?.refusal?.(refusal) ?? textRefusal(refusal),
       serve: (request) => this.#serve(request),
     });
   }
@@ -122,11 +124,18 @@ export class HttpIntake implements Component {
     if (url === null) return { status: 400, body: "this is no URL\n" };
     const { pathname: path, searchParams: query } = url;
     const protocol = this.#protocolOf(path);
-    if (protocol === undefined) return { status: 404, body: this.#directions(path) };
+    if (protocol === undefined) return this.#wrongPath(path);
     const nowMs = this.#context.clock.now();
     return protocol.answer({ ...request, path, query, nowMs }, async (events) => {
       if (events.length > 0) await this.#channel!.send(events.map((event) => ({ event })));
     });
+  }
+
+  /** A sender of the only protocol is to read that its path is wrong. */
+  #wrongPath(path: string): HttpAnswer {
+    const refusal = { status: 404, message: this.#directions(path), headers: {} };
+    const [protocol, another] = this.#protocols;
+    return (another === undefined ? protocol?.refusal?.(refusal) : undefined) ?? textRefusal(refusal);
   }
 
   #protocolOf(path: string): IntakeProtocol | undefined {
@@ -134,7 +143,11 @@ export class HttpIntake implements Component {
   }
 
   #directions(path: string): string {
-    const known = this.#protocols.map(({ title, example }) => `  ${title}: POST ${example}\n`);
-    return `nothing is taken at ${path.slice(0, 200)}; this port takes\n${known.join("")}`;
+    const known = this.#protocols.map(({ title, example }) => `  ${title}: POST ${example}`);
+    return [`nothing is taken at ${path.slice(0, 200)}; this port takes`, ...known].join("\n");
   }
+}
+
+function pathOf(url: string): string {
+  return URL.parse(url, BASE)?.pathname ?? "";
 }

@@ -5,7 +5,7 @@ import { decodeText } from "#proto/codec/plain.ts";
 import { Event, isHash, valueText } from "#proto/event.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import type { HttpAnswer } from "../stream/http-server.ts";
+import type { HttpAnswer, HttpRefusal } from "../stream/http-server.ts";
 import { checkEvents } from "./event-limit.ts";
 import type { IntakeProtocol, IntakeRequest, TakeEvents } from "./http-intake.ts";
 import { splitJsonObjects } from "./json-objects.ts";
@@ -19,11 +19,22 @@ const CHANNEL_HEADER = "x-splunk-request-channel";
 
 /** Codes of answers. */
 const SUCCESS = 0;
+const INVALID_TOKEN = 4;
 const NO_DATA = 5;
 const INVALID_DATA = 6;
+const SERVER_FAILED = 8;
 const SERVER_BUSY = 9;
 const NO_CHANNEL = 10;
 const HEALTHY = 17;
+const TOO_LARGE = 27;
+
+/** Codes of refusals by their status. */
+const CODES: Readonly<Record<number, number>> = {
+  401: INVALID_TOKEN,
+  413: TOO_LARGE,
+  429: SERVER_BUSY,
+  503: SERVER_BUSY,
+};
 
 /** Metadata of events, in a body or in the query. */
 const METADATA = ["source", "sourcetype", "index"] as const;
@@ -41,6 +52,13 @@ export class SplunkHec implements IntakeProtocol {
   /** Docker's log driver asks without its token, and so do load balancers. */
   isOpen(method: string, path: string): boolean {
     return method === "OPTIONS" || path.includes("/health");
+  }
+
+  /** Splunk's libraries go by the code in the body: one without it is success to them. */
+  refusal({ status, message, headers }: HttpRefusal): HttpAnswer {
+    const code = CODES[status] ?? (status < 500 ? INVALID_DATA : SERVER_FAILED);
+    const answer = reply(status, code, message);
+    return { ...answer, headers: { ...answer.headers, ...headers } };
   }
 
   async answer(request: IntakeRequest, take: TakeEvents): Promise<HttpAnswer> {

@@ -34,10 +34,13 @@ export interface HttpServerOptions {
   readonly isOpen?: (method: string, url: string) => boolean;
   /** Serves a request; what it throws is the answer. */
   readonly serve: (request: HttpRequest) => Promise<HttpAnswer>;
+  /** Returns the refusal of a request in the form that its sender reads; without it that is text. */
+  readonly refusal?: (url: string, refusal: HttpRefusal) => HttpAnswer;
 }
 
 /** A server whose handler reads bodies of any length as they come. */
-export interface StreamServerOptions extends Omit<HttpServerOptions, "serve" | "isOpen" | "maxBodyBytes"> {
+export interface StreamServerOptions
+  extends Omit<HttpServerOptions, "serve" | "isOpen" | "maxBodyBytes" | "refusal"> {
   readonly serveStream: (request: StreamedRequest) => Promise<HttpAnswer>;
 }
 
@@ -72,6 +75,13 @@ export interface HttpAnswer {
   readonly body?: string | Uint8Array;
 }
 
+/** Why a request isn't served. */
+export interface HttpRefusal {
+  readonly status: number;
+  readonly message: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 const ENCODINGS: Readonly<Record<string, () => Duplex>> = {
   gzip: createGunzip,
   deflate: createInflate,
@@ -79,10 +89,10 @@ const ENCODINGS: Readonly<Record<string, () => Duplex>> = {
   zstd: createZstdDecompress,
 };
 
-const UNKNOWN: HttpAnswer = {
+const UNKNOWN: HttpRefusal = {
   status: 401,
   headers: { "WWW-Authenticate": 'Basic realm="tailrace", Bearer realm="tailrace"' },
-  body: "sign in: send an Authorization header that this input takes\n",
+  message: "sign in: send an Authorization header that this input takes",
 };
 
 export class HttpServer {
@@ -136,7 +146,8 @@ export class HttpServer {
       .finally(() => held.release())
       .catch((error: unknown): HttpAnswer => {
         const { status, message, retryable } = toAppError(error);
-        return { status, body: `${message}\n`, ...(retryable && { headers: { "Retry-After": "1" } }) };
+        const headers: Record<string, string> = retryable ? { "Retry-After": "1" } : {};
+        return this.#refusal(request, { status, message, headers });
       })
       .then((answer) => {
         // What wasn't read of a body would be taken for the next request.
@@ -161,7 +172,8 @@ export class HttpServer {
     };
     if ("isOpen" in this.#options && this.#options.isOpen?.(head.method, head.url) === true)
       return this.#options.serve({ ...head, body: Buffer.alloc(0) });
-    if (!(await this.#options.signIn.accepts(request.headers.authorization, remoteAddress))) return UNKNOWN;
+    if (!(await this.#options.signIn.accepts(request.headers.authorization, remoteAddress)))
+      return this.#refusal(request, UNKNOWN);
     if ("serveStream" in this.#options)
       return this.#options.serveStream({
         ...head,
@@ -171,6 +183,18 @@ export class HttpServer {
     const { serve, maxBodyBytes } = this.#options;
     return serve({ ...head, body: await bodyOf(request, maxBodyBytes, held) });
   }
+
+  #refusal(request: IncomingMessage, refusal: HttpRefusal): HttpAnswer {
+    const options = this.#options;
+    if ("refusal" in options && options.refusal !== undefined)
+      return options.refusal(request.url ?? "/", refusal);
+    return textRefusal(refusal);
+  }
+}
+
+/** Returns a refusal as a line of text. */
+export function textRefusal({ status, message, headers }: HttpRefusal): HttpAnswer {
+  return { status, headers, body: `${message}\n` };
 }
 
 /** Returns the address of who sends a request, as trusted proxies name it. */
