@@ -6,9 +6,9 @@ import { parseJson } from "#hub/search/options/json.ts";
 import { parseJsonSteps } from "#hub/search/options/json-steps.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { TimeSlices } from "#proto/kit/time-slices.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { validationError } from "./error-body.ts";
-import { TimeSlices } from "./time-slices.ts";
 
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 

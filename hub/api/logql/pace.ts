@@ -1,8 +1,8 @@
 /** What long work for one query looks at: its client, its deadline, and whether others wait for the thread. */
 
-import { TimeSlices } from "#hub/api/http/time-slices.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { TimeSlices } from "#proto/kit/time-slices.ts";
 
 export class Pace {
   readonly #slices = new TimeSlices();

@@ -80,11 +80,14 @@ export class DocBatches {
     batch.operations.push(operation);
   }
 
-  /** Returns all messages; the collection is empty afterwards. */
-  take(): EncodedBatch[] {
-    for (const batch of this.#open.values()) this.#close(batch);
+  /** Yields all messages, the last ones encoded one by one; the collection is empty afterwards. */
+  *take(): Iterable<EncodedBatch> {
+    yield* this.#done.splice(0);
+    for (const batch of this.#open.values()) {
+      this.#close(batch);
+      yield* this.#done.splice(0);
+    }
     this.#open.clear();
-    return this.#done.splice(0);
   }
 
   #close(batch: OpenBatch): void {

@@ -34,6 +34,29 @@ test("documents written over several shards come back by id with version and seq
   assert.equal(await node.documents.get("a", "none", {}), null);
 });
 
+test("others have the thread while many items are made ready", async (t) => {
+  const log = new MemoryLog();
+  const node = await openNode(t, log, temporaryFolder(t));
+  await node.documents.write([put("0", { number: 0 })], options);
+  let ms = performance.now();
+  t.mock.method(performance, "now", () => (ms += 1));
+  let turns = 0;
+  let isOver = false;
+  const takeTurn = (): void => {
+    turns++;
+    if (!isOver) setImmediate(takeTurn);
+  };
+  setImmediate(takeTurn);
+  let turnsBefore: number | undefined;
+  log.beforePublish = async () => {
+    turnsBefore ??= turns;
+  };
+  const items = Array.from({ length: 1_000 }, (_, number) => put(String(number), { number }));
+  await node.documents.write(items, LONG);
+  isOver = true;
+  assert.ok(turnsBefore !== undefined && turnsBefore >= 100, `${turnsBefore} turns`);
+});
+
 test("items fail one by one", async (t) => {
   const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
   const results = await node.documents.write(

@@ -6,6 +6,7 @@ import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { jsonShape } from "#proto/codec/json-shape.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { TimeSlices } from "#proto/kit/time-slices.ts";
 import type { tailrace } from "#proto/messages.ts";
 import type { AppendRun } from "./append-run.ts";
 import { Appends } from "./appends.ts";
@@ -109,7 +110,9 @@ export class Documents {
     const batches = new Map<boolean, DocBatches>();
     const prepared: (Prepared | undefined)[] = [];
     const indices = new Map<string, IndexMetadata>();
+    const slices = new TimeSlices();
     for (const [place, item] of items.entries()) {
+      if (slices.isDue) await slices.pause();
       const ready =
         this.#prepareKnown(item, place, indices) ?? (await deadline.within(this.#prepare(item, place)));
       if (ready instanceof AppError) {

@@ -8,7 +8,6 @@ import { aliasFault } from "#hub/api/context/write-blocks.ts";
 import { isByRights, itemError, validationError } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, MAX_BODY_BYTES, type Route } from "#hub/api/http/route.ts";
-import { TimeSlices } from "#hub/api/http/time-slices.ts";
 import { checkMayRead, SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";
 import {
   isFailure,
@@ -29,9 +28,12 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Turn } from "#proto/kit/fair-turns.ts";
 import { freeBytes } from "#proto/kit/free-bytes.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { TimeSlices } from "#proto/kit/time-slices.ts";
 import { BulkAnswer } from "./bulk-answer.ts";
 import { type BulkDefaults, type BulkItem, checkEnd, parseBulk } from "./bulk-parser.ts";
 import { type BulkRun, itemsOf, partEnd, partOf, readBulkRun, readLargeRun, reclaimed } from "./bulk-run.ts";
+
+const LEFT = "the client went away before the end of its items";
 
 /** Items written at a time, so that others get their turn between the parts of a large request. */
 const ITEMS_AT_A_TIME = 10_000;
@@ -114,7 +116,10 @@ async function readItems(request: ApiRequest, body: Buffer, defaults: BulkDefaul
     items.push(item);
     if (slices.isDue) await slices.pause();
   }
-  for (const { source } of items) checkMayRead(request, source);
+  for (const { source } of items) {
+    if (slices.isDue) await slices.pause();
+    checkMayRead(request, source);
+  }
   return items;
 }
 
@@ -129,7 +134,8 @@ async function writeItems(
   if (items.length === 0) throw validationError(["no requests added"]);
   for (let at = 0; at < items.length; at += ITEMS_AT_A_TIME) {
     if (at > 0) await setImmediate();
-    const refusal = await turnRefused(turn, answer.isEmpty || signal.aborted);
+    if (signal.aborted) throw new AppError("cancelled", LEFT);
+    const refusal = await turnRefused(turn, answer.isEmpty);
     if (refusal !== undefined) {
       for (const item of items.slice(at))
         answer.addFailures(JSON.stringify({ [item.kind]: failureBody(parts, item, refusal) }), 1);
@@ -166,8 +172,7 @@ async function appendAll(
   let isCopied = true;
   for (let at = 0, end = 0; at < run.ends.length; at = end) {
     if (at > 0) await setImmediate();
-    if (signal.aborted)
-      throw new AppError("cancelled", "the client went away before the end of its documents");
+    if (signal.aborted) throw new AppError("cancelled", LEFT);
     end = partEnd(run, at);
     const part = partOf(run, at, end);
     const result = isRefused ? null : await appendPart(parts, part, options, turn, at === 0);
@@ -250,12 +255,13 @@ async function writePart(
       await writePlaces();
       // Each may take half a second: the others aren't run for a client that is gone.
       if (slices.isDue) await slices.pause();
-      if (signal.aborted) throw new AppError("cancelled", "the client went away before the end of its items");
+      if (signal.aborted) throw new AppError("cancelled", LEFT);
       results[place] = await scriptedUpdate(parts, write, options);
     } else places.push(place);
   }
   await writePlaces();
   for (const [place, item] of items.entries()) {
+    if (slices.isDue) await slices.pause();
     const result = results[place]!;
     const showsSource = item.source !== undefined && item.source !== false && !isFailure(result);
     if (isFailure(result)) {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { AppError } from "#proto/kit/errors.ts";
 import { FakeHub } from "#test/support/api/fake-hub.ts";
 import { clientOf } from "#test/support/api/http-client.ts";
 
@@ -170,6 +171,26 @@ const MALFORMED: readonly (readonly [string, RegExp])[] = [
   ['{"put":{"_index":"x"}}\n{}\n', /but found \[put\]/],
   ['{"index":{"_index":"x"}\n{}\n', /it is no JSON/],
 ];
+
+test("where a later part of a bulk can't be written, its items fail and those before are in", async (t) => {
+  const written: number[] = [];
+  const append = hub.documents.append.bind(hub.documents);
+  t.mock.method(hub.documents, "append", (...[run, options]: Parameters<typeof append>) => {
+    written.push(run.ends.length);
+    const lost = new AppError("unavailable", "the thread was lost");
+    return written.length === 2 ? Promise.reject(lost) : append(run, options);
+  });
+  const { status, body } = await bulk("/parts/_bulk", '{"index":{}}\n{}\n'.repeat(60_000));
+  const items = body["items"] as unknown as readonly { readonly index: { readonly status: number } }[];
+  assert.deepEqual([status, body["errors"], written], [200, true, [25_000, 25_000]]);
+  const statuses = items.map(({ index }) => index.status);
+  assert.deepEqual(
+    statuses,
+    Array.from({ length: 60_000 }, (_, at) => (at < 25_000 ? 201 : 503)),
+  );
+  t.mock.method(hub.documents, "append", () => Promise.reject(new AppError("unavailable", "lost")));
+  assert.equal((await bulk("/parts/_bulk", '{"index":{}}\n{}\n')).status, 503);
+});
 
 test("a bulk whose lines can't be separated writes nothing", async () => {
   const before = hub.documents.stored.size;

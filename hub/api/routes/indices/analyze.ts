@@ -4,7 +4,6 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { validationError } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { TimeSlices } from "#hub/api/http/time-slices.ts";
 import { numberSetting } from "#hub/api/parameters/index-settings.ts";
 import { isTrue } from "#hub/api/parameters/values.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
@@ -13,6 +12,7 @@ import { scalarText } from "#hub/search/options/json.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { TimeSlices } from "#proto/kit/time-slices.ts";
 
 /** Positions between the values of a list. */
 const VALUE_GAP = 100;

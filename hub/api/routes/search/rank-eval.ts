@@ -4,7 +4,6 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { errorDetail, errorIn } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { TimeSlices } from "#hub/api/http/time-slices.ts";
 import { RESOLVE_PARAMS } from "#hub/api/parameters/shared-parameters.ts";
 import { TemplateBudget } from "#hub/scripts/mustache.ts";
 import { parseJsonSteps } from "#hub/search/options/json-steps.ts";
@@ -12,6 +11,7 @@ import type { RawJson } from "#hub/search/options/json-writer.ts";
 import { requestVersion } from "#hub/search/options/request-version.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { TimeSlices } from "#proto/kit/time-slices.ts";
 import { MIB } from "#proto/kit/units.ts";
 import {
   checkRanking,

@@ -1,11 +1,11 @@
 /** One search from its body to its answer, for _search and _msearch. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
-import { TimeSlices } from "#hub/api/http/time-slices.ts";
 import type { IndexInfo, ResolveOptions } from "#hub/api/ports/indices.ts";
 import type { Found } from "#hub/host/contract/found.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { TimeSlices } from "#proto/kit/time-slices.ts";
 import { resolveLookups } from "./lookups.ts";
 import { checkPointless } from "./point-order.ts";
 import { checkedIndices, type SearchTarget, searchLimits } from "./search-target.ts";
