@@ -174,7 +174,7 @@ async function reconcile(journal: Journal, known: KnownPositions): Promise<route
   return { docLost: doc.raised, survived };
 }
 
-/** Throws settings_invalid where other hubs have documents that neither this hub nor the log has. */
+/** Throws unavailable where other hubs have documents that neither this hub nor the log has. */
 async function refuseIncompleteCopies(
   { journal, catalog, cluster }: FlowDependencies,
   position: Position,
@@ -183,7 +183,7 @@ async function refuseIncompleteCopies(
   const needed = journal.positionOf(DOC_STREAM, firstSequence);
   const isNext = comparePositions({ ...position, sequence: position.sequence + 1 }, needed) >= 0;
   if (isNext || firstSequence === 1 || catalog.all().length === 0) return;
-  if (await cluster.hasOthers()) throw new AppError("settings_invalid", INCOMPLETE);
+  if (await cluster.hasOthers()) throw new AppError("unavailable", INCOMPLETE);
 }
 
 async function makeServers(

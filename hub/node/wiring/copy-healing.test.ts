@@ -77,3 +77,20 @@ test("a hub waits for others that were stopped, and may start a little later", a
   await healCopies({ ...options(folder, true, read, peers), clock });
   assert.deepEqual(readdirSync(join(folder, "engine")), ["committed"]);
 });
+
+test("a hub that finds no other one in time ends so that it is started again", async (t) => {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, "engine"));
+  let nowMs = 0;
+  const clock = { ...systemClock, monotonic: () => nowMs, sleep: async () => void (nowMs += 1_000) };
+  const healing = healCopies({
+    ...options(
+      folder,
+      true,
+      () => Promise.reject(new Error("not read")),
+      () => Promise.resolve([]),
+    ),
+    clock,
+  });
+  await assert.rejects(healing, { code: "unavailable", message: /start one that has them, then this one/ });
+});

@@ -35,7 +35,7 @@ export interface HealingOptions {
 }
 
 /**
- * Resolves when the shards below `folder` lack nothing that the log doesn't hold. Throws settings_invalid where no other hub
+ * Resolves when the shards below `folder` lack nothing that the log doesn't hold. Throws unavailable where no other hub
  * could be copied from in time, disk_full, cancelled.
  */
 export async function healCopies(options: HealingOptions): Promise<void> {
@@ -89,7 +89,7 @@ async function fetchFromAny(options: HealingOptions, into: string): Promise<void
     await clock.sleep(PAUSE_MS, signal);
   }
   signal.throwIfAborted();
-  throw new AppError("settings_invalid", INCOMPLETE, { cause: why });
+  throw new AppError("unavailable", INCOMPLETE, { cause: why });
 }
 
 function progressLines({ clock, log }: HealingOptions, node: string): (bytes: number, total: number) => void {

@@ -174,7 +174,7 @@ async function copyAside(
   return copies;
 }
 
-/** Waits for the hubs that have these shards: all may be starting. Throws settings_invalid where the log is all that others have. */
+/** Waits for the hubs that have these shards: all may be starting. Throws unavailable where the log is all that others have. */
 async function untilFound(
   { cluster }: StartWiring,
   shards: readonly NamedShard[],
@@ -188,7 +188,7 @@ async function untilFound(
     if (!(await cluster.hasOthers())) break;
     await systemClock.sleep(PAUSE_MS, signal);
     const now = await cluster.storedCopies();
-    if (now === null) throw new AppError("settings_invalid", INCOMPLETE);
+    if (now === null) throw new AppError("unavailable", INCOMPLETE);
     found = now;
   }
   signal.throwIfAborted();
