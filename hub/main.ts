@@ -140,6 +140,7 @@ async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void>
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
+  service.starting();
   const isStarted = await hub.start().then(
     () => true,
     (error: unknown) => {

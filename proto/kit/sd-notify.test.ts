@@ -30,6 +30,32 @@ test("readiness and the stop are notified in order", async (t) => {
   assert.deepEqual(messages(), ["READY=1", "STOPPING=1"]);
 });
 
+test("a start that takes long is extended each minute, and not once the service works", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const { manager, messages } = service(t);
+  manager.starting();
+  for (let minute = 0; minute < 2; minute++) {
+    t.mock.timers.tick(60_000);
+    await manager.flushed();
+  }
+  manager.ready();
+  t.mock.timers.tick(600_000);
+  await manager.stop();
+  const extension = "EXTEND_TIMEOUT_USEC=120000000";
+  assert.deepEqual(messages(), [extension, extension, "READY=1"]);
+});
+
+test("a start without a manager, or one that fails, extends nothing", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const [alone, failed] = [service(t, { NOTIFY_SOCKET: "" }), service(t)];
+  alone.manager.starting();
+  failed.manager.starting();
+  await failed.manager.stop();
+  t.mock.timers.tick(600_000);
+  await Promise.all([alone, failed].map(({ manager }) => manager.flushed()));
+  assert.deepEqual([...alone.messages(), ...failed.messages()], []);
+});
+
 test("the watchdog is notified twice in its interval, and not after the stop", async (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const { manager, messages } = service(t, { WATCHDOG_USEC: "20000000", WATCHDOG_PID: String(process.pid) });

@@ -1,5 +1,5 @@
 /**
- * Notifies systemd that a service is ready, that it stops, and that it still works (sd_notify(3)). Node has no datagram
+ * Notifies systemd that a service starts, is ready, stops, and still works (sd_notify(3)). Node has no datagram
  * sockets of the file system, so systemd's own systemd-notify sends; the unit needs NotifyAccess=all for it.
  * Does nothing outside of a service with notifications.
  */
@@ -19,6 +19,9 @@ const SEND_TIMEOUT_MS = 5_000;
 /** systemd advises half of the watchdog's time (sd_watchdog_enabled(3)). */
 const PINGS_PER_DEADLINE = 2;
 const SHORTEST_PING_MS = 500;
+/** A start that takes long is extended at this interval, each time by twice as much. */
+const EXTENDED_EVERY_MS = 60_000;
+const EXTENSION = `EXTEND_TIMEOUT_USEC=${2 * EXTENDED_EVERY_MS * 1_000}`;
 
 export class ServiceManager {
   readonly #options: ServiceManagerOptions;
@@ -32,12 +35,23 @@ export class ServiceManager {
     this.#active = (options.env["NOTIFY_SOCKET"] ?? "") !== "";
   }
 
+  /**
+   * The service starts: its unit's TimeoutStartSec is extended as long as the event loop turns, since copying shards or a
+   * log can take hours. What a start waits for has time limits of its own.
+   */
+  starting(): void {
+    if (!this.#active) return;
+    this.#timer = setInterval(() => this.#repeat(EXTENSION), EXTENDED_EVERY_MS);
+    this.#timer.unref();
+  }
+
   /** The service works. From here on the process notifies the unit's watchdog, if there is one. */
   ready(): void {
+    clearInterval(this.#timer);
     this.#send("READY=1");
     const everyMs = this.#pingEveryMs();
     if (everyMs === undefined) return;
-    this.#timer = setInterval(() => this.#ping(), everyMs);
+    this.#timer = setInterval(() => this.#repeat("WATCHDOG=1"), everyMs);
     this.#timer.unref();
   }
 
@@ -46,7 +60,7 @@ export class ServiceManager {
     this.#send("STOPPING=1");
   }
 
-  /** Ends the messages to the watchdog; resolves when the last message is sent. Safe without a start, and twice. */
+  /** Ends the repeated messages; resolves when the last message is sent. Safe without a start, and twice. */
   stop(): Promise<void> {
     clearInterval(this.#timer);
     return this.flushed();
@@ -66,8 +80,8 @@ export class ServiceManager {
   }
 
   /** One pending message is enough: a second has the same content. */
-  #ping(): void {
-    if (this.#waiting === 0) this.#send("WATCHDOG=1");
+  #repeat(message: string): void {
+    if (this.#waiting === 0) this.#send(message);
   }
 
   /** Messages go out one after the other, so that STOPPING can't overtake READY. */
