@@ -1,6 +1,6 @@
 /**
- * The documents of a shard: what operations do to them, where they are, which version they have. New ones go to a
- * buffer, which `seal` makes a segment of; those they replace die where they are.
+ * The documents of a shard: applies operations to them, finds them, and tracks their versions. New ones go to a buffer,
+ * from which `seal` makes a segment; replaced ones are marked as deleted in place.
  */
 
 import { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";

@@ -1,7 +1,7 @@
 /**
- * A shard: the fold of its part of the log into searchable segments. `apply` takes messages in order and drops what it
- * has; `refresh` makes them visible; `commit` makes them durable together with the position they reach to. Everything is
- * synchronous and belongs to one thread; searchers read snapshots that nothing changes.
+ * A shard: the fold of its part of the log into searchable segments. `apply` takes messages in order and drops repeated
+ * ones; `refresh` makes them visible; `commit` makes them durable together with their position. Everything is
+ * synchronous and runs on one thread; searchers read immutable snapshots.
  */
 
 import { mkdirSync } from "node:fs";

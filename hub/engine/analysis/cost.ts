@@ -1,4 +1,4 @@
-/** Refuses parts of new settings and of requests that would take a thread for long. */
+/** Refuses parts of new settings and of requests that would occupy a thread for long. */
 
 import { MAX_GRAM_DIFFERENCE } from "./filters/grams.ts";
 import { type Options, readInteger, readList, readString } from "./parts/options.ts";

@@ -1,4 +1,4 @@
-/** What a segment buffer needs of the memory of its fields: the kernel's, or in tests the oracle's. */
+/** The interface of a segment buffer to the memory of its fields: the kernel's, or in tests the oracle's. */
 
 import type { Token } from "#hub/engine/analysis/parts/token.ts";
 import type { SegmentFileWriter } from "#hub/engine/files/segment-file.ts";

@@ -1,6 +1,6 @@
 /**
- * The fields of a segment buffer in the kernel's memory. `release` must be called, as the garbage collector doesn't know
- * this memory. Judged byte for byte by test/oracles/engine/plain-fields.ts.
+ * The fields of a segment buffer in the kernel's memory. `release` must be called, because this memory isn't
+ * garbage-collected. Tests compare it byte for byte with test/oracles/engine/plain-fields.ts.
  */
 
 import type { DictionaryEntry } from "#hub/engine/dictionary/dictionary-writer.ts";

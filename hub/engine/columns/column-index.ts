@@ -1,4 +1,4 @@
-/** The index of a column (see column-writer.ts): what is known of each block without its data. */
+/** The index of a column (see column-writer.ts): the properties of each block, without its data. */
 
 import { MAX_PACKED_BITS } from "#hub/engine/encoding/bit-packing.ts";
 import type { SegmentFile } from "#hub/engine/files/segment-file.ts";

@@ -1,4 +1,4 @@
-/** Values of one column summed by the ordinals of another: what an average by host takes. */
+/** Sums the values of one column by the ordinals of another, for example for an average by host. */
 
 import { COLUMN_BLOCK, type DocRun } from "#hub/engine/searcher/searcher.ts";
 import { SUM_WIDTH, SumPlace } from "#hub/engine/searcher/sum-layout.ts";

@@ -1,4 +1,4 @@
-/** What a shard has on disk: the manifests, one after the other, and the files that no manifest needs any more. */
+/** The files of a shard on disk: successive manifests, and the removal of files that no manifest needs any more. */
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * The blocks of a dictionary a page at a time: a look-up needs a few of them, and the whole of a large text field would take
- * the memory of everything else that searches keep.
+ * The blocks of a dictionary, loaded a page at a time: a look-up needs only a few of them, and the whole dictionary of
+ * a large text field would evict everything else from the caches of searches.
  */
 
 import { readU32 } from "#hub/engine/bytes/byte-buffer.ts";

@@ -1,4 +1,7 @@
-/** A dictionary read from its first term to its last: some whole blocks at a time, and the postings of their terms. */
+/**
+ * A dictionary read from its first term to its last: several complete blocks at a time, with the postings of their
+ * terms.
+ */
 
 import { ByteReader } from "#hub/engine/bytes/byte-buffer.ts";
 import type { SegmentFile } from "#hub/engine/files/segment-file.ts";

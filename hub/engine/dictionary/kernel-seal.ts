@@ -1,4 +1,4 @@
-/** A dictionary that the kernel makes: its structure, and its way into a segment's file. */
+/** A dictionary built by the kernel: its structure, and how it is written to a segment's file. */
 
 import type { SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
 import type { Spool } from "#hub/engine/files/spool.ts";

@@ -1,4 +1,4 @@
-/** Walks over the terms of a dictionary: what each term is, how often it occurs, where its postings lie. */
+/** Walks over the terms of a dictionary: each term, its frequency, and the position of its postings. */
 
 import { ByteReader } from "#hub/engine/bytes/byte-buffer.ts";
 import { compareBytes } from "#hub/engine/bytes/bytes.ts";

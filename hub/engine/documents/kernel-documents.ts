@@ -1,7 +1,7 @@
 /**
  * Indexes whole documents in the kernel: the plan of a mapping as tables in its memory, and the calls for runs of
- * documents. Values that only TypeScript understands come back one by one in their order; so does a document that is
- * refused, of which nothing was indexed.
+ * documents. Values that only TypeScript can interpret are returned one by one in order; so is a refused document, of
+ * which nothing was indexed.
  */
 
 import type { KernelField } from "#hub/engine/buffer/kernel-field.ts";

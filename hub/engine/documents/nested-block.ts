@@ -1,7 +1,7 @@
 /**
  * Nested objects as documents: each object of a path becomes a document of a segment in memory, made from the sources
- * of the parents when a search first needs it. Parents keep one document each, so that counts, versions and merges
- * are those of whole documents, and a new or deleted parent brings or takes its objects.
+ * of the parents when a search first needs it. Parents keep one document each, so that counts, versions and merges are
+ * those of whole documents, and a new or deleted parent adds or removes its objects.
  */
 
 import { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";

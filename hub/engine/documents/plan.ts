@@ -1,4 +1,4 @@
-/** A mapping made ready for one buffer: where each name of a document leads, down to the buffers of its fields. */
+/** A mapping prepared for one buffer: the target of each name of a document, down to the buffers of its fields. */
 
 import type { Analyzer } from "#hub/engine/analysis/analysis.ts";
 import { hashTerm } from "#hub/engine/analysis/tokenizers/ascii-tokenizer.ts";

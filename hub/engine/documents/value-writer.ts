@@ -1,4 +1,4 @@
-/** Indexes single values: the scanner's value at hand goes into the buffer of a field, by the field's type. */
+/** Indexes single values: writes the scanner's current value to the buffer of a field, by the field's type. */
 
 import { toBytes } from "#hub/engine/bytes/bytes.ts";
 import { parseIp } from "#hub/engine/bytes/ip.ts";

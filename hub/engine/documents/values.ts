@@ -1,4 +1,4 @@
-/** What the values of documents mean to fields: numbers, dates, booleans, points. Wording of errors as in 6.5. */
+/** Interprets the values of documents for fields: numbers, dates, booleans, points. Wording of errors as in 6.5. */
 
 import * as json from "#hub/engine/json/scanner.ts";
 import { dateFormat, givenFormat } from "#hub/engine/mapping/date-format.ts";

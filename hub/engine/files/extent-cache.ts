@@ -1,6 +1,7 @@
 /**
- * Parts of segments' files in memory; over the limit those go that weren't used since they were looked at last (clock). One for all segments of a thread.
- * Bytes that are still referenced stay valid; the garbage collector takes them afterwards.
+ * Cached parts of segments' files; beyond the limit, parts that weren't used since the last check are evicted (clock
+ * algorithm). One cache for all segments of a thread. Bytes that are still referenced stay valid until they are
+ * garbage-collected.
  */
 
 import { totalmem } from "node:os";

@@ -1,4 +1,4 @@
-/** Finds the objects of a nested path in a document, and makes a document of each. */
+/** Finds the objects of a nested path in a document, and makes a document from each. */
 
 import { toBytes } from "#hub/engine/bytes/bytes.ts";
 import * as json from "./scanner.ts";

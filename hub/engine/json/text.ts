@@ -1,4 +1,4 @@
-/** Texts of JSON (RFC 8259): escapes and what they stand for, UTF-8 to strings. */
+/** Texts of JSON (RFC 8259): decodes escapes, and UTF-8 to strings. */
 
 export const QUOTE = 0x22;
 export const BACKSLASH = 0x5c;

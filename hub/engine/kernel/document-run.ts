@@ -1,4 +1,4 @@
-/** Documents one after another in a run of bytes: copied into the kernel's scratch memory, and their shapes. */
+/** A run of consecutive documents: copied into the kernel's scratch memory, with their shapes. */
 
 import * as at from "./assembly/layout.ts";
 import type { Kernel } from "./kernel.ts";

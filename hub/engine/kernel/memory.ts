@@ -1,7 +1,7 @@
 /**
- * The kernel's memory: one shared WebAssembly memory, given out in blocks of powers of two that join again with their
- * neighbour when both are free (buddy system). Pages cost nothing before they are touched and are never given back, so
- * blocks are used again before the memory grows.
+ * The kernel's memory: one shared WebAssembly memory, allocated in blocks of powers of two that merge with their
+ * neighbour when both are free (buddy system). Pages cost nothing before they are touched and are never released, so
+ * blocks are reused before the memory grows.
  */
 
 import { AppError } from "#proto/kit/errors.ts";

@@ -1,5 +1,6 @@
 /**
- * The kernel of searches: an instance and a memory of its own, so that a large search can't take the memory of indexing. Files' bytes are copied into it for each call; nothing of a search stays in it between calls.
+ * The kernel of searches: a separate instance with its own memory, so that a large search can't use up the memory of
+ * indexing. Files' bytes are copied into it for each call; it keeps no state between calls.
  */
 
 import { BUFFER_BYTES } from "./assembly/layout.ts";

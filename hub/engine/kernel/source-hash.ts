@@ -1,4 +1,4 @@
-/** What a kernel was compiled of: the build puts a hash of the sources into the module, and a hub compares. */
+/** The sources of a compiled kernel: the build puts their hash into the module, and a hub compares it. */
 
 import { createHash } from "node:crypto";
 import { globSync, readFileSync, statSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** Contexts of completion fields: categories or places that suggestions are limited to. */
+/** Contexts of completion fields: categories or locations to which suggestions are limited. */
 
 import { asRecord, parseError, printValue } from "./parameters.ts";
 

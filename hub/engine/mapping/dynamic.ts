@@ -1,4 +1,4 @@
-/** Dynamic mapping by the rules of 6.5: what fields a document brings that the mapping doesn't know. */
+/** Dynamic mapping by the rules of 6.5: finds the fields of a document that the mapping lacks. */
 
 import type { Analysis } from "#hub/engine/analysis/analysis.ts";
 import { AppError } from "#proto/kit/errors.ts";

@@ -1,4 +1,7 @@
-/** Merges what PUT _mapping and dynamic fields bring into a mapping: new nodes on the way down, the old ones stay as they are. */
+/**
+ * Merges the fields of PUT _mapping and dynamic fields into a mapping: new nodes on the way down, the old ones stay as
+ * they are.
+ */
 
 import { AppError } from "#proto/kit/errors.ts";
 import type { Analysis } from "../analysis/analysis.ts";

@@ -1,4 +1,4 @@
-/** Which nested object of a mapping a field belongs to: each nested object is a document of its own below its parent. */
+/** Which nested object of a mapping a field belongs to: each nested object is a separate document below its parent. */
 
 import type { ObjectNode } from "./node.ts";
 

@@ -1,6 +1,6 @@
 /**
- * Dictionaries merged by the kernel. Merges have an instance and a memory of their own, so that a large one can't take
- * the memory of indexing.
+ * Dictionaries merged by the kernel. Merges have a separate instance with its own memory, so that a large one can't use
+ * up the memory of indexing.
  */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";

@@ -1,4 +1,4 @@
-/** Columns of several segments one after another, block by block, the numbers of terms as they are in the merged dictionary. */
+/** Concatenates the columns of several segments block by block, with the term numbers of the merged dictionary. */
 
 import { grown } from "#hub/engine/bytes/byte-buffer.ts";
 import type { BlockColumn } from "#hub/engine/columns/block-column.ts";

@@ -1,4 +1,4 @@
-/** What is merged: segments with the documents to take over and the numbers that these get. */
+/** The input of a merge: segments with the documents to copy and their new numbers. */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { Segment } from "../segment/segment.ts";

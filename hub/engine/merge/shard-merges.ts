@@ -1,4 +1,4 @@
-/** The merges of a shard, one at a time: which segments are worth merging, the slices of a merge, where its result goes. */
+/** The merges of a shard, one at a time: the choice of segments, the slices of a merge, and the use of its result. */
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";

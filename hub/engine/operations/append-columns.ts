@@ -1,8 +1,8 @@
 /**
- * New documents of a message as columns (DocAppends in proto/log.proto): checked, and read in place. Documents and ids may be
- * packed as LZ4 blocks: documents of a message are much alike, packed they take a fifth, and the log's bytes cost more on
- * their way through sockets, nats-server and disk than packing and unpacking them. A message of many documents holds them
- * as the blocks that a segment has: the shard stores these as they are.
+ * New documents of a message as columns (DocAppends in proto/log.proto): checked, and read in place. Documents and ids
+ * may be packed as LZ4 blocks: documents of a message are similar, so that they shrink to a fifth, and moving the log's
+ * bytes through sockets, nats-server and disk costs more than packing and unpacking them. A message with many documents
+ * contains the blocks of a segment: the shard stores these unchanged.
  */
 
 import { ByteReader, grown, readU32 } from "#hub/engine/bytes/byte-buffer.ts";

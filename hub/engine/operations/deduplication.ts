@@ -1,6 +1,6 @@
 /**
- * Knows what of the log a shard has taken in, so that what comes twice counts once: per RAW partition the message and
- * the ordinal reached, per source (file) the byte ranges whose events are in. Kept in the manifest.
+ * Records which parts of the log a shard has applied, so that repeated data is applied once: per RAW partition the
+ * message and the ordinal reached, per source (file) the byte ranges whose events are in. Kept in the manifest.
  */
 
 import { type Interval, IntervalSet } from "#proto/kit/interval-set.ts";

@@ -1,6 +1,6 @@
 /**
- * A DocBatch as it lies in its bytes: where each operation, its id and its document stand, without an object for each.
- * Most operations are plain: they add a document that is new by construction, without options.
+ * A view of the bytes of a DocBatch: the positions of each operation, its id and its document, without an object for
+ * each. Most operations are plain: they add a document that is new by construction, without options.
  */
 
 import type { PackedBlock } from "#hub/engine/encoding/lz4.ts";

@@ -1,4 +1,4 @@
-/** Versions of deleted documents, kept for a while so that an older write that comes late is known as such. */
+/** Versions of deleted documents, kept for a while so that a late write with an older version is recognised. */
 
 /** How long after its deletion a version is remembered, in the log's time. As index.gc_deletes. */
 const KEEP_MS = 60_000;

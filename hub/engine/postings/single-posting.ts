@@ -1,4 +1,4 @@
-/** Postings of a term that one document has: they lie in the dictionary. */
+/** Postings of a term that occurs in one document; they are stored in the dictionary. */
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { type ImpactBound, NO_MORE_DOCS, type PostingsCursor } from "#hub/engine/searcher/searcher.ts";

@@ -1,6 +1,6 @@
 /**
- * What a search sees of a shard: an unchanging snapshot of segments. Doc ids are numbers from 0 within a
- * segment. Nothing here knows queries; cursors, columns and dictionaries are what queries are made of.
+ * The view of a shard for searches: an immutable snapshot of segments. Doc ids are numbers from 0 within a segment.
+ * Nothing here depends on queries, which are built on its cursors, columns and dictionaries.
  */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";

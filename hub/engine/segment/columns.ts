@@ -1,4 +1,4 @@
-/** The columns that a search sees, made of blocks of numbers: numbers themselves, ordinals of terms, pairs of degrees. */
+/** The columns for searches, made of blocks of numbers: numbers themselves, ordinals of terms, pairs of degrees. */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { formatIp } from "#hub/engine/bytes/ip.ts";

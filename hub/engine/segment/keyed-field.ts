@@ -1,5 +1,5 @@
 /**
- * One key of a `flattened` field as a keyword field of its own: the terms and ordinals of the field of all keys that begin
+ * One key of a `flattened` field as a separate keyword field: the terms and ordinals of the combined field that begin
  * with the key.
  */
 

@@ -1,4 +1,4 @@
-/** Nested objects of the segments of a thread as segments of their own, those used last; evicted ones are made again. */
+/** The most recently used nested objects of a thread's segments, as separate segments; evicted ones are rebuilt. */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { BoundedCache } from "#hub/engine/bytes/bounded-cache.ts";

@@ -1,4 +1,4 @@
-/** What the bytes of a segment's file are for, by part and field. */
+/** The sizes of a segment's file by part and field. */
 
 import { DictionaryPages } from "#hub/engine/dictionary/dictionary-pages.ts";
 import type { DictionaryEntry } from "#hub/engine/dictionary/dictionary-writer.ts";

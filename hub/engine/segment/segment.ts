@@ -1,4 +1,4 @@
-/** A sealed segment: opens its parts when they are needed. Its readers know which documents are live. */
+/** A sealed segment, whose parts are opened on demand. Its readers have the set of live documents. */
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { toBytes } from "#hub/engine/bytes/bytes.ts";

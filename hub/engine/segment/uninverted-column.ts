@@ -1,6 +1,6 @@
 /**
- * The terms of a text field by document (`fielddata`): made in memory from the field's postings, since text has no column.
- * What a search of one shard sorts by is the term that comes first or last.
+ * The terms of a text field by document (`fielddata`): built in memory from the field's postings, because text has no
+ * column. A search sorts by the first or last term of a document.
  */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";

@@ -1,6 +1,6 @@
 /**
- * Blocks of stored bytes, unpacked: those used last. Hits stand in the order of their rank, so one page comes back to a block
- * several times, and the next look at the page as well. One for all segments of a thread.
+ * A cache of the most recently used unpacked blocks of stored bytes. Hits are in the order of their rank, so one page
+ * reads a block several times, and so does the next request for the page. One cache for all segments of a thread.
  */
 
 import { BoundedCache } from "#hub/engine/bytes/bounded-cache.ts";

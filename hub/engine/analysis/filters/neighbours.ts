@@ -1,4 +1,4 @@
-/** Filters that join a word with those beside it: shingles and common grams. */
+/** Filters that join adjacent words: shingles and common grams. */
 
 import { type Options, readBoolean, readInteger, readString } from "#hub/engine/analysis/parts/options.ts";
 import { words } from "#hub/engine/analysis/parts/stop-words.ts";

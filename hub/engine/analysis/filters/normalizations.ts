@@ -1,4 +1,4 @@
-/** Filters that write the letters of a script one way. */
+/** Filters that normalise the letters of a script. */
 
 import { replaceCharacters } from "#hub/engine/analysis/stemmers/suffixes.ts";
 

@@ -1,4 +1,4 @@
-/** `synonym` and `synonym_graph`: words and sequences of words that stand for others. */
+/** `synonym` and `synonym_graph`: words and word sequences that are replaced by others. */
 
 import type { Options } from "#hub/engine/analysis/parts/options.ts";
 import type { ChainSoFar, Token, TokenFilter } from "#hub/engine/analysis/parts/token.ts";

@@ -1,4 +1,4 @@
-/** Cuts words at changes of case, at digits and at punctuation, as the filters `word_delimiter` do. */
+/** Splits words at changes of case, at digits and at punctuation, as the filters `word_delimiter` do. */
 
 import { type Options, readBoolean, readList } from "#hub/engine/analysis/parts/options.ts";
 import { words } from "#hub/engine/analysis/parts/stop-words.ts";

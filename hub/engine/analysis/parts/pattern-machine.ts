@@ -1,4 +1,7 @@
-/** Runs a regular expression without backtracking (K. Thompson's and R. Pike's way): all ways at once, character by character. */
+/**
+ * Runs a regular expression without backtracking (K. Thompson's and R. Pike's way): all alternatives at once, character
+ * by character.
+ */
 
 import type { PatternNode } from "./pattern-syntax.ts";
 

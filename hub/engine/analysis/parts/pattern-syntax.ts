@@ -1,4 +1,4 @@
-/** The structure of a regular expression of JavaScript: what it repeats, what it chooses between, what its groups hold. */
+/** The structure of a JavaScript regular expression: repetitions, alternatives and groups. */
 
 export type PatternNode =
   /** One character, of a class, an escape or itself. */

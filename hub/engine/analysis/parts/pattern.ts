@@ -1,6 +1,6 @@
 /**
- * Regular expressions of settings. V8's engine tries again where a repetition went wrong, which can double the time with each
- * letter: it runs only what leaves it nothing to try again. All else runs without backtracking.
+ * Regular expressions of settings. V8's engine backtracks, which can double the time with each letter, so it runs only
+ * expressions that leave no choice to backtrack to. All others run without backtracking.
  */
 
 import { PatternMachine, type Spans } from "./pattern-machine.ts";

@@ -1,6 +1,6 @@
 /**
- * Lists of stop words. `stop-words/*.txt` has one for each language, one word a line: those of the Snowball project, of J. Savoy
- * and of Apache Lucene (see NOTICE). A list is read when an analyzer wants it.
+ * Lists of stop words. `stop-words/*.txt` has one for each language, one word a line: those of the Snowball project, of
+ * J. Savoy and of Apache Lucene (see NOTICE). A list is read when an analyzer first needs it.
  */
 
 import { readFileSync } from "node:fs";

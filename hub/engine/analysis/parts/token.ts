@@ -1,4 +1,4 @@
-/** A term on its way from a text into the index. */
+/** A term of a text, before it is indexed. */
 
 import type { Options } from "./options.ts";
 

@@ -1,6 +1,7 @@
 /**
- * The Snowball stemmers (M. F. Porter, snowballstem.org) by a package that is loaded with the first use, but Lithuanian, which it
- * lacks: the package is large, and most hubs need none. Stems of frequent words are kept, since a call takes 5 to 50 µs.
+ * The Snowball stemmers (M. F. Porter, snowballstem.org) from a package that is loaded on first use, except Lithuanian,
+ * which it lacks: the package is large, and most hubs don't need it. Stems of frequent words are cached, because a call
+ * takes 5 to 50 µs.
  */
 
 import { createRequire } from "node:module";

@@ -1,6 +1,7 @@
 /**
- * The fast path of the standard analyzer: ASCII bytes in, lower-case words with their hashes out, no strings made.
- * Gives the same words as standard-tokenizer.ts followed by the lowercase filter. The kernel takes its place.
+ * The fast path of the standard analyzer: ASCII bytes in, lower-case words with their hashes out, without creating
+ * strings. Gives the same words as standard-tokenizer.ts followed by the lowercase filter. In production the kernel
+ * does this.
  */
 
 /** Takes the words of a text one by one. `bytes[0..length)` holds the word and is overwritten by the next one. */

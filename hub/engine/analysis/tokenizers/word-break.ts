@@ -1,6 +1,6 @@
 /**
- * Word-break classes of code points (UAX #29), as far as the standard tokenizer distinguishes them. Made of the
- * Unicode properties that JavaScript's regular expressions know, once per code point.
+ * Word-break classes of code points (UAX #29), as far as the standard tokenizer distinguishes them. Derived from the
+ * Unicode properties of JavaScript's regular expressions, once per code point.
  */
 
 export const OTHER = 1;

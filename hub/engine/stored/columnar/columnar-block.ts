@@ -1,4 +1,4 @@
-/** Documents of a columnar block (columnar-writer.ts), put together one by one as they are asked for. */
+/** Documents of a columnar block (columnar-writer.ts), assembled one by one on request. */
 
 import { ByteBuffer, ByteReader } from "#hub/engine/bytes/byte-buffer.ts";
 import { type ColumnReader, damaged, openColumn, ranks, takeNumbers } from "./column-reader.ts";

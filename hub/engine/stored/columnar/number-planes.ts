@@ -1,6 +1,6 @@
 /**
- * Whole numbers as planes of bytes: the lowest byte of all, then the next one of all. Either the distances from the
- * smallest or those from number to number, whichever take fewer bits.
+ * Whole numbers as planes of bytes: the lowest byte of all numbers, then the next byte of all. Encodes either the
+ * differences from the smallest number or from the previous one, whichever need fewer bits.
  */
 
 import type { ByteReader } from "#hub/engine/bytes/byte-buffer.ts";
