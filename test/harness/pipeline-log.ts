@@ -31,6 +31,7 @@ export interface Block {
   readonly from?: number;
   readonly fileKey?: string;
   readonly partition?: number;
+  readonly hostName?: string;
   readonly properties?: Partial<tailrace.LogBlock.$Properties>;
 }
 
@@ -45,7 +46,7 @@ export function encodeBlock(block: Block): Uint8Array {
     number: 1,
     agentName: "web-1",
     agentVersion: "6.5.0",
-    hostName: "host-1",
+    hostName: block.hostName ?? "host-1",
     block: {
       source: { inputId: "i", inputType: "log", fileKey, generation: 0, path: `/var/log/${fileKey}` },
       from,

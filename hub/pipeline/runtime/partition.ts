@@ -3,6 +3,7 @@
  * in DOC before the next one's, and its cursor covers a message only after that.
  */
 
+import type { MessageOutput } from "#hub/pipeline/batch/document-packer.ts";
 import type { RawHeader } from "#hub/pipeline/batch/raw-header.ts";
 import type { WorkItem, WorkResult } from "#hub/pipeline/batch/worker-protocol.ts";
 import type { DocumentOrigin, SourceRange } from "#proto/document-batch.ts";
@@ -18,7 +19,9 @@ export interface PartitionDeps extends OutletDeps {
   /** Hands a message to the workers. */
   readonly process: (item: WorkItem, events: number) => Promise<WorkResult>;
   /** Hears that a message taken up is finished, or given back unfinished at the stop. */
-  readonly release: (bytes: number) => void;
+  readonly release: (bytes: number, madeBytes: number) => void;
+  /** Hears how many bytes were made of a message that is taken up. */
+  readonly made: (bytes: number) => void;
   /** Hears that all that a message led to is durable. */
   readonly finished?: (sequence: number) => void;
   /** True where the session reads no further: what it gives back the next one reads again. */
@@ -51,6 +54,9 @@ interface Passage {
   readonly refusal: string;
   readonly ranges: readonly Interval[];
   readonly bytes: number;
+  /** Made of it; 0 until there is a result. */
+  madeBytes: number;
+  isReleased: boolean;
   readonly result: Promise<WorkResult>;
   readonly startedMs: number;
 }
@@ -138,9 +144,20 @@ export class Partition {
       header !== undefined && ranges.length > 0
         ? process({ data: entry.data, ranges, sequence: entry.position.sequence }, header.events)
         : UNREAD;
+    const passage: Passage = {
+      entry,
+      header,
+      refusal,
+      ranges,
+      bytes,
+      madeBytes: 0,
+      isReleased: false,
+      result,
+      startedMs: clock.monotonic(),
+    };
     // The queue awaits it in its turn; until then a rejection is nobody's.
-    result.catch(() => undefined);
-    this.#queue.push({ entry, header, refusal, ranges, bytes, result, startedMs: clock.monotonic() });
+    result.then((made) => this.#charge(passage, made)).catch(() => undefined);
+    this.#queue.push(passage);
     if (!this.#isDraining) this.#draining = this.#drain();
   }
 
@@ -176,7 +193,7 @@ export class Partition {
         const passage = this.#queue[0]!;
         await this.#finish(passage);
         this.#queue.shift();
-        this.#deps.release(passage.bytes);
+        this.#release(passage);
       }
     } catch (error) {
       const failure = toAppError(error);
@@ -191,7 +208,18 @@ export class Partition {
     } finally {
       this.#isDraining = false;
     }
-    for (const { bytes } of this.#queue.splice(0)) this.#deps.release(bytes);
+    for (const passage of this.#queue.splice(0)) this.#release(passage);
+  }
+
+  #charge(passage: Passage, result: WorkResult): void {
+    if (passage.isReleased || "failure" in result) return;
+    passage.madeBytes = bytesOf(result.output);
+    this.#deps.made(passage.madeBytes);
+  }
+
+  #release(passage: Passage): void {
+    passage.isReleased = true;
+    this.#deps.release(passage.bytes, passage.madeBytes);
   }
 
   async #finish({ entry, header, refusal, ranges, result, startedMs }: Passage): Promise<void> {
@@ -249,6 +277,14 @@ export class Partition {
 
 /** The result of a message that no worker sees. */
 const UNREAD: Promise<WorkResult> = Promise.resolve({ failure: { reason: "", retryable: false } });
+
+/** Returns the bytes that wait to be written for a message. */
+function bytesOf({ documents, records, rejected }: MessageOutput): number {
+  let bytes = documents.bytes.length;
+  for (const each of records) bytes += each.bytes.length;
+  for (const { event } of rejected) bytes += event.length;
+  return bytes;
+}
 
 function originOf({ position, partition }: RawEntry): DocumentOrigin {
   return { rawIncarnation: position.incarnation, partition, rawSequence: position.sequence };

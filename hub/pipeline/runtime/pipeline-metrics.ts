@@ -133,7 +133,7 @@ export function pipelineMetrics(metrics: Metrics, gauges: PipelineGauges): Pipel
     ...pluginMetrics(metrics),
     inFlightBytes: metrics.gauge(
       "tailrace_pipeline_in_flight_bytes",
-      "bytes read from the log RAW and not yet finished",
+      "bytes read from the log RAW and not yet finished, with the documents made of them",
       [],
       (gauge) => gauge.set(gauges.inFlightBytes()),
     ),

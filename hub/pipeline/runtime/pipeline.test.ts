@@ -8,6 +8,7 @@ import { zstdCompressSync } from "node:zlib";
 import { documentsOf } from "#proto/document-batch.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { Compression } from "#proto/messages.ts";
 import { AGENT_ID, type FoldingSink } from "#test/harness/pipeline-log.ts";
 import {
@@ -18,6 +19,7 @@ import {
   setting,
   started,
 } from "#test/harness/running-pipeline.ts";
+import { until } from "#test/harness/until.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import type { PipelineOptions } from "./pipeline-options.ts";
 import type { CursorEvent } from "./ports.ts";
@@ -141,6 +143,36 @@ test("a sink that stands still stops the reading", async (t) => {
   gate.resolve();
   await at.sink.reached(1000);
   assert.deepEqual(messages(at.sink), expectedMessages(1000));
+});
+
+test("while the sink stands still, messages that make much more than they are don't fill the memory", async (t) => {
+  const at = setting();
+  const metrics = new Metrics();
+  const [hostName, lines, count] = ["h".repeat(10_000), 50, 300];
+  for (let block = 0; block < count; block++) {
+    const text = numbered(block * lines, lines);
+    at.raw.append({ text, hostName, fileKey: `f${block}`, from: 0 });
+  }
+  const gate = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  at.sink.before = () => {
+    asked.resolve();
+    return gate.promise;
+  };
+  const inFlightBytes = MIB;
+  const settings = { id: "main", workers: 1, batchSize: lines, batchDelayMs: 1 };
+  await started(t, at, { metrics, inFlightBytes, settings });
+  await asked.promise;
+  // Messages of 3 MB, as documents 150 MB: four times what may be in flight wait, and what the batches at work make.
+  const held = async (): Promise<number> =>
+    Number(/^tailrace_pipeline_in_flight_bytes (\d+)$/m.exec(await metrics.text())?.[1]);
+  await until("as many documents as may wait", async () => (await held()) > 4 * inFlightBytes);
+  for (let round = 0; round < 50; round++) await turn();
+  assert.ok((await held()) < 12 * MIB, `${await held()} bytes are in flight`);
+  gate.resolve();
+  await at.sink.reached(count * lines);
+  assert.equal(at.sink.documents.length, count * lines);
+  await until("nothing in flight", async () => (await held()) === 0);
 });
 
 test("a document that the sink refuses for good becomes a dead letter and the rest goes on", async (t) => {

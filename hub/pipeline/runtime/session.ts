@@ -10,7 +10,7 @@ import type { WorkItem, WorkResult } from "#hub/pipeline/batch/worker-protocol.t
 import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Plan } from "#hub/pipeline/program/plan.ts";
 import type { Clock } from "#proto/kit/clock.ts";
-import { toAppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 import { isInputUuid } from "#proto/subjects.ts";
@@ -26,7 +26,7 @@ import type { PipelineOptions } from "./pipeline-options.ts";
 import type { RawEntry, Resumption, StoredCursor } from "./ports.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
-/** Between the log and the sink at most. Documents are about four times as large, so this is 64 MiB of them. */
+/** Between the log and the sink at most, and four times as much of documents. */
 const IN_FLIGHT_BYTES = 16 * 1024 * 1024;
 const IN_FLIGHT_MESSAGES = 2048;
 
@@ -211,7 +211,8 @@ export class Session {
       metrics,
       outputs: this.outputs,
       process: (item, events) => this.#batcher.add(item, events),
-      release: (bytes) => this.inFlight.release(bytes),
+      release: (bytes, madeBytes) => this.inFlight.release(bytes, madeBytes),
+      made: (bytes) => this.inFlight.made(bytes),
       isEnding: () => this.#reading.signal.aborted,
       mayWrite: () => this.#mayWrite(),
       ...(held !== undefined && {
@@ -241,6 +242,9 @@ export class Session {
   }
 
   async #work(items: readonly WorkItem[]): Promise<readonly WorkResult[]> {
+    const { signal } = this.#working;
+    await this.inFlight.mayMake(signal);
+    if (signal.aborted) throw new AppError("cancelled", "the pipeline stops");
     const { results, heldSequence } = await this.#pool.run(items);
     this.#held?.answered(
       items.map(({ sequence }) => sequence),
