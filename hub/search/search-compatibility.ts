@@ -1,4 +1,4 @@
-/** What searches accept without effect and what they refuse by name, as rows of `docs/compatibility.md`. */
+/** Options that searches accept without effect or refuse by name, as rows of `docs/compatibility.md`. */
 
 import { REFUSED_TYPES } from "#hub/engine/mapping/parse-field.ts";
 import { AGGREGATION_TYPES } from "#hub/search/aggregations/all.ts";

@@ -1,4 +1,7 @@
-/** How many documents aggregations get at a time: parts of a block where a block takes long, so that others get the thread. */
+/**
+ * How many documents aggregations get at a time: parts of a block if a block takes long, so that other work gets the
+ * thread.
+ */
 
 import { COLUMN_BLOCK } from "#hub/engine/searcher/searcher.ts";
 import type { CollectBudget } from "#hub/search/aggregations/tree/aggregation.ts";

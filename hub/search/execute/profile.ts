@@ -1,5 +1,5 @@
 /**
- * `profile`: measures where the time of a search goes. Each part of the query is walked again on its own, each
+ * `profile`: measures how long the parts of a search take. Each part of the query is run again separately, each
  * aggregation is collected again, and the number of documents is counted.
  */
 

@@ -1,4 +1,4 @@
-/** Range fields: objects with a lower and an upper bound, each indexed as a field of its own. */
+/** Range fields: objects with a lower and an upper bound, each indexed as a separate field. */
 
 import { anyOf, BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { ExistsNode } from "#hub/search/execute/nodes/documents.ts";

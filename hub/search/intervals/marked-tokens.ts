@@ -1,4 +1,4 @@
-/** Finds the tokens of a text that intervals are made of, for highlighting. */
+/** Finds the tokens of a text that form intervals, for highlighting. */
 
 import type { Token } from "#hub/engine/analysis/analysis.ts";
 import type { HighlightSink, ShardContext } from "#hub/search/query/query.ts";

@@ -1,6 +1,6 @@
 /**
- * Spans of one document: lists of intervals by start, then end, in which one may contain another or stand twice. The rules
- * are those of Lucene 7's package `search.spans`; `gaps` of a span is its width, by which it counts less.
+ * Spans of one document: lists of intervals by start, then end, in which one may contain another or occur twice. The
+ * rules are those of Lucene 7's package `search.spans`; `gaps` of a span is its width, by which it counts less.
  */
 
 import type { Interval, Intervals } from "./algebra.ts";

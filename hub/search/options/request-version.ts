@@ -1,6 +1,6 @@
 /**
- * The version that the request under way is answered in, and the warnings its answer carries. Code far below the HTTP
- * interface calls `answersAs` and `warnDeprecated`: what one version warns of, the next one refuses.
+ * The interface version of the current request, and the warnings of its answer. Code far below the HTTP interface calls
+ * `answersAs` and `warnDeprecated`: the next major version refuses what one version warns of.
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";

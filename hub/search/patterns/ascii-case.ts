@@ -1,4 +1,4 @@
-/** The case of ASCII letters, which are the only ones that `case_insensitive` of queries takes for the same in both cases. */
+/** The case of ASCII letters, the only ones whose case `case_insensitive` of queries ignores. */
 
 import type { Node } from "./regexp-syntax.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The part of a search that the host of the shards does: collects each shard, merges what they found, and fetches those
- * hits that are in the answer.
+ * The part of a search that runs on the host of the shards: collects each shard, merges the results, and fetches the
+ * hits of the answer.
  */
 
 import { mergeTree } from "#hub/search/aggregations/tree/aggregation.ts";

@@ -1,4 +1,4 @@
-/** What a search over shards takes and returns. */
+/** The input and the result of a search over shards. */
 
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";

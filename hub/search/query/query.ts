@@ -1,6 +1,6 @@
 /**
- * The model of a query in three steps: a Query knows no index; `weight` binds it to a shard (mapping, term statistics);
- * `scorer` walks one segment.
+ * The model of a query in three steps: a Query is independent of any index; `weight` binds it to a shard (mapping, term
+ * statistics); `scorer` walks one segment.
  */
 
 import type { Token } from "#hub/engine/analysis/analysis.ts";

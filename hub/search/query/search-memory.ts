@@ -1,7 +1,7 @@
 /**
- * Bounds the memory that the searches of a thread hold together: what came into use of the heap and outside of it (columns,
- * answers on their way) since the first of them began. Beyond the limit the search that has used most of the thread is ended.
- * What they leave behind is collected before it amounts to much more, and given back once none runs any more.
+ * Bounds the total memory of a thread's searches: the growth of the heap and of external memory (columns, answers in
+ * transit) since the first of them began. Beyond the limit the search that has used most of the thread is ended. Their
+ * garbage is collected before it grows much further, and released once no search runs any more.
  */
 
 import { OWN_HEAP, type ThreadHeap } from "#proto/kit/thread-heap.ts";

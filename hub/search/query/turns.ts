@@ -1,11 +1,12 @@
 /**
- * Turns of the searches of this thread: one continues in each turn of the event loop. Between two slices of searches everything
- * else is served, however many searches there are: messages of the log, other calls, timers. The search that has used the
- * least of the thread goes first, so that a short one doesn't wait for long ones; now and then it is the one that has
- * waited longest.
+ * Turns of the searches of this thread: one continues in each turn of the event loop. Between two slices of searches
+ * everything else is served, however many searches there are: messages of the log, other calls, timers. The search that
+ * has used the least of the thread goes first, so that a short one doesn't wait for long ones; now and then it is the
+ * one that has waited longest.
  *
- * While documents are written and the machine has more work than processors, searches that have used much rest after each slice
- * for as long: they take half of the thread at most, and the threads that bring the documents get the processor.
+ * While documents are written and the machine has more work than CPUs, searches that have used much time pause after
+ * each slice for as long as the slice took: they use at most half of the thread, and the threads that write documents
+ * get the CPU.
  */
 
 import { ThreadContention } from "./thread-contention.ts";

@@ -1,6 +1,7 @@
 /**
- * Steps of a script that runs over batches of documents: each reads and writes registers, arrays with a number a document.
- * Booleans are 0 and 1. What a step can't compute exactly it notes as unsure; the script itself then runs on the document.
+ * Steps of a script that runs over batches of documents: each reads and writes registers, arrays with one number per
+ * document. Booleans are 0 and 1. If a step can't compute a value exactly, it marks the document as unsure; the script
+ * itself then runs on that document.
  */
 
 import { COLUMN_BLOCK, type KeywordColumn, type NumericColumn } from "#hub/engine/searcher/searcher.ts";

@@ -1,7 +1,7 @@
 /**
- * Scripts over columns, compiled to steps over batches of documents: expressions of numbers, booleans and comparisons with
- * keywords, without loops or effects. All branches are computed. Where a document's result might differ from what the script
- * itself gives (overflow, division by zero), the script runs on it.
+ * Scripts over columns, compiled to steps over batches of documents: expressions of numbers, booleans and comparisons
+ * with keywords, without loops or effects. All branches are computed. If a document's result might differ from the
+ * script's (overflow, division by zero), the script runs on it.
  */
 
 import type { Field } from "#hub/engine/mapping/field.ts";

@@ -1,6 +1,6 @@
 /**
- * `runtime_mappings`: fields that a search defines for itself, by a script that gives the values of each document, or
- * from `_source`. They are computed for the whole shard before the search, and then are fields like others.
+ * `runtime_mappings`: fields that a search defines for itself, by a script that returns the values of each document, or
+ * from `_source`. They are computed for the whole shard before the search, and then behave like other fields.
  */
 
 import { hash } from "node:crypto";

@@ -1,4 +1,4 @@
-/** The order in which runtime fields are computed: those that a script reads come before it. */
+/** The order in which runtime fields are computed: fields that a script reads come first. */
 
 import type { Script } from "#hub/scripts/script.ts";
 import { AppError } from "#proto/kit/errors.ts";

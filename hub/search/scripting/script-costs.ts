@@ -1,4 +1,4 @@
-/** Whether one run of a script takes about as long as reading its text: nothing in it can run again and again. */
+/** Decides whether one run of a script takes about as long as reading its text: nothing in it can loop. */
 
 import { isTooDeep } from "#hub/scripts/painless/painless.ts";
 import type { Script } from "#hub/scripts/script.ts";

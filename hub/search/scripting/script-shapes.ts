@@ -1,4 +1,4 @@
-/** Shapes of expressions that scripts over columns are made of: fields, parameters, functions of numbers. */
+/** Forms of expressions in scripts over columns: fields, parameters, functions of numbers. */
 
 import { EXPRESSION_CLASS } from "#hub/scripts/library/expression-functions.ts";
 import type { Expression } from "#hub/scripts/painless/syntax.ts";

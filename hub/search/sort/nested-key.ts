@@ -1,4 +1,4 @@
-/** Sorts by values of nested objects: the key of a document is made of those of its objects. */
+/** Sorts by values of nested objects: a document's key is computed from those of its objects. */
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";

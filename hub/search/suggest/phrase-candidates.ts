@@ -1,6 +1,6 @@
 /**
- * Draws the words that a word of a phrase may stand for from the terms of a field, as `direct_generator` of 6.5 does: by
- * edits, then by how frequent they are.
+ * Finds candidates for each word of a phrase among the terms of a field, as `direct_generator` of 6.5 does: by edits,
+ * then by how frequent they are.
  */
 
 import type { Analyzer } from "#hub/engine/analysis/analysis.ts";

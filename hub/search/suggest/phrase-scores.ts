@@ -1,6 +1,7 @@
 /**
- * Scores corrected phrases by a noisy channel: how likely each word was meant by what was typed, times how likely it follows
- * the words before it (one of three models over the field's terms and shingles). The best are found depth first.
+ * Scores corrected phrases by a noisy channel: the probability that each word was meant, times the probability that it
+ * follows the words before it (one of three models over the field's terms and shingles). The best are found depth
+ * first.
  */
 
 import type { Steps } from "#hub/search/aggregations/tree/steps.ts";

@@ -1,4 +1,4 @@
-/** `phrase`: whole texts that are likelier than the one given, by the words and shingles of a field. */
+/** `phrase`: suggests texts that are more likely than the given one, by the words and shingles of a field. */
 
 import type { Analyzer } from "#hub/engine/analysis/analysis.ts";
 import { NO_MORE_DOCS } from "#hub/engine/searcher/searcher.ts";

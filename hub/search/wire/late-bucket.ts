@@ -1,4 +1,4 @@
-/** A bucket of many, of which few are shown: the states below it are made when they are read. */
+/** A bucket of which many exist but few are shown: the states below it are created when they are read. */
 
 export class LateBucket<Below = Readonly<Record<string, unknown>>> {
   readonly key: string | number;

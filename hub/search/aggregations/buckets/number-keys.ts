@@ -1,5 +1,6 @@
 /**
- * Assigns bucket numbers to whole-number keys within owners. Uses a few bytes per key, as there may be millions.
+ * Assigns bucket numbers to whole-number keys within owners. Uses only a few bytes per key, because there may be
+ * millions.
  */
 
 import { grown } from "#hub/engine/bytes/byte-buffer.ts";

@@ -1,4 +1,4 @@
-/** Where the numbers of an aggregation come from: the column of a field, or a script. */
+/** The source of an aggregation's numbers: the column of a field, or a script. */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";

@@ -1,6 +1,6 @@
 /**
- * Sums of doubles that are the same in any order and grouping: what rounding takes off is kept in further doubles
- * (Shewchuk 1997, "Adaptive Precision Floating-Point Arithmetic"). Whole numbers up to 2^53 need one double.
+ * Sums of doubles that are the same in any order and grouping: rounding errors are kept in further doubles (Shewchuk
+ * 1997, "Adaptive Precision Floating-Point Arithmetic"). Whole numbers up to 2^53 need one double.
  */
 
 /** A double, or doubles that add up to the sum: ascending, with no bit in common. JSON-able. */

@@ -1,6 +1,7 @@
 /**
- * `scripted_metric`: a value that scripts make. `init_script` prepares `state` for each shard and bucket, `map_script` sees each
- * document, `combine_script` gives what a shard hands on, `reduce_script` makes the value of `states`.
+ * `scripted_metric`: a value that scripts make. `init_script` prepares `state` for each shard and bucket, `map_script`
+ * runs for each document, `combine_script` returns a shard's partial result, `reduce_script` computes the value from
+ * `states`.
  */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";

@@ -1,4 +1,4 @@
-/** `top_metrics`: values of the documents that come first in an order. */
+/** `top_metrics`: values of the first documents in a sort order. */
 
 import type { Aggregation, Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";

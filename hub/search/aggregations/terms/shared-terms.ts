@@ -1,6 +1,7 @@
 /**
- * Numbers for the terms of a field that hold for all segments: counts by ordinal are added up by number, and no term is
- * compared. A segment's terms are numbered once, when they are first counted. Those of a thread, used last, are kept.
+ * Global numbers for the terms of a field across segments: counts by ordinal are added up by number, without comparing
+ * terms. A segment's terms are numbered once, when they are first counted. The most recently used ones of a thread are
+ * cached.
  */
 
 import type { KeywordColumn } from "#hub/engine/searcher/searcher.ts";

@@ -1,6 +1,6 @@
 /**
  * Collects `terms` of a keyword with very many values when only counts are needed: one counter per ordinal instead of a
- * bucket. Below other buckets, or where an order needs every bucket, the collector for few values is used.
+ * bucket. Below other buckets, or if an order needs every bucket, the collector for few values is used.
  */
 
 import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";

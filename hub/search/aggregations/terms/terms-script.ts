@@ -1,4 +1,4 @@
-/** Terms that a script makes of documents. */
+/** Terms computed by a script from documents. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import {

@@ -1,6 +1,6 @@
 /**
- * Terms of a text field: from its in-memory column where it has `fielddata`, otherwise analysed again from the
- * documents, as text has no column on disk.
+ * Terms of a text field: from its in-memory column if it has `fielddata`, otherwise analysed again from the documents,
+ * because text has no column on disk.
  */
 
 import type { Field } from "#hub/engine/mapping/field.ts";

@@ -1,6 +1,6 @@
 /**
- * Pipeline aggregations work on the rendered buckets of other aggregations. A parent pipeline stands below a histogram
- * and changes its buckets; a sibling stands beside an aggregation and reduces its buckets to one answer.
+ * Pipeline aggregations work on the rendered buckets of other aggregations. A parent pipeline is defined below a
+ * histogram and changes its buckets; a sibling is defined beside an aggregation and reduces its buckets to one result.
  */
 
 import { javaDouble } from "#hub/search/columns/value-format.ts";

@@ -1,4 +1,4 @@
-/** Loads what an answer shows of a hit: source, fields, highlights, explanation. */
+/** Loads the parts of a hit for an answer: source, fields, highlights, explanation. */
 
 import { printNanos } from "#hub/engine/mapping/date-nanos.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";

@@ -1,4 +1,4 @@
-/** Options that choose what an answer shows of each hit. */
+/** Options that choose the parts of each hit in an answer. */
 
 import type { Script } from "#hub/scripts/script.ts";
 import { type HighlightRequest, parseHighlight } from "#hub/search/highlight/highlight-request.ts";

@@ -1,4 +1,4 @@
-/** Scores of single documents, which come in ascending order for the most part. */
+/** Scores of single documents, which are mostly requested in ascending order. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import type { Scorer, Weight } from "#hub/search/query/query.ts";

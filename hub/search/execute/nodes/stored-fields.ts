@@ -1,4 +1,7 @@
-/** A query that sees the fields of the index, whatever fields a search defines: what a filter hides stays hidden. */
+/**
+ * A query that uses only the fields of the index, not those that a search defines: documents hidden by a filter stay
+ * hidden.
+ */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { describeQuery, explainByScore } from "#hub/search/explain/explanation.ts";

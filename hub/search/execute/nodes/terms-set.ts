@@ -1,4 +1,4 @@
-/** Documents that match at least as many of several queries as a number in the document says. */
+/** Documents that match at least a number of several queries, which is given by a field of the document. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { describeQuery } from "#hub/search/explain/explanation.ts";

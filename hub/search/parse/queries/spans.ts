@@ -1,4 +1,4 @@
-/** Span queries: terms of a text and how their positions must stand to each other. */
+/** Span queries: terms of a text and conditions on their relative positions. */
 
 import { TermsNode } from "#hub/search/execute/nodes/any-term.ts";
 import { ExistsNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";
