@@ -1,4 +1,4 @@
-/** The shell: navigation, looks, help, and the page its address asks for, loaded when it is asked for. */
+/** The shell: navigation, theme, help, and the page of the current address, loaded on demand. */
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";

@@ -1,7 +1,7 @@
 /**
- * Builds the dashboard into ui/dist: scripts split by page, names with a hash of their content, one index.html.
- * Each file also lies there compressed, as `.gz` and `.br`. Fails when the first page is larger than its budgets or
- * a file names an address on another host.
+ * Builds the dashboard into ui/dist: scripts split by page, names with a hash of their content, one index.html. Each
+ * file is also written compressed, as `.gz` and `.br`. Fails when the first page is larger than its budgets or a file
+ * names an address on another host.
  */
 
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** What the command palette offers: pages, looks, languages, what is saved, indices. */
+/** The commands of the palette: pages, themes, languages, saved objects, indices. */
 
 import { msg } from "@lit/localize";
 import type { Command } from "#ui/components/shell/command-palette.ts";

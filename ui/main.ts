@@ -1,6 +1,7 @@
 /**
- * Starts the dashboard. It is run before anything is painted, so that chosen looks show no flash of others, and sends
- * the first search at once. The language comes before the shell, as texts are made when their modules are loaded.
+ * Starts the dashboard. It runs before the first paint, so that the default theme doesn't flash before the chosen one,
+ * and sends the first search at once. The language is loaded before the shell, because texts are created when their
+ * modules are loaded.
  */
 
 import { startLanguage } from "#ui/services/browser/language.ts";

@@ -1,4 +1,4 @@
-/** A chart as a picture in a file: its title, what is drawn, and its legend. */
+/** Exports a chart as an image: its title, plot and legend. */
 
 import { colourReader } from "#ui/services/browser/theme.ts";
 import { xmlText } from "#ui/services/text/xml-text.ts";

@@ -1,4 +1,4 @@
-/** Bars that lie beside the names of their groups. */
+/** Horizontal bars beside the names of their groups. */
 
 import { nothing, type SVGTemplateResult, svg } from "lit";
 import { shorten } from "#ui/services/text/format.ts";

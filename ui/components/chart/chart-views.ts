@@ -1,4 +1,4 @@
-/** What stands beside a plot: its legend, the numbers under the cursor, and the table of all numbers. */
+/** The parts beside a plot: its legend, the numbers under the cursor, and the table of all numbers. */
 
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";

@@ -1,8 +1,8 @@
 /**
  * A chart of a visualisation's numbers. Arrow keys, or the pointer, choose a group whose numbers are then shown; the
- * same numbers can be had as a table. A click, or Enter, on a bar, slice, square, name or legend fires `tr-pick` with what
- * it stands for, with Alt to leave that out; dragging over times, or Shift with the arrows and Enter, `tr-zoom` with their
- * range in ms. `tr-crosshair` tells the time under the pointer, undefined when it leaves.
+ * same numbers are available as a table. A click, or Enter, on a bar, slice, square, name or legend fires `tr-pick`
+ * with the clause it represents, with Alt to exclude that; dragging over times, or Shift with the arrows and Enter,
+ * `tr-zoom` with their range in ms. `tr-crosshair` has the time under the pointer, undefined when it leaves.
  */
 
 import { msg, str } from "@lit/localize";

@@ -1,6 +1,6 @@
 /**
- * What a part of the page shows as a picture in a file: grounds, borders, charts and texts at their places, in the colours of
- * the theme. Browsers offer pages no picture of themselves.
+ * Exports a part of the page as an image: backgrounds, borders, charts and texts at their positions, in the colours of
+ * the theme. Browsers have no API for screenshots of a page.
  */
 
 import { colourReader } from "#ui/services/browser/theme.ts";

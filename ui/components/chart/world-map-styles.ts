@@ -1,4 +1,4 @@
-/** Looks of the map of places. */
+/** Styles of the map. */
 
 import { css } from "lit";
 

@@ -1,6 +1,7 @@
 /**
- * A map of places: circles on the world, each for places that lie close together, the larger the more. It is dragged,
- * zoomed by its buttons, by the wheel once it has the focus, and by keys. Fires `tr-view` when its reader has moved it.
+ * A map of locations: circles on a world map, each for nearby locations, sized by their number. It can be dragged, and
+ * zoomed with its buttons, with the wheel once it has the focus, and with keys. Fires `tr-view` when the user has moved
+ * it.
  */
 
 import { msg, str } from "@lit/localize";

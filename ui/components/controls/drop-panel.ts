@@ -1,6 +1,6 @@
 /**
- * A panel that a button unfolds beside itself, over the page: a popover, which Escape and a press elsewhere close. It stands
- * within the window and never over its button.
+ * A panel that a button opens beside itself, over the page: a popover, closed by Escape or a click elsewhere. It stays
+ * within the window and never covers its button.
  */
 
 import { css } from "lit";

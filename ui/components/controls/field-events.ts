@@ -1,4 +1,4 @@
-/** What fields ask of their page: filter by a value, show a column. */
+/** Events by which fields request an action of their page: filter by a value, show a column. */
 
 export interface FilterDetail {
   readonly field: string;

@@ -1,4 +1,6 @@
-/** Single-letter shortcuts of a page; off while somebody types, with a modifier, behind a dialog, or within `data-idle`. */
+/**
+ * Single-letter shortcuts of a page; off while the user types, with a modifier, behind a dialog, or within `data-idle`.
+ */
 
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 import { hasLetterKeys } from "#ui/services/browser/preferences.ts";

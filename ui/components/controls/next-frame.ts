@@ -1,4 +1,4 @@
-/** Waits for what has been changed to be on the screen. */
+/** Waits until changes are on the screen. */
 
 /** With these an input begins, also one that a program or an assistive technology makes. */
 const INPUTS = ["pointerdown", "keydown", "click", "beforeinput", "input", "change", "drop"] as const;

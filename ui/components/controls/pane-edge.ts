@@ -1,6 +1,6 @@
 /**
- * The edge of a pane: dragged, or moved by arrow keys; Home and End go to its bounds, Enter and a double click back to the
- * size it had. What is chosen is kept in this browser and stands in `--pane-NAME` of the element around it.
+ * The edge of a pane: dragged, or moved by arrow keys; Home and End go to its limits, Enter and a double click restore
+ * the default size. The size is stored in this browser and set as `--pane-NAME` of the parent element.
  */
 
 import { css, html, LitElement, type TemplateResult } from "lit";

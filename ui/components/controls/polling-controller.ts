@@ -1,6 +1,6 @@
 /**
- * What a page shows of the hub: asked for at once and again while somebody looks, and what went wrong with it. Over the tab's
- * connection the hub pushes what has changed; asking again then costs no request.
+ * Data of the hub for a page: loaded at once and refreshed while the page is visible, with its last error. Over the
+ * tab's connection the hub pushes changes, so that a refresh costs no request.
  */
 
 import type { ReactiveController, ReactiveControllerHost } from "lit";

@@ -1,4 +1,4 @@
-/** The query and the index it goes to. Fires `tr-search` with both when its reader is done. */
+/** The query and its index. Fires `tr-search` with both on submission. */
 
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";

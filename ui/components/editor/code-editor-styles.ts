@@ -1,4 +1,4 @@
-/** Looks of the editor and of what it colours. */
+/** Styles of the editor and its highlighting. */
 
 import { css } from "lit";
 

@@ -1,7 +1,7 @@
 /**
- * A text editor with line numbers, colours, completion and problems at their position. CodeMirror is a chunk of its
- * own, loaded when the first editor is shown. Fires `tr-edit` (the text), `tr-caret` (first and last line of the
- * selection) and `tr-run` (Ctrl+Enter). Tab indents; Escape, then Tab leaves the editor.
+ * A text editor with line numbers, colours, completion and problems at their position. CodeMirror is a separate chunk,
+ * loaded when the first editor is shown. Fires `tr-edit` (the text), `tr-caret` (first and last line of the selection)
+ * and `tr-run` (Ctrl+Enter). Tab indents; Escape, then Tab leaves the editor.
  */
 
 import { msg } from "@lit/localize";

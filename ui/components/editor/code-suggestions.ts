@@ -1,4 +1,4 @@
-/** Suggestions of the pages as CodeMirror's completion asks for them. */
+/** Adapts the suggestions of the pages to CodeMirror's completion. */
 
 import {
   acceptCompletion,

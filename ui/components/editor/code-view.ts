@@ -1,4 +1,4 @@
-/** CodeMirror set up for the pages' texts. Only `code-editor.ts` loads it: the library is a chunk of its own. */
+/** CodeMirror set up for the pages' texts. Only `code-editor.ts` loads it: the library is a separate chunk. */
 
 import {
   autocompletion,

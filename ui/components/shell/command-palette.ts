@@ -1,4 +1,4 @@
-/** Goes anywhere by name: pages, what people saved, indices, and what can be changed about the looks. */
+/** Opens anything by name: pages, saved objects, indices, theme settings. */
 
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";

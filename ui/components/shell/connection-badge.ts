@@ -1,6 +1,7 @@
 /**
- * Says whether the hub answers, and tells the pages when it does so again. The tab's connection shows it; without one the
- * hub is asked now and then, soon where a page missed it, and at once when the network or the page comes back.
+ * Shows whether the hub answers, and notifies the pages when it answers again. The state comes from the tab's
+ * connection; without one the hub is polled: soon if a page's request failed, and at once when the network or the page
+ * comes back.
  */
 
 import { msg } from "@lit/localize";

@@ -1,4 +1,4 @@
-/** First steps, shortcuts and the query language, at one key. Fires `tr-tour` where the hints are to be shown again. */
+/** First steps, shortcuts and the query language, opened with one key. Fires `tr-tour` to show the hints again. */
 
 import { msg } from "@lit/localize";
 import { css, html, LitElement, type TemplateResult } from "lit";

@@ -1,6 +1,6 @@
 /**
- * Four hints on Discover, one after another, each beside what it is about. Nothing waits for them: the page works on, the
- * focus stays where it is, and they are gone for good when they are closed or the reader goes to another page.
+ * Four hints on Discover, one after another, each beside its subject. They block nothing: the page keeps working, the
+ * focus stays where it is, and they are never shown again once they are closed or the user opens another page.
  */
 
 import { msg, str } from "@lit/localize";

@@ -1,4 +1,4 @@
-/** Icons: strokes on a grid of 24, coloured as the text beside them. They say nothing to a screen reader. */
+/** Icons: strokes on a grid of 24, in the colour of the text beside them. They are hidden from screen readers. */
 
 import { html, svg, type TemplateResult } from "lit";
 

@@ -1,7 +1,7 @@
 /**
- * Looks of a table whose rows are cards where the screen is too narrow for its columns: `<div class="table cards">` with
- * a `data-label` on each cell but the first, which is the card's title. Heads with buttons stay, to sort by. The parts
- * need their roles written out: a browser takes them from a table that isn't laid out as one.
+ * Styles of a table whose rows become cards if the screen is too narrow for its columns: `<div class="table cards">`
+ * with a `data-label` on each cell but the first, which is the card's title. Heads with buttons stay, for sorting. The
+ * parts need explicit roles: browsers drop them from a table that isn't laid out as one.
  */
 
 import { css } from "lit";

@@ -1,4 +1,4 @@
-/** One row of the table of lines: its elements are made once and patched when another line moves in. */
+/** One row of the table of lines: its elements are created once and patched when another line is shown in it. */
 
 import { msg } from "@lit/localize";
 import { LEVEL_NAMES } from "#proto/live.ts";

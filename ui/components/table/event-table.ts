@@ -1,7 +1,7 @@
 /**
  * Lines in rows, of which only those in sight are in the document and are patched in place. Fires `tr-open` and
- * `tr-select` with a row's number, `tr-end` when its reader comes near the last row, `tr-filter` with a cell's value, and
- * what its head asks for: `tr-sort`, `tr-columns`, `tr-width`.
+ * `tr-select` with a row's number, `tr-end` near the last row, `tr-filter` with a cell's value, and the events of its
+ * head: `tr-sort`, `tr-columns`, `tr-width`.
  */
 
 import { msg } from "@lit/localize";

@@ -1,4 +1,4 @@
-/** A line between those written before and after it. More are loaded on either side when they are asked for. */
+/** A line between those written before and after it. More are loaded on either side on request. */
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";

@@ -1,4 +1,7 @@
-/** The rows of the table of lines: those in sight are drawn within its scroller, where the heights of all put them. */
+/**
+ * The rows of the table of lines: only visible ones are drawn within its scroller, at the positions that result from
+ * the heights of all.
+ */
 
 import { rowHeightPx } from "#ui/services/browser/theme.ts";
 import type { LogDocument } from "#ui/services/search/log-document.ts";

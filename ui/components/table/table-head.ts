@@ -1,6 +1,6 @@
 /**
- * The head of the table of lines. The time sorts by a click; a column's name opens what can be done with it, and its
- * edge can be dragged. Fires `tr-sort` with a Sort, `tr-columns` with all columns in their new order and `tr-width`.
+ * The head of the table of lines. A click on the time sorts; a column's name opens a menu of its actions, and its edge
+ * can be dragged. Fires `tr-sort` with a Sort, `tr-columns` with all columns in their new order and `tr-width`.
  */
 
 import { msg, str } from "@lit/localize";

@@ -1,4 +1,4 @@
-/** What the pages of access share: loading, changes with a confirmation, a secret that is shown once. */
+/** Shared by the pages of access: loading, changes with a confirmation, a secret that is shown once. */
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";

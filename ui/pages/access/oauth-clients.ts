@@ -1,4 +1,4 @@
-/** OAuth clients: applications that may ask people here for access in their name. */
+/** OAuth clients: applications that may request access on behalf of users. */
 
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";

@@ -1,4 +1,4 @@
-/** One agent: how it is, its inputs, and the files that somebody should look at first. */
+/** One agent: its state, its inputs, and its files, those with problems first. */
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";

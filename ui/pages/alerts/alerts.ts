@@ -1,4 +1,4 @@
-/** Alerts: rules, what they found, and a form with a preview. Which of them is shown is in the address. */
+/** Alerts: rules, their results, and a form with a preview. The address selects the one shown. */
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";

@@ -1,4 +1,4 @@
-/** Parts of the page of the cluster: its nodes, and a picture of where the shards are. */
+/** Parts of the cluster page: its nodes, and a map of its shards. */
 
 import { msg, str } from "@lit/localize";
 import { css, html, nothing, type TemplateResult } from "lit";

@@ -1,4 +1,4 @@
-/** Cluster: its nodes and their load, where each index's shards are, and the tasks that run. */
+/** Cluster: nodes and their load, the location of each index's shards, and the running tasks. */
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";

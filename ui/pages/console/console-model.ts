@@ -1,4 +1,4 @@
-/** The console's state: what is known of the hub, what was sent, what came back. */
+/** The console's state: metadata of the hub, requests, answers. */
 
 import { msg, str } from "@lit/localize";
 import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";

@@ -1,4 +1,4 @@
-/** Layout of the console: editor and answers side by side, one over the other where the screen is narrow. */
+/** Layout of the console: editor and answers side by side, one above the other on a narrow screen. */
 
 import { css } from "lit";
 

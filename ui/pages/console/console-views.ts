@@ -1,4 +1,4 @@
-/** Parts of the console: answers, history, and what a new reader needs to know. */
+/** Parts of the console: answers, history, and an introduction. */
 
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";

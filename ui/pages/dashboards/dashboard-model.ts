@@ -1,4 +1,4 @@
-/** One dashboard's state: what is saved, how it is arranged now, what its variables may be. */
+/** One dashboard's state: the saved version, the current layout, the values of its variables. */
 
 import {
   type Dashboard,

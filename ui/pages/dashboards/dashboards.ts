@@ -1,4 +1,4 @@
-/** Dashboards: what is saved, and one dashboard where the address names it. */
+/** Dashboards: the list of saved ones, or the one that the address names. */
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";

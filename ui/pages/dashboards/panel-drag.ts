@@ -1,6 +1,6 @@
 /**
- * Arranging panels by pointer: a panel is taken by its header and put where another is, and made larger or smaller by
- * the corner. Everything it does can be done by buttons too (WCAG 2.5.7).
+ * Arranging panels by pointer: a panel is dragged by its header to another one's position, and resized by its corner.
+ * All of this is possible with buttons too (WCAG 2.5.7).
  */
 
 import type { ReactiveController, ReactiveControllerHost } from "lit";

@@ -1,6 +1,6 @@
 /**
- * A dashboard's variables: a choice for each, and where the dashboard is edited a way to add and remove them. Fires
- * `tr-choose` with a variable's new value and `tr-variables` with other variables.
+ * A dashboard's variables: a selection for each and, while the dashboard is edited, buttons to add and remove them.
+ * Fires `tr-choose` with a variable's new value and `tr-variables` with other variables.
  */
 
 import { msg, str } from "@lit/localize";

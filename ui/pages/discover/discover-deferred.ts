@@ -1,4 +1,4 @@
-/** Parts of Discover that nobody can see before its first lines: loaded after them. */
+/** Parts of Discover that aren't visible before its first lines, and are loaded after them. */
 
 import "#ui/components/table/event-details.ts";
 import "./data-view-dialog.ts";

@@ -1,6 +1,6 @@
 /**
- * Discover's results: fields, histogram, lines and the chosen line. Fires `tr-go` with what is to change in the
- * page's state, and `tr-again` to search again.
+ * Discover's results: fields, histogram, lines and the chosen line. Fires `tr-go` with changes of the page's state, and
+ * `tr-again` to search again.
  */
 
 import { msg, str } from "@lit/localize";

@@ -1,4 +1,4 @@
-/** Layout of Discover: fields, results and details side by side; one over another where the screen is narrow. */
+/** Layout of Discover: fields, results and details side by side; one above another on a narrow screen. */
 
 import { css } from "lit";
 

@@ -1,4 +1,4 @@
-/** Parts of Discover: the counts, and what is said where no line is found. */
+/** Parts of Discover: the counts, and the message if no line is found. */
 
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";

@@ -1,6 +1,6 @@
 /**
- * The filters of a search. Each can be turned off, inverted, edited, pinned and removed. Fires `tr-filters` with what they are
- * to be.
+ * The filters of a search. Each can be turned off, inverted, edited, pinned and removed. Fires `tr-filters` with the
+ * new filters.
  */
 
 import { msg, str } from "@lit/localize";

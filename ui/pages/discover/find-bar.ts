@@ -1,6 +1,6 @@
 /**
- * Looks for a text in the lines that are loaded, also in those that aren't drawn. Fires `tr-find` with the text and
- * `tr-select` with the number of a line that holds it; `tr-close` when its reader is done.
+ * Searches for a text in all loaded lines, including those that aren't drawn. Fires `tr-find` with the text,
+ * `tr-select` with the number of a line that contains it, and `tr-close`.
  */
 
 import { msg, str } from "@lit/localize";

@@ -1,4 +1,4 @@
-/** Where a search's time went, and what in it is known to be slow: behind a button beside the counts. */
+/** How a search's time was spent, and which of its parts are known to be slow: behind a button beside the counts. */
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";

@@ -1,4 +1,7 @@
-/** Shows what an analyser makes of a text: by a field of the index, by name, or put together from its parts. */
+/**
+ * Shows the tokens that an analyser produces from a text: the analyser of a field, one by name, or one assembled from
+ * its parts.
+ */
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";

@@ -1,4 +1,4 @@
-/** One index: its fields, settings, aliases, a test of its analysers, and what can be done with it. Fires `tr-changed`. */
+/** One index: its fields, settings, aliases, a test of its analysers, and its actions. Fires `tr-changed`. */
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";

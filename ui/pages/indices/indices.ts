@@ -1,4 +1,4 @@
-/** Indices: all of them in a table; one of them where the address names it. */
+/** Indices: a table of all, or the one that the address names. */
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";

@@ -1,4 +1,4 @@
-/** What is kept of indices: rules by pattern, those of the hub's settings and those that are made here. */
+/** Retention of indices: rules by pattern, those of the hub's settings and those created here. */
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";

@@ -1,4 +1,4 @@
-/** Live's data: one tail, the lines it brought, what was skipped, and whether it continues. */
+/** Live's data: one tail, its lines, the skipped ones, and whether it is paused. */
 
 import { msg, str } from "@lit/localize";
 import type { LiveError, TailGap, TailStats } from "#proto/live.ts";

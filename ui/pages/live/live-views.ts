@@ -1,4 +1,4 @@
-/** Parts of the live page: its toolbar and what it has to say. */
+/** Parts of the live page: its toolbar and its messages. */
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";

@@ -1,4 +1,4 @@
-/** Live: lines as they come. The filter is in the address; what is shown is held by the page alone. */
+/** Live: lines as they arrive. The filter is in the address; the lines are held only by the page. */
 
 import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";

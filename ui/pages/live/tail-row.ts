@@ -1,4 +1,4 @@
-/** One row of the live window: its elements are made once and patched when another line moves in. */
+/** One row of the live window: its elements are created once and patched when another line is shown in it. */
 
 import { msg, str } from "@lit/localize";
 import { LEVEL_NAMES, ROW_TRUNCATED } from "#proto/live.ts";

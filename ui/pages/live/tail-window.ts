@@ -1,6 +1,6 @@
 /**
- * The lines of a live tail: a window on a ring, of which only the rows in sight are in the document and are patched
- * in place, once a frame. Follows the newest line until its reader scrolls up, selects text or moves by key; fires
+ * The lines of a live tail: a window on a ring, of which only the rows in sight are in the document and are patched in
+ * place, once a frame. Follows the newest line until the user scrolls up, selects text or moves with a key; fires
  * `tr-follow` when that changes and `tr-open` with a line.
  */
 

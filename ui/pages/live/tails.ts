@@ -1,6 +1,6 @@
 /**
- * Several tails side by side: `#/tails?t=…&t=…`, each the parameters of an address of Live. Keys act on the one that was
- * used last.
+ * Several tails side by side: `#/tails?t=…&t=…`, each the parameters of an address of Live. Keys act on the most
+ * recently used one.
  */
 
 import { msg, str } from "@lit/localize";

@@ -1,4 +1,4 @@
-/** Tries a grok expression on a line: what it reads, or how far its longest beginning gets. */
+/** Tries a grok expression on a line: shows its fields, or how far its longest prefix matches. */
 
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";

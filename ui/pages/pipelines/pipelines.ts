@@ -1,4 +1,7 @@
-/** Pipelines: which run, one in an editor with a trial as you type, dead letters, a grok debugger. The address says which. */
+/**
+ * Pipelines: the running ones, an editor with a trial as you type, dead letters, a grok debugger. The address selects
+ * the view.
+ */
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";

@@ -1,4 +1,7 @@
-/** Where the visualisations of a page found nothing in its time range: when the newest lines were, and the way there. */
+/**
+ * Shown if the visualisations of a page found nothing in its time range: the time of the newest lines, with a link to
+ * it.
+ */
 
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";

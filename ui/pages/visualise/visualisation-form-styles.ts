@@ -1,4 +1,4 @@
-/** Layout of the form that chooses what a visualisation shows. */
+/** Layout of the form that defines a visualisation. */
 
 import { css } from "lit";
 

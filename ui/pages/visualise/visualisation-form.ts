@@ -1,4 +1,4 @@
-/** Chooses what a visualisation shows. Fires `tr-shown` with each change. */
+/** The form that defines a visualisation. Fires `tr-shown` with each change. */
 
 import { msg } from "@lit/localize";
 import { html, LitElement, nothing, svg, type TemplateResult } from "lit";

@@ -1,7 +1,8 @@
 /**
- * One visualisation with its data: asks for them when what is shown, the time range or `round` changes. Fires
- * `tr-loaded` with the request and its answer, and `tr-view` when a map was moved: who keeps that prevents the default,
- * which is that the panel does. `tr-narrow` bubbles up with a clause or a range that a part of the chart stands for. `tr-found` bubbles up with whether there are lines in the range, or when there were.
+ * One visualisation with its data: requests them when the definition, the time range or `round` changes. Fires
+ * `tr-loaded` with the request and its answer, and `tr-view` when a map was moved: a listener that stores the view
+ * prevents the default, by which the panel keeps it. `tr-narrow` bubbles up with the clause or range that a part of the
+ * chart represents. `tr-found` bubbles up with whether there are lines in the range, or the time of the newest ones.
  */
 
 import { msg, str } from "@lit/localize";

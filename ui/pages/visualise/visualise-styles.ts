@@ -1,4 +1,4 @@
-/** Layout of the page that makes visualisations. */
+/** Layout of the page Visualise. */
 
 import { css } from "lit";
 

@@ -1,4 +1,4 @@
-/** Visualise: a chart of what a search finds, made in a form. Everything it shows follows from its address. */
+/** Visualise: a chart of the results of a search, defined in a form. Its address contains its whole state. */
 
 import { msg } from "@lit/localize";
 import { html, LitElement, noChange, nothing, type PropertyValues, type TemplateResult } from "lit";

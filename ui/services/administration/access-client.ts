@@ -1,4 +1,7 @@
-/** Who may do what: accounts, keys, clients, agents' credentials and connected accounts at the hub. All calls throw HubError. */
+/**
+ * The client for access: accounts, keys, OAuth clients, agents' credentials and connected accounts. All calls throw
+ * HubError.
+ */
 
 import { callHub } from "#ui/services/hub/hub-client.ts";
 

@@ -1,4 +1,4 @@
-/** A grok expression to begin with for lines of an unknown format, from what they have in common. */
+/** Proposes a grok expression for lines of an unknown format, from their common parts. */
 
 /** A part of a line as grok knows it, the first that fits counts. */
 const PARTS: readonly (readonly [pattern: string, name: string, expression: RegExp])[] = [

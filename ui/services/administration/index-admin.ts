@@ -1,4 +1,4 @@
-/** What the page of indices asks of the search interface, and its answers as the page shows them. */
+/** The requests of the page Indices to the search interface, with answers in the form that the page shows. */
 
 import { callHub } from "#ui/services/hub/hub-client.ts";
 import { asFacts } from "#ui/services/hub/json-call.ts";

@@ -1,4 +1,6 @@
-/** What may be written at the cursor of a pipeline: sections, plugins, their options and values, from the plugins' reference. */
+/**
+ * Completions at the cursor of a pipeline: sections, plugins, their options and values, from the plugins' reference.
+ */
 
 import type { Completion, Suggestion } from "#ui/services/console/suggestions.ts";
 import type { PluginKind, PluginOption, PluginReference } from "./plugin-reference.ts";

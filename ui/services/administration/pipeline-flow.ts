@@ -1,4 +1,4 @@
-/** What goes through a pipeline: its steps with their counts, and how fast that was between two looks. */
+/** The flow through a pipeline: its steps with their counts, and the rates between two samples. */
 
 import { asFacts, type Facts } from "#ui/services/hub/json-call.ts";
 import { valueText } from "#ui/services/search/log-document.ts";

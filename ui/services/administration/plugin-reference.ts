@@ -1,4 +1,7 @@
-/** The plugins of pipelines with their options, read from the reference under `docs/`, which is made of their schemas. */
+/**
+ * The plugins of pipelines with their options, read from the reference under `docs/`, which is generated from their
+ * schemas.
+ */
 
 export const PLUGIN_KINDS = ["input", "filter", "output", "codec"] as const;
 export type PluginKind = (typeof PLUGIN_KINDS)[number];

@@ -1,4 +1,4 @@
-/** What an account or a key may do: the rights of its role, on the indices that it is granted. */
+/** The rights of an account or a key: those of its role, on the indices that it is granted. */
 
 import { msg } from "@lit/localize";
 

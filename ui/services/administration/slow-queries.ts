@@ -1,4 +1,4 @@
-/** Searches that took long, as the hub keeps them, and what in a search is known to cost time. */
+/** Slow searches recorded by the hub, and the parts of a search that are known to be expensive. */
 
 import { msg, str } from "@lit/localize";
 import { callHub } from "#ui/services/hub/hub-client.ts";

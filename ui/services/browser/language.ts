@@ -1,6 +1,6 @@
 /**
- * The language of the pages: English as it stands in the sources, others by catalogues that are loaded when they are
- * chosen. It is chosen before any page is loaded; another choice loads the page again, so no text must follow it.
+ * The language of the pages: English as in the sources, others from catalogues that are loaded when they are chosen. It
+ * is set before any page is loaded; a change reloads the page, so texts need not react to it.
  */
 
 import { configureLocalization } from "@lit/localize";

@@ -1,4 +1,4 @@
-/** What a browser remembers of its reader. A browser that forbids storage just forgets. */
+/** Preferences stored in the browser. If storage is blocked, they are not kept. */
 
 /** Returns a remembered text, or undefined. */
 export function readPreference(name: string): string | undefined {

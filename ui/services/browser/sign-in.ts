@@ -1,4 +1,4 @@
-/** Leads to the sign-in where the session ended while a page is open, and back to the same place afterwards. */
+/** Redirects to the sign-in if the session ends while a page is open, and back to the same address afterwards. */
 
 /** Two answers may say the same, and a sign-in that ends in 401 again must not go round for ever. */
 const AT_MOST_EVERY_MS = 10_000;

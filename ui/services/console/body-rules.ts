@@ -1,4 +1,4 @@
-/** What may stand where in the bodies of requests, by the operation of their path. */
+/** Allowed keys and values in the bodies of requests, by the operation of their path. */
 
 import {
   AGGREGATIONS,

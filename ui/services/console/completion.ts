@@ -1,4 +1,4 @@
-/** What may be written at the cursor of the console: methods, paths, indices, parameters, keys, fields, values. */
+/** Completions at the cursor of the console: methods, paths, indices, parameters, keys, fields, values. */
 
 import { bodyRule, ruleAt } from "./body-rules.ts";
 import { type Endpoint, matchesStart } from "./endpoints.ts";

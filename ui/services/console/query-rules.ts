@@ -1,4 +1,4 @@
-/** What may stand in queries and aggregations, key by key. */
+/** Allowed keys and values in queries and aggregations. */
 
 /** What may stand at a place of a body. */
 export interface Rule {

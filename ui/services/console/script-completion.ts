@@ -1,4 +1,4 @@
-/** What may be written at the cursor within a script of a request: variables, classes, their methods, fields of `doc`. */
+/** Completions at the cursor within a script of a request: variables, classes, their methods, fields of `doc`. */
 
 import type { Completion, Suggestion } from "./suggestions.ts";
 

@@ -1,4 +1,4 @@
-/** What the console offers at the cursor. */
+/** The console's suggestions at the cursor. */
 
 export interface Suggestion {
   readonly label: string;

@@ -1,4 +1,4 @@
-/** An export that runs beside the pages: how far it has come, and what came of it. */
+/** An export that runs in the background: its progress and its result. */
 
 import { saveFile } from "#ui/services/browser/save-file.ts";
 import { toHubError } from "#ui/services/hub/json-call.ts";

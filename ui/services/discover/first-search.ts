@@ -1,6 +1,6 @@
 /**
- * Discover's first requests, sent before the scripts of the pages are run: the hub answers meanwhile. Must not load
- * anything that holds texts, whose language isn't chosen yet.
+ * Discover's first requests, sent before the scripts of the pages run, so that the hub answers in the meantime. Must
+ * not import modules with texts, because the language isn't chosen yet.
  */
 
 import { HOME_PAGE, parseRoute } from "#ui/services/browser/router.ts";

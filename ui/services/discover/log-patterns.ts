@@ -1,7 +1,7 @@
 /**
  * Groups log lines by their templates, after He, Zhu, Zheng, Lyu: "Drain: An Online Log Parsing Approach with Fixed
- * Depth Tree" (ICWS 2017). Lines of as many tokens that begin alike are compared; the most alike template takes the line,
- * and its tokens that differ become wildcards.
+ * Depth Tree" (ICWS 2017). Lines with the same number of tokens and the same beginning are compared; the line joins the
+ * most similar template, whose differing tokens become wildcards.
  */
 
 /** Stands for a part of a line that differs from line to line. */

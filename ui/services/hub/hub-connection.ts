@@ -1,4 +1,4 @@
-/** The one connection that a tab has to its hub, made when it is first needed. */
+/** The one connection of a tab to its hub, opened when it is first needed. */
 
 import { HubSocket } from "./hub-socket.ts";
 import type { Fetcher } from "./json-call.ts";

@@ -1,6 +1,6 @@
 /**
- * The tab's connection to the hub: dials, notices a hub that doesn't answer, and dials again with a growing wait. What it
- * carries is up to its listeners.
+ * The tab's connection to the hub: connects, detects a hub that doesn't answer, and reconnects with growing pauses. Its
+ * listeners handle the messages.
  */
 
 import { type ClientMessage, FINAL_CLOSES, type HubMessage, LIVE_PATH, LIVE_PROTOCOL } from "#proto/live.ts";

@@ -1,4 +1,4 @@
-/** Calls that answer with JSON, and what a failed one says. */
+/** Calls that answer with JSON, and the errors of failed ones. */
 
 import { msg, str } from "@lit/localize";
 import { leaveIfSignedOut } from "#ui/services/browser/sign-in.ts";

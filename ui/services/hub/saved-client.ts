@@ -1,4 +1,4 @@
-/** What people saved: searches, visualisations, dashboards, kept by the hub. */
+/** Saved objects: searches, visualisations, dashboards, stored by the hub. */
 
 import { callHub } from "./hub-client.ts";
 

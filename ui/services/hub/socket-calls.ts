@@ -1,6 +1,6 @@
 /**
- * Requests over the tab's socket, and over HTTP where it isn't open or can't take them. Searches show their parts as they
- * come; watched answers are pushed by the hub and answer the requests for them.
+ * Requests over the tab's socket, or over HTTP if it isn't open or can't send them. Searches show partial results as
+ * they arrive; watched answers are pushed by the hub and answer the requests for them.
  */
 
 import type { Call, HubMessage } from "#proto/live.ts";

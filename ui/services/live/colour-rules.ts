@@ -1,4 +1,4 @@
-/** A reader's own rules: lines that hold a text get a colour. Kept in the browser. */
+/** A user's own rules: lines that contain a text get a colour. Stored in the browser. */
 
 import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
 

@@ -1,4 +1,4 @@
-/** One tail over the tab's connection: credit, reconnects with a growing wait, and continuing where it broke off. */
+/** One tail over the tab's connection: credit, reconnects with growing pauses, and resuming after an interruption. */
 
 import { msg, str } from "@lit/localize";
 import {

@@ -1,4 +1,4 @@
-/** What a live page knows: its lines and gaps, its counts, its rates. */
+/** The data of a live page: its lines and gaps, its counts, its rates. */
 
 import type { TailGap, TailStats } from "#proto/live.ts";
 import { RateHistory } from "./rate-history.ts";

@@ -1,4 +1,4 @@
-/** Filters that a reader keeps for new searches: they are put into an address of Discover that asks for nothing else. */
+/** Filters that a user keeps for new searches: they are added to an address of Discover without its own state. */
 
 import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
 import { type FieldFilter, readFilter, writeFilter } from "./discover-state.ts";

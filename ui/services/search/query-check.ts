@@ -1,4 +1,4 @@
-/** What is wrong with a query, before the hub is asked: quotes, parentheses, operators and values that are missing. */
+/** Finds errors in a query before it is sent: missing quotes, parentheses, operators and values. */
 
 import { msg, str } from "@lit/localize";
 import type { FieldCatalogue } from "./fields.ts";

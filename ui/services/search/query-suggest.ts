@@ -1,4 +1,4 @@
-/** What may be written at the cursor of a query: fields, values of a field, operators. */
+/** Completions at the cursor of a query: fields, values of a field, operators. */
 
 import { msg } from "@lit/localize";
 import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";

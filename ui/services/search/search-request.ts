@@ -1,4 +1,4 @@
-/** Bodies of the searches Discover makes. */
+/** Bodies of Discover's searches. */
 
 import {
   type DiscoverState,

@@ -1,4 +1,4 @@
-/** Lines of CSV (RFC 4180) that spreadsheets can open without running what a log line holds. */
+/** Lines of CSV (RFC 4180) that spreadsheets can open without executing formulas in log lines. */
 
 /** Spreadsheets take what begins so as a formula; the name of the time is none. */
 const FORMULA = /^(?:[=+\-\t\r]|@(?!timestamp$))/;

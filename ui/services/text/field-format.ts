@@ -1,4 +1,4 @@
-/** Values of fields as people read them: sizes, lengths of time and links, known by the fields' names or chosen for them. */
+/** Readable values of fields: sizes, durations and links, recognised by the fields' names or configured. */
 
 import { formatBytes, formatCount } from "./format.ts";
 

@@ -1,4 +1,4 @@
-/** Which parts of a line a query asked for, marked while the line is shown. */
+/** Finds the parts of a line that match a query, to mark them. */
 
 export interface Part {
   readonly text: string;

@@ -1,4 +1,4 @@
-/** Texts that XML can hold: values of lines may have any character, XML may not. */
+/** Makes texts valid for XML: log lines may contain any character, XML may not. */
 
 /** What no XML document can hold: control characters, and halves of a pair that a cut left. */
 const FORBIDDEN = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;

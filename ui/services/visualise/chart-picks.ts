@@ -1,4 +1,4 @@
-/** What a part of a chart stands for: the query that finds its lines, and those without them. */
+/** The meaning of a part of a chart: the query that finds its lines, and the one that excludes them. */
 
 import { written } from "#ui/services/search/query-suggest.ts";
 import { rangeName, rangesOf } from "./number-ranges.ts";

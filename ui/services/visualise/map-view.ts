@@ -1,4 +1,4 @@
-/** What a map shows of the world: which part, how finely its places are asked for, and a ring of distance. */
+/** The view of a map: its section of the world, the resolution of its locations, and a ring of distance. */
 
 /** A place on earth, degrees: latitude −90…90, longitude −180…180. */
 export interface Point {

@@ -1,4 +1,4 @@
-/** The search a visualisation makes. */
+/** The search of a visualisation. */
 
 import type { Interval } from "#ui/services/search/interval.ts";
 import { buildQuery, TIME_FIELD } from "#ui/services/search/search-request.ts";

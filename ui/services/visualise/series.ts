@@ -1,6 +1,6 @@
 /**
- * An answer as rows of numbers: one series for each split, one value in it for each group. Lines without the field are a
- * series, or a group, of their own; so are the splits that weren't asked for, where their numbers add up.
+ * An answer as rows of numbers: one series for each split, one value in it for each group. Lines without the field are
+ * a separate series or group; so are the remaining splits, if their numbers can be summed.
  */
 
 import { msg } from "@lit/localize";

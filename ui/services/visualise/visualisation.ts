@@ -1,7 +1,7 @@
 /**
- * What a visualisation shows, and how the address writes it: `chart=bar&metric=avg:FIELD&by=terms:10:FIELD&split=5:FIELD`,
- * with a formula `metric=formula:TEXT`, one a line, with `by=filters:QUERY`, one a line, or `by=ranges:10,100:FIELD`, with the
- * lines that are marked in time `marks=QUERY`,
+ * The definition of a visualisation, and its form in the address:
+ * `chart=bar&metric=avg:FIELD&by=terms:10:FIELD&split=5:FIELD`, with a formula `metric=formula:TEXT`, one a line, with
+ * `by=filters:QUERY`, one a line, or `by=ranges:10,100:FIELD`, with the lines that are marked in time `marks=QUERY`,
  * for a map `chart=map&by=places:FIELD&view=ZOOM:LAT:LON&ring=KM:LAT:LON`.
  */
 
