@@ -61,7 +61,8 @@ class NumericKey implements SegmentKey {
   readonly #missing: number;
   readonly #mode: SortMode;
   readonly #whole: boolean;
-  readonly #block = new Float64Array(COLUMN_BLOCK);
+  /** Values of the block that is loaded. 8 KiB, so it is made when it is needed: each bucket of top_hits has its own keys. */
+  #block: Float64Array | undefined;
   readonly #many: number[] = [];
   readonly #exact: bigint[] = [];
   #loaded = -1;
@@ -129,13 +130,14 @@ class NumericKey implements SegmentKey {
     const base = block * COLUMN_BLOCK;
     let end = from + 1;
     while (end < length && docs[end]! < base + COLUMN_BLOCK) end++;
-    const dense = block === this.#loaded || end - from >= DENSE;
-    if (dense && block !== this.#loaded) {
+    if (block !== this.#loaded && end - from >= DENSE) {
+      this.#block ??= new Float64Array(COLUMN_BLOCK);
       column.decodeBlock(block, this.#block);
       this.#loaded = block;
     }
+    const dense = block === this.#loaded ? this.#block : undefined;
     for (let at = from; at < end; at++) {
-      out[at] = this.#key(dense ? this.#block[docs[at]! - base]! : column.first(docs[at]!));
+      out[at] = this.#key(dense === undefined ? column.first(docs[at]!) : dense[docs[at]! - base]!);
     }
     return end;
   }
