@@ -13,6 +13,7 @@ export const outputs = new PluginSet<OutputDefinition>("output", {
   loki: async () => (await import("./loki.ts")).lokiOutput,
   nats: async () => (await import("./nats.ts")).natsOutput,
   null: async () => (await import("./null.ts")).nullOutput,
+  opensearch: async () => (await import("./opensearch.ts")).opensearchOutput,
   otlp: async () => (await import("./otlp.ts")).otlpOutput,
   pipeline: async () => (await import("./pipeline.ts")).pipelineOutput,
   rabbitmq: async () => (await import("./rabbitmq.ts")).rabbitmqOutput,

@@ -60,6 +60,25 @@ function itemsOf(lines: Seen["lines"]): unknown[] {
   return items;
 }
 
+test("opensearch creates documents in a data stream, and signs in as its plugin's options say", async (t) => {
+  const { host, seen } = await engine(t, ({ method }) => (method === "HEAD" ? { status: 404 } : undefined));
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-template-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const template = join(folder, "template.json");
+  writeFileSync(template, '{"index_patterns":["logs-*"],"data_stream":{}}');
+  const output = new OutputWorld(
+    `opensearch { hosts => ["${host}"] auth_type => { type => "basic" user => "u" password => "p" } legacy_template => false template => "${template}" template_name => "web" data_stream => "true" data_stream_dataset => "web" }`,
+  );
+  t.after(() => output.writer.stop());
+  // One that is there was written before a crash.
+  const rest = await output.write([201, 409].map((status) => ({ status })));
+  assert.deepEqual(rest, { again: [], refused: [] });
+  const requests = seen.map(({ method, url }) => `${method} ${url}`);
+  assert.deepEqual(requests, ["HEAD /_index_template/web", "PUT /_index_template/web", "POST /_bulk"]);
+  assert.deepEqual(seen[2]!.lines[0], { create: { _index: "logs-web-default", _id: "id-0" } });
+  assert.equal(seen[2]!.headers.authorization, `Basic ${Buffer.from("u:p").toString("base64")}`);
+});
+
 test("documents go over HTTP with an id that stays, and each failure is told apart", async (t) => {
   const { host, seen } = await engine(t);
   const output = new OutputWorld(
