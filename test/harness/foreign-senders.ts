@@ -33,7 +33,7 @@ const JOURNAL_LIBRARIES = [
 ];
 
 /** Time for lines to arrive: a sender may wait long between two attempts. */
-const ARRIVAL_MS = 180_000;
+export const ARRIVAL_MS = 180_000;
 
 const load = createRequire(join(FOLDER, "package.json"));
 
@@ -131,6 +131,7 @@ export function lines(count: number, from = 0): string[] {
   return Array.from({ length: count }, (_, n) => `line ${from + n}`);
 }
 
-function byNumber(a: string, b: string): number {
+/** Orders such texts. */
+export function byNumber(a: string, b: string): number {
   return Number(a.slice("line ".length)) - Number(b.slice("line ".length));
 }
