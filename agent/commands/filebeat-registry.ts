@@ -7,7 +7,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ANCHOR_BYTES, fileKey, HEAD_BYTES, readAnchor, readHead } from "#agent/harvester/identity.ts";
-import { type FileRow, newRow } from "#agent/registry/row.ts";
+import { type FileRow, isOffset, newRow } from "#agent/registry/row.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
@@ -171,10 +171,6 @@ function readFilestream(
   if (kind !== "native" || inode === undefined)
     return `a file that is known by its ${String(kind)} can't be identified uniquely`;
   return { source, offset, file: { inode: Number(inode), device: Number(device) } };
-}
-
-function isOffset(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 /** Returns where the file is now: at its path, or under another name in its folder. */

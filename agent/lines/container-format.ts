@@ -5,7 +5,7 @@
 
 import { parseJsonObject } from "#proto/codec/json.ts";
 import { UTF_8 } from "./encoding.ts";
-import { type CutEvent, type EventFormat, type FileView, NO_FIELDS } from "./event-format.ts";
+import { type CutEvent, type EventFormat, type FileView, leftOut } from "./event-format.ts";
 import type { JsonLineDecoder } from "./json-line.ts";
 import type { LineGroup, MultilineOptions } from "./multiline.ts";
 import { type Line, Terminator } from "./terminator.ts";
@@ -103,7 +103,7 @@ export class ContainerFormat implements EventFormat {
     }
     const { stream } = this.#options;
     if (stream !== "all" && read.stream !== stream) {
-      yield span.ended(emptyPart(line.start, line.next), line.next);
+      yield span.ended(leftOut(line.start, line.next), line.next);
       return;
     }
     const open = span.open.get(read.stream) ?? this.#openEvent(read.stream, read.timeMs, line.start);
@@ -161,14 +161,14 @@ export class ContainerFormat implements EventFormat {
     };
     const message = textEnd === start ? null : buffer.subarray(start, textEnd);
     const fieldsJson = Buffer.from(JSON.stringify(flags.length === 0 ? { error: fields.error } : fields));
-    return { ...emptyPart(start, next), message, fieldsJson };
+    return { ...leftOut(start, next), message, fieldsJson };
   }
 
   #event(open: OpenEvent): CutEvent {
     const { stream, start, timeMs, texts, pieces } = open;
     const lines = pieces.length === 0 ? texts : [...texts, pieces.join("")];
     const text = lines.join("\n");
-    const part = { ...emptyPart(start, pieces.length > 0 ? open.lineEnd : open.end), timeMs };
+    const part = { ...leftOut(start, pieces.length > 0 ? open.lineEnd : open.end), timeMs };
     if (text === "") return part;
     const { include, exclude, json, onFiltered } = this.#options;
     const looked = json?.textOf(text) ?? text;
@@ -231,10 +231,6 @@ const STREAM_FIELDS = new Map([
 function fieldsOf(fields: { readonly stream: string; readonly log?: unknown }): Buffer {
   const plain = Object.keys(fields).length === 1 ? STREAM_FIELDS.get(fields.stream) : undefined;
   return plain ?? Buffer.from(JSON.stringify(fields));
-}
-
-function emptyPart(start: number, end: number): CutEvent {
-  return { start, end, message: null, fieldsJson: NO_FIELDS, timeMs: 0, safe: true, cutByTime: false };
 }
 
 type ContainerFormatName = "auto" | "docker" | "cri";

@@ -75,6 +75,11 @@ export interface EventFormat {
 
 export const NO_FIELDS = new Uint8Array();
 
+/** Returns the part [start, end) as one without an event of its own. */
+export function leftOut(start: number, end: number): CutEvent {
+  return { start, end, message: null, fieldsJson: NO_FIELDS, timeMs: 0, safe: true, cutByTime: false };
+}
+
 const FLAGS = new Map<string, Uint8Array>();
 
 /** Returns {"log":{"flags":[…]}} as UTF-8, empty for none. */

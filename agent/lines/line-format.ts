@@ -6,6 +6,7 @@ import {
   type EventFormat,
   type FileView,
   flagFields,
+  leftOut,
   NO_FIELDS,
   type PlainLines,
 } from "./event-format.ts";
@@ -259,8 +260,4 @@ function withoutHole(buffer: Buffer, start: number, end: number): number {
   let at = start;
   while (at < end && buffer[at] === 0) at++;
   return at;
-}
-
-function leftOut(start: number, end: number): CutEvent {
-  return { start, end, message: null, fieldsJson: NO_FIELDS, timeMs: 0, safe: true, cutByTime: false };
 }

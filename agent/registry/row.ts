@@ -148,7 +148,8 @@ function earlierOf(given: unknown, path: string): EarlierGeneration[] {
     .map((each) => (typeof each.path === "string" ? each : { ...each, path }));
 }
 
-function isOffset(value: unknown): value is number {
+/** Returns whether a value of a row can be an offset in a file. */
+export function isOffset(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 

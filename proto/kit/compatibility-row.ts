@@ -26,6 +26,7 @@ export function compatibilityTable(rows: readonly CompatibilityRow[]): string {
   );
 }
 
-function cell(text: string): string {
+/** Returns a text as it stands in a cell of a table of Markdown. */
+export function cell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("\n", " ");
 }

@@ -19,3 +19,9 @@ export function isLoopbackHttp(url: string | URL): boolean {
   const parsed = typeof url === "string" ? URL.parse(url) : url;
   return parsed?.protocol === "http:" && isLoopbackHost(parsed.hostname);
 }
+
+/** Returns the address at which this machine reaches a listener on `host`, which may be that of all addresses. */
+export function reachableHost(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  return host === "::" ? "::1" : host;
+}

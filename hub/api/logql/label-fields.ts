@@ -90,7 +90,8 @@ function labelsOfPath(path: string): string[] {
   return labels;
 }
 
-function sanitized(name: string): string {
+/** Returns a name with `_` for what names of labels can't have. */
+export function sanitized(name: string): string {
   return name.replace(/[^A-Za-z0-9_]/g, "_").replace(/^(?=\d)/, "_");
 }
 

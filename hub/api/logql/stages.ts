@@ -4,6 +4,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
 import { type Entry, labelOf, type Work } from "./entry.ts";
 import { chargeWork, finds, partExpression } from "./expressions.ts";
+import { sanitized } from "./label-fields.ts";
 import { compileFilter, numberIn } from "./label-filter.ts";
 import { compileLineFormat } from "./line-format.ts";
 import type { Pace } from "./pace.ts";
@@ -100,10 +101,6 @@ function put(entry: Entry, name: string, value: string): void {
   const label = sanitized(name);
   // A label of the stream keeps its value.
   entry.labels.set(entry.labels.has(label) ? `${label}_extracted` : label, value);
-}
-
-function sanitized(name: string): string {
-  return name.replace(/[^A-Za-z0-9_]/g, "_").replace(/^(?=\d)/, "_");
 }
 
 function json(only: readonly (readonly [string, string])[]): Work {

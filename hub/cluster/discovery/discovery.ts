@@ -8,6 +8,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { reachableHost } from "#proto/kit/loopback.ts";
 import type { ClusterCertificate } from "./cluster-credentials.ts";
 import {
   conflictOfFounders,
@@ -80,7 +81,9 @@ export class Discovery implements Component {
       return addressText({ host: seed.host, port });
     });
     // Their number is that of the servers that a store is founded by.
-    return this.#own.size > 0 ? known : [...known, addressText({ host: reachable(host), port: routePort })];
+    return this.#own.size > 0
+      ? known
+      : [...known, addressText({ host: reachableHost(host), port: routePort })];
   }
 
   /** Hubs of the cluster, this one included. */
@@ -260,12 +263,6 @@ export class Discovery implements Component {
 /** Returns host:port, with brackets around an IPv6 address. */
 export function addressText({ host, port }: HubAddress): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
-}
-
-/** Returns the address at which a listener on all addresses reaches itself. */
-function reachable(host: string): string {
-  if (host === "0.0.0.0") return "127.0.0.1";
-  return host === "::" ? "::1" : host;
 }
 
 function hellosOf(round: ReadonlyMap<string, HelloAnswer>): Hello[] {

@@ -1,6 +1,7 @@
 /** Checks that exactly one entry of `discovery.seed_hosts` is this hub: all hubs have the same list. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { reachableHost } from "#proto/kit/loopback.ts";
 import type { ClusterCertificate } from "./cluster-credentials.ts";
 import { callHub, type HelloAnswer, type HubAddress } from "./hello-call.ts";
 
@@ -21,7 +22,7 @@ export async function checkOwnSeed(options: OwnSeedOptions): Promise<void> {
   const { seeds, own, certificate, signal = new AbortController().signal } = options;
   const call = (address: HubAddress): Promise<HelloAnswer> => callHub(address, certificate, signal);
   const [self, answers] = await Promise.all([
-    call({ ...own, host: loopbackOf(own.host) }),
+    call({ ...own, host: reachableHost(own.host) }),
     Promise.all(seeds.map(call)),
   ]);
   if (self.kind !== "hub") return;
@@ -37,12 +38,6 @@ export async function checkOwnSeed(options: OwnSeedOptions): Promise<void> {
       "settings_invalid",
       `discovery.seed_hosts names other hubs, but not this one: add the address at which they reach its transport.port (${own.port}), and give all hubs the same list`,
     );
-}
-
-/** Returns where a listener on all addresses reaches itself. */
-function loopbackOf(host: string): string {
-  if (host === "0.0.0.0") return "127.0.0.1";
-  return host === "::" ? "::1" : host;
 }
 
 function processOf(answer: HelloAnswer): string | undefined {

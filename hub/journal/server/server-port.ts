@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
+import { reachableHost } from "#proto/kit/loopback.ts";
 
 /** A NATS server sends a greeting at once; a peer silent for this long is something else. */
 const GREETING_TIMEOUT_MS = 500;
@@ -41,7 +42,7 @@ export async function requireFreePort(
     const fault = await tryListening(host, port);
     if (fault === undefined) return;
     const silent =
-      systemCode(fault) === "EADDRINUSE" && (await readGreeting(reachable(host), port)) === undefined;
+      systemCode(fault) === "EADDRINUSE" && (await readGreeting(reachableHost(host), port)) === undefined;
     if (!silent || clock.monotonic() >= end) throw await explain(host, port, fault, settings);
     await clock.sleep(SILENT_PAUSE_MS);
   }
@@ -91,7 +92,7 @@ async function explain(
       options,
     );
   }
-  const greeting = await readGreeting(reachable(host), port);
+  const greeting = await readGreeting(reachableHost(host), port);
   if (greeting === undefined) {
     return new AppError(
       "port_taken",
@@ -113,12 +114,6 @@ async function explain(
       `or nats.servers to nats://${address} to keep the log there`,
     options,
   );
-}
-
-/** Returns the address at which a listener on all addresses is reached. */
-function reachable(host: string): string {
-  if (host === "0.0.0.0") return "127.0.0.1";
-  return host === "::" ? "::1" : host;
 }
 
 /** Returns the greeting of a NATS server, or undefined when none answers. */

@@ -164,7 +164,8 @@ function pairs(list: readonly unknown[]): unknown {
   return table;
 }
 
-function describe(schema: TSchema): string {
+/** Returns the description of an option; "" where there is none. */
+export function describe(schema: TSchema): string {
   return (schema as { description?: string }).description ?? "";
 }
 

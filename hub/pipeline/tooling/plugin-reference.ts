@@ -1,6 +1,7 @@
 /** The reference of all plugins, and their rows of `docs/compatibility.md`, made of their schemas. */
 
 import type { TObject, TSchema } from "typebox";
+import { describe } from "#hub/pipeline/language/plugin-options.ts";
 import { codecs } from "#hub/pipeline/plugins/codecs/all.ts";
 import { decorationOptions } from "#hub/pipeline/plugins/decorations.ts";
 import { filters } from "#hub/pipeline/plugins/filters/all.ts";
@@ -8,7 +9,7 @@ import { inputs } from "#hub/pipeline/plugins/inputs/all.ts";
 import { outputs } from "#hub/pipeline/plugins/outputs/all.ts";
 import { loadAllPlugins } from "#hub/pipeline/program/compile.ts";
 import { CODEC_OPTIONS, INPUT_OPTIONS, OUTPUT_OPTIONS } from "#hub/pipeline/program/compile-plugin.ts";
-import type { CompatibilityRow } from "#proto/kit/compatibility-row.ts";
+import { type CompatibilityRow, cell } from "#proto/kit/compatibility-row.ts";
 import { treatmentOf } from "#proto/kit/options.ts";
 
 interface Documented {
@@ -97,14 +98,6 @@ function kindOf(schema: TSchema): string {
 function defaultOf(schema: TSchema): string {
   if (!("default" in schema)) return "";
   return `\`${JSON.stringify(schema.default)}\``;
-}
-
-function describe(schema: TSchema): string {
-  return (schema as { description?: string }).description ?? "";
-}
-
-function cell(text: string): string {
-  return text.replaceAll("|", "\\|").replaceAll("\n", " ");
 }
 
 function sentence(text: string): string {

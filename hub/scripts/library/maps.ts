@@ -1,7 +1,6 @@
 /** Methods of maps: `Map`s that scripts made, and the objects of documents, whose keys are texts. */
 
 import { compare, equals } from "#hub/scripts/values/operators.ts";
-import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import {
   Callable,
   type CallContext,
@@ -11,7 +10,7 @@ import {
   ScriptObject,
   weigh,
 } from "#hub/scripts/values/values.ts";
-import { type AnyMap, grouped, grow, ScriptIterator, viewOf } from "./collections.ts";
+import { type AnyMap, call, grouped, grow, ScriptIterator, viewOf } from "./collections.ts";
 import { equalsMethod } from "./strings.ts";
 
 /** Returns a member of a map; undefined where there is none. */
@@ -121,11 +120,6 @@ function sortedKeys(map: AnyMap, context: CallContext): unknown[] {
   const keys = entries(map, context).map(({ key }) => key);
   weigh(keys, context);
   return keys.sort(compare);
-}
-
-function call(callable: unknown, ...values: unknown[]): unknown {
-  if (callable instanceof Callable) return callable.call(...values);
-  throw new ScriptException("ClassCastException", "a function was expected");
 }
 
 /** Calls a function with an entry: two parameters get key and value, one gets the entry. */

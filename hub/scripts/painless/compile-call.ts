@@ -8,7 +8,7 @@ import { callMethod } from "../library/methods.ts";
 import { constructorOf, staticField, staticMethod } from "../library/statics.ts";
 import { isTypeName, simpleName } from "../library/type-names.ts";
 import { variableIn } from "./compile-target.ts";
-import { type Evaluate, type Frame, placed, type Scope } from "./scope.ts";
+import { type Evaluate, type Frame, guarded, type Scope } from "./scope.ts";
 import type { Block, Expression, Parameter, TypeName } from "./syntax.ts";
 
 type Call = Extract<
@@ -45,7 +45,7 @@ export function compileCall(scope: Scope, expression: Call): Evaluate {
       const number = scope.functions.get(`${expression.name}/${count}`);
       const values = expression.arguments.map(compile);
       if (number === undefined) return compileGiven(scope, expression, values);
-      return at(offset, (frame) =>
+      return guarded(offset, (frame) =>
         frame.functions[number]!.call(frame.budget, ...values.map((value) => value(frame))),
       );
     }
@@ -69,21 +69,11 @@ function compileGiven(
   if (scope.find(`${name}()`) === undefined)
     throw unknown(`Unknown call [${name}] with [${values.length}] arguments.`, offset);
   const { read } = variableIn(scope, `${name}()`, offset);
-  return at(offset, (frame) => {
+  return guarded(offset, (frame) => {
     frame.budget.spend(1);
     const given = read(frame) as Callable;
     return given.call(...values.map((value) => value(frame))) ?? null;
   });
-}
-
-function at(offset: number, evaluate: Evaluate): Evaluate {
-  return (frame) => {
-    try {
-      return evaluate(frame);
-    } catch (error) {
-      throw placed(error, offset);
-    }
-  };
 }
 
 function unknown(message: string, offset: number): ScriptException {
@@ -94,7 +84,7 @@ function compileMethod(scope: Scope, expression: Extract<Call, { kind: "method" 
   const object = scope.compiler.expression(scope, expression.object);
   const values = expression.arguments.map((each) => scope.compiler.expression(scope, each));
   const { name, isSafe, offset } = expression;
-  return at(offset, (frame) => {
+  return guarded(offset, (frame) => {
     const self = object(frame);
     if ((self ?? null) === null) {
       if (isSafe) return null;
@@ -120,7 +110,7 @@ function compileStatic(
   const method = staticMethod(simpleName(type), name);
   if (method === undefined)
     throw unknown(`static method [${type}, ${name}/${values.length}] not found`, offset);
-  return at(offset, (frame) => {
+  return guarded(offset, (frame) => {
     frame.budget.spend(1);
     return method(
       values.map((value) => value(frame)),
@@ -178,7 +168,7 @@ function compileNew(expression: Extract<Call, { kind: "new" }>, values: readonly
   const make = constructorOf(type);
   if (make === undefined)
     throw unknown(`constructor [${expression.type}, <init>/${values.length}] not found`, offset);
-  return at(offset, (frame) => {
+  return guarded(offset, (frame) => {
     frame.budget.spend(1);
     return make(
       values.map((value) => value(frame)),
@@ -199,7 +189,7 @@ function compileArray(scope: Scope, expression: Extract<Call, { kind: "new-array
   const { offset, type } = expression;
   if (expression.values !== undefined) {
     const values = expression.values.map(compile);
-    return at(offset, (frame) => {
+    return guarded(offset, (frame) => {
       frame.budget.spend(values.length);
       return values.map((value) =>
         type.dimensions > 1 ? value(frame) : cast(value(frame), simpleName(type.name), false),
@@ -207,7 +197,7 @@ function compileArray(scope: Scope, expression: Extract<Call, { kind: "new-array
     });
   }
   const sizes = expression.sizes.map(compile);
-  return at(offset, (frame) =>
+  return guarded(offset, (frame) =>
     filled(
       sizes.map((size) => toInteger(size(frame))),
       initial(type),

@@ -8,7 +8,7 @@ import { appended } from "../library/strings.ts";
 import { simpleName } from "../library/type-names.ts";
 import { compileCall, isCall } from "./compile-call.ts";
 import { compileRead, compileWrite, variableIn } from "./compile-target.ts";
-import { type Evaluate, LARGE_NUMBER_STEPS, placed, type Scope } from "./scope.ts";
+import { type Evaluate, guarded, LARGE_NUMBER_STEPS, placed, type Scope } from "./scope.ts";
 import type { Expression } from "./syntax.ts";
 
 /** Returns what an expression evaluates to. Throws ScriptException for what can't be compiled. */
@@ -83,17 +83,6 @@ export function compileExpression(scope: Scope, expression: Expression): Evaluat
       };
     }
   }
-}
-
-/** Gives exceptions of an expression its position. */
-function guarded(offset: number, evaluate: Evaluate): Evaluate {
-  return (frame) => {
-    try {
-      return evaluate(frame);
-    } catch (error) {
-      throw placed(error, offset);
-    }
-  };
 }
 
 function compilePattern(pattern: string, flags: string, offset: number): Pattern {

@@ -6,7 +6,7 @@ import { isMap, ScriptObject, typeOf, weigh } from "#hub/scripts/values/values.t
 import { membersOf, positionIn } from "../library/collections.ts";
 import { read, write } from "../library/maps.ts";
 import { className, fieldReader } from "../library/methods.ts";
-import { type Evaluate, type Frame, placed, type Scope } from "./scope.ts";
+import { type Evaluate, type Frame, guarded, type Scope } from "./scope.ts";
 import type { Expression, Target } from "./syntax.ts";
 
 /** How a variable is read and written. */
@@ -55,24 +55,14 @@ export function compileRead(
   const { offset } = target;
   if (target.kind === "brace") {
     const index = scope.compiler.expression(scope, target.index);
-    return at(offset, (frame) => element(object(frame), index(frame), frame));
+    return guarded(offset, (frame) => element(object(frame), index(frame), frame));
   }
   const { name, isSafe } = target;
-  return at(offset, (frame) => {
+  return guarded(offset, (frame) => {
     const value = object(frame);
     if (isSafe && (value ?? null) === null) return null;
     return member(value, name, frame);
   });
-}
-
-function at(offset: number, evaluate: Evaluate): Evaluate {
-  return (frame) => {
-    try {
-      return evaluate(frame);
-    } catch (error) {
-      throw placed(error, offset);
-    }
-  };
 }
 
 function member(value: unknown, name: string, frame: Frame): unknown {
@@ -109,7 +99,7 @@ function notIndexed(value: unknown): ScriptException {
 export function compileWrite(scope: Scope, target: Target, value: Evaluate, isExplicit: boolean): Evaluate {
   if (target.kind === "variable") {
     const { type, write: put, read: get } = variableIn(scope, target.name, target.offset);
-    return at(target.offset, (frame) => {
+    return guarded(target.offset, (frame) => {
       put(frame, type === "def" ? value(frame) : cast(value(frame), type, isExplicit));
       return get(frame);
     });
@@ -118,10 +108,10 @@ export function compileWrite(scope: Scope, target: Target, value: Evaluate, isEx
   const { offset } = target;
   if (target.kind === "member") {
     const { name } = target;
-    return at(offset, (frame) => store(object(frame), name, value(frame), frame));
+    return guarded(offset, (frame) => store(object(frame), name, value(frame), frame));
   }
   const index = scope.compiler.expression(scope, target.index);
-  return at(offset, (frame) => {
+  return guarded(offset, (frame) => {
     const list = object(frame);
     if (!Array.isArray(list)) return store(list, index(frame), value(frame), frame);
     const position = positionIn(list, index(frame));

@@ -155,6 +155,17 @@ export class Scope {
   }
 }
 
+/** Gives exceptions of an expression its position. */
+export function guarded(offset: number, evaluate: Evaluate): Evaluate {
+  return (frame) => {
+    try {
+      return evaluate(frame);
+    } catch (error) {
+      throw placed(error, offset);
+    }
+  };
+}
+
 /** Returns an error with its position in the script; errors of the machine become exceptions. */
 export function placed(error: unknown, offset: number): unknown {
   if (error instanceof ScriptException) {
