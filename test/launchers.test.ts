@@ -9,7 +9,7 @@ const ROOT = resolve(import.meta.dirname, "..");
 /** Prints what the launcher made of its surroundings. */
 const MAIN = `console.log(JSON.stringify({
   node: process.versions.node, main: process.argv[1], cache: process.env.NODE_COMPILE_CACHE, args: process.argv.slice(2), ppid: process.ppid,
-  members: Object.getOwnPropertyNames(Object.prototype),
+  members: Object.getOwnPropertyNames(Object.prototype), arenas: process.env.MALLOC_ARENA_MAX,
 }));
 process.exitCode = 3;`;
 
@@ -25,6 +25,8 @@ interface Seen {
   readonly ppid: number;
   /** What every object has. */
   readonly members: readonly string[];
+  /** Arenas of the C library's allocator. */
+  readonly arenas: string;
 }
 
 for (const launcher of ["hub/bin/tailrace-hub", "agent/bin/tailrace-agent"]) {
@@ -39,6 +41,7 @@ for (const launcher of ["hub/bin/tailrace-hub", "agent/bin/tailrace-agent"]) {
     assert.deepEqual(seen.args, ["run", "two words", "*.log"]);
     assert.equal(seen.ppid, process.pid, "no shell stays between");
     assert.ok(!seen.members.includes("__proto__"), "a name in a document reaches no prototype");
+    assert.equal(seen.arenas, "1", "memory that a thread frees serves all of them");
     assert.ok(seen.cache.startsWith(home), `compile cache in ${seen.cache}`);
   });
 
