@@ -167,6 +167,7 @@ for (const state of HEALTH_STATES) {
     const mended = await whenMended(world, state).catch((error: Error) => error.message);
     mkdirSync(resolve(TABLE, ".."), { recursive: true });
     appendFileSync(TABLE, `${row} ${mended} |\n`);
+    t.diagnostic(`${row} ${mended} |`);
     assert.match(mended, /^(?:[\d.]+ s|not mended)$/);
     assert.ok(alerts.length > 0, "an alert fires");
   });

@@ -1,6 +1,6 @@
 /** What a long run measures of its processes, and the slope of each series. */
 
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { systemClock } from "#proto/kit/clock.ts";
 import { KIB, MIB } from "#proto/kit/units.ts";
 
@@ -49,13 +49,41 @@ export interface Trend {
   readonly growth: number;
 }
 
-/** Returns the series of a process: resident memory, descriptors and threads. `pid` is asked each time. */
+/** Returns the series of a process: resident memory, descriptors but those of segments, threads. `pid` is asked each time. */
 export function processSeries(name: string, pid: () => number, allowedMiB: number): Series[] {
   return [
     new Series(`${name}: resident memory`, "MiB", allowedMiB, () => (statusOf(pid(), "VmRSS") * KIB) / MIB),
-    new Series(`${name}: descriptors`, "", 8, () => readdirSync(`/proc/${pid()}/fd`).length),
+    new Series(
+      `${name}: descriptors`,
+      "",
+      8,
+      () => openFiles(pid()).filter((path) => !isSegment(path)).length,
+    ),
     new Series(`${name}: threads`, "", 2, () => statusOf(pid(), "Threads")),
   ];
+}
+
+/**
+ * Returns the open files of segments: their number goes up and down by some ten with merges, and each scroll keeps those of its
+ * time open for half a minute.
+ */
+export function segmentSeries(pid: () => number): Series {
+  return new Series("hub: open segments", "", 40, () => openFiles(pid()).filter(isSegment).length);
+}
+
+function isSegment(path: string): boolean {
+  return /\.seg\b/.test(path);
+}
+
+/** Returns what the descriptors of a process stand for. */
+function openFiles(pid: number): string[] {
+  return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`);
+    } catch {
+      return []; // it was closed meanwhile
+    }
+  });
 }
 
 /** Returns a number of /proc/<pid>/status; memory is in KiB. */

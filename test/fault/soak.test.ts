@@ -19,7 +19,7 @@ import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { SoakLoad } from "./soak-load.ts";
 import { soakPicture } from "./soak-picture.ts";
-import { processSeries, Series } from "./soak-samples.ts";
+import { processSeries, Series, segmentSeries } from "./soak-samples.ts";
 
 const SECONDS = Number(process.env["TAILRACE_FAULT_SECONDS"] ?? 60);
 const RATE = Number(process.env["TAILRACE_SOAK_RATE"] ?? 5_000);
@@ -32,6 +32,11 @@ const ROTATE_LINES = 200_000;
 /** More lines are counted only: reading each would take longer than the run. */
 const READ_LINES = 1_000_000;
 const ARRIVAL_MS = 120_000;
+/**
+ * Of the log. It keeps what was processed for a quarter of an hour, unless it is a quarter full, which it is after some minutes
+ * with this limit: from then on it doesn't grow.
+ */
+const LOG_BYTES = "512mb";
 
 /** Growth that counts as none: caches and the collector's heap move within it. */
 const ALLOWED_MIB = { hub: 60, nats: 40, agent: 25, heap: 40, stream: 64 };
@@ -48,6 +53,7 @@ function allSeries({ hub, agent }: Stack): Series[] {
   const metric = (name: string) => async (): Promise<number> => (await readMetric(metrics, name)) ?? 0;
   return [
     ...processSeries("hub", () => hub.pid, ALLOWED_MIB.hub),
+    segmentSeries(() => hub.pid),
     ...processSeries("nats-server", () => hub.natsPids()[0]!, ALLOWED_MIB.nats),
     ...processSeries("agent", () => agent.pid, ALLOWED_MIB.agent),
     new Series("hub: heap of the main thread", "MiB", ALLOWED_MIB.heap, heap),
@@ -87,7 +93,7 @@ test(`nothing grows in ${SECONDS} s of ${RATE} lines a second with searches, scr
   const workspace = new Workspace(t);
   const [path, config] = [workspace.path("logs", "a.log"), workspace.path("pipelines", "main.conf")];
   const stack = await startStack(workspace, {
-    hubSettings: { "path.config": [config] },
+    hubSettings: { "path.config": [config], "journal.max_bytes": LOG_BYTES },
     input: { paths: [path] },
   });
   const log = new SequenceLog("soak");
