@@ -51,7 +51,7 @@ interface TermPattern {
 /** Rules below rules. */
 const MAX_DEPTH = 20;
 
-const MAX_GAPS = integer("positions between the parts at most; -1: any number", -1, -1);
+const MAX_GAPS = integer("maximum number of positions between the parts; -1: no limit", -1, -1);
 /** How the parts stand to each other, in place of `ordered`. */
 const MODE = oneOf(
   "ordered, unordered, or unordered_no_overlap: in any order, without words of one part within another",
@@ -59,14 +59,14 @@ const MODE = oneOf(
   undefined,
 );
 const FILTER = anything("{<containing | before | …>: <rule>}: which of the intervals count");
-const USE_FIELD = text("field to search in place of the query's", undefined);
+const USE_FIELD = text("field to search instead of the query's", undefined);
 const EXPANSIONS = withoutEffect(integer("all words that fit count, or the search fails", undefined));
 const ANALYZER = text("analyzer instead of the field's", undefined);
 
 const MATCH = {
   query: required(text("text whose words are sought", undefined)),
   max_gaps: MAX_GAPS,
-  ordered: flag("whether the words must stand in their order", false),
+  ordered: flag("whether the words must be in the given order", false),
   mode: MODE,
   analyzer: ANALYZER,
   use_field: USE_FIELD,
@@ -85,7 +85,7 @@ const WILDCARD = {
   use_field: USE_FIELD,
 } as const;
 const REGEXP = {
-  pattern: required(text("expression that a word matches as a whole", undefined)),
+  pattern: required(text("regular expression that must match the whole word", undefined)),
   case_insensitive: flag("whether ASCII letters match in any case", false),
   flags: withoutEffect(text("the optional operators of Lucene are not there", undefined)),
   flags_value: withoutEffect(integer("the optional operators of Lucene are not there", undefined)),

@@ -78,7 +78,7 @@ export const SEARCH_OPTIONS = {
   track_total_hits: anything("whether or up to which number hits are counted"),
   min_score: number("lowest score of a hit", undefined),
   terminate_after: integer("documents per shard after which it stops", 0),
-  timeout: text("time after which the answer is what was found", undefined),
+  timeout: text("time after which the results found so far are returned", undefined),
   aggs: object("aggregations"),
   aggregations: object("aggregations"),
   _source: anything("which parts of the documents are returned"),

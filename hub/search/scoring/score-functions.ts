@@ -65,8 +65,8 @@ const MODIFIERS: Readonly<Record<string, (value: number) => number>> = {
 
 const FIELD_VALUE_OPTIONS = {
   field: required(text("field of numbers", undefined)),
-  factor: number("what the value is multiplied by", 1),
-  modifier: oneOf("what is made of the value", Object.keys(MODIFIERS), "none"),
+  factor: number("factor of the value", 1),
+  modifier: oneOf("function applied to the value", Object.keys(MODIFIERS), "none"),
   missing: number("value of documents without one", undefined),
 } as const;
 

@@ -73,7 +73,7 @@ export const SORT_OPTIONS = {
   order: oneOf("direction", ["asc", "desc"], undefined),
   missing: anything("_first, _last or a value"),
   mode: oneOf("which of several values counts", ["min", "max", "avg", "sum", "median"], undefined),
-  unmapped_type: text("type of the field where it isn't mapped", undefined),
+  unmapped_type: text("type of the field if it isn't mapped", undefined),
   nested: object("nested objects whose values count"),
   nested_path: text("path of nested objects; nested is the newer form", undefined),
   nested_filter: anything("which nested objects count; nested is the newer form"),

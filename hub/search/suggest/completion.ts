@@ -39,7 +39,7 @@ export const COMPLETION_OPTIONS = {
     "hint without influence on the answer: each shard returns as many as an exact answer needs",
     undefined,
   ),
-  contexts: object("categories or places, by the name of the context"),
+  contexts: object("categories or locations, by the name of the context"),
 } as const;
 
 /** Options of [fuzzy] in a completion suggestion. */

@@ -31,9 +31,12 @@ export const DIRECT_GENERATOR_OPTIONS = {
   max_edits: integer("letters that may differ, 1 or 2", 2, 1),
   prefix_length: integer("letters at the beginning that must be as given", 1),
   min_word_length: integer("length of a word from which on it gets candidates", 4),
-  max_inspections: integer("factor of [size]: candidates that are looked at before the best are taken", 5, 1),
+  max_inspections: integer("factor of [size]: number of candidates from which the best are chosen", 5, 1),
   min_doc_freq: number("documents that a candidate is in, as a number or a share", 0),
-  max_term_freq: number("documents that a word with candidates is in at most, as a number or a share", 0.01),
+  max_term_freq: number(
+    "maximum document frequency of a word with candidates, as a number or a fraction",
+    0.01,
+  ),
   accuracy: number("similarity that a candidate has at least, 0 to 1", 0.5),
   sort: oneOf("which candidates come first", ["score", "frequency"], "score"),
   string_distance: withoutEffect(

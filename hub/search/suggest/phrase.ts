@@ -47,19 +47,23 @@ const MAX_GENERATORS = 10;
 
 /** Options of a phrase suggestion. */
 export const PHRASE_SUGGESTION_OPTIONS = {
-  field: required(text("field whose terms and shingles say how likely words are", undefined)),
+  field: required(text("field whose terms and shingles give the probability of words", undefined)),
   analyzer: text("analyzer of the text instead of the field's", undefined),
   size: integer("phrases to return", 5, 1),
   shard_size: integer("phrases of each shard", undefined, 1),
-  gram_size: integer("words that are taken together; the field's shingles without it", undefined, 1),
+  gram_size: integer(
+    "number of words considered together; default: that of the field's shingles",
+    undefined,
+    1,
+  ),
   confidence: number("factor of the given text's score, which others must exceed", 1),
   max_errors: number("words that may be corrected, as a number or, below 1, a share", 1),
-  real_word_error_likelihood: number("likelihood that a word of the index is right", 0.95),
-  separator: text("what stands between the words of a shingle", " "),
+  real_word_error_likelihood: number("probability that a word in the index is spelled correctly", 0.95),
+  separator: text("separator between the words of a shingle", " "),
   force_unigrams: flag("whether words are corrected alone, never shingles", true),
   token_limit: integer("a text with this many words or more isn't corrected", 10, 1),
   smoothing: SMOOTHING,
-  direct_generator: list("where candidates are from; the field without it"),
+  direct_generator: list("sources of candidates; default: the field"),
   highlight: object("[pre_tag] and [post_tag], put around corrected words"),
   collate: object("[query], a template that must match a document for a phrase, [params] and [prune]"),
 } as const;

@@ -54,7 +54,7 @@ const OPTIONS = {
   min_doc_count: integer("buckets with fewer documents are left out", 1),
   shard_min_doc_count: withoutEffect(integer("each shard returns all its terms", 0)),
   order: anything('order of the buckets: {"_count": "desc"}, {"_key": "asc"}, {"<metric below>": "desc"}'),
-  show_term_doc_count_error: flag("whether buckets say how far off they may be", false),
+  show_term_doc_count_error: flag("whether buckets contain the maximum error of their counts", false),
   collect_mode: oneOf(
     "hint without influence on the answer: how other engines compute it",
     ["depth_first", "breadth_first"],

@@ -28,7 +28,7 @@ import { QuerySorter } from "./single-bucket.ts";
 
 const OPTIONS = {
   filters: required(object("queries by name")),
-  separator: text("what stands between two names", "&"),
+  separator: text("separator between two names", "&"),
 } as const;
 
 /** index.max_adjacency_matrix_filters. */

@@ -24,7 +24,7 @@ import { QuerySorter } from "./single-bucket.ts";
 
 const OPTIONS = {
   filters: anything("queries, as an object by name or a list"),
-  other_bucket: flag("whether documents of none of the queries get a bucket", false),
+  other_bucket: flag("whether documents that match none of the queries get a bucket", false),
   other_bucket_key: text("name of that bucket", undefined),
 } as const;
 

@@ -45,7 +45,7 @@ export const GRID_OPTIONS = {
     "hint without influence on the answer: each shard returns as many as an exact answer needs",
     undefined,
   ),
-  bounds: object("box that points must lie in: {top_left, bottom_right}"),
+  bounds: object("box that limits the points: {top_left, bottom_right}"),
 } as const;
 
 export interface Grid {
@@ -135,7 +135,7 @@ const HASH_OPTIONS = {
 
 export const geohashGrid: AggregationType = {
   name: "geohash_grid",
-  summary: "Documents by the cells (geohashes) that their points lie in.",
+  summary: "Documents by the geohash cells of their points.",
   options: HASH_OPTIONS,
   buckets: true,
   parse(body, { name, below }) {
@@ -188,7 +188,7 @@ const TILE_OPTIONS = {
 
 export const geotileGrid: AggregationType = {
   name: "geotile_grid",
-  summary: "Documents by the tiles of web maps (zoom/x/y) that their points lie in.",
+  summary: "Documents by the web map tiles (zoom/x/y) of their points.",
   options: TILE_OPTIONS,
   buckets: true,
   parse(body, { name, below }) {

@@ -38,7 +38,7 @@ const OPTIONS = {
   field: text("field of numbers", undefined),
   script: VALUE_SCRIPT,
   interval: required(number("width of the buckets", undefined)),
-  offset: number("what the keys are shifted by", 0),
+  offset: number("offset of the keys", 0),
   min_doc_count: integer("buckets with fewer documents are left out; 0 fills gaps", 0),
   extended_bounds: object("first and last value that get a bucket in any case: {min, max}"),
   hard_bounds: object("first and last value that get a bucket at all: {min, max}"),

@@ -10,7 +10,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 
 const OPTIONS = {
   field: text("field of points", undefined),
-  wrap_longitude: flag("whether the box may cross the date line where it is smaller so", true),
+  wrap_longitude: flag("whether the box may cross the date line if that makes it smaller", true),
 } as const;
 
 export const geoBounds: AggregationType = {

@@ -25,7 +25,7 @@ const MAX_FIELDS = 50;
 const OPTIONS = {
   fields: required(texts("fields of numbers")),
   missing: object("values of documents without one, by field"),
-  mode: oneOf("what stands for several values", ["avg", "min", "max", "sum", "median"], "avg"),
+  mode: oneOf("how several values are reduced to one", ["avg", "min", "max", "sum", "median"], "avg"),
 } as const;
 
 type Mode = "avg" | "min" | "max" | "sum" | "median";

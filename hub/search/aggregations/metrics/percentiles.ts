@@ -45,7 +45,7 @@ const RANKS = { ...SHARED, values: list("values") } as const;
 
 export const percentiles: AggregationType = {
   name: "percentiles",
-  summary: "Values below which shares of the values lie.",
+  summary: "Values below which given percentages of the values are.",
   options: PERCENTILES,
   buckets: false,
   parse(body, { name }) {
@@ -72,7 +72,7 @@ export const percentiles: AggregationType = {
 
 export const percentileRanks: AggregationType = {
   name: "percentile_ranks",
-  summary: "Percents of the values that lie at or below given ones.",
+  summary: "Percentages of the values that are at or below given ones.",
   options: RANKS,
   buckets: false,
   parse(body, { name }) {

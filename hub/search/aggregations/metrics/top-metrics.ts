@@ -18,7 +18,7 @@ const MAX_SIZE = 10;
 const MAX_METRICS = 100;
 
 const OPTIONS = {
-  metrics: required(anything("{field}, or a list of them: what is shown of each document")),
+  metrics: required(anything("{field}, or a list of them: the fields to return for each document")),
   sort: anything("order of the documents by one key; by score without it"),
   size: integer("documents of each bucket", 1, 1),
 } as const;

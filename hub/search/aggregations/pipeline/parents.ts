@@ -37,7 +37,7 @@ const DERIVATIVE = {
 } as const;
 const SERIAL_DIFF = {
   ...PIPELINE_OPTIONS,
-  lag: integer("buckets back to the one that is taken away", 1),
+  lag: integer("distance to the bucket that is subtracted", 1),
 } as const;
 const MOVING_AVG = {
   ...PIPELINE_OPTIONS,
@@ -127,7 +127,7 @@ const derivative: PipelineType = {
 
 const serialDiff: PipelineType = {
   name: "serial_diff",
-  summary: "The difference of a number to that of a bucket some places before.",
+  summary: "The difference between a bucket's number and that of an earlier bucket.",
   options: SERIAL_DIFF,
   parse(body, name) {
     const read = readAggregation("serial_diff", body, SERIAL_DIFF);

@@ -15,7 +15,7 @@ const OPTIONS = {
   script: VALUE_SCRIPT,
   ranges: required(list("intervals {key, from, to}; from inclusive, to exclusive; with date math")),
   format: text("format of bounds and printed keys", undefined),
-  time_zone: text("zone of bounds that name none", undefined),
+  time_zone: text("time zone of bounds without one", undefined),
   keyed: flag("whether buckets are an object by key", false),
   missing: anything("time of documents without one"),
 } as const;

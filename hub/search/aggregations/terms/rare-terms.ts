@@ -41,10 +41,10 @@ const STEP_VALUES = 512;
 
 const OPTIONS = {
   field: text("field of keywords, whole numbers, dates, booleans or addresses", undefined),
-  max_doc_count: integer("documents that a rare value has at most, 1..100", 1),
+  max_doc_count: integer("maximum number of documents of a rare value, 1..100", 1),
   precision: number("hint without influence on the answer: counts are exact", undefined),
   include: anything("regular expression or list of the values that get buckets"),
-  exclude: anything("regular expression or list of the values that get none"),
+  exclude: anything("regular expression or list of the values to exclude"),
   missing: anything("value of documents without one"),
   format: text("format of printed keys", undefined),
   value_type: withoutEffect(text("the type of the field counts", undefined)),

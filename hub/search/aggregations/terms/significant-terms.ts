@@ -54,7 +54,7 @@ const OPTIONS = {
   min_doc_count: integer("buckets with fewer documents are left out", 3, 1),
   shard_min_doc_count: withoutEffect(integer("each shard returns all its terms", 0)),
   include: anything("regular expression or list of the values that get buckets"),
-  exclude: anything("regular expression or list of the values that get none"),
+  exclude: anything("regular expression or list of the values to exclude"),
   background_filter: anything("query of the documents that are compared with; all without it"),
   execution_hint: text("hint without influence on the answer: how other engines compute it", undefined),
   filter_duplicate_text: flag("whether words of passages that were there before don't count", false),

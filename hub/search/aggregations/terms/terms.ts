@@ -32,10 +32,10 @@ const OPTIONS = {
   shard_min_doc_count: withoutEffect(integer("each shard returns all its terms", 0)),
   order: anything('order of the buckets: {"_count": "desc"}, {"_key": "asc"}, {"<metric below>": "desc"}'),
   include: anything("regular expression or list of the values that get buckets, or a partition"),
-  exclude: anything("regular expression or list of the values that get none"),
+  exclude: anything("regular expression or list of the values to exclude"),
   missing: anything("value of documents without one"),
   format: text("format of printed keys", undefined),
-  show_term_doc_count_error: flag("whether buckets say how far off they may be", false),
+  show_term_doc_count_error: flag("whether buckets contain the maximum error of their counts", false),
   execution_hint: text("hint without influence on the answer: how other engines compute it", undefined),
   collect_mode: oneOf(
     "hint without influence on the answer: how other engines compute it",

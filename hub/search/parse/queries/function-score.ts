@@ -125,7 +125,7 @@ const SCRIPT_OPTIONS = {
 
 export const scriptScore: QueryType = {
   name: "script_score",
-  summary: "The documents of a query, their scores made by a script.",
+  summary: "The documents of a query, with scores computed by a script.",
   options: SCRIPT_OPTIONS,
   parse(body, parser) {
     const options = readBody("script_score", body, SCRIPT_OPTIONS);

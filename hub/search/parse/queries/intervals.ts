@@ -12,7 +12,7 @@ const OPTIONS = {} as const;
 
 export const intervals: QueryType = {
   name: "intervals",
-  summary: "Words, beginnings and patterns, and how they must stand to each other in a text.",
+  summary: "Words, prefixes and patterns, with conditions on their relative positions in a text.",
   options: OPTIONS,
   parse(body, parser) {
     const [field, given] = onlyEntry(objectOf(body, "intervals"), "intervals");

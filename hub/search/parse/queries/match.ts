@@ -18,11 +18,11 @@ export const MATCH_OPTIONS = {
   analyzer: text("analyzer instead of the field's", undefined),
   fuzziness: text("edits that words may differ by: AUTO, 0, 1 or 2", undefined),
   prefix_length: integer("leading characters without edits", 0),
-  max_expansions: integer("similar terms of a word that are looked for at most", MAX_EXPANSIONS, 1),
+  max_expansions: integer("maximum number of similar terms of a word", MAX_EXPANSIONS, 1),
   fuzzy_transpositions: withoutEffect(flag("two letters that changed places are always one edit", true)),
   fuzzy_rewrite: withoutEffect(text("similar terms score alike", undefined)),
-  lenient: flag("whether values of the wrong kind match nothing instead of failing", false),
-  zero_terms_query: oneOf("what a text without words matches", ["none", "all"], "none"),
+  lenient: flag("whether values of the wrong type match nothing instead of failing", false),
+  zero_terms_query: oneOf("documents that a text without words matches", ["none", "all"], "none"),
   cutoff_frequency: withoutEffect(number("all words count alike; rare words score higher anyway", undefined)),
   auto_generate_synonyms_phrase_query: withoutEffect(
     flag("synonyms of several words are always phrases", true),
@@ -53,9 +53,9 @@ export const match: QueryType = {
 };
 
 const PHRASE_OPTIONS = {
-  slop: integer("places that words may be moved", 0),
+  slop: integer("number of positions that words may be moved", 0),
   analyzer: text("analyzer instead of the field's", undefined),
-  zero_terms_query: oneOf("what a text without words matches", ["none", "all"], "none"),
+  zero_terms_query: oneOf("documents that a text without words matches", ["none", "all"], "none"),
 } as const;
 
 export const matchPhrase: QueryType = {
@@ -77,7 +77,7 @@ export const matchPhrase: QueryType = {
 };
 
 const PHRASE_PREFIX_OPTIONS = {
-  slop: integer("places that words may be moved", 0),
+  slop: integer("number of positions that words may be moved", 0),
   analyzer: text("analyzer instead of the field's", undefined),
   max_expansions: integer("words that the last one is completed to", 50, 1),
 } as const;
@@ -109,7 +109,7 @@ const BOOL_PREFIX_OPTIONS = {
   analyzer: text("analyzer instead of the field's", undefined),
   fuzziness: text("edits that words but the last may differ by", undefined),
   prefix_length: integer("leading characters without edits", 0),
-  max_expansions: integer("similar terms of a word that are looked for at most", undefined, 1),
+  max_expansions: integer("maximum number of similar terms of a word", undefined, 1),
   fuzzy_transpositions: withoutEffect(flag("two letters that changed places are always one edit", true)),
   fuzzy_rewrite: withoutEffect(text("similar terms score alike", undefined)),
 } as const;

@@ -25,14 +25,14 @@ const MAX_WORDS = 10_000;
 
 const OPTIONS = {
   fields: texts("fields of text or keywords, with *; all of them without it"),
-  like: required(anything("texts, documents by _id, or documents as they stand in doc")),
+  like: required(anything("texts, documents by _id, or documents in doc")),
   unlike: anything("the same; their words don't count"),
   max_query_terms: integer("words that are sought", 25, 1),
-  min_term_freq: integer("how often a word has to be in what is compared with", 2),
+  min_term_freq: integer("minimum frequency of a word in the given texts or documents", 2),
   min_doc_freq: integer("documents that a word has to be in", 5),
   max_doc_freq: integer("documents that a word may be in", Number.MAX_SAFE_INTEGER),
   min_word_length: integer("letters of a word at least", 0),
-  max_word_length: integer("letters of a word at most; 0: any", 0),
+  max_word_length: integer("maximum length of a word; 0: no limit", 0),
   stop_words: texts("words that don't count"),
   analyzer: text("analyzer instead of the fields'", undefined),
   minimum_should_match: text("how many of the words have to be found", "30%"),

@@ -41,9 +41,9 @@ const OPTIONS = {
     50,
     1,
   ),
-  slop: integer("places that words of a phrase may be moved", 0),
+  slop: integer("number of positions that words of a phrase may be moved", 0),
   tie_breaker: number("share of the other fields' scores", undefined),
-  lenient: flag("whether values of the wrong kind match nothing instead of failing", undefined),
+  lenient: flag("whether values of the wrong type match nothing instead of failing", undefined),
   zero_terms_query: withoutEffect(oneOf("a text without words matches nothing", ["none", "all"], "none")),
   cutoff_frequency: withoutEffect(number("all words count alike; rare words score higher anyway", undefined)),
   auto_generate_synonyms_phrase_query: withoutEffect(

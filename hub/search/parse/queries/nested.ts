@@ -8,11 +8,14 @@ const OPTIONS = {
   path: required(text("path of the objects", undefined)),
   query: required(anything("the query, which runs among the objects; fields have their full paths")),
   score_mode: oneOf(
-    "how the score is made of those of matching objects",
+    "how the score is computed from those of matching objects",
     ["avg", "sum", "min", "max", "none"],
     "avg",
   ),
-  ignore_unmapped: flag("whether nothing matches where the path is no nested object", false),
+  ignore_unmapped: flag(
+    "whether nothing matches, instead of failing, if the path isn't a nested object",
+    false,
+  ),
   inner_hits: object("which of the matching objects are returned with a hit"),
 } as const;
 

@@ -59,7 +59,7 @@ const REGEXP_OPTIONS = {
 
 export const regexp: QueryType = {
   name: "regexp",
-  summary: "Documents with a term that a regular expression matches as a whole.",
+  summary: "Documents with a term that a regular expression matches completely.",
   options: REGEXP_OPTIONS,
   parse(body, { maxRegexLength }) {
     const { field, value, options } = readFieldBody("regexp", body, REGEXP_OPTIONS, ["value", "regexp"]);
@@ -75,7 +75,7 @@ export const regexp: QueryType = {
 const FUZZY_OPTIONS = {
   fuzziness: text("edits: AUTO, 0, 1 or 2", "AUTO"),
   prefix_length: integer("leading characters without edits", 0),
-  max_expansions: integer("similar terms that are looked for at most", 50, 1),
+  max_expansions: integer("maximum number of similar terms", 50, 1),
   transpositions: withoutEffect(flag("two letters that changed places are always one edit", true)),
   rewrite: withoutEffect(text("all matches score alike", undefined)),
 } as const;

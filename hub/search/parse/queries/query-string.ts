@@ -27,8 +27,8 @@ import { AppError } from "#proto/kit/errors.ts";
 
 const QUERY_STRING_OPTIONS = {
   query: required(text("the query", undefined)),
-  default_field: text("field of parts that name none", undefined),
-  fields: texts("fields of parts that name none, with * and ^boost"),
+  default_field: text("field of parts without a field name", undefined),
+  fields: texts("fields of parts without a field name, with * and ^boost"),
   default_operator: oneOf("what joins parts without an operator", ["or", "and"], "or"),
   analyzer: text("analyzer instead of the fields'", undefined),
   quote_analyzer: withoutEffect(text("phrases are analysed like other words", undefined)),
@@ -39,13 +39,13 @@ const QUERY_STRING_OPTIONS = {
     false,
   ),
   enable_position_increments: withoutEffect(flag("removed words always leave a gap", true)),
-  lenient: flag("whether values of the wrong kind match nothing instead of failing", undefined),
+  lenient: flag("whether values of the wrong type match nothing instead of failing", undefined),
   fuzziness: withoutEffect(text("write the edits into the query: term~1", undefined)),
   fuzzy_prefix_length: integer("leading characters of fuzzy words without edits", 0),
-  fuzzy_max_expansions: integer("similar terms of a fuzzy word that are looked for at most", 50, 1),
+  fuzzy_max_expansions: integer("maximum number of similar terms of a fuzzy word", 50, 1),
   fuzzy_transpositions: withoutEffect(flag("two letters that changed places are always one edit", true)),
   fuzzy_rewrite: withoutEffect(text("similar terms score alike", undefined)),
-  phrase_slop: integer("places that words of phrases may be moved", 0),
+  phrase_slop: integer("number of positions that words of phrases may be moved", 0),
   minimum_should_match: text("how many optional parts have to match", undefined),
   max_determinized_states: integer(
     "hint without influence on the answer: the size of an automaton is bounded in any case",
@@ -68,7 +68,7 @@ const QUERY_STRING_OPTIONS = {
     "cross_fields: words side by side are looked for one by one, each in any field; else the best field counts",
     undefined,
   ),
-  time_zone: text("zone of dates that name none", undefined),
+  time_zone: text("time zone of dates without one", undefined),
 } as const;
 
 export const queryString: QueryType = {
@@ -113,7 +113,7 @@ const SIMPLE_OPTIONS = {
   default_operator: oneOf("what joins parts without an operator", ["or", "and"], "or"),
   analyzer: text("analyzer instead of the fields'", undefined),
   flags: withoutEffect(anything("all operators are on")),
-  lenient: flag("whether values of the wrong kind match nothing instead of failing", undefined),
+  lenient: flag("whether values of the wrong type match nothing instead of failing", undefined),
   minimum_should_match: text("how many optional parts have to match", undefined),
   analyze_wildcard: flag(
     "hint without influence on the answer: patterns are lower-cased where the analyzer does so",
@@ -124,7 +124,7 @@ const SIMPLE_OPTIONS = {
     flag("synonyms of several words are always phrases", true),
   ),
   fuzzy_prefix_length: integer("leading characters of fuzzy words without edits", 0),
-  fuzzy_max_expansions: integer("similar terms of a fuzzy word that are looked for at most", 50, 1),
+  fuzzy_max_expansions: integer("maximum number of similar terms of a fuzzy word", 50, 1),
   fuzzy_transpositions: withoutEffect(flag("two letters that changed places are always one edit", true)),
   all_fields: withoutEffect(flag("without fields all are searched", undefined)),
 } as const;

@@ -66,13 +66,13 @@ function positionsOf(shard: ShardContext, name: string, query: string): string |
 
 const NEAR_OPTIONS = {
   clauses: anything("span queries, or {span_gap: {<field>: <positions>}} between two of them"),
-  slop: integer("positions between the clauses that belong to none, at most", 0, Number.MIN_SAFE_INTEGER),
-  in_order: flag("whether the clauses must stand in their order, without overlaps", true),
+  slop: integer("maximum number of positions between the clauses", 0, Number.MIN_SAFE_INTEGER),
+  in_order: flag("whether the clauses must be in the given order, without overlaps", true),
 } as const;
 
 export const spanNear: QueryType = {
   name: "span_near",
-  summary: "Spans that stand near each other.",
+  summary: "Spans that are near each other.",
   options: NEAR_OPTIONS,
   parse(body, parser) {
     const options = readBody("span_near", body, NEAR_OPTIONS);
@@ -215,7 +215,7 @@ const MASKING_OPTIONS = {
 
 export const fieldMaskingSpan: QueryType = {
   name: "field_masking_span",
-  summary: "Spans of a field that stand beside those of another one.",
+  summary: "Spans of a field, treated as spans of another field.",
   options: MASKING_OPTIONS,
   parse(body, parser) {
     const options = readBody("field_masking_span", body, MASKING_OPTIONS);
@@ -240,7 +240,7 @@ const MULTI_TERM = new Set(["prefix", "wildcard", "regexp", "fuzzy", "range"]);
 
 export const spanMulti: QueryType = {
   name: "span_multi",
-  summary: "The places of all terms that a query stands for.",
+  summary: "The positions of all terms that a query expands to.",
   options: MULTI_OPTIONS,
   parse(body, parser) {
     const options = readBody("span_multi", body, MULTI_OPTIONS);

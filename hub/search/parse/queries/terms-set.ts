@@ -18,7 +18,7 @@ const OPTIONS = {
 
 export const termsSet: QueryType = {
   name: "terms_set",
-  summary: "Documents with as many of these values as one of their fields says.",
+  summary: "Documents with at least the number of these values that one of their fields gives.",
   options: OPTIONS,
   parse(body, parser) {
     const [field, given] = onlyEntry(objectOf(body, "terms_set"), "terms_set");
