@@ -89,7 +89,7 @@ function watchEngine(metrics: Metrics): void {
   );
   metrics.gauge(
     "tailrace_search_memory_ended",
-    "searches that were ended because searches held too much memory",
+    "Searches that were ended because searches used too much memory.",
     [],
     (gauge) => gauge.set(searchMemory().ended),
   );

@@ -120,7 +120,7 @@ export class Hub implements Component {
     if (giveUpReserve(folder)) log.warn({ folder }, "the disk is full; its reserve is used to stop");
     if ((await this.#journal?.answers(LOG_ANSWER_MS)) ?? true)
       return this.#lifecycle.stop(STOP_DEADLINE_MS, STOP_TOTAL_MS);
-    log.warn("the log does not answer; what it has not stored is read again after the next start");
+    log.warn("the log does not answer; data that it has not stored is read again after the next start");
     return this.#lifecycle.stop(SILENT_STOP_DEADLINE_MS, SILENT_STOP_TOTAL_MS);
   }
 

@@ -160,7 +160,7 @@ export class CopySource implements Component {
   #copy(copy: string): Held {
     const held = this.#copies.get(copy);
     if (held === undefined)
-      throw new AppError("not_found", "the copy was released, since nobody read from it for a minute");
+      throw new AppError("not_found", "the copy was released because it was not read for a minute");
     held.usedMs = this.#options.clock.monotonic();
     return held;
   }
@@ -178,7 +178,7 @@ export class CopySource implements Component {
       await clock.sleep(LOOK_MS, signal);
       for (const [copy, { usedMs }] of this.#copies) {
         if (clock.monotonic() - usedMs < IDLE_MS) continue;
-        log.info("a copy of this hub's shards is released: nobody has read from it for a minute");
+        log.info("a copy of this hub's shards is released: it was not read for a minute");
         this.#release(copy);
       }
     }

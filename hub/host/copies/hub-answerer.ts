@@ -87,7 +87,7 @@ export class HubAnswerer implements Component {
     this.#options = options;
     options.metrics.gauge(
       "tailrace_cluster_calls_open",
-      "calls of other hubs to the shards of this one that are under way or not fetched yet",
+      "Calls of other hubs to this hub's shards that are in progress or not yet fetched.",
       [],
       (gauge) => gauge.set(this.#calls.size),
     );
@@ -211,7 +211,7 @@ export class HubAnswerer implements Component {
   async #piece(id: string, offset: number): Promise<HubAnswer> {
     const call = this.#calls.get(id);
     if (call === undefined)
-      throw new AppError("unavailable", "the call was ended, since nobody waited for it");
+      throw new AppError("unavailable", "the call was ended because its caller stopped waiting");
     call.usedMs = this.#options.clock.monotonic();
     const over = new AbortController();
     const late = this.#options.clock.sleep(WAIT_MS, over.signal).then(() => undefined);

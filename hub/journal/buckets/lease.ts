@@ -195,7 +195,7 @@ async function quietly<T>({ key, log }: LeaseOptions, call: () => Promise<T>): P
     return await call();
   } catch (error) {
     if (!(error instanceof AppError) || !(error.retryable || error.code === "journal_conflict")) throw error;
-    log.debug({ err: error, key }, "a lease could not be looked at or taken yet");
+    log.debug({ err: error, key }, "a lease could not be read or acquired yet");
     return undefined;
   }
 }

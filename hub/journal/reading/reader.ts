@@ -267,7 +267,7 @@ export class Reader implements AsyncIterable<JournalMessage> {
     if (!passes) throw toJournalError(error, `reading ${this.stream}`);
     metrics.readerRestarted(this.stream, lost ? "reconnect" : "fault");
     if (lost) return;
-    log.warn({ err: error, stream: this.stream, next: this.#next }, "the log's reader starts anew");
+    log.warn({ err: error, stream: this.stream, next: this.#next }, "the log's reader restarts");
     await clock.sleep(this.#backoff.next(), this.#options.signal);
   }
 

@@ -73,7 +73,7 @@ export interface OwnProgress {
 
 /** A running hub's files were damaged, and the log doesn't reach back to what they held. */
 export const DAMAGED =
-  "files of this hub's copies are damaged or gone, and the log has purged what they held: start this hub again, it takes its copies from another hub then";
+  "files of this hub's copies are damaged or missing, and the log has purged their documents: restart this hub, which then copies its shards from another hub";
 
 /** A hub was away for longer than the log waits for its copies, or is new. */
 export const INCOMPLETE =

@@ -67,7 +67,7 @@ for (const [name, overrides, code, message, version, folders] of [
     "a hub that is named twice",
     ["discovery.seed_hosts=[hub-1:9300, hub-2, hub-1]", GOOD[1]],
     "settings_invalid",
-    /hub-1:9300 is there twice/,
+    /hub-1:9300 occurs twice/,
   ],
   ["a short secret", [SEEDS, "cluster.secret=short"], "settings_invalid", /openssl rand -base64 32/],
   ["no secret", [SEEDS], "settings_invalid", /openssl rand -base64 32/],

@@ -133,7 +133,7 @@ function refuseRepeated(seeds: readonly HubAddress[]): void {
   const texts = seeds.map(addressText);
   const repeated = texts.find((text, at) => texts.indexOf(text) !== at);
   if (repeated !== undefined)
-    throw invalid(`discovery.seed_hosts: ${repeated} is there twice; name each hub once`);
+    throw invalid(`discovery.seed_hosts: ${repeated} occurs twice; name each hub once`);
 }
 
 /** Names without blanks, as nats-server needs them; servers with another one are refused. */

@@ -119,7 +119,7 @@ async function replaceStale(
   if (copies.some((copy) => comparePositions(copy.position, oldest) < 0))
     throw new AppError(
       "unavailable",
-      "the log has purged what the copies of shards lack; start this hub again",
+      "the log has purged messages that the copies of shards lack; restart this hub",
     );
   const base = isPurged ? oldest : position;
   const lowest = [base, ...copies.map((copy) => copy.position)].toSorted(comparePositions)[0]!;

@@ -217,13 +217,10 @@ export class CursorKeeper {
       }
       metrics.cursorConflicts.inc();
       if (this.#options.onConflict()) {
-        log.warn(
-          { partition: partition.partition },
-          "a hub that had stood still wrote a cursor; it is read anew",
-        );
+        log.warn({ partition: partition.partition }, "a hub that had hung wrote a cursor; it is read again");
         return;
       }
-      log.error({ partition: partition.partition }, "another hub has taken a partition over; it stops here");
+      log.error({ partition: partition.partition }, "another hub has taken over a partition; it stops here");
       events.onPartitionStopped?.(partition.partition, failure);
     }
   }
