@@ -224,6 +224,19 @@ suite("a hub with auth.mode: required", () => {
       items.map(({ index }) => index.status),
       [201, 403],
     );
+    // Above 1 MiB a thread of its own has the body, and gives it back.
+    const [reached, hidden] = lines.map((line) => line.replace("new", "n".repeat(1_000)).repeat(1_500));
+    for (const [large, status] of [
+      [reached, 201],
+      [hidden, 403],
+    ] as const) {
+      const answer = await ask("POST", at("_bulk"), keys.narrowIngest, large);
+      const { items } = JSON.parse(answer.body) as { items: { index: { status: number } }[] };
+      assert.deepEqual(
+        [items.length, new Set(items.map(({ index }) => index.status))],
+        [1_500, new Set([status])],
+      );
+    }
   });
 
   test("audit events are in an index that only administrators can read", async () => {

@@ -17,7 +17,7 @@ import { BodyThread } from "./body-thread-client.ts";
 /** Bodies of more bytes are worked on by a thread; for smaller ones the way there and back costs more than it saves. */
 export const LARGE_BODY_BYTES = MIB;
 
-/** A thread without bodies holds some 30 MiB. */
+/** A thread without bodies holds some 40 MiB. */
 const IDLE_MS = 60_000;
 /** Cores for each thread, and the most threads. */
 const CORES_PER_THREAD = 4;
