@@ -148,9 +148,18 @@ export class Discovery implements Component {
   /** Remembers that the store works, and removes one that it was grown from. From now on calls `onChange` when the addresses of routes change. */
   formed(onChange: () => void): void {
     if (this.#formation.store !== "formed") this.#save({ ...this.#formation, store: "formed" });
-    if (this.#formation.grows !== "") removeOwnStore(this.#options.folder);
+    if (this.#formation.grows !== "") this.#removeOwnStore();
     this.#led = true;
     this.#following = this.#follow(onChange);
+  }
+
+  /** What can't be removed takes up space, and is tried again at the next start. */
+  #removeOwnStore(): void {
+    try {
+      removeOwnStore(this.#options.folder);
+    } catch (error) {
+      this.#options.log.warn({ err: toAppError(error) }, "the former store of this hub can't be removed");
+    }
   }
 
   /** A round that fails, as on a full disk, is repeated by the next one. */
