@@ -1,6 +1,7 @@
 /**
  * The turns of requests that cost much: searches and bulk requests. One principal's many requests wait for each other and not
- * others for them. Changes by query take no turns: they are tasks, whose number is limited for each principal.
+ * others for them. What holds a turn must not wait for another one. Changes by query take no turns: they are tasks, whose number
+ * is limited for each principal.
  */
 
 import { requestOwner } from "#hub/api/http/request-owner.ts";
