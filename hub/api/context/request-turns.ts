@@ -11,12 +11,12 @@ import { FairTurns, type Turn } from "#proto/kit/fair-turns.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 
 /**
- * Turns at a time. They keep more threads busy than a machine has processors, and searches that wait for other hubs; one principal
- * alone has half of them.
+ * Turns at a time, of which one principal alone has half: enough to keep all threads busy, and searches that wait for other
+ * hubs.
  */
 const SEARCHES = 64;
 const BULKS = 32;
-/** Requests that wait; a connection has one under way, of 8,192 connections. Each is small but for its body, which is charged elsewhere. */
+/** Requests that wait: half as many as there are connections. Their bodies are charged elsewhere. */
 const WAITING = 4_096;
 /** Most clients leave after 30 to 60 s, and wait no longer then; this ends the wait of those that never do. */
 const WAIT_MS = 120_000;
