@@ -26,6 +26,11 @@ export interface RequestCost {
 export class SlowRequests {
   #slow: Timed[] = [];
 
+  /** The requests remembered, the slowest first. */
+  get requests(): readonly PlainRequest[] {
+    return this.#slow.map(({ asked }) => asked);
+  }
+
   /** Remembers a request if it is one of the slowest; `ms`: until its answer. */
   saw(asked: PlainRequest, ms: number): void {
     if (this.#slow.length >= KEPT && ms <= this.#slow.at(-1)!.ms) return;

@@ -12,9 +12,11 @@ import { PipelinedHttp, type PlainAnswer, type PlainRequest } from "#test/harnes
 import { chooseSeed } from "#test/harness/random.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
+import { WORST_SEARCHES, worstDocuments } from "#test/hostile/worst-searches.ts";
 import { Random } from "#test/support/engine/random.ts";
 import { faultOf, hasFilter } from "./api-answers.ts";
 import { costLine, SlowRequests } from "./api-clock.ts";
+import { isTooLarge, measuresPeaks, memoryCosts, memoryLine } from "./api-memory.ts";
 import { malformedRequest } from "./api-requests.ts";
 import { sweptRequests } from "./api-sweep.ts";
 import { brokenConversation, converse, faultOfConversation } from "./api-wire.ts";
@@ -35,7 +37,13 @@ const MAX_GROWTH_BYTES = 400 * 1024 * 1024;
 /** No request may hold a thread of the hub for as long; what a busy machine adds is in it. */
 const MAX_HELD_MS = 250;
 
+/** Documents that the worst searches walk. */
+const WORST_DOCUMENTS = 20_000;
+/** Written at a time. */
+const BULK_DOCUMENTS = 5_000;
+
 const workspace = new Workspace();
+const slow = new SlowRequests();
 let hub: TestHub;
 let clients: readonly PipelinedHttp[] = [];
 let dearClients: readonly PipelinedHttp[] = [];
@@ -113,15 +121,45 @@ test("malformed requests are refused with a reason or answered, never with a 5xx
   assert.deepEqual(loggedErrors(), [], `TAILRACE_SEED=${seed}`);
   const { status } = await send({ method: "GET", path: "/lines/_search", headers: {}, body: "" });
   assert.equal(status, 200);
-  const costs = await faults.slow.replay((asked) => clients[0]!.send(asked), longestTurnMs);
+  const costs = await slow.replay((asked) => clients[0]!.send(asked), longestTurnMs);
   context.diagnostic(`requests that hold a thread longest:\n${costs.map(costLine).join("\n")}`);
   const long = costs.filter(({ heldMs }) => heldMs > MAX_HELD_MS).map(costLine);
   assert.deepEqual(long, [], `TAILRACE_SEED=${seed}: requests hold a thread too long`);
 });
 
+test("no request takes more memory than its limit", async (context) => {
+  if (!measuresPeaks(hub)) {
+    context.skip("the system sets no peaks of memory back: nothing was measured");
+    return;
+  }
+  for (const client of [...clients, ...dearClients]) client.close();
+  // What the requests before have left behind would hide what one takes.
+  await hub.stop();
+  await hub.start();
+  for (let first = 0; first < WORST_DOCUMENTS; first += BULK_DOCUMENTS) {
+    const body = worstDocuments(first, first + BULK_DOCUMENTS);
+    const written = await fetch(`${hub.searchUrl}/worst/_doc/_bulk`, {
+      method: "POST",
+      headers: JSON_TYPE,
+      body,
+    });
+    assert.match(await written.text(), /"errors":false/);
+  }
+  await fetch(`${hub.searchUrl}/worst/_refresh`, { method: "POST" });
+  const worst = WORST_SEARCHES.map(({ path, body }) => ({
+    method: "POST",
+    path,
+    headers: JSON_TYPE,
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  }));
+  const costs = await memoryCosts(hub, [...slow.requests, ...worst]);
+  context.diagnostic(`requests that take most memory:\n${costs.map(memoryLine).join("\n")}`);
+  assert.deepEqual(costs.filter(isTooLarge).map(memoryLine), [], "requests take too much memory");
+  assert.ok(hub.running, "the hub runs");
+});
+
 /** What was wrong with answers, the same fault once. */
 class Faults {
-  readonly slow = new SlowRequests();
   readonly #counts = new Map<number, number>();
   readonly #kinds = new Map<string, string>();
 
@@ -139,7 +177,7 @@ class Faults {
     try {
       const startMs = performance.now();
       let answer = await client.send(asked);
-      this.slow.saw(asked, performance.now() - startMs);
+      slow.saw(asked, performance.now() - startMs);
       this.#counts.set(answer.status, (this.#counts.get(answer.status) ?? 0) + 1);
       // The reason may be what was filtered out.
       if (answer.status >= 500 && hasFilter(asked.path))

@@ -8,5 +8,5 @@ runNamed({
   secondsVariable: "TAILRACE_FUZZ_SECONDS",
   defaultSeconds: 60,
   byName: { painless: "measures how long the thread is held, which says little beside other tests" },
-  timeoutMinutes: 5,
+  timeoutMinutes: 10,
 });
