@@ -6,6 +6,7 @@ import type { IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
 import { connect as connectSecurely, type TLSSocket } from "node:tls";
+import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { request as httpRequest } from "#proto/kit/node-http.ts";
 import { systemReason } from "#proto/kit/system-reason.ts";
@@ -128,12 +129,12 @@ function hasFingerprint(leaf: X509Certificate | undefined, wanted: string): bool
 }
 
 async function readAnswer(response: IncomingMessage): Promise<HubAnswer> {
-  const chunks: Buffer[] = [];
+  const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     length += chunk.length;
     if (length > ANSWER_BYTES_MAX) throw new Error("the answer is too long");
-    chunks.push(chunk);
+    addPart(chunks, chunk);
   }
   const text = Buffer.concat(chunks).toString();
   const status = response.statusCode ?? 0;

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import type { Agent as PlainAgent } from "node:http";
 import { request as httpsRequest, Agent as SecureAgent } from "node:https";
 import { gzipSync } from "node:zlib";
+import { addPart } from "#proto/kit/byte-parts.ts";
 import { Agent, request as httpRequest } from "#proto/kit/node-http.ts";
 
 export interface SearchSettings {
@@ -126,12 +127,12 @@ export class BulkClient {
     request.on("timeout", () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)));
     request.on("error", reject);
     request.on("response", (response) => {
-      const chunks: Buffer[] = [];
+      const chunks: Uint8Array[] = [];
       let length = 0;
       response.on("data", (chunk: Buffer) => {
         length += chunk.length;
         if (length > ANSWER_BYTES_MAX) request.destroy(new Error("the answer is too long"));
-        else chunks.push(chunk);
+        else addPart(chunks, chunk);
       });
       response.on("end", () =>
         resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }),

@@ -9,6 +9,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { checkNesting, parseJson } from "#hub/search/options/json.ts";
 import { writeJson } from "#hub/search/options/json-writer.ts";
+import { addPart } from "#proto/kit/byte-parts.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -216,13 +217,13 @@ function isCertificateFault(error: unknown): boolean {
 }
 
 async function readText(response: IncomingMessage, host: string): Promise<string> {
-  const chunks: Buffer[] = [];
+  const chunks: Uint8Array[] = [];
   let sizeBytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     sizeBytes += chunk.length;
     if (sizeBytes > MAX_ANSWER_BYTES)
       throw new AppError("request_too_large", `${host} sent more than ${MAX_ANSWER_BYTES} bytes at once`);
-    chunks.push(chunk);
+    addPart(chunks, chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
 }

@@ -1,5 +1,7 @@
 /** Reads replies of the Redis protocol, version 2 (https://redis.io/docs/latest/develop/reference/protocol-spec). */
 
+import { addPart } from "#proto/kit/byte-parts.ts";
+
 /** An error reply, as a value: one command of many may fail. */
 export class ReplyError extends Error {
   constructor(message: string) {
@@ -32,12 +34,12 @@ export class ReplyReader {
   #at = 0;
   /** Bytes there must be before another try makes sense: a long value isn't looked at chunk by chunk. */
   #wanted = 0;
-  #chunks: Buffer[] = [];
+  #chunks: Uint8Array[] = [];
   #length = 0;
 
   /** Takes a chunk and returns the replies that are whole now. Throws where they are none, or too long. */
   push(chunk: Buffer): Reply[] {
-    this.#chunks.push(chunk);
+    addPart(this.#chunks, chunk);
     this.#length += chunk.length;
     if (this.#length > REPLY_BYTES_MAX) throw new Error("a reply is longer than 64 MB");
     if (this.#length < this.#wanted) return [];

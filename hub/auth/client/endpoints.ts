@@ -1,6 +1,7 @@
 /** Endpoints of a provider: from its definition, or from its metadata (RFC 8414), which are cached for an hour. */
 
 import * as oauth from "oauth4webapi";
+import { addPart } from "#proto/kit/byte-parts.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isLoopbackHttp } from "#proto/kit/loopback.ts";
@@ -107,7 +108,7 @@ export async function readBounded(response: Response): Promise<string> {
   for await (const chunk of response.body ?? []) {
     sizeBytes += chunk.length;
     if (sizeBytes > MAX_ANSWER_BYTES) throw new Error("the answer is too large");
-    chunks.push(chunk);
+    addPart(chunks, chunk);
   }
   return Buffer.concat(chunks).toString();
 }

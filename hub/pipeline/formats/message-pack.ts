@@ -4,6 +4,7 @@
  */
 
 import { Decoder, type DecoderOptions } from "@msgpack/msgpack";
+import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 /** Deepest nesting of lists and maps. */
@@ -153,11 +154,11 @@ export class ValueStream {
     for (let from = 0; from < bytes.length; ) {
       const end = this.#scan.end(bytes, from);
       const part = bytes.subarray(from, end < 0 ? bytes.length : end);
-      this.#parts.push(part);
+      addPart(this.#parts, part);
       this.pendingBytes += part.length;
       if (end < 0) return;
       from = end;
-      const whole = this.#parts.length === 1 ? part : Buffer.concat(this.#parts);
+      const whole = this.pendingBytes === part.length ? part : Buffer.concat(this.#parts);
       this.#parts = [];
       this.pendingBytes = 0;
       yield this.#decoder.decode(whole);

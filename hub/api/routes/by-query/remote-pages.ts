@@ -5,6 +5,7 @@ import { objectOf, parseJson } from "#hub/search/options/json.ts";
 import { writeJson } from "#hub/search/options/json-writer.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { valueText } from "#proto/event.ts";
+import { addPart } from "#proto/kit/byte-parts.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -217,7 +218,7 @@ async function boundedText(response: Response, host: string): Promise<string> {
         "request_too_large",
         `${host} sent more than ${MAX_ANSWER_BYTES} bytes; give a smaller [size] in [source]`,
       );
-    chunks.push(chunk as Uint8Array);
+    addPart(chunks, chunk as Uint8Array);
   }
   return Buffer.concat(chunks).toString("utf8");
 }

@@ -13,6 +13,7 @@ import { parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { optional, options, text, withoutEffect } from "#proto/kit/options.ts";
@@ -149,7 +150,7 @@ export class LumberjackReader {
   /** Digit of the version that the sender spoke last. */
   version = 0x32;
   /** What came of the frame under way. */
-  #pending: Buffer[] = [];
+  #pending: Uint8Array[] = [];
   #pendingBytes = 0;
   /** Bytes that it has at least: before these are there nothing is read. */
   #neededBytes = 0;
@@ -168,10 +169,10 @@ export class LumberjackReader {
 
   /** Takes a chunk; returns the windows that it completed. Throws parsing for what is no lumberjack. */
   async push(chunk: Buffer): Promise<LumberjackWindow[]> {
-    this.#pending.push(chunk);
+    addPart(this.#pending, chunk);
     this.#pendingBytes += chunk.length;
     if (this.#pendingBytes < this.#neededBytes) return [];
-    const bytes = this.#pending.length === 1 ? chunk : Buffer.concat(this.#pending);
+    const bytes = this.#pendingBytes === chunk.length ? chunk : Buffer.concat(this.#pending);
     const windows: LumberjackWindow[] = [];
     this.#taken = 0;
     const used = await this.#frames(bytes, windows);

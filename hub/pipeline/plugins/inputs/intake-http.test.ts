@@ -1,5 +1,10 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { type TestContext, test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { FairShares } from "#proto/kit/fair-shares.ts";
 import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
@@ -16,7 +21,8 @@ async function start(t: TestContext, name: string, more = "", world = new InputW
   const port = await freePort();
   const input = world.make(`${name} { port => ${port} host => "127.0.0.1" ${more} }`);
   await input.start();
-  t.after(() => input.stop());
+  const stop = (): Promise<void> => input.stop();
+  t.after(stop);
   const ask = async (path: string, init: RequestInit): Promise<Answer> => {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, init);
     const retryAfter = answer.headers.get("retry-after");
@@ -28,7 +34,7 @@ async function start(t: TestContext, name: string, more = "", world = new InputW
   };
   const post = (path: string, body: string | Buffer, headers = {}): Promise<Answer> =>
     ask(path, { method: "POST", body: body as string, headers });
-  return { world, ask, post };
+  return { world, ask, post, port, stop };
 }
 
 test("requests through a trusted proxy are charged to the client that it names, others to whom they come from", async (t) => {
@@ -112,6 +118,37 @@ for (const [encoding, pack] of [
     assert.equal(answer.status, 413);
     assert.deepEqual([world.sent.length, world.shares.bytes.taken], [0, 0]);
   });
+
+test("a body in chunks of single bytes takes no more memory than its bytes", async (t) => {
+  const { world, port } = await start(t, "loki");
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const heapBytes = (): number => {
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = heapBytes();
+  const socket = connect(port, "127.0.0.1");
+  await once(socket, "connect");
+  socket.write("POST /loki/api/v1/push HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+  const part = Buffer.from("1\r\n \r\n".repeat(50_000));
+  for (let sent = 0; sent < 300_000; sent += 50_000) if (!socket.write(part)) await once(socket, "drain");
+  while (world.shares.bytes.taken < 300_000) await turn();
+  const taken = heapBytes() - before;
+  socket.destroy();
+  assert.ok(taken < 16 * MIB, `${taken} bytes`);
+});
+
+test("a body that doesn't end keeps no input from stopping", async (t) => {
+  const { world, port, stop } = await start(t, "loki");
+  const socket = connect(port, "127.0.0.1");
+  t.after(() => socket.destroy());
+  socket.on("error", () => undefined);
+  socket.write("POST /loki/api/v1/push HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf");
+  while (world.shares.bytes.taken === 0) await turn();
+  await stop();
+  assert.equal(world.shares.bytes.taken, 0);
+});
 
 /** A PushRequest of one stream `{job="j"}` with the line `hi` at 5 s, packed by snappy as one literal. */
 const STREAM = Buffer.concat([

@@ -7,6 +7,7 @@ import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { decode, decodeMulti, encode } from "@msgpack/msgpack";
 import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
+import { plainCodec } from "#hub/pipeline/plugins/codecs/plain.ts";
 import { FairShares } from "#proto/kit/fair-shares.ts";
 import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
 import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
@@ -14,7 +15,9 @@ import { RelpReader } from "./relp.ts";
 import { ChunkPlaces } from "./stream/chunk-places.ts";
 import { FORWARD_DECODING, ForwardHandshake, forwardMessage } from "./stream/forward-protocol.ts";
 import { GelfCodec } from "./stream/gelf-codec.ts";
+import { JournalExportReader } from "./stream/journal-export.ts";
 import { Listener } from "./stream/listener.ts";
+import { StreamSession } from "./stream/stream-session.ts";
 
 const NO_PROXIES = new TrustedProxies([]);
 
@@ -84,6 +87,54 @@ test("frames of RELP may come byte by byte; what is none is refused", () => {
   for (const text of wrong)
     assert.throws(() => new RelpReader().push(Buffer.from(text)), { code: "parsing" }, text);
 });
+
+const LONG = "x".repeat(50_000);
+
+/** Returns what takes a stream's pieces, and what came of them. */
+type Reader = () => { push: (piece: Buffer) => unknown; found: () => unknown };
+
+const counted: Reader = () => {
+  const world = new InputWorld();
+  const codec = plainCodec.create({ charset: "UTF-8" });
+  const session = new StreamSession({ context: world.context(), codec, delimiter: "\n", countsOctets: true });
+  return { push: (piece) => session.push(piece), found: () => world.messages };
+};
+const relp: Reader = () => {
+  const reader = new RelpReader();
+  const found: string[] = [];
+  return {
+    push: (piece) => found.push(...reader.push(piece).map(({ data }) => String(data))),
+    found: () => found,
+  };
+};
+const journal: Reader = () => {
+  const reader = new JournalExportReader();
+  const found: unknown[] = [];
+  return {
+    push: (piece) => found.push(...reader.push(piece).map(({ fields }) => fields["A"])),
+    found: () => found,
+  };
+};
+
+for (const [what, reader, text, expected] of [
+  ["counted payloads", counted, `${LONG.length + 3} <1>${LONG}8 <1>short`, [`<1>${LONG}`, "<1>short"]],
+  ["lines beside counted payloads", counted, `${LONG}\n8 <1>short${LONG}\n`, [LONG, "<1>short", LONG]],
+  ["frames of RELP", relp, `1 syslog ${LONG.length} ${LONG}\n2 syslog 1 a\n`, [LONG, "a"]],
+  ["fields of a journal", journal, `A=${LONG}\n\nA=short\n\n`, [LONG, "short"]],
+] as const)
+  test(`${what} may come byte by byte, and each byte is copied a few times`, async (t) => {
+    const concat = Buffer.concat.bind(Buffer);
+    let copied = 0;
+    t.mock.method(Buffer, "concat", (parts: readonly Uint8Array[]) => {
+      const whole = concat(parts);
+      copied += whole.length;
+      return whole;
+    });
+    const { push, found } = reader();
+    for (const byte of Buffer.from(text)) await push(Buffer.from([byte]));
+    assert.deepEqual(found(), expected);
+    assert.ok(copied < 20 * text.length, `${copied} bytes for ${text.length}`);
+  });
 
 const GELF = {
   version: "1.1",

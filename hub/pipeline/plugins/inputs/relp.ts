@@ -14,6 +14,7 @@ import {
   setSender,
   syslogZone,
 } from "#hub/pipeline/plugins/inputs/stream/syslog-codec.ts";
+import { addPart } from "#proto/kit/byte-parts.ts";
 import type { TimeZone } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -129,17 +130,21 @@ const LF = 0x0a;
 
 /** Cuts a stream into frames. */
 export class RelpReader {
-  #pending: Buffer = Buffer.alloc(0);
-
   /** Bytes of the frame that isn't whole. */
-  get pendingBytes(): number {
-    return this.#pending.length;
-  }
+  pendingBytes = 0;
+  #pending: Uint8Array[] = [];
+  /** Before it has so many, it isn't looked at again. */
+  #neededBytes = 0;
 
   /** Takes a chunk; returns the frames that it completed. Throws parsing for what is no RELP. */
   push(chunk: Buffer): RelpFrame[] {
-    let bytes = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
+    if (this.pendingBytes + chunk.length < this.#neededBytes) {
+      this.#keep(chunk);
+      return [];
+    }
+    let bytes = this.pendingBytes === 0 ? chunk : Buffer.concat([...this.#pending, chunk]);
     const frames: RelpFrame[] = [];
+    this.#neededBytes = 0;
     for (;;) {
       const head = HEAD.exec(bytes.toString("latin1", 0, MAX_HEAD_BYTES));
       if (head === null) break;
@@ -149,15 +154,25 @@ export class RelpReader {
       const isEmpty = end === "\n";
       if (isEmpty !== (size === 0) && size > 0) throw noRelp();
       const dataEnd = whole.length + size;
-      if (!isEmpty && bytes.length <= dataEnd) break;
+      if (!isEmpty && bytes.length <= dataEnd) {
+        this.#neededBytes = dataEnd + 1;
+        break;
+      }
       if (!isEmpty && bytes[dataEnd] !== LF) throw noRelp();
       frames.push({ transaction, command, data: Buffer.from(bytes.subarray(whole.length, dataEnd)) });
       bytes = bytes.subarray(isEmpty ? whole.length : dataEnd + 1);
     }
     if (bytes.length >= MAX_HEAD_BYTES && HEAD.exec(bytes.toString("latin1", 0, MAX_HEAD_BYTES)) === null)
       throw noRelp();
-    this.#pending = Buffer.from(bytes);
+    this.#pending = [];
+    this.pendingBytes = 0;
+    if (bytes.length > 0) this.#keep(bytes);
     return frames;
+  }
+
+  #keep(bytes: Buffer): void {
+    addPart(this.#pending, Buffer.from(bytes));
+    this.pendingBytes += bytes.length;
   }
 }
 

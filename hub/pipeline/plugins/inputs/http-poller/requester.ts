@@ -4,6 +4,7 @@ import type { Static } from "typebox";
 import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import type { InputContext } from "#hub/pipeline/plugins/input.ts";
 import { isHash, valueText } from "#proto/event.ts";
+import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isLoopbackHost } from "#proto/kit/loopback.ts";
 import { optional, options, text } from "#proto/kit/options.ts";
@@ -110,7 +111,7 @@ export class Requester {
       bytes += chunk.length;
       if (bytes > max_content_length)
         throw new AppError("request_too_large", `the answer has more than ${max_content_length} bytes`);
-      chunks.push(chunk);
+      addPart(chunks, chunk);
     }
     return {
       status: answer.status,

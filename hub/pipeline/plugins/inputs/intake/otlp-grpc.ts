@@ -14,6 +14,7 @@ import {
 import type { TlsOptions } from "node:tls";
 import { createGunzip } from "node:zlib";
 import type { IntakeShares } from "#hub/pipeline/plugins/input.ts";
+import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Holding } from "#proto/kit/fair-shares.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -151,14 +152,14 @@ export class OtlpGrpcServer implements Component {
   ): Promise<Buffer> {
     const { maxBodyBytes } = this.#options;
     const tooLong = new CallFailure(RESOURCE_EXHAUSTED, `a message may have ${maxBodyBytes} bytes at most`);
-    const chunks: Buffer[] = [];
+    const chunks: Uint8Array[] = [];
     let bytes = 0;
     // Left early, the stream must stay for the answer.
     for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       bytes += chunk.length;
       if (bytes > maxBodyBytes + FRAME_HEAD_BYTES) throw tooLong;
       held.take(chunk.length);
-      chunks.push(chunk);
+      addPart(chunks, chunk);
     }
     const whole = Buffer.concat(chunks);
     if (whole.length < FRAME_HEAD_BYTES || whole.readUInt32BE(1) !== whole.length - FRAME_HEAD_BYTES)

@@ -13,6 +13,7 @@ import type { TlsOptions } from "node:tls";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import { unpackSnappy } from "#hub/pipeline/formats/snappy.ts";
 import type { IntakeShares } from "#hub/pipeline/plugins/input.ts";
+import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Holding } from "#proto/kit/fair-shares.ts";
 import { ConnectionPlaces } from "./connection-place.ts";
@@ -98,6 +99,8 @@ const UNKNOWN: HttpRefusal = {
 export class HttpServer {
   readonly #options: HttpServerOptions | StreamServerOptions;
   readonly #working = new Set<Promise<void>>();
+  /** Requests whose bodies aren't whole: nothing of them was taken. */
+  readonly #reading = new Set<IncomingMessage>();
   #server: Server | undefined;
 
   constructor(options: HttpServerOptions | StreamServerOptions) {
@@ -134,6 +137,7 @@ export class HttpServer {
     });
     if ("serveStream" in this.#options) server.closeAllConnections();
     else server.closeIdleConnections();
+    for (const request of this.#reading) request.destroy();
     await Promise.allSettled(this.#working);
     server.closeAllConnections();
     await closed;
@@ -181,7 +185,9 @@ export class HttpServer {
         held: (bytes) => held.set(bytes),
       });
     const { serve, maxBodyBytes } = this.#options;
-    return serve({ ...head, body: await bodyOf(request, maxBodyBytes, held) });
+    this.#reading.add(request);
+    const body = await bodyOf(request, maxBodyBytes, held).finally(() => this.#reading.delete(request));
+    return serve({ ...head, body });
   }
 
   #refusal(request: IncomingMessage, refusal: HttpRefusal): HttpAnswer {
@@ -236,14 +242,14 @@ export async function unpackedBody(
 }
 
 async function whole(chunks: AsyncIterable<Buffer>, maxBytes: number, held: Holding): Promise<Buffer> {
-  const taken: Buffer[] = [];
+  const taken: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of chunks) {
     bytes += chunk.length;
     if (bytes > maxBytes)
       throw new AppError("request_too_large", `a body may have ${maxBytes} bytes at most`);
     held.take(chunk.length);
-    taken.push(chunk);
+    addPart(taken, chunk);
   }
   return Buffer.concat(taken);
 }

@@ -1,6 +1,7 @@
 /** Entries in the Journal Export Format (systemd.io/JOURNAL_EXPORT_FORMATS), parsed incrementally. */
 
 import { decodeText } from "#proto/codec/plain.ts";
+import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
@@ -13,6 +14,8 @@ const MAX_ENTRY_BYTES = 4 * 1024 * 1024;
 
 /** The journal's limit of a field's name. */
 const MAX_NAME_BYTES = 64;
+/** Longest line: a name, "=" and a value. */
+const MAX_LINE_BYTES = MAX_FIELD_BYTES + MAX_NAME_BYTES + 1;
 
 const NAME = /^[A-Z0-9_]+$/;
 const LF = 0x0a;
@@ -29,14 +32,17 @@ export interface ExportedEntry {
 /** A value with its length before it, of which bytes are still to come. */
 interface SizedValue {
   readonly name: string;
-  readonly parts: Buffer[];
+  readonly parts: Uint8Array[];
   kept: number;
   left: number;
 }
 
 /** Reads one stream of entries. */
 export class JournalExportReader {
-  #rest: Buffer = Buffer.alloc(0);
+  #rest: Uint8Array[] = [];
+  #restBytes = 0;
+  /** The rest is the beginning of a line: it isn't looked at again before that ends, or is too long. */
+  #awaitsLine = false;
   #fields: JsonObject = {};
   #count = 0;
   #bytes = 0;
@@ -47,26 +53,38 @@ export class JournalExportReader {
 
   /** Bytes that are kept of the entry that isn't whole. */
   get pendingBytes(): number {
-    return this.#rest.length + Math.min(this.#bytes, MAX_ENTRY_BYTES) + (this.#value?.kept ?? 0);
+    return this.#restBytes + Math.min(this.#bytes, MAX_ENTRY_BYTES) + (this.#value?.kept ?? 0);
   }
 
   /** Takes a chunk; returns the entries that it completed. Throws parsing for what is not of the format. */
   push(chunk: Buffer): ExportedEntry[] {
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    if (this.#awaitsLine && this.#restBytes + chunk.length <= MAX_LINE_BYTES && !chunk.includes(LF)) {
+      this.#keep(chunk);
+      return [];
+    }
+    const bytes = this.#restBytes === 0 ? chunk : Buffer.concat([...this.#rest, chunk]);
     const entries: ExportedEntry[] = [];
+    this.#awaitsLine = false;
     let at = 0;
     for (;;) {
       const next = this.#value === undefined ? this.#line(bytes, at, entries) : this.#sized(bytes, at);
       if (next === at) break;
       at = next;
     }
-    this.#rest = Buffer.from(bytes.subarray(at));
+    this.#rest = [];
+    this.#restBytes = 0;
+    if (at < bytes.length) this.#keep(bytes.subarray(at));
     return entries;
+  }
+
+  #keep(bytes: Buffer): void {
+    addPart(this.#rest, Buffer.from(bytes));
+    this.#restBytes += bytes.length;
   }
 
   /** Returns the last entry, which no blank line ends. Throws parsing if the stream ends within a field. */
   end(): ExportedEntry | undefined {
-    if (this.#rest.length > 0 || this.#value !== undefined) throw wrong("the stream ends within a field");
+    if (this.#restBytes > 0 || this.#value !== undefined) throw wrong("the stream ends within a field");
     return this.#count === 0 ? undefined : this.#take();
   }
 
@@ -97,7 +115,10 @@ export class JournalExportReader {
   /** Cuts a line that is longer than a field may be. */
   #longLine(bytes: Buffer, at: number): number {
     if (this.#isSkippingLine) return bytes.length;
-    if (bytes.length - at <= MAX_FIELD_BYTES + MAX_NAME_BYTES + 1) return at;
+    if (bytes.length - at <= MAX_LINE_BYTES) {
+      this.#awaitsLine = true;
+      return at;
+    }
     const equals = bytes.indexOf(EQUALS, at);
     if (equals < 0) throw wrong("a name is too long");
     this.#put(nameOf(bytes.subarray(at, equals)), bytes.subarray(equals + 1));
@@ -110,7 +131,7 @@ export class JournalExportReader {
     const value = this.#value!;
     const taken = Math.min(value.left, bytes.length - at);
     const kept = Math.min(taken, MAX_FIELD_BYTES + 1 - value.kept);
-    if (kept > 0) value.parts.push(Buffer.from(bytes.subarray(at, at + kept)));
+    if (kept > 0) addPart(value.parts, Buffer.from(bytes.subarray(at, at + kept)));
     value.kept += Math.max(kept, 0);
     value.left -= taken;
     const end = at + taken;

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";
 import type { InputChannel, InputContext } from "#hub/pipeline/plugins/input.ts";
 import type { Event } from "#proto/event.ts";
+import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { NoteHeld, NoteSender } from "./listener.ts";
 
@@ -35,8 +36,10 @@ export class StreamSession {
   readonly #options: StreamSessionOptions;
   readonly #channel: InputChannel;
   /** What came after the last delimiter. */
-  #rest: Buffer[] = [];
+  #rest: Uint8Array[] = [];
   #restBytes = 0;
+  /** Until the rest has so many bytes, or a line ends where that is awaited, it isn't looked at again. */
+  #awaited = { bytes: 0, isLine: false };
   /** The current line is sent in parts. */
   #isCutting = false;
   #flushTimer: NodeJS.Timeout | undefined;
@@ -108,8 +111,7 @@ export class StreamSession {
     }
     bytes = bytes.subarray(at);
     if (bytes.length > 0) {
-      this.#rest.push(Buffer.from(bytes));
-      this.#restBytes += bytes.length;
+      this.#keep(bytes);
     }
     if (this.#restBytes >= MAX_LINE_BYTES) {
       this.#isCutting = true;
@@ -120,8 +122,14 @@ export class StreamSession {
 
   /** Cuts payloads by the length before them, and at newlines where there is none. */
   #countedPayloads(chunk: Buffer): { payload: Buffer; isCut: boolean }[] {
+    const awaited = this.#awaited;
+    if (this.#restBytes + chunk.length < awaited.bytes && !(awaited.isLine && chunk.includes(LF))) {
+      this.#keep(chunk);
+      return [];
+    }
     const found: { payload: Buffer; isCut: boolean }[] = [];
     const bytes = this.#takeRest(chunk);
+    this.#awaited = { bytes: 0, isLine: false };
     let at = 0;
     while (at < bytes.length) {
       const head = OCTET_COUNT.exec(bytes.toString("latin1", at, at + MAX_HEAD_BYTES));
@@ -129,20 +137,27 @@ export class StreamSession {
       const isCounted = head !== null && size <= MAX_LINE_BYTES && !this.#isCutting;
       const start = isCounted ? at + head[0].length - 1 : at;
       const end = isCounted ? start + size : bytes.indexOf("\n", at);
-      if (end < 0 || end > bytes.length) break;
+      if (end < 0 || end > bytes.length) {
+        // A head may still become whole by the next bytes.
+        if (isCounted) this.#awaited = { bytes: end - at, isLine: false };
+        else if (bytes.length - at >= MAX_HEAD_BYTES) this.#awaited = { bytes: MAX_LINE_BYTES, isLine: true };
+        break;
+      }
       found.push({ payload: bytes.subarray(start, end), isCut: this.#isCutting });
       this.#isCutting = false;
       at = isCounted && bytes[end] !== LF ? end : end + 1;
     }
-    const rest = Buffer.from(bytes.subarray(at));
+    const rest = bytes.subarray(at);
     if (rest.length >= MAX_LINE_BYTES + MAX_HEAD_BYTES) {
       this.#isCutting = true;
       found.push({ payload: rest, isCut: true });
-    } else if (rest.length > 0) {
-      this.#rest.push(rest);
-      this.#restBytes = rest.length;
-    }
+    } else if (rest.length > 0) this.#keep(rest);
     return found;
+  }
+
+  #keep(bytes: Buffer): void {
+    addPart(this.#rest, Buffer.from(bytes));
+    this.#restBytes += bytes.length;
   }
 
   #takeRest(more: Buffer): Buffer {

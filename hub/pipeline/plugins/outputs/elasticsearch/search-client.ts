@@ -10,6 +10,7 @@ import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import type { ConnectionOptions } from "node:tls";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
+import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 const pack = promisify(gzip);
@@ -140,12 +141,12 @@ export class SearchClient {
 }
 
 async function answerBytes(response: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+  const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > MAX_ANSWER_BYTES) throw new Error(`the answer has more than ${MAX_ANSWER_BYTES} bytes`);
-    chunks.push(chunk);
+    addPart(chunks, chunk);
   }
   const whole = Buffer.concat(chunks);
   if (response.headers["content-encoding"] !== "gzip") return whole;
