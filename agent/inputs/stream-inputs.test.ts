@@ -180,3 +180,23 @@ test("syslog over TCP understands octet counts", async () => {
   await input.stop();
   await context.dispose();
 });
+
+for (const [what, octetCounting, text] of [
+  ["a line", false, "LONG\nshort\n"],
+  ["a counted message", true, "50000 LONG5 short"],
+] as const)
+  test(`${what} may come byte by byte, and each byte is copied a few times`, (t) => {
+    const long = "x".repeat(50_000);
+    const concat = Buffer.concat.bind(Buffer);
+    let copied = 0;
+    t.mock.method(Buffer, "concat", (parts: readonly Uint8Array[]) => {
+      const whole = concat(parts);
+      copied += whole.length;
+      return whole;
+    });
+    const framer = new Framer({ maxBytes: 1_000_000, octetCounting });
+    const bytes = Buffer.from(text.replace("LONG", long));
+    const found = [...bytes].flatMap((byte) => [...framer.push(Buffer.from([byte]))].map(String));
+    assert.deepEqual(found, [long, "short"]);
+    assert.ok(copied < 20 * bytes.length, `${copied} bytes for ${bytes.length}`);
+  });

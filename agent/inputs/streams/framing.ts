@@ -1,5 +1,7 @@
 /** Cuts a byte stream into messages: at newlines, or by octet counts (RFC 6587 section 3.4.1). */
 
+import { addPart } from "#proto/kit/byte-parts.ts";
+
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const SPACE = 0x20;
@@ -18,7 +20,10 @@ export interface FramerOptions {
 /** Keeps what of a stream is no whole message yet: at most `maxBytes` and one chunk. */
 export class Framer {
   readonly #options: FramerOptions;
-  #rest: Buffer = Buffer.alloc(0);
+  #rest: Uint8Array[] = [];
+  #restBytes = 0;
+  /** Until the rest has so many bytes, or a line ends where that is awaited, it isn't looked at again. */
+  #awaited = { bytes: 0, isLine: false };
 
   constructor(options: FramerOptions) {
     this.#options = options;
@@ -26,34 +31,56 @@ export class Framer {
 
   /** Takes a chunk and yields the messages that are whole now, without their line ends. */
   *push(chunk: Buffer): Generator<Buffer> {
-    let bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const { bytes: least, isLine } = this.#awaited;
+    if (this.#restBytes + chunk.length < least && !(isLine && chunk.includes(NEWLINE))) {
+      this.#keep(chunk);
+      return;
+    }
+    let bytes = this.#taken(chunk);
     for (let frame = this.#next(bytes); frame !== null; frame = this.#next(bytes)) {
       if (frame.message.length > 0) yield frame.message;
       bytes = bytes.subarray(frame.end);
     }
-    // A copy, as the chunk is the socket's.
-    this.#rest = bytes.length === 0 ? bytes : Buffer.from(bytes);
+    if (bytes.length > 0) this.#keep(bytes);
   }
 
   /** Yields what is left at the end of the stream. */
   *end(): Generator<Buffer> {
-    const rest = this.#rest;
-    this.#rest = Buffer.alloc(0);
+    const rest = this.#taken(Buffer.alloc(0));
     if (rest.length > 0) yield withoutLineEnd(rest);
+  }
+
+  /** A copy, as the chunk is the socket's. */
+  #keep(bytes: Buffer): void {
+    addPart(this.#rest, Buffer.from(bytes));
+    this.#restBytes += bytes.length;
+  }
+
+  /** Takes the rest, and `more` behind it. */
+  #taken(more: Buffer): Buffer {
+    const whole = this.#restBytes === 0 ? more : Buffer.concat([...this.#rest, more]);
+    this.#rest = [];
+    this.#restBytes = 0;
+    return whole;
   }
 
   #next(bytes: Buffer): { message: Buffer; end: number } | null {
     const { maxBytes, octetCounting } = this.#options;
+    this.#awaited = { bytes: 0, isLine: false };
     const count = octetCounting ? octetCount(bytes) : null;
     if (count === "more") return null;
     if (count !== null) {
       const end = count.start + Math.min(count.length, maxBytes);
-      return bytes.length < end ? null : { message: withoutLineEnd(bytes.subarray(count.start, end)), end };
+      if (bytes.length >= end) return { message: withoutLineEnd(bytes.subarray(count.start, end)), end };
+      this.#awaited = { bytes: end, isLine: false };
+      return null;
     }
     const newline = bytes.indexOf(NEWLINE);
     if (newline >= 0 && newline <= maxBytes)
       return { message: withoutLineEnd(bytes.subarray(0, newline)), end: newline + 1 };
-    return bytes.length > maxBytes ? { message: bytes.subarray(0, maxBytes), end: maxBytes } : null;
+    if (bytes.length > maxBytes) return { message: bytes.subarray(0, maxBytes), end: maxBytes };
+    if (bytes.length > 0) this.#awaited = { bytes: maxBytes + 1, isLine: true };
+    return null;
   }
 }
 
