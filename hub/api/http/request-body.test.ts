@@ -48,3 +48,15 @@ test("what a packed body unpacks to is charged while it unpacks", async () => {
   assert.equal(text.bytes.toString(), "text");
   text.release();
 });
+
+test("a transfer coding beside chunked is refused", async () => {
+  const reader = new BodyReader(new Metrics());
+  const coded = (coding: string) => {
+    const message = Readable.from([gzipSync("text")], { objectMode: false });
+    const headers = { "transfer-encoding": coding };
+    return reader.read(Object.assign(message, { headers }) as unknown as IncomingMessage, 100, "user ann");
+  };
+  for (const coding of ["gzip, chunked", "chunked, chunked", "identity"])
+    await assert.rejects(coded(coding), { code: "media_type", message: /Transfer-Encoding/ });
+  (await coded("Chunked")).release();
+});

@@ -53,12 +53,16 @@ export class BodyReader {
     );
   }
 
-  /** `owner`: whose budget the body is charged to. Throws request_too_large, overloaded, media_type (unknown packing), request_invalid (broken packing), cancelled. */
+  /** `owner`: whose budget the body is charged to. Throws request_too_large, overloaded, media_type (unknown packing or transfer coding), request_invalid (broken packing), cancelled. */
   async read(message: IncomingMessage, limitBytes: number, owner: string): Promise<ReadBody> {
     const { headers } = message;
     const length = headers["content-length"];
     if (length === "0" || (length === undefined && headers["transfer-encoding"] === undefined))
       return NOTHING;
+    const coding = headers["transfer-encoding"];
+    // RFC 9112 section 6.1: what is coded further would be read as it is, and by a proxy otherwise.
+    if (coding !== undefined && coding.toLowerCase() !== "chunked")
+      throw new AppError("media_type", `Transfer-Encoding [${coding}] is not supported; use chunked`);
     const held = this.#shares.holding(owner);
     try {
       const announced = Number(length ?? 0);
