@@ -144,8 +144,9 @@ test("a thread without bodies ends, and with the hub all do", async (t) => {
   const { threads, metrics } = threadsOf(t, { idleMs: 1 });
   const running = async (): Promise<string | undefined> =>
     /tailrace_bodies_threads (\d)/.exec(await metrics.text())?.[1];
-  threads.lend(bodyOf(["{}"])).free();
+  const first = threads.lend(bodyOf(["{}"]));
   assert.equal(await running(), "1");
+  first.free();
   await until("the thread ends", async () => (await running()) === "0");
   const lent = threads.lend(bodyOf(["{}"]));
   assert.equal(await running(), "1");
