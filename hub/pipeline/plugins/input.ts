@@ -47,7 +47,8 @@ export interface InputSource {
 export interface InputChannel {
   /**
    * Resolves when the events are durable in the log; several sends may be pending, they keep their order. While the
-   * log is full or away it waits. Rejects with `cancelled` when the input is stopped.
+   * log is full or away it waits. Rejects with `cancelled` when the input is stopped, with `parsing` where an event can
+   * never be stored: it is no JSON, or too long for a message of the log.
    */
   send(events: readonly InputEvent[]): Promise<void>;
   /** Lets go of what is kept for the source; nothing may be sent afterwards. */

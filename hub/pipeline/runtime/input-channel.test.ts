@@ -99,6 +99,30 @@ test("a send of what can't be written is refused, and leaves none of its events 
   assert.deepEqual(stored, [[0, "b"]]);
 });
 
+test("a send with an event that is too long for the log is refused, and holds up none that comes after it", async () => {
+  const stored: string[] = [];
+  const most = { bytes: Number.POSITIVE_INFINITY };
+  const signal = new AbortController().signal;
+  const channel = channelOver(async (_, data) => {
+    if (data.length > most.bytes) throw new AppError("request_too_large", "too large");
+    for (const { message } of LogBatch.decode(data).block?.events ?? [])
+      stored.push(Buffer.from(message!).toString());
+  }, signal);
+  const long = [{ event: line("a") }, { event: line("x".repeat(9_000_000)) }, { event: line("b") }];
+  const after = [channel.send(long), channel.send([{ event: line("c") }])];
+  await assert.rejects(after[0]!, { code: "parsing" });
+  await after[1];
+  assert.deepEqual(stored, ["c"]);
+  // A log whose messages are shorter says so when it gets one.
+  most.bytes = 500_000;
+  const refused = channel.send([{ event: line("x".repeat(600_000)) }]);
+  const later = channel.send([{ event: line("d") }]);
+  await assert.rejects(refused, { code: "parsing" });
+  await later;
+  assert.deepEqual(stored, ["c", "d"]);
+  assert.equal(getEventListeners(signal, "abort").length, 0);
+});
+
 test("a channel whose sends are done leaves nothing behind at the signal of its input", async () => {
   const { signal } = new AbortController();
   const channel = channelOver(async () => undefined, signal);

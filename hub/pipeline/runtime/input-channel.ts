@@ -18,6 +18,9 @@ import { partitionOf, rawSubject } from "#proto/subjects.ts";
 const MESSAGE_EVENTS = 2_000;
 const MESSAGE_BYTES = 256 * 1024;
 
+/** Longest event: a message of the log has 8 MiB at most, with what it says of the source. Bytes. */
+const MAX_EVENT_BYTES = 8 * 1024 * 1024 - 64 * 1024;
+
 const RETRY = { firstMs: 50, capMs: 5_000 };
 
 /** Keys that may stand in a source key as they are. */
@@ -64,6 +67,8 @@ interface Pending {
   readonly fieldsJson: Uint8Array;
   /** Resolves the send that this event is the last of. */
   readonly done: (() => void) | undefined;
+  /** Rejects the send that this event is of. */
+  readonly refuse: (reason: AppError) => void;
 }
 
 /** See InputChannel. What is pending is bounded by the input, which must wait for its sends. */
@@ -96,21 +101,34 @@ export class RawChannel implements InputChannel {
     if (this.#options.signal.aborted) return Promise.reject(cancelled());
     if (events.length === 0) return Promise.resolve();
     const next = this.#next;
-    let encoded: Omit<Pending, "done">[];
+    let encoded: Omit<Pending, "done" | "refuse">[];
     try {
       encoded = events.map((event) => this.#encode(event));
     } catch (error) {
       this.#next = next;
       return Promise.reject(new AppError("parsing", "an event can't be written as JSON", { cause: error }));
     }
+    for (const { message, fieldsJson } of encoded) {
+      const bytes = message.length + fieldsJson.length;
+      if (bytes <= MAX_EVENT_BYTES) continue;
+      this.#next = next;
+      return Promise.reject(tooLong(`${bytes} bytes, and ${MAX_EVENT_BYTES} are the most`));
+    }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const done = (): void => {
+    const end = (): void => {
       this.#failures.delete(reject);
       if (this.#failures.size === 0) this.#options.signal.removeEventListener("abort", this.#onAbort);
+    };
+    const done = (): void => {
+      end();
       resolve();
     };
+    const refuse = (reason: AppError): void => {
+      end();
+      reject(reason);
+    };
     for (const [place, event] of encoded.entries())
-      this.#pending.push({ ...event, done: place === encoded.length - 1 ? done : undefined });
+      this.#pending.push({ ...event, done: place === encoded.length - 1 ? done : undefined, refuse });
     this.#failures.add(reject);
     this.#options.signal.addEventListener("abort", this.#onAbort, { once: true });
     if (!this.#isRunning) void this.#run();
@@ -121,7 +139,7 @@ export class RawChannel implements InputChannel {
     this.#pending.length = 0;
   }
 
-  #encode({ event, offset = this.#next, length = 1 }: InputEvent): Omit<Pending, "done"> {
+  #encode({ event, offset = this.#next, length = 1 }: InputEvent): Omit<Pending, "done" | "refuse"> {
     this.#options.decorate(event);
     const { message, ...rest } = event.fields;
     const isPlain = typeof message === "string";
@@ -146,9 +164,9 @@ export class RawChannel implements InputChannel {
     const { signal } = this.#options;
     while (this.#pending.length > 0 && !signal.aborted) {
       const taken = this.#take();
-      await this.#publish(taken);
+      const isStored = await this.#publish(taken);
       if (signal.aborted) return;
-      this.#options.sent(taken.length);
+      if (isStored) this.#options.sent(taken.length);
       for (const { done } of taken) done?.();
     }
     this.#isRunning = false;
@@ -167,7 +185,8 @@ export class RawChannel implements InputChannel {
     return this.#pending.splice(0, count);
   }
 
-  async #publish(events: readonly Pending[]): Promise<void> {
+  /** Resolves with true when the log has the events, with false where it never will, after refusing their sends. */
+  async #publish(events: readonly Pending[]): Promise<boolean> {
     const { publish, clock, log, signal, identity } = this.#options;
     const data = this.#message(events);
     const messageId = `${this.#agentId}/${this.#session}/${this.#messages}`;
@@ -175,9 +194,14 @@ export class RawChannel implements InputChannel {
     while (!signal.aborted) {
       try {
         await publish(this.#subject, data, { messageId, signal });
-        return;
+        return true;
       } catch (error) {
-        if (signal.aborted) return;
+        if (signal.aborted) return false;
+        if (error instanceof AppError && error.code === "request_too_large") {
+          // Tried again, it would hold up all that comes after it.
+          for (const { refuse } of events) refuse(tooLong(error.message));
+          return false;
+        }
         log.warn(
           { err: error, input: identity.plugin },
           "an input's events can't be stored and are tried again",
@@ -185,6 +209,7 @@ export class RawChannel implements InputChannel {
         await clock.sleep(backoff.next(), signal);
       }
     }
+    return false;
   }
 
   #message(events: readonly Pending[]): Uint8Array {
@@ -235,6 +260,10 @@ export function inputUuid({
 
 function hash(text: string): Buffer {
   return createHash("sha256").update(text).digest();
+}
+
+function tooLong(why: string): AppError {
+  return new AppError("parsing", `an event is too long for the log: ${why}`);
 }
 
 function cancelled(): AppError {
