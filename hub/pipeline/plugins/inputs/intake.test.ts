@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { AppError } from "#proto/kit/errors.ts";
 import { freePort, InputWorld } from "#test/contract/input-runner.ts";
 
 interface GrpcAnswer {
@@ -79,6 +80,10 @@ test("a call isn't answered with success before the log has its events, and is t
   world.refuseAfter(0);
   assert.deepEqual(await call(grpc, ONE_RECORD, {}), { status: "14", message: "the%20input%20is%20stopped" });
   world.refuseAfter(undefined);
+  // What can never be stored would come back for ever.
+  world.refusal = new AppError("parsing", "too long");
+  assert.deepEqual(await call(grpc, ONE_RECORD, {}), { status: "3", message: "too%20long" });
+  world.refusal = undefined;
   assert.equal((await call(grpc, ONE_RECORD, {})).status, "0");
   assert.deepEqual(world.messages, ["hi"]);
 });

@@ -38,6 +38,12 @@ const UNIMPLEMENTED = 12;
 const UNAVAILABLE = 14;
 const UNAUTHENTICATED = 16;
 
+/** Codes of what is refused for good; for anything else the sender comes back. */
+const CODES: Readonly<Record<string, number>> = {
+  parsing: INVALID_ARGUMENT,
+  request_too_large: RESOURCE_EXHAUSTED,
+};
+
 export interface OtlpGrpcOptions {
   readonly host: string;
   readonly port: number;
@@ -118,7 +124,7 @@ export class OtlpGrpcServer implements Component {
         if (error instanceof CallFailure) respond(stream, error.code, error.message);
         else {
           const { code, message } = toAppError(error);
-          respond(stream, code === "request_too_large" ? RESOURCE_EXHAUSTED : UNAVAILABLE, message);
+          respond(stream, CODES[code] ?? UNAVAILABLE, message);
         }
       })
       .finally(() => this.#calls.delete(call));
