@@ -21,7 +21,7 @@ import type { WriteItem } from "#hub/api/ports/documents.ts";
 import { asksForCopies, requireActiveShards } from "#hub/api/stats/active-shards.ts";
 import type { AppendRun } from "#hub/cluster/writes/append-run.ts";
 import { LARGE_BODY_BYTES } from "#hub/cluster/writes/body-threads.ts";
-import type { AppendResult, WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
+import type { WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
 import { RawJson, writeJson } from "#hub/search/options/json-writer.ts";
 import { filterSource } from "#hub/search/source/source-filter.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -78,7 +78,7 @@ async function bulkInTurn(parts: ApiContext, request: ApiRequest, turn: Turn): P
   const { run, body } = await readBody(parts, request, defaults);
   if (run !== null) {
     try {
-      await appendAll(parts, run, options, answer, turn, request.signal);
+      await appendAll(parts, run, options, answer, turn);
     } finally {
       run.run.lent?.body.free();
     }
@@ -163,7 +163,6 @@ async function appendAll(
   options: WriteOptions,
   answer: BulkAnswer,
   turn: Turn,
-  signal: AbortSignal,
 ): Promise<void> {
   const { item, kind } = simple;
   let { run } = simple;
@@ -172,19 +171,21 @@ async function appendAll(
   let isCopied = true;
   for (let at = 0, end = 0; at < run.ends.length; at = end) {
     if (at > 0) await setImmediate();
-    if (signal.aborted) throw new AppError("cancelled", LEFT);
+    if (options.signal.aborted) throw new AppError("cancelled", LEFT);
     end = partEnd(run, at);
     const part = partOf(run, at, end);
-    const result = isRefused ? null : await appendPart(parts, part, options, turn, at === 0);
-    if (result === null && run.lent !== undefined) {
-      // Its documents are looked at here.
-      run = await reclaimed(run, run.lent.body, signal);
-      end = at;
+    const result = await orFailure(at === 0, options, async () => {
+      await turn.take();
+      const done = isRefused ? null : await parts.documents.append(part, options);
+      return done ?? broughtBack(run, options.signal);
+    });
+    if (result !== null && "bytes" in result) {
+      [run, end] = [result, at];
       continue;
     }
     if (result === null) {
       isCopied = false;
-      await writeItems(parts, itemsOf(simple, part), options, answer, turn, signal);
+      await writeItems(parts, itemsOf(simple, part), options, answer, turn, options.signal);
       continue;
     }
     if (result instanceof AppError) {
@@ -197,22 +198,24 @@ async function appendAll(
   if (isCopied) freeBytes(run.bytes);
 }
 
+/** Returns the run with its bytes, so that its documents are looked at here; null where they are here. */
+async function broughtBack(run: AppendRun, signal: AbortSignal): Promise<AppendRun | null> {
+  return run.lent === undefined ? null : reclaimed(run, run.lent.body, signal);
+}
+
 /**
- * Writes a part of a run; null where it isn't as simple. A later part's error is returned: those before it are written, so
- * it becomes that of the documents which are left. Of the first part, and of a client that is gone, it is thrown.
+ * Does something for a part of a run. A later part's error is returned: those before it are written, so it becomes that of the
+ * documents which are left. Of the first part, and of a client that is gone, it is thrown.
  */
-async function appendPart(
-  { documents }: ApiContext,
-  part: AppendRun,
-  options: WriteOptions,
-  turn: Turn,
+async function orFailure<T>(
   isFirst: boolean,
-): Promise<AppendResult | AppError | null> {
+  { signal }: WriteOptions,
+  work: () => Promise<T>,
+): Promise<T | AppError> {
   try {
-    await turn.take();
-    return await documents.append(part, options);
+    return await work();
   } catch (error) {
-    if (isFirst || options.signal.aborted) throw error;
+    if (isFirst || signal.aborted) throw error;
     return toAppError(error);
   }
 }
