@@ -125,9 +125,11 @@ export class BodyWork {
 
   #samples(run: DocumentRun, shapes: Float64Array): Map<number, Uint8Array> {
     const samples = new Map<number, Uint8Array>();
-    for (const [nth, shape] of shapes.entries()) {
-      if (this.#sampleBytes >= SAMPLES_BYTES) break;
-      if (this.#sampled.has(shape)) continue;
+    let last = Number.NaN;
+    for (let nth = 0; nth < shapes.length && this.#sampleBytes < SAMPLES_BYTES; nth++) {
+      const shape = shapes[nth]!;
+      if (shape === last || this.#sampled.has(shape)) continue;
+      last = shape;
       const sample = this.bytes.slice(run.sourceStart(nth), run.sourceStop(nth));
       this.#sampled.add(shape);
       this.#sampleBytes += sample.length;
@@ -139,14 +141,14 @@ export class BodyWork {
   #pack({ messages, areBlocksKnown, ...run }: PackJob): Uint8Array[] {
     allowBlocks(areBlocksKnown);
     const batch = { ...run, bytes: this.bytes, indexNames: [] };
-    return messages.map(({ head, first, count }) =>
-      encodeAppends(
-        head,
-        batch,
-        Uint32Array.from({ length: count }, (_, nth) => first + nth),
-      ),
-    );
+    return messages.map(({ head, first, count }) => encodeAppends(head, batch, placesFrom(first, count)));
   }
+}
+
+function placesFrom(first: number, count: number): Uint32Array {
+  const places = new Uint32Array(count);
+  for (let nth = 0; nth < count; nth++) places[nth] = first + nth;
+  return places;
 }
 
 /** Memory of a result that can be handed over. */
