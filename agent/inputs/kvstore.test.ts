@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, type TestContext as Run, test } from "node:test";
 import { setTimeout as pause, setImmediate as turn } from "node:timers/promises";
 import { convert } from "#proto/kit/schema.ts";
+import { freePort } from "#test/harness/free-ports.ts";
 import { eventsOf, type TestContext, testContext } from "#test/support/agent/recording-output.ts";
 import { KvstoreInput, kvstoreInput } from "./kvstore.ts";
 import { RedisClient } from "./redis/client.ts";
@@ -20,15 +20,6 @@ let server: ChildProcess | undefined;
 let folder = "";
 let port = 0;
 let client: RedisClient;
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port: free } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, "close");
-  return free;
-}
 
 const optionsOf = (password: string) => ({
   host: "127.0.0.1",

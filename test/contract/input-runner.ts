@@ -1,7 +1,5 @@
 /** Runs one input: collects its events and keeps its state in memory. */
 
-import { once } from "node:events";
-import { createServer } from "node:net";
 import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import type { FedRecord, InputContext, InputDeadLetter, IntakeShares } from "#hub/pipeline/plugins/input.ts";
 import { compilePipeline, loadAllPlugins } from "#hub/pipeline/program/compile.ts";
@@ -174,14 +172,4 @@ export function plain(event: Event): JsonObject {
   const fields = JSON.parse(event.toJson()) as JsonObject;
   delete fields["@timestamp"];
   return fields;
-}
-
-/** Returns a port that is free now. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
 }

@@ -2,26 +2,16 @@
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
 import { appendFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { startAgent } from "#test/harness/agent.ts";
 import { assertExactlyOnce } from "#test/harness/exactly-once.ts";
+import { freePort } from "#test/harness/free-ports.ts";
 import { TestHub } from "#test/harness/hub.ts";
 import { SequenceLog } from "#test/harness/sequence-log.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, "close");
-  return port;
-}
 
 /** Starts a program that ends with the workspace. */
 function run(workspace: Workspace, command: string, args: readonly string[]): void {

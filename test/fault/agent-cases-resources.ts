@@ -4,20 +4,12 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { connect as connectTo, createServer } from "node:net";
+import { connect as connectTo } from "node:net";
 import { join } from "node:path";
 import { connect as connectSecurely } from "node:tls";
+import { freePort } from "#test/harness/free-ports.ts";
 import { SequenceLog } from "#test/harness/sequence-log.ts";
 import { type Cases, metric, type Place, until } from "./agent-case.ts";
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, "close");
-  return port;
-}
 
 /** Makes files of one line each; returns the lines. */
 function manyFiles(p: Place, count: number): string[] {

@@ -5,7 +5,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import type { TestContext } from "node:test";
-import { freePort } from "#test/contract/input-runner.ts";
+import { freePort } from "#test/harness/free-ports.ts";
 import { TestHub } from "./hub.ts";
 import { count, searchAll } from "./search.ts";
 import { until, untilSteady } from "./until.ts";

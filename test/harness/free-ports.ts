@@ -21,6 +21,12 @@ export async function freePorts(count: number): Promise<number[]> {
   return [...ports];
 }
 
+/** Returns one; see `freePorts`. */
+export async function freePort(): Promise<number> {
+  const [port] = await freePorts(1);
+  return port!;
+}
+
 async function isFree(port: number): Promise<boolean> {
   const server = createServer().listen(port, "127.0.0.1");
   try {

@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "#test/contract/input-runner.ts";
+import { freePort } from "#test/harness/free-ports.ts";
 import { until } from "./until.ts";
 
 const LIBRARIES = join(process.env["KAFKA_HOME"] ?? "/opt/kafka", "libs");

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { chownSync, existsSync, globSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "#test/contract/input-runner.ts";
+import { freePort } from "#test/harness/free-ports.ts";
 
 /** The server refuses to run as root. */
 const NOBODY = 65_534;

@@ -2,10 +2,10 @@
 
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { resolve } from "node:path";
 import { connect, setDefaultCACertificates, type TLSSocket } from "node:tls";
 import { issueOwnCertificate } from "#test/harness/certificates.ts";
+import { freePort } from "#test/harness/free-ports.ts";
 import { type Settings, TestHub } from "#test/harness/hub.ts";
 import { keepSecret } from "#test/harness/secrets.ts";
 import { Workspace } from "#test/harness/workspace.ts";
@@ -128,10 +128,3 @@ function command(args: readonly string[], input = ""): string {
 }
 
 /** The public address must be known before the hub listens. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, HOST, listening));
-  const address = server.address();
-  await new Promise((closed) => server.close(closed));
-  return typeof address === "object" && address !== null ? address.port : 0;
-}

@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { deflateSync } from "node:zlib";
-import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
+import { InputWorld, plain } from "#test/contract/input-runner.ts";
+import { freePort } from "#test/harness/free-ports.ts";
 import { LumberjackReader } from "./beats.ts";
 
 function frame(kind: string, ...numbers: number[]): Buffer {

@@ -9,7 +9,8 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "nod
 import { FairShares } from "#proto/kit/fair-shares.ts";
 import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
 import { MIB } from "#proto/kit/units.ts";
-import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
+import { InputWorld, plain } from "#test/contract/input-runner.ts";
+import { freePort } from "#test/harness/free-ports.ts";
 
 interface Answer {
   readonly status: number;

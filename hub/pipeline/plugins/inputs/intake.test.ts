@@ -4,7 +4,8 @@ import { connect as connectHttp2 } from "node:http2";
 import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { AppError } from "#proto/kit/errors.ts";
-import { freePort, InputWorld } from "#test/contract/input-runner.ts";
+import { InputWorld } from "#test/contract/input-runner.ts";
+import { freePort } from "#test/harness/free-ports.ts";
 
 interface GrpcAnswer {
   readonly status: string;

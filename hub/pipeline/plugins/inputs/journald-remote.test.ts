@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { zstdCompressSync } from "node:zlib";
 import { FairShares } from "#proto/kit/fair-shares.ts";
-import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
+import { InputWorld, plain } from "#test/contract/input-runner.ts";
+import { freePort } from "#test/harness/free-ports.ts";
 import { JournalExportReader, MAX_FIELD_BYTES } from "./stream/journal-export.ts";
 
 const JOURNAL = "84a2f7800ebf42e6a4e30445563cc89e";

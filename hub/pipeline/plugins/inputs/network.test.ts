@@ -10,8 +10,9 @@ import { connect as connectTls } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { faultLog } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import { sendingLogger } from "#proto/kit/log.ts";
-import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
+import { InputWorld, plain } from "#test/contract/input-runner.ts";
 import { issueCertificate, issueOwnCertificate, makeAuthority } from "#test/harness/certificates.ts";
+import { freePort } from "#test/harness/free-ports.ts";
 import { TestClock } from "#test/support/agent/recording-output.ts";
 
 async function run(

@@ -4,7 +4,8 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type TestContext, test } from "node:test";
 import { parseSchedule } from "#hub/pipeline/formats/schedule.ts";
-import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
+import { InputWorld, plain } from "#test/contract/input-runner.ts";
+import { freePort } from "#test/harness/free-ports.ts";
 
 async function service(
   t: TestContext,

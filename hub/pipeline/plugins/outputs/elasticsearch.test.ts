@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { planPipelines } from "#hub/pipeline/program/plan.ts";
-import { freePort } from "#test/contract/input-runner.ts";
 import { OutputWorld } from "#test/contract/output-runner.ts";
+import { freePort } from "#test/harness/free-ports.ts";
 
 interface Seen {
   readonly method: string;

@@ -10,8 +10,9 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { Redis } from "ioredis";
-import { freePort, InputWorld } from "#test/contract/input-runner.ts";
+import { InputWorld } from "#test/contract/input-runner.ts";
 import { OutputWorld } from "#test/contract/output-runner.ts";
+import { freePort } from "#test/harness/free-ports.ts";
 
 /** Takes connections; returns what they brought. */
 async function peer(t: TestContext, serve: (socket: Socket) => void): Promise<number> {

@@ -7,8 +7,9 @@ import { type TestContext, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { OTLP_LOGS_ANSWER } from "#hub/pipeline/formats/otlp-logs-schema.ts";
 import { decodeOtlpProtobuf, otlpEvents } from "#hub/pipeline/plugins/inputs/intake/otlp-logs.ts";
-import { freePort, InputWorld, plain } from "#test/contract/input-runner.ts";
+import { InputWorld, plain } from "#test/contract/input-runner.ts";
 import { OutputWorld } from "#test/contract/output-runner.ts";
+import { freePort } from "#test/harness/free-ports.ts";
 
 interface Request {
   readonly url: string;
