@@ -121,7 +121,7 @@ export const RESOURCE_CASES: Cases = {
     }
     writeFileSync(config, "shipper.inputs: nonsense\n");
     process.kill(agent.pid, "SIGHUP");
-    await until(async () => /changed settings are wrong/.test(p.said()));
+    await until(async () => /changed settings are invalid/.test(p.said()));
     p.write(log, "a.log", 300);
     await p.proves(log);
   },
