@@ -4,7 +4,8 @@
  * is collected.
  *
  * One request after the other is sent to the same hub first. What earlier ones left behind counts too then: the sum is never too
- * small. Those for which it is above the limit are sent to a hub of their own, started anew.
+ * small. Those for which it is above the limit are sent to hubs of their own, started anew: up to three, of which the least
+ * counts, as when garbage is collected is chance.
  *
  * It can't see: what a request takes after its client has left it, memory of other processes (nats-server), pages that aren't
  * resident, and what requests of several clients take together.
@@ -20,6 +21,8 @@ import { peakResidentBytes, residentBytes } from "#test/harness/processes.ts";
 const LIMIT_BYTES = 256 * MIB;
 /** Longest wait for an answer, ms; then the client leaves. */
 const ANSWER_MS = 5_000;
+/** Hubs that a request is sent to alone, at most. */
+const RUNS = 3;
 /** Requests that are told. */
 const TOLD = 10;
 /** Writing it to clear_refs sets the peak back to what is resident now (proc(5)). */
@@ -53,20 +56,28 @@ export async function memoryCosts(
   hub: MeasuredHub,
   requests: readonly PlainRequest[],
 ): Promise<readonly MemoryCost[]> {
-  let before = residentBytes(hub.pid);
+  const before = residentBytes(hub.pid);
   const costs: MemoryCost[] = [];
   for (const asked of requests) costs.push(await measured(hub, asked, before, false));
   costs.sort((a, b) => b.bytes - a.bytes);
   for (const [at, { asked, bytes }] of costs.entries()) {
     if (bytes <= LIMIT_BYTES) break;
+    costs[at] = await measuredAlone(hub, asked);
+  }
+  return costs.sort((a, b) => b.bytes - a.bytes).slice(0, TOLD);
+}
+
+async function measuredAlone(hub: MeasuredHub, asked: PlainRequest): Promise<MemoryCost> {
+  let least: MemoryCost | undefined;
+  for (let run = 0; run < RUNS && (least === undefined || isTooLarge(least)); run++) {
     await hub.stop();
     await hub.start();
     // What each first search loads isn't this one's.
     await send(hub, { method: "GET", path: "/_search?q=nothing", headers: {}, body: "" });
-    before = residentBytes(hub.pid);
-    costs[at] = await measured(hub, asked, before, true);
+    const cost = await measured(hub, asked, residentBytes(hub.pid), true);
+    if (least === undefined || cost.bytes < least.bytes) least = cost;
   }
-  return costs.sort((a, b) => b.bytes - a.bytes).slice(0, TOLD);
+  return least!;
 }
 
 /** Returns whether a request takes too much. */
