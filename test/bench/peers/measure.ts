@@ -15,8 +15,8 @@ const QUIET_SECONDS = 0.3;
 const QUIET_MS = 7_000;
 const MOST_WAITS = 40;
 /** A question is repeated until it is warm, then until there is enough of its CPU to be read from the system's ticks. */
-const WARM_MS = 2_000;
-const MEASURED_MS = 4_000;
+const WARM_MS = 1_000;
+const MEASURED_MS = 3_000;
 const LEAST_ASKED = 20;
 const MOST_ASKED = 2_000;
 /** A number of values is estimated this well. */
