@@ -66,13 +66,13 @@ test("no installed package has a signature that isn't its registry's", (t) => {
   assert.deepEqual(invalid, [], said);
 });
 
-const PACKAGE = { name: "ms", version: "2.1.3", registry: "https://registry.npmjs.org/" };
+const PACKAGE = { name: "ms", version: "2.1.3", registry: "https://registry.example/" };
 const PRINTED: readonly (readonly [what: string, printed: string, outcome: Partial<SignatureOutcome>])[] = [
   ["all signatures right", '{"invalid":[],"missing":[]}', { invalid: [], isVerified: true }],
   [
     "a signature that is wrong",
     JSON.stringify({ invalid: [{ ...PACKAGE, code: "EINTEGRITYSIGNATURE" }], missing: [] }),
-    { invalid: ["ms@2.1.3 of https://registry.npmjs.org/: EINTEGRITYSIGNATURE"], isVerified: true },
+    { invalid: ["ms@2.1.3 of https://registry.example/: EINTEGRITYSIGNATURE"], isVerified: true },
   ],
   [
     "a signature that is missing",
@@ -80,7 +80,7 @@ const PRINTED: readonly (readonly [what: string, printed: string, outcome: Parti
     {
       invalid: [],
       isVerified: true,
-      said: "0 packages with a wrong signature, 1 without one: ms@2.1.3 of https://registry.npmjs.org/",
+      said: "0 packages with a wrong signature, 1 without one: ms@2.1.3 of https://registry.example/",
     },
   ],
   [
