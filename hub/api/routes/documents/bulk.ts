@@ -135,24 +135,13 @@ async function writeItems(
   for (let at = 0; at < items.length; at += ITEMS_AT_A_TIME) {
     if (at > 0) await setImmediate();
     if (signal.aborted) throw new AppError("cancelled", LEFT);
-    const refusal = await turnRefused(turn, answer.isEmpty);
+    const refusal = await orFailure(answer.isEmpty, options, () => turn.take());
     if (refusal !== undefined) {
       for (const item of items.slice(at))
         answer.addFailures(JSON.stringify({ [item.kind]: failureBody(parts, item, refusal) }), 1);
       return;
     }
     await writePart(parts, items.slice(at, at + ITEMS_AT_A_TIME), options, answer, signal);
-  }
-}
-
-/** Takes the turn. Where items are written, a refusal is returned: it is that of the items which are left. */
-async function turnRefused(turn: Turn, isFirst: boolean): Promise<AppError | undefined> {
-  try {
-    await turn.take();
-    return undefined;
-  } catch (error) {
-    if (isFirst) throw error;
-    return toAppError(error);
   }
 }
 
@@ -204,8 +193,8 @@ async function broughtBack(run: AppendRun, signal: AbortSignal): Promise<AppendR
 }
 
 /**
- * Does something for a part of a run. A later part's error is returned: those before it are written, so it becomes that of the
- * documents which are left. Of the first part, and of a client that is gone, it is thrown.
+ * Does something for a part of a request. A later part's error is returned: the parts before it are written, so it becomes the
+ * error of the items that are left. The error of the first part, and of a client that is gone, is thrown.
  */
 async function orFailure<T>(
   isFirst: boolean,
