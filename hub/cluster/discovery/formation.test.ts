@@ -65,15 +65,10 @@ describe("a hub of three enters its cluster", () => {
   });
 });
 
+const OWN = { node: "hub-1", cluster: "tailrace", id: "uuid-1", size: 3, store: "empty" as const };
+
 describe("a hub refuses to start beside one", () => {
-  const own = {
-    node: "hub-1",
-    cluster: "tailrace",
-    id: "uuid-1",
-    size: 3,
-    store: "empty" as const,
-    grows: "",
-  };
+  const own = { ...OWN, grows: "" };
   for (const [name, other, message] of [
     ["of another cluster", { cluster: "other" }, /cluster\.name is "tailrace": set the same/],
     ["of its own name", { node: "hub-1" }, /set node\.name to a name of its own/],
@@ -97,14 +92,7 @@ describe("a hub refuses to start beside one", () => {
 });
 
 describe("a single hub with data", () => {
-  const own = {
-    node: "hub-1",
-    cluster: "tailrace",
-    id: "uuid-1",
-    size: 3,
-    store: "empty" as const,
-    grows: "uuid-1",
-  };
+  const own = { ...OWN, grows: "uuid-1" };
   for (const [name, store, grows, message] of [
     ["founds a cluster with hubs that have no store", "empty", "", undefined],
     ["goes on founding it after it was killed", "founding", "uuid-1", undefined],
