@@ -8,10 +8,10 @@
 const LARGE_BYTES = 32 * 1024;
 
 /**
- * Frees bytes that are not read again; they and every view of their memory become empty. Bytes that
+ * Frees bytes or numbers that are not read again; they and every view of their memory become empty. Bytes that
  * are a part of larger memory, or of memory shared by threads, are kept.
  */
-export function freeBytes({ buffer, byteLength }: Uint8Array): void {
+export function freeBytes({ buffer, byteLength }: ArrayBufferView): void {
   if (byteLength < LARGE_BYTES || byteLength !== buffer.byteLength) return;
   if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
 }

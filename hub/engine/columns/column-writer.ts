@@ -64,7 +64,7 @@ export function writeColumn(
   numbers: ColumnNumbers,
 ): ColumnEntry {
   const { docs, values, count, isSingle = false } = input;
-  const blocks = new ColumnBlocks(docCount, numbers, count);
+  const blocks = new ColumnBlocks(file, docCount, numbers);
   let from = 0;
   for (let firstDoc = 0; firstDoc < docCount; firstDoc += COLUMN_BLOCK) {
     let to = from;
@@ -72,13 +72,23 @@ export function writeColumn(
     blocks.add(isSingle ? null : docs, values, from, to);
     from = to;
   }
-  return blocks.finish(file);
+  return blocks.finish();
 }
 
-/** The blocks of a column, each of the next 1024 documents. */
+/** Bytes of blocks that are written together. */
+const WRITTEN_BYTES = 64 * 1024;
+
+/**
+ * Writes the blocks of a column, each of the next 1024 documents, as they come. Nothing else may be written to the file from
+ * the first block until `finish`.
+ */
 export class ColumnBlocks {
+  readonly #file: SegmentFileWriter;
   readonly #numbers: ColumnNumbers;
-  readonly #data: ByteBuffer;
+  /** Where the file stood at the start. */
+  readonly #start: number;
+  /** Blocks that aren't written yet. */
+  readonly #data = new ByteBuffer(WRITTEN_BYTES / 16);
   readonly #index: ByteBuffer;
   #valueCount = 0;
   #multiValued = false;
@@ -86,10 +96,10 @@ export class ColumnBlocks {
   #min = Number.POSITIVE_INFINITY;
   #max = Number.NEGATIVE_INFINITY;
 
-  /** `expected`: about how many values there are. */
-  constructor(docCount: number, numbers: ColumnNumbers, expected: number) {
+  constructor(file: SegmentFileWriter, docCount: number, numbers: ColumnNumbers) {
+    this.#file = file;
+    this.#start = file.length;
     this.#numbers = numbers;
-    this.#data = new ByteBuffer(expected * 2 + 64);
     this.#index = new ByteBuffer(Math.ceil(docCount / COLUMN_BLOCK) * BLOCK_ENTRY_BYTES);
   }
 
@@ -102,7 +112,7 @@ export class ColumnBlocks {
   add(docs: ColumnValues["docs"] | null, values: ColumnValues["values"], from: number, to: number): void {
     const data = this.#data;
     const block = {
-      dataAt: data.length,
+      dataAt: this.#file.length - this.#start + data.length,
       firstValue: this.#valueCount,
       min: 0,
       max: 0,
@@ -122,10 +132,13 @@ export class ColumnBlocks {
     }
     writeEntry(this.#index, block, to > from, this.#numbers);
     this.#valueCount += to - from;
+    if (data.length >= WRITTEN_BYTES) this.#write();
   }
 
-  /** Writes all blocks and returns the column's entry. */
-  finish(file: SegmentFileWriter): ColumnEntry {
+  /** Writes the rest and returns the column's entry. */
+  finish(): ColumnEntry {
+    this.#write();
+    const data: Extent = [this.#start, this.#file.length - this.#start];
     const isEmpty = this.#valueCount === 0;
     return {
       numbers: this.#numbers,
@@ -134,9 +147,14 @@ export class ColumnBlocks {
       safe: this.#isSafe,
       min: isEmpty ? 0 : this.#min,
       max: isEmpty ? 0 : this.#max,
-      index: file.write(this.#index.view()),
-      data: file.write(this.#data.view()),
+      index: this.#file.write(this.#index.view()),
+      data,
     };
+  }
+
+  #write(): void {
+    this.#file.write(this.#data.view());
+    this.#data.clear();
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { grown } from "#hub/engine/bytes/byte-buffer.ts";
 import type { BlockColumn } from "#hub/engine/columns/block-column.ts";
-import { ColumnBlocks, type ColumnNumbers } from "#hub/engine/columns/column-writer.ts";
+import { ColumnBlocks, type ColumnEntry, type ColumnNumbers } from "#hub/engine/columns/column-writer.ts";
 import type { SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
 import { COLUMN_BLOCK, type ValueBlock } from "#hub/engine/searcher/searcher.ts";
 import type { FieldEntry } from "../segment/directory.ts";
@@ -40,9 +40,9 @@ export function* mergeColumn(
     column: input.segment.rawColumn(name),
     ordinals: ordinals[index] ?? null,
   }));
-  const values = yield* mergeBlocks(parts, docCount, numbersOf(kind));
+  const values = yield* mergeBlocks(parts, docCount, file, numbersOf(kind));
   if (values.valueCount === 0) return undefined;
-  const written = values.finish(file);
+  const written = values.finish();
   if (kind !== "geo") return { kind, values: written };
   const longitudes = inputs.map((input) => ({
     input,
@@ -52,7 +52,7 @@ export function* mergeColumn(
   return {
     kind,
     values: written,
-    longitudes: (yield* mergeBlocks(longitudes, docCount, "signed")).finish(file),
+    longitudes: (yield* mergeBlocks(longitudes, docCount, file, "signed")).finish(),
   };
 }
 
@@ -61,13 +61,14 @@ export function* mergeDocumentColumn(
   part: "version" | "seqNo",
   inputs: readonly MergeInput[],
   docCount: number,
-): Generator<void, ColumnBlocks> {
+  file: SegmentFileWriter,
+): Generator<void, ColumnEntry> {
   const parts = inputs.map((input) => ({
     input,
     column: input.segment.documentColumn(part),
     ordinals: null,
   }));
-  return yield* mergeBlocks(parts, docCount, "signed");
+  return (yield* mergeBlocks(parts, docCount, file, "signed")).finish();
 }
 
 /** The column of one segment; null without. */
@@ -78,16 +79,16 @@ interface Part {
   readonly ordinals: Int32Array | null;
 }
 
-/** Packs the values block by block as they are read: a column of all documents would take 12 bytes of each. */
+/** Packs and writes the values block by block as they are read: a column of all documents would take 12 bytes of each. */
 function* mergeBlocks(
   parts: readonly Part[],
   docCount: number,
+  file: SegmentFileWriter,
   numbers: ColumnNumbers,
 ): Generator<void, ColumnBlocks> {
-  const total = parts.reduce((sum, { column }) => sum + (column?.entry.valueCount ?? 0), 0);
   const isExact = parts.some(({ column }) => column?.entry.safe === false);
   const isSingle = parts.every(({ column }) => column?.entry.multiValued !== true);
-  const merged = new MergedColumn(new ColumnBlocks(docCount, numbers, total), docCount, isSingle, isExact);
+  const merged = new MergedColumn(new ColumnBlocks(file, docCount, numbers), docCount, isSingle, isExact);
   let pause = PAUSE_EVERY;
   for (const { input, column, ordinals } of parts) {
     if (column === null) continue;

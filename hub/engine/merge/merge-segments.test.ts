@@ -132,6 +132,45 @@ suite("merged segments", () => {
     rmSync(dirname(spoolPath), { recursive: true });
   });
 
+  test("columns of many values are written as they come, and lists of all documents are freed at once", (t) => {
+    const perSegment = 9_000;
+    const valueOf = (doc: number): number => (doc * 0x9e37_79b1) % 2 ** 31;
+    const segments = [0, 1].map((segment) =>
+      segmentOf(
+        Array.from({ length: perSegment }, (_, doc) => ({
+          n: valueOf(segment * perSegment + doc),
+          k: `k${doc}`,
+        })),
+      ),
+    );
+    const freed: number[] = [];
+    const free = t.mock.method(ArrayBuffer.prototype, "transfer", function (this: ArrayBuffer, size: number) {
+      freed.push(this.byteLength);
+      return structuredClone(this, { transfer: [this] }).slice(0, size);
+    });
+    const sink = new MemorySink();
+    const writes = t.mock.method(sink, "write");
+    const inputs = segments.map((segment) => ({ segment, live: null }));
+    for (const _ of mergeSegments(numberDocuments(inputs), sink, { usesKernel: true }));
+    free.mock.restore();
+    const docs = 2 * perSegment;
+    // Hashes of ids, documents of their index, its fingerprints, and the new numbers of two dictionaries.
+    const lists = [4 * docs, 4 * docs, 2 * docs, 4 * perSegment, 4 * perSegment];
+    for (const sizeBytes of new Set(lists))
+      assert.ok(
+        freed.filter((size) => size === sizeBytes).length >=
+          lists.filter((size) => size === sizeBytes).length,
+        `${sizeBytes} bytes of ${freed.join(" ")}`,
+      );
+    const result = new Segment(SegmentFile.ofMemory("merged", sink.buffer.view().slice()));
+    const column = result.rawColumn("n")!;
+    const { entry } = column;
+    assert.ok(entry.data[1] > 64 * 1024, `${entry.data[1]} bytes`);
+    const whole = writes.mock.calls.filter(({ arguments: [bytes] }) => bytes.length === entry.data[1]);
+    assert.equal(whole.length, 0);
+    for (let doc = 0; doc < docs; doc++) assert.equal(column.first(doc), valueOf(doc));
+  });
+
   test("stored blocks with the final compression are copied unchanged", () => {
     const text = "x".repeat(1000);
     const documents = (from: number) => Array.from({ length: 700 }, (_, n) => ({ n: from + n, text }));

@@ -3,6 +3,7 @@
  * and stored documents copied. A generator, so that its owner decides when it continues.
  */
 
+import { ByteBuffer } from "#hub/engine/bytes/byte-buffer.ts";
 import { type ByteSink, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
 import { type DocumentColumns, isColumnar, KernelColumns } from "#hub/engine/stored/columnar-packing.ts";
 import {
@@ -13,6 +14,7 @@ import {
   StoredWriter,
 } from "#hub/engine/stored/stored.ts";
 import { PlainBlock } from "#hub/engine/stored/stored-blocks.ts";
+import { freeBytes } from "#proto/kit/free-bytes.ts";
 import type { FieldEntry, SegmentDirectory } from "../segment/directory.ts";
 import { hashId, newIdSeed, writeIdIndex } from "../segment/id-index.ts";
 import { fullPresence, type PresenceEntry, writePresence } from "../segment/presence.ts";
@@ -52,27 +54,19 @@ export function* mergeSegments(
   const docCount = mergedDocCount(inputs);
   const file = new SegmentFileWriter(sink);
   const source = yield* mergeSources(inputs, file, options);
-  const idSeed = newIdSeed();
-  const idHashes = new Uint32Array(docCount);
-  let hashed = 0;
-  const writeIds = yield* mergeIds(inputs, (ids, from, to) => {
-    idHashes[hashed++] = hashId(ids, from, to, idSeed);
-  });
+  const ids = yield* mergeIds(inputs, file, docCount);
   const fields: Record<string, FieldEntry> = {};
   const names = new Set(inputs.flatMap(({ segment }) => segment.fieldNames()));
   for (const name of names) {
     const entry = yield* mergeField(name, inputs, file, { docCount, usesKernel, spoolPath });
     if (entry !== null) fields[name] = entry;
   }
-  const versions = yield* mergeDocumentColumn("version", inputs, docCount);
-  const seqNos = yield* mergeDocumentColumn("seqNo", inputs, docCount);
   const directory: SegmentDirectory = {
     docs: docCount,
-    version: versions.finish(file),
-    seqNo: seqNos.finish(file),
+    version: yield* mergeDocumentColumn("version", inputs, docCount, file),
+    seqNo: yield* mergeDocumentColumn("seqNo", inputs, docCount, file),
     source,
-    ids: writeIds(file),
-    idIndex: writeIdIndex(file, idSeed, idHashes),
+    ...ids,
     fields,
   };
   file.finish(directory);
@@ -100,8 +94,12 @@ function* mergeField(
     ...how,
   });
   if (terms.entry !== null) entry.terms = terms.entry;
-  if (norms !== null) entry.norms = file.write(norms);
+  if (norms !== null) {
+    entry.norms = file.write(norms);
+    freeBytes(norms);
+  }
   const column = yield* mergeColumn(name, inputs, docCount, file, terms.ordinals);
+  for (const ordinals of terms.ordinals) if (ordinals !== null) freeBytes(ordinals);
   if (column !== undefined) entry.column = column;
   yield;
   return entry;
@@ -114,7 +112,10 @@ function mergePresence(
   docCount: number,
 ): PresenceEntry {
   if (inputs.every(({ segment }) => segment.presence(name) === null)) return fullPresence(docCount);
-  return writePresence(file, docsWith(name, inputs), docCount);
+  const docs = docsWith(name, inputs);
+  const entry = writePresence(file, docs, docCount);
+  freeBytes(new Uint8Array(docs.buffer));
+  return entry;
 }
 
 /** Documents that have a field, under their new numbers. */
@@ -161,7 +162,8 @@ function* mergeSources(
   const own = columns === undefined && usesKernel ? new KernelColumns(mergeKernel()) : null;
   try {
     const writer = new StoredWriter(SOURCE_BLOCK_BYTES, own ?? columns ?? ZSTD_LEVEL, file);
-    for (const input of inputs) yield* copySources(input, writer);
+    const packed = new ByteBuffer();
+    for (const input of inputs) yield* copySources(input, packed, writer);
     return writer.finish(file);
   } finally {
     own?.release();
@@ -169,11 +171,15 @@ function* mergeSources(
 }
 
 /** Copies columnar blocks as they are, and makes such of others. */
-function* copySources({ segment, live, newDocs }: MergeInput, writer: StoredWriter): Generator<void, void> {
+function* copySources(
+  { segment, live, newDocs }: MergeInput,
+  room: ByteBuffer,
+  writer: StoredWriter,
+): Generator<void, void> {
   const stored = segment.stored("source");
   const last = stored.blockCount - 1;
   for (let number = 0; number <= last; number++) {
-    const packed = stored.packed(number);
+    const packed = stored.packed(number, room);
     const first = stored.firstDoc(number);
     const block = live === null && number < last && isColumnar(packed) ? null : openBlock(packed);
     // The last one may be short: what follows fills it up.
@@ -189,29 +195,43 @@ function* copySources({ segment, live, newDocs }: MergeInput, writer: StoredWrit
   }
 }
 
-/** Merges the ids, which `sink` gets as well. The file is written to by the returned function only. */
+/** Merges the ids and their index; yields between blocks. Throws data_corrupt. */
 function* mergeIds(
   inputs: readonly MergeInput[],
-  sink: IdSink,
-): Generator<void, (file: SegmentFileWriter) => StoredEntry> {
-  const writer = new StoredWriter(ID_BLOCK_BYTES, ZSTD_LEVEL);
-  for (const input of inputs) yield* copyIds(input, writer, sink);
-  return (file) => writer.finish(file);
+  file: SegmentFileWriter,
+  docCount: number,
+): Generator<void, Pick<SegmentDirectory, "ids" | "idIndex">> {
+  const writer = new StoredWriter(ID_BLOCK_BYTES, ZSTD_LEVEL, file);
+  const seed = newIdSeed();
+  const hashes = new Uint32Array(docCount);
+  let hashed = 0;
+  const sink: IdSink = (ids, from, to) => {
+    hashes[hashed++] = hashId(ids, from, to, seed);
+  };
+  const packed = new ByteBuffer();
+  for (const input of inputs) yield* copyIds(input, packed, writer, sink);
+  const ids = writer.finish(file);
+  const idIndex = writeIdIndex(file, seed, hashes);
+  freeBytes(hashes);
+  return { ids, idIndex };
 }
 
 function* copyIds(
   { segment, live, newDocs }: MergeInput,
+  room: ByteBuffer,
   writer: StoredWriter,
   sink: IdSink,
 ): Generator<void, void> {
   const stored = segment.stored("ids");
   const last = stored.blockCount - 1;
   for (let number = 0; number <= last; number++) {
-    const packed = stored.packed(number);
+    const packed = stored.packed(number, room);
     const first = stored.firstDoc(number);
     const isCopied = live === null && number < last && isLasting(packed);
     if (isCopied) writer.addPacked(packed, stored.firstDoc(number + 1) - first);
-    yield* copyLive(openPlain(packed), first, newDocs, isCopied ? null : writer, sink);
+    const block = openPlain(packed);
+    yield* copyLive(block, first, newDocs, isCopied ? null : writer, sink);
+    block.free();
     yield;
   }
 }

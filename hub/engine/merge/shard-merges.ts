@@ -7,6 +7,7 @@ import { ShardSegment, segmentFileName } from "#hub/engine/commit/shard-segment.
 import { FileSink, SegmentFile } from "#hub/engine/files/segment-file.ts";
 import { Segment } from "#hub/engine/segment/segment.ts";
 import { toAppError } from "#proto/kit/errors.ts";
+import { freeBytes } from "#proto/kit/free-bytes.ts";
 import { comparePositions } from "#proto/position.ts";
 import { type MergeInput, numberDocuments } from "./merge-input.ts";
 import { mergeSegments } from "./merge-segments.ts";
@@ -126,8 +127,10 @@ export class ShardMerges {
   /** One slice of the current merge; true if there is more to do, of it or of another. */
   #step(task: MergeTask): boolean {
     const documents = this.#documents;
+    let merged: ShardSegment | null;
     try {
       if (!task.step()) return true;
+      merged = task.finish();
     } catch (error) {
       this.#task = null;
       task.abandon();
@@ -137,7 +140,6 @@ export class ShardMerges {
       return true;
     }
     this.#task = null;
-    const merged = task.finish();
     const at = documents.segments.indexOf(task.inputs[0]!);
     documents.segments = documents.segments.filter((entry) => !task.inputs.includes(entry));
     if (merged !== null) documents.segments.splice(at, 0, merged);
@@ -186,10 +188,15 @@ export class MergeTask {
     return false;
   }
 
-  /** The merged segment with the deletions made since the start; null if no document is left. */
+  /** The merged segment with the deletions made since the start; null if no document is left. Throws what writing throws. */
   finish(): ShardSegment | null {
     this.#sink.finish();
+    const merged = this.#open();
     this.#releaseInputs();
+    return merged;
+  }
+
+  #open(): ShardSegment | null {
     const segment = new Segment(SegmentFile.open(this.#name, this.#path));
     if (segment.docCount === 0) {
       segment.release();
@@ -218,7 +225,10 @@ export class MergeTask {
   }
 
   #releaseInputs(): void {
-    for (const { segment } of this.#merging) segment.release();
+    for (const { segment, newDocs } of this.#merging) {
+      segment.release();
+      freeBytes(newDocs);
+    }
   }
 }
 

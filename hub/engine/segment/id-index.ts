@@ -6,6 +6,7 @@
 import { randomInt } from "node:crypto";
 import { readU32 } from "#hub/engine/bytes/byte-buffer.ts";
 import type { Extent, SegmentFile, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
+import { freeBytes } from "#proto/kit/free-bytes.ts";
 import { hashTerm } from "../analysis/tokenizers/ascii-tokenizer.ts";
 
 export interface IdIndexEntry {
@@ -53,13 +54,15 @@ export function writeIdIndex(
     docs[place] = doc;
     fingerprints[place] = hashes[doc]! & 0xffff;
   }
-  return {
+  const entry = {
     seed,
     bits,
     starts: file.write(bytesOf(starts)),
     fingerprints: file.write(bytesOf(fingerprints)),
     docs: file.write(bytesOf(docs)),
   };
+  for (const numbers of [starts, next, fingerprints, docs]) freeBytes(numbers);
+  return entry;
 }
 
 /** Reads an id index. */

@@ -196,12 +196,13 @@ export class StoredReader {
     return readU32(this.#index, 8 * number);
   }
 
-  /** A block as it lies in the file. */
-  packed(number: number): Uint8Array {
+  /** A block as it lies in the file; in `room`, until it is used again, where that is given. */
+  packed(number: number, room?: ByteBuffer): Uint8Array {
     const from = readU32(this.#index, 8 * number + 4);
     const isLast = 8 * number + 8 >= this.#index.length;
     const to = isLast ? this.#entry.data[1] : readU32(this.#index, 8 * number + 12);
-    return this.#file.read(this.#entry.data, from, to - from);
+    room?.reserve(to - from);
+    return this.#file.read(this.#entry.data, from, to - from, room?.bytes);
   }
 
   /** Gives back what is kept. */
