@@ -50,7 +50,8 @@ test("a thread that hears no cancel is ended; it comes back with all documents, 
   abort.abort();
   const writing = node.documents.write([put("2", { n: 2 })], { ...options, timeoutMs: 30_000 });
   await assert.rejects(spinning, { code: "unavailable" });
-  assert.match(node.client.failure, /a spin did not end when it was cancelled/);
+  // The second where the machine gives the thread next to nothing of its processors.
+  assert.match(node.client.failure, /a spin did not end when it was cancelled|it did not react/);
   const [written] = await writing;
   assert.equal(written !== undefined && "version" in written && written.version, 1);
   assert.equal((await node.documents.get("a", "1", {}))?.version, 1);

@@ -24,6 +24,7 @@ import {
   type LogServices,
 } from "./host-link.ts";
 import type { CallableHost } from "./shards-client.ts";
+import { type ThreadState, ThreadWatch, WATCH_MS } from "./thread-watch.ts";
 
 /** Counts threads that were started again. */
 export type HostRestarts = Counter<"reason">;
@@ -55,13 +56,6 @@ export interface HostThreadOptions {
   readonly script?: URL;
 }
 
-/** Interval of the looks at the thread. */
-const WATCH_MS = 500;
-/** Time for the answer to a call that was cancelled. */
-const CANCEL_MS = 2_000;
-/** Time for a turn of the thread's loop, and for one in which it waits for the disk. */
-const TURN_LIMIT_MS = 30_000;
-const COMMIT_LIMIT_MS = 120_000;
 /** How long calls wait for a thread that is started again. */
 const READY_MS = 15_000;
 /** How long a thread that was started again may take to reach the position of its predecessor before it serves. */
@@ -73,8 +67,7 @@ interface Life {
   readonly worker: Worker;
   readonly link: HostLink;
   readonly pulse: Int32Array;
-  turns: number;
-  turnedMs: number;
+  readonly watch: ThreadWatch;
 }
 
 export class HostThreadClient implements CallableHost {
@@ -202,7 +195,8 @@ export class HostThreadClient implements CallableHost {
     const channel = portChannel(worker, () => undefined);
     const link = new HostLink({ channel, log, askOther, onReport: (report) => this.#take(life, report) });
     const words = new Int32Array(pulse, 0, BUSY_WORDS);
-    const life: Life = { worker, link, pulse: words, turns: 0, turnedMs: performance.now() };
+    const watch = new ThreadWatch(stateOf(words, undefined));
+    const life: Life = { worker, link, pulse: words, watch };
     let cause: unknown;
     worker.on("error", (error) => {
       cause = error;
@@ -239,19 +233,8 @@ export class HostThreadClient implements CallableHost {
   #watch(): void {
     const life = this.#serving;
     if (life === undefined) return;
-    const nowMs = performance.now();
-    const turns = Atomics.load(life.pulse, TURNS);
-    if (turns !== life.turns) {
-      life.turns = turns;
-      life.turnedMs = nowMs;
-    }
-    const isCommitting = Atomics.load(life.pulse, COMMITTING) === 1;
-    const stillMs = nowMs - life.turnedMs;
-    const { overdue } = life.link;
-    if (!isCommitting && overdue !== undefined && overdue.sinceMs > CANCEL_MS)
-      this.#end(life, `a ${overdue.operation} did not end when it was cancelled`);
-    else if (stillMs > (isCommitting ? COMMIT_LIMIT_MS : TURN_LIMIT_MS))
-      this.#end(life, `it did not react for ${Math.round(stillMs / 1_000)} s`);
+    const reason = life.watch.look(stateOf(life.pulse, life.link.overdue));
+    if (reason !== undefined) this.#end(life, reason);
   }
 
   #end(life: Life, reason: string): void {
@@ -318,4 +301,15 @@ export class HostThreadClient implements CallableHost {
       return [];
     }
   }
+}
+
+function stateOf(pulse: Int32Array, overdue: ThreadState["overdue"]): ThreadState {
+  const { user, system } = process.cpuUsage();
+  return {
+    nowMs: performance.now(),
+    cpuMs: (user + system) / 1_000,
+    turns: Atomics.load(pulse, TURNS),
+    isCommitting: Atomics.load(pulse, COMMITTING) === 1,
+    overdue,
+  };
 }

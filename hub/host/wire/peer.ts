@@ -77,14 +77,12 @@ export class Peer {
     return this.#calls.size;
   }
 
-  /** Operation of the call that was cancelled first and has no answer yet, with the time since then. */
-  get overdue(): { readonly operation: string; readonly sinceMs: number } | undefined {
-    const nowMs = performance.now();
-    let oldest: { readonly operation: string; readonly sinceMs: number } | undefined;
-    for (const { operation, cancelledMs } of this.#calls.values()) {
-      if (cancelledMs === undefined || nowMs - cancelledMs <= (oldest?.sinceMs ?? -1)) continue;
-      oldest = { operation, sinceMs: nowMs - cancelledMs };
-    }
+  /** Operation of the call that was cancelled first and has no answer yet, and when that was: monotonic ms. */
+  get overdue(): { readonly operation: string; readonly cancelledMs: number } | undefined {
+    let oldest: { readonly operation: string; readonly cancelledMs: number } | undefined;
+    for (const { operation, cancelledMs } of this.#calls.values())
+      if (cancelledMs !== undefined && cancelledMs < (oldest?.cancelledMs ?? Number.POSITIVE_INFINITY))
+        oldest = { operation, cancelledMs };
     return oldest;
   }
 
