@@ -74,7 +74,7 @@ const now = (): number => systemClock.now();
 /** Creates the parts without starting them. First compares the log with what the shards remember. */
 export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
   const { settings, log, journal, catalog, hosts, metrics, cluster } = dependencies;
-  const shards = makeCopies(dependencies);
+  const { shards, age } = makeCopies(dependencies);
   const known = await hosts.open(catalog);
   const findings = await reconcile(journal, known);
   await refuseIncompleteCopies(dependencies, known.position);
@@ -140,6 +140,7 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     ["shard feeding", following],
     ["documents", feeding],
     ["large bodies", bodies],
+    ["age of the copies", age],
     ["copies", shards],
     ["copies for others", copies],
     ["searches of other hubs", makeHubAnswerer(dependencies)],

@@ -8,6 +8,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
 import { ChosenCopies } from "./chosen-copies.ts";
+import type { CopiesBehind } from "./copy-age.ts";
 
 const SHARDS = 2;
 
@@ -21,7 +22,7 @@ interface World {
 }
 
 /** Hub "a" is here and has all shards; `others` have them too. `runs`: what the merging thread of each hub does. */
-function world(runs: Readonly<Record<string, Run>>, others: readonly string[]): World {
+function world(runs: Readonly<Record<string, Run>>, others: readonly string[], behind?: CopiesBehind): World {
   const clock = new StillClock();
   const asked: string[] = [];
   const host = (hub: string) => ({
@@ -47,6 +48,8 @@ function world(runs: Readonly<Record<string, Run>>, others: readonly string[]): 
     },
     thread: ({ hub }) => host(hub),
     shards: () => SHARDS,
+    nameOf: () => "i",
+    behind: () => behind,
     clock,
     metrics: new Metrics(),
   });
@@ -114,6 +117,30 @@ describe("searches at chosen copies", () => {
     const { count, asked } = world({ a: lost, b: whole }, ["b"]);
     assert.deepEqual(await count(), whole());
     assert.deepEqual(asked, ["a()", "b(b:0,1)"]);
+  });
+
+  test("copies that may lack something are answered from, say so, and others are asked where those can know", async () => {
+    const error = new AppError("unavailable", "behind");
+    const a: Run = ({ targets }) => ({ ...whole(), count: targets[0]?.elsewhere === undefined ? 7 : 9 });
+    const readable = world({ a }, ["b"], { error, othersAnswer: true });
+    assert.deepEqual(await readable.count(), whole());
+    assert.deepEqual(readable.asked, ["a()", "a(b:0,1)"]);
+    const failures = [0, 1].map((shard) => ({ index: "i", indexUuid: "u", shard, error }));
+    for (const others of [["b"], []]) {
+      const cutOff = world({ a }, others, { error, othersAnswer: false });
+      assert.deepEqual(await cutOff.count(), { count: 7, shards: SHARDS, failures });
+      assert.deepEqual(cutOff.asked, ["a()"]);
+    }
+  });
+
+  test("a shard that failed at a hub whose copies are behind is named once", async () => {
+    const error = new AppError("unavailable", "behind");
+    const { count } = world({ a: () => failing(1) }, [], { error, othersAnswer: true });
+    const { failures } = await count();
+    assert.deepEqual(
+      failures.map(({ shard, error: { message } }) => `${shard} ${message}`),
+      ["1 broken", "0 behind"],
+    );
   });
 
   test("the best partial answer counts where no copy is left", async () => {

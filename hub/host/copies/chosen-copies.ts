@@ -20,7 +20,16 @@ import type { ShardFailure } from "#hub/search/phases/contract.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { type AppError, type ErrorCode, toAppError } from "#proto/kit/errors.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
-import { type ChoiceOptions, type CopyHolders, choosePlan, copyKey, hasOther } from "./copy-choice.ts";
+import type { CopiesBehind } from "./copy-age.ts";
+import {
+  type ChoiceOptions,
+  type CopyHolders,
+  choosePlan,
+  copyKey,
+  hasOther,
+  lackingShards,
+  type Plan,
+} from "./copy-choice.ts";
 import { ForwardedShards } from "./forwarded-shards.ts";
 
 /** Failures of a copy that another copy need not have. */
@@ -43,6 +52,10 @@ export interface ChosenCopiesOptions {
   readonly thread: (at: HubThread) => CallableHost;
   /** Returns how many shards an index has; 0 where there is none. */
   readonly shards: (uuid: string) => number;
+  /** Returns an index's name. */
+  readonly nameOf: (uuid: string) => string;
+  /** See CopyAge. */
+  readonly behind: () => CopiesBehind | undefined;
   readonly clock: Clock;
   readonly metrics: Metrics;
 }
@@ -54,6 +67,8 @@ interface Search<T> {
   readonly signal: AbortSignal;
   readonly run: (shards: HostedShards, targets: readonly TargetIndex[]) => Promise<T>;
   readonly failures: (answer: T) => readonly ShardFailure[];
+  /** Returns the answer with all its failures. */
+  readonly failing: (answer: T, failures: readonly ShardFailure[]) => T;
 }
 
 /** What an attempt led to. */
@@ -87,6 +102,7 @@ export class ChosenCopies extends ForwardedShards {
       signal,
       run: (shards, targets) => shards.search({ ...call, targets }, signal),
       failures: ({ shards }) => shards.failures,
+      failing: withFailures,
     });
   }
 
@@ -97,13 +113,18 @@ export class ChosenCopies extends ForwardedShards {
       signal,
       run: (shards, targets) => shards.count({ ...call, targets }, signal),
       failures: ({ failures }) => failures,
+      failing: (answer, failures) => ({ ...answer, failures }),
     });
   }
 
-  /** Searches, and searches again where copies failed that there are others of. The best answer counts. */
+  /**
+   * Searches, and searches again where copies failed that there are others of. The best answer counts. This hub's copies have
+   * failed, too, where they may lack what others wrote; what they have is answered all the same.
+   */
   async #search<T>(search: Search<T>): Promise<T> {
     const { clock, holders, shards } = this.#options;
-    if (holders.isAlone) return search.run(this.#own, search.targets);
+    const behind = this.#options.behind();
+    if (holders.isAlone && behind === undefined) return search.run(this.#own, search.targets);
     const startMs = clock.monotonic();
     const failed = new Set<string>();
     let isLost = false;
@@ -111,7 +132,8 @@ export class ChosenCopies extends ForwardedShards {
     for (let tries = 1; ; tries++) {
       const options: ChoiceOptions = { holders, wish: search.wish, failed, isLost, shards };
       const plan = choosePlan(search.targets, options);
-      const attempt = await this.#attempt(search, plan.targets, plan.merger);
+      const tried = await this.#attempt(search, plan.targets, plan.merger);
+      const attempt = behind === undefined ? tried : this.#lacking(search, tried, plan, behind.error);
       best = better(best, attempt);
       const isOver = search.signal.aborted || tries === MAX_TRIES;
       if (isOver || clock.monotonic() - startMs > RETRY_WITHIN_MS) return settled(best);
@@ -122,6 +144,7 @@ export class ChosenCopies extends ForwardedShards {
           if (hub === (plan.merger?.hub ?? holders.node)) failed.add(`${hub}/${key}`);
       }
       for (const { indexUuid, shard, error } of attempt.failures) {
+        if (error === behind?.error && !behind.othersAnswer) continue;
         const hub = plan.used.get(shardKey(indexUuid, shard));
         if (hub !== undefined && COPY_FAULTS.has(error.code)) failed.add(copyKey(hub, indexUuid, shard));
       }
@@ -146,6 +169,14 @@ export class ChosenCopies extends ForwardedShards {
     }
   }
 
+  /** Adds to the failures the shards that were searched here. */
+  #lacking<T>(search: Search<T>, attempt: Attempt<T>, plan: Plan, error: AppError): Attempt<T> {
+    const { answer, failures } = attempt;
+    if (answer === undefined) return attempt;
+    const all = [...failures, ...lackingShards(search.targets, plan, this.#options, { failures, error })];
+    return { answer: search.failing(answer, all), failures: all };
+  }
+
   /** Returns whether a shard that failed has a copy that didn't. */
   #hasOthers<T>({ targets }: Search<T>, used: ReadonlyMap<string, string>, options: ChoiceOptions): boolean {
     return targets.some(({ uuid }) =>
@@ -157,6 +188,12 @@ export class ChosenCopies extends ForwardedShards {
       }),
     );
   }
+}
+
+/** Returns an answer with all its failures. */
+export function withFailures(answer: Found, failures: readonly ShardFailure[]): Found {
+  const { total } = answer.shards;
+  return { ...answer, shards: { total, successful: total - failures.length, failures } };
 }
 
 /** True where nothing of the search was answered, since what merged it is lost. */

@@ -6,12 +6,29 @@ import { allFailed } from "#hub/search/phases/contract.ts";
 import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { ContextCopies } from "./context-copies.ts";
+import type { CopiesBehind } from "./copy-age.ts";
 
 const { signal } = new AbortController();
 const CALL: PointCall = { id: "p", targets: [{ uuid: "u", typeName: "_doc" }] };
 
+const CONTEXT = {
+  ...CALL,
+  body: {},
+  limits: DEFAULT_LIMITS,
+  typedKeys: false,
+  maxSlices: 1,
+  objectTotals: false,
+  useCache: false,
+  nodeId: "",
+};
+/** An empty page without failures, as a thread answers it. */
+const PAGE = {
+  value: { shards: { total: 2, successful: 2, failures: [] }, aggregations: -1, suggest: -1, hitCount: 0 },
+  parts: [Buffer.from("[]")],
+};
+
 /** Hub "a" is here and has shard 0; `others` have both. Those of `silent` keep no snapshots. */
-function world(others: readonly string[], silent: readonly string[]) {
+function world(others: readonly string[], silent: readonly string[], behind?: CopiesBehind) {
   const asked: string[] = [];
   const lost = (call: PointCall): NamedShard[] =>
     call.targets
@@ -29,6 +46,7 @@ function world(others: readonly string[], silent: readonly string[]) {
       const error = new AppError("unavailable", "it didn't answer");
       const failures = failed.map(({ uuid, shard }) => ({ index: "i", indexUuid: uuid, shard, error }));
       if (operation === "openDocuments" && failures.length > 0) return Promise.reject(allFailed(failures));
+      if (operation === "openContext") return Promise.resolve(PAGE);
       return Promise.resolve({ value: failed, parts: [] });
     },
     notify: (operation: string, value: unknown) => void asked.push(`${hub} ${operation} ${String(value)}`),
@@ -43,6 +61,8 @@ function world(others: readonly string[], silent: readonly string[]) {
     },
     thread: ({ hub }) => host(hub),
     shards: () => 2,
+    nameOf: () => "i",
+    behind: () => behind,
   });
   return { asked, shards };
 }
@@ -76,12 +96,19 @@ describe("a point in time over copies", () => {
 });
 
 test("documents to change are read at another copy where a hub keeps no snapshot, or are refused", async () => {
-  const call = { ...CALL, body: {}, limits: DEFAULT_LIMITS, typedKeys: false, maxSlices: 1 };
-  const given = { ...call, objectTotals: false, useCache: false, nodeId: "" };
   const { asked, shards } = world(["b", "c"], ["b", "c"]);
-  await assert.rejects(shards.openDocuments(given, signal), { code: "unavailable" });
+  await assert.rejects(shards.openDocuments(CONTEXT, signal), { code: "unavailable" });
   assert.deepEqual(
     asked.filter((each) => each.startsWith("openDocuments")),
     ["openDocuments b:1", "openDocuments c:1"],
   );
+});
+
+test("a scroll names the shards of this hub where its copies may lack something", async () => {
+  const error = new AppError("unavailable", "behind");
+  const { shards } = world(["b"], [], { error, othersAnswer: true });
+  const { shards: counts } = await shards.openContext(CONTEXT, signal);
+  const failures = [{ index: "i", indexUuid: "u", shard: 0, error }];
+  assert.deepEqual(counts, { total: 2, successful: 1, failures });
+  assert.equal((await world(["b"], []).shards.openContext(CONTEXT, signal)).shards.failures.length, 0);
 });

@@ -10,8 +10,15 @@ import type { Found } from "#hub/host/contract/found.ts";
 import type { FoundDocuments } from "#hub/host/contract/hosted-shards.ts";
 import type { ShardFailure } from "#hub/search/phases/contract.ts";
 import { toAppError } from "#proto/kit/errors.ts";
-import { type ChosenCopiesOptions, COPY_FAULTS, MAX_TRIES } from "./chosen-copies.ts";
-import { type ChoiceOptions, choosePlan, copyKey, hasOther, type Plan } from "./copy-choice.ts";
+import { type ChosenCopiesOptions, COPY_FAULTS, MAX_TRIES, withFailures } from "./chosen-copies.ts";
+import {
+  type ChoiceOptions,
+  choosePlan,
+  copyKey,
+  hasOther,
+  lackingShards,
+  type Plan,
+} from "./copy-choice.ts";
 import { ForwardedShards } from "./forwarded-shards.ts";
 
 /** One try to open a context. */
@@ -20,6 +27,8 @@ interface Opening<T> {
   readonly open: (targets: readonly calls.TargetIndex[]) => Promise<T>;
   /** Returns the shards of which no snapshot is kept. */
   readonly failed: (opened: T) => readonly calls.NamedShard[];
+  /** Returns what was opened, with the shards that may lack something as failed. */
+  readonly lacking?: (opened: T, plan: Plan) => T;
 }
 
 export class ContextCopies extends ForwardedShards {
@@ -37,6 +46,7 @@ export class ContextCopies extends ForwardedShards {
       call,
       open: (targets) => super.openContext({ ...call, targets }, signal),
       failed: ({ shards }) => copyFaults(shards.failures),
+      lacking: (found, plan) => this.#lacking(call.targets, found, plan),
     });
   }
 
@@ -68,7 +78,7 @@ export class ContextCopies extends ForwardedShards {
   async #opened<T>(opening: Opening<T>): Promise<T> {
     const { call } = opening;
     const { holders, shards } = this.#options;
-    if (holders.isAlone) return opening.open(call.targets);
+    if (holders.isAlone && this.#options.behind() === undefined) return opening.open(call.targets);
     const failed = new Set<string>();
     for (let tries = 1; ; tries++) {
       const options: ChoiceOptions = { holders, shards, wish: undefined, failed, isLost: false };
@@ -81,9 +91,17 @@ export class ContextCopies extends ForwardedShards {
       }
       const isOver = tries === MAX_TRIES || !lost.some(({ uuid, shard }) => hasOther(uuid, shard, options));
       if (isOver && error !== undefined) throw error;
-      if (isOver) return opened as T;
+      if (isOver) return opening.lacking?.(opened as T, plan) ?? (opened as T);
       this.closeContexts([call.id]);
     }
+  }
+
+  #lacking(targets: readonly calls.TargetIndex[], found: Found, plan: Plan): Found {
+    const behind = this.#options.behind();
+    if (behind === undefined) return found;
+    const { failures } = found.shards;
+    const lacking = lackingShards(targets, plan, this.#options, { failures, error: behind.error });
+    return withFailures(found, [...failures, ...lacking]);
   }
 
   /** Notes which hubs keep snapshots for a context. */

@@ -9,6 +9,8 @@ import {
   type ShardsElsewhere,
   type TargetIndex,
 } from "#hub/host/contract/calls.ts";
+import type { ShardFailure } from "#hub/search/phases/contract.ts";
+import type { AppError } from "#proto/kit/errors.ts";
 
 /** A hub with copies. */
 export interface CopyHub {
@@ -89,7 +91,25 @@ export function hasOther(uuid: string, shard: number, options: ChoiceOptions): b
   return hub === undefined || hub !== NO_HUB;
 }
 
-function numbersOf({ uuid, shards }: TargetIndex, options: ChoiceOptions): number[] {
+/** Returns as failed the shards that this hub searched, although its copies lack something; not those that failed anyway. */
+export function lackingShards(
+  targets: readonly TargetIndex[],
+  { used }: Plan,
+  options: Pick<ChoiceOptions, "holders" | "shards"> & { readonly nameOf: (uuid: string) => string },
+  { failures, error }: { readonly failures: readonly ShardFailure[]; readonly error: AppError },
+): ShardFailure[] {
+  const failed = new Set(failures.map(({ indexUuid, shard }) => shardKey(indexUuid, shard)));
+  return targets.flatMap((target) =>
+    numbersOf(target, options)
+      .filter((shard) => {
+        const key = shardKey(target.uuid, shard);
+        return used.get(key) === options.holders.node && !failed.has(key);
+      })
+      .map((shard) => ({ index: options.nameOf(target.uuid), indexUuid: target.uuid, shard, error })),
+  );
+}
+
+function numbersOf({ uuid, shards }: TargetIndex, options: Pick<ChoiceOptions, "shards">): number[] {
   const count = options.shards(uuid);
   return shards?.filter((shard) => shard < count) ?? Array.from({ length: count }, (_, shard) => shard);
 }

@@ -29,7 +29,7 @@ const MOVING_MS = 2_000;
 /** Times the number of tries so far. */
 const MOVING_PAUSE_MS = 50;
 
-export interface PlacedCopiesOptions extends Omit<ChosenCopiesOptions, "metrics"> {
+export interface PlacedCopiesOptions extends Omit<ChosenCopiesOptions, "metrics" | "nameOf" | "behind"> {
   /** Returns the position of the last message of DOC. Throws unavailable or timeout. */
   readonly logEnd: () => Promise<Position>;
 }

@@ -7,6 +7,7 @@ import type { HostThreads } from "#hub/host/client/host-threads.ts";
 import type { HubThread } from "#hub/host/contract/calls.ts";
 import { ChosenCopies } from "#hub/host/copies/chosen-copies.ts";
 import { ContextCopies } from "#hub/host/copies/context-copies.ts";
+import { CopyAge } from "#hub/host/copies/copy-age.ts";
 import { CopyCalls } from "#hub/host/copies/copy-calls.ts";
 import type { CopyHolders } from "#hub/host/copies/copy-choice.ts";
 import { HubAnswerer } from "#hub/host/copies/hub-answerer.ts";
@@ -38,20 +39,28 @@ interface CopiesWiring {
   readonly metrics: Metrics;
 }
 
-/** Makes the shards as copies of those that other hubs have; they are not started. */
-export function makeCopies(wiring: CopiesWiring): SharedShards {
+/** Makes the shards as copies of those that other hubs have, and what knows how old they are; nothing is started. */
+export function makeCopies(wiring: CopiesWiring): { readonly shards: SharedShards; readonly age: CopyAge } {
   const { hosts, journal, cluster, log, metrics } = wiring;
   const logEnd = logEndOf(journal);
+  const { node } = cluster.identity;
+  const age = new CopyAge({
+    logEnd,
+    applied: () => hosts.position,
+    isShared: () => cluster.members().some(({ id, state }) => id !== node && state === "live"),
+    clock: systemClock,
+    log,
+  });
   const calls = new CopyCalls({
     transport: journal.core,
-    node: cluster.identity.node,
+    node,
     others: () => cluster.others(),
     log,
     metrics,
   });
   const reach: Reach = (...call) => hosts.reach(...call);
-  const own = chosenCopies(wiring);
-  return new SharedShards({
+  const own = chosenCopies(wiring, age);
+  const shards = new SharedShards({
     own,
     elsewhere: (...call) => own.getElsewhere(...call),
     reach,
@@ -61,6 +70,7 @@ export function makeCopies(wiring: CopiesWiring): SharedShards {
     log,
     clock: systemClock,
   });
+  return { shards, age };
 }
 
 /** Returns what reads the position of the last message of DOC. It throws unavailable or timeout. */
@@ -73,7 +83,10 @@ export function logEndOf(journal: Journal): () => Promise<Position> {
 }
 
 /** Makes the shards of this hub with those of the others, for searches; threads call other hubs from now on. */
-function chosenCopies({ hosts, catalog, journal, cluster, metrics }: CopiesWiring): PlacedCopies {
+function chosenCopies(
+  { hosts, catalog, journal, cluster, metrics }: CopiesWiring,
+  age: CopyAge,
+): PlacedCopies {
   const { node } = cluster.identity;
   const caller = new HubCaller({ transport: journal.core, node });
   hosts.useHubs((at, operation, { value, parts }, signal) =>
@@ -102,6 +115,8 @@ function chosenCopies({ hosts, catalog, journal, cluster, metrics }: CopiesWirin
     holders,
     thread: (at: HubThread) => caller.thread(at),
     shards: (uuid: string) => catalog.byUuid(uuid)?.settings.numberOfShards ?? 0,
+    nameOf: (uuid: string) => catalog.byUuid(uuid)?.name ?? "",
+    behind: () => age.behind(),
   };
   const own = hostedShards(hosts, catalog);
   const chosen = new ChosenCopies({ ...shared, own, clock: systemClock, metrics });

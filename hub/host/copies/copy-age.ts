@@ -1,0 +1,115 @@
+/**
+ * Whether this hub's copies have what other hubs wrote. The log's end is looked at regularly; the copies are as old as the
+ * last look whose end they have reached.
+ */
+
+import type { Clock } from "#proto/kit/clock.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import type { Component } from "#proto/kit/lifecycle.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import { comparePositions, type Position } from "#proto/position.ts";
+
+const LOOK_MS = 1_000;
+/** Copies that are older may lack something: a look, a report of the threads and a refresh take some 2 s together. */
+const MAX_AGE_MS = 5_000;
+/** Looks whose ends aren't reached yet. Where there are more the copies are too old in any case. */
+const MAX_LOOKS = 32;
+
+/** Why the copies may lack something. */
+export interface CopiesBehind {
+  readonly error: AppError;
+  /** True where the log can be read: the other hubs may have what is missing. */
+  readonly othersAnswer: boolean;
+}
+
+export interface CopyAgeOptions {
+  /** Returns the position of the last message of DOC. Throws unavailable or timeout. */
+  readonly logEnd: () => Promise<Position>;
+  /** Everything up to there is applied. */
+  readonly applied: () => Position;
+  /** True where other hubs may write, whether they can be reached or not. */
+  readonly isShared: () => boolean;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+interface Look {
+  readonly end: Position;
+  /** When it began, monotonic ms. */
+  readonly atMs: number;
+}
+
+export class CopyAge implements Component {
+  readonly #options: CopyAgeOptions;
+  readonly #abort = new AbortController();
+  readonly #looks: Look[] = [];
+  #running = Promise.resolve();
+  /** When the last look began that succeeded, and the last one whose end was reached; monotonic ms. */
+  #lookedMs = Number.NEGATIVE_INFINITY;
+  #wholeMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: CopyAgeOptions) {
+    this.#options = options;
+  }
+
+  start(): Promise<void> {
+    this.#running = this.#run();
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await this.#running;
+  }
+
+  /** Returns why a search of the copies may miss something; undefined where it doesn't. */
+  behind(): CopiesBehind | undefined {
+    const { clock, isShared } = this.#options;
+    const nowMs = clock.monotonic();
+    if (!isShared()) return undefined;
+    this.#settle();
+    if (nowMs - this.#wholeMs <= MAX_AGE_MS) return undefined;
+    const othersAnswer = nowMs - this.#lookedMs <= MAX_AGE_MS;
+    const since = Number.isFinite(this.#wholeMs)
+      ? `in the last ${Math.round((nowMs - this.#wholeMs) / 1_000)} s`
+      : "before it started";
+    const why = othersAnswer ? "it is still reading the log" : "the end of the log can't be read";
+    const text = `the copies of this hub may lack what other hubs wrote ${since}: ${why}`;
+    return { error: new AppError("unavailable", text), othersAnswer };
+  }
+
+  async #run(): Promise<void> {
+    const { clock, isShared, log } = this.#options;
+    const { signal } = this.#abort;
+    while (!signal.aborted) {
+      try {
+        if (isShared()) await this.#look();
+        // What this hub alone writes, it has.
+        else this.#wholeMs = clock.monotonic();
+      } catch (error) {
+        log.debug({ err: toAppError(error) }, "the end of the log can't be read now");
+      }
+      await clock.sleep(LOOK_MS, signal);
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { clock, logEnd } = this.#options;
+    const atMs = clock.monotonic();
+    const end = await logEnd();
+    this.#lookedMs = atMs;
+    this.#looks.push({ end, atMs });
+    this.#settle();
+    if (this.#looks.length > MAX_LOOKS) this.#looks.shift();
+  }
+
+  /** Drops the looks whose ends are reached. */
+  #settle(): void {
+    const applied = this.#options.applied();
+    for (let [look] = this.#looks; look !== undefined; [look] = this.#looks) {
+      if (comparePositions(applied, look.end) < 0) return;
+      this.#wholeMs = look.atMs;
+      this.#looks.shift();
+    }
+  }
+}
