@@ -5,6 +5,7 @@
 
 import { systemClock } from "#proto/kit/clock.ts";
 import type { Node } from "./cluster-world.ts";
+import { FoundLines, type LinesAnswer } from "./found-lines.ts";
 
 /** A hub that stands still doesn't close its connections. */
 const TIMEOUT_MS = 5_000;
@@ -31,8 +32,9 @@ export class Clients {
   readonly counters = new Map<string, { acknowledged: number; unknown: number }>();
   searches = 0;
   unanswered = 0;
-  /** What must not be: documents that went back, writes that a later search doesn't find. */
+  /** What must not be: documents that went back, what was found or acknowledged and a later search doesn't find. */
   readonly wrong: string[] = [];
+  readonly found = new FoundLines();
   #next = 0;
 
   constructor(nodes: readonly Node[], random: () => number) {
@@ -125,8 +127,13 @@ export class Clients {
     const body = { size: 10, query: { match_all: {} }, aggs: { hosts: { terms: { field: "host.name" } } } };
     this.searches++;
     for (const node of this.#order()) {
+      const begunMs = systemClock.monotonic();
       const reply = await this.#ask(node, "POST", "/logs-*/_search", body);
-      if (reply?.status === 200) return;
+      if (reply?.status !== 200) continue;
+      const answer = reply.body as unknown as LinesAnswer;
+      const fault = this.found.fault(node, answer, begunMs, systemClock.monotonic());
+      if (fault !== undefined) this.wrong.push(`${new Date().toISOString()} ${fault}`);
+      return;
     }
     this.unanswered++;
   }

@@ -1,8 +1,8 @@
 /** Checks the product's promise on a running hub: each line is there once. */
 
 import assert from "node:assert/strict";
-import { count, searchAll, textsOf } from "./search.ts";
-import { flawless, type SequenceLog, verify } from "./sequence-log.ts";
+import { count, pagesOfAll, textsOf } from "./search.ts";
+import { FoundMarks, flawless, type SequenceLog } from "./sequence-log.ts";
 import { until, untilSteady } from "./until.ts";
 
 /** Longest time in which everything written must have become searchable, ms. */
@@ -23,10 +23,11 @@ export async function assertExactlyOnce(
     everyMs: 200,
   }).catch(() => undefined);
   const total = await untilSteady("the number of documents", () => count(searchUrl));
-  const texts = textsOf(await searchAll(searchUrl));
+  const found = new FoundMarks();
+  for await (const page of pagesOfAll(searchUrl)) found.add(textsOf(page));
   for (const log of logs) {
     assert.deepEqual(
-      verify(log.writer, log.count, texts),
+      found.verdict(log.writer, log.count),
       flawless(log.count),
       `lines of ${log.writer} ${hint}`,
     );

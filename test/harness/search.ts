@@ -48,20 +48,37 @@ export async function refreshed(searchUrl: string, index = LOGS): Promise<void> 
 /** Returns all documents, in no order that means anything. Throws where a shard didn't answer. */
 export async function searchAll(searchUrl: string, index = LOGS): Promise<Hit[]> {
   const hits: Hit[] = [];
-  const url = `${searchUrl}/${index}/_search?scroll=1m`;
-  let page = await ask<SearchAnswer>("POST", url, { size: PAGE, sort: ["_doc"] });
+  for await (const page of pagesOfAll(searchUrl, index)) hits.push(...page);
+  return hits;
+}
+
+/** Yields all documents as searchAll does, in pages, for more of them than fit into memory. */
+export async function* pagesOfAll(searchUrl: string, index = LOGS): AsyncGenerator<readonly Hit[]> {
+  let page = await opened(searchUrl, index);
   const total = page.hits.total;
   const isPartial = (): boolean => page._shards.failed > 0;
+  let got = 0;
   while (page.hits.hits.length > 0 && !isPartial()) {
-    hits.push(...page.hits.hits);
+    got += page.hits.hits.length;
+    yield page.hits.hits;
     page = await ask<SearchAnswer>("POST", `${searchUrl}/_search/scroll`, {
       scroll: "1m",
       scroll_id: page._scroll_id,
     });
   }
   if (isPartial()) throw new Error(`a scroll lacks shards: ${JSON.stringify(page._shards)}`);
-  if (hits.length !== total) throw new Error(`a scroll over ${total} documents gave ${hits.length}`);
-  return hits;
+  if (got !== total) throw new Error(`a scroll over ${total} documents gave ${got}`);
+}
+
+/** Opens a scroll once no shard is missing: a copy may lack what was written while the cluster misses a hub. */
+async function opened(searchUrl: string, index: string): Promise<SearchAnswer> {
+  const url = `${searchUrl}/${index}/_search?scroll=1m`;
+  let page: SearchAnswer | undefined;
+  await until(`a scroll of every shard of ${index}`, async () => {
+    page = await ask<SearchAnswer>("POST", url, { size: PAGE, sort: ["_doc"] });
+    return page._shards.failed === 0;
+  });
+  return page!;
 }
 
 /** Returns the text of each document in which a mark may be. */

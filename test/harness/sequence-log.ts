@@ -109,27 +109,60 @@ export function flawless(count: number): Verdict {
 
 /** Looks for the lines 0..count-1 of `writer` in `texts`; marks of other writers are passed over. */
 export function verify(writer: string, count: number, texts: Iterable<string>, ordered = false): Verdict {
-  const times = new Map<number, number>();
-  const reordered: number[] = [];
-  const corrupt: string[] = [];
-  let found = 0;
-  let highest = -1;
-  for (const text of texts) {
-    const read = readMark(text);
-    if (read === undefined) {
-      if (corrupt.length < 20) corrupt.push(text.slice(0, 200));
-      continue;
-    }
-    if (read.writer !== writer) continue;
-    found++;
-    times.set(read.sequence, (times.get(read.sequence) ?? 0) + 1);
-    if (ordered && read.sequence < highest) reordered.push(read.sequence);
-    highest = Math.max(highest, read.sequence);
+  const found = new FoundMarks(ordered);
+  found.add(texts);
+  return found.verdict(writer, count);
+}
+
+interface Sightings {
+  readonly times: Map<number, number>;
+  readonly reordered: number[];
+  found: number;
+  highest: number;
+}
+
+/** Marks of any number of writers, from texts that are given piece by piece and not kept. */
+export class FoundMarks {
+  readonly #ordered: boolean;
+  readonly #writers = new Map<string, Sightings>();
+  readonly #corrupt: string[] = [];
+
+  constructor(ordered = false) {
+    this.#ordered = ordered;
   }
-  const missing: number[] = [];
-  for (let sequence = 0; sequence < count; sequence++) if (!times.has(sequence)) missing.push(sequence);
-  const doubled = [...times].filter(([, seen]) => seen > 1).map(([sequence]) => sequence);
-  return { found, missing, doubled, reordered, corrupt };
+
+  add(texts: Iterable<string>): void {
+    for (const text of texts) {
+      const mark = readMark(text);
+      if (mark !== undefined) this.#note(mark);
+      else if (this.#corrupt.length < 20) this.#corrupt.push(text.slice(0, 200));
+    }
+  }
+
+  /** What was found of the lines 0..count-1 of `writer`. */
+  verdict(writer: string, count: number): Verdict {
+    const { times, reordered, found } = this.#of(writer);
+    const missing: number[] = [];
+    for (let sequence = 0; sequence < count; sequence++) if (!times.has(sequence)) missing.push(sequence);
+    const doubled = [...times].filter(([, seen]) => seen > 1).map(([sequence]) => sequence);
+    return { found, missing, doubled, reordered, corrupt: this.#corrupt };
+  }
+
+  #note({ writer, sequence }: { readonly writer: string; readonly sequence: number }): void {
+    const seen = this.#of(writer);
+    seen.found++;
+    seen.times.set(sequence, (seen.times.get(sequence) ?? 0) + 1);
+    if (this.#ordered && sequence < seen.highest) seen.reordered.push(sequence);
+    seen.highest = Math.max(seen.highest, sequence);
+  }
+
+  #of(writer: string): Sightings {
+    const known = this.#writers.get(writer);
+    if (known !== undefined) return known;
+    const made: Sightings = { times: new Map(), reordered: [], found: 0, highest: -1 };
+    this.#writers.set(writer, made);
+    return made;
+  }
 }
 
 /** Returns writer and sequence of a text whose mark is whole, else undefined. */
