@@ -11,9 +11,11 @@ import { after, test } from "node:test";
 import { nkeys } from "@nats-io/transport-node";
 import { checkAgentSettings } from "#agent/settings/config.ts";
 import { SETTINGS_SCHEMA } from "#agent/settings/schema.ts";
+import type { Clock } from "#proto/kit/clock.ts";
 import { parseSettings } from "#proto/kit/settings/settings.ts";
 import { type CertificateFiles, issueCertificate, makeAuthority } from "#test/harness/certificates.ts";
-import { enroll } from "./enroll.ts";
+import type { Finding } from "./check-output.ts";
+import { enroll, waitForAdmission } from "./enroll.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tailrace-enroll-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -109,4 +111,43 @@ test("enrolment writes settings and a key that only its owner may read, and noth
   assert.equal(settings.file.id, "11111111-2222-4333-8444-555555555555");
   assert.deepEqual(settings.file["output.pipeline.servers"], ["tls://hub:4222"]);
   assert.equal(readFileSync(settings.file["output.pipeline.tls.ca"]!, "utf8"), "PEM");
+});
+
+const ADMITTED: Finding = { target: "nats://hub", ok: true, isReached: true, text: "connected" };
+const REFUSED: Finding = { target: "nats://hub", ok: false, isReached: true, text: "refused" };
+const UNREACHED: Finding = { target: "nats://far", ok: false, isReached: false, text: "no answer" };
+
+/** A clock whose sleeps pass at once. */
+function quickClock(): Clock {
+  let nowMs = 0;
+  return {
+    now: () => nowMs,
+    monotonic: () => nowMs,
+    sleep: async (ms) => {
+      nowMs += ms;
+    },
+  };
+}
+
+test("an enrolment waits until a server admits the key", async () => {
+  const answers = [[REFUSED], [UNREACHED, REFUSED], [UNREACHED, ADMITTED]];
+  assert.equal(await waitForAdmission(async () => answers.shift()!, quickClock()), "");
+  assert.deepEqual(answers, []);
+});
+
+test("servers that can't be reached are named and not waited for", async () => {
+  let asked = 0;
+  const text = await waitForAdmission(() => {
+    asked++;
+    return Promise.resolve([UNREACHED]);
+  }, quickClock());
+  assert.match(text, /cannot reach the hub's log from here yet: nats:\/\/far: no answer/);
+  assert.equal(asked, 1);
+});
+
+test("a key that no server admits is an error that names the server", async () => {
+  await assert.rejects(
+    waitForAdmission(() => Promise.resolve([REFUSED]), quickClock()),
+    { code: "unavailable", message: /nats:\/\/hub does not admit the key: refused/ },
+  );
 });

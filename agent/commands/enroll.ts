@@ -1,16 +1,23 @@
 /**
  * `enroll URL TOKEN`: makes this machine an agent of a hub. The agent generates its own key pair and sends the public
- * half together with the one-time token; the private half never leaves the machine.
+ * half together with the one-time token; the private half never leaves the machine. Then it waits until a nats-server
+ * of the hub accepts the new key, which takes a moment, and reports if it can't be reached from this machine.
  */
 
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { nkeys } from "@nats-io/transport-node";
+import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { writeFileAtomic } from "#proto/kit/files/files.ts";
 import { foreignOwner } from "#proto/kit/files/folder-owner.ts";
+import type { Finding } from "./check-output.ts";
 import { type HubAnswer, HubClient } from "./hub-client.ts";
+
+/** A server that is busy reloads its users within seconds. */
+const WAIT_MS = 10_000;
+const EVERY_MS = 250;
 
 export interface EnrollOptions {
   /** Address of the hub's dashboard. */
@@ -158,4 +165,30 @@ ${files.caFile === null ? "" : `  tls.ca: ${JSON.stringify(files.caFile)}\n`}
 setup.dashboard.host: ${JSON.stringify(url.startsWith("https:") ? url : host)}
 path.data: ${JSON.stringify(files.dataFolder)}
 `;
+}
+
+/**
+ * Returns the text for the terminal: empty when a server admits the key. `check` tries every server. A server that can't be
+ * reached is not waited for. Throws unavailable where servers were reached and none admits the key in time.
+ */
+export async function waitForAdmission(
+  check: () => Promise<readonly Finding[]>,
+  clock: Clock,
+): Promise<string> {
+  const endMs = clock.monotonic() + WAIT_MS;
+  for (;;) {
+    const findings = await check();
+    if (findings.some(({ ok }) => ok)) return "";
+    const refusing = findings.find(({ isReached }) => isReached);
+    if (refusing === undefined) {
+      const reasons = findings.map(({ target, text }) => `${target}: ${text}`).join("; ");
+      return `warning: the agent cannot reach the hub's log from here yet: ${reasons}\n`;
+    }
+    if (clock.monotonic() >= endMs)
+      throw new AppError(
+        "unavailable",
+        `enrolled, but ${refusing.target} does not admit the key: ${refusing.text}`,
+      );
+    await clock.sleep(EVERY_MS);
+  }
 }

@@ -1,14 +1,45 @@
-/** `tailrace-agent registry`: prints, exports or imports the registry, or resets a file in it. */
+/**
+ * `tailrace-agent registry`: prints, exports or imports the registry, or resets a file in it. Import and reset need
+ * the agent stopped.
+ */
 
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { Level } from "level";
 import { matchesPath } from "#agent/discovery/pattern.ts";
+import { systemHasBirthTimes } from "#agent/harvester/identity.ts";
 import { excluderOf, type FileSettings, patternsOf } from "#agent/inputs/files/file-settings.ts";
+import { type FileRow, newerRow, parseRow } from "#agent/registry/row.ts";
+import { type Database, openStore, readSnapshot } from "#agent/registry/store.ts";
 import type { AgentSettings } from "#agent/settings/config.ts";
 import type { InputSettings } from "#agent/settings/input-settings.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { createLogger } from "#proto/kit/log.ts";
+import { checkFolderOwner } from "#proto/kit/files/folder-owner.ts";
+import { createLogger, type Logger } from "#proto/kit/log.ts";
 import { printable, printableJson } from "#proto/kit/printable.ts";
-import { exportRows, importRows, type Rows, readRows, resetFile } from "./registry-transfer.ts";
+import { convertStates, readFilebeatRegistry } from "./filebeat-registry.ts";
 import type { Terminal } from "./terminal.ts";
+
+/** Rows by file key. */
+type Rows = ReadonlyMap<string, FileRow>;
+
+/** The format of an export; that of the snapshot. */
+interface Exported {
+  readonly format: number;
+  readonly files: Readonly<Record<string, unknown>>;
+}
+
+/** What an import did. */
+interface Imported {
+  readonly files: number;
+  readonly skipped: readonly (readonly [path: string, reason: string])[];
+}
+
+/** A copy taken while files come and go may lack one; the next one has it. */
+const TRIES = 3;
+/** Of the agent that runs; the copy is nobody's. */
+const LOCK = "LOCK";
 
 /** The words after `registry` on the command line, and its option `--json`. */
 export interface RegistryArguments {
@@ -78,4 +109,141 @@ function describeRows(rows: Rows, json: boolean): string {
       `${printable(row.path)}\n  file ${key} generation ${row.generation}, sent ${row.sent}, committed ${row.committed}\n`,
   );
   return `${lines.join("")}${rows.size} files\n`;
+}
+
+/**
+ * Resolves with all rows, also while an agent holds the registry; where no copy of what it holds can be read then, with
+ * those of its snapshot after `onSnapshot`.
+ */
+export async function readRows(
+  folder: string,
+  log: Logger,
+  onSnapshot: (path: string) => void,
+): Promise<Rows> {
+  try {
+    return await withStore(folder, log, (_, rows) => Promise.resolve(rows));
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "data_locked") throw error;
+    const entries = await readLiveEntries(join(folder, "registry"));
+    if (entries !== null) return rowsOf(entries);
+    const snapshot = readSnapshot(folder);
+    if (snapshot === null) throw error;
+    onSnapshot(join(folder, "registry.snapshot.json"));
+    return snapshot.rows;
+  }
+}
+
+/** Returns the text of an export. */
+export function exportRows(rows: Rows): string {
+  return `${printableJson({ format: 1, files: Object.fromEntries(rows) }, 2)}\n`;
+}
+
+/**
+ * Takes over an export of this agent, or a registry of Filebeat 6 or 7. Of two places of one file the one
+ * further on stays. `inputOf`: the id of the input that reads a path; files of Filebeat that none reads are left out. Throws
+ * data_corrupt, data_locked or file_unreadable.
+ */
+export async function importRows(
+  folder: string,
+  path: string,
+  inputOf: (path: string) => string | undefined,
+  log: Logger,
+): Promise<Imported> {
+  const own = readExport(path);
+  return await withStore(folder, log, async (database, known) => {
+    const { rows, skipped } =
+      own === null
+        ? convertStates(readFilebeatRegistry(path), inputOf, systemHasBirthTimes(folder))
+        : { rows: own, skipped: [] };
+    await database.batch(
+      [...rows].map(([key, row]) => {
+        const before = known.get(key);
+        const value = JSON.stringify(before === undefined ? row : newerRow(before, row));
+        return { type: "put" as const, key: `f/${key}`, value };
+      }),
+      { sync: true } as object,
+    );
+    return { files: rows.size, skipped };
+  });
+}
+
+/** Forgets a file by its path or its key, so that it is read from its start; resolves with how many rows that were. */
+export async function resetFile(folder: string, name: string, log: Logger): Promise<number> {
+  return await withStore(folder, log, async (database, rows) => {
+    const path = resolve(name);
+    const keys = [...rows].filter(([key, row]) => key === name || row.path === path).map(([key]) => key);
+    const operations = keys.map((key) => ({ type: "del" as const, key: `f/${key}` }));
+    await database.batch(operations, { sync: true } as object);
+    return keys.length;
+  });
+}
+
+async function withStore<T>(
+  folder: string,
+  log: Logger,
+  work: (database: Database, rows: Map<string, FileRow>) => Promise<T>,
+): Promise<T> {
+  checkFolderOwner(folder, "tailrace-agent");
+  const { database, entries } = await openStore(folder, log);
+  try {
+    return await work(database, rowsOf(entries));
+  } finally {
+    await database.close();
+  }
+}
+
+function rowsOf(entries: ReadonlyMap<string, string>): Map<string, FileRow> {
+  const rows = new Map<string, FileRow>();
+  for (const [key, value] of entries) {
+    const row = key.startsWith("f/") ? parseRow(value) : null;
+    if (row !== null) rows.set(key.slice(2), row);
+  }
+  return rows;
+}
+
+/** Returns the rows of an export of this agent, or null if the file is something else. */
+function readExport(path: string): Map<string, FileRow> | null {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return null;
+  let exported: Exported | null;
+  try {
+    exported = JSON.parse(readFileSync(path, "utf8")) as Exported | null;
+  } catch (error) {
+    throw new AppError("data_corrupt", `${path} isn't JSON: ${(error as Error).message}`, { cause: error });
+  }
+  if (exported === null || Array.isArray(exported) || typeof exported.files !== "object") return null;
+  const rows = new Map<string, FileRow>();
+  for (const [key, value] of Object.entries(exported.files)) {
+    const row = parseRow(JSON.stringify(value));
+    if (row === null) throw new AppError("data_corrupt", `${path}: the row of ${key} can't be read`);
+    rows.set(key, row);
+  }
+  return rows;
+}
+
+/** Resolves with all entries of the database at `path` as of now, or with null if no copy of it can be read. */
+async function readLiveEntries(path: string): Promise<Map<string, string> | null> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    let folder = "";
+    try {
+      folder = mkdtempSync(join(tmpdir(), "tailrace-registry-"));
+      cpSync(path, folder, { recursive: true, filter: (source) => basename(source) !== LOCK });
+      const entries = await readEntries(folder);
+      if (entries.has("m/agent")) return entries;
+    } catch {
+      // The copy was taken during a change: copy once more. On a full disk the snapshot is shown.
+    } finally {
+      if (folder !== "") rmSync(folder, { recursive: true, force: true });
+    }
+  }
+  return null;
+}
+
+async function readEntries(path: string): Promise<Map<string, string>> {
+  const database = new Level<string, string>(path, { keyEncoding: "utf8", valueEncoding: "utf8" });
+  try {
+    await database.open({ createIfMissing: false });
+    return new Map(await database.iterator().all());
+  } finally {
+    await database.close();
+  }
 }

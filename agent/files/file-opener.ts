@@ -14,10 +14,10 @@ import type { Candidate } from "./copy-finder.ts";
 import { CopyJudge, type CopyJudgeOptions } from "./copy-judge.ts";
 import type { Entry, FileIndex } from "./file-index.ts";
 import type { Notices } from "./file-report.ts";
-import { HeldFiles } from "./held-files.ts";
 import { openWithin } from "./open-safely.ts";
 import type { Succession } from "./succession.ts";
 import { binaryKind } from "./text-probe.ts";
+import { HeldFiles } from "./waiting-files.ts";
 
 export interface FileOpenerOptions {
   /** Type of the input, for the source of batches. */

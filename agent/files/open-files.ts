@@ -1,13 +1,40 @@
-/** The open files of one input: gives them turns to read, and closes each when its lines are committed. */
+/**
+ * The open files of one input: gives them turns to read, decides when each may be closed or deleted, and closes it
+ * when its lines are committed.
+ */
 
 import { unlinkSync } from "node:fs";
 import type { InputContext, InputState } from "#agent/contract/input.ts";
+import { lstatOrNull } from "#agent/discovery/path.ts";
 import type { Harvester } from "#agent/harvester/harvester.ts";
+import { fileInode } from "#agent/harvester/identity.ts";
 import type { Clock } from "#proto/kit/clock.ts";
-import { type CloseOptions, closeReason, mayDelete } from "./close-policy.ts";
 import type { Entry } from "./file-index.ts";
 import type { FileReport } from "./file-report.ts";
 import { Pump } from "./pump.ts";
+
+interface CloseOptions {
+  readonly closeInactiveMs: number;
+  readonly closeRemoved: boolean;
+  readonly closeRenamed: boolean;
+  readonly closeEof: boolean;
+  /** 0: never. */
+  readonly closeTimeoutMs: number;
+}
+
+/** What the decision depends on besides the file. */
+interface CloseFacts {
+  readonly nowMs: number;
+  /** Set where other files wait to be opened: time since its last activity after which a file is closed, ms. */
+  readonly pressedAfterMs: number | null;
+  /** True where the last line of a rotated file has waited long enough to be taken as it is. */
+  readonly final: boolean;
+}
+
+type CloseReason = "removed" | "renamed" | "eof" | "timeout" | "inactive" | "pressure";
+
+/** A file that is written to all the time gives way after this time, or those that wait would never be read. */
+const TURN_MS = 5_000;
 
 export interface OpenFilesOptions extends CloseOptions {
   /** Time without change after which a file that is committed is deleted, ms; null: none is. */
@@ -209,4 +236,39 @@ class OpenLimit {
     const files = Math.max(0, open - DESCRIPTORS_SPARED);
     this.#allowed = { files, untilMs: this.#clock.monotonic() + DESCRIPTORS_AGAIN_MS };
   }
+}
+
+/**
+ * Returns why `harvester` may be closed now, or null. Except for the time limit, which people must ask for, nothing is
+ * closed before the end of the file is reached and acknowledged. A deleted file is also held until it is committed,
+ * unless this many are that new ones can't be opened: if the hub's log were lost, nobody else would have its lines.
+ */
+function closeReason(harvester: Harvester, options: CloseOptions, facts: CloseFacts): CloseReason | null {
+  const inactiveMs = facts.nowMs - harvester.activeMs;
+  const openMs = facts.nowMs - harvester.openedMs;
+  const pressed = facts.pressedAfterMs !== null;
+  if (options.closeTimeoutMs > 0 && openMs > options.closeTimeoutMs) return "timeout";
+  if (!harvester.atEnd || !harvester.idle) return null;
+  if (harvester.deleted) {
+    if (options.closeRemoved) return "removed";
+    const safe = harvester.committed || pressed;
+    return facts.final && harvester.complete && safe ? "removed" : null;
+  }
+  if (harvester.movedAway && options.closeRenamed) return "renamed";
+  if (options.closeEof || (harvester.isArchive && harvester.complete)) return "eof";
+  const hadTurn = pressed && (inactiveMs > facts.pressedAfterMs || openMs > TURN_MS);
+  if (hadTurn && !harvester.movedAway) return "pressure";
+  if (inactiveMs <= options.closeInactiveMs) return null;
+  return harvester.committed || pressed ? "inactive" : null;
+}
+
+/**
+ * Returns true if a file may be deleted: whole, committed, quiet for `deleteAfterMs`, and still the file at its path.
+ */
+function mayDelete(harvester: Harvester, deleteAfterMs: number | null, nowMs: number): boolean {
+  if (deleteAfterMs === null || harvester.deleted || harvester.movedAway) return false;
+  if (!harvester.atEnd || !harvester.complete || !harvester.committed) return false;
+  if (nowMs - harvester.activeMs <= deleteAfterMs) return false;
+  const stat = lstatOrNull(harvester.path);
+  return stat?.size === harvester.offset && stat.ino === Number(fileInode(harvester.key));
 }

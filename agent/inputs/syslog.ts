@@ -2,8 +2,8 @@
 
 import type { Static } from "typebox";
 import { defineInput, type Input, settingFault } from "#agent/contract/input.ts";
-import { probeTcp, probeUdp } from "#agent/inputs/streams/listening.ts";
 import { Type } from "#proto/kit/schema.ts";
+import { probeTcp, probeUdp } from "./streams/stream-sink.ts";
 import { TcpInput, tcpInput, tcpSchema } from "./tcp.ts";
 import { UdpInput, udpInput } from "./udp.ts";
 

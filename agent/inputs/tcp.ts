@@ -12,7 +12,6 @@ import {
   settingFault,
 } from "#agent/contract/input.ts";
 import { Framer } from "#agent/inputs/streams/framing.ts";
-import { cannotListen, probeTcp } from "#agent/inputs/streams/listening.ts";
 import {
   addressSetting,
   parseAddress,
@@ -24,6 +23,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { durationSetting, sizeSetting } from "#proto/kit/settings/kinds.ts";
 import { parseDuration, parseSize } from "#proto/kit/units.ts";
+import { cannotListen, probeTcp } from "./streams/stream-sink.ts";
 
 export const tcpSchema = Type.Object(
   {

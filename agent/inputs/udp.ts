@@ -4,7 +4,6 @@ import { createSocket, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
 import type { Static } from "typebox";
 import { defineInput, type Input, type InputContext, type InputState } from "#agent/contract/input.ts";
-import { cannotListen, probeUdp } from "#agent/inputs/streams/listening.ts";
 import {
   addressSetting,
   parseAddress,
@@ -15,6 +14,7 @@ import {
 import { Type } from "#proto/kit/schema.ts";
 import { sizeSetting } from "#proto/kit/settings/kinds.ts";
 import { parseSize } from "#proto/kit/units.ts";
+import { cannotListen, probeUdp } from "./streams/stream-sink.ts";
 
 const schema = Type.Object(
   {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { type LineSettings, lineOptionsOf, lineProperties } from "#agent/inputs/log.ts";
 import { convert, Type } from "#proto/kit/schema.ts";
 import type { CutEvent, FileView } from "./event-format.ts";
 import { LineFormat } from "./line-format.ts";
-import { type LineSettings, lineOptionsOf, lineProperties } from "./line-settings.ts";
 
 const schema = Type.Object(lineProperties);
 

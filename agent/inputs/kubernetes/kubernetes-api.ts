@@ -7,8 +7,7 @@
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { type ApiServerPlace, askApi } from "./api-server.ts";
-import { podFields } from "./pod-fields.ts";
-import { PodWatch } from "./pod-watch.ts";
+import { PodWatch, podFields } from "./pod-watch.ts";
 
 const ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 /** Characters of one pod. */

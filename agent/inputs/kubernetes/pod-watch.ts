@@ -1,14 +1,26 @@
 /**
- * Keeps the fields of the pods of one node: a list in pages, then a watch that continues from the last resource version
- * (Kubernetes API concepts, "Efficient detection of changes"). Only metadata is requested. The fields of an ended pod
- * are kept until their space is needed, because its log is still read.
+ * Keeps the fields of the pods of one node: a list in pages, then a watch that continues from the last resource
+ * version (Kubernetes API concepts, "Efficient detection of changes"). Only metadata is requested. The fields of an
+ * ended pod are kept until their space is needed, because its log is still read. Whoever may make a pod chooses its
+ * labels and names.
  */
 
 import type { Clock } from "#proto/kit/clock.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { ApiRefusal, type ApiServerPlace, askApi, openApi } from "./api-server.ts";
-import { podFields } from "./pod-fields.ts";
+
+/** A pod as the API returns it, or its metadata alone; its members aren't checked. */
+interface Pod {
+  readonly metadata?: unknown;
+  readonly spec?: unknown;
+}
+
+/** Characters of a pod's fields as JSON: they are in each message of its logs, and in the agent's memory. */
+const FIELDS_MAX = 16_384;
+
+/** Longer than any name that the API takes. */
+const NAME_MAX = 512;
 
 /** Ten times the pods that a node has by default. */
 const PODS_MAX = 1_000;
@@ -169,4 +181,40 @@ export class PodWatch {
 function textAt(object: JsonObject, name: string): string | undefined {
   const value = object[name];
   return typeof value === "string" && value.length <= TEXT_MAX ? value : undefined;
+}
+
+/**
+ * Returns uid, labels, node and owner as fields below `kubernetes`; labels are left out where they are too large. Dots in the
+ * names of labels become "_": `app` and `app.kubernetes.io/name` can't both be fields of one index.
+ */
+export function podFields(pod: Pod, node?: string): Record<string, unknown> {
+  const { uid, labels, ownerReferences } = objectOf(pod.metadata);
+  const nodeName = node ?? objectOf(pod.spec)["nodeName"];
+  const owner: unknown = Array.isArray(ownerReferences) ? ownerReferences[0] : undefined;
+  const fields = {
+    ...(isShort(uid) && { pod: { uid } }),
+    ...(isShort(nodeName) && { node: { name: nodeName } }),
+    ...(isObject(owner) && { owner: { kind: shortText(owner["kind"]), name: shortText(owner["name"]) } }),
+  };
+  const named = labelsOf(labels);
+  const isLarge = named === undefined || JSON.stringify(named).length > FIELDS_MAX;
+  return isLarge ? fields : { labels: named, ...fields };
+}
+
+function labelsOf(labels: unknown): JsonObject | undefined {
+  if (!isObject(labels)) return undefined;
+  const texts = Object.entries(labels).filter(([, value]) => typeof value === "string");
+  return Object.fromEntries(texts.map(([name, value]) => [name.replaceAll(".", "_"), value]));
+}
+
+function isShort(value: unknown): value is string {
+  return typeof value === "string" && value.length <= NAME_MAX;
+}
+
+function shortText(value: unknown): string {
+  return isShort(value) ? value : "";
+}
+
+function objectOf(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
 }

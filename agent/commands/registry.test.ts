@@ -8,7 +8,7 @@ import { newRow } from "#agent/registry/row.ts";
 import { sendingLogger, silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { TestClock } from "#test/support/agent/recording-output.ts";
-import { exportRows, importRows, readRows, resetFile } from "./registry-transfer.ts";
+import { exportRows, importRows, readRows, resetFile } from "./registry.ts";
 
 const log = silentLogger();
 const none = (): void => undefined;

@@ -7,8 +7,7 @@ import type { FileView, PlainLines } from "#agent/lines/event-format.ts";
 import { LineFormat, type LineOptions } from "#agent/lines/line-format.ts";
 import { decodeEvents } from "#agent/outputs/documents.ts";
 import { packPlainLines } from "#test/oracles/line-kernel.ts";
-import { packEvents } from "./event-packer.ts";
-import { packLines } from "./line-packer.ts";
+import { packEvents, packLines } from "./event-packer.ts";
 
 const OPTIONS: LineOptions = {
   encoding: UTF_8,

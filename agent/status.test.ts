@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { FileState } from "#agent/contract/input.ts";
-import { fileList } from "./file-list.ts";
+import { fileList } from "./status.ts";
 
 const QUIET: FileState = {
   path: "/quiet",

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compileExpression } from "./expression.ts";
-import { LineFilter } from "./line-filter.ts";
-import { literalsOf } from "./literals.ts";
+import { LineFilter, literalsOf } from "./line-filter.ts";
 
 for (const [expression, expected] of [
   ["^DEBUG", ["DEBUG"]],
