@@ -38,7 +38,10 @@ const BOUNDED: ReadonlyMap<string, string> = new Map([
     "hub/api/routes/loki",
     "over the buckets of one answer, which search.max_buckets limits, or the steps of a query, at most 11,001",
   ],
-  ["hub/api/routes/loki/word-clauses.ts", "over the stages of a query of at most 16,384 characters"],
+  [
+    "hub/api/routes/loki/log-source.ts",
+    "over the stages of a query of at most 16,384 characters, or the documents of a page",
+  ],
   ["hub/search/aggregations", BUCKETS],
   [
     "hub/search/aggregations/sketches",

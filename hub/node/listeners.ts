@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import type { Alerts } from "#hub/alerts/alerts.ts";
 import { completeVersion, versionNumber } from "#hub/api/compat/version.ts";
 import { TaskResults } from "#hub/api/context/task-results.ts";
-import type { HealthReport } from "#hub/api/ports/status.ts";
+import type { HealthReport } from "#hub/api/ports/administration.ts";
 import { compileTailQuery } from "#hub/api/routes/loki/tail-query.ts";
 import { ApiServer, type ApiServerOptions } from "#hub/api/server.ts";
 import { EVERYBODY } from "#hub/auth/accounts/principal.ts";

@@ -10,7 +10,7 @@ import { get as getSecure } from "node:https";
 import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
-import type { HealthReport } from "#hub/api/ports/status.ts";
+import type { HealthReport } from "#hub/api/ports/administration.ts";
 import { FakeClock, noFakeClock } from "#test/harness/fake-clock.ts";
 import { TestHub } from "#test/harness/hub.ts";
 import { SequenceLog } from "#test/harness/sequence-log.ts";

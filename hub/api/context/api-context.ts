@@ -1,18 +1,25 @@
 /** The dependencies of the routes of the search interface. */
 
 import type { ErrorContext } from "#hub/api/http/error-body.ts";
+import type { HealthReport } from "#hub/api/ports/administration.ts";
 import type { Cluster } from "#hub/api/ports/cluster.ts";
 import type { Documents, LargeBodies } from "#hub/api/ports/documents.ts";
 import type { Indices, Shards } from "#hub/api/ports/indices.ts";
 import type { IngestPipelines } from "#hub/api/ports/pipelines.ts";
 import type { SnapshotRepositories } from "#hub/api/ports/repositories.ts";
 import type { StoredScripts } from "#hub/api/ports/scripts.ts";
-import type { HealthReport } from "#hub/api/ports/status.ts";
 import type { FindStored } from "#hub/scripts/script.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { AsyncSearches } from "./async-searches.ts";
-import { countDocuments, countMaintenance, IndexCounters, type Maintenance } from "./index-counters.ts";
+import {
+  countDocuments,
+  countMaintenance,
+  IndexCounters,
+  type Maintenance,
+  WritePressure,
+  weighDocuments,
+} from "./index-counters.ts";
 import { ingestDocuments } from "./ingest-documents.ts";
 import { PointContexts } from "./point-contexts.ts";
 import { RequestTurns, ShardsInTurn } from "./request-turns.ts";
@@ -21,7 +28,6 @@ import type { TaskResults } from "./task-results.ts";
 import { Tasks } from "./tasks.ts";
 import { VotingExclusions } from "./voting-exclusions.ts";
 import { blockDocuments } from "./write-blocks.ts";
-import { WritePressure, weighDocuments } from "./write-pressure.ts";
 
 export interface ApiDependencies {
   readonly indices: Indices;

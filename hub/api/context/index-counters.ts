@@ -1,12 +1,30 @@
 /**
  * Counters of the operations that this hub's search interface did on each index since the hub started: writes, reads,
- * searches and maintenance. Events of pipelines don't pass the interface and aren't counted.
+ * searches and maintenance, and the bytes of documents that it is writing and has written. Events of pipelines don't
+ * pass the interface and aren't counted.
  */
 
 import type { Documents, WriteItem } from "#hub/api/ports/documents.ts";
 import type { IndexInfo, Indices, Shards } from "#hub/api/ports/indices.ts";
+import { bytesOf } from "#hub/cluster/writes/append-run.ts";
 import type { WriteResult } from "#hub/cluster/writes/writes.ts";
 import type { Clock } from "#proto/kit/clock.ts";
+
+export class WritePressure {
+  currentBytes = 0;
+  totalBytes = 0;
+
+  /** Counts `bytes` while `run` is under way. */
+  async during<T>(bytes: number, run: () => Promise<T>): Promise<T> {
+    this.currentBytes += bytes;
+    this.totalBytes += bytes;
+    try {
+      return await run();
+    } finally {
+      this.currentBytes -= bytes;
+    }
+  }
+}
 
 /** Operations of one kind. */
 export interface OperationCount {
@@ -193,5 +211,18 @@ function newCounts(): IndexCounts {
     refreshing: newCount(),
     flushing: newCount(),
     merging: newCount(),
+  };
+}
+
+/** Returns documents whose writes are counted. */
+export function weighDocuments(documents: Documents, pressure: WritePressure): Documents {
+  return {
+    get: (index, id, options) => documents.get(index, id, options),
+    write: (items, options) =>
+      pressure.during(
+        items.reduce((sum, item) => sum + ("source" in item ? item.source.length : 0), 0),
+        () => documents.write(items, options),
+      ),
+    append: (run, options) => pressure.during(bytesOf(run), () => documents.append(run, options)),
   };
 }

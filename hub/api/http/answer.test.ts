@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RawJson, writeJson } from "#hub/search/options/json-writer.ts";
-import { filterPath } from "./filter-path.ts";
+import { filterPath } from "./answer.ts";
 
 const VALUE = {
   took: 1,

@@ -21,8 +21,7 @@ import {
 } from "./answer.ts";
 import type { ApiMetrics } from "./api-metrics.ts";
 import { errorIn, isByRights, plainErrorBody } from "./error-body.ts";
-import { checkParameters, parseQuery } from "./query-string.ts";
-import { ApiRequest, type Method } from "./request.ts";
+import { ApiRequest, checkParameters, type Method, parseQuery } from "./request.ts";
 import type { BodyReader, ReadBody } from "./request-body.ts";
 import { asOwner } from "./request-owner.ts";
 import {

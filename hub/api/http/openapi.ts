@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 description of the interfaces, generated from the routes. */
 
 import type { JsonObject } from "#proto/kit/json.ts";
-import { COMMON_PARAMS } from "./query-string.ts";
+import { COMMON_PARAMS } from "./request.ts";
 import type { BodyKind, Route } from "./route.ts";
 
 const BODY_METHODS: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);

@@ -1,4 +1,7 @@
-/** Reads request bodies within limits for one body, for those of one owner and for all bodies in memory. */
+/**
+ * Reads request bodies within limits for one body, for those of one owner and for all bodies in memory. Memory of a
+ * body's chunks is freed immediately.
+ */
 
 import type { IncomingMessage } from "node:http";
 import type { Transform } from "node:stream";
@@ -7,7 +10,51 @@ import { AppError } from "#proto/kit/errors.ts";
 import { FairShares, type Holding } from "#proto/kit/fair-shares.ts";
 import { freeBytes } from "#proto/kit/free-bytes.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
-import { GrowingBytes } from "./growable-buffer.ts";
+
+/** An announced length may be false: memory is allocated for this many bytes, or this multiple of what has arrived. */
+const TRUSTED_BYTES = 1024 * 1024;
+const TRUSTED_TIMES = 8;
+
+const EMPTY = Buffer.alloc(0);
+
+export class GrowingBytes {
+  length = 0;
+  #bytes: Buffer = EMPTY;
+  readonly #announced: number;
+
+  /** `announced`: Content-Length; 0 where there is none. */
+  constructor(announced: number) {
+    this.#announced = announced;
+  }
+
+  /** All bytes so far. Valid until the next `take`. */
+  get view(): Buffer {
+    return this.#bytes.subarray(0, this.length);
+  }
+
+  /** Appends a chunk, whose memory is taken over. */
+  take(chunk: Buffer): void {
+    if (this.length === 0 && chunk.length >= this.#announced) {
+      this.#bytes = chunk;
+      this.length = chunk.length;
+      return;
+    }
+    const length = this.length + chunk.length;
+    if (length > this.#bytes.length) this.#grow(length);
+    this.#bytes.set(chunk, this.length);
+    this.length = length;
+    freeBytes(chunk);
+  }
+
+  #grow(least: number): void {
+    const trusted = Math.max(TRUSTED_BYTES, TRUSTED_TIMES * least);
+    const isTrusted = this.#announced >= least && this.#announced <= trusted;
+    const larger = Buffer.allocUnsafeSlow(isTrusted ? this.#announced : Math.max(least, 2 * this.length));
+    larger.set(this.view);
+    freeBytes(this.#bytes);
+    this.#bytes = larger;
+  }
+}
 
 /** Limit of all bodies in memory; a request beyond it is refused with a retryable error. */
 export const MAX_BODIES_BYTES = 256 * 1024 * 1024;

@@ -1,4 +1,7 @@
-/** A request as routes get it. Accessors check the kind of a parameter and parse the body. */
+/**
+ * A request as routes get it. Query parameters are decoded and checked against those of the route; accessors check the
+ * kind of a parameter and parse the body.
+ */
 
 import type { IncomingHttpHeaders } from "node:http";
 import type { Action, Principal } from "#hub/auth/accounts/principal.ts";
@@ -6,9 +9,21 @@ import { parseJson } from "#hub/search/options/json.ts";
 import { parseJsonSteps } from "#hub/search/options/json-steps.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { nearestName } from "#proto/kit/nearest.ts";
 import { TimeSlices } from "#proto/kit/time-slices.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { validationError } from "./error-body.ts";
+
+/** Taken by every route. */
+export const COMMON_PARAMS: readonly string[] = [
+  "pretty",
+  "human",
+  "error_trace",
+  "filter_path",
+  "format",
+  "source",
+  "source_content_type",
+];
 
 export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -165,4 +180,47 @@ function objectIn(value: unknown): JsonObject {
 export function checkValid(...problems: (string | false | undefined)[]): void {
   const found = problems.filter((problem) => typeof problem === "string");
   if (found.length > 0) throw validationError(found);
+}
+
+/** Returns the parameters of a query ("a=1&b"); the last of a name counts. Throws request_invalid for wrong encoding. */
+export function parseQuery(query: string): Record<string, string> {
+  const result: Record<string, string> = {};
+  for (const part of query.split(/[&;]/)) {
+    if (part === "") continue;
+    const equals = part.indexOf("=");
+    const name = decode(equals < 0 ? part : part.slice(0, equals));
+    if (name !== "__proto__") result[name] = equals < 0 ? "" : decode(part.slice(equals + 1));
+  }
+  return result;
+}
+
+/** Throws request_invalid with the nearest name where a parameter isn't known to the route at `path`. */
+export function checkParameters(
+  path: string,
+  query: Readonly<Record<string, string>>,
+  known: readonly string[],
+): void {
+  const unknown = Object.keys(query)
+    .filter((name) => !known.includes(name) && !COMMON_PARAMS.includes(name))
+    .sort();
+  if (unknown.length === 0) return;
+  const described = unknown.map((name) => {
+    const nearest = nearestName(name, [...known, ...COMMON_PARAMS]);
+    return `[${name}]${nearest === undefined ? "" : ` -> did you mean [${nearest}]?`}`;
+  });
+  const plural = unknown.length > 1 ? "s" : "";
+  throw new AppError(
+    "request_invalid",
+    `request [${path}] contains unrecognized parameter${plural}: ${described.join(", ")}`,
+  );
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch (error) {
+    throw new AppError("request_invalid", `the query parameter [${text}] is not percent-encoded UTF-8`, {
+      cause: error,
+    });
+  }
 }

@@ -3,7 +3,7 @@
  * `failing` (it can't do its work now). `/health`, `/api/status` and the metrics report the same findings.
  */
 
-import type { HealthReport, PartHealth } from "#hub/api/ports/status.ts";
+import type { HealthReport, PartHealth } from "#hub/api/ports/administration.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import { type Component, withDeadline } from "#proto/kit/lifecycle.ts";

@@ -1,6 +1,6 @@
 /** The content of `/api/status` and `/api/agents`, collected from the parts of the hub. */
 
-import type { HealthReport, HubStatus } from "#hub/api/ports/status.ts";
+import type { HealthReport, HubStatus } from "#hub/api/ports/administration.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import type { Fleet } from "#hub/fleet/fleet.ts";

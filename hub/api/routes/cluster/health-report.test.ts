@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
-import type { PartHealth } from "#hub/api/ports/status.ts";
+import type { PartHealth } from "#hub/api/ports/administration.ts";
 import type { Json } from "#test/support/api/search-routes.ts";
 import { healthReportRoutes } from "./health-report.ts";
 

@@ -3,7 +3,7 @@
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import type { PartHealth } from "#hub/api/ports/status.ts";
+import type { PartHealth } from "#hub/api/ports/administration.ts";
 import { clusterHealth, type Health, indexHealth } from "#hub/api/stats/index-health.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { SlowQueries } from "#hub/api/context/slow-queries.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import type { ApiResponse } from "#hub/api/http/route.ts";
-import type { HubStatus } from "#hub/api/ports/status.ts";
+import type { HubStatus } from "#hub/api/ports/administration.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";

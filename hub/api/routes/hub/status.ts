@@ -1,9 +1,13 @@
-/** The hub interface: status, agents, slow searches, health and metrics. */
+/**
+ * The hub interface: status, agents, slow searches, health and metrics, and `/api/cluster/members`, which takes hubs
+ * away for good.
+ */
 
 import type { SlowQueries } from "#hub/api/context/slow-queries.ts";
 import { empty, json, type Route } from "#hub/api/http/route.ts";
+import type { HubStatus } from "#hub/api/ports/administration.ts";
+import type { Cluster } from "#hub/api/ports/cluster.ts";
 import type { Indices } from "#hub/api/ports/indices.ts";
-import type { HubStatus } from "#hub/api/ports/status.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
@@ -129,4 +133,21 @@ export function hubRoutes(parts: HubParts): Route[] {
 
 function unknownAgent(): AppError {
   return new AppError("not_found", "this agent has sent no status to the hub in the last week");
+}
+
+export function memberRoutes(cluster: Pick<Cluster, "remove">): Route[] {
+  return [
+    {
+      methods: ["DELETE"],
+      paths: ["/api/cluster/members/{name}"],
+      params: [],
+      action: "administer",
+      summary:
+        "Removes a hub that was stopped or lost and won't come back, with its part of the log's store.",
+      handle: async (request) => {
+        if (cluster.remove === undefined) throw new AppError("not_found", "this hub has no cluster");
+        return json(await cluster.remove(request.segment("name")));
+      },
+    },
+  ];
 }

@@ -1,4 +1,7 @@
-/** Lines for queries of Loki's data source: documents with a time, newest or oldest first, read in pages. */
+/**
+ * Lines for queries of Loki's data source: documents with a time, newest or oldest first, read in pages. Line filters
+ * become queries of the index, which leave out most of the lines that don't fit before they are read.
+ */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
@@ -7,12 +10,21 @@ import { finds, wholeExpression } from "#hub/api/logql/expressions.ts";
 import { fieldReader, LabelFields, lineOf, streamLabels } from "#hub/api/logql/label-fields.ts";
 import { Pace } from "#hub/api/logql/pace.ts";
 import { compileStages } from "#hub/api/logql/stages.ts";
-import type { LogQuery, Matcher } from "#hub/api/logql/syntax.ts";
+import type { LogQuery, Matcher, Stage } from "#hub/api/logql/syntax.ts";
 import { runSearch } from "#hub/api/routes/search/run-search.ts";
 import type { Found } from "#hub/host/contract/found.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { wordClauses } from "./word-clauses.ts";
+
+/** Words that are looked for in the index; each costs a walk over its terms. */
+const MAX_WORDS = 4;
+/** Longest word that can be one term. */
+const MAX_WORD = 255;
+/**
+ * Words of a line that are longer than 255 UTF-16 units are cut, so that a part of them may be in no term. Their terms have
+ * at least so many characters, of which each has one or two units.
+ */
+const LONG_TERM = `${"?".repeat(127)}*`;
 
 /** Documents of one page; as many as a search returns at most is more than a page of lines needs. */
 const PAGE = 5_000;
@@ -211,4 +223,29 @@ function not(query: JsonObject): JsonObject {
 
 function equal(fields: readonly string[], value: string): JsonObject {
   return anyOf(fields.map((field) => ({ term: { [field]: value } })));
+}
+
+/**
+ * Queries that every line with the texts of the first filters fits: a word of the text may be part of one of the line, and
+ * lines of documents without a message are made of other fields.
+ */
+function wordClauses(stages: readonly Stage[]): JsonObject[] {
+  const words: string[] = [];
+  for (const stage of stages) {
+    if (stage.kind !== "line") break;
+    const [text, other] = stage.values;
+    if (stage.operator === "|=" && other === undefined)
+      words.push(...(text!.match(/[A-Za-z0-9]{2,}/g) ?? []).filter(({ length }) => length <= MAX_WORD));
+  }
+  if (words.length === 0) return [];
+  const clauses = words
+    .sort((a, b) => b.length - a.length)
+    .slice(0, MAX_WORDS)
+    .map((word) => ({ wildcard: { message: `*${word.toLowerCase()}*` } }));
+  const should = [
+    { bool: { filter: clauses } },
+    { wildcard: { message: LONG_TERM } },
+    { bool: { must_not: [{ exists: { field: "message" } }] } },
+  ];
+  return [{ bool: { should, minimum_should_match: 1 } }];
 }

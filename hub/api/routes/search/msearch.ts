@@ -15,11 +15,10 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { TimeSlices } from "#proto/kit/time-slices.ts";
 import { MIB } from "#proto/kit/units.ts";
 import { runOwnedSearch } from "./point-search.ts";
-import { parsePreference } from "./preference.ts";
 import { answerOptions, checkCounted, checkPointTarget } from "./search.ts";
 import { hasObjectTotals, searchAnswer } from "./search-answer.ts";
 import { checkSearchParams } from "./search-params.ts";
-import type { SearchTarget } from "./search-target.ts";
+import { parsePreference, type SearchTarget } from "./search-target.ts";
 
 /** Searches of a request: their answers are held together in memory. */
 const MAX_SEARCHES = 1000;

@@ -12,9 +12,15 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { resolveLookups } from "./lookups.ts";
 import { withTiebreak } from "./point-order.ts";
-import { checkPartial, countedSearch, runSearch, type SearchRun, withBoostedIndices } from "./run-search.ts";
+import {
+  checkPartial,
+  countedSearch,
+  runSearch,
+  type SearchRun,
+  timedBody,
+  withBoostedIndices,
+} from "./run-search.ts";
 import { searchLimits } from "./search-target.ts";
-import { timedBody } from "./search-time.ts";
 
 const POINT_OPTIONS = {
   id: required(text("of the point in time", undefined)),

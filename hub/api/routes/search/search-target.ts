@@ -1,18 +1,31 @@
 /**
- * The target of a search: its indices, restricted by aliases and types, and the limits that settings of the cluster and
- * of these indices give it.
+ * The target of a search: its indices, restricted by aliases and types, the shards and copies that the parameter
+ * `preference` selects, and the limits that settings of the cluster and of these indices give it.
  */
 
 import { fitsType, typeOf } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { clusterSetting } from "#hub/api/parameters/cluster-settings.ts";
 import { numberSetting } from "#hub/api/parameters/index-settings.ts";
+import { meantNodes } from "#hub/api/parameters/meant-nodes.ts";
 import { isTrue } from "#hub/api/parameters/values.ts";
+import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo, ResolveOptions } from "#hub/api/ports/indices.ts";
 import type { CopyWish, TargetIndex } from "#hub/host/contract/calls.ts";
+import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { DEFAULT_LIMITS, DEFAULT_MAX_TERMS_COUNT, type SearchLimits } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
+
+/** What a preference means. */
+interface Preference {
+  /** Numbers of the shards of each index; undefined: all. */
+  readonly shards?: readonly number[];
+  readonly copies?: CopyWish;
+}
+
+/** Copies are equal: none of them is the one that writes go through. */
+const EQUAL = /^_(?:primary|primary_first|replica|replica_first)$/;
 
 /** Which shards. */
 export interface SearchTarget {
@@ -162,4 +175,39 @@ function strictest(indices: readonly IndexInfo[], name: string, fallback: number
 /** Missing indices are reported by the search itself, after its body was checked. */
 function quietly({ options }: SearchTarget): SearchTarget["options"] {
   return { ...options, ignoreUnavailable: true, allowNoIndices: true };
+}
+
+/** `nodes`: the live ones, this one first. Throws request_invalid. */
+export function parsePreference(given: string | undefined, nodes: readonly NodeInfo[]): Preference {
+  if (given === undefined || given === "") return {};
+  if (!given.startsWith("_shards:")) return { ...copiesOf(given, nodes) };
+  // The list of shards may be followed by another preference.
+  const [list = "", ...rest] = given.slice("_shards:".length).split("|");
+  const numbers = list.split(",");
+  if (!numbers.every((number) => /^\d{1,9}$/.test(number)))
+    throw new AppError("request_invalid", `preference [${given}] must list numbers of shards: "_shards:0,2"`);
+  const shards = [...new Set(numbers.map(Number))];
+  return { shards, ...(rest.length > 0 && copiesOf(rest.join("|"), nodes)) };
+}
+
+function copiesOf(given: string, nodes: readonly NodeInfo[]): Preference {
+  const [own] = nodes;
+  if (given === "_local") return {}; // this hub's copies come first
+  if (given === "_only_local") return { copies: { only: [own!.id] } };
+  const [name, list] = given.split(/:(.*)/s);
+  if (list !== undefined && (name === "_only_nodes" || name === "_prefer_nodes")) {
+    const ids = meantNodes(nodes, list).map(({ id }) => id);
+    if (name === "_prefer_nodes") return { copies: { prefer: ids } };
+    if (ids.length > 0 && list !== "") return { copies: { only: ids } };
+    throw new AppError(
+      "request_invalid",
+      `no data nodes with criteria [${list}] found for preference [${given}]`,
+    );
+  }
+  if (!given.startsWith("_")) return { copies: { session: given } };
+  if (!EQUAL.test(given)) throw new AppError("request_invalid", `no Preference for [${given}]`);
+  warnDeprecated(
+    `[${given}] has been deprecated in 6.1+, and will be removed in 7.0; use [_only_nodes] or [_prefer_nodes]`,
+  );
+  return {};
 }

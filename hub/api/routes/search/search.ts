@@ -11,7 +11,6 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { resolveLookups } from "./lookups.ts";
 import { runOwnedSearch } from "./point-search.ts";
-import { parsePreference } from "./preference.ts";
 import { checkPartial, countedSearch } from "./run-search.ts";
 import type { ScrollContexts } from "./scroll-contexts.ts";
 import { hasObjectTotals, type SearchAnswerOptions, searchAnswer } from "./search-answer.ts";
@@ -20,6 +19,7 @@ import {
   checkedIndices,
   grantedNames,
   maxSlicesOf,
+  parsePreference,
   type SearchTarget,
   searchLimits,
 } from "./search-target.ts";

@@ -1,11 +1,41 @@
-/** `_scripts`: scripts and search templates that are kept under an id. */
+/**
+ * Routes of scripts: `_scripts` keeps scripts and search templates under an id, `_scripts/painless/_execute` runs a
+ * script once, alone or on a sample document of an index; `_script_context` and `_script_language` list what scripts
+ * are for, and in which languages.
+ */
 
-import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { type ApiContext, findStored } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import type { StoredScripts } from "#hub/api/ports/scripts.ts";
+import { readScript } from "#hub/scripts/script.ts";
+import { EXPRESSION_CONTEXTS, SCRIPT_CONTEXTS } from "#hub/scripts/stored-scripts.ts";
+import { toJson } from "#hub/scripts/values/json.ts";
+import { toDouble, truth } from "#hub/scripts/values/operators.ts";
+import { print } from "#hub/scripts/values/values.ts";
+import { SampleDoc } from "#hub/search/scripting/sample-doc.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+
+const CONTEXTS = ["painless_test", "filter", "score"];
+
+/** What a script of a context gives; anything of those that aren't here. */
+const RESULTS: Readonly<Record<string, string>> = {
+  filter: "boolean",
+  score: "double",
+  number_sort: "double",
+  string_sort: "java.lang.String",
+  update: "void",
+  ingest: "void",
+  processor_conditional: "boolean",
+};
+
+const TYPES: Readonly<Record<string, string>> = {
+  doc: "java.util.Map",
+  params: "java.util.Map",
+  ctx: "java.util.Map",
+  _score: "double",
+};
 
 const PARAMS = ["master_timeout", "timeout"];
 
@@ -66,4 +96,103 @@ async function remove(scripts: StoredScripts, request: ApiRequest): Promise<ApiR
   const id = request.segment("id");
   if (await scripts.delete(id)) return json({ acknowledged: true });
   throw new AppError("not_found", `stored script [${id}] does not exist and cannot be deleted`);
+}
+
+export function scriptContextRoutes(): Route[] {
+  return [
+    {
+      methods: ["GET"],
+      paths: ["/_script_context"],
+      params: [],
+      action: "monitor",
+      summary: "Lists what scripts may be for, with the variables that they have.",
+      handle: () => json({ contexts: contexts() }),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/_script_language"],
+      params: [],
+      action: "monitor",
+      summary: "Lists the languages of scripts.",
+      handle: () =>
+        json({
+          types_allowed: ["inline", "stored"],
+          language_contexts: [
+            { language: "expression", contexts: EXPRESSION_CONTEXTS },
+            { language: "mustache", contexts: ["template"] },
+            { language: "painless", contexts: Object.keys(SCRIPT_CONTEXTS).sort() },
+          ],
+        }),
+    },
+  ];
+}
+
+function contexts(): JsonObject[] {
+  const scripts = Object.entries(SCRIPT_CONTEXTS).map(([name, variables]) => ({
+    name,
+    methods: [
+      { name: "execute", return_type: RESULTS[name] ?? "java.lang.Object", params: [] },
+      ...variables.map((variable) => ({
+        name: variable.startsWith("_")
+          ? `get${variable}`
+          : `get${variable[0]!.toUpperCase()}${variable.slice(1)}`,
+        return_type: TYPES[variable] ?? "java.lang.Object",
+        params: [],
+      })),
+    ],
+  }));
+  const template = {
+    name: "template",
+    methods: [{ name: "execute", return_type: "java.lang.String", params: [] }],
+  };
+  return [...scripts, template].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+export function scriptExecutionRoutes(parts: ApiContext): Route[] {
+  return [
+    {
+      methods: ["GET", "POST"],
+      paths: ["/_scripts/painless/_execute"],
+      params: [],
+      action: "search",
+      summary: "Runs a script once: alone, or as a filter or score on a sample document.",
+      handle: (request) => execute(parts, request),
+    },
+  ];
+}
+
+function execute(parts: ApiContext, request: ApiRequest): ApiResponse {
+  const { script, context: given = "painless_test", context_setup: setup } = request.requiredObject();
+  // Versions before 6.4 wrote the context as an object.
+  const context = isObject(given) ? Object.keys(given)[0] : given;
+  if (typeof context !== "string" || !CONTEXTS.includes(context))
+    throw new AppError("request_invalid", `[context] must be one of ${CONTEXTS.join(", ")}`);
+  const find = findStored(parts);
+  if (context === "painless_test") {
+    const { compiled, params } = readScript(script, ["params"], { find });
+    return json({ result: print(compiled.run([params])) });
+  }
+  const doc = sampleOf(parts, setup);
+  if (context === "filter") {
+    const { compiled, params } = readScript(script, ["params", "doc"], { find });
+    return json({ result: truth(compiled.run([params, doc])) });
+  }
+  const { compiled, params } = readScript(script, ["params", "doc", "_score"], { find });
+  return json({ result: toJson(toDouble(compiled.run([params, doc, 0]))) });
+}
+
+/** Returns the sample document. Throws request_invalid, index_missing. */
+function sampleOf({ indices }: ApiContext, setup: unknown): SampleDoc {
+  const { index, document, query }: JsonObject = isObject(setup) ? setup : {};
+  if (typeof index !== "string" || !isObject(document))
+    throw new AppError("request_invalid", "[context_setup] needs an [index] and a [document]");
+  if (query !== undefined)
+    throw new AppError(
+      "request_invalid",
+      "[context_setup] [query] isn't offered: [_score] is 0; search an index for a real score",
+    );
+  const [found, second] = indices.resolve(index, { concreteOnly: true, allowNoIndices: false });
+  if (found === undefined || second !== undefined)
+    throw new AppError("request_invalid", `[index] must name one index, but is [${index}]`);
+  return new SampleDoc(document, found.mapping);
 }

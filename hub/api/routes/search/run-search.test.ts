@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { timedBody } from "./search-time.ts";
+import { timedBody } from "./run-search.ts";
 
 type Parts = Parameters<typeof timedBody>[0];
 
