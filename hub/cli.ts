@@ -10,14 +10,21 @@ import {
   parseUserCommand,
   type UserCommand,
 } from "#hub/commands/admin-arguments.ts";
-import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "#hub/commands/arguments.ts";
+import {
+  overridesOf,
+  PLACE_OPTIONS,
+  parseOptions,
+  parseSegmentCommand,
+  parseSnapshotCommand,
+  type SegmentCommand,
+  type SnapshotCommand,
+  usageError,
+} from "#hub/commands/arguments.ts";
 import { type ImportCommand, parseImportCommand } from "#hub/commands/import-arguments.ts";
 import { type JournalCommand, parseJournalCommand } from "#hub/commands/journal.ts";
 import { type KeystoreCommand, parseKeystoreCommand } from "#hub/commands/keystore.ts";
 import { type PipelineCommand, parsePipelineCommand } from "#hub/commands/pipeline.ts";
 import { parseSearchCommand, type SearchCommand } from "#hub/commands/search.ts";
-import { parseSegmentCommand, type SegmentCommand } from "#hub/commands/segment-arguments.ts";
-import { parseSnapshotCommand, type SnapshotCommand } from "#hub/commands/snapshot-arguments.ts";
 import { parseTailCommand, type TailCommand } from "#hub/commands/tail.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 

@@ -9,8 +9,6 @@ import { runJournalCommand } from "#hub/commands/journal.ts";
 import type { KeystoreCommand } from "#hub/commands/keystore.ts";
 import { type PipelineCommand, runPipelineCommand } from "#hub/commands/pipeline.ts";
 import { runSearchCommand, type SearchCommand } from "#hub/commands/search.ts";
-import type { SegmentCommand } from "#hub/commands/segment-arguments.ts";
-import type { SnapshotCommand } from "#hub/commands/snapshot-arguments.ts";
 import { runTailCommand, type TailCommand } from "#hub/commands/tail.ts";
 import type { Hub } from "#hub/node/hub.ts";
 import {
@@ -26,6 +24,7 @@ import { ServiceManager } from "#proto/kit/sd-notify.ts";
 import { StandardOutput } from "#proto/kit/standard-output.ts";
 import { HeapKeeper } from "#proto/kit/thread-heap.ts";
 import { type HubCommand, parseHubCommand } from "./cli.ts";
+import type { SegmentCommand, SnapshotCommand } from "./commands/arguments.ts";
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
-import { type Notice, Notifier } from "./notifier.ts";
-import { isPrivateAddress } from "./private-addresses.ts";
+import { isPrivateAddress, type Notice, Notifier } from "./notifier.ts";
 import type { Channel } from "./rule.ts";
 
 test("addresses that aren't on the public internet are known", () => {

@@ -1,11 +1,64 @@
-/** Sends an alert's message over its channel: a POST with JSON, or a mail. */
+/**
+ * Sends an alert's message over its channel: a POST with JSON, or a mail. A webhook must not reach the hub's own
+ * machine, its network, or the metadata services of clouds unless settings allow it: a rule could otherwise send
+ * requests to services that trust the hub's network (SSRF).
+ */
 
+import { type LookupAddress, lookup } from "node:dns";
 import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
+import { BlockList, isIP, type LookupFunction } from "node:net";
 import type { Transporter } from "nodemailer";
 import { AppError } from "#proto/kit/errors.ts";
-import { checkHost, publicLookup } from "./private-addresses.ts";
 import type { Channel } from "./rule.ts";
+
+/** IANA special-purpose address registries: everything not globally reachable, and the forms that hold an IPv4 address. */
+const PRIVATE: readonly (readonly [net: string, prefix: number])[] = [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.88.99.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  ["224.0.0.0", 4],
+  ["240.0.0.0", 4],
+  ["::", 96],
+  ["::ffff:0:0:0", 96],
+  ["64:ff9b::", 96],
+  ["64:ff9b:1::", 48],
+  ["100::", 64],
+  ["2001::", 23],
+  ["2001:db8::", 32],
+  ["2002::", 16],
+  ["fc00::", 7],
+  ["fe80::", 10],
+  ["fec0::", 10],
+  ["ff00::", 8],
+];
+
+const blocked = new BlockList();
+for (const [net, prefix] of PRIVATE) blocked.addSubnet(net, prefix, net.includes(":") ? "ipv6" : "ipv4");
+
+/**
+ * Looks a name up and refuses private addresses. As the connection is made to the very address that was checked, a
+ * name that answers differently the second time (DNS rebinding) gains nothing.
+ */
+const publicLookup: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+    if (error !== null) return callback(error, []);
+    const found = addresses.find(({ address }) => isPrivateAddress(address));
+    if (found !== undefined) return callback(refused(hostname), []);
+    if (options.all === true) return callback(null, addresses);
+    callback(null, addresses[0]!.address, addresses[0]!.family);
+  });
+};
 
 /** The content of a message. */
 export interface Notice {
@@ -126,4 +179,24 @@ async function openMail(smtpUrl: string): Promise<Transporter> {
   const { createTransport } = await import("nodemailer");
   const timeouts = { connectionTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS };
   return createTransport(smtpUrl, timeouts as object);
+}
+
+/** Returns true for an address that isn't on the public internet, IPv4 in IPv6 as well. */
+export function isPrivateAddress(address: string): boolean {
+  const version = isIP(address);
+  if (version === 0) return true;
+  return blocked.check(address, version === 6 ? "ipv6" : "ipv4");
+}
+
+/** Throws forbidden where the host is itself a private address; names are checked when they are looked up. */
+function checkHost({ hostname }: URL): void {
+  const bare = hostname.replace(/^\[|\]$/g, "");
+  if (isIP(bare) !== 0 && isPrivateAddress(bare)) throw refused(bare);
+}
+
+function refused(host: string): AppError {
+  return new AppError(
+    "forbidden",
+    `${host} is an address of the hub's own network; set alerts.webhook.allow_private to true to allow it`,
+  );
 }

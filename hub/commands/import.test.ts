@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseHubCommand } from "#hub/cli.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
+import { ImportProgress } from "./import.ts";
 import { parseImportCommand } from "./import-arguments.ts";
-import { ImportProgress } from "./import-progress.ts";
 
 test("import cluster takes indices, parts and limits", () => {
   const args = [

@@ -1,4 +1,7 @@
-/** `tailrace-hub import`: brings a search cluster, objects of Kibana or a shipper's settings into a hub. */
+/**
+ * `tailrace-hub import`: brings a search cluster, objects of Kibana or a shipper's settings into a hub. Its progress
+ * on standard error is a bar on a terminal, elsewhere a line from time to time.
+ */
 
 import { readFileSync } from "node:fs";
 import { ClusterClient } from "#hub/import/cluster-client.ts";
@@ -8,13 +11,57 @@ import { convertKibana, fetchKibanaObjects, saveImported } from "#hub/import/imp
 import { isComplete, reportOf } from "#hub/import/import-report.ts";
 import { type KibanaObject, readExport } from "#hub/import/kibana/exported-objects.ts";
 import { loadCommandSettings } from "#hub/node/settings/reach-file.ts";
-import { systemClock } from "#proto/kit/clock.ts";
+import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { printable } from "#proto/kit/printable.ts";
 import type { ImportCommand } from "./import-arguments.ts";
-import { ImportProgress, type ProgressOutput } from "./import-progress.ts";
 import { addressOf, askedHub, credentials } from "./running-hub.ts";
 import { table } from "./terminal.ts";
+
+/** Where progress is written. */
+interface ProgressOutput {
+  readonly isTTY?: boolean | undefined;
+  write(text: string): unknown;
+}
+
+const BAR_WIDTH = 30;
+/** Time between two updates, ms: of a bar, and of lines. */
+const BAR_MS = 200;
+const LINE_MS = 10_000;
+
+export class ImportProgress {
+  readonly #output: ProgressOutput;
+  readonly #clock: Clock;
+  readonly #startMs: number;
+  #shownMs: number;
+  #hasBar = false;
+
+  constructor(output: ProgressOutput, clock: Clock) {
+    this.#output = output;
+    this.#clock = clock;
+    this.#startMs = clock.monotonic();
+    this.#shownMs = this.#startMs;
+  }
+
+  /** Shows `done` of `total` documents, unless it did so a moment ago. */
+  update(done: number, total: number): void {
+    const nowMs = this.#clock.monotonic();
+    const isTerminal = this.#output.isTTY === true;
+    if (nowMs - this.#shownMs < (isTerminal ? BAR_MS : LINE_MS)) return;
+    this.#shownMs = nowMs;
+    const perSecond = Math.round(done / Math.max(0.001, (nowMs - this.#startMs) / 1000));
+    const text = `${done} of ${total} documents, ${perSecond} a second`;
+    if (!isTerminal) this.#output.write(`${text}\n`);
+    else this.#output.write(`\r[${bar(done, total)}] ${text}\u001b[K`);
+    this.#hasBar = isTerminal;
+  }
+
+  /** Ends the line of the bar. */
+  end(): void {
+    if (this.#hasBar) this.#output.write("\n");
+    this.#hasBar = false;
+  }
+}
 
 /** Hold the credentials of the source, which other users could see on the command line. */
 const PASSWORD_VARIABLE = "TAILRACE_SOURCE_PASSWORD";
@@ -142,4 +189,9 @@ function sourceCredentials({ user }: ImportCommand, env: NodeJS.ProcessEnv): Rec
   if (user === undefined) return {};
   const pair = Buffer.from(`${user}:${env[PASSWORD_VARIABLE] ?? ""}`).toString("base64");
   return { authorization: `Basic ${pair}` };
+}
+
+function bar(done: number, total: number): string {
+  const share = total === 0 ? 1 : Math.min(1, done / total);
+  return "#".repeat(Math.round(share * BAR_WIDTH)).padEnd(BAR_WIDTH, ".");
 }

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { parseSegmentCommand } from "./arguments.ts";
 import { runSegmentCommand } from "./segment.ts";
-import { parseSegmentCommand } from "./segment-arguments.ts";
 
 const SAMPLE = join(import.meta.dirname, "../../test/compat/engine-2");
 

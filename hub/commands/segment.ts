@@ -11,7 +11,7 @@ import {
 import { loadCommandSettings } from "#hub/node/settings/reach-file.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { printableJson } from "#proto/kit/printable.ts";
-import type { SegmentCommand } from "./segment-arguments.ts";
+import type { SegmentCommand } from "./arguments.ts";
 import { table } from "./terminal.ts";
 
 /** Ending of files with live documents. */

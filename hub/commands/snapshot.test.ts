@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { silentLogger } from "#proto/kit/log.ts";
+import { parseSnapshotCommand } from "./arguments.ts";
 import { runSnapshotCommand } from "./snapshot.ts";
-import { parseSnapshotCommand } from "./snapshot-arguments.ts";
 
 test("a restore into a hub of several is refused before anything is written, with the remedy", async (t) => {
   const base = mkdtempSync(join(tmpdir(), "tailrace-restore-"));

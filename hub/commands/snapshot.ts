@@ -14,8 +14,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { checkFolderOwner } from "#proto/kit/files/folder-owner.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { MIB } from "#proto/kit/units.ts";
-import { usageError } from "./arguments.ts";
-import type { SnapshotCommand } from "./snapshot-arguments.ts";
+import { type SnapshotCommand, usageError } from "./arguments.ts";
 
 export interface SnapshotSurroundings {
   readonly log: Logger;

@@ -1,4 +1,7 @@
-/** Writes copied documents into a hub. A document that the hub has in this version, or a later one, stays. */
+/**
+ * Writes copied documents into a hub, at most a number of them per second. A document that the hub has in this
+ * version, or a later one, stays.
+ */
 
 import { writeJson } from "#hub/search/options/json-writer.ts";
 import type { Clock } from "#proto/kit/clock.ts";
@@ -6,6 +9,29 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { ClusterClient } from "./cluster-client.ts";
 import type { SourceDocument } from "./document-pages.ts";
+
+export class Pace {
+  readonly #perSecond: number;
+  readonly #clock: Clock;
+  /** Monotonic time at which what was taken so far is due, ms. */
+  #dueMs: number;
+
+  /** `perSecond`: Infinity for no limit. */
+  constructor(perSecond: number, clock: Clock) {
+    this.#perSecond = perSecond;
+    this.#clock = clock;
+    this.#dueMs = clock.monotonic();
+  }
+
+  /** Resolves when `count` further documents may follow. An idle time isn't made up for. */
+  async take(count: number, signal: AbortSignal): Promise<void> {
+    const nowMs = this.#clock.monotonic();
+    const waitMs = this.#dueMs - nowMs;
+    this.#dueMs = Math.max(this.#dueMs, nowMs) + (count / this.#perSecond) * 1000;
+    if (waitMs > 0) await this.#clock.sleep(waitMs, signal);
+    signal.throwIfAborted();
+  }
+}
 
 /** What became of documents. */
 export interface CopyCounts {

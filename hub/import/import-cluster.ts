@@ -5,10 +5,9 @@
 
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { BulkCopy, type CopyCounts } from "./bulk-copy.ts";
+import { BulkCopy, type CopyCounts, Pace } from "./bulk-copy.ts";
 import { type ClusterClient, segmentOf } from "./cluster-client.ts";
 import { type Page, scrollPages, sequenceEnds, shardPages } from "./document-pages.ts";
-import { aroundFinalPipelines } from "./final-pipelines.ts";
 import {
   type DefinitionResult,
   type ImportedPolicies,
@@ -18,9 +17,8 @@ import {
 } from "./import-definitions.ts";
 import { type IndexPosition, isOwnTarget, readPosition } from "./import-positions.ts";
 import { definitionOf, putDefinition } from "./index-definition.ts";
-import { Pace } from "./pace.ts";
 import { type ClusterVersion, listIndices, readIndex, type SourceIndex, versionOf } from "./source-index.ts";
-import { undoAfter } from "./undo-after.ts";
+import { aroundFinalPipelines, undoAfter } from "./undo-after.ts";
 
 export const IMPORT_PARTS = ["pipelines", "templates", "indices", "documents"] as const;
 export type ImportPart = (typeof IMPORT_PARTS)[number];

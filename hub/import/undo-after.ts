@@ -1,7 +1,24 @@
-/** Work that changes the hub for its time: the change is taken back however the work ends. */
+/**
+ * Work that changes the hub for its time: the change is taken back however the work ends. So indices lose their final
+ * pipelines while documents are copied to them, which went through them in the source.
+ */
 
 import { AppError, toAppError } from "#proto/kit/errors.ts";
-import type { ClusterClient } from "./cluster-client.ts";
+import { isObject } from "#proto/kit/json.ts";
+import { type ClusterClient, segmentOf } from "./cluster-client.ts";
+import { flatSettings } from "./source-index.ts";
+
+const SETTING = "final_pipeline";
+/** Stands for no pipeline. */
+const NONE = "_none";
+
+/** What is copied to an index or data stream of the hub. */
+interface Copied {
+  /** Name in the hub. */
+  readonly target: string;
+  /** Settings of an index of the source. */
+  readonly settings: unknown;
+}
 
 /** Time that taking a change back may need once the import was stopped or has failed. */
 const LIMIT_MS = 10_000;
@@ -44,4 +61,49 @@ async function undoStopped(hub: ClusterClient, undo: Undo): Promise<boolean> {
   } finally {
     last.close();
   }
+}
+
+/**
+ * Runs `work` while the targets whose sources have a final pipeline have none. They are set again afterwards, also those
+ * that an interrupted import took off. Throws what `work` throws, and as `ClusterClient.ask`.
+ */
+export async function aroundFinalPipelines(
+  hub: ClusterClient,
+  copies: readonly Copied[],
+  work: () => Promise<void>,
+): Promise<void> {
+  const taken = new Map<string, string>();
+  for (const { target, settings } of copies) {
+    const ofSource = pipelineIn(settings);
+    if (ofSource === undefined || ofSource === NONE) continue;
+    const own = await ownPipeline(hub, target);
+    if (own !== undefined) taken.set(target, own === NONE ? ofSource : own);
+  }
+  if (taken.size === 0) return work();
+  const set = async (client: ClusterClient, target: string, pipeline: string): Promise<void> => {
+    await client.ask("PUT", `/${segmentOf(target)}/_settings`, { index: { [SETTING]: pipeline } });
+  };
+  const withoutThem = async (): Promise<void> => {
+    for (const target of taken.keys()) await set(hub, target, NONE);
+    await work();
+  };
+  await undoAfter(hub, withoutThem, {
+    run: async (client) => {
+      for (const [target, pipeline] of taken) await set(client, target, pipeline);
+    },
+    remedy: `final pipelines of ${[...taken.keys()].join(", ")} may still be off: the same import sets them again`,
+  });
+}
+
+/** Returns the pipeline of an index, or of the newest index of a data stream. */
+async function ownPipeline(hub: ClusterClient, target: string): Promise<string | undefined> {
+  const answer = (await hub.find(`/${segmentOf(target)}/_settings`)) ?? {};
+  const newest = Object.keys(answer).toSorted().at(-1);
+  const entry = newest === undefined ? undefined : answer[newest];
+  return isObject(entry) ? pipelineIn(entry["settings"]) : undefined;
+}
+
+function pipelineIn(settings: unknown): string | undefined {
+  const value = flatSettings(settings)[SETTING];
+  return typeof value === "string" && value !== "" ? value : undefined;
 }
