@@ -131,6 +131,7 @@ export class Status implements Component {
     const sum = (value: (state: InputState) => number): number =>
       states.reduce((total, each) => total + value(each), 0);
     const health = this.health();
+    const { isLogFull = false } = this.#options.output.state();
     const bytesRead = sum((state) => state.bytesRead);
     return {
       ...names,
@@ -138,6 +139,7 @@ export class Status implements Component {
       timeMs: clock.now(),
       health: health.status,
       reason: health.reason,
+      logIsFull: isLogFull,
       rssBytes: residentBytes(),
       linesRead: sum((state) => state.linesRead),
       bytesRead,

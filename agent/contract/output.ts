@@ -34,6 +34,8 @@ export interface OutputState {
   readonly healthy: boolean;
   /** One sentence where it isn't healthy. */
   readonly reason: string;
+  /** True where batches wait because the hub's log is full. */
+  readonly isLogFull?: boolean;
 }
 
 export interface Output extends Component {

@@ -178,7 +178,7 @@ mocked("health tells the reason only after failures have lasted", async (b) => {
   b.publisher.acknowledge(1, failed);
   assert.equal(b.publisher.state().healthy, true);
   b.clock.ms += 6_000;
-  assert.deepEqual(b.publisher.state(), { healthy: false, reason: "full" });
+  assert.deepEqual(b.publisher.state(), { healthy: false, reason: "full", isLogFull: true });
   b.publisher.acknowledge(1, stored(1));
   assert.equal(b.publisher.state().healthy, true);
 });

@@ -10,7 +10,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Histogram, Metrics } from "#proto/kit/metrics.ts";
 import { batchMessageId } from "#proto/subjects.ts";
-import { type Acknowledgement, explain } from "./acknowledgement.ts";
+import { type Acknowledgement, explain, type FailureReason } from "./acknowledgement.ts";
 import type { Lane, Pending, Sendable } from "./lane.ts";
 
 /** The connection as the publisher needs it. */
@@ -70,7 +70,7 @@ export class Publisher {
   #sweeper: NodeJS.Timeout | undefined;
   #onDrained: (() => void)[] = [];
   #failingSinceMs: number | undefined;
-  #lastFailure = "";
+  #lastFailure: { readonly reason: FailureReason; readonly text: string } | undefined;
   #ackedBytes = 0;
   readonly #acks: Counter;
   readonly #bytes: Counter;
@@ -174,7 +174,9 @@ export class Publisher {
   state(): OutputState {
     const since = this.#failingSinceMs;
     const late = since !== undefined && this.#options.clock.monotonic() - since > UNHEALTHY_AFTER_MS;
-    return late ? { healthy: false, reason: this.#lastFailure } : { healthy: true, reason: "" };
+    const failure = this.#lastFailure;
+    if (!late || failure === undefined) return { healthy: true, reason: "" };
+    return { healthy: false, reason: failure.text, isLogFull: failure.reason === "full" };
   }
 
   /** Takes the sequence that the stream gave a batch. */
@@ -199,7 +201,7 @@ export class Publisher {
     }
   }
 
-  #fail(pending: Pending, reason: string, text: string): void {
+  #fail(pending: Pending, reason: FailureReason, text: string): void {
     const { lane } = pending;
     const now = this.#options.clock.monotonic();
     this.#retries.inc({ reason });
@@ -207,7 +209,7 @@ export class Publisher {
       this.#options.log.info({ reason, subject: lane.subject }, `batch not accepted, retrying: ${text}`);
     }
     this.#failingSinceMs ??= now;
-    this.#lastFailure = text;
+    this.#lastFailure = { reason, text };
     lane.recovering = true;
     this.#recovering.add(lane);
     if (lane.retryAtMs === Number.POSITIVE_INFINITY) lane.retryAtMs = now + lane.backoff.next();

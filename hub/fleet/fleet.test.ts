@@ -200,6 +200,18 @@ test("an agent's clock is compared with the hub's by two statuses, as one may ar
   await fleet.stop();
 });
 
+test("an agent reports that the log has no space for its lines", async () => {
+  const { fleet, hear } = await fleetAt({ nowMs: 1_000_000 });
+  const isFullAfter = (status: { readonly logIsFull?: boolean }): boolean | undefined => {
+    hear({ agentId: ID, agentName: "web-1", health: "ok", ...status });
+    return fleet.health()[0]?.isLogFull;
+  };
+  assert.equal(isFullAfter({}), false, "an agent of an older version doesn't say");
+  assert.equal(isFullAfter({ logIsFull: true }), true);
+  assert.equal(isFullAfter({ logIsFull: false }), false);
+  await fleet.stop();
+});
+
 test("an agent that was taken out of service is forgotten, also by the next start", async () => {
   const [clock, bucket] = [{ nowMs: 5_000 }, new MemoryBucket()];
   const { fleet, hear } = await fleetAt(clock, bucket);

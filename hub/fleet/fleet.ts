@@ -58,6 +58,8 @@ export interface FleetAgent {
   /** "lost": silent for longer than it may be. */
   readonly health: string;
   readonly lagBytes: number;
+  /** True where its lines wait because RAW has no space for them. */
+  readonly isLogFull: boolean;
   /** ms since 1970. */
   readonly lastSeenMs: number;
   /** Its clock less that of the hub's machine, ms; includes the time that a status takes to arrive. */
@@ -163,6 +165,7 @@ export class Fleet implements Component {
       name: status.agentName,
       health: healthOf(status, atMs, nowMs),
       lagBytes: status.lagBytes,
+      isLogFull: status.logIsFull,
       lastSeenMs: atMs,
       clockOffsetMs,
     }));

@@ -720,6 +720,9 @@ export namespace tailrace {
         /** AgentStatus filesMore. */
         filesMore: number;
 
+        /** AgentStatus logIsFull. */
+        logIsFull: boolean;
+
         /**
          * Encodes the specified AgentStatus message. Does not implicitly {@link tailrace.AgentStatus.verify|verify} messages.
          * @param message AgentStatus message or plain object to encode
@@ -797,6 +800,9 @@ export namespace tailrace {
 
             /** AgentStatus filesMore */
             filesMore?: (number|null);
+
+            /** AgentStatus logIsFull */
+            logIsFull?: (boolean|null);
 
             /** Unknown fields preserved while decoding when enabled */
             $unknowns?: Uint8Array[];

@@ -1783,6 +1783,7 @@ export const tailrace = $root.tailrace = (() => {
          * @property {Array.<tailrace.InputStatus.$Properties>|null} [inputs] AgentStatus inputs
          * @property {Array.<tailrace.FileStatus.$Properties>|null} [files] AgentStatus files
          * @property {number|null} [filesMore] AgentStatus filesMore
+         * @property {boolean|null} [logIsFull] AgentStatus logIsFull
          * @property {Array.<Uint8Array>} [$unknowns] Unknown fields preserved while decoding when enabled
          */
 
@@ -1961,6 +1962,14 @@ export const tailrace = $root.tailrace = (() => {
         AgentStatus.prototype.filesMore = $util.Long ? $util.Long.fromBits(0,0,true) : 0;
 
         /**
+         * AgentStatus logIsFull.
+         * @member {boolean} logIsFull
+         * @memberof tailrace.AgentStatus
+         * @instance
+         */
+        AgentStatus.prototype.logIsFull = false;
+
+        /**
          * Encodes the specified AgentStatus message. Does not implicitly {@link tailrace.AgentStatus.verify|verify} messages.
          * @function encode
          * @memberof tailrace.AgentStatus
@@ -2014,6 +2023,8 @@ export const tailrace = $root.tailrace = (() => {
                     $root.tailrace.FileStatus.encode(message.files[i], writer.uint32(/* id 17, wireType 2 =*/138).fork(), _depth + 1).ldelim();
             if (message.filesMore != null && $Object.hasOwnProperty.call(message, "filesMore") && (typeof message.filesMore === "object" ? message.filesMore.low || message.filesMore.high : message.filesMore !== 0))
                 writer.uint32(/* id 18, wireType 0 =*/144).uint64(message.filesMore);
+            if (message.logIsFull != null && $Object.hasOwnProperty.call(message, "logIsFull") && message.logIsFull !== false)
+                writer.uint32(/* id 19, wireType 0 =*/152).bool(message.logIsFull);
             if (message.$unknowns != null && $Object.hasOwnProperty.call(message, "$unknowns"))
                 for (let i = 0; i < message.$unknowns.length; ++i)
                     writer.raw(message.$unknowns[i]);
@@ -2216,6 +2227,15 @@ export const tailrace = $root.tailrace = (() => {
                             message.filesMore = value;
                         else
                             delete message.filesMore;
+                        continue;
+                    }
+                case 19: {
+                        if (wireType !== 0)
+                            break;
+                        if (value = reader.bool())
+                            message.logIsFull = value;
+                        else
+                            delete message.logIsFull;
                         continue;
                     }
                 }

@@ -8,6 +8,7 @@ import type { ClusterNode } from "#hub/node/wiring/cluster.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { freeDiskBytes } from "#proto/kit/files/disk-space.ts";
 import { DAY_MS, HOUR_MS, MIB, MINUTE_MS } from "#proto/kit/units.ts";
+import { RAW_STREAM } from "#proto/subjects.ts";
 import { type Finding, type HealthCheck, OK } from "./health.ts";
 
 /** With less, commits and the log fail within seconds. */
@@ -54,6 +55,12 @@ export interface LogParts {
   readonly states: () => Promise<readonly { readonly name: string; bytes: number; maxBytes: number }[]>;
   /** Streams that publishers wait for. */
   readonly full: () => readonly string[];
+}
+
+/** Returns the streams that have no space for this hub or for agents, which publish into RAW themselves and report it. */
+export function fullStreams(own: readonly string[], agents: readonly FleetAgent[]): string[] {
+  const isFull = agents.some(({ health, isLogFull }) => isLogFull && health !== "lost");
+  return [...new Set([...own, ...(isFull ? [RAW_STREAM] : [])])];
 }
 
 /** Checks that the log answers, accepts messages and won't be full soon. */

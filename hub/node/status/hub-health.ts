@@ -20,6 +20,7 @@ import {
   clusterCheck,
   deadLettersCheck,
   diskCheck,
+  fullStreams,
   logCheck,
   type Progress,
   progressCheck,
@@ -71,7 +72,7 @@ export function makeHealth({
         restartCheck(() => journal.server.starts),
         logCheck({
           states: () => Promise.all(streams.map((stream) => journal.state(stream))),
-          full: () => journal.fullStreams,
+          full: () => fullStreams(journal.fullStreams, agents()),
         }),
       ),
       shards: worstOf(

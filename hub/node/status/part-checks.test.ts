@@ -6,12 +6,13 @@ import type { FleetAgent } from "#hub/fleet/fleet.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "#proto/kit/units.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { OK } from "./health.ts";
-import { agentsCheck, certificateCheck, clockCheck, deadLettersCheck } from "./health-checks.ts";
+import { agentsCheck, certificateCheck, clockCheck, deadLettersCheck, fullStreams } from "./health-checks.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 23);
 
 function agent(name: string, fields: Partial<FleetAgent> = {}): FleetAgent {
-  return { name, health: "ok", lagBytes: 0, lastSeenMs: NOW_MS, clockOffsetMs: 0, ...fields };
+  const well = { health: "ok", lagBytes: 0, isLogFull: false, lastSeenMs: NOW_MS, clockOffsetMs: 0 };
+  return { name, ...well, ...fields };
 }
 
 function lost(name: string, silentMs: number): FleetAgent {
@@ -36,6 +37,14 @@ for (const [what, agents, reason] of [
     assert.deepEqual(await check(MINUTE_MS), reason === undefined ? OK : { level: "degraded", reason });
   });
 }
+
+test("a stream is full for this hub, or for an agent that reports it and isn't silent", () => {
+  const waiting = agent("web-1", { isLogFull: true });
+  assert.deepEqual(fullStreams([], [agent("web-2")]), []);
+  assert.deepEqual(fullStreams([], [agent("web-2"), waiting]), ["RAW"]);
+  assert.deepEqual(fullStreams(["DOC", "RAW"], [waiting]), ["DOC", "RAW"]);
+  assert.deepEqual(fullStreams([], [{ ...waiting, health: "lost" }]), []);
+});
 
 test("a clock that is set is reported for a quarter of an hour", async () => {
   const time = { wallMs: NOW_MS, runMs: 0, upMs: 7 };
