@@ -5,26 +5,17 @@
  */
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statfsSync,
-  writeSync,
-} from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { MIB } from "#proto/kit/units.ts";
 import { request } from "#test/harness/http.ts";
 import { startHub, type TestHub } from "#test/harness/hub.ts";
+import { NO_SMALL_DISK, SmallDisk } from "#test/harness/small-disk.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 
-const DISK_MB = 256;
-const MIB = 1024 * 1024;
+const DISK_BYTES = 256 * MIB;
 const DOCUMENTS_AT_ONCE = 200;
 /** Longest wait for a hub that continues: its watchdog waits a minute before it restarts a nats-server. */
 const RECOVERY_MS = 240_000;
@@ -38,58 +29,42 @@ const WRITE_MS = 90_000;
 /** A small disk with a hub on it, and what the hub acknowledged. */
 class FullDisk {
   readonly hub: TestHub;
-  readonly #ballast: string;
+  readonly #disk: SmallDisk;
   readonly #acknowledged = new Set<string>();
   #round = 0;
   /** Why the last write wasn't taken. */
   #refusal = "";
 
-  private constructor(hub: TestHub, ballast: string) {
+  private constructor(hub: TestHub, disk: SmallDisk) {
     this.hub = hub;
-    this.#ballast = ballast;
+    this.#disk = disk;
   }
 
   /** Returns undefined where nothing may be mounted. */
   static async start(t: TestContext): Promise<FullDisk | undefined> {
     const workspace = new Workspace();
     t.after(() => workspace.close());
-    const folder = join(workspace.folder, "disk");
-    mkdirSync(folder);
-    try {
-      const options = ["-t", "tmpfs", "-o", `size=${DISK_MB}m`, "tmpfs", folder];
-      execFileSync("mount", options, { stdio: "ignore" });
-    } catch {
-      t.skip("mounting a file system isn't allowed here");
+    const disk = SmallDisk.mount(join(workspace.folder, "disk"), DISK_BYTES, workspace);
+    if (disk === undefined) {
+      t.skip(NO_SMALL_DISK);
       return undefined;
     }
-    workspace.defer(() => execFileSync("umount", ["-l", folder]));
     const hub = await startHub({
-      dataDir: join(folder, "data"),
+      dataDir: join(disk.folder, "data"),
       logFile: join(workspace.folder, "hub.log"),
     });
     workspace.defer(() => hub.destroy());
-    return new FullDisk(hub, join(folder, "ballast"));
+    return new FullDisk(hub, disk);
   }
 
   /** Fills the disk to its last byte. */
   fill(): void {
-    const file = openSync(this.#ballast, "w");
-    try {
-      for (let sizeBytes = MIB; sizeBytes >= 1; )
-        try {
-          writeSync(file, Buffer.alloc(sizeBytes, 1));
-        } catch {
-          sizeBytes = Math.floor(sizeBytes / 2);
-        }
-    } finally {
-      closeSync(file);
-    }
-    const { bavail } = statfsSync(this.#ballast);
-    assert.equal(bavail, 0, "the disk is full");
+    this.#disk.fill();
+    assert.equal(this.#disk.freeBytes, 0, "the disk is full");
   }
 
   empty(): void {
-    rmSync(this.#ballast, { force: true });
+    this.#disk.empty();
   }
 
   /** Writes documents; returns whether all of them were acknowledged. */

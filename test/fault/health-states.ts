@@ -1,23 +1,14 @@
 /** States of a hub that its health must name, each caused for real. */
 
 import { execFileSync } from "node:child_process";
-import {
-  appendFileSync,
-  closeSync,
-  globSync,
-  mkdirSync,
-  openSync,
-  rmSync,
-  statfsSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { appendFileSync, globSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MIB } from "#proto/kit/units.ts";
 import type { FakeClock } from "#test/harness/fake-clock.ts";
 import { ask } from "#test/harness/http.ts";
 import type { Settings, TestHub } from "#test/harness/hub.ts";
 import type { SequenceLog } from "#test/harness/sequence-log.ts";
+import type { SmallDisk } from "#test/harness/small-disk.ts";
 import type { TestAgent } from "#test/harness/stack.ts";
 import { until } from "#test/harness/until.ts";
 import type { Workspace } from "#test/harness/workspace.ts";
@@ -34,8 +25,8 @@ export interface World {
   readonly config: string;
   readonly hubClock: FakeClock;
   readonly agentClock: FakeClock;
-  /** Folder of a small disk of its own; the hub's data is there if the state asks for it. */
-  readonly disk: string;
+  /** The disk with the hub's data, if the state asks for a small one. */
+  readonly disk: SmallDisk | undefined;
 }
 
 export interface HealthState {
@@ -57,8 +48,8 @@ export interface HealthState {
   mend?(world: World): Promise<void> | void;
 }
 
-export const SMALL_DISK_MB = 900;
-const NOBODY = "http://127.0.0.1:9/";
+/** A port that has no service and that `fetch` doesn't refuse, as it does with 1 and 9 (Fetch standard, section 2.9). */
+const NOBODY = "http://127.0.0.1:2/";
 const BIG_LINES = 60_000;
 const PADDING_BYTES = 400;
 
@@ -86,8 +77,8 @@ export const HEALTH_STATES: readonly HealthState[] = [
     level: "degraded",
     reason: /MiB are free/,
     isOnSmallDisk: true,
-    cause: ({ disk }) => fill(disk, 300 * MIB),
-    mend: ({ disk }) => rmSync(join(disk, "ballast")),
+    cause: ({ disk }) => disk!.fill(300 * MIB),
+    mend: ({ disk }) => disk!.empty(),
   },
   {
     name: "the disk is full",
@@ -95,8 +86,8 @@ export const HEALTH_STATES: readonly HealthState[] = [
     level: "failing",
     reason: /MiB are free/,
     isOnSmallDisk: true,
-    cause: ({ disk }) => fill(disk, 0),
-    mend: ({ disk }) => rmSync(join(disk, "ballast")),
+    cause: ({ disk }) => disk!.fill(),
+    mend: ({ disk }) => disk!.empty(),
   },
   {
     name: "commits fail (EPERM)",
@@ -183,20 +174,6 @@ function signalNats(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) process.kill(pid, signal);
 }
 
-/** Writes a file until so many bytes are left. */
-function fill(folder: string, leftBytes: number): void {
-  const { bavail, bsize } = statfsSync(folder);
-  const file = openSync(join(folder, "ballast"), "w");
-  let rest = bavail * bsize - leftBytes;
-  for (let size = MIB; rest > 0 && size >= 1; )
-    try {
-      rest -= writeSync(file, Buffer.alloc(Math.min(size, rest), 1));
-    } catch {
-      size = Math.floor(size / 2);
-    }
-  closeSync(file);
-}
-
 /** Makes the folders of the shards immutable, or not. */
 function changeShardFolders({ hub }: World, flag: "+i" | "-i"): void {
   for (const folder of globSync("engine/*/[0-9]", { cwd: hub.dataDir }))
@@ -224,19 +201,6 @@ function makeCertificate(workspace: Workspace): Settings {
   const files = ["-days", "90", "-keyout", key, "-out", certificate];
   execFileSync("faketime", ["-f", "-80d", "openssl", ...make, ...names, ...files], { stdio: "ignore" });
   return { "tls.key": key, "tls.certificate": certificate };
-}
-
-/** Mounts a small disk; returns false where that isn't allowed. */
-export function mountSmallDisk(folder: string, workspace: Workspace): boolean {
-  mkdirSync(folder, { recursive: true });
-  try {
-    const options = ["-t", "tmpfs", "-o", `size=${SMALL_DISK_MB}m`, "tmpfs", folder];
-    execFileSync("mount", options, { stdio: "ignore" });
-  } catch {
-    return false;
-  }
-  workspace.defer(() => execFileSync("umount", ["-l", folder]));
-  return true;
 }
 
 /** Resolves when the hub has an index that was committed. */

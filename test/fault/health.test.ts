@@ -7,29 +7,26 @@ import assert from "node:assert/strict";
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { get as getPlain } from "node:http";
 import { get as getSecure } from "node:https";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import type { HealthReport } from "#hub/api/ports/administration.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { FakeClock, noFakeClock } from "#test/harness/fake-clock.ts";
 import { TestHub } from "#test/harness/hub.ts";
 import { SequenceLog } from "#test/harness/sequence-log.ts";
+import { NO_SMALL_DISK, SmallDisk } from "#test/harness/small-disk.ts";
 import { TestAgent } from "#test/harness/stack.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { firingAlerts, readAlertRules, readScrape, type Scrape } from "./alert-rules.ts";
-import {
-  HEALTH_STATES,
-  type HealthState,
-  mountSmallDisk,
-  prepareDocuments,
-  type World,
-} from "./health-states.ts";
+import { HEALTH_STATES, type HealthState, prepareDocuments, type World } from "./health-states.ts";
 
 /** Longest time until a state is named, and until its end is: a reader counts as stuck after a minute, and is asked every 5 s. */
 const NAMED_MS = 120_000;
 const EVERY_MS = 250;
 const REQUEST_MS = 15_000;
+const SMALL_DISK_BYTES = 900 * MIB;
 
 const TABLE = resolve(import.meta.dirname, "../artefacts/health.md");
 const LEVELS = ["ok", "degraded", "failing"];
@@ -47,9 +44,10 @@ function read(url: string): Promise<string> {
 
 async function startWorld(t: TestContext, state: HealthState): Promise<World | undefined> {
   const workspace = new Workspace(t);
-  const disk = workspace.path("disk", "x").slice(0, -2);
-  if (state.isOnSmallDisk === true && !mountSmallDisk(disk, workspace)) {
-    t.skip("mounting a file system isn't allowed here");
+  const isSmall = state.isOnSmallDisk === true;
+  const disk = isSmall ? SmallDisk.mount(workspace.path("disk"), SMALL_DISK_BYTES, workspace) : undefined;
+  if (isSmall && disk === undefined) {
+    t.skip(NO_SMALL_DISK);
     return undefined;
   }
   const config = workspace.path("pipelines", "main.conf");
@@ -59,7 +57,7 @@ async function startWorld(t: TestContext, state: HealthState): Promise<World | u
   ) as [FakeClock, FakeClock];
   const isTimed = state.part === "clock";
   const hub = new TestHub({
-    dataDir: state.isOnSmallDisk === true ? `${disk}/data` : workspace.path("hub-data"),
+    dataDir: disk === undefined ? workspace.path("hub-data") : join(disk.folder, "data"),
     logFile: workspace.path("hub.log"),
     settings: { "path.config": [config], ...state.settings?.(workspace) },
     ...(isTimed ? { env: hubClock.env } : {}),
