@@ -24,7 +24,7 @@ import {
   type LogServices,
 } from "./host-link.ts";
 import type { CallableHost } from "./shards-client.ts";
-import { type ThreadState, ThreadWatch, WATCH_MS } from "./thread-watch.ts";
+import { ThreadWatch, WATCH_MS } from "./thread-watch.ts";
 
 /** Counts threads that were started again. */
 export type HostRestarts = Counter<"reason">;
@@ -68,6 +68,9 @@ interface Life {
   readonly link: HostLink;
   readonly pulse: Int32Array;
   readonly watch: ThreadWatch;
+  /** Processor time that the thread had used when it last said so. */
+  cpuMs: number;
+  isAsked: boolean;
 }
 
 export class HostThreadClient implements CallableHost {
@@ -195,8 +198,7 @@ export class HostThreadClient implements CallableHost {
     const channel = portChannel(worker, () => undefined);
     const link = new HostLink({ channel, log, askOther, onReport: (report) => this.#take(life, report) });
     const words = new Int32Array(pulse, 0, BUSY_WORDS);
-    const watch = new ThreadWatch(stateOf(words, undefined));
-    const life: Life = { worker, link, pulse: words, watch };
+    const life: Life = { worker, link, pulse: words, watch: new ThreadWatch(), cpuMs: 0, isAsked: false };
     let cause: unknown;
     worker.on("error", (error) => {
       cause = error;
@@ -233,8 +235,15 @@ export class HostThreadClient implements CallableHost {
   #watch(): void {
     const life = this.#serving;
     if (life === undefined) return;
-    const reason = life.watch.look(stateOf(life.pulse, life.link.overdue));
+    const reason = life.watch.look({
+      nowMs: performance.now(),
+      cpuMs: life.cpuMs,
+      turns: Atomics.load(life.pulse, TURNS),
+      isCommitting: Atomics.load(life.pulse, COMMITTING) === 1,
+      overdue: life.link.overdue,
+    });
     if (reason !== undefined) this.#end(life, reason);
+    else if (!life.isAsked) void askCpu(life);
   }
 
   #end(life: Life, reason: string): void {
@@ -303,13 +312,18 @@ export class HostThreadClient implements CallableHost {
   }
 }
 
-function stateOf(pulse: Int32Array, overdue: ThreadState["overdue"]): ThreadState {
-  const { user, system } = process.cpuUsage();
-  return {
-    nowMs: performance.now(),
-    cpuMs: (user + system) / 1_000,
-    turns: Atomics.load(pulse, TURNS),
-    isCommitting: Atomics.load(pulse, COMMITTING) === 1,
-    overdue,
-  };
+/** Asks a thread how much processor time it has used; it says so in between, as soon as it has the processor. */
+async function askCpu(life: Life): Promise<void> {
+  life.isAsked = true;
+  try {
+    life.cpuMs = milliseconds(await life.worker.cpuUsage());
+  } catch {
+    // Node.js before 24.6 doesn't know of one thread.
+    life.cpuMs = milliseconds(process.cpuUsage());
+  }
+  life.isAsked = false;
+}
+
+function milliseconds({ user, system }: NodeJS.CpuUsage): number {
+  return (user + system) / 1_000;
 }

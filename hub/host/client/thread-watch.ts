@@ -7,10 +7,10 @@
 export const WATCH_MS = 500;
 /** Time for the answer to a call that was cancelled. */
 const CANCEL_MS = 2_000;
-/** Processor time of the process in which a thread could have answered. A look is too late by up to its interval. */
-const CANCEL_CPU_MS = CANCEL_MS - WATCH_MS;
+/** Processor time in which a thread could have answered. It is known later, by up to the interval of looks. */
+const CANCEL_CPU_MS = CANCEL_MS - 2 * WATCH_MS;
 /** Turns of the thread's loop in which it could have answered. A thread that waits makes twenty in CANCEL_MS. */
-const CANCEL_TURNS = 5;
+const CANCEL_TURNS = 10;
 /** Time for a turn of the thread's loop, and for one in which it waits for the disk. */
 const TURN_LIMIT_MS = 30_000;
 const COMMIT_LIMIT_MS = 120_000;
@@ -19,7 +19,7 @@ const COMMIT_LIMIT_MS = 120_000;
 export interface ThreadState {
   /** Monotonic. */
   readonly nowMs: number;
-  /** Processor time that the process has used, at least that of the thread. */
+  /** Processor time that the thread had used when it last said so. */
   readonly cpuMs: number;
   /** Turns of the thread's loop. */
   readonly turns: number;
@@ -30,21 +30,18 @@ export interface ThreadState {
 }
 
 export class ThreadWatch {
-  #last: ThreadState;
+  #last: Pick<ThreadState, "nowMs" | "turns"> | undefined;
   /** How long the thread has made no turn; a pause of the process counts as one look. */
   #stillMs = 0;
   /** What was found when the overdue call was first. */
   #since: ThreadState | undefined;
 
-  constructor(first: ThreadState) {
-    this.#last = first;
-  }
-
   /** Returns why the thread must be ended; undefined as long as it needn't. */
   look(state: ThreadState): string | undefined {
     const { nowMs, turns, isCommitting, overdue } = state;
-    const passedMs = Math.min(nowMs - this.#last.nowMs, 2 * WATCH_MS);
-    this.#stillMs = turns === this.#last.turns ? this.#stillMs + passedMs : 0;
+    const last = this.#last ?? state;
+    const passedMs = Math.min(nowMs - last.nowMs, 2 * WATCH_MS);
+    this.#stillMs = turns === last.turns ? this.#stillMs + passedMs : 0;
     this.#last = state;
     if (overdue === undefined) this.#since = undefined;
     else if (overdue.cancelledMs !== this.#since?.overdue?.cancelledMs) this.#since = state;
