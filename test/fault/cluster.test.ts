@@ -14,7 +14,7 @@ import { assertExactlyOnce } from "#test/harness/exactly-once.ts";
 import { ask } from "#test/harness/http.ts";
 import { writeInBursts } from "#test/harness/line-writer.ts";
 import { chooseSeed, randomFrom } from "#test/harness/random.ts";
-import { pagesOfAll, refreshed } from "#test/harness/search.ts";
+import { refreshed } from "#test/harness/search.ts";
 import { SequenceLog } from "#test/harness/sequence-log.ts";
 import { untilSteady } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
@@ -51,7 +51,7 @@ async function documentsOf({ hub }: Node, index: string): Promise<Document[]> {
   return documents.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Asserts that every hub has all that was acknowledged, and that all have the same. */
+/** Asserts that every hub has all documents that were acknowledged, and that all have the same. */
 async function assertEqualCopies({ nodes }: World, clients: Clients, hint: string): Promise<void> {
   const [first, ...others] = nodes as [Node, ...Node[]];
   for (const { hub } of nodes) await refreshed(hub.searchUrl, "*");
@@ -61,22 +61,23 @@ async function assertEqualCopies({ nodes }: World, clients: Clients, hint: strin
       assert.deepEqual(await documentsOf(node, index), documents, `${index} of ${node.name} ${hint}`);
     assertAcknowledged(index, new Map(documents.map(([id, version, , n]) => [id, { version, n }])), clients);
   }
-  const lines = await linesOf(first);
-  for (const node of others) {
-    const copy = await linesOf(node);
-    assert.equal(copy.length, lines.length, `lines of ${node.name} ${hint}`);
-    const different = copy.filter((line, at) => line !== lines[at]);
-    assert.deepEqual(different.slice(0, 20), [], `lines of ${node.name} ${hint}`);
-  }
 }
 
-/** Returns every line's id and content, by a checksum, as a hub's own copy has them; sorted. */
-async function linesOf({ hub }: Node): Promise<string[]> {
-  const lines: string[] = [];
-  for await (const page of pagesOfAll(hub.searchUrl))
-    for (const { _index, _id, _source } of page)
-      lines.push(`${_index}/${_id} ${crc32(JSON.stringify(_source)).toString(16)}`);
-  return lines.sort();
+/** Asserts that every hub has each line once, and that all have the same of it. */
+async function assertEqualLines({ nodes }: World, logs: readonly SequenceLog[], hint: string): Promise<void> {
+  let first: string[] | undefined;
+  for (const { name, hub } of nodes) {
+    const lines: string[] = [];
+    await assertExactlyOnce(hub.searchUrl, logs, hint, (page) => {
+      for (const { _index, _id, _source } of page)
+        lines.push(`${_index}/${_id} ${crc32(JSON.stringify(_source)).toString(16)}`);
+    });
+    lines.sort();
+    first ??= lines;
+    assert.equal(lines.length, first.length, `lines of ${name} ${hint}`);
+    const different = lines.filter((line, at) => line !== first![at]);
+    assert.deepEqual(different.slice(0, 20), [], `lines of ${name} ${hint}`);
+  }
 }
 
 function assertAcknowledged(
@@ -158,7 +159,8 @@ test(`a cluster of three loses and doubles nothing in ${SECONDS} s of faults`, a
   t.diagnostic(
     `${written} lines, ${clients.created.size} created, ${clients.versions.size} versioned documents, ${clients.searches} searches, ${clients.found.partial} partial, ${clients.unanswered} unanswered, ${clients.wrong.length} wrong`,
   );
-  for (const { hub } of world.nodes) await assertExactlyOnce(hub.searchUrl, logs, hint);
+  for (const each of clients.wrong.slice(0, 20)) t.diagnostic(each);
+  await assertEqualLines(world, logs, hint);
   await untilSteady("the documents", async () => (await documentsOf(world.nodes[0]!, "created")).length);
   await assertEqualCopies(world, clients, hint);
   assert.deepEqual(clients.wrong, [], hint);

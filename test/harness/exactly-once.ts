@@ -1,7 +1,7 @@
 /** Checks the product's promise on a running hub: each line is there once. */
 
 import assert from "node:assert/strict";
-import { count, pagesOfAll, textsOf } from "./search.ts";
+import { count, type Hit, pagesOfAll, textsOf } from "./search.ts";
 import { FoundMarks, flawless, type SequenceLog } from "./sequence-log.ts";
 import { until, untilSteady } from "./until.ts";
 
@@ -10,12 +10,13 @@ const ARRIVAL_MS = 120_000;
 
 /**
  * Waits until the documents stand still and asserts that they are exactly the lines of `logs`. `hint` is part of
- * the message: what is needed to repeat the run.
+ * the message: what is needed to repeat the run. `see` gets each page of documents.
  */
 export async function assertExactlyOnce(
   searchUrl: string,
   logs: readonly SequenceLog[],
   hint = "",
+  see: (page: readonly Hit[]) => void = () => undefined,
 ): Promise<void> {
   const expected = logs.reduce((sum, log) => sum + log.count, 0);
   await until("the arrival of all lines", async () => (await count(searchUrl)) >= expected, {
@@ -24,7 +25,10 @@ export async function assertExactlyOnce(
   }).catch(() => undefined);
   const total = await untilSteady("the number of documents", () => count(searchUrl));
   const found = new FoundMarks();
-  for await (const page of pagesOfAll(searchUrl)) found.add(textsOf(page));
+  for await (const page of pagesOfAll(searchUrl)) {
+    found.add(textsOf(page));
+    see(page);
+  }
   for (const log of logs) {
     assert.deepEqual(
       found.verdict(log.writer, log.count),

@@ -24,17 +24,30 @@ interface CountAnswer {
 export const LOGS = "logs-*";
 /** Documents a request may answer. */
 const PAGE = 5_000;
+/** Time in which a hub without a fault has read the log to its end. */
+const WHOLE_MS = 10_000;
 
-/** Returns how many documents a search would find; 0 where there is no index yet. Throws where a shard didn't answer. */
+/**
+ * Returns how many documents a search would find; 0 where there is no index yet. Waits while a copy may lack something, and throws
+ * where a shard doesn't answer for long.
+ */
 export async function count(searchUrl: string, query?: unknown, index = LOGS): Promise<number> {
   const body = query === undefined ? undefined : { query };
-  const answer = await request<CountAnswer>("POST", `${searchUrl}/${index}/_count`, body);
-  if (answer.status === 404) return 0;
-  const isWhole = answer.body._shards?.failed === 0;
-  if (answer.status !== 200 || typeof answer.body.count !== "number" || !isWhole) {
-    throw new Error(`_count answered ${answer.status}: ${JSON.stringify(answer.body).slice(0, 300)}`);
-  }
-  return answer.body.count;
+  let found = 0;
+  await until(
+    `a whole _count of ${index}`,
+    async () => {
+      const answer = await request<CountAnswer>("POST", `${searchUrl}/${index}/_count`, body);
+      if (answer.status === 404) return true;
+      const isWhole = answer.body._shards?.failed === 0;
+      if (answer.status !== 200 || typeof answer.body.count !== "number" || !isWhole)
+        throw new Error(`_count answered ${answer.status}: ${JSON.stringify(answer.body).slice(0, 300)}`);
+      found = answer.body.count;
+      return true;
+    },
+    { deadlineMs: WHOLE_MS },
+  );
+  return found;
 }
 
 /** Refreshes until every copy has done it: one may lack what was written while the cluster misses a hub. */

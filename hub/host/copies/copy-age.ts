@@ -62,6 +62,12 @@ export class CopyAge implements Component {
     await this.#running;
   }
 
+  /** Notes that the copies have everything that the log held at `atMs`, monotonic. */
+  reached(atMs: number): void {
+    this.#lookedMs = Math.max(this.#lookedMs, atMs);
+    this.#wholeMs = Math.max(this.#wholeMs, atMs);
+  }
+
   /** Returns why a search of the copies may miss something; undefined where it doesn't. */
   behind(): CopiesBehind | undefined {
     const { clock, isShared } = this.#options;
@@ -108,7 +114,7 @@ export class CopyAge implements Component {
     const applied = this.#options.applied();
     for (let [look] = this.#looks; look !== undefined; [look] = this.#looks) {
       if (comparePositions(applied, look.end) < 0) return;
-      this.#wholeMs = look.atMs;
+      this.reached(look.atMs);
       this.#looks.shift();
     }
   }

@@ -43,6 +43,7 @@ function hub(
   reached = true,
 ) {
   const calls: string[] = [];
+  const wholes: number[] = [];
   const own = new ShardsClient({
     call: (operation: string) => {
       calls.push(operation);
@@ -63,10 +64,12 @@ function hub(
   const copies = new CopyCalls({ transport: wire, node: id, others, log, metrics: new Metrics() });
   return {
     calls,
+    wholes,
     shards: new SharedShards({
       own,
       elsewhere,
       reach,
+      age: { reached: (atMs) => void wholes.push(atMs) },
       indices: () => [INDEX],
       calls: copies,
       logEnd: end,
@@ -99,12 +102,14 @@ describe("shards that other hubs have copies of", () => {
     const a = hub(new Wire(), "a", () => [{ id: "b", revision: 1 }], end);
     await a.shards.get(INDEX, 0, "x");
     assert.deepEqual(a.calls, ["reach 7", "get"]);
+    assert.deepEqual(a.wholes, [1_000], "searches needn't doubt the copies as of then");
   });
 
   test("a hub that can't reach the end of the log says so of a refresh, and reads documents at another one", async () => {
     const a = hub(new Wire(), "a", () => [{ id: "b", revision: 1 }], end, new StillClock(), false);
     const { behind, missed } = await a.shards.refresh([INDEX]);
     assert.equal(behind?.code, "unavailable");
+    assert.deepEqual(a.wholes, []);
     assert.equal(missed, 0);
     await a.shards.get(INDEX, 2, "x");
     await a.shards.get(INDEX, 2, "nowhere");

@@ -14,6 +14,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Position } from "#proto/position.ts";
+import type { CopyAge } from "./copy-age.ts";
 import type { CopyCall, CopyCalls, CopyOperation } from "./copy-calls.ts";
 import { ForwardedShards } from "./forwarded-shards.ts";
 import { LogEnd } from "./log-end.ts";
@@ -59,6 +60,7 @@ export interface SharedShardsOptions {
     after: Position,
   ) => Promise<ReadDocument | null>;
   readonly reach: Reach;
+  readonly age: Pick<CopyAge, "reached">;
   /** Returns all indices. */
   readonly indices: () => readonly NamedIndex[];
   readonly calls: CopyCalls;
@@ -174,13 +176,14 @@ export class SharedShards extends ForwardedShards {
 
   /** Applies what the log holds, as far as that is done in time. */
   async #catchUp(timeoutMs = REACH_MS): Promise<Caught> {
-    const { reach, log, clock } = this.#options;
+    const { reach, age, log, clock } = this.#options;
     const startMs = clock.monotonic();
     let end: Position | undefined;
     try {
       end = await this.#end.position();
       await reach(end, timeoutMs);
       this.#behind = undefined;
+      age.reached(startMs);
       return { end };
     } catch (error) {
       const nowMs = clock.monotonic();

@@ -64,6 +64,7 @@ export function makeCopies(wiring: CopiesWiring): { readonly shards: SharedShard
     own,
     elsewhere: (...call) => own.getElsewhere(...call),
     reach,
+    age,
     indices: () => wiring.catalog.all(),
     calls,
     logEnd,
