@@ -3,7 +3,7 @@
 import { type AgentProcess, startAgent } from "#test/harness/agent.ts";
 import { clusterHub, untilShared } from "#test/harness/cluster.ts";
 import { canCluster } from "#test/harness/clustered-nats.ts";
-import type { TestHub } from "#test/harness/hub.ts";
+import type { Settings, TestHub } from "#test/harness/hub.ts";
 import { findBinary, type TestNats } from "#test/harness/nats.ts";
 import { startNatsCluster } from "#test/harness/nats-cluster.ts";
 import { TcpProxy } from "#test/harness/tcp-proxy.ts";
@@ -32,11 +32,15 @@ export interface World {
   readonly agent: AgentProcess;
 }
 
-/** Starts three nats-servers where the program is new enough, else one; `hubs` hubs; and an agent for `paths`. */
+/**
+ * Starts three nats-servers where the program is new enough, else one; `hubs` hubs, with `more` settings; and an agent for
+ * `paths`.
+ */
 export async function startWorld(
   workspace: Workspace,
   hubs: number,
   paths: readonly string[],
+  more: Settings = {},
 ): Promise<World> {
   const { servers, token } = await startNatsCluster(workspace, canCluster(findBinary()) ? 3 : 1);
   const startNode = async (number: number): Promise<Node> => {
@@ -46,6 +50,7 @@ export async function startWorld(
     const settings = {
       "journal.max_bytes": RAW_AND_DOC_BYTES,
       "nats.replicas": servers.length,
+      ...more,
     };
     const hub = clusterHub(workspace, `hub-${number}`, { servers: urls, token }, settings);
     await hub.start();

@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { systemClock } from "#proto/kit/clock.ts";
 import { untilShared } from "#test/harness/cluster.ts";
 import { assertExactlyOnce } from "#test/harness/exactly-once.ts";
@@ -126,14 +126,14 @@ function untilGreen({ hub }: Node, nodes: number): Promise<unknown> {
   );
 }
 
-test("clients that repeat a request once see no error when a hub joins and another is drained", async (t) => {
+async function joinAndDrain(t: TestContext, copies: "all" | "replicas"): Promise<void> {
   const seed = chooseSeed();
   const random = randomFrom(seed);
   const hint = `(repeat with --seed ${seed})`;
   const workspace = new Workspace(t);
   const logs = Array.from({ length: FILES }, (_, at) => new SequenceLog(`file-${at}`));
   const paths = logs.map((log) => workspace.path("logs", `${log.writer}.log`));
-  const world = await startWorld(workspace, 3, paths);
+  const world = await startWorld(workspace, 3, paths, { "cluster.copies": copies });
   const [drained, ...stay] = world.nodes as [Node, ...Node[]];
   await ask("PUT", `${drained.hub.searchUrl}/created`, {
     settings: { number_of_shards: 3, number_of_replicas: 1 },
@@ -181,4 +181,8 @@ test("clients that repeat a request once see no error when a hub joins and anoth
     await refreshed(hub.searchUrl, "created");
     assert.equal(await count(hub.searchUrl, undefined, "created"), clients.created.length, hint);
   }
-});
+}
+
+for (const copies of ["all", "replicas"] as const)
+  test(`clients that repeat a request once see no error when a hub joins and another is drained, with ${copies}`, (t) =>
+    joinAndDrain(t, copies));
