@@ -220,7 +220,7 @@ suite("credentials", () => {
   test("removing an account ends its tokens, sessions and consents", async () => {
     const { accounts, provider } = world.auth;
     const { id } = await accounts.add({ name: "dora", password: "a long password", role: "admin" }, "test");
-    const secret = await world.auth.sessions.open(id, 1, "127.0.0.1", "test");
+    const secret = await world.auth.sessions.open(id, 1, { ip: "127.0.0.1", userAgent: "test" });
     await provider.consents.add(id, "abc", ["https://x.example"]);
     const { key } = await world.auth.apiKeys.issue({ name: "root", role: "admin" }, "test");
     const answer = await fetch(`${world.origin}/api/auth/accounts/dora`, {

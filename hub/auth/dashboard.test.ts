@@ -97,6 +97,22 @@ suite("sign-in on the dashboard", () => {
     assert.equal((await me(old)).status, 401, "the session before is over");
   });
 
+  test("a browser that is remembered signs in with few calls of the state, each of which waits for the log", async () => {
+    const { browser } = await signIn();
+    const { bucket } = world;
+    const calls = (["get", "create", "put", "update", "delete", "keys"] as const).map((name) => ({
+      name,
+      count: mock.method(bucket, name).mock,
+    }));
+    try {
+      await browser.follow(await browser.get(`${world.origin}/api/auth/login`), world.origin);
+      const made = calls.map(({ name, count }) => `${count.callCount()} ${name}`);
+      assert.deepEqual(made, ["12 get", "2 create", "7 put", "1 update", "6 delete", "1 keys"]);
+    } finally {
+      for (const { count } of calls) count.restore();
+    }
+  });
+
   test("unsafe methods with the cookie need our own Origin", async () => {
     const { browser } = await signIn();
     const cookie = `tailrace_session=${browser.cookie("tailrace_session")}`;
@@ -179,7 +195,7 @@ suite("sign-in on the dashboard", () => {
       () => world.auth.accounts.setRole("eve", "editor", ["*"], "test"),
     ]) {
       const epoch = (await world.auth.accounts.get(id))?.epoch ?? account.epoch;
-      const secret = await world.auth.sessions.open(id, epoch, "127.0.0.1", "test");
+      const secret = await world.auth.sessions.open(id, epoch, { ip: "127.0.0.1", userAgent: "test" });
       assert.notEqual(await world.auth.sessions.find(secret), null);
       await change();
       assert.equal(await world.auth.sessions.find(secret), null);

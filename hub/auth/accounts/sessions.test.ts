@@ -32,7 +32,7 @@ test("a sign-in reads the account's other sessions only where it must end one, a
   const open = async (): Promise<void> => {
     await clock.advance(1_000);
     bucket.reads = bucket.atOnce = 0;
-    secrets.push(await sessions.open("a", 1, "", ""));
+    secrets.push(await sessions.open("a", 1, { ip: "", userAgent: "" }));
   };
   for (let count = 0; count < 50; count++) {
     await open();

@@ -29,6 +29,14 @@ export interface Session {
   readonly userAgent: string;
 }
 
+/** The browser that a session is opened for. */
+export interface SessionBrowser {
+  readonly ip: string;
+  readonly userAgent: string;
+  /** Secret of the session that it had, which ends. */
+  readonly before?: string;
+}
+
 /** A living session. `key` names it in lists; it is not secret. */
 export interface LivingSession {
   readonly key: string;
@@ -52,9 +60,10 @@ export class Sessions {
   }
 
   /** Opens a session and returns the secret for the cookie. Each sign-in gets a new one, so a planted cookie is worthless. */
-  async open(accountId: string, epoch: number, ip: string, userAgent: string): Promise<string> {
-    await this.#dropOldest(accountId);
+  async open(accountId: string, epoch: number, { ip, userAgent, before }: SessionBrowser): Promise<string> {
     const secret = newSecret();
+    const key = hashOf(secret);
+    const old = before === undefined ? undefined : hashOf(before);
     const now = this.#store.clock.now();
     const session: Session = {
       accountId,
@@ -64,8 +73,13 @@ export class Sessions {
       ip,
       userAgent: userAgent.slice(0, 200),
     };
-    await this.#sessions.create(hashOf(secret), session, this.#endOf(session));
-    await this.#byAccount.put(`${accountId}.${hashOf(secret)}`, null, now + this.#life.absoluteMs);
+    // At once: each waits for the log, and none depends on another.
+    await Promise.all([
+      old !== undefined && this.end(old),
+      this.#dropOldest(accountId, [key, old]),
+      this.#sessions.create(key, session, this.#endOf(session)),
+      this.#byAccount.put(`${accountId}.${key}`, null, now + this.#life.absoluteMs),
+    ]);
     return secret;
   }
 
@@ -126,8 +140,11 @@ export class Sessions {
     for (const { key } of await this.list(accountId)) await this.end(key);
   }
 
-  async #dropOldest(accountId: string): Promise<void> {
-    const ids = await this.#byAccount.ids(`${accountId}.`);
+  /** Ends the oldest sessions beyond the limit. `changing`: those that are being opened or ended meanwhile. */
+  async #dropOldest(accountId: string, changing: readonly (string | undefined)[]): Promise<void> {
+    const start = `${accountId}.`;
+    const all = await this.#byAccount.ids(start);
+    const ids = all.filter((id) => !changing.includes(id.slice(start.length)));
     if (ids.length < MAX_PER_ACCOUNT) return; // usually no session has to be read
     const present = await this.#read(accountId, ids);
     for (const { key } of present.slice(MAX_PER_ACCOUNT - 1)) await this.end(key);

@@ -7,6 +7,7 @@ import { type Adapter, type AdapterPayload, errors } from "oidc-provider";
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { Records, type Store, won } from "#hub/auth/state/records.ts";
 import { fingerprint, hashOf } from "#hub/auth/state/secrets.ts";
+import { DASHBOARD_CLIENT_ID } from "./clients.ts";
 import { FAMILY_MODELS, type TokenFamilies } from "./tokens.ts";
 
 /** Placeholder for the id of an interaction inside its own record. */
@@ -39,17 +40,28 @@ export class StateAdapter implements Adapter {
     const key = hashOf(id);
     const expiresAt =
       expiresInSeconds === undefined ? null : this.#parts.store.clock.now() + expiresInSeconds * 1_000;
-    await this.#records.put(key, withoutSecrets(id, payload), expiresAt);
-    const { grantId, uid, accountId, clientId } = payload;
-    if (FAMILY_MODELS.has(this.#model) && grantId !== undefined) {
-      await this.#parts.families.join(grantId, this.#model, key, expiresAt);
-    }
-    if (this.#model === "Grant" && accountId !== undefined && clientId !== undefined) {
-      await this.#parts.families.own(id, accountId, clientId, expiresAt);
-    }
-    if (this.#model === "Session" && uid !== undefined) {
+    // At once: each write waits for the log, and none depends on another.
+    await Promise.all([
+      this.#records.put(key, withoutSecrets(id, payload), expiresAt),
+      this.#index(id, key, payload, expiresAt),
+    ]);
+  }
+
+  /** Writes what finds the record by something else than its id. */
+  async #index(
+    id: string,
+    key: string,
+    { grantId, uid, accountId, clientId }: AdapterPayload,
+    expiresAt: number | null,
+  ): Promise<void> {
+    const { families } = this.#parts;
+    // The dashboard ends the family of each of its sign-ins itself, see AccessTokens.verifyOnce.
+    if (FAMILY_MODELS.has(this.#model) && grantId !== undefined && clientId !== DASHBOARD_CLIENT_ID)
+      await families.join(grantId, this.#model, key, expiresAt);
+    if (this.#model === "Grant" && accountId !== undefined && clientId !== undefined)
+      await families.own(id, accountId, clientId, expiresAt);
+    if (this.#model === "Session" && uid !== undefined)
       await this.#byUid.put(hashOf(uid), { key }, expiresAt);
-    }
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {

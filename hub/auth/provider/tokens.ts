@@ -6,7 +6,7 @@
 
 import type { AdapterPayload } from "oidc-provider";
 import type { Account, Accounts } from "#hub/auth/accounts/accounts.ts";
-import { Records, type Store } from "#hub/auth/state/records.ts";
+import { Records, type Store, won } from "#hub/auth/state/records.ts";
 import { hashOf } from "#hub/auth/state/secrets.ts";
 
 /** Models of oidc-provider whose records belong to a grant. */
@@ -58,6 +58,12 @@ export class TokenFamilies {
     return this.#revokeKey(hashOf(grantId));
   }
 
+  /** Ends a family whose members aren't recorded: they are invalid without their grant, and expire. */
+  async end(grantId: string, accountId: string, clientId: string): Promise<void> {
+    const key = hashOf(grantId);
+    await Promise.all([this.#grants.delete(key), this.#owners.delete(`${accountId}.${clientId}.${key}`)]);
+  }
+
   /** Revokes all families of an account, or of an account with one client. */
   async revokeOf(accountId: string, clientId?: string): Promise<void> {
     const start = clientId === undefined ? `${accountId}.` : `${accountId}.${clientId}.`;
@@ -80,7 +86,6 @@ export class TokenFamilies {
     await this.#grants.delete(grantKey);
     const { accountId, clientId } = grant ?? {};
     const isOwned = accountId !== undefined && clientId !== undefined;
-    // At once: each sign-in of the dashboard ends the family it made.
     await Promise.all([
       isOwned ? this.#owners.delete(`${accountId}.${clientId}.${grantKey}`) : undefined,
       this.#revokeMembers(grantKey),
@@ -121,17 +126,27 @@ export class AccessTokens {
 
   /** Returns the record of `token`, or null where it is unknown, expired, revoked or its account is gone. */
   async verify(token: string): Promise<AccessToken | null> {
-    const found = (await this.#tokens.get(hashOf(token)))?.data;
-    const { accountId, clientId, grantId, scope } = found ?? {};
-    if (accountId === undefined || clientId === undefined || grantId === undefined) return null;
-    if (!(await this.#families.lives(grantId))) return null;
-    const account = await this.#accounts.get(accountId);
-    return account === null ? null : { accountId, account, clientId, scope: scope ?? "" };
+    return (await this.verifyOnce(token)).found;
   }
 
-  /** Revokes a token with all of its family. */
-  async revoke(token: string): Promise<void> {
-    const grantId = (await this.#tokens.get(hashOf(token)))?.data.grantId;
-    if (grantId !== undefined) await this.#families.revoke(grantId);
+  /** As `verify`, for a token of the dashboard's own sign-in. `end` ends it and its family, which nothing needs afterwards. */
+  async verifyOnce(
+    token: string,
+  ): Promise<{ readonly found: AccessToken | null; readonly end: () => Promise<void> }> {
+    const key = hashOf(token);
+    const read = await this.#tokens.get(key);
+    const { accountId, clientId, grantId, scope } = read?.data ?? {};
+    if (read === null || accountId === undefined || clientId === undefined || grantId === undefined)
+      return { found: null, end: () => Promise.resolve() };
+    const [lives, account] = await Promise.all([
+      this.#families.lives(grantId),
+      this.#accounts.get(accountId),
+    ]);
+    const end = async (): Promise<void> => {
+      const token = won(this.#tokens.delete(key, read.revision));
+      await Promise.all([token, this.#families.end(grantId, accountId, clientId)]);
+    };
+    const isValid = lives && account !== null;
+    return { found: isValid ? { accountId, account, clientId, scope: scope ?? "" } : null, end };
   }
 }

@@ -15,8 +15,10 @@ export async function openSession(
   { id, account }: { readonly id: string; readonly account: Account },
 ): Promise<string> {
   const before = cookies().read(headers.cookie, SESSION_COOKIE);
-  const old = before === undefined ? null : await sessions.find(before);
-  if (old !== null) await sessions.end(old.key);
-  const secret = await sessions.open(id, account.epoch, ip, headers["user-agent"] ?? "");
+  const secret = await sessions.open(id, account.epoch, {
+    ip,
+    userAgent: headers["user-agent"] ?? "",
+    ...(before !== undefined && { before }),
+  });
   return cookies().write(SESSION_COOKIE, secret);
 }

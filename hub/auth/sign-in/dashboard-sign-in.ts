@@ -49,7 +49,12 @@ export interface SignInResult {
   readonly account: Account;
   /** Path below the hub's address. */
   readonly returnTo: string;
+  /** Ends what only the sign-in needed; to be called once. */
+  readonly end: () => Promise<void>;
 }
+
+/** An account that the provider's token leads to. */
+type FoundAccount = Omit<SignInResult, "returnTo">;
 
 export class DashboardSignIn {
   readonly #parts: DashboardSignInParts;
@@ -93,19 +98,19 @@ export class DashboardSignIn {
     return { ...found, returnTo: flow.purpose.returnTo };
   }
 
-  /** Returns the account of the embedded provider's token, and revokes the token, which has no further use. */
-  async #own({ accessToken }: TokenSet): Promise<{ id: string; account: Account }> {
-    const found = await this.#parts.accessTokens.verify(accessToken);
-    await this.#parts.accessTokens.revoke(accessToken);
-    if (found === null) throw new AppError("forbidden", "the account is gone");
-    return { id: found.accountId, account: found.account };
+  /** Returns the account of the embedded provider's token, which has no further use. */
+  async #own({ accessToken }: TokenSet): Promise<FoundAccount> {
+    const { found, end } = await this.#parts.accessTokens.verifyOnce(accessToken);
+    if (found !== null) return { id: found.accountId, account: found.account, end };
+    await end();
+    throw new AppError("forbidden", "the account is gone");
   }
 
   async #foreign(
     { claims }: TokenSet,
     issuer: string,
     { nameClaim, roleClaim, roles }: UpstreamMapping,
-  ): Promise<{ id: string; account: Account }> {
+  ): Promise<FoundAccount> {
     const sub = claims?.["sub"];
     const name = claims?.[nameClaim];
     if (typeof sub !== "string" || typeof name !== "string") {
@@ -124,7 +129,8 @@ export class DashboardSignIn {
         `${name} has no role here; an administrator can add one to auth.upstream.roles`,
       );
     }
-    return this.#parts.accounts.ofUpstream(`${issuer} ${sub}`, name, role);
+    const found = await this.#parts.accounts.ofUpstream(`${issuer} ${sub}`, name, role);
+    return { ...found, end: () => Promise.resolve() };
   }
 }
 

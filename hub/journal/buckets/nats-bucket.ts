@@ -115,11 +115,8 @@ export class NatsBucket implements StateBucket {
   }
 
   async delete(key: string, revision?: number): Promise<void> {
-    const found = await this.#last(key);
-    if (found === null || found.deleted) {
-      if (revision !== undefined) throw new AppError("journal_conflict", `key ${key} doesn't exist`);
-      return;
-    }
+    // With a revision the server compares. Without one a missing key is looked for, so that it gets no marker.
+    if (revision === undefined && (await this.get(key)) === null) return;
     await this.#write(key, new Uint8Array(), revision, { [OPERATION_HEADER]: "DEL" });
     if (++this.#deletions % MARKERS_KEPT === 0) await this.#removeMarkers();
   }

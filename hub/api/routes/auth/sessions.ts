@@ -129,7 +129,8 @@ async function callback(
   const binding = auth.cookies().read(headers.cookie, BINDING_COOKIE);
   try {
     const found = await auth.dashboardSignIn.finish(parameters, binding);
-    return redirect(found.returnTo, [await openSession(auth, { headers, ip }, found)]);
+    const [cookie] = await Promise.all([openSession(auth, { headers, ip }, found), found.end()]);
+    return redirect(found.returnTo, [cookie]);
   } catch (error) {
     const { code, cause, message, status } = toAppError(error);
     if (code === "internal") log.error({ err: cause }, "sign-in failed");
