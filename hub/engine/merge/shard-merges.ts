@@ -9,30 +9,12 @@ import { Segment } from "#hub/engine/segment/segment.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import { freeBytes } from "#proto/kit/free-bytes.ts";
 import { comparePositions } from "#proto/position.ts";
+import { chooseFinal, chooseMerge, FINAL_BYTES } from "./merge-choice.ts";
 import { type MergeInput, numberDocuments } from "./merge-input.ts";
 import { mergeSegments } from "./merge-segments.ts";
 
 /** How long a slice works before it lets others continue. */
 const SLICE_MS = 5;
-
-/** Smaller segments count as this big: fresh ones of whatever size are merged together. */
-const FLOOR_BYTES = 2 * 1024 * 1024;
-
-/** Segments of one level that are merged into one of the next. */
-const FACTOR = 8;
-
-/** Segments merged at once, at most. */
-const MAX_INPUTS = 10;
-
-/** Results aren't made larger than this. A merge holds about twice its result in memory: 1 GiB took the hub beyond 2. */
-const MAX_BYTES = 256 * 1024 * 1024;
-const MAX_DOCS = 5_000_000;
-
-/** A segment with a larger part of its documents deleted is written again by itself. */
-const MAX_DELETED = 0.3;
-
-/** Fresh segments of an idle shard are written again from this size on, which becomes half. */
-const FINAL_BYTES = 1024 * 1024;
 
 /** Smaller ones aren't looked at for that. */
 const LOOKED_AT_BYTES = FINAL_BYTES / 16;
@@ -230,66 +212,4 @@ export class MergeTask {
       freeBytes(newDocs);
     }
   }
-}
-
-/** Returns neighbouring segments to merge, lowest level first; none if nothing is worth it. */
-function chooseMerge(segments: readonly ShardSegment[]): readonly ShardSegment[] {
-  const levels = segments.map(levelOf);
-  const highest = Math.max(0, ...levels);
-  for (let level = 0; level <= highest; level++) {
-    let from = 0;
-    for (let at = 0; at <= segments.length; at++) {
-      if (at < segments.length && levels[at]! <= level) continue;
-      if (at - from >= FACTOR) {
-        const run = withinLimits(segments.slice(from, Math.min(at, from + MAX_INPUTS)));
-        if (run.length > 1) return run;
-      }
-      from = at + 1;
-    }
-  }
-  const worst = segments.find((entry) => entry.liveCount < entry.segment.docCount * (1 - MAX_DELETED));
-  return worst !== undefined && worst.segment.sizeBytes > FLOOR_BYTES ? [worst] : [];
-}
-
-/**
- * Returns neighbouring segments of an idle shard to merge, newest first: fresh ones, with those before them that are no
- * larger than what follows, so that a document is rarely written again; none where little is gained.
- */
-function chooseFinal(segments: readonly ShardSegment[]): readonly ShardSegment[] {
-  for (let to = segments.length; to > 0; ) {
-    let from = to;
-    let bytes = 0;
-    let docs = 0;
-    let freshBytes = 0;
-    for (; from > 0 && to - from < MAX_INPUTS; from--) {
-      const { segment, liveCount } = segments[from - 1]!;
-      const { sizeBytes, isFresh } = segment;
-      if (isFresh !== true && sizeBytes > bytes) break;
-      if (from < to && (bytes + sizeBytes > MAX_BYTES || docs + liveCount > MAX_DOCS)) break;
-      bytes += sizeBytes;
-      docs += liveCount;
-      if (isFresh === true) freshBytes += sizeBytes;
-    }
-    if (freshBytes >= FINAL_BYTES) return segments.slice(from, to);
-    to = Math.min(from, to - 1);
-  }
-  return [];
-}
-
-/** Size by live documents in steps of FACTOR. */
-function levelOf(entry: ShardSegment): number {
-  const { docCount, sizeBytes } = entry.segment;
-  const live = (sizeBytes * entry.liveCount) / Math.max(1, docCount);
-  return Math.floor(Math.log(Math.max(live, FLOOR_BYTES) / FLOOR_BYTES) / Math.log(FACTOR));
-}
-
-function withinLimits(run: readonly ShardSegment[]): readonly ShardSegment[] {
-  let bytes = 0;
-  let docs = 0;
-  const count = run.findIndex((entry) => {
-    bytes += entry.segment.sizeBytes;
-    docs += entry.liveCount;
-    return bytes > MAX_BYTES || docs > MAX_DOCS;
-  });
-  return count < 0 ? run : run.slice(0, count);
 }
