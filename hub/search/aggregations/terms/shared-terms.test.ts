@@ -40,6 +40,7 @@ for (const [count, terms, most, keep] of [
       const expected = atOnce(mergeCounts(segments, { order: "frequent", keep, filter: undefined }));
       const shared = cache.open("index", "field", count * terms)!;
       for (const again of [1, 2]) {
+        atOnce(shared.number(segments.map(({ column }) => column)));
         const merged = atOnce(mergeShared(segments, shared, keep));
         assert.deepEqual(byKey(merged.buckets), byKey(expected.buckets), `${round}.${again}`);
         assert.deepEqual([merged.others, merged.errorBound], [expected.others, expected.errorBound]);
@@ -52,9 +53,9 @@ test("fields used last are kept within the limit, a field beyond it isn't", () =
   assert.equal(cache.open("index", "large", 2001), undefined);
   const first = cache.open("index", "a", 1500)!;
   const names = Array.from({ length: 1500 }, (_, at) => `t${at}`);
-  for (const name of ["a", "b"]) atOnce(cache.open("index", name, 1500)!.numbersOf(columnOf(names)));
+  for (const name of ["a", "b"]) atOnce(cache.open("index", name, 1500)!.number([columnOf(names)]));
   assert.equal(cache.open("index", "a", 1500), first);
-  atOnce(cache.open("index", "c", 1500)!.numbersOf(columnOf(names)));
+  atOnce(cache.open("index", "c", 1500)!.number([columnOf(names)]));
   assert.equal(cache.open("index", "a", 1500), first);
   assert.notEqual(cache.open("other", "a", 1500), first);
 });

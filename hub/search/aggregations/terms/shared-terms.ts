@@ -29,23 +29,55 @@ const STEP_COUNTED = 512;
 /** Counts from which on terms aren't told apart when the least count is looked for. */
 const MOST_BINS = 65_536;
 
+/** Terms of a field by numbers 0..size - 1, which segments share. */
+export interface NumberedTerms {
+  readonly size: number;
+  /** Returns the number of each ordinal of a column, which is one of those that were numbered. */
+  numbersOf(column: KeywordColumn): Int32Array;
+  text(number: number): string;
+  /** Negative, 0 or positive as one term sorts before, with or after another by their bytes. */
+  compare(a: number, b: number): number;
+}
+
 /** The terms of one field. */
-export class SharedTerms {
-  readonly table = new TermTable({ add: () => undefined });
+export class SharedTerms implements NumberedTerms {
+  readonly #table = new TermTable({ add: () => undefined });
   readonly #numbers = new WeakMap<KeywordColumn, Int32Array>();
 
-  /** Returns the number of each ordinal of a column; numbers are added in steps. */
-  *numbersOf(column: KeywordColumn): Steps<Int32Array> {
-    const known = this.#numbers.get(column);
-    if (known !== undefined) return known;
+  get size(): number {
+    return this.#table.size;
+  }
+
+  text(number: number): string {
+    return this.#table.text(number);
+  }
+
+  compare(a: number, b: number): number {
+    return this.#table.compare(a, b);
+  }
+
+  numbersOf(column: KeywordColumn): Int32Array {
+    return this.#numbers.get(column)!;
+  }
+
+  /** True where all these columns were numbered. */
+  covers(columns: readonly KeywordColumn[]): boolean {
+    return columns.every((column) => this.#numbers.has(column));
+  }
+
+  /** Numbers the terms of columns that are new, in steps. */
+  *number(columns: readonly KeywordColumn[]): Steps<void> {
+    for (const column of columns) if (!this.#numbers.has(column)) yield* this.#number(column);
+  }
+
+  *#number(column: KeywordColumn): Steps<void> {
     const numbers = new Int32Array(column.cardinality);
     const reader = column.reader();
     for (let ordinal = 0; ordinal < numbers.length; ordinal++) {
       if (ordinal % STEP_TERMS === STEP_TERMS - 1) yield;
-      numbers[ordinal] = this.table.number(reader.bytes(ordinal));
+      numbers[ordinal] = this.#table.number(reader.bytes(ordinal));
     }
     this.#numbers.set(column, numbers);
-    return numbers;
   }
 }
 
@@ -68,21 +100,26 @@ export class SharedTermsCache {
     const key = `${index}\u0000${path}`;
     let terms = this.#fields.get(key);
     this.#fields.delete(key);
-    if (terms === undefined || terms.table.size > FEW_TERMS + STALE_FACTOR * values)
-      terms = new SharedTerms();
+    if (terms === undefined || terms.size > FEW_TERMS + STALE_FACTOR * values) terms = new SharedTerms();
     this.#fields.set(key, terms);
     this.#shrink();
     return terms;
   }
 
+  /** Returns the terms of a field if those of all these columns were numbered before. */
+  known(index: string, path: string, columns: readonly KeywordColumn[]): NumberedTerms | undefined {
+    const terms = this.#fields.get(`${index}\u0000${path}`);
+    return terms?.covers(columns) === true ? terms : undefined;
+  }
+
   /** Lets go of the fields that weren't used for longest. */
   #shrink(): void {
     let bytes = 0;
-    for (const { table } of this.#fields.values()) bytes += table.size * TERM_BYTES;
-    for (const [key, { table }] of this.#fields) {
+    for (const { size } of this.#fields.values()) bytes += size * TERM_BYTES;
+    for (const [key, { size }] of this.#fields) {
       if (bytes <= this.#limitBytes || this.#fields.size === 1) return;
       this.#fields.delete(key);
-      bytes -= table.size * TERM_BYTES;
+      bytes -= size * TERM_BYTES;
     }
   }
 }
@@ -100,15 +137,13 @@ export function sharedTermsCache(): SharedTermsCache {
  */
 export function* mergeShared(
   segments: readonly OrdinalCounts[],
-  shared: SharedTerms,
+  terms: NumberedTerms,
   keep: number,
 ): Steps<Pick<TermsState, "buckets" | "others" | "errorBound">> {
-  const numbered: (readonly [counts: Int32Array, numbers: Int32Array])[] = [];
-  for (const { column, counts } of segments) numbered.push([counts, yield* shared.numbersOf(column)]);
-  const { table } = shared;
-  const totals = new Int32Array(table.size);
+  const totals = new Int32Array(terms.size);
   let all = 0;
-  for (const [counts, numbers] of numbered) {
+  for (const { column, counts } of segments) {
+    const numbers = terms.numbersOf(column);
     for (let ordinal = 0; ordinal < counts.length; ordinal++) {
       const count = counts[ordinal]!;
       totals[numbers[ordinal]!]! += count;
@@ -117,12 +152,12 @@ export function* mergeShared(
     }
   }
   const least = leastKept(totals, keep);
-  const kept = yield* mostFrequent(totals, least, keep, table);
+  const kept = yield* mostFrequent(totals, least, keep, terms);
   const buckets: TermBucket[] = [];
   let inKept = 0;
   for (const number of kept) {
     if (buckets.length % STEP_COUNTED === STEP_COUNTED - 1) yield;
-    buckets.push({ key: table.text(number), count: totals[number]!, below: {} });
+    buckets.push({ key: terms.text(number), count: totals[number]!, below: {} });
     inKept += totals[number]!;
   }
   const others = all - inKept;
@@ -146,7 +181,12 @@ function leastKept(totals: Int32Array, keep: number): number {
 }
 
 /** Numbers of the terms with more than the least count, and of the first terms with this count. */
-function* mostFrequent(totals: Int32Array, least: number, keep: number, table: TermTable): Steps<number[]> {
+function* mostFrequent(
+  totals: Int32Array,
+  least: number,
+  keep: number,
+  terms: NumberedTerms,
+): Steps<number[]> {
   const kept: number[] = [];
   let equal: number[] = [];
   for (let number = 0; number < totals.length; number++) {
@@ -155,18 +195,18 @@ function* mostFrequent(totals: Int32Array, least: number, keep: number, table: T
     if (number % STEP_NUMBERS === STEP_NUMBERS - 1) yield;
   }
   const wanted = keep - kept.length;
-  if (equal.length > wanted) equal = yield* firstOf(equal, wanted, table);
+  if (equal.length > wanted) equal = yield* firstOf(equal, wanted, terms);
   return kept.concat(equal);
 }
 
 /** The first `wanted` of terms in the order of their bytes: gathered up to twice as many, of which the first stay. */
-function* firstOf(numbers: readonly number[], wanted: number, table: TermTable): Steps<number[]> {
-  const compare = (a: number, b: number): number => table.compare(a, b);
+function* firstOf(numbers: readonly number[], wanted: number, terms: NumberedTerms): Steps<number[]> {
+  const compare = (a: number, b: number): number => terms.compare(a, b);
   let first: number[] = [];
   let last: number | undefined;
   for (let at = 0; at < numbers.length; at++) {
     if (at % STEP_COUNTED === STEP_COUNTED - 1) yield;
-    if (last !== undefined && table.compare(numbers[at]!, last) > 0) continue;
+    if (last !== undefined && terms.compare(numbers[at]!, last) > 0) continue;
     first.push(numbers[at]!);
     if (first.length < 2 * wanted + 1) continue;
     first = first.sort(compare).slice(0, wanted);

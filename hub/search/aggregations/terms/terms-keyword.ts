@@ -21,6 +21,9 @@ import type { Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { KeywordValues } from "#hub/search/columns/column-values.ts";
 import type { SegmentRun } from "#hub/search/columns/set-blocks.ts";
+import { failingFields } from "#hub/search/query/runtime-reader.ts";
+import { knownTerms, numberedTerms, type TermsField } from "./merged-terms.ts";
+import type { NumberedTerms } from "./shared-terms.ts";
 import { TermTable } from "./term-table.ts";
 
 /** Marks an ordinal whose bucket isn't known yet, and one that the filter leaves out. */
@@ -45,6 +48,10 @@ const STEP_VALUES = 512;
 /** Documents that are returned at a time. */
 const PAIRS = 2048;
 
+/** Values of all segments from which on their numbers are kept for later searches, if so large a share of them was met. */
+const MANY = 2000;
+const SHARE_MET = 1 / 4;
+
 export class KeywordTermsCollector implements Collector<TermsState> {
   readonly #context: TermsContext;
   readonly #path: string;
@@ -52,6 +59,12 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   readonly #values = new KeywordValues();
   /** Values of all segments, by the numbers that stand for them here. */
   readonly #terms: TermTable;
+  /** Columns whose values are worth numbering for later searches, by segment; undefined: none. */
+  readonly #many: ReadonlyMap<SegmentReader, KeywordColumn> | undefined;
+  /** Values with numbers from an earlier search, instead of those above. */
+  readonly #known: NumberedTerms | undefined;
+  /** Values that were looked up. */
+  #met = 0;
   readonly #keys: NumberKeys;
   readonly #buckets: BucketCollector;
   #column: KeywordColumn | null = null;
@@ -72,6 +85,8 @@ export class KeywordTermsCollector implements Collector<TermsState> {
     this.#path = path;
     this.#missing = missing;
     this.#terms = new TermTable(context.budget);
+    if (missing === undefined && context.filter === undefined) this.#many = manyTerms(context.shard, path);
+    this.#known = this.#many === undefined ? undefined : knownTerms(this.#field(this.#many));
     this.#keys = new NumberKeys(context.budget);
     this.#buckets = new BucketCollector(context.shape.below, context.shard, context.budget);
   }
@@ -79,11 +94,15 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   segment(segment: SegmentReader): void {
     this.#settle();
     this.#reader = undefined;
-    this.#column = segment.keywordColumn(this.#path);
+    this.#column =
+      this.#many === undefined ? segment.keywordColumn(this.#path) : (this.#many.get(segment) ?? null);
     this.#docCount = segment.docCount;
     this.#values.open(this.#column);
     const cardinality = this.#column?.cardinality ?? 0;
-    this.#byOrdinal = new Int32Array(cardinality).fill(UNKNOWN);
+    this.#byOrdinal =
+      this.#known === undefined || this.#column === null
+        ? new Int32Array(cardinality).fill(UNKNOWN)
+        : this.#known.numbersOf(this.#column);
     this.#direct = new Int32Array(0);
     this.#counts = new Int32Array(this.#countsByOrdinal ? cardinality : 0);
     this.#buckets.segment(segment);
@@ -167,7 +186,9 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   *steps(owner: number): Steps<TermsState> {
     this.#settle();
     if (this.#context.shape.minDocCount === 0) yield* this.#addAll(owner);
-    const terms = this.#terms;
+    if (this.#many !== undefined && this.#known === undefined)
+      yield* this.#numberAll(this.#field(this.#many));
+    const terms = this.#known ?? this.#terms;
     const { keys, buckets } = this.#keys.of(owner);
     const collected: CollectedTerms = {
       length: keys.length,
@@ -180,6 +201,18 @@ export class KeywordTermsCollector implements Collector<TermsState> {
     const state = textState(yield* handOn(this.#context, collected, this.#keys.owners));
     const isAddress = this.#context.shard.mapping.field(this.#path)?.type === "ip";
     return isAddress ? { ...state, areAddresses: true } : state;
+  }
+
+  #field(columns: ReadonlyMap<SegmentReader, KeywordColumn>): TermsField {
+    return { index: this.#context.shard.indexUuid, path: this.#path, columns: [...columns.values()] };
+  }
+
+  /** Numbers the values for later searches, which then need not look them up. */
+  *#numberAll(field: TermsField): Steps<void> {
+    const values = field.columns.reduce((total, { cardinality }) => total + cardinality, 0);
+    if (this.#met < values * SHARE_MET) return;
+    this.#met = 0;
+    yield* numberedTerms(field);
   }
 
   /** Moves the counts by ordinal of the open segment to the buckets of their owners. */
@@ -217,6 +250,7 @@ export class KeywordTermsCollector implements Collector<TermsState> {
       this.#reader ??= this.#column!.reader();
       number = this.#number(this.#reader, ordinal, this.#column!.kind);
       this.#byOrdinal[ordinal] = number;
+      this.#met++;
     }
     return number === LEFT_OUT ? LEFT_OUT : this.#keys.bucket(owner, number);
   }
@@ -232,14 +266,33 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   /** With min_doc_count 0 values that no matching document has get buckets too. */
   *#addAll(owner: number): Steps<void> {
     for (const segment of this.#context.shard.searcher.segments) {
-      const column = segment.keywordColumn(this.#path);
+      const column = this.#many?.get(segment) ?? segment.keywordColumn(this.#path);
       if (column === null) continue;
       const reader = column.reader();
+      const numbers = this.#known?.numbersOf(column);
       for (let ordinal = 0; ordinal < column.cardinality; ordinal++) {
         if (ordinal % STEP_VALUES === STEP_VALUES - 1) yield;
-        const number = this.#number(reader, ordinal, column.kind);
+        const number = numbers?.[ordinal] ?? this.#number(reader, ordinal, column.kind);
         if (number !== LEFT_OUT) this.#keys.bucket(owner, number);
       }
     }
   }
+}
+
+/** Returns the columns of a keyword by segment if they have many values; undefined otherwise, and for computed fields. */
+function manyTerms(
+  { searcher }: TermsContext["shard"],
+  path: string,
+): ReadonlyMap<SegmentReader, KeywordColumn> | undefined {
+  const columns = new Map<SegmentReader, KeywordColumn>();
+  let values = 0;
+  for (const segment of searcher.segments) {
+    if (failingFields(segment).length > 0) return undefined;
+    const column = segment.keywordColumn(path);
+    // Addresses are numbered by their texts, whose order is another one.
+    if (column !== null && column.kind !== "keyword") return undefined;
+    values += column?.cardinality ?? 0;
+    if (column !== null) columns.set(segment, column);
+  }
+  return values > MANY ? columns : undefined;
 }

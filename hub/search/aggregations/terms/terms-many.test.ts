@@ -11,6 +11,7 @@ import { SearchControl } from "#hub/search/query/search-control.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { Random } from "#test/support/engine/random.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
+import { knownTerms } from "./merged-terms.ts";
 import { KeywordTermsCollector } from "./terms-keyword.ts";
 import { keywordTerms } from "./terms-many.ts";
 
@@ -111,4 +112,22 @@ test("what an order needs all buckets for, and addresses, have a bucket each", (
   assert.ok(keywordTerms(contextOf(FREQUENT), "ip", undefined, 100) instanceof KeywordTermsCollector);
   assert.ok(keywordTerms(contextOf(FREQUENT), "k", "none", 100) instanceof KeywordTermsCollector);
   assert.ok(keywordTerms(contextOf(FREQUENT), "k", undefined, 50_000) instanceof KeywordTermsCollector);
+});
+
+test("terms that an earlier search numbered have the buckets of those that are looked up", () => {
+  const columns = segments.map((segment) => segment.keywordColumn("tags")!);
+  for (const minDocCount of [1, 0]) {
+    const statesOf = (filter?: TermsContext["filter"]): unknown[] => {
+      const context = contextOf([by("count", false)], filter);
+      const shape = { ...context.shape, minDocCount };
+      const collector = new KeywordTermsCollector({ ...context, shape }, "tags", undefined);
+      collect(collector, (doc) => doc % 3);
+      return [0, 1, 2].map((owner) => sorted(collector.state(owner)));
+    };
+    // What a filter leaves is always looked up.
+    const lookedUp = statesOf(() => true);
+    statesOf();
+    assert.notEqual(knownTerms({ index: found!.index.uuid, path: "tags", columns }), undefined);
+    assert.deepEqual(statesOf(), lookedUp);
+  }
 });

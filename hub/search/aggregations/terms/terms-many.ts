@@ -15,7 +15,8 @@ import type { Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { KeywordValues } from "#hub/search/columns/column-values.ts";
 import type { SegmentRun } from "#hub/search/columns/set-blocks.ts";
-import { mergeShared, sharedTermsCache } from "./shared-terms.ts";
+import { numberedTerms } from "./merged-terms.ts";
+import { mergeShared } from "./shared-terms.ts";
 import { KeywordTermsCollector } from "./terms-keyword.ts";
 import { type MergeOrder, mergeCounts, mergeOrder } from "./terms-merge.ts";
 
@@ -122,15 +123,15 @@ class ManyTermsCollector implements Collector<TermsState> {
   }
 
   /** Adds up the counts of the segments: by number where that is enough, else term by term. */
-  #merge(): ReturnType<typeof mergeCounts> {
+  *#merge(): ReturnType<typeof mergeCounts> {
     const { shardSize, filter, shard } = this.#context;
     const keep = handedOn(shardSize);
     if (this.#order === "frequent" && filter === undefined) {
-      const values = this.#segments.reduce((total, { column }) => total + column.cardinality, 0);
-      const shared = sharedTermsCache().open(shard.indexUuid, this.#path, values);
-      if (shared !== undefined) return mergeShared(this.#segments, shared, keep);
+      const columns = this.#segments.map(({ column }) => column);
+      const terms = yield* numberedTerms({ index: shard.indexUuid, path: this.#path, columns });
+      if (terms !== undefined) return yield* mergeShared(this.#segments, terms, keep);
     }
-    return mergeCounts(this.#segments, { order: this.#order, keep, filter });
+    return yield* mergeCounts(this.#segments, { order: this.#order, keep, filter });
   }
 
   /** Continues with buckets. */

@@ -58,47 +58,55 @@ export function* mergeCounts(
   return { buckets, others, errorBound: isCut ? least : 0 };
 }
 
-/** One segment's terms that have documents, in their order. */
+/** A column, and where only terms that have documents are meant, their counts. */
+type JoinedColumn = Pick<OrdinalCounts, "column"> & Partial<OrdinalCounts>;
+
+/** One segment's terms in their order: all, or those that have documents. */
 class SegmentTerms {
-  readonly #counts: Int32Array;
+  /** Position among the segments. */
+  readonly segment: number;
+  readonly #counts: Int32Array | undefined;
   readonly #reader: TermReader;
-  #ordinal = -1;
+  readonly #length: number;
+  ordinal = -1;
   bytes: Uint8Array = new Uint8Array(0);
 
-  constructor({ column, counts }: OrdinalCounts) {
+  constructor({ column, counts }: JoinedColumn, segment: number) {
+    this.segment = segment;
     this.#counts = counts;
+    this.#length = counts?.length ?? column.cardinality;
     this.#reader = column.reader();
   }
 
   get count(): number {
-    return this.#counts[this.#ordinal]!;
+    return this.#counts?.[this.ordinal] ?? 0;
   }
 
   text(): string {
-    return this.#reader.text(this.#ordinal);
+    return this.#reader.text(this.ordinal);
   }
 
   /** Moves on; false after the last. */
   next(): boolean {
     const counts = this.#counts;
-    do this.#ordinal++;
-    while (this.#ordinal < counts.length && counts[this.#ordinal] === 0);
-    if (this.#ordinal >= counts.length) return false;
-    this.bytes = this.#reader.bytes(this.#ordinal);
+    do this.ordinal++;
+    while (counts !== undefined && this.ordinal < counts.length && counts[this.ordinal] === 0);
+    if (this.ordinal >= this.#length) return false;
+    this.bytes = this.#reader.bytes(this.ordinal);
     return true;
   }
 }
 
 /** The terms of all segments, in their order. */
-class JoinedTerms {
+export class JoinedTerms {
   /** By their current terms. */
   readonly #open: SegmentTerms[] = [];
   /** So many of the first stand at the current term. */
   #same = 0;
 
-  constructor(segments: readonly OrdinalCounts[]) {
-    for (const each of segments) {
-      const terms = new SegmentTerms(each);
+  constructor(segments: readonly JoinedColumn[]) {
+    for (const [at, each] of segments.entries()) {
+      const terms = new SegmentTerms(each, at);
       if (terms.next()) this.#insert(terms);
     }
   }
@@ -111,6 +119,11 @@ class JoinedTerms {
     this.#same = 1;
     while (this.#same < this.#open.length && compare(this.#open[this.#same]!, first) === 0) this.#same++;
     return true;
+  }
+
+  /** The segments that have the current term, with its ordinals there. */
+  current(): readonly { readonly segment: number; readonly ordinal: number }[] {
+    return this.#open.slice(0, this.#same);
   }
 
   get count(): number {
