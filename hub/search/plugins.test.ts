@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
 import { QUERY_TYPES } from "#hub/search/parse/queries/all.ts";
-import { AGGREGATION_TYPES } from "./aggregations/all.ts";
+import { AGGREGATION_TYPES, aggregationKinds } from "./aggregations/all.ts";
 
 /** Returns the names of the plugins that the files below a folder export; `without`: a subfolder of other plugins. */
 async function exported(
@@ -42,6 +42,18 @@ test("all.ts lists every aggregation", async () => {
     AGGREGATION_TYPES.map(({ name }) => name).sort(),
     await exported("aggregations", isPlugin, "pipeline"),
   );
+});
+
+test("an aggregation that takes a field lists the types of it, as nodes show them", () => {
+  const kinds = aggregationKinds() as Record<string, { types: string[] }>;
+  // Reads the texts of documents, whatever type their field has.
+  const without = new Set(["significant_text"]);
+  for (const { name, options } of AGGREGATION_TYPES) {
+    if ("field" in options && !without.has(name)) assert.notDeepEqual(kinds[name], { types: ["other"] }, name);
+  }
+  assert.deepEqual(kinds["boxplot"], { types: ["numeric"] });
+  assert.deepEqual(kinds["rate"], { types: ["numeric"] });
+  assert.deepEqual(kinds["string_stats"], { types: ["bytes"] });
 });
 
 test("every query and aggregation has a description, and so does each option", () => {

@@ -91,16 +91,15 @@ export const AGGREGATIONS_BY_NAME: ReadonlyMap<string, AggregationType> = new Ma
 );
 
 const NUMBERS = ["boolean", "date", "numeric"];
-
 const POINTS = ["geopoint"];
-
 const TERMS = ["boolean", "bytes", "date", "ip", "numeric"];
-
 const ANY = ["boolean", "bytes", "date", "geopoint", "ip", "numeric"];
 
+/** Aggregation → the kinds of values whose fields it takes, as nodes of 7.10 list them. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   auto_date_histogram: NUMBERS,
   avg: NUMBERS,
+  boxplot: ["numeric"],
   cardinality: ANY,
   date_histogram: NUMBERS,
   date_range: NUMBERS,
@@ -121,8 +120,10 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   percentiles: NUMBERS,
   range: NUMBERS,
   rare_terms: TERMS,
+  rate: ["numeric"],
   significant_terms: TERMS,
   stats: NUMBERS,
+  string_stats: ["bytes"],
   sum: NUMBERS,
   terms: TERMS,
   value_count: ANY,
