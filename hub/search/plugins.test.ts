@@ -49,7 +49,8 @@ test("an aggregation that takes a field lists the types of it, as nodes show the
   // Reads the texts of documents, whatever type their field has.
   const without = new Set(["significant_text"]);
   for (const { name, options } of AGGREGATION_TYPES) {
-    if ("field" in options && !without.has(name)) assert.notDeepEqual(kinds[name], { types: ["other"] }, name);
+    if ("field" in options && !without.has(name))
+      assert.notDeepEqual(kinds[name], { types: ["other"] }, name);
   }
   assert.deepEqual(kinds["boxplot"], { types: ["numeric"] });
   assert.deepEqual(kinds["rate"], { types: ["numeric"] });

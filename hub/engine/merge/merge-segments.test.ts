@@ -134,11 +134,11 @@ suite("merged segments", () => {
 
   test("columns of many values are written as they come, and lists of all documents are freed at once", (t) => {
     const perSegment = 9_000;
-    const valueOf = (doc: number): number => (doc * 0x9e37_79b1) % 2 ** 31;
+    const numberOf = (doc: number): number => (doc * 0x9e37_79b1) % 2 ** 31;
     const segments = [0, 1].map((segment) =>
       segmentOf(
         Array.from({ length: perSegment }, (_, doc) => ({
-          n: valueOf(segment * perSegment + doc),
+          n: numberOf(segment * perSegment + doc),
           k: `k${doc}`,
         })),
       ),
@@ -168,7 +168,7 @@ suite("merged segments", () => {
     assert.ok(entry.data[1] > 64 * 1024, `${entry.data[1]} bytes`);
     const whole = writes.mock.calls.filter(({ arguments: [bytes] }) => bytes.length === entry.data[1]);
     assert.equal(whole.length, 0);
-    for (let doc = 0; doc < docs; doc++) assert.equal(column.first(doc), valueOf(doc));
+    for (let doc = 0; doc < docs; doc++) assert.equal(column.first(doc), numberOf(doc));
   });
 
   test("stored blocks with the final compression are copied unchanged", () => {
