@@ -1,21 +1,29 @@
 /**
- * A full disk under the hub, its nats-server included, on a file system of its own. Run by name: it takes minutes. What was
- * acknowledged is there afterwards, /health names the disk meanwhile, and the hub continues by itself when there is space
- * again. Skipped where no file system may be mounted.
+ * A full disk under the hub, its nats-server included, and under a merge, on a file system of its own. Run by name: it takes
+ * minutes. What was acknowledged is there afterwards, /health names the disk meanwhile, and the hub continues by itself when
+ * there is space again. Skipped where no file system may be mounted.
  */
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { FileSink } from "#hub/engine/files/segment-file.ts";
+import { Spool } from "#hub/engine/files/spool.ts";
+import type { Shard } from "#hub/engine/shard.ts";
 import { MIB } from "#proto/kit/units.ts";
 import { request } from "#test/harness/http.ts";
 import { startHub, type TestHub } from "#test/harness/hub.ts";
 import { NO_SMALL_DISK, SmallDisk } from "#test/harness/small-disk.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
+import { apply, contents, INDEX, openShard, operation } from "#test/support/engine/shard.ts";
 
 const DISK_BYTES = 256 * MIB;
+/** As many as are merged without being asked for. */
+const MERGED_SEGMENTS = 8;
+/** Of so many, a merge puts words aside. */
+const DOCUMENTS_OF_SEGMENT = 1_500;
 const DOCUMENTS_AT_ONCE = 200;
 /** Longest wait for a hub that continues: its watchdog waits a minute before it restarts a nats-server. */
 const RECOVERY_MS = 240_000;
@@ -185,3 +193,97 @@ test("a hub killed on a full disk starts on it, answers searches, and continues 
   await disk.takesWrites();
   await disk.checkDocuments();
 });
+
+/** When the disk gets full while segments are merged, by the call of a merge that meets it. */
+const MERGE_MOMENTS: readonly {
+  readonly name: string;
+  readonly fillBefore: (t: TestContext, fill: () => void) => void;
+}[] = [
+  {
+    name: "while words are put aside",
+    fillBefore: (t, fill) => fillBeforeCall(t, Spool.prototype, "write", fill),
+  },
+  {
+    name: "while words that were put aside are written",
+    fillBefore: (t, fill) => fillBeforeCall(t, Spool.prototype, "pieces", fill),
+  },
+  {
+    name: "while documents are written",
+    fillBefore: (t, fill) => fillBeforeCall(t, FileSink.prototype, "write", fill),
+  },
+];
+
+/** Calls `fill` before the first call of a method. */
+function fillBeforeCall<T extends object>(
+  t: TestContext,
+  of: T,
+  name: keyof T & string,
+  fill: () => void,
+): void {
+  const methods = of as Record<string, (...all: unknown[]) => unknown>;
+  const method = methods[name]!;
+  const mocked = t.mock.method(methods, name, function (this: T, ...all: unknown[]) {
+    mocked.mock.restore();
+    fill();
+    return method.apply(this, all);
+  });
+}
+
+for (const { name, fillBefore } of MERGE_MOMENTS)
+  test(`a merge that meets a full disk ${name} loses nothing, leaves no file, and is done when there is space`, async (t) => {
+    const workspace = new Workspace();
+    t.after(() => workspace.close());
+    const disk = SmallDisk.mount(join(workspace.folder, "disk"), DISK_BYTES, workspace);
+    if (disk === undefined) return t.skip(NO_SMALL_DISK);
+    const folder = join(disk.folder, "shard");
+    mkdirSync(folder);
+    const shard = openShard(folder);
+    workspace.defer(() => shard.close());
+    const words = ["all", "of", "these", "words", "are", "there", "once"];
+    const write = (sequence: number, count: number): void => {
+      const ids = Array.from({ length: count }, (_, at) => `${sequence}-${at}`);
+      const operations = ids.map((id) =>
+        operation(INDEX, id, { message: words.map((word) => `${word}${id}`).join(" "), k: id }),
+      );
+      apply(shard, sequence, ...operations);
+      shard.refresh();
+    };
+    for (let sequence = 1; sequence <= MERGED_SEGMENTS; sequence++) write(sequence, DOCUMENTS_OF_SEGMENT);
+    shard.commit();
+    const files = (): string[] => readdirSync(folder).sort();
+    const before = files();
+
+    fillBefore(t, () => disk.fill());
+    await assert.rejects(shard.forceMerge(1), { code: "disk_full" });
+    assert.deepEqual(files(), before);
+    const wanted = contents(shard.searcher());
+    assert.equal(wanted.size, MERGED_SEGMENTS * DOCUMENTS_OF_SEGMENT);
+    assert.equal(shard.stats().segments, MERGED_SEGMENTS);
+    // It is tried again, as often as it takes, and a write waits in memory meanwhile.
+    assert.throws(() => whileMerging(shard), { code: "disk_full" });
+    write(MERGED_SEGMENTS + 1, 1);
+    assert.deepEqual(
+      files().filter((file) => file.endsWith(".tmp")),
+      [],
+    );
+
+    disk.empty();
+    whileMerging(shard);
+    shard.commit();
+    assert.ok(shard.stats().segments <= 2, `${shard.stats().segments} segments`);
+    shard.close();
+    const again = openShard(folder);
+    const found = contents(again.searcher());
+    again.close();
+    assert.equal(found.size, wanted.size + 1);
+    for (const [id, source] of wanted) assert.equal(found.get(id), source);
+    assert.deepEqual(
+      files().filter((file) => file.endsWith(".tmp")),
+      [],
+    );
+  });
+
+/** Merges as the shard's thread does, as long as there is something to merge. */
+function whileMerging(shard: Shard): void {
+  while (shard.mergeStep());
+}

@@ -13,6 +13,8 @@ const SCROLL_EVERY_MS = 10_000;
 const TAIL_EVERY_MS = 5_000;
 const RELOAD_EVERY_MS = 20_000;
 const SCROLL_PAGES = 3;
+/** Longer than a page takes on a machine with much other work. */
+const SCROLL_KEPT = "2m";
 
 export class SoakLoad {
   readonly #hub: TestHub;
@@ -51,12 +53,12 @@ export class SoakLoad {
   /** Every second scroll is left open, as by a client that went away. */
   async #scroll(): Promise<void> {
     const { searchUrl } = this.#hub;
-    let page = await ask<{ _scroll_id: string }>("POST", `${searchUrl}/logs-*/_search?scroll=30s`, {
+    let page = await ask<{ _scroll_id: string }>("POST", `${searchUrl}/logs-*/_search?scroll=${SCROLL_KEPT}`, {
       size: 100,
     });
     for (let read = 1; read < SCROLL_PAGES; read++)
       page = await ask("POST", `${searchUrl}/_search/scroll`, {
-        scroll: "30s",
+        scroll: SCROLL_KEPT,
         scroll_id: page._scroll_id,
       });
     if (this.done.scrolls++ % 2 === 0)
