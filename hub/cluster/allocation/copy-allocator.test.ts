@@ -109,6 +109,16 @@ test("no table is made as long as a hub has all shards", async () => {
   assert.equal(await bucket.get(COPIES_KEY), null);
 });
 
+test("no table is made while no hub is live", async () => {
+  const { bucket, allocator } = await world("x");
+  for (const id of ["a", "b"]) {
+    const record = decodeMember((await bucket.get(memberKey(id)))!.value);
+    await bucket.put(memberKey(id), encodeMember({ ...record, state: "lost", places: false }));
+  }
+  await (await allocator()).place();
+  assert.equal(await bucket.get(COPIES_KEY), null);
+});
+
 test("an index with auto_expand_replicas has as many as there are other hubs, within its range", async () => {
   const { bucket, replicas, expand, allocator } = await world("x", "y", "z", "odd");
   expand.set("x", "0-all");

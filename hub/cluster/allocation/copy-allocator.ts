@@ -86,7 +86,8 @@ export class CopyAllocator implements Component {
     const all = directory.all();
     const live = all.filter(({ record }) => record.state === "live");
     const shared = directory.shared(COPIES_KEY);
-    if (live.some(({ record }) => record.places !== true)) return;
+    // Where no hub is live, this one is late itself, and no setting is known to be in force.
+    if (live.length === 0 || live.some(({ record }) => record.places !== true)) return;
     const before = shared === undefined ? NO_COPIES : decodeCopies(shared.value);
     const members: CopyMember[] = all
       // A hub that starts has nothing to offer yet, but what it has stays its own.
