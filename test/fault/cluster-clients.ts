@@ -31,7 +31,8 @@ export class Clients {
   /** Acknowledged and unknown increments by counter. */
   readonly counters = new Map<string, { acknowledged: number; unknown: number }>();
   searches = 0;
-  unanswered = 0;
+  /** Searches that no hub answered, with the time and what each hub said. */
+  readonly unanswered: string[] = [];
   /** What must not be: documents that went back, what was found or acknowledged and a later search doesn't find. */
   readonly wrong: string[] = [];
   readonly found = new FoundLines();
@@ -126,16 +127,22 @@ export class Clients {
   async #search(): Promise<void> {
     const body = { size: 10, query: { match_all: {} }, aggs: { hosts: { terms: { field: "host.name" } } } };
     this.searches++;
+    const said: string[] = [];
     for (const node of this.#order()) {
       const begunMs = systemClock.monotonic();
       const reply = await this.#ask(node, "POST", "/logs-*/_search", body);
-      if (reply?.status !== 200) continue;
+      if (reply?.status !== 200) {
+        const text =
+          reply === undefined ? "nothing" : `${reply.status} ${JSON.stringify(reply.body).slice(0, 200)}`;
+        said.push(`${node.name}: ${text} after ${Math.round(systemClock.monotonic() - begunMs)} ms`);
+        continue;
+      }
       const answer = reply.body as unknown as LinesAnswer;
       const fault = this.found.fault(node, answer, begunMs, systemClock.monotonic());
       if (fault !== undefined) this.wrong.push(`${new Date().toISOString()} ${fault}`);
       return;
     }
-    this.unanswered++;
+    this.unanswered.push(`${new Date().toISOString()} ${said.join("; ")}`);
   }
 
   /** Repeats a write until a hub answers whether it was done; undefined where none does. */

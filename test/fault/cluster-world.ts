@@ -34,13 +34,14 @@ export interface World {
 
 /**
  * Starts three nats-servers where the program is new enough, else one; `hubs` hubs, with `more` settings; and an agent for
- * `paths`.
+ * `paths`. `launcher`: another program of the hubs than this checkout's.
  */
 export async function startWorld(
   workspace: Workspace,
   hubs: number,
   paths: readonly string[],
   more: Settings = {},
+  launcher?: string,
 ): Promise<World> {
   const { servers, token } = await startNatsCluster(workspace, canCluster(findBinary()) ? 3 : 1);
   const startNode = async (number: number): Promise<Node> => {
@@ -53,6 +54,7 @@ export async function startWorld(
       ...more,
     };
     const hub = clusterHub(workspace, `hub-${number}`, { servers: urls, token }, settings);
+    if (launcher !== undefined) hub.launcher = launcher;
     await hub.start();
     return { name: `hub-${number}`, hub, links, isFaulty: false, reachedMs: 0 };
   };

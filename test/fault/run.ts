@@ -15,6 +15,7 @@ runNamed({
     health: "faults that need half a minute each until health may say them",
     "join-and-drain": "four hubs under load for a minute",
     "node-loss": "faults that need half a minute each",
+    "rolling-upgrade": "needs a built checkout of an older version, named by TAILRACE_FAULT_OLDER",
     ports: "ports that are taken for half a minute each",
     soak: "minutes of steady load",
     stalls: "stalls of half a minute each",

@@ -7,7 +7,8 @@ import { findProcesses } from "./processes.ts";
 import { keepSecret } from "./secrets.ts";
 import { until } from "./until.ts";
 
-const LAUNCHER = resolve(import.meta.dirname, "../../hub/bin/tailrace-hub");
+/** This checkout's program. */
+export const LAUNCHER = resolve(import.meta.dirname, "../../hub/bin/tailrace-hub");
 /** A hub that reads a log on after a kill may take long on a busy machine. */
 const READY_MS = 180_000;
 const STOP_MS = 60_000;
@@ -37,6 +38,8 @@ interface Addresses {
 export class TestHub {
   readonly dataDir: string;
   readonly logFile: string;
+  /** The program, from the next start on. */
+  launcher = LAUNCHER;
   readonly #settings: Settings;
   readonly #env: NodeJS.ProcessEnv;
   #child: Child | undefined;
@@ -96,7 +99,7 @@ export class TestHub {
     ]);
     this.#child = new Child({
       name: "hub",
-      command: LAUNCHER,
+      command: this.launcher,
       args: ["run", ...overrides, "--ready-json"],
       logFile: this.logFile,
       cwd: dirname(this.dataDir),
