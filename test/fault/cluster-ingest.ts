@@ -10,13 +10,14 @@ const EVERY_MS = 500;
 interface Growth {
   count: number;
   sinceMs: number;
+  /** Longest pause that has ended. */
+  longestMs: number;
 }
 
 /** Files whose lines stop arriving for a while. */
 export class IngestWatch {
   readonly #nodes: readonly Node[];
   readonly #files = new Map<string, Growth>();
-  #longestMs = 0;
 
   constructor(nodes: readonly Node[]) {
     this.#nodes = nodes;
@@ -31,13 +32,14 @@ export class IngestWatch {
     }
   }
 
-  /** Returns the longest pause of a file since the last call, ms; pauses that last count as well. */
-  takeLongestMs(): number {
+  /** Returns the longest pause of each file since the last call, ms, the longest first; pauses that last count as well. */
+  takeLongestMs(): number[] {
     const nowMs = systemClock.monotonic();
-    const lasting = [...this.#files.values()].map(({ sinceMs }) => nowMs - sinceMs);
-    const longestMs = Math.max(this.#longestMs, ...lasting);
-    this.#longestMs = 0;
-    return Math.round(longestMs);
+    const pauses = [...this.#files.values()].map(({ sinceMs, longestMs }) =>
+      Math.round(Math.max(longestMs, nowMs - sinceMs)),
+    );
+    for (const growth of this.#files.values()) growth.longestMs = 0;
+    return pauses.sort((a, b) => b - a);
   }
 
   async #poll({ hub }: Node): Promise<void> {
@@ -48,9 +50,9 @@ export class IngestWatch {
     const nowMs = systemClock.monotonic();
     for (const { key, doc_count: count } of answer.body.aggregations.files.buckets) {
       const before = this.#files.get(key);
-      if (before === undefined) this.#files.set(key, { count, sinceMs: nowMs });
+      if (before === undefined) this.#files.set(key, { count, sinceMs: nowMs, longestMs: 0 });
       else if (count > before.count) {
-        this.#longestMs = Math.max(this.#longestMs, nowMs - before.sinceMs);
+        before.longestMs = Math.max(before.longestMs, nowMs - before.sinceMs);
         Object.assign(before, { count, sinceMs: nowMs });
       }
     }

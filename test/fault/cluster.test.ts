@@ -123,10 +123,10 @@ async function happen(
     if (fault.node !== undefined) fault.node.isFaulty = false;
     for (const node of concerned) node.reachedMs = systemClock.monotonic() + REACHED_AFTER_MS;
     await systemClock.sleep(2_000);
-    const pauseMs = watch.takeLongestMs();
-    pauses.set(fault.name, pauseMs);
+    const files = watch.takeLongestMs();
+    pauses.set(fault.name, files[0] ?? 0);
     const tookMs = Math.round(systemClock.monotonic() - startedMs);
-    note(`${fault.name}: settled after ${tookMs} ms, longest pause ${pauseMs} ms`);
+    note(`${fault.name}: settled after ${tookMs} ms, longest pauses of the files, ms: ${files.join(" ")}`);
   }
   return pauses;
 }
