@@ -17,7 +17,7 @@ type Run = (call: CountCall) => Count | Promise<Count>;
 interface World {
   /** The merging hubs, each with what it was told to ask others for. */
   readonly asked: string[];
-  readonly count: (wish?: CopyWish, signal?: AbortSignal) => Promise<Count>;
+  readonly count: (wish?: CopyWish, signal?: AbortSignal, uuids?: readonly string[]) => Promise<Count>;
   readonly clock: StillClock;
 }
 
@@ -53,12 +53,16 @@ function world(runs: Readonly<Record<string, Run>>, others: readonly string[], b
     clock,
     metrics: new Metrics(),
   });
-  const count = (wish?: CopyWish, signal = new AbortController().signal): Promise<Count> =>
+  const count = (
+    wish?: CopyWish,
+    signal = new AbortController().signal,
+    uuids: readonly string[] = ["u"],
+  ): Promise<Count> =>
     copies.count(
       {
         body: {},
         limits: DEFAULT_LIMITS,
-        targets: [{ uuid: "u", typeName: "_doc" }],
+        targets: uuids.map((uuid) => ({ uuid, typeName: "_doc" })),
         ...(wish !== undefined && { copies: wish }),
       },
       signal,
@@ -131,6 +135,15 @@ describe("searches at chosen copies", () => {
       assert.deepEqual(await cutOff.count(), { count: 7, shards: SHARDS, failures });
       assert.deepEqual(cutOff.asked, ["a()"]);
     }
+  });
+
+  test("a hub that is cut off doesn't say that there are no indices", async () => {
+    const error = new AppError("unavailable", "behind");
+    const none = (): Count => ({ count: 0, shards: 0, failures: [] });
+    const cutOff = world({ a: none }, [], { error, othersAnswer: false });
+    await assert.rejects(cutOff.count(undefined, undefined, []), error);
+    const readable = world({ a: none }, ["b"], { error, othersAnswer: true });
+    assert.deepEqual(await readable.count(undefined, undefined, []), none());
   });
 
   test("a shard that failed at a hub whose copies are behind is named once", async () => {

@@ -125,6 +125,8 @@ export class ChosenCopies extends ForwardedShards {
     const { clock, holders, shards } = this.#options;
     const behind = this.#options.behind();
     if (holders.isAlone && behind === undefined) return search.run(this.#own, search.targets);
+    // There may be indices that this hub doesn't know of, and no shard can say so.
+    if (behind?.othersAnswer === false && search.targets.length === 0) throw behind.error;
     const startMs = clock.monotonic();
     const failed = new Set<string>();
     let isLost = false;
