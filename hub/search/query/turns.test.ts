@@ -109,6 +109,13 @@ suite("while documents are written and processors are short", () => {
     assert.equal(await restsOf(context, 100, 10), 0);
   });
 
+  test("several that have used little each rest, as they have used much together", async (context) => {
+    const timer = context.mock.method(globalThis, "setTimeout");
+    for (let times = 0; times < 3; times++)
+      await Promise.all(Array.from({ length: 8 }, () => nextTurn({ usedMs: 100, isOver: false })));
+    assert.ok(timer.mock.callCount() >= 3, String(timer.mock.callCount()));
+  });
+
   test("one that has used little ends the rest of others", async () => {
     const order: string[] = [];
     const long = nextTurn({ usedMs: 900, isOver: false }).then(() => order.push("long"));

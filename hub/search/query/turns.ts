@@ -6,7 +6,7 @@
  *
  * While documents are written and the machine has more work than CPUs, searches that have used much time pause after
  * each slice for as long as the slice took: they use at most half of the thread, and the threads that write documents
- * get the CPU.
+ * get the CPU. What is much depends on how many searches there are: else many that end soon would never pause.
  */
 
 import { ThreadContention } from "./thread-contention.ts";
@@ -20,7 +20,7 @@ const WRITING_MS = 500;
 /** Every this many turns the one that has waited longest is next, whatever it has used. */
 const OLDEST_EVERY = 4;
 
-/** A search that has used more rests where it must, ms. */
+/** Searches that wait may use so much together before they rest where they must, each an equal part of it, ms. */
 const LONG_MS = 250;
 /** Longest rest, ms. */
 const REST_MS = 8;
@@ -126,8 +126,9 @@ function continueOne(): void {
     at = short;
   }
   hasRested = false;
-  const [next] = waiting.splice(at, 1);
+  const next = waiting[at];
   if (next !== undefined && isLong(next.turn)) passedSinceMs = undefined;
+  waiting.splice(at, 1);
   // What it does next happens before the next turn.
   if (waiting.length > 0) setImmediate(continueOne);
   resumedAtMs = performance.now();
@@ -151,7 +152,7 @@ function restOf(next: Waiting | undefined): number {
 }
 
 function isLong({ usedMs, isOver }: Turn): boolean {
-  return usedMs > LONG_MS && !isOver;
+  return usedMs * waiting.length > LONG_MS && !isOver;
 }
 
 function isWriting(nowMs: number): boolean {
