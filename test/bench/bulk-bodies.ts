@@ -30,13 +30,22 @@ export function bulkBodies(
   return bodies;
 }
 
-/** Sends all bodies. Throws where a request or a document fails. */
+interface BulkAnswer {
+  readonly errors: boolean;
+  readonly items: readonly { readonly index: { readonly status: number; readonly error?: object } }[];
+}
+
+/** Sends all bodies of index actions. Throws where a request or a document fails, with the first reason. */
 export async function sendAll(url: string, bodies: Iterable<string>): Promise<void> {
   const left = bodies[Symbol.iterator]();
   const client = async (): Promise<void> => {
     for (let next = left.next(); next.done !== true; next = left.next()) {
-      const { errors } = await ask<{ errors: boolean }>("POST", url, next.value);
-      if (errors) throw new Error("a bulk request had errors");
+      const { errors, items } = await ask<BulkAnswer>("POST", url, next.value);
+      if (!errors) continue;
+      const failed = items.flatMap(({ index }) => (index.error === undefined ? [] : [index]));
+      throw new Error(
+        `${failed.length} of ${items.length} documents failed, the first: ${JSON.stringify(failed[0])}`,
+      );
     }
   };
   await Promise.all(Array.from({ length: CLIENTS }, client));
