@@ -36,7 +36,9 @@ after(() => {
 
 describe("a search in the background", () => {
   test("that ends soon is answered without an id", async () => {
-    const { status, body } = await fixture.send("POST", "/logs/_async_search", { size: 1 }, EIGHT);
+    // A second, the default, is no limit that a machine under load must keep.
+    const uri = "/logs/_async_search?wait_for_completion_timeout=1m";
+    const { status, body } = await fixture.send("POST", uri, { size: 1 }, EIGHT);
     assert.equal(status, 200);
     assert.deepEqual([body["id"], body["is_running"], body["is_partial"]], [undefined, false, false]);
     assert.deepEqual(body["response"]!["hits"]!["total"], { value: DOCS.length, relation: "eq" });
@@ -96,7 +98,12 @@ describe("a search in the background", () => {
   });
 
   test("whose shards fail has the status of their error", async () => {
-    const { status, body } = await fixture.send("POST", "/logs/_async_search", { sort: ["x"] }, EIGHT);
+    const { status, body } = await fixture.send(
+      "POST",
+      "/logs/_async_search?wait_for_completion_timeout=1m",
+      { sort: ["x"] },
+      EIGHT,
+    );
     assert.deepEqual([status, body["is_running"], body["is_partial"]], [400, false, true]);
     assert.equal(body["error"]!["type"], "search_phase_execution_exception");
     assert.deepEqual(body["response"]!["_shards"], { total: 2, successful: 0, skipped: 0, failed: 2 });
