@@ -8,6 +8,7 @@ import {
   folderFaults,
   importsOf,
   layerFaults,
+  loadedWith,
   namedPaths,
   partOf,
   type Sources,
@@ -32,6 +33,33 @@ test("inside a part every import leads downward", () => {
 
 test("no file imports itself through others", () => {
   assert.deepEqual(cycles(sources), []);
+});
+
+test("a hub starts without the code that few requests need, and that of its threads", () => {
+  const atStart = loadedWith(sources, [
+    "hub/node/hub.ts",
+    "hub/node/wiring/shards.ts",
+    "hub/node/flow.ts",
+    "hub/node/wiring/copy-healing.ts",
+    "hub/node/wiring/placement-start.ts",
+  ]);
+  const later = [
+    /^(?:oidc-provider|level|@platformatic\/kafka|quickjs-emscripten|snowball-stemmers|amqplib|ioredis|mysql2|pg|nodemailer)$/,
+    /^hub\/(?:search\/(?:parse|execute|aggregations\/(?!kinds|tree))|host\/operations|engine\/(?:shard|merge))/,
+  ];
+  assert.deepEqual(
+    [...atStart].filter((each) => later.some((pattern) => pattern.test(each))),
+    [],
+  );
+  assert.ok(atStart.has("hub/api/server.ts"), "the search is blind");
+});
+
+test("what is loaded with a file leaves out types and what is imported later", () => {
+  const files = new Map([
+    ["hub/a.ts", 'import { b } from "#hub/b.ts";\nimport type { D } from "./d.ts";\nimport "./e.ts";\n'],
+    ["hub/b.ts", 'import fastify from "fastify";\nexport const c = () => import("./c.ts");\n'],
+  ]);
+  assert.deepEqual([...loadedWith(files, ["hub/a.ts"])], ["hub/a.ts", "hub/b.ts", "hub/e.ts", "fastify"]);
 });
 
 test("no name hides what its file holds", () => {

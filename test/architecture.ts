@@ -36,7 +36,7 @@ export function importsOf(path: string, text: string): Import[] {
   const found: Import[] = [];
   const add = (specifier: string, typeOnly: boolean, separate: boolean): void => {
     if (!/^[#.]/.test(specifier)) return;
-    const to = specifier.startsWith("#") ? specifier.slice(1) : posix.join(posix.dirname(path), specifier);
+    const to = targetOf(path, specifier);
     // The manifest is data: the version.
     if (to === "package.json") return;
     found.push({ from: path, to, specifier, typeOnly, separate });
@@ -46,6 +46,26 @@ export function importsOf(path: string, text: string): Import[] {
   for (const [, specifier] of text.matchAll(DYNAMIC)) add(specifier!, false, false);
   for (const [, specifier] of text.matchAll(FILE_URL)) add(specifier!, false, true);
   return found;
+}
+
+/** Returns what is loaded with `entries`: paths in the project and packages. Type imports and dynamic ones load nothing. */
+export function loadedWith(sources: Sources, entries: readonly string[]): Set<string> {
+  const loaded = new Set(entries);
+  for (const path of loaded) {
+    const text = sources.get(path) ?? "";
+    const specifiers = [
+      ...[...text.matchAll(STATEMENT)].filter(([, type]) => type === undefined).map((match) => match[2]!),
+      ...[...text.matchAll(SIDE_EFFECT)].map((match) => match[1]!),
+    ];
+    for (const specifier of specifiers) loaded.add(targetOf(path, specifier));
+  }
+  return loaded;
+}
+
+/** Returns a path in the project, or the specifier of a package. */
+function targetOf(path: string, specifier: string): string {
+  if (specifier.startsWith("#")) return specifier.slice(1);
+  return specifier.startsWith(".") ? posix.join(posix.dirname(path), specifier) : specifier;
 }
 
 /** Formatted code has its statements at the start of a line. Quoted and commented ones are indented. */

@@ -3,7 +3,8 @@ import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
 import { QUERY_TYPES } from "#hub/search/parse/queries/all.ts";
-import { AGGREGATION_TYPES, aggregationKinds } from "./aggregations/all.ts";
+import { AGGREGATION_TYPES } from "./aggregations/all.ts";
+import { KINDS } from "./aggregations/kinds.ts";
 
 /** Returns the names of the plugins that the files below a folder export; `without`: a subfolder of other plugins. */
 async function exported(
@@ -44,17 +45,16 @@ test("all.ts lists every aggregation", async () => {
   );
 });
 
-test("an aggregation that takes a field lists the types of it, as nodes show them", () => {
-  const kinds = aggregationKinds() as Record<string, { types: string[] }>;
+test("kinds.ts lists every aggregation, and the types of fields of those that take one, as nodes show them", () => {
+  assert.deepEqual(Object.keys(KINDS).sort(), AGGREGATION_TYPES.map(({ name }) => name).sort());
   // Reads the texts of documents, whatever type their field has.
   const without = new Set(["significant_text"]);
   for (const { name, options } of AGGREGATION_TYPES) {
-    if ("field" in options && !without.has(name))
-      assert.notDeepEqual(kinds[name], { types: ["other"] }, name);
+    if ("field" in options && !without.has(name)) assert.notDeepEqual(KINDS[name], ["other"], name);
   }
-  assert.deepEqual(kinds["boxplot"], { types: ["numeric"] });
-  assert.deepEqual(kinds["rate"], { types: ["numeric"] });
-  assert.deepEqual(kinds["string_stats"], { types: ["bytes"] });
+  assert.deepEqual(KINDS["boxplot"], ["numeric"]);
+  assert.deepEqual(KINDS["rate"], ["numeric"]);
+  assert.deepEqual(KINDS["string_stats"], ["bytes"]);
 });
 
 test("every query and aggregation has a description, and so does each option", () => {

@@ -5,6 +5,7 @@ import type { Accounts } from "#hub/auth/accounts/accounts.ts";
 import { type Html, html, page } from "#hub/auth/web/page.ts";
 import { DASHBOARD_CLIENT_ID } from "./clients.ts";
 import type { Consents } from "./consents.ts";
+import { textOf } from "./library-requests.ts";
 import { type Scope, signInScope } from "./scopes.ts";
 
 /** Dependencies of the rules. */
@@ -110,9 +111,4 @@ function errorBody(error: string, description: string): Html {
 <p>The application that sent you here made a mistake, or the page was open for too long. Go back and start again. If it
 happens again, show this to the operator of the application.</p>
 <dl><dt>Error</dt><dd>${error}</dd><dt>Reason</dt><dd>${description}</dd></dl>`;
-}
-
-/** Returns a parameter that oidc-provider has checked, as text; empty where it is absent. */
-export function textOf(parameter: unknown): string {
-  return typeof parameter === "string" ? parameter : "";
 }

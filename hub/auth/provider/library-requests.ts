@@ -150,3 +150,8 @@ export function clientIdOf(values: URLSearchParams, authorization: string | unde
   const [name = ""] = Buffer.from(encoded, "base64").toString().split(":");
   return name.slice(0, 100);
 }
+
+/** Returns a parameter that oidc-provider has checked, as text; empty where it is absent. */
+export function textOf(parameter: unknown): string {
+  return typeof parameter === "string" ? parameter : "";
+}

@@ -12,6 +12,7 @@ import type {
   FoundTermVectors,
   NamedShard,
   OpenedPoint,
+  OperationName,
   PageCall,
   PointCall,
   SearchBody,
@@ -31,7 +32,6 @@ import {
   type Refreshed,
   type RefreshedDocument,
 } from "#hub/host/contract/hosted-shards.ts";
-import type { OperationName } from "#hub/host/operations/all.ts";
 import type { CallOptions, Message } from "#hub/host/wire/peer.ts";
 import type { ResultCacheStats } from "#hub/search/execute/result-cache.ts";
 

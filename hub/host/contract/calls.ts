@@ -5,6 +5,38 @@ import type { SearchLimits } from "#hub/search/query/query.ts";
 import type { TermVectorOptions } from "#hub/search/term-vectors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
+/** Names of a host's operations. They stand apart from the operations, so that a caller doesn't load what they run. */
+export const OPERATION_NAMES = [
+  "asked",
+  "cacheStats",
+  "check",
+  "clearCaches",
+  "count",
+  "explain",
+  "flush",
+  "forceMerge",
+  "get",
+  "getRefreshed",
+  "holdsShard",
+  "largest",
+  "nextDocuments",
+  "nextPage",
+  "nextRefresh",
+  "openContext",
+  "openDocuments",
+  "openPoint",
+  "openSnapshot",
+  "progress",
+  "refresh",
+  "search",
+  "segments",
+  "stats",
+  "termVectors",
+  "validate",
+] as const;
+
+export type OperationName = (typeof OPERATION_NAMES)[number];
+
 /** An index whose shards are searched. */
 export interface TargetIndex {
   readonly uuid: string;

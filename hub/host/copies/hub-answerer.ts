@@ -1,7 +1,7 @@
 /** Answers the calls of other hubs to the threads of this one's shards; hub-caller.ts is the other end. */
 
 import type { CallableHost } from "#hub/host/client/shards-client.ts";
-import { OPERATIONS, type OperationName } from "#hub/host/operations/all.ts";
+import { OPERATION_NAMES, type OperationName } from "#hub/host/contract/calls.ts";
 import { gatherWarnings } from "#hub/search/options/request-version.ts";
 import { encodeValue } from "#hub/search/wire/value-writer.ts";
 import type { Clock } from "#proto/kit/clock.ts";
@@ -30,6 +30,9 @@ const IDLE_MS = 20_000;
 const LOOK_MS = 2_000;
 /** How long a call waits for a thread that is started again: the other hub may have a third copy. */
 const READY_MS = 1_000;
+
+/** Operations that other hubs may call. */
+const ANSWERED: ReadonlySet<string> = new Set([...OPERATION_NAMES, "reach"]);
 
 const FAILED = { failed: true, parts: [], warnings: [] } as const;
 
@@ -155,7 +158,7 @@ export class HubAnswerer implements Component {
     if (this.#calls.size >= MAX_CALLS)
       throw this.#refusal(`a hub answers ${MAX_CALLS} calls of others already; try again later`);
     if (this.#keptBytes >= this.#maxKeptBytes) throw this.#tooManyBytes();
-    if (!Object.hasOwn(OPERATIONS, question.operation) && question.operation !== "reach")
+    if (!ANSWERED.has(question.operation))
       throw new AppError("not_found", `a hub has no operation ${question.operation} for others`);
     this.#answered.inc();
     if (question.operation === "openSnapshot") this.#noteSnapshot(question);

@@ -1,5 +1,6 @@
 /** The operations of a host by the names that calls give. */
 
+import type { OperationName } from "#hub/host/contract/calls.ts";
 import { nextDocuments, nextPage, openContext, openDocuments, openPoint, openSnapshot } from "./contexts.ts";
 import { count, validate } from "./count.ts";
 import { explain, get, getRefreshed, termVectors } from "./documents.ts";
@@ -45,6 +46,4 @@ export const OPERATIONS = {
   stats,
   termVectors,
   validate,
-} satisfies Record<string, Operation>;
-
-export type OperationName = keyof typeof OPERATIONS;
+} satisfies Record<OperationName, Operation>;

@@ -1,6 +1,6 @@
 /** Runs the inputs of all pipelines: those that a configuration change doesn't affect keep running. */
 
-import { Level } from "level";
+import type { Level } from "level";
 import type {
   FedRecord,
   InputContext,
@@ -315,7 +315,7 @@ const SEPARATOR = "\u0000";
 
 export class InputStates implements Component {
   readonly #folder: string;
-  #level: Level<string, unknown> | undefined;
+  #level: Promise<Level<string, unknown>> | undefined;
 
   /** `folder` is made where it is missing, at the first use. */
   constructor(folder: string) {
@@ -327,7 +327,7 @@ export class InputStates implements Component {
   async stop(): Promise<void> {
     const level = this.#level;
     this.#level = undefined;
-    await level?.close();
+    await (await level)?.close();
   }
 
   /** Returns the part of one input of one pipeline. Calls throw data_locked, data_corrupt. */
@@ -354,14 +354,21 @@ export class InputStates implements Component {
   }
 
   async #open(): Promise<Level<string, unknown>> {
-    this.#level ??= new Level<string, unknown>(this.#folder, { valueEncoding: "json" });
+    this.#level ??= newLevel(this.#folder);
+    const level = await this.#level;
     try {
-      await this.#level.open();
+      await level.open();
     } catch (error) {
       throw new AppError("data_corrupt", `what inputs remember in ${this.#folder} can't be opened`, {
         cause: error,
       });
     }
-    return this.#level;
+    return level;
   }
+}
+
+/** Loads LevelDB, which most hubs never need, for the first input that remembers something. */
+async function newLevel(folder: string): Promise<Level<string, unknown>> {
+  const { Level } = await import("level");
+  return new Level<string, unknown>(folder, { valueEncoding: "json" });
 }

@@ -34,7 +34,6 @@ import { rareTerms } from "#hub/search/aggregations/terms/rare-terms.ts";
 import { significantTerms, significantText } from "#hub/search/aggregations/terms/significant-terms.ts";
 import { terms } from "#hub/search/aggregations/terms/terms.ts";
 import type { AggregationType } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import type { JsonObject } from "#proto/kit/json.ts";
 import { nested, reverseNested } from "./filters/nested.ts";
 
 export const AGGREGATION_TYPES: readonly AggregationType[] = [
@@ -89,48 +88,3 @@ export const AGGREGATION_TYPES: readonly AggregationType[] = [
 export const AGGREGATIONS_BY_NAME: ReadonlyMap<string, AggregationType> = new Map(
   AGGREGATION_TYPES.map((type) => [type.name, type]),
 );
-
-const NUMBERS = ["boolean", "date", "numeric"];
-const POINTS = ["geopoint"];
-const TERMS = ["boolean", "bytes", "date", "ip", "numeric"];
-const ANY = ["boolean", "bytes", "date", "geopoint", "ip", "numeric"];
-
-/** Aggregation → the kinds of values whose fields it takes, as nodes of 7.10 list them. */
-const KINDS: Readonly<Record<string, readonly string[]>> = {
-  auto_date_histogram: NUMBERS,
-  avg: NUMBERS,
-  boxplot: ["numeric"],
-  cardinality: ANY,
-  date_histogram: NUMBERS,
-  date_range: NUMBERS,
-  diversified_sampler: ["boolean", "bytes", "date", "numeric"],
-  extended_stats: NUMBERS,
-  geo_bounds: POINTS,
-  geo_centroid: POINTS,
-  geo_distance: POINTS,
-  geohash_grid: POINTS,
-  geotile_grid: POINTS,
-  histogram: NUMBERS,
-  ip_range: ["ip"],
-  max: NUMBERS,
-  median_absolute_deviation: ["numeric"],
-  min: NUMBERS,
-  missing: ANY,
-  percentile_ranks: NUMBERS,
-  percentiles: NUMBERS,
-  range: NUMBERS,
-  rare_terms: TERMS,
-  rate: ["numeric"],
-  significant_terms: TERMS,
-  stats: NUMBERS,
-  string_stats: ["bytes"],
-  sum: NUMBERS,
-  terms: TERMS,
-  value_count: ANY,
-  weighted_avg: ["numeric"],
-};
-
-/** Returns `{<aggregation>: {types: […]}}`; "other" for those that take documents or several fields. */
-export function aggregationKinds(): JsonObject {
-  return Object.fromEntries(AGGREGATION_TYPES.map(({ name }) => [name, { types: KINDS[name] ?? ["other"] }]));
-}

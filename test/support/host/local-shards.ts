@@ -3,7 +3,8 @@
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { ONLY_HOST } from "#hub/cluster/hosting/shard-owner.ts";
 import { ShardsClient } from "#hub/host/client/shards-client.ts";
-import { OPERATIONS, type OperationName } from "#hub/host/operations/all.ts";
+import type { OperationName } from "#hub/host/contract/calls.ts";
+import { OPERATIONS } from "#hub/host/operations/all.ts";
 import { type HostState, hostState } from "#hub/host/operations/operation.ts";
 import { decodeValue } from "#hub/search/wire/value-reader.ts";
 import { encodeValue } from "#hub/search/wire/value-writer.ts";

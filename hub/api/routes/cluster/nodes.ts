@@ -7,7 +7,7 @@ import { type ApiResponse, json, MAX_BODY_BYTES, type Route } from "#hub/api/htt
 import { nestSettings } from "#hub/api/parameters/index-settings.ts";
 import { meantNodes, printedRoles } from "#hub/api/parameters/meant-nodes.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
-import { aggregationKinds } from "#hub/search/aggregations/all.ts";
+import { aggregationKinds } from "#hub/search/aggregations/kinds.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 

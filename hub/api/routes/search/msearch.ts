@@ -64,7 +64,7 @@ export function msearchRoutes(parts: ApiContext): Route[] {
 }
 
 /** Makes the body of a search of what stands in its line. */
-export type MakeBody = (body: JsonObject) => JsonObject;
+export type MakeBody = (body: JsonObject) => JsonObject | Promise<JsonObject>;
 
 /** Answers the searches of a request. Throws what concerns the whole request. */
 export async function multiSearch(
@@ -106,7 +106,7 @@ async function searchOne(
   make: MakeBody,
 ): Promise<JsonObject> {
   try {
-    const body = make(given);
+    const body = await make(given);
     if (body["pit"] !== undefined) checkPointTarget({ index: request.path["index"], ...header });
     const { response, pointId } = await runOwnedSearch(parts, {
       target: targetOf(parts, header, request),

@@ -78,7 +78,7 @@ async function searchesOf(
   const searches: JsonObject[] = [];
   for (const { search, isTemplate, summaryFields } of requests) {
     if (slices.isDue) await slices.pause();
-    const body = isTemplate ? renderedJson(parts, search, budget) : search;
+    const body = isTemplate ? await renderedJson(parts, search, budget) : search;
     checkRanking(body);
     searches.push({
       ...body,

@@ -5,7 +5,6 @@ import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { compileMustache, TemplateBudget } from "#hub/scripts/mustache.ts";
 import { parseJson } from "#hub/search/options/json.ts";
-import { parseQueryRequest } from "#hub/search/request/search-request.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -29,7 +28,8 @@ export function templateSearchRoutes(parts: ApiContext, scrolls: ScrollContexts)
       action: "search",
       maxBodyBytes: TEMPLATE_BODY_BYTES,
       summary: "Searches by a template and its params.",
-      handle: (request) => answerSearch(parts, scrolls, request, searchOf(parts, request.requiredObject())),
+      handle: async (request) =>
+        answerSearch(parts, scrolls, request, await searchOf(parts, request.requiredObject())),
     },
     {
       methods: ["GET", "POST"],
@@ -57,11 +57,11 @@ export function templateSearchRoutes(parts: ApiContext, scrolls: ScrollContexts)
   ];
 }
 
-function render(parts: ApiContext, request: ApiRequest): ApiResponse {
+async function render(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const { id } = request.path;
   const body = request.object();
   const template = id === undefined ? body : { ...body, id };
-  return json({ template_output: renderedJson(parts, template, new TemplateBudget()) });
+  return json({ template_output: await renderedJson(parts, template, new TemplateBudget()) });
 }
 
 /** Every second line of an _msearch/template must name a template. Throws request_invalid. */
@@ -80,8 +80,12 @@ function namesTemplate(line: string): boolean {
 }
 
 /** Returns the search that a template makes. Throws not_found, request_invalid, parsing. */
-function searchOf(parts: ApiContext, body: JsonObject, budget = new TemplateBudget()): JsonObject {
-  const search = renderedJson(parts, body, budget);
+async function searchOf(
+  parts: ApiContext,
+  body: JsonObject,
+  budget = new TemplateBudget(),
+): Promise<JsonObject> {
+  const search = await renderedJson(parts, body, budget);
   const { explain, profile } = body;
   return {
     ...search,
@@ -91,7 +95,11 @@ function searchOf(parts: ApiContext, body: JsonObject, budget = new TemplateBudg
 }
 
 /** Returns the JSON object that a template makes of its params. Throws not_found, request_invalid, parsing. */
-export function renderedJson(parts: ApiContext, body: JsonObject, budget: TemplateBudget): JsonObject {
+export async function renderedJson(
+  parts: ApiContext,
+  body: JsonObject,
+  budget: TemplateBudget,
+): Promise<JsonObject> {
   const unknown = Object.keys(body).find((key) => !KEYS.includes(key));
   if (unknown !== undefined)
     throw new AppError("request_invalid", `[search_template] unknown field [${unknown}], parser not found`);
@@ -100,35 +108,40 @@ export function renderedJson(parts: ApiContext, body: JsonObject, budget: Templa
   const source = templateOf(parts, body);
   budget.work(source.length);
   const text = compileMustache(source)(params, budget);
-  const search = parseRendered(text);
+  const search = await parseRendered(text);
   if (isObject(search)) return search;
   throw new AppError("parsing", "a search template must make a JSON object");
 }
 
 /** Throws parsing; with the type that 6.5 has for a text that ends too early. */
-function parseRendered(text: string): unknown {
+async function parseRendered(text: string): Promise<unknown> {
   try {
     return parseJson(text);
   } catch (error) {
     const missing = missingEnd(text);
     if (missing === "") throw error;
     // As the 6.5 server reads along, a query that it doesn't know comes before the end.
-    if (missing === "}") checkQuery(text + missing);
+    if (missing === "}") await checkQuery(text + missing);
     throw new AppError("parsing", "Unexpected end-of-input: a bracket or text of the search isn't closed", {
       data: { type: "json_e_o_f_exception" },
     });
   }
 }
 
-/** Throws parsing where a text is a search whose query can't be read. */
-function checkQuery(text: string): void {
+/**
+ * Throws parsing where a text is a search whose query can't be read. Only here does the front need the search's own code,
+ * which it doesn't load otherwise.
+ */
+async function checkQuery(text: string): Promise<void> {
   let search: unknown;
   try {
     search = parseJson(text);
   } catch {
     return;
   }
-  if (isObject(search) && search["query"] !== undefined) parseQueryRequest({ query: search["query"] });
+  if (!isObject(search) || search["query"] === undefined) return;
+  const { parseQueryRequest } = await import("#hub/search/request/search-request.ts");
+  parseQueryRequest({ query: search["query"] });
 }
 
 /** Returns what ends the objects, lists and the string that a JSON text ends inside of; "" where it ends outside. */
