@@ -103,6 +103,11 @@ export class BucketCollector {
     this.#counts[bucket]! += count;
   }
 
+  /** True where what is below gets documents after the search has left their segments. */
+  get takesLate(): boolean {
+    return this.#below.takesLate;
+  }
+
   /** True where nothing below needs to see documents. */
   get onlyCounts(): boolean {
     return this.#below.isEmpty;

@@ -157,6 +157,7 @@ function totalsOf({ count, min, max, sum, sumOfSquares }: NumericState): BucketN
 const NOTHING = new Float64Array(0);
 
 class NumericCollector implements Collector<NumericState> {
+  readonly takesLate = true;
   readonly #field: ReturnType<typeof columnField>;
   readonly #values: NumericValues;
   readonly #format: ValueFormat;

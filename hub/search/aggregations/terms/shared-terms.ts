@@ -5,10 +5,10 @@
  */
 
 import type { KeywordColumn } from "#hub/engine/searcher/searcher.ts";
-import type { TermBucket, TermsState } from "#hub/search/aggregations/buckets/terms-state.ts";
+import type { TermBucket } from "#hub/search/aggregations/buckets/terms-state.ts";
 import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { TermTable } from "./term-table.ts";
-import type { OrdinalCounts } from "./terms-merge.ts";
+import type { KeptTerms, OrdinalCounts } from "./terms-merge.ts";
 
 /** Memory of all tables. */
 const LIMIT_BYTES = 96 * 1024 * 1024;
@@ -133,13 +133,13 @@ export function sharedTermsCache(): SharedTermsCache {
 
 /**
  * Adds up the counts of segments by the numbers that their terms share, and keeps the most frequent terms.
- * Joins the counts of segments like `mergeCounts` with the order "frequent" and no filter.
+ * Joins the counts of segments like `mergeCounts` with the order "frequent" and no filter. `numbers`: those of the buckets.
  */
 export function* mergeShared(
   segments: readonly OrdinalCounts[],
   terms: NumberedTerms,
   keep: number,
-): Steps<Pick<TermsState, "buckets" | "others" | "errorBound">> {
+): Steps<KeptTerms & { readonly numbers: readonly number[] }> {
   const totals = new Int32Array(terms.size);
   let all = 0;
   for (const { column, counts } of segments) {
@@ -161,7 +161,7 @@ export function* mergeShared(
     inKept += totals[number]!;
   }
   const others = all - inKept;
-  return { buckets, others, errorBound: others > 0 ? least : 0 };
+  return { buckets, others, errorBound: others > 0 ? least : 0, numbers: kept };
 }
 
 /** The least count of the `keep` largest ones, 1 where there are fewer. */

@@ -108,12 +108,6 @@ export class KeywordTermsCollector implements Collector<TermsState> {
     this.#buckets.segment(segment);
   }
 
-  /** Adds documents of the first owner by the ordinals of the open segment. */
-  addCounts(counts: Int32Array): void {
-    this.#counts = grown(this.#counts, counts.length);
-    for (let ordinal = 0; ordinal < counts.length; ordinal++) this.#counts[ordinal]! += counts[ordinal]!;
-  }
-
   /** Whether documents of the open segment are counted by ordinal first: of many the look-up after that takes long. */
   get #countsByOrdinal(): boolean {
     return (this.#column?.cardinality ?? 0) <= MAX_COUNTED;

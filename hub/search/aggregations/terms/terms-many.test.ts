@@ -3,11 +3,16 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { TermsContext, TermsState } from "#hub/search/aggregations/buckets/terms-state.ts";
-import { CollectBudget, type Collector } from "#hub/search/aggregations/tree/aggregation.ts";
+import {
+  type AggregationTree,
+  CollectBudget,
+  type Collector,
+} from "#hub/search/aggregations/tree/aggregation.ts";
 import type { BucketOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
-import { ShardContext } from "#hub/search/query/query.ts";
+import { DEFAULT_LIMITS, ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
+import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { Random } from "#test/support/engine/random.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
@@ -22,10 +27,18 @@ const word = (): string =>
   random.oneIn(3) ? `${random.pick(["ä", "b", "日本", ""])}${random.below(30)}` : `x${random.below(40_000)}`;
 
 const index = new IndexFixture({
-  mapping: { properties: { k: { type: "keyword" }, tags: { type: "keyword" }, ip: { type: "ip" } } },
+  mapping: {
+    properties: {
+      k: { type: "keyword" },
+      tags: { type: "keyword" },
+      ip: { type: "ip" },
+      n: { type: "double" },
+    },
+  },
   docs: Array.from({ length: DOCS }, () => ({
     ...(random.oneIn(9) ? {} : { k: word() }),
     tags: [word(), word()],
+    ...(random.oneIn(7) ? {} : { n: random.below(1000) / 8 }),
     ip: `10.0.${random.below(200)}.${random.below(200)}`,
   })),
   segmentDocs: 1300,
@@ -46,8 +59,21 @@ const by = (what: "count" | "key", descending: boolean): BucketOrder => ({
 const FREQUENT = [by("count", true), by("key", false)];
 const KEYS = [by("key", false)];
 
-function contextOf(order: readonly BucketOrder[], filter?: TermsContext["filter"]): TermsContext {
-  const shape = { below: new Map(), size: 10, minDocCount: 1, order, showError: false };
+/** Metrics of numbers get their documents after all are counted, the other ones at once. */
+const [LATE, AT_ONCE] = [
+  { sum: { stats: { field: "n" } }, most: { max: { field: "n" } } },
+  { sum: { stats: { field: "n" } }, values: { value_count: { field: "n" } } },
+].map((aggs) => parseSearchRequest({ aggs }, DEFAULT_LIMITS).aggregations) as [
+  AggregationTree,
+  AggregationTree,
+];
+
+function contextOf(
+  order: readonly BucketOrder[],
+  filter?: TermsContext["filter"],
+  below: AggregationTree = new Map(),
+): TermsContext {
+  const shape = { below, size: 10, minDocCount: 1, order, showError: false };
   return { shard, budget: new CollectBudget(), shape, shardSize: 20, filter };
 }
 
@@ -69,7 +95,9 @@ function collect(collector: Collector<TermsState>, ownerOf: (doc: number) => num
 }
 
 const sorted = ({ buckets, others, errorBound }: TermsState): unknown => ({
-  buckets: [...buckets].sort((a, b) => (a.key < b.key ? -1 : 1)),
+  buckets: buckets
+    .map(({ key, count, below }) => ({ key, count, below }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1)),
   others,
   errorBound,
 });
@@ -104,6 +132,29 @@ test("terms below several buckets are counted by bucket", () => {
   met = 0;
   collect(many, ownerOf);
   for (const owner of [0, 1, 2]) assert.deepEqual(sorted(many.state(owner)), sorted(few.state(owner)));
+});
+
+for (const [name, field, order, filter] of [
+  ["the most frequent", "k", FREQUENT, undefined],
+  ["the most frequent of several values", "tags", FREQUENT, undefined],
+  ["the first of those that a filter leaves", "tags", KEYS, (text: string) => text.endsWith("7")],
+] as const)
+  test(`${name}: metrics below many terms are those below few`, () => {
+    for (const ownerOf of [() => 0, (doc: number) => doc % 3]) {
+      const few = new KeywordTermsCollector(contextOf(order, filter, LATE), field, undefined);
+      const many = keywordTerms(contextOf(order, filter, LATE), field, undefined, 100);
+      assert.ok(!(many instanceof KeywordTermsCollector));
+      for (const collector of [few, many]) collect(collector, ownerOf);
+      for (const owner of [0, 1, 2]) {
+        assert.deepEqual(sorted(many.state(owner)), sorted(few.state(owner)));
+        assert.deepEqual(sorted(many.state(owner)), sorted(few.state(owner)), "asked again");
+      }
+    }
+  });
+
+test("aggregations that need their documents at once have them at once", () => {
+  const context = contextOf(FREQUENT, undefined, AT_ONCE);
+  assert.ok(keywordTerms(context, "k", undefined, 100) instanceof KeywordTermsCollector);
 });
 
 test("what an order needs all buckets for, and addresses, have a bucket each", () => {

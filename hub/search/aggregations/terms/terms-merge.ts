@@ -17,6 +17,9 @@ export interface OrdinalCounts {
   readonly counts: Int32Array;
 }
 
+/** What is returned of joined terms. */
+export type KeptTerms = Pick<TermsState, "buckets" | "others" | "errorBound">;
+
 /** Orders that can be had without knowing all buckets: the most frequent terms, or the first ones. */
 export type MergeOrder = "frequent" | "first";
 
@@ -40,7 +43,7 @@ export interface MergeOptions {
 export function* mergeCounts(
   segments: readonly OrdinalCounts[],
   { order, keep, filter }: MergeOptions,
-): Steps<Pick<TermsState, "buckets" | "others" | "errorBound">> {
+): Steps<KeptTerms> {
   const terms = new JoinedTerms(segments);
   const kept = order === "frequent" ? new MostFrequent(keep) : new FirstTerms(keep);
   let all = 0;

@@ -47,6 +47,8 @@ export interface Collector<State = unknown> {
   takesBy?(column: KeywordColumn): boolean;
   /** Documents of a run, each in the bucket that belongs to its ordinal in a column of one value a document. */
   collectBy?(run: SegmentRun, by: OrdinalBuckets): void;
+  /** True where segments may be opened, and their documents collected, after the search has left them. */
+  readonly takesLate?: boolean;
   /** State of an owning bucket, also of one that had no documents. */
   state(bucket: number): State;
   /** Like `state`, in steps; there where that may take long. */
@@ -199,6 +201,11 @@ export class TreeCollector {
 
   get isEmpty(): boolean {
     return this.#collectors.length === 0;
+  }
+
+  /** See Collector.takesLate. */
+  get takesLate(): boolean {
+    return this.#collectors.every((collector) => collector.takesLate === true);
   }
 
   segment(segment: SegmentReader): void {
