@@ -3,26 +3,21 @@
  * of both, and what lies on disk then, before and after a forced merge.
  */
 
-import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { readFileSync, writeFileSync } from "node:fs";
 import { MIB } from "#proto/kit/units.ts";
 import { ask } from "#test/harness/http.ts";
 import { startHub, type TestHub } from "#test/harness/hub.ts";
-import { cpuSeconds, peakResidentBytes } from "#test/harness/processes.ts";
+import { peakResidentBytes } from "#test/harness/processes.ts";
 import type { Workspace } from "#test/harness/workspace.ts";
 import { ACCESS_MAPPING, accessBlock } from "./access-corpus.ts";
 import type { BenchmarkContext, Result } from "./benchmark.ts";
 import { bulkBodies, sendAll } from "./bulk-bodies.ts";
+import { bytesBelow, cpuOf, untilQuiet } from "./hub-usage.ts";
 import { BLOCK_DOCS } from "./log-corpus.ts";
 
 /** Documents that warm the hub, in an index of their own; blocks that stand in memory as bodies while they are made. */
 const WARM_BLOCKS = 100;
 const BLOCKS_AT_ONCE = 100;
-/** At rest: so little CPU of all processes for so long. */
-const QUIET_SECONDS = 0.3;
-const QUIET_MS = 7_000;
-const MOST_WAITS = 60;
 
 /** Indexes `documents` and returns what that took. */
 export async function ingestAccess(
@@ -87,27 +82,4 @@ function makeBodies(workspace: Workspace, documents: number): string[] {
 async function send(hub: TestHub, index: string, paths: readonly string[]): Promise<void> {
   const bodies = paths.values().map((path) => readFileSync(path, "utf8"));
   await sendAll(`${hub.searchUrl}/${index}/_doc/_bulk`, bodies);
-}
-
-/** CPU-seconds of the hub and of its nats-server. */
-function cpuOf(hub: TestHub): [hub: number, nats: number] {
-  return [cpuSeconds(hub.pid), hub.natsPids().reduce((sum, pid) => sum + cpuSeconds(pid), 0)];
-}
-
-/** Waits until the processes have nothing to do. */
-async function untilQuiet(hub: TestHub): Promise<void> {
-  for (let wait = 0; wait < MOST_WAITS; wait++) {
-    const [hubBefore, natsBefore] = cpuOf(hub);
-    await sleep(QUIET_MS);
-    const [hubAfter, natsAfter] = cpuOf(hub);
-    if (hubAfter + natsAfter - hubBefore - natsBefore < QUIET_SECONDS) return;
-  }
-}
-
-/** Bytes of the files below a folder of the hub's data. */
-function bytesBelow(hub: TestHub, folder: string): number {
-  const path = join(hub.dataDir, folder);
-  return globSync("**/*", { cwd: path })
-    .map((name) => statSync(join(path, name), { throwIfNoEntry: false }))
-    .reduce((sum, found) => sum + (found?.isFile() === true ? found.size : 0), 0);
 }

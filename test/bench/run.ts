@@ -16,6 +16,7 @@ import { clients } from "./clients.ts";
 import { cluster } from "./cluster.ts";
 import { disk } from "./disk.ts";
 import { e2e } from "./e2e.ts";
+import { growth } from "./growth.ts";
 import { ingest } from "./ingest.ts";
 import { numbers } from "./numbers.ts";
 import { page } from "./page.ts";
@@ -33,6 +34,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   cluster,
   disk,
   e2e,
+  growth,
   ingest,
   numbers,
   page,

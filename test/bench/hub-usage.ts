@@ -1,0 +1,35 @@
+/** What a hub under measurement has used: CPU of its processes, bytes of its files, and when it is at rest. */
+
+import { globSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { TestHub } from "#test/harness/hub.ts";
+import { cpuSeconds } from "#test/harness/processes.ts";
+
+/** At rest: so little CPU of all processes for so long. */
+const QUIET_SECONDS = 0.3;
+const QUIET_MS = 7_000;
+const MOST_WAITS = 60;
+
+/** CPU-seconds of the hub and of its nats-server. */
+export function cpuOf(hub: TestHub): [hub: number, nats: number] {
+  return [cpuSeconds(hub.pid), hub.natsPids().reduce((sum, pid) => sum + cpuSeconds(pid), 0)];
+}
+
+/** Waits until the processes have nothing to do; what `restSeconds` is they may use in between without work. */
+export async function untilQuiet(hub: TestHub, restSeconds = QUIET_SECONDS): Promise<void> {
+  for (let wait = 0; wait < MOST_WAITS; wait++) {
+    const [hubBefore, natsBefore] = cpuOf(hub);
+    await sleep(QUIET_MS);
+    const [hubAfter, natsAfter] = cpuOf(hub);
+    if (hubAfter + natsAfter - hubBefore - natsBefore < restSeconds) return;
+  }
+}
+
+/** Bytes of the files below a folder of the hub's data. */
+export function bytesBelow(hub: TestHub, folder: string): number {
+  const path = join(hub.dataDir, folder);
+  return globSync("**/*", { cwd: path })
+    .map((name) => statSync(join(path, name), { throwIfNoEntry: false }))
+    .reduce((sum, found) => sum + (found?.isFile() === true ? found.size : 0), 0);
+}
