@@ -1,6 +1,14 @@
-/** Members of the objects and lists that events consist of. */
+/**
+ * Members of the objects and lists that events consist of. Members of a document that say which agent and which
+ * container its line came from. What a line or an event has under these names goes under `json`: whoever writes the
+ * output of a container would name another pod by it.
+ */
 
 import type { JsonObject } from "#proto/kit/json.ts";
+
+/** Members that a source may have beside `fields` and `tags`, from the path and the pod of a container's log. */
+export const CONTAINER_MEMBERS = ["container", "kubernetes"] as const;
+const SOURCE_MEMBERS: ReadonlySet<string> = new Set(["shipper", ...CONTAINER_MEMBERS]);
 
 /** A value is set where a container is needed: `[a][b]` set while `a` is text. */
 export class FieldConflict extends Error {}
@@ -52,4 +60,35 @@ function listIndex(list: readonly unknown[], key: string): number {
   if (!/^-?[0-9]{1,9}$/.test(key)) return -1;
   const index = Number(key) < 0 ? list.length + Number(key) : Number(key);
   return index >= 0 && index < list.length ? index : -1;
+}
+
+/** Returns true where `name`, or its part before the first dot, is a member that says where a line came from. */
+export function isSourceMember(name: string): boolean {
+  if (SOURCE_MEMBERS.has(name)) return true;
+  const dot = name.indexOf(".");
+  return dot > 0 && SOURCE_MEMBERS.has(name.slice(0, dot));
+}
+
+/** Returns true where `name` is such a member, whole or in part, and `document` has it. */
+export function isOfSource(name: string, document: JsonObject): boolean {
+  return isSourceMember(name) && Object.hasOwn(document, name.split(".", 1)[0]!);
+}
+
+/** Returns the fields of an event, with those under `json` that would stand for what `common` says of its source. */
+export function besideSource(own: JsonObject, common: JsonObject): JsonObject {
+  if (!Object.keys(own).some((name) => isOfSource(name, common))) return own;
+  const kept: JsonObject = {};
+  const displaced: JsonObject = {};
+  for (const [name, value] of Object.entries(own))
+    put(isOfSource(name, common) ? displaced : kept, name, value);
+  setDisplaced(kept, displaced);
+  return kept;
+}
+
+/** Adds what can't stand at its place as member `json`, or `json_` where there is one. */
+export function setDisplaced(document: JsonObject, displaced: JsonObject): void {
+  if (Object.keys(displaced).length === 0) return;
+  let place = "json";
+  while (Object.hasOwn(document, place)) place += "_";
+  document[place] = displaced;
 }

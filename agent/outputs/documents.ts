@@ -1,10 +1,10 @@
 /** Makes documents of bulk requests out of a batch's lines or events. */
 
 import type { Batch } from "#agent/contract/output.ts";
+import { besideSource } from "#proto/event-members.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { LogEvent, type tailrace } from "#proto/messages.ts";
 import type { SourceFields } from "#proto/raw-encoder.ts";
-import { besideSource } from "#proto/source-members.ts";
 import type { AgentNames } from "./pipeline.ts";
 
 export interface DocumentOptions {

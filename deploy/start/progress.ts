@@ -1,8 +1,7 @@
 /** Progress of `npm start`, and the address of the lines it has read. */
 
 import { systemClock } from "#proto/kit/clock.ts";
-import { requestJson } from "#proto/kit/json-request.ts";
-import { trustOwnCertificate } from "#proto/kit/own-certificate.ts";
+import { requestJson, trustOwnCertificate } from "#proto/kit/json-request.ts";
 import type { Sources } from "./sources.ts";
 import type { AgentReady, HubReady, Stack } from "./stack.ts";
 import { endProgress, progress, say } from "./terminal.ts";

@@ -5,8 +5,12 @@
 import { isEverywhere } from "#hub/node/settings/advertised-addresses.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
-import { type JsonAnswer, requestJson } from "#proto/kit/json-request.ts";
-import { type OwnCertificateTrust, trustOwnCertificate } from "#proto/kit/own-certificate.ts";
+import {
+  type JsonAnswer,
+  type OwnCertificateTrust,
+  requestJson,
+  trustOwnCertificate,
+} from "#proto/kit/json-request.ts";
 import { printable } from "#proto/kit/printable.ts";
 
 /** Holds an API key or access token, which other users could see on the command line. */

@@ -1,8 +1,21 @@
-/** One HTTP request with JSON in and out, for commands and starters: fetch has no option for the certificate to trust. */
+/**
+ * One HTTP request with JSON in and out, for commands and starters: fetch has no option for the certificate to trust.
+ * Trust in a hub of this very machine: it presents the certificate of its settings, and is reached at an address that
+ * the certificate need not contain.
+ */
 
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from "node:http";
 import { request as httpsRequest } from "node:https";
-import type { OwnCertificateTrust } from "./own-certificate.ts";
+import { checkServerIdentity, getCACertificates, type PeerCertificate } from "node:tls";
+
+/** Options of a TLS client; the names are those of node:tls. */
+export interface OwnCertificateTrust {
+  readonly ca: string[];
+  readonly allowPartialTrustChain: true;
+  readonly checkServerIdentity: (host: string, certificate: PeerCertificate) => Error | undefined;
+}
 
 export interface JsonRequest {
   readonly headers?: Readonly<Record<string, string>>;
@@ -56,4 +69,19 @@ async function readBody(response: IncomingMessage): Promise<unknown> {
   } catch {
     return null;
   }
+}
+
+/**
+ * Returns options by which a client accepts the first certificate of the PEM file at `path` under any name, since only its
+ * owner has the key, and every other one by the system's authorities. Of the file's chain only that first one is
+ * trusted: an authority in it has signed others too. Throws where the file can't be read or holds no certificate.
+ */
+export function trustOwnCertificate(path: string): OwnCertificateTrust {
+  const own = new X509Certificate(readFileSync(path));
+  return {
+    ca: [...getCACertificates("default"), own.toString()],
+    allowPartialTrustChain: true,
+    checkServerIdentity: (host, certificate) =>
+      own.raw.equals(certificate.raw) ? undefined : checkServerIdentity(host, certificate),
+  };
 }

@@ -2,8 +2,8 @@
 
 import { parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
+import { CONTAINER_MEMBERS } from "#proto/event-members.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import { CONTAINER_MEMBERS } from "#proto/source-members.ts";
 import type { RawMessage } from "./raw-message.ts";
 
 const ENCODER = new TextEncoder();

@@ -4,8 +4,8 @@
  */
 
 import { IsoTime, LocalTime, MAX_ISO_MS, MIN_ISO_MS } from "#proto/codec/time.ts";
+import { isOfSource, isSourceMember, setDisplaced } from "#proto/event-members.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import { isOfSource, isSourceMember, setDisplaced } from "#proto/source-members.ts";
 
 /** Members that Tailrace sets itself; a line that has one of them, or a source's, is merged member by member. */
 const OWN_MEMBERS = new Set([

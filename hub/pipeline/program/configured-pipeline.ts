@@ -19,9 +19,9 @@ import { parseEventObject } from "#proto/codec/json.ts";
 import { LineCutter } from "#proto/codec/lines.ts";
 import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts";
 import { copyValue, Event, isHash } from "#proto/event.ts";
+import { besideSource } from "#proto/event-members.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { besideSource } from "#proto/source-members.ts";
 import { type Compiled, compilePipeline } from "./compile.ts";
 import type { ProgramEvents } from "./program.ts";
 

@@ -2,8 +2,14 @@
 
 import { DAY_MS } from "#proto/kit/units.ts";
 import { isoWeek } from "./civil-time.ts";
-import { dayNames, monthNames } from "./date-names.ts";
-import { namesIn, type PatternDialect, type PatternToken, parsePattern } from "./date-pattern.ts";
+import {
+  dayNames,
+  monthNames,
+  namesIn,
+  type PatternDialect,
+  type PatternToken,
+  parsePattern,
+} from "./date-pattern.ts";
 
 /** Returns a function that prints ms since 1970-01-01 UTC. Throws what the dialect refuses a pattern with. */
 export function compilePrinter(pattern: string, dialect: PatternDialect): (timeMs: number) => string {

@@ -1,8 +1,14 @@
 /** Reads times by date patterns. */
 
 import type { DateFields } from "./civil-time.ts";
-import { dayNames, monthNames } from "./date-names.ts";
-import { namesIn, type PatternDialect, type PatternToken, parsePattern } from "./date-pattern.ts";
+import {
+  dayNames,
+  monthNames,
+  namesIn,
+  type PatternDialect,
+  type PatternToken,
+  parsePattern,
+} from "./date-pattern.ts";
 import { fixedOffset } from "./time-zone.ts";
 
 /** Reads at `at`; returns the offset after it, or -1. */
