@@ -21,10 +21,9 @@ import {
   type TimeMark,
 } from "#ui/services/visualise/series.ts";
 import type { Chart } from "#ui/services/visualise/visualisation.ts";
-import { plotGauge } from "./chart-gauge.ts";
 import { heatLeft, plotHeat } from "./chart-heat.ts";
 import { frameOf, groupAt, type PlotSize, plotGroups, timeMarks } from "./chart-plots.ts";
-import { plotRing, ringShares, type Share } from "./chart-ring.ts";
+import { plotGauge, plotRing, ringShares, type Share } from "./chart-ring.ts";
 import { plotRows, rowAt, rowsHeight } from "./chart-rows.ts";
 import { chartStyles } from "./chart-styles.ts";
 import { legendView, marksView, type OnPick, readoutView, tableView } from "./chart-views.ts";

@@ -11,8 +11,13 @@ import { errorView } from "#ui/components/controls/error-view.ts";
 import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls, logRows, notices } from "#ui/components/style/styles.ts";
-import { type LogPattern, patternClause, WILDCARD } from "#ui/services/discover/log-patterns.ts";
-import { type FoundPatterns, findPatterns } from "#ui/services/discover/pattern-search.ts";
+import {
+  type FoundPatterns,
+  findPatterns,
+  type LogPattern,
+  patternClause,
+  WILDCARD,
+} from "#ui/services/discover/log-patterns.ts";
 import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import { DEFAULT_STATE, type DiscoverState } from "#ui/services/search/discover-state.ts";
 import type { SearchClient } from "#ui/services/search/search-client.ts";

@@ -1,5 +1,6 @@
 /** Parts of the live page: its toolbar and its messages. */
 
+import "./colour-rules-panel.ts";
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
@@ -7,11 +8,9 @@ import { DEFAULT_LIMITS, type LiveError } from "#proto/live.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { colourReader, THEME_EVENT } from "#ui/services/browser/theme.ts";
 import type { ColourRule } from "#ui/services/live/colour-rules.ts";
-import { HISTORY_SECONDS, type RateHistory } from "#ui/services/live/rate-history.ts";
 import type { TailState } from "#ui/services/live/tail-client.ts";
-import { RING_ENTRIES, type TailLog } from "#ui/services/live/tail-log.ts";
+import { HISTORY_SECONDS, type RateHistory, RING_ENTRIES, type TailLog } from "#ui/services/live/tail-log.ts";
 import { formatCount, formatSeconds, formatShort } from "#ui/services/text/format.ts";
-import "./colour-rules-panel.ts";
 
 const HEIGHT_PX = 26;
 const DRAW_MS = 1_000;

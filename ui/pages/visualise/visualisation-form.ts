@@ -24,7 +24,7 @@ import {
   readQueries,
   type Visualisation,
 } from "#ui/services/visualise/visualisation.ts";
-import { formStyles } from "./visualisation-form-styles.ts";
+import { formStyles } from "./visualise-styles.ts";
 
 const PATHS = {
   line: svg`<path d="M3.5 17 9 10.5l4 3.5 7.5-8.5"/>`,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compileRules } from "./colour-rules.ts";
-import { HISTORY_SECONDS, RateHistory } from "./rate-history.ts";
+import { HISTORY_SECONDS, RateHistory } from "./tail-log.ts";
 
 const NOW = 1_800_000_000_000;
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, mock, test } from "node:test";
 import { DEFAULT_LIMITS, type HubMessage, USE_HTTP_STATUS } from "#proto/live.ts";
+import { SocketCalls } from "./hub-connection.ts";
 import { HubSocket, type SocketLike } from "./hub-socket.ts";
-import { SocketCalls } from "./socket-calls.ts";
 
 /** A browser's socket in the test's hand. */
 class FakeSocket implements SocketLike {
