@@ -20,9 +20,9 @@ import {
   hasSealed,
   type InstallationKeys,
   loadInstallationKeys,
+  loadVaultKeys,
   Vault,
 } from "#hub/auth/state/vault.ts";
-import { loadVaultKeys } from "#hub/auth/state/vault-keys.ts";
 import { Cookies } from "#hub/auth/web/cookies.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";

@@ -1,4 +1,7 @@
-/** The embedded identity provider: its clients, consents, tokens and the library that answers its requests. */
+/**
+ * The embedded identity provider: its clients, consents, tokens and the library that answers its requests. Logs and
+ * audits what happens at the identity provider.
+ */
 
 import type { Provider } from "oidc-provider";
 import type { Accounts } from "#hub/auth/accounts/accounts.ts";
@@ -8,7 +11,6 @@ import { Clients } from "#hub/auth/provider/clients.ts";
 import { Consents } from "#hub/auth/provider/consents.ts";
 import { PATHS, PROVIDER_COOKIE } from "#hub/auth/provider/endpoints.ts";
 import { answerClient, type QueryCredentials } from "#hub/auth/provider/library-requests.ts";
-import { logProviderEvents } from "#hub/auth/provider/provider-events.ts";
 import { type Scope, scopesOf, signInScope } from "#hub/auth/provider/scopes.ts";
 import { AccessTokens, TokenFamilies } from "#hub/auth/provider/tokens.ts";
 import { SIGN_IN_CALLBACK } from "#hub/auth/sign-in/dashboard-sign-in.ts";
@@ -17,10 +19,17 @@ import { hashOf } from "#hub/auth/state/secrets.ts";
 import type { InstallationKeys } from "#hub/auth/state/vault.ts";
 import type { Cookies } from "#hub/auth/web/cookies.ts";
 import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter } from "#proto/kit/metrics.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import type { AuthSettings } from "./settings.ts";
+
+interface EventParts {
+  readonly audit: AuditSink;
+  readonly log: Logger;
+  readonly clients: Clients;
+}
 
 export interface IdentityProviderParts {
   readonly settings: AuthSettings;
@@ -125,4 +134,38 @@ export class IdentityProvider {
 
 function seconds(duration: string | number): number {
   return Math.max(1, Math.round(parseDuration(duration) / 1_000));
+}
+
+/** Logs and audits the provider's events; where the state can't be reached, its answer becomes a 503. */
+function logProviderEvents(provider: Provider, { audit, log, clients }: EventParts): void {
+  provider.on("authorization.success", ({ oidc, ip }) => {
+    if (oidc.params?.["code_challenge"] === undefined && oidc.client !== undefined) {
+      void clients
+        .noteWithoutPkce(oidc.client.clientId)
+        .catch((error: unknown) => log.warn({ err: error }, "use of a client without PKCE was not recorded"));
+    }
+    const actor = oidc.account?.accountId ?? "unknown";
+    audit({ action: "code_issued", outcome: "ok", actor, ip, subject: oidc.client?.clientId ?? "" });
+  });
+  provider.on("grant.success", ({ oidc, ip }) => {
+    const refreshed = oidc.params?.["grant_type"] === "refresh_token";
+    const actor = oidc.client?.clientId ?? "unknown";
+    const subject = oidc.account?.accountId ?? "";
+    audit({ action: refreshed ? "token_refreshed" : "token_issued", outcome: "ok", actor, ip, subject });
+  });
+  provider.on("grant.error", ({ oidc, ip }, error) => {
+    const actor = oidc.client?.clientId ?? "unknown";
+    const reason = [error.error, error.error_detail ?? error.error_description].join(": ");
+    audit({ action: "token_refused", outcome: "refused", actor, ip, reason });
+  });
+  provider.on("grant.revoked", ({ oidc, ip }) => {
+    audit({ action: "token_revoked", outcome: "ok", actor: oidc.client?.clientId ?? "unknown", ip });
+  });
+  provider.on("server_error", (context, error) => {
+    log.error({ err: error }, "identity provider failed to answer");
+    if (!(error instanceof AppError) || !error.retryable) return;
+    context.status = 503;
+    context.set("retry-after", "1");
+    if (context.path === PATHS.token) context.body = { error: "temporarily_unavailable" };
+  });
 }

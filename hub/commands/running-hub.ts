@@ -2,8 +2,8 @@
  * Client of a running hub for commands: its addresses on this machine, requests with the user's key, error messages.
  */
 
-import { isEverywhere } from "#hub/node/settings/advertised-addresses.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
+import { isEverywhere } from "#hub/node/settings/reach-file.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import {
   type JsonAnswer,

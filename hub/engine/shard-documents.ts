@@ -13,8 +13,12 @@ import { mergeSource } from "#hub/engine/documents/merge-source.ts";
 import { MemorySink, SegmentFile } from "#hub/engine/files/segment-file.ts";
 import type { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
 import { type ItemResult, idError, itemError, MAX_ID_BYTES } from "#hub/engine/operations/item-result.ts";
-import type { Tombstones } from "#hub/engine/operations/tombstones.ts";
-import { type DocumentState, nextVersion, PRIMARY_TERM } from "#hub/engine/operations/versioning.ts";
+import {
+  type DocumentState,
+  nextVersion,
+  PRIMARY_TERM,
+  type Tombstones,
+} from "#hub/engine/operations/versioning.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { DocOperation, type tailrace } from "#proto/messages.ts";
 import type { Position } from "#proto/position.ts";

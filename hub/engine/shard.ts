@@ -12,7 +12,6 @@ import { type ShardSegment, VisibleSegments } from "#hub/engine/commit/shard-seg
 import { Repeats } from "#hub/engine/operations/deduplication.ts";
 import { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
 import type { ItemResult } from "#hub/engine/operations/item-result.ts";
-import { Tombstones } from "#hub/engine/operations/tombstones.ts";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { FolderLock } from "#proto/kit/files/folder-lock.ts";
@@ -21,6 +20,7 @@ import type { tailrace } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 import type { Mapping } from "./mapping/mapping.ts";
 import { ShardMerges } from "./merge/shard-merges.ts";
+import { Tombstones } from "./operations/versioning.ts";
 import { type DocumentsOptions, type ShardDocument, ShardDocuments } from "./shard-documents.ts";
 import { type ShardStats, statsOf, uncommittedBytesOf } from "./shard-stats.ts";
 

@@ -14,8 +14,7 @@ import { PublishedTails } from "#hub/journal/reading/published-tail.ts";
 import { Reader, type ReaderSource, type ReadOptions } from "#hub/journal/reading/reader.ts";
 import { type OpenedLog, readerSource } from "#hub/journal/reading/reader-source.ts";
 import { JournalServer, type JournalServerOptions } from "#hub/journal/server/journal-server.ts";
-import type { Incarnation } from "#hub/journal/streams/incarnations.ts";
-import { LogHistory, type Reconciliation } from "#hub/journal/streams/log-history.ts";
+import { type Incarnation, LogHistory, type Reconciliation } from "#hub/journal/streams/log-history.ts";
 import { replicasFor, untilLed } from "#hub/journal/streams/replicas.ts";
 import {
   type StoredMessage,

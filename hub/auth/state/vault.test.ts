@@ -6,8 +6,14 @@ import { after, suite, test } from "node:test";
 import { systemClock } from "#proto/kit/clock.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import type { Store } from "./records.ts";
-import { checkVault, hasSealed, loadInstallationKeys, Vault } from "./vault.ts";
-import { loadVaultKeys, parseVaultKeys } from "./vault-keys.ts";
+import {
+  checkVault,
+  hasSealed,
+  loadInstallationKeys,
+  loadVaultKeys,
+  parseVaultKeys,
+  Vault,
+} from "./vault.ts";
 
 const K1 = { id: "k1", secret: Buffer.alloc(32, 1) };
 const K2 = { id: "k2", secret: Buffer.alloc(32, 2) };

@@ -1,9 +1,27 @@
-/** Sums the values of one column by the ordinals of another, for example for an average by host. */
+/**
+ * Sums the values of one column by the ordinals of another, for example for an average by host. Aggregations continue
+ * with these sums.
+ */
 
 import { COLUMN_BLOCK, type DocRun } from "#hub/engine/searcher/searcher.ts";
-import { SUM_WIDTH, SumPlace } from "#hub/engine/searcher/sum-layout.ts";
 import { type BlockColumn, RUN_BLOCKS } from "./block-column.ts";
 import { MASK_WORDS } from "./decoded-block.ts";
+
+/** Numbers of a sum, next to each other: one line of the processor's cache. */
+export const SUM_WIDTH = 8;
+
+/** Places within a sum. */
+export const SumPlace = {
+  COUNT: 0,
+  TOTAL: 1,
+  /** What the additions so far were off by; nothing if all values are whole numbers. */
+  ERROR: 2,
+  /** Sum of squares. */
+  SQUARES: 3,
+  /** Infinity and -Infinity without values. */
+  MIN: 4,
+  MAX: 5,
+} as const;
 
 /** Adds a value to the sum that begins at `from`. */
 function addValue(sums: Float64Array, from: number, value: number): void {

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { crc32c } from "#hub/engine/encoding/crc32c.ts";
 import type { RepeatsState } from "#hub/engine/operations/deduplication.ts";
-import type { TombstonesState } from "#hub/engine/operations/tombstones.ts";
+import type { TombstonesState } from "#hub/engine/operations/versioning.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { writeFileAtomic } from "#proto/kit/files/files.ts";
 import type { Position } from "#proto/position.ts";

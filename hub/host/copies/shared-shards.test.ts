@@ -7,7 +7,7 @@ import { Metrics } from "#proto/kit/metrics.ts";
 import type { Position } from "#proto/position.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
 import { CopyCalls, type CopyTransport, type OtherHub } from "./copy-calls.ts";
-import { SharedShards } from "./shared-shards.ts";
+import { LogEnd, SharedShards } from "./shared-shards.ts";
 
 const INDEX = { uuid: "u1" };
 
@@ -201,4 +201,27 @@ describe("shards that other hubs have copies of", () => {
     await a.shards.refresh([INDEX]);
     assert.deepEqual(a.calls, ["refresh"]);
   });
+});
+
+const at = (sequence: number): Position => ({ incarnation: 1, sequence });
+
+test("callers share a reading that begins after their call, and never one that had begun before", async () => {
+  const readings: PromiseWithResolvers<Position>[] = [];
+  const end = new LogEnd(() => {
+    const reading = Promise.withResolvers<Position>();
+    readings.push(reading);
+    return reading.promise;
+  });
+  const first = end.position();
+  const [second, third] = [end.position(), end.position()];
+  assert.equal(readings.length, 1);
+  readings[0]!.resolve(at(5));
+  assert.deepEqual(await first, at(5));
+  assert.equal(readings.length, 2);
+  readings[1]!.resolve(at(9));
+  assert.deepEqual(await Promise.all([second, third]), [at(9), at(9)]);
+  const fourth = end.position();
+  assert.equal(readings.length, 3);
+  readings[2]!.reject(new Error("away"));
+  await assert.rejects(fourth, /away/);
 });

@@ -1,6 +1,7 @@
 /**
- * The shards of this hub as copies of those that other hubs have: what is written through any hub is found on all of them
- * after a refresh, and read by id at once.
+ * The shards of this hub as copies of those that other hubs have: what is written through any hub is found on all of
+ * them after a refresh, and read by id at once. The end of the log is read once for all callers that ask at the same
+ * time.
  */
 
 import {
@@ -17,7 +18,39 @@ import type { Position } from "#proto/position.ts";
 import type { CopyAge } from "./copy-age.ts";
 import type { CopyCall, CopyCalls, CopyOperation } from "./copy-calls.ts";
 import { ForwardedShards } from "./forwarded-shards.ts";
-import { LogEnd } from "./log-end.ts";
+
+export class LogEnd {
+  readonly #read: () => Promise<Position>;
+  #running: Promise<Position> | undefined;
+  #next: Promise<Position> | undefined;
+
+  /** `read` returns the position of the last message of the log. */
+  constructor(read: () => Promise<Position>) {
+    this.#read = read;
+  }
+
+  /** Returns a position at or after every message that was stored before the call. Throws what reading throws. */
+  position(): Promise<Position> {
+    // A reading that is under way may have begun before the caller's message was stored.
+    if (this.#running !== undefined) {
+      this.#next ??= this.#running.then(
+        () => this.#begin(),
+        () => this.#begin(),
+      );
+      return this.#next;
+    }
+    return this.#begin();
+  }
+
+  #begin(): Promise<Position> {
+    this.#next = undefined;
+    const running = this.#read().finally(() => {
+      if (this.#running === running) this.#running = undefined;
+    });
+    this.#running = running;
+    return running;
+  }
+}
 
 /** Time to reach the end of the log; a copy that is further behind reads the log on and isn't waited for. */
 const REACH_MS = 5_000;

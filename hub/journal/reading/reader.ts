@@ -4,7 +4,7 @@ import { DeliverPolicy } from "@nats-io/jetstream";
 import type { Connection } from "#hub/journal/connection/connection.ts";
 import type { JournalMetrics } from "#hub/journal/connection/journal-metrics.ts";
 import { judge, toJournalError } from "#hub/journal/connection/nats-errors.ts";
-import type { Incarnations } from "#hub/journal/streams/incarnations.ts";
+import type { Incarnations } from "#hub/journal/streams/log-history.ts";
 import type { Bounds } from "#hub/journal/streams/stream-store.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";

@@ -1,13 +1,17 @@
-/** The NATS server of the log: embedded, or an external one named in the settings. */
+/**
+ * The NATS server of the log: embedded, or an external one named in the settings. A server that is gone for good is
+ * taken out of the JetStream cluster: it doesn't count for the majority, and others get its replicas.
+ */
 
-import type { Connection, NatsTarget } from "#hub/journal/connection/connection.ts";
+import { connect, type NatsConnection } from "@nats-io/transport-node";
+import { type Connection, type NatsTarget, targetOptions } from "#hub/journal/connection/connection.ts";
+import { toJournalError } from "#hub/journal/connection/nats-errors.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { type ClusterMember, EmbeddedServer, ownTarget } from "./embedded-server.ts";
-import { isPeerUp, removePeer } from "./remove-peer.ts";
-import type { AgentUser, ServerTls } from "./server-config.ts";
+import { type AgentUser, type ServerTls, SYSTEM_USER } from "./server-config.ts";
 import {
   checkServerVersion,
   type Durability,
@@ -17,6 +21,25 @@ import {
   type ServerVersion,
 } from "./server-program.ts";
 import { ServerWatchdog, type WatchdogTimes } from "./server-watchdog.ts";
+
+/** Answered by the leader alone. Source: nats-server, server/jetstream_api.go, JSApiRemoveServer. */
+const SUBJECT = "$JS.API.SERVER.REMOVE";
+const TIMEOUT_MS = 10_000;
+/** Every server answers whose name has the request's in it. Source: nats-server, server/events.go, serverPingReqSubj. */
+const PING = "$SYS.REQ.SERVER.PING";
+/** Time in which a server that runs answers. */
+const PING_MS = 3_000;
+/** err_code of a name that no server of the cluster has. */
+const NOT_MEMBER = 10_044;
+
+interface Answer {
+  readonly success?: boolean;
+  readonly error?: { readonly err_code?: number; readonly description?: string };
+}
+
+interface Statistics {
+  readonly server?: { readonly name?: string };
+}
 
 export interface JournalServerOptions {
   /** The hub's data folder. */
@@ -180,4 +203,49 @@ function embeddedServer(options: JournalServerOptions, onRestart: () => void): E
     ...(clock === undefined ? {} : { clock }),
     ...(env === undefined ? {} : { env }),
   });
+}
+
+/** Returns false where no server has that name. Throws unavailable, timeout. */
+async function removePeer(target: NatsTarget, name: string): Promise<boolean> {
+  const what = `removal of the server ${name}`;
+  const answer = await asSystem(target, what, async (nats) => {
+    const reply = await nats.request(SUBJECT, JSON.stringify({ peer: name }), { timeout: TIMEOUT_MS });
+    return reply.json<Answer>();
+  });
+  if (answer.success === true) return true;
+  if (answer.error?.err_code === NOT_MEMBER) return false;
+  throw new AppError(
+    "unavailable",
+    `${what} was refused by NATS: ${answer.error?.description ?? "no reason"}`,
+  );
+}
+
+/** Returns whether a server of that name answers. Throws unavailable, timeout. */
+export function isPeerUp(target: NatsTarget, name: string): Promise<boolean> {
+  const what = `question whether the server ${name} runs`;
+  return asSystem(target, what, async (nats) => {
+    const parts = JSON.stringify({ server_name: name });
+    for await (const answer of await nats.requestMany(PING, parts, { strategy: "timer", maxWait: PING_MS }))
+      if (answer.json<Statistics>().server?.name === name) return true;
+    return false;
+  });
+}
+
+/** Runs `run` with a connection to the servers' own account. Throws unavailable, timeout. */
+async function asSystem<T>(
+  { token, ...target }: NatsTarget,
+  what: string,
+  run: (nats: NatsConnection) => Promise<T>,
+): Promise<T> {
+  const options = targetOptions({ ...target, user: SYSTEM_USER, password: token ?? "" });
+  try {
+    const nats = await connect({ ...options, servers: [...target.servers], reconnect: false });
+    try {
+      return await run(nats);
+    } finally {
+      await nats.close();
+    }
+  } catch (error) {
+    throw toJournalError(error, what);
+  }
 }

@@ -6,8 +6,7 @@
 
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Vault } from "#hub/auth/state/vault.ts";
-import { loadVaultKeys } from "#hub/auth/state/vault-keys.ts";
+import { loadVaultKeys, Vault } from "#hub/auth/state/vault.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { openDataFolder } from "#proto/kit/files/data-folder.ts";
 import { writeFileAtomic } from "#proto/kit/files/files.ts";

@@ -1,15 +1,19 @@
 /**
- * The file `reach.json` in the data folder: the addresses of the hub, for commands that are given neither address nor
- * certificate. The hub writes it at its start; it stays when the hub stops. A JSON object of settings: `http.host`,
- * `http.port`, `dashboard.host`, `dashboard.port` (the actual ports), `public.url`, `tls.certificate` and `tls.ca`
- * (absolute paths, or empty).
+ * The addresses of a hub: as seen from other machines, and for commands that are given neither address nor
+ * certificate, which read the file `reach.json` in the data folder. The hub writes it at its start; it stays when the
+ * hub stops. A JSON object of settings: `http.host`, `http.port`, `dashboard.host`, `dashboard.port` (the actual
+ * ports), `public.url`, `tls.certificate` and `tls.ca` (absolute paths, or empty).
  */
 
 import { existsSync, readFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { writeFileAtomic } from "#proto/kit/files/files.ts";
 import { FolderLock } from "#proto/kit/files/folder-lock.ts";
 import { type HubArguments, type HubSettings, loadHubSettings, settingsFile } from "./hub-settings.ts";
+
+/** Wildcard addresses. */
+const EVERYWHERE: ReadonlySet<string> = new Set(["0.0.0.0", "::", "[::]"]);
 
 const FILE = "reach.json";
 
@@ -99,4 +103,31 @@ function isNamed(key: string, named: readonly string[]): boolean {
 function portOf(url: string): number {
   const { port, protocol } = new URL(url);
   return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
+}
+
+/** Returns true if a listener on `host` accepts connections at every address of the machine. */
+export function isEverywhere(host: string): boolean {
+  return EVERYWHERE.has(host);
+}
+
+/**
+ * Returns the addresses of the dashboard and the search interface of a hub that listens at `local`: from
+ * `public.url`, else with the machine's name if it listens at every address.
+ */
+export function advertisedAddresses(
+  settings: HubSettings,
+  local: { readonly http: string; readonly dashboard: string },
+): { readonly http: string; readonly dashboard: string } {
+  const publicUrl = settings["public.url"].replace(/\/$/, "");
+  const name = publicUrl === "" ? hostname() : new URL(publicUrl).hostname;
+  const shown = (part: "http" | "dashboard"): string =>
+    isEverywhere(settings[`${part}.host`] || settings["network.host"])
+      ? named(local[part], name)
+      : local[part];
+  return { http: shown("http"), dashboard: publicUrl || shown("dashboard") };
+}
+
+function named(url: string, name: string): string {
+  const { protocol, port } = new URL(url);
+  return `${protocol}//${name}${port === "" ? "" : `:${port}`}`;
 }

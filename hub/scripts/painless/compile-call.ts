@@ -6,10 +6,10 @@ import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { Callable, Decimal, type Methods, print, ScriptObject } from "#hub/scripts/values/values.ts";
 import { callMethod } from "../library/methods.ts";
 import { constructorOf, staticField, staticMethod } from "../library/statics.ts";
-import { isTypeName, simpleName } from "../library/type-names.ts";
 import { variableIn } from "./compile-target.ts";
 import { type Evaluate, type Frame, guarded, type Scope } from "./scope.ts";
 import type { Block, Expression, Parameter, TypeName } from "./syntax.ts";
+import { isTypeName, simpleName } from "./type-parser.ts";
 
 type Call = Extract<
   Expression,

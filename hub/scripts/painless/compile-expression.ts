@@ -5,11 +5,11 @@ import { type BinaryOperator, binary, truth, unary } from "#hub/scripts/values/o
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { matchesPattern, Pattern } from "../library/patterns.ts";
 import { appended } from "../library/strings.ts";
-import { simpleName } from "../library/type-names.ts";
 import { compileCall, isCall } from "./compile-call.ts";
 import { compileRead, compileWrite, variableIn } from "./compile-target.ts";
 import { type Evaluate, guarded, LARGE_NUMBER_STEPS, placed, type Scope } from "./scope.ts";
 import type { Expression } from "./syntax.ts";
+import { simpleName } from "./type-parser.ts";
 
 /** Returns what an expression evaluates to. Throws ScriptException for what can't be compiled. */
 export function compileExpression(scope: Scope, expression: Expression): Evaluate {

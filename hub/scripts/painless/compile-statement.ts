@@ -6,7 +6,6 @@ import { ScriptException, ScriptLimit } from "#hub/scripts/values/script-error.t
 import { isMap, ScriptObject } from "#hub/scripts/values/values.ts";
 import { membersOf } from "../library/collections.ts";
 import { entriesOf } from "../library/maps.ts";
-import { simpleName } from "../library/type-names.ts";
 import { ExceptionValue, isException } from "./compile-call.ts";
 import {
   BREAK,
@@ -20,6 +19,7 @@ import {
   type Scope,
 } from "./scope.ts";
 import type { Block, Catch, Expression, Statement, TypeName } from "./syntax.ts";
+import { simpleName } from "./type-parser.ts";
 
 /** Compiles the statements of a block. */
 export function compileBlock(scope: Scope, { statements }: Pick<Block, "statements">): Execute {

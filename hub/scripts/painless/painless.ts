@@ -6,12 +6,12 @@
 import { cast } from "#hub/scripts/values/casts.ts";
 import { compileError, runtimeError, ScriptException } from "#hub/scripts/values/script-error.ts";
 import { Callable } from "#hub/scripts/values/values.ts";
-import { simpleName } from "../library/type-names.ts";
 import { compileExpression } from "./compile-expression.ts";
 import { compileBlock, compileStatements } from "./compile-statement.ts";
 import { Budget, type Compiler, type Evaluate, type Execute, type Frame, RETURN, Scope } from "./scope.ts";
 import { parseScript } from "./statement-parser.ts";
 import type { Block, FunctionDeclaration, Script, Statement } from "./syntax.ts";
+import { simpleName } from "./type-parser.ts";
 
 const COMPILER: Compiler = { expression: compileExpression, block: compileBlock };
 

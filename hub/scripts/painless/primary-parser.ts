@@ -2,11 +2,10 @@
 
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { Decimal, whole } from "#hub/scripts/values/values.ts";
-import { isTypeName } from "../library/type-names.ts";
 import type { Token } from "./lexer.ts";
 import type { Block, Expression, Parameter } from "./syntax.ts";
 import { isSymbol, type TokenReader } from "./token-reader.ts";
-import { isDeclaration, MAX_NAME_TOKENS, readType } from "./type-parser.ts";
+import { isDeclaration, isTypeName, MAX_NAME_TOKENS, readType } from "./type-parser.ts";
 
 const LONG = 2n ** 63n;
 const INT = 2n ** 31n;

@@ -16,9 +16,8 @@ import {
 } from "#hub/engine/analysis/parts/token.ts";
 import { snowballStemmerOf, stemmerOf } from "#hub/engine/analysis/stemmers/all.ts";
 import { cjkBigram, cjkWidth } from "./cjk.ts";
-import { asciiDigits, foldToAscii } from "./folding.ts";
+import { asciiDigits, foldToAscii, lowercaseOf } from "./folding.ts";
 import { edgeNgramFilter, ngramFilter } from "./grams.ts";
-import { lowercaseOf } from "./lowercase.ts";
 import { commonGramsFilter, shingleFilter } from "./neighbours.ts";
 import { NORMALIZATIONS } from "./normalizations.ts";
 import {

@@ -1,11 +1,10 @@
 /** The stemmers by the names that the settings of token filters have for them. */
 
-import { ASIAN } from "./asian.ts";
+import { ASIAN, indonesianStem } from "./asian.ts";
 import { brazilianStem } from "./brazilian.ts";
 import { FINNO_UGRIC } from "./finno-ugric.ts";
 import { GERMANIC } from "./germanic.ts";
 import { greekStem } from "./greek.ts";
-import { indonesianStem } from "./indonesian.ts";
 import { porterStem } from "./porter.ts";
 import { ROMANCE } from "./romance.ts";
 import { RSLP } from "./rslp.ts";

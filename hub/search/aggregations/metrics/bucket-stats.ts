@@ -1,6 +1,6 @@
 /** Count, sum, sum of squares, minimum and maximum of numbers by bucket. */
 
-import { SUM_WIDTH, SumPlace } from "#hub/engine/searcher/sum-layout.ts";
+import { SUM_WIDTH, SumPlace } from "#hub/engine/columns/column-sums.ts";
 import type { CollectBudget } from "#hub/search/aggregations/tree/aggregation.ts";
 
 /** `ERROR` is what the additions so far were off by (Kahan), as many small values stand beside large ones. */

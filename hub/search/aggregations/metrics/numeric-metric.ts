@@ -1,7 +1,7 @@
 /** Metrics of a number field that follow from count, sum, minimum and maximum: avg, max, min, sum, stats. */
 
+import { SUM_WIDTH, SumPlace } from "#hub/engine/columns/column-sums.ts";
 import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
-import { SUM_WIDTH, SumPlace } from "#hub/engine/searcher/sum-layout.ts";
 import {
   readValueSource,
   ScriptedNumbers,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { hostname } from "node:os";
 import { test } from "node:test";
-import { advertisedAddresses } from "./advertised-addresses.ts";
 import { loadHubSettings } from "./hub-settings.ts";
+import { advertisedAddresses } from "./reach-file.ts";
 
 const LOCAL = { http: "https://127.0.0.1:9200", dashboard: "https://127.0.0.1:5601" };
 
