@@ -8,12 +8,11 @@ import { FIELD_PROCESSORS } from "./field-processors.ts";
 import { FILTER_PROCESSORS } from "./filter-processors.ts";
 import { fingerprint } from "./fingerprint-processor.ts";
 import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
-import { json } from "./json-processor.ts";
 import { NETWORK_PROCESSORS } from "./network-processors.ts";
+import { json, uriParts } from "./parsing-processors.ts";
 import { type ProcessorContext, type ProcessorKind, ProcessorSettings } from "./processor.ts";
 import { type Condition, script, takeCondition } from "./script-processor.ts";
 import { TEXT_PROCESSORS } from "./text-processors.ts";
-import { uriParts } from "./uri-processor.ts";
 
 /** Processors of one pipeline, those for failures too. */
 const MAX_PROCESSORS = 1_000;

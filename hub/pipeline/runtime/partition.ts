@@ -10,10 +10,9 @@ import type { DocumentOrigin, SourceRange } from "#proto/document-batch.ts";
 import { type AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Interval } from "#proto/kit/interval-set.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
-import type { CursorStore } from "./cursor.ts";
+import { type CursorStore, SourceRanges, type StoredSource } from "./cursor.ts";
 import { Outlet, type OutletDeps } from "./outlet.ts";
 import type { CursorEvent, RawEntry } from "./ports.ts";
-import { SourceRanges, type StoredSource } from "./source-ranges.ts";
 
 export interface PartitionDeps extends OutletDeps {
   /** Hands a message to the workers. */

@@ -4,9 +4,9 @@ import { listenerTls } from "#hub/pipeline/connections/tls.ts";
 import { defineInput } from "#hub/pipeline/plugins/input.ts";
 import { HttpIntake, intakeOptions } from "#hub/pipeline/plugins/inputs/intake/http-intake.ts";
 import { lokiPush } from "#hub/pipeline/plugins/inputs/intake/loki-push.ts";
-import { otlpHttp } from "#hub/pipeline/plugins/inputs/intake/otlp-http.ts";
 import { SplunkHec } from "#hub/pipeline/plugins/inputs/intake/splunk-hec.ts";
 import { options } from "#proto/kit/options.ts";
+import { otlpHttp } from "./intake/otlp-logs.ts";
 
 const OPTIONS = options(intakeOptions(5046));
 

@@ -7,11 +7,11 @@ import { listenerTls } from "#hub/pipeline/connections/tls.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { HttpIntake, intakeOptions } from "#hub/pipeline/plugins/inputs/intake/http-intake.ts";
 import { OtlpGrpcServer } from "#hub/pipeline/plugins/inputs/intake/otlp-grpc.ts";
-import { otlpHttp } from "#hub/pipeline/plugins/inputs/intake/otlp-http.ts";
 import { SignIn } from "#hub/pipeline/plugins/inputs/stream/sign-in.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { optional, options } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
+import { otlpHttp } from "./intake/otlp-logs.ts";
 
 const OPTIONS = options({
   ...intakeOptions(4318),

@@ -1,4 +1,7 @@
-/** A listener for protocols of log intake over HTTP; one that serves several answers a wrong path with those it has. */
+/**
+ * A listener for protocols of log intake over HTTP; one that serves several answers a wrong path with those it has.
+ * The events of a request are limited, as all are created before the log accepts them.
+ */
 
 import { randomUUID } from "node:crypto";
 import type { TlsOptions } from "node:tls";
@@ -14,9 +17,13 @@ import {
 } from "#hub/pipeline/plugins/inputs/stream/http-server.ts";
 import { SIGN_IN, SignIn } from "#hub/pipeline/plugins/inputs/stream/sign-in.ts";
 import type { Event } from "#proto/event.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { options, text } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
+
+/** Senders bring some thousands at a time; each takes about a kilobyte. */
+const MAX_EVENTS = 250_000;
 
 /** Resolves when the log has the events. */
 export type TakeEvents = (events: readonly Event[]) => Promise<void>;
@@ -150,4 +157,10 @@ export class HttpIntake implements Component {
 
 function pathOf(url: string): string {
   return URL.parse(url, BASE)?.pathname ?? "";
+}
+
+/** Throws request_too_large. */
+export function checkEvents(count: number): void {
+  if (count > MAX_EVENTS)
+    throw new AppError("request_too_large", `a request may bring ${MAX_EVENTS} events; send fewer at a time`);
 }

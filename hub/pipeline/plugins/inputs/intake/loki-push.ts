@@ -10,8 +10,7 @@ import { Event, isHash, valueText } from "#proto/event.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { HttpAnswer } from "../stream/http-server.ts";
-import { checkEvents } from "./event-limit.ts";
-import type { IntakeProtocol, IntakeRequest } from "./http-intake.ts";
+import { checkEvents, type IntakeProtocol, type IntakeRequest } from "./http-intake.ts";
 
 /** The part of github.com/grafana/loki/pkg/push that is read. */
 const SCHEMA = `

@@ -1,4 +1,7 @@
-/** Splunk's HTTP Event Collector (docs.splunk.com, "HTTP Event Collector REST API endpoints"): events, raw text and acknowledgements. */
+/**
+ * Splunk's HTTP Event Collector (docs.splunk.com, "HTTP Event Collector REST API endpoints"): events (consecutive JSON
+ * objects, with or without line ends or a surrounding list), raw text and acknowledgements.
+ */
 
 import { parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
@@ -6,9 +9,7 @@ import { Event, isHash, valueText } from "#proto/event.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { HttpAnswer, HttpRefusal } from "../stream/http-server.ts";
-import { checkEvents } from "./event-limit.ts";
-import type { IntakeProtocol, IntakeRequest, TakeEvents } from "./http-intake.ts";
-import { splitJsonObjects } from "./json-objects.ts";
+import { checkEvents, type IntakeProtocol, type IntakeRequest, type TakeEvents } from "./http-intake.ts";
 
 const PATHS = /^\/services\/collector(?:\/(?:event|raw)(?:\/1\.0)?|\/ack|\/health(?:\/1\.0)?)?$/;
 
@@ -191,4 +192,34 @@ function timeOf(time: unknown): number | undefined {
   return time === undefined || time === null || time === "" || !Number.isFinite(seconds)
     ? undefined
     : seconds * 1000;
+}
+
+/** Yields the text of each object; what is left open at the end is yielded too, and is no JSON. */
+function* splitJsonObjects(text: string): Generator<string> {
+  let depth = 0;
+  let start = -1;
+  for (let at = 0; at < text.length; at++) {
+    const sign = text[at];
+    if (sign === '"') at = stringEnd(text, at);
+    else if (sign === "{" && depth++ === 0) start = at;
+    else if (sign === "}" && --depth === 0) {
+      yield text.slice(start, at + 1);
+      start = -1;
+    } else if (depth <= 0 && !/[\s,[\]]/.test(sign!)) {
+      yield text.slice(at);
+      return;
+    }
+    if (depth === 0 && sign === '"') {
+      yield text.slice(at);
+      return;
+    }
+  }
+  if (start >= 0) yield text.slice(start);
+}
+
+/** Returns the place of the quote that ends the string at `start`, or the text's end. */
+function stringEnd(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
+  return at;
 }

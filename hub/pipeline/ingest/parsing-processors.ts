@@ -1,0 +1,237 @@
+/**
+ * Processors that read fields out of a text: `json` parses it, `kv` cuts it into keys and values, `uri_parts` cuts an
+ * address into scheme, domain, path and so on.
+ */
+
+import { parseEventJson } from "#proto/codec/json.ts";
+import { isHash, valueText } from "#proto/event.ts";
+import { member, put } from "#proto/event-members.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
+import { type ProcessorKind, type ProcessorSettings, readField, readText } from "./processor.ts";
+import { expressionOf, within } from "./text-processors.ts";
+
+/** RFC 3986, appendix B, with the authority cut further; spaces and controls are no part of an address. */
+const URI =
+  /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/(?:([^/?#@\s]*)@)?(\[[^\]\s]*\]|[^/?#:\s]*)(?::(\d*))?(?=[/?#]|$))?((?!(?:[A-Za-z][A-Za-z0-9+.-]*:)?\/\/)[^?#\s]*)(?:\?([^#\s]*))?(?:#(\S*))?$/;
+
+/** RFC 2396, 3.2.1: an authority that names no host, such as `host:80-`. The domain is null then. */
+const REGISTRY = /^((?:[A-Za-z][A-Za-z0-9+.-]*:)?)\/\/(?:[\w.~$,;:@&=+!*'()-]|%[0-9A-Fa-f]{2})+(?=[/?#]|$)/;
+
+/** Characters that an address holds only percent-encoded. */
+const ILLEGAL = /["<>\\^`{|}]|%(?![0-9A-Fa-f]{2})/;
+
+/** The versions that have the processor, but read an extension from the whole path: `2/items` of `/v1.2/items`. */
+const PATH_EXTENSIONS = { since: 711, before: 814 };
+
+export const uriParts: ProcessorKind = (settings, { version }) => {
+  const field = settings.text("field");
+  const target = settings.text("target_field", "url");
+  const removes = settings.flag("remove_if_successful");
+  const isWholePath = version >= PATH_EXTENSIONS.since && version < PATH_EXTENSIONS.before;
+  const keepsOriginal = settings.flag("keep_original", true);
+  const ignoreMissing = settings.flag("ignore_missing");
+  return (document) => {
+    const value = readField(document, { field, target, ignoreMissing });
+    if (value === undefined) return;
+    const text = valueText(value);
+    const parts = addressParts(text, isWholePath ? lastOf : extensionOf);
+    if (parts === undefined) throw new ProcessorFault(`unable to parse URI [${text}]`);
+    if (removes && field !== target) document.remove(field);
+    document.set(target, { ...(keepsOriginal && { original: text }), ...parts });
+  };
+};
+
+export const json: ProcessorKind = (settings, context) => {
+  const field = settings.text("field");
+  const target = settings.optionalText("target_field");
+  const addsToRoot = settings.flag("add_to_root");
+  const conflict = settings.text("add_to_root_conflict_strategy", "replace");
+  // Of a key that occurs again the last value counts, as with the parser here.
+  settings.flag("allow_duplicate_keys", true);
+  const isStrict = settings.flag("strict_json_parsing", context.version < 700);
+  if (addsToRoot && target !== undefined)
+    throw settings.fault(
+      "target_field",
+      "Cannot set a target field while also setting `add_to_root` to true",
+    );
+  if (conflict !== "replace" && conflict !== "merge")
+    throw settings.fault(
+      "add_to_root_conflict_strategy",
+      `conflict strategy [${conflict}] not supported: use replace or merge`,
+    );
+  return (document) => {
+    const given = document.get(field);
+    const value = given === null ? null : readField(document, { field, target: field, ignoreMissing: false });
+    const parsed =
+      typeof value === "string" ? (isStrict ? parseEventJson(value) : leadingJson(value)) : value;
+    if (parsed === undefined) throw new ProcessorFault(`field [${field}] holds no JSON`);
+    if (!addsToRoot) document.set(target ?? field, parsed);
+    else if (!isHash(parsed)) throw new ProcessorFault("cannot add non-map fields to root of document");
+    else addMembers(document.source, parsed, conflict === "merge");
+  };
+};
+
+/** A quote without its end is the last token: looked for from each quote, the end would be looked for again and again. */
+const TOKENS = /"(?:[^"\\]|\\.)*(?:"|\\?$)|[{}[\]]|[^\s{}[\],:"]+/gs;
+
+/** Time of the expressions on one text. */
+const EXPRESSION_MS = 1_000;
+
+/** What is made of a value: characters to trim, brackets and quotes to strip. */
+interface Trimming {
+  readonly key: (text: string) => string;
+  readonly value: (text: string) => string;
+}
+
+export const kv: ProcessorKind = (settings, { guard }) => {
+  const field = settings.text("field");
+  const target = settings.optionalText("target_field");
+  const ignoreMissing = settings.flag("ignore_missing");
+  const prefix = `${target === undefined ? "" : `${target}.`}${settings.text("prefix", "")}`;
+  const fields = expressionOf(settings, "field_split");
+  const values = expressionOf(settings, "value_split");
+  const isWanted = choice(settings);
+  const trimming = trimmingOf(settings);
+  return (document) => {
+    const text = readText(document, { field, target: field, ignoreMissing });
+    if (text === undefined) return;
+    const parts = within(() => guard.run(fields, text, EXPRESSION_MS, () => partsOf(text, fields)));
+    // As String.split() of the original, which drops what is empty at the end.
+    while (parts.at(-1) === "") parts.pop();
+    for (const part of parts) {
+      const match = within(() => guard.exec(values, part, EXPRESSION_MS));
+      if (match === null)
+        throw new ProcessorFault(`field [${field}] does not contain value_split [${values.source}]`);
+      const key = trimming.key(part.slice(0, match.index));
+      const value = trimming.value(part.slice(match.index + match[0].length));
+      if (isWanted(key)) add(document, prefix + key, value);
+    }
+  };
+};
+
+/** What stands between the matches of `separator`; split() would add what its groups catch. */
+function partsOf(text: string, separator: RegExp): string[] {
+  const parts: string[] = [];
+  let from = 0;
+  for (const match of text.matchAll(new RegExp(separator.source, `${separator.flags.replace("g", "")}g`))) {
+    if (match[0] === "") continue;
+    parts.push(text.slice(from, match.index));
+    from = match.index + match[0].length;
+  }
+  return [...parts, text.slice(from)];
+}
+
+/** A key that occurs again makes a list. */
+function add(document: IngestDocument, path: string, value: string): void {
+  const before = document.get(path);
+  if (before === undefined || before === null) document.set(path, value);
+  else document.set(path, [...(Array.isArray(before) ? (before as unknown[]) : [before]), value]);
+}
+
+function choice(settings: ProcessorSettings): (key: string) => boolean {
+  const included = new Set(settings.texts("include_keys", []));
+  const excluded = new Set(settings.texts("exclude_keys", []));
+  return (key) => (included.size === 0 || included.has(key)) && !excluded.has(key);
+}
+
+function trimmingOf(settings: ProcessorSettings): Trimming {
+  const key = trimmer(settings.optionalText("trim_key"));
+  const trim = trimmer(settings.optionalText("trim_value"));
+  const strips = settings.flag("strip_brackets");
+  return { key, value: (text) => trim(strips ? stripped(text) : text) };
+}
+
+function trimmer(characters: string | undefined): (text: string) => string {
+  if (characters === undefined) return (text) => text;
+  return (text) => {
+    let [from, to] = [0, text.length];
+    while (from < to && characters.includes(text[from]!)) from++;
+    while (to > from && characters.includes(text[to - 1]!)) to--;
+    return text.slice(from, to);
+  };
+}
+
+/** Each end on its own, as the original does. */
+const BRACKETS = /^[([<"']|[\])>"']$/g;
+
+function stripped(text: string): string {
+  return text.replace(BRACKETS, "");
+}
+
+/** Adds members to an object; objects of the same name are merged, or the later one counts. */
+function addMembers(into: JsonObject, from: JsonObject, merges: boolean): void {
+  for (const [key, value] of Object.entries(from)) {
+    const before = merges ? member(into, key) : undefined;
+    if (isHash(before) && isHash(value)) addMembers(before, value, true);
+    else put(into, key, value);
+  }
+}
+
+/** Returns the value that a text begins with, as servers of 7.x read it: what stands behind it is left out. */
+function leadingJson(text: string): unknown {
+  return parseEventJson(text) ?? parseEventJson(text.slice(0, endOfValue(text)));
+}
+
+/** Offset after the first object, list or other value. */
+function endOfValue(text: string): number {
+  let depth = 0;
+  for (const { 0: token, index } of text.matchAll(TOKENS)) {
+    if (token === "{" || token === "[") depth++;
+    else if (token === "}" || token === "]") depth--;
+    if (depth <= 0) return index + token.length;
+  }
+  return text.length;
+}
+
+function addressParts(
+  text: string,
+  extension: (path: string) => string | undefined,
+): Record<string, unknown> | undefined {
+  const server = URI.exec(text);
+  const found = server ?? URI.exec(text.replace(REGISTRY, "$1"));
+  if (found === null || ILLEGAL.test(text)) return undefined;
+  const [, scheme, user, host, port, path = "", query, fragment] = found;
+  const [name, password] = user === undefined ? [] : cutAt(user, ":");
+  const parts = {
+    domain: server === null ? null : host === "" ? undefined : host,
+    fragment: decoded(fragment),
+    path: decoded(path),
+    extension: extension(path),
+    port: port === undefined || port === "" ? undefined : Number(port),
+    query: decoded(query),
+    scheme,
+    user_info: user,
+    username: name,
+    password,
+  };
+  return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
+}
+
+function cutAt(text: string, mark: string): [string, string | undefined] {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** What stands after the last point of the last part of a path; a path without a slash has none. */
+function extensionOf(path: string): string | undefined {
+  const slash = path.lastIndexOf("/");
+  const at = path.lastIndexOf(".");
+  return slash < 0 || at < slash ? undefined : path.slice(at + 1);
+}
+
+/** What stands after the last point of a whole path. */
+function lastOf(path: string): string | undefined {
+  const at = path.lastIndexOf(".");
+  return at < 0 ? undefined : path.slice(at + 1);
+}
+
+/** Returns a part without percent-encoding; a part that is encoded wrongly stays as it is. */
+function decoded(part: string | undefined): string | undefined {
+  if (part === undefined || !part.includes("%")) return part;
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
