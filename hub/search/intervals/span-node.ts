@@ -3,8 +3,7 @@
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { inSteps } from "#hub/search/execute/nodes/documents.ts";
 import { similarityOf } from "#hub/search/execute/nodes/term.ts";
-import { noMatch } from "#hub/search/explain/explanation.ts";
-import { explainBm25 } from "#hub/search/explain/term-explanation.ts";
+import { explainBm25, noMatch } from "#hub/search/explain/explanation.ts";
 import type {
   DocumentPlace,
   Explanation,

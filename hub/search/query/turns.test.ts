@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { after, before, suite, type TestContext, test } from "node:test";
-import { endFirst, measureContention, nextTurn, noteWriting, sliceMs, type Turn, turnMs } from "./turns.ts";
+import {
+  endFirst,
+  measureContention,
+  nextTurn,
+  noteWriting,
+  sliceMs,
+  ThreadContention,
+  type Turn,
+  turnMs,
+} from "./turns.ts";
 
 test("searches that paused continue in their order, one in each turn of the event loop", async () => {
   const events: string[] = [];
@@ -142,4 +151,24 @@ suite("while documents are written and processors are short", () => {
     noteWriting(Number.NEGATIVE_INFINITY);
     assert.equal(await restsOf(context, 900, 10), 0);
   });
+});
+
+test("a thread that runs for less than it is busy is disturbed by others", () => {
+  let times = { busyMs: 0, ranMs: 0 };
+  const contention = new ThreadContention(() => times);
+  const after = (busyMs: number, ranMs: number): boolean => {
+    times = { busyMs: times.busyMs + busyMs, ranMs: times.ranMs + ranMs };
+    return contention.isContended;
+  };
+  assert.equal(after(40, 10), false, "it is too short to say");
+  assert.equal(after(20, 20), true, "30 of 60 ms");
+  assert.equal(after(40, 40), true, "as before");
+  assert.equal(after(20, 15), false, "55 of 60 ms");
+});
+
+test("the own thread is measured: one that stands still in its turn isn't running", async () => {
+  await new Promise(setImmediate); // the event loop is measured from its first turn on
+  const contention = new ThreadContention();
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  assert.equal(contention.isContended, true);
 });

@@ -9,7 +9,40 @@
  * get the CPU. What is much depends on how many searches there are: else many that end soon would never pause.
  */
 
-import { ThreadContention } from "./thread-contention.ts";
+/** Least busy time between two measurements, ms. */
+const BUSY_MS = 50;
+/** Share of its busy time in which a thread that nobody disturbs runs. The rest goes to interrupts and helpers of the collector. */
+const UNDISTURBED = 0.8;
+
+/** Times of the thread since it began, ms. */
+interface ThreadTimes {
+  /** With something to do, whether it ran or not. */
+  readonly busyMs: number;
+  /** On a processor. */
+  readonly ranMs: number;
+}
+
+/** Whether this thread has to wait for a processor, as it gets less of its time than it is busy: others have work, too. */
+export class ThreadContention {
+  readonly #times: () => ThreadTimes;
+  #last: ThreadTimes;
+  #isContended = false;
+
+  constructor(times: () => ThreadTimes = ownTimes) {
+    this.#times = times;
+    this.#last = times();
+  }
+
+  /** True where the thread had to wait for more than a fifth of its busy time of late. */
+  get isContended(): boolean {
+    const times = this.#times();
+    const busyMs = times.busyMs - this.#last.busyMs;
+    if (busyMs < BUSY_MS) return this.#isContended;
+    this.#isContended = (times.ranMs - this.#last.ranMs) / busyMs < UNDISTURBED;
+    this.#last = times;
+    return this.#isContended;
+  }
+}
 
 /** How long a search keeps the thread at a time, ms. */
 const SLICE_MS = 8;
@@ -166,4 +199,9 @@ function chosen(): number {
   const used = waiting.map(({ turn }) => turn.usedMs);
   const least = Math.min(...used);
   return used.indexOf(isMemoryTight && least > SHORT_MS ? Math.max(...used) : least);
+}
+
+function ownTimes(): ThreadTimes {
+  const { user, system } = process.threadCpuUsage();
+  return { busyMs: performance.eventLoopUtilization().active, ranMs: (user + system) / 1_000 };
 }

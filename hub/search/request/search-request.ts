@@ -4,8 +4,12 @@ import { AGGREGATIONS_BY_NAME } from "#hub/search/aggregations/all.ts";
 import { PIPELINES_BY_NAME } from "#hub/search/aggregations/pipeline/all.ts";
 import type { AggregationTree } from "#hub/search/aggregations/tree/aggregation.ts";
 import { AggregationParser } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import { type FetchOptions, parseFetch, withRuntimeFields } from "#hub/search/execute/fetch/fetch-request.ts";
-import { parseInnerHits } from "#hub/search/execute/fetch/inner-hits-request.ts";
+import {
+  type FetchOptions,
+  parseFetch,
+  parseInnerHits,
+  withRuntimeFields,
+} from "#hub/search/execute/fetch/fetch-request.ts";
 import { AllNode } from "#hub/search/execute/nodes/documents.ts";
 import { describe, objectOf, scalarText } from "#hub/search/options/json.ts";
 import {

@@ -12,7 +12,7 @@ import {
   scriptedNumber,
   type ValueScript,
   valuesOn,
-} from "#hub/search/scripting/value-script.ts";
+} from "#hub/search/scripting/document-script.ts";
 
 /** The option of a script that makes the values. */
 export const VALUE_SCRIPT = anything(

@@ -19,7 +19,7 @@ import { columnField, isNumeric, KeywordValues, NumericValues } from "#hub/searc
 import { scalarText } from "#hub/search/options/json.ts";
 import { anything, integer, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
-import { valuesOn } from "#hub/search/scripting/value-script.ts";
+import { valuesOn } from "#hub/search/scripting/document-script.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 /** Values counted exactly by default. */

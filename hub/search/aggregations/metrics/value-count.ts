@@ -11,7 +11,7 @@ import { type AggregationType, readAggregation } from "#hub/search/aggregations/
 import { columnField, isNumeric, KeywordValues, NumericValues } from "#hub/search/columns/column-values.ts";
 import { anything, text, withoutEffect } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
-import { valuesOn } from "#hub/search/scripting/value-script.ts";
+import { valuesOn } from "#hub/search/scripting/document-script.ts";
 
 const OPTIONS = {
   field: text("field", undefined),

@@ -20,7 +20,7 @@ import {
   scriptedNumber,
   type ValueScript,
   valuesOn,
-} from "#hub/search/scripting/value-script.ts";
+} from "#hub/search/scripting/document-script.ts";
 
 /** What the keys are. */
 interface ScriptedKeys {

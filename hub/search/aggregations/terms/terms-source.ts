@@ -28,7 +28,7 @@ import { parseDateMath } from "#hub/search/dates/date-math.ts";
 import { readBoolean } from "#hub/search/fields/field-terms.ts";
 import { scalarText } from "#hub/search/options/json.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
-import type { ValueScript } from "#hub/search/scripting/value-script.ts";
+import type { ValueScript } from "#hub/search/scripting/document-script.ts";
 import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { keywordTerms } from "./terms-many.ts";

@@ -19,7 +19,7 @@ import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { anything, flag, integer, oneOf, text, withoutEffect } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
-import { readValueScript } from "#hub/search/scripting/value-script.ts";
+import { readValueScript } from "#hub/search/scripting/document-script.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { type TermsSource, termsCollector } from "./terms-source.ts";
 

@@ -4,7 +4,7 @@ import { dateFormat } from "#hub/engine/mapping/date-format.ts";
 import { type Field, isDate } from "#hub/engine/mapping/field.ts";
 import { isNumeric } from "#hub/search/columns/column-values.ts";
 import { formatOf, printValue } from "#hub/search/columns/value-format.ts";
-import { isRangeField } from "#hub/search/fields/range-field.ts";
+import { isRangeField } from "#hub/search/fields/field-range.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { keepParts } from "#hub/search/source/source-filter.ts";
 import { objectsAt, sourcePath, valuesAt } from "#hub/search/source/source-values.ts";

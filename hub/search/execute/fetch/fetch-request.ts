@@ -1,16 +1,39 @@
-/** Options that choose the parts of each hit in an answer. */
+/** Options that choose the parts of each hit in an answer, `inner_hits` of nested queries among them. */
 
 import type { Script } from "#hub/scripts/script.ts";
 import { type HighlightRequest, parseHighlight } from "#hub/search/highlight/highlight-request.ts";
 import { describe, objectOf } from "#hub/search/options/json.ts";
-import type { QueryLevel, QueryParser } from "#hub/search/parse/query-parser.ts";
+import { anything, flag, integer, object, readOptions, text } from "#hub/search/options/options.ts";
+import type { NestedPart, QueryLevel, QueryParser } from "#hub/search/parse/query-parser.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { Query } from "#hub/search/query/query.ts";
 import { readFieldScript } from "#hub/search/scripting/document-script.ts";
-import type { SortKey } from "#hub/search/sort/sort-request.ts";
+import { parseSort, type SortKey } from "#hub/search/sort/sort-request.ts";
 import { ALL_SOURCE, parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+
+/** index.max_inner_result_window. */
+const MAX_INNER_HITS = 100;
+
+/** Options of `inner_hits` of a nested query. */
+const INNER_HITS_OPTIONS = {
+  name: text("name in the answer; the path without it", undefined),
+  ignore_unmapped: flag("whether an unknown path has no objects", false),
+  from: integer("objects to skip", 0),
+  size: integer("objects of each hit", 3),
+  sort: anything("order; by score without it"),
+  track_scores: flag("whether objects sorted by fields have scores", false),
+  _source: anything("which parts of the objects are returned"),
+  stored_fields: anything("_none_, or fields"),
+  docvalue_fields: anything("fields whose values are returned from columns"),
+  fields: anything("fields whose values are returned"),
+  script_fields: object("fields that scripts make of an object, by name"),
+  highlight: object("which fields are returned with marks"),
+  version: flag("whether objects have the versions of their documents", false),
+  seq_no_primary_term: flag("whether objects have the sequence numbers of their documents", false),
+  explain: flag("whether objects explain their scores", false),
+} as const;
 
 export interface FetchOptions {
   /** False: the documents themselves aren't returned. */
@@ -164,4 +187,42 @@ function fieldRequests(value: unknown, name: string, limit: number): FieldReques
     );
   }
   return requests;
+}
+
+/** Reads what nested queries of one level ask for of their objects. Throws parsing, request_invalid. */
+export function parseInnerHits(parts: readonly NestedPart[], queries: QueryParser): InnerHits[] {
+  const found: InnerHits[] = [];
+  for (const part of parts) {
+    const below = parseInnerHits(part.nested, queries);
+    if (part.innerHits === undefined) continue;
+    const read = parseInner(part, part.innerHits, queries);
+    if (found.some(({ name }) => name === read.name)) {
+      throw new AppError("request_invalid", `[inner_hits] already contains an entry for key [${read.name}]`);
+    }
+    found.push({ ...read, fetch: { ...read.fetch, innerHits: below } });
+  }
+  return found;
+}
+
+function parseInner(part: NestedPart, given: JsonObject, queries: QueryParser): InnerHits {
+  const options = readOptions("inner_hits", given, INNER_HITS_OPTIONS, "option");
+  const [from, size] = [options.from ?? 0, options.size ?? 3];
+  const name = options.name ?? part.path;
+  if (from + size > MAX_INNER_HITS) {
+    throw new AppError(
+      "request_invalid",
+      `Inner result window is too large, the inner hit definition's [${name}]'s from + size must be less than or equal to: [${MAX_INNER_HITS}] but was [${from + size}]. This limit can be set by changing the [index.max_inner_result_window] index level setting.`,
+    );
+  }
+  return {
+    name,
+    path: part.path,
+    query: part.query,
+    from,
+    size,
+    sort: parseSort(options.sort, queries.nestedFilter),
+    trackScores: options.track_scores ?? false,
+    ignoreUnmapped: options.ignore_unmapped ?? false,
+    fetch: parseFetch(options, queries, MAX_FIELDS, part),
+  };
 }

@@ -2,8 +2,7 @@
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
-import { noMatch } from "#hub/search/explain/explanation.ts";
-import { explainBm25 } from "#hub/search/explain/term-explanation.ts";
+import { explainBm25, noMatch } from "#hub/search/explain/explanation.ts";
 import type {
   DocumentPlace,
   Explanation,

@@ -1,10 +1,8 @@
 /** Matches documents with a term, scored by BM25. */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
-import type { PostingsCursor, SegmentReader } from "#hub/engine/searcher/searcher.ts";
-import { POSTINGS_BLOCK } from "#hub/engine/searcher/searcher.ts";
-import { noMatch } from "#hub/search/explain/explanation.ts";
-import { explainBm25 } from "#hub/search/explain/term-explanation.ts";
+import { POSTINGS_BLOCK, type PostingsCursor, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { explainBm25, noMatch } from "#hub/search/explain/explanation.ts";
 import {
   type DocumentPlace,
   type Explanation,

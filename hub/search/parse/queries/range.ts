@@ -2,8 +2,7 @@
 
 import { timeZone } from "#hub/search/dates/date-math.ts";
 import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
-import type { Bound } from "#hub/search/fields/field-range.ts";
-import { boundsQuery } from "#hub/search/fields/range-field.ts";
+import { type Bound, boundsQuery } from "#hub/search/fields/field-range.ts";
 import { objectOf, onlyEntry } from "#hub/search/options/json.ts";
 import { anything, flag, oneOf, readOptions, text } from "#hub/search/options/options.ts";
 import { COMMON_OPTIONS, type QueryType, withBoost } from "#hub/search/parse/query-parser.ts";

@@ -3,9 +3,9 @@
 import { anyOf } from "#hub/search/execute/nodes/boolean.ts";
 import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { ConstantNode, MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
+import { boundsQuery, isRangeField } from "#hub/search/fields/field-range.ts";
 import { exactListQuery, exactQuery } from "#hub/search/fields/field-terms.ts";
 import { caselessQuery, patternQuery } from "#hub/search/fields/pattern-query.ts";
-import { boundsQuery, isRangeField } from "#hub/search/fields/range-field.ts";
 import { objectOf, onlyEntry, scalarText } from "#hub/search/options/json.ts";
 import { flag, readOptions } from "#hub/search/options/options.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bestPassages } from "./passages.ts";
+import { bestPassages } from "./highlighter.ts";
 
 test("passages end between words and outside marks, in looks at few of the marks", () => {
   const words = 4000;
