@@ -53,9 +53,13 @@ export class SoakLoad {
   /** Every second scroll is left open, as by a client that went away. */
   async #scroll(): Promise<void> {
     const { searchUrl } = this.#hub;
-    let page = await ask<{ _scroll_id: string }>("POST", `${searchUrl}/logs-*/_search?scroll=${SCROLL_KEPT}`, {
-      size: 100,
-    });
+    let page = await ask<{ _scroll_id: string }>(
+      "POST",
+      `${searchUrl}/logs-*/_search?scroll=${SCROLL_KEPT}`,
+      {
+        size: 100,
+      },
+    );
     for (let read = 1; read < SCROLL_PAGES; read++)
       page = await ask("POST", `${searchUrl}/_search/scroll`, {
         scroll: SCROLL_KEPT,

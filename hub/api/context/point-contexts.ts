@@ -127,6 +127,8 @@ export class PointContexts {
       throw missingContext(id, this.#cluster);
     } finally {
       point.uses--;
+      // The client has the time that it asked for, however long the search took.
+      if (keepAlive !== undefined) point.expiresMs = this.#clock.monotonic() + point.keepAliveMs;
     }
   }
 

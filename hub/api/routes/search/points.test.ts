@@ -285,6 +285,20 @@ describe("points in time", () => {
     points.stop();
   });
 
+  test("have the time that was asked for from the end of a search on, however long it took", async () => {
+    const [clock, closed] = [new StillClock(), [] as string[]];
+    const points = new PointContexts({ nodes: () => [] }, clock);
+    const { id } = await opened(points, "user ann", closed);
+    await points.during(id, "user ann", minute, () => clock.advance(90_000));
+    await clock.advance(59_000);
+    await opened(points, "user bob"); // closes those whose time is over
+    assert.deepEqual(closed, []);
+    await clock.advance(1_000);
+    await opened(points, "user bob");
+    assert.deepEqual(closed, [id]);
+    points.stop();
+  });
+
   test("that are to be kept for no time open, as there, and are closed at the next sweep", async () => {
     const points = new PointContexts({ nodes: () => [] }, new StillClock());
     const shards = { closeContexts: () => undefined };

@@ -27,6 +27,8 @@ export interface ScrollContext {
   readonly shards: Pick<Shards, "closeContexts">;
   /** True while a page is made. */
   busy: boolean;
+  /** From the end of a page on: a client has the time that it asked for, however long a page takes. */
+  keepAliveMs: number;
   expiresMs: number;
 }
 
@@ -56,7 +58,7 @@ export class ScrollContexts {
   }
 
   /**
-   * Returns the id of a new context, which is busy until `opened`: its first page is to be made. Throws overloaded,
+   * Returns the id of a new context, which is busy until `made`: its first page is to be made. Throws overloaded,
    * request_invalid.
    */
   open(
@@ -69,15 +71,18 @@ export class ScrollContexts {
     this.#sweep();
     this.#shares.take(owner);
     const id = `${this.#cluster.nodes()[0]?.id ?? ""}.${randomBytes(24).toString("base64url")}`;
-    this.#contexts.set(id, { owner, names, shards, busy: true, expiresMs: performance.now() + keepAliveMs });
+    const expiresMs = performance.now() + keepAliveMs;
+    this.#contexts.set(id, { owner, names, shards, busy: true, keepAliveMs, expiresMs });
     this.#timer ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
     return id;
   }
 
-  /** The first page was made. */
-  opened(id: string): void {
+  /** A page was made, or failed: the context's time begins. */
+  made(id: string): void {
     const context = this.#contexts.get(id);
-    if (context !== undefined) context.busy = false;
+    if (context === undefined) return;
+    context.busy = false;
+    context.expiresMs = performance.now() + context.keepAliveMs;
   }
 
   /** Returns what the client gets for a page that failed; a context that the host has no more is closed here too. */
@@ -99,6 +104,7 @@ export class ScrollContexts {
     if (context === undefined || context.owner !== owner) throw missingContext(id, this.#cluster);
     if (keepAliveMs !== undefined) {
       checkKeepAlive("scroll", keepAliveMs, limitMs);
+      context.keepAliveMs = keepAliveMs;
       context.expiresMs = performance.now() + keepAliveMs;
     }
     if (context.busy)

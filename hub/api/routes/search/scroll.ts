@@ -58,7 +58,7 @@ async function nextPage(
   } catch (error) {
     throw scrolls.failureOf(id!, error);
   } finally {
-    context.busy = false;
+    scrolls.made(id!);
   }
 }
 

@@ -265,7 +265,7 @@ test("a scroll is its opener's: others can't read on nor close it", () => {
   let closed = 0;
   const shards = { closeContexts: () => void closed++ };
   const id = scrolls.open(shards, { owner: "user ann", names: [] }, 60_000);
-  scrolls.opened(id);
+  scrolls.made(id);
   assert.throws(() => scrolls.take(id, "user bob", undefined), /all shards failed/);
   assert.equal(scrolls.close([id], "user bob"), 0);
   assert.equal(scrolls.close(["_all"], "user bob"), 0);
@@ -273,6 +273,30 @@ test("a scroll is its opener's: others can't read on nor close it", () => {
   assert.equal(scrolls.take(id, "user ann", undefined).owner, "user ann");
   assert.equal(scrolls.close(["_all"], "user ann"), 1);
   assert.equal(closed, 1);
+});
+
+test("a scroll's time begins when a page is made, however long that took", (t) => {
+  let nowMs = 0;
+  t.mock.method(performance, "now", () => nowMs);
+  const scrolls = new ScrollContexts(new Metrics(), CLUSTER);
+  const shards = { closeContexts: () => undefined };
+  const open = (): string => scrolls.open(shards, { owner: "user ann", names: [] }, 30_000);
+  const id = open();
+  nowMs = 40_000;
+  scrolls.made(id);
+  nowMs = 69_000;
+  open(); // closes those whose time is over
+  scrolls.take(id, "user ann", 20_000).busy = true;
+  nowMs = 200_000;
+  open();
+  scrolls.made(id);
+  nowMs = 219_000;
+  open();
+  scrolls.take(id, "user ann", undefined);
+  nowMs = 220_000;
+  open();
+  assert.throws(() => scrolls.take(id, "user ann", undefined), /all shards failed/);
+  scrolls.stop();
 });
 
 test("a script that doesn't compile is a failure of all shards", async () => {

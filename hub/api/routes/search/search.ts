@@ -192,7 +192,7 @@ async function openScroll(
       parts.shards.openContext({ ...call, ...form, id, targets, slice }, signal),
     );
     checkPartial(response, request.flag("allow_partial_search_results") ?? true);
-    scrolls.opened(id);
+    scrolls.made(id);
     return json(searchAnswer(response, { ...answering, scrollId: id }));
   } catch (error) {
     scrolls.close([id]);
