@@ -12,6 +12,7 @@ runNamed({
     cluster: "minutes of random faults with three hubs that share a NATS",
     damage: "a sweep of 228 cases, each with a hub of its own",
     disk: "full disks, which take minutes",
+    "disk-model": "minutes of random deeds on a disk that fills and empties",
     health: "faults that need half a minute each until health may say them",
     "join-and-drain": "four hubs under load for a minute",
     "node-loss": "faults that need half a minute each",
@@ -21,5 +22,5 @@ runNamed({
     stalls: "stalls of half a minute each",
     "three-hubs": "minutes of random faults with three hubs that store the log together",
   },
-  timeoutMinutes: 10,
+  timeoutMinutes: 20,
 });
