@@ -21,6 +21,7 @@ class FakeStream {
       messages: lastSequence - firstSequence + 1,
       bytes: 0,
       maxBytes: 0,
+      hasMajority: true,
     });
   }
 }

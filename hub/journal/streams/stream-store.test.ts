@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { JetStreamApiError } from "@nats-io/jetstream";
+import { nanos } from "@nats-io/transport-node";
 import type { Connection } from "#hub/journal/connection/connection.ts";
-import { StreamStore } from "./stream-store.ts";
+import { hasMajority, StreamStore } from "./stream-store.ts";
 
 /** Returns a store whose calls fail with `fault` before they find no message, and the number of calls. */
 function storeThatFails(fault: { code: number; err_code: number }, failures: number) {
@@ -27,4 +28,21 @@ test("a stream that doesn't exist is reported at once", async () => {
   const { store, state } = storeThatFails({ code: 404, err_code: 10059 }, 1);
   await assert.rejects(store.state("KV_log"), { code: "unavailable" });
   assert.equal(state.calls, 1);
+});
+
+test("a stream's state is that of a majority where enough replicas were heard of", () => {
+  const heard = (seconds: number, offline = false) => ({
+    name: "n",
+    current: true,
+    offline,
+    active: nanos(seconds * 1_000),
+    lag: 0,
+  });
+  assert.ok(hasMajority({}), "a single server");
+  assert.ok(hasMajority({ leader: "a", replicas: [] }));
+  assert.ok(hasMajority({ leader: "a", replicas: [heard(1), heard(60)] }));
+  assert.ok(!hasMajority({ leader: "a", replicas: [heard(6), heard(60)] }));
+  assert.ok(!hasMajority({ leader: "a", replicas: [heard(1, true), heard(1, true)] }));
+  assert.ok(!hasMajority({ leader: "a", replicas: [heard(1), heard(60), heard(60), heard(60)] }));
+  assert.ok(!hasMajority({ leader: "", replicas: [heard(1), heard(1)] }));
 });

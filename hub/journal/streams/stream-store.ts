@@ -8,6 +8,7 @@ import { mkdirSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import {
+  type ClusterInfo,
   DiscardPolicy,
   type JetStreamManager,
   jetstreamManager,
@@ -16,7 +17,7 @@ import {
   type StreamConfig,
   type StreamInfo,
 } from "@nats-io/jetstream";
-import { type NatsConnection, nanos } from "@nats-io/transport-node";
+import { millis, type NatsConnection, nanos } from "@nats-io/transport-node";
 import type { Connection } from "#hub/journal/connection/connection.ts";
 import {
   isLeaderless,
@@ -44,6 +45,9 @@ const CALL_TIMEOUT_MS = 15_000;
  * attempt, so that a slow server is waited for in the end.
  */
 const ATTEMPT_TIMEOUT_MS = 1_000;
+
+/** A replica answers its leader every second; one that hasn't for so long counts as silent. */
+const SILENT_MS = 5_000;
 
 /** Pauses between attempts while a cluster elects a leader. */
 const RETRY = { firstMs: 100, capMs: 1_000 };
@@ -81,6 +85,8 @@ export interface StreamState extends Bounds {
   readonly maxBytes: number;
   /** Assigned when the stream is created: a different value means a different stream. */
   readonly identity: string;
+  /** False where most replicas were silent: the server that answered may not know of messages which others store. */
+  readonly hasMajority: boolean;
 }
 
 export interface StoredMessage {
@@ -241,7 +247,14 @@ function identityOf({ description = "" }: StreamConfig): string {
   return description.startsWith(DESCRIPTION) ? description.slice(DESCRIPTION.length) : "";
 }
 
-function toState({ config, state }: StreamInfo): StreamState {
+/** See StreamState: without a majority a server goes on answering as the leader. */
+export function hasMajority({ leader, replicas = [] }: ClusterInfo): boolean {
+  if (replicas.length === 0) return true;
+  const others = replicas.filter(({ offline, active }) => !offline && millis(active) <= SILENT_MS).length;
+  return leader !== undefined && leader !== "" && 2 * (1 + others) > 1 + replicas.length;
+}
+
+function toState({ config, state, cluster = {} }: StreamInfo): StreamState {
   // A stream that never had a message reports 0 and 0.
   const firstSequence = Math.max(1, state.first_seq);
   return {
@@ -252,6 +265,7 @@ function toState({ config, state }: StreamInfo): StreamState {
     bytes: state.bytes,
     maxBytes: config.max_bytes,
     identity: identityOf(config),
+    hasMajority: hasMajority(cluster),
   };
 }
 

@@ -78,7 +78,8 @@ export function makeCopies(wiring: CopiesWiring): { readonly shards: SharedShard
 export function logEndOf(journal: Journal): () => Promise<Position> {
   return async () => {
     if (!journal.connected) throw new AppError("unavailable", "the connection to NATS is lost");
-    const { messages, lastSequence } = await journal.state(DOC_STREAM);
+    const { messages, lastSequence, hasMajority } = await journal.state(DOC_STREAM);
+    if (!hasMajority) throw new AppError("unavailable", "most servers of the log can't be reached");
     return messages === 0 ? START : journal.positionOf(DOC_STREAM, lastSequence);
   };
 }
