@@ -4,33 +4,24 @@
  * each size the table so far goes to stderr, as Markdown.
  */
 
-import type { Benchmark, BenchmarkContext, Result } from "./benchmark.ts";
+import { type Benchmark, type Case, measureCases } from "./benchmark.ts";
 import { growAgents } from "./growth/agents.ts";
 import { growDocuments } from "./growth/documents.ts";
 import { growFields } from "./growth/fields.ts";
 import { growIndices } from "./growth/indices.ts";
 import { growValues } from "./growth/values.ts";
 
-type Dimension = readonly [name: string, grow: (context: BenchmarkContext) => Promise<Result[]>];
-
-const DIMENSIONS: readonly Dimension[] = [
-  ["documents", growDocuments],
-  ["values", growValues],
-  ["indices", growIndices],
-  ["fields", growFields],
-  ["agents", growAgents],
+const DIMENSIONS: readonly Case[] = [
+  { name: "documents", measure: growDocuments },
+  { name: "values", measure: growValues },
+  { name: "indices", measure: growIndices },
+  { name: "fields", measure: growFields },
+  { name: "agents", measure: growAgents },
 ];
 
 export const growth: Benchmark = {
   name: "growth",
   about:
     "exponents of costs by documents, distinct values, shards, fields, agents; --docs N, --scale X, --only documents|values|…",
-  async run(context) {
-    const results: Result[] = [];
-    for (const [name, grow] of DIMENSIONS) {
-      if (!name.includes(context.only)) continue;
-      results.push(...(await grow(context)));
-    }
-    return results;
-  },
+  run: (context) => measureCases(DIMENSIONS, context),
 };

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { MIB } from "#proto/kit/units.ts";
 import { ask } from "#test/harness/http.ts";
 import { startHub, type TestHub } from "#test/harness/hub.ts";
-import { cpuSeconds, residentBytes } from "#test/harness/processes.ts";
+import { cpuSeconds, readyNanoseconds, residentBytes } from "#test/harness/processes.ts";
 import type { Workspace } from "#test/harness/workspace.ts";
 import { post } from "../clients.ts";
 import { bytesBelow, cpuOf } from "../hub-usage.ts";
@@ -15,9 +15,10 @@ import type { Sample } from "./series.ts";
 const CPU_SECONDS = 0.3;
 const FEWEST = 5;
 const MOST = 200;
-/** At rest: no merge runs and the number of segments stays for so long. */
+/** At rest: for so long no merge runs, the segments stay, and each thread has something to do for at most this share. */
 const LOOK_MS = 7_000;
 const MOST_LOOKS = 100;
+const READY_SHARE = 0.5;
 const IDLE_MS = 10_000;
 
 interface ShardStats {
@@ -93,16 +94,22 @@ export class GrowingHub {
     return cpuOf(this.hub).reduce((total, seconds) => total + seconds, 0);
   }
 
-  /** Waits until no merge runs and none is begun. On a busy machine little use of the CPU doesn't mean that. */
+  /** Waits until no merge runs and none is due. On a busy machine little use of the CPU doesn't mean that. */
   async untilAtRest(): Promise<void> {
-    let before = "";
+    let segmentsBefore = "";
     for (let look = 0; look < MOST_LOOKS; look++) {
+      const readyBefore = readyNanoseconds(this.hub.pid);
+      const startMs = performance.now();
+      await sleep(LOOK_MS);
+      const lookNs = (performance.now() - startMs) * 1_000_000;
+      const busiestNs = readyNanoseconds(this.hub.pid)
+        .entries()
+        .reduce((most, [thread, ns]) => Math.max(most, ns - (readyBefore.get(thread) ?? ns)), 0);
       const { _all } = await this.ask<ShardStats>("GET", "/_stats/merge,segments");
       const { merges, segments } = _all.total;
-      const now = JSON.stringify(segments);
-      if (merges.current === 0 && now === before) return;
-      before = now;
-      await sleep(LOOK_MS);
+      const segmentsNow = JSON.stringify(segments);
+      if (merges.current === 0 && segmentsNow === segmentsBefore && busiestNs < READY_SHARE * lookNs) return;
+      segmentsBefore = segmentsNow;
     }
   }
 

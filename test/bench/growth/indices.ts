@@ -78,13 +78,16 @@ async function samplesOf(growing: GrowingHub, indices: number): Promise<Sample[]
     ["_stats", "/_stats", undefined],
     ["_cluster/state", "/_cluster/state", undefined],
     ["_refresh of all", "/_refresh", ""],
-    ["metrics", "/metrics", undefined],
   ] as const;
   for (const [measure, path, body] of asked) {
     const value = await growing.cpuMsOf(body === undefined ? { path } : { path, body });
     samples.push({ measure, unit: "CPU-ms", value, growth: LINEAR });
   }
-  const update = await growing.cpuMsOf({ path: "/many-0/_search?request_cache=false", body: errors });
-  samples.push({ measure: "_search of one index", unit: "CPU-ms", value: update, growth: LEVEL });
-  return samples;
+  const metrics = await growing.cpuMsOf({ path: "/metrics", site: growing.hub.dashboardUrl });
+  const ofOne = await growing.cpuMsOf({ path: "/many-0/_search?request_cache=false", body: errors });
+  return [
+    ...samples,
+    { measure: "metrics", unit: "CPU-ms", value: metrics, growth: LINEAR },
+    { measure: "_search of one index", unit: "CPU-ms", value: ofOne, growth: LEVEL },
+  ];
 }
