@@ -16,13 +16,13 @@ export function cpuOf(hub: TestHub): [hub: number, nats: number] {
   return [cpuSeconds(hub.pid), hub.natsPids().reduce((sum, pid) => sum + cpuSeconds(pid), 0)];
 }
 
-/** Waits until the processes have nothing to do; what `restSeconds` is they may use in between without work. */
-export async function untilQuiet(hub: TestHub, restSeconds = QUIET_SECONDS): Promise<void> {
+/** Waits until the processes have nothing to do, on a machine that has processors left for them. */
+export async function untilQuiet(hub: TestHub): Promise<void> {
   for (let wait = 0; wait < MOST_WAITS; wait++) {
     const [hubBefore, natsBefore] = cpuOf(hub);
     await sleep(QUIET_MS);
     const [hubAfter, natsAfter] = cpuOf(hub);
-    if (hubAfter + natsAfter - hubBefore - natsBefore < restSeconds) return;
+    if (hubAfter + natsAfter - hubBefore - natsBefore < QUIET_SECONDS) return;
   }
 }
 
