@@ -138,6 +138,11 @@ export class BlockColumn {
     if (this.entry.multiValued) return false;
     const { kernel } = this;
     const values = this.entry.max + 1;
+    if ((run.to - run.from) * COLUMN_BLOCK < values) {
+      // The kernel's counters have to be cleared and copied, which takes longer than counting so few documents.
+      for (let block = run.from; block < run.to; block++) this.#countHere(block, run, counts, offset);
+      return true;
+    }
     kernel.startCount(values);
     for (let from = run.from; from < run.to; from += RUN_BLOCKS) {
       const to = Math.min(run.to, from + RUN_BLOCKS);
