@@ -1,6 +1,7 @@
 /** A hub: creates its parts, gives each its dependencies, starts them in order and stops them in reverse. */
 
 import { resolve } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { checkAuthSettings } from "#hub/auth/settings.ts";
 import { threadKernelBytes } from "#hub/engine/kernel/kernel.ts";
 import type { HostThreads } from "#hub/host/client/host-threads.ts";
@@ -153,8 +154,9 @@ export class Hub implements Component {
     await this.#run("memory", new MemoryWatch({ log, metrics: this.#metrics, part: "hub" }));
     exportLongestTurn(this.#metrics, "hub");
     exportMemory(this.#metrics, "hub", () => ({ kernel: threadKernelBytes(), resident: residentBytes() }));
-    const rest = loadRest();
-    const hosts = this.#startHosts(folder, rest);
+    const engine = loadEngine();
+    const hosts = this.#startHosts(folder, engine);
+    const rest = loadFlow(hosts);
     const running = { start: async () => undefined, stop: async () => (await hosts).stop() };
     await this.#run("shard hosts", running);
     const journal = await this.#startJournal(folder);
@@ -166,7 +168,8 @@ export class Hub implements Component {
       metrics: this.#metrics,
       startedMs: this.#startedMs,
     });
-    const { makeCatalog, makeFlow, healCopies, preparePlacement } = await rest;
+    const { makeCatalog } = await engine;
+    const { makeFlow, healCopies, preparePlacement } = await rest;
     const catalog = makeCatalog({
       log,
       indices: await journal.bucket("indices"),
@@ -203,11 +206,11 @@ export class Hub implements Component {
   }
 
   /** Begins to start the threads of the shards, which load their modules meanwhile. */
-  #startHosts(folder: string, rest: ReturnType<typeof loadRest>): Promise<HostThreads> {
+  #startHosts(folder: string, engine: ReturnType<typeof loadEngine>): Promise<HostThreads> {
     const { log, settings } = this.#options;
     const threads = settings["hub.threads"];
     const searchMemory = settings["search.max_memory"];
-    const hosts = rest.then(async ({ makeHosts }) => {
+    const hosts = engine.then(async ({ makeHosts }) => {
       const made = makeHosts({ folder, threads, searchMemory, log, metrics: this.#metrics });
       await made.start();
       return made;
@@ -248,16 +251,26 @@ export class Hub implements Component {
   }
 }
 
-/** Loads the modules that need the log; takes as long as nats-server needs to start, and runs concurrently. */
-async function loadRest() {
-  const engine = import("#hub/node/wiring/shards.ts").then(({ makeCatalog, makeHosts }) => ({
-    makeCatalog,
-    makeHosts,
-  }));
+/**
+ * Loads what starts the threads of the shards. Loading holds the hub's thread, so it waits until nats-server has been
+ * asked for its version, which that prints meanwhile.
+ */
+async function loadEngine(): Promise<typeof import("#hub/node/wiring/shards.ts")> {
+  await setImmediate();
+  return import("#hub/node/wiring/shards.ts");
+}
+
+/**
+ * Loads the modules that need the log, while the threads of the shards load theirs. The turn before lets the hub start
+ * nats-server, if that has printed its version by then.
+ */
+async function loadFlow(hosts: Promise<HostThreads>) {
+  await hosts.catch(() => undefined); // thrown to who awaits them
+  await setImmediate();
   const { makeFlow } = await import("./flow.ts");
   const { healCopies } = await import("#hub/node/wiring/copy-healing.ts");
   const { preparePlacement } = await import("#hub/node/wiring/placement-start.ts");
-  return { ...(await engine), makeFlow, healCopies, preparePlacement };
+  return { makeFlow, healCopies, preparePlacement };
 }
 
 /** Opens all buckets concurrently: each waits for the disk, and their users open them one after the other. */
