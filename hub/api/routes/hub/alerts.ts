@@ -13,6 +13,10 @@ const DEFAULT_SPAN = "24h";
 
 /** `indices`: as the sender of a request may see them. */
 export function alertRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): Route[] {
+  return [...listRoutes(alerts, indices), ...trialRoutes(alerts, indices), ...ruleRoutes(alerts, indices)];
+}
+
+function listRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): Route[] {
   return [
     {
       methods: ["GET"],
@@ -31,6 +35,12 @@ export function alertRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): 
       summary: "Creates an alert rule.",
       handle: async (request) => json(await alerts.create(readable(request, indices)), 201),
     },
+  ];
+}
+
+/** A rule that isn't stored, and a channel, tried out. */
+function trialRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): Route[] {
+  return [
     {
       methods: ["POST"],
       paths: ["/api/alerts/_preview"],
@@ -53,6 +63,11 @@ export function alertRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): 
         return json({ sent: true });
       },
     },
+  ];
+}
+
+function ruleRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): Route[] {
+  return [
     {
       methods: ["GET"],
       paths: [ONE],

@@ -29,7 +29,7 @@ export interface HubParts {
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 export function hubRoutes(parts: HubParts): Route[] {
-  const { status, metrics, slowQueries, indices, describe, showsParts } = parts;
+  const { status, slowQueries, indices, describe } = parts;
   return [
     {
       methods: ["GET"],
@@ -49,6 +49,36 @@ export function hubRoutes(parts: HubParts): Route[] {
         throw new AppError("request_invalid", `${LIVE_PATH} is a WebSocket: the request asks for no upgrade`);
       },
     },
+    ...agentRoutes(status),
+    {
+      methods: ["GET"],
+      paths: ["/api/slow-queries"],
+      params: [],
+      action: "search",
+      summary: "Lists slow searches of indices that one may search, the newest first.",
+      handle: () =>
+        json({
+          threshold_ms: Number.isFinite(slowQueries.thresholdMs) ? slowQueries.thresholdMs : null,
+          queries: slowQueries
+            .list()
+            .filter((query) => query.indices.every((name) => indices.get(name) !== undefined)),
+        }),
+    },
+    {
+      methods: ["GET"],
+      paths: ["/api/openapi.json"],
+      params: [],
+      action: "monitor",
+      summary: "Describes the interfaces.",
+      handle: () => json(describe()),
+    },
+    ...monitoringRoutes(parts),
+  ];
+}
+
+/** The agents as they reported themselves. */
+function agentRoutes(status: HubStatus): Route[] {
+  return [
     {
       methods: ["GET"],
       paths: ["/api/agents"],
@@ -80,28 +110,12 @@ export function hubRoutes(parts: HubParts): Route[] {
         return empty(204);
       },
     },
-    {
-      methods: ["GET"],
-      paths: ["/api/slow-queries"],
-      params: [],
-      action: "search",
-      summary: "Lists slow searches of indices that one may search, the newest first.",
-      handle: () =>
-        json({
-          threshold_ms: Number.isFinite(slowQueries.thresholdMs) ? slowQueries.thresholdMs : null,
-          queries: slowQueries
-            .list()
-            .filter((query) => query.indices.every((name) => indices.get(name) !== undefined)),
-        }),
-    },
-    {
-      methods: ["GET"],
-      paths: ["/api/openapi.json"],
-      params: [],
-      action: "monitor",
-      summary: "Describes the interfaces.",
-      handle: () => json(describe()),
-    },
+  ];
+}
+
+/** What probes and Prometheus read. */
+function monitoringRoutes({ status, metrics, showsParts }: HubParts): Route[] {
+  return [
     {
       methods: ["GET", "HEAD"],
       paths: ["/health"],

@@ -1,11 +1,12 @@
 /** Codec csv: lines of separated values. */
 
+import type { Static } from "typebox";
 import { parseCsvLine } from "#hub/pipeline/formats/csv-line.ts";
 import { conversions } from "#hub/pipeline/formats/value-conversion.ts";
-import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
+import { type Codec, defineCodec } from "#hub/pipeline/plugins/codec.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, valueText } from "#proto/event.ts";
-import { fieldReference } from "#proto/field-reference.ts";
+import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { flag, list, optional, options, table, text } from "#proto/kit/options.ts";
 import { splitPayload } from "./line.ts";
@@ -13,82 +14,101 @@ import { charsetOption, toUtf8 } from "./plain.ts";
 
 const FAILURE_TAG = "_csvparsefailure";
 
+const OPTIONS = options({
+  columns: list("names of the columns; further ones are named column4 and so on; also the columns to write"),
+  separator: text("delimiter of values", ","),
+  quote_char: text("quote character of values that contain separators", '"'),
+  include_headers: flag("writes the column names before the first event", false),
+  autogenerate_column_names: flag("false: columns without a name are left out", true),
+  skip_empty_columns: flag("omits columns without a value", false),
+  autodetect_column_names: flag("reads the column names from the first line", false),
+  convert: table("integer, float or boolean by column"),
+  charset: charsetOption,
+  target: optional(text("target field for the columns; default: the event itself")),
+});
+
+type Values = Static<typeof OPTIONS>;
+
 export const csvCodec = defineCodec({
   name: "csv",
   description: "one line of separated values per event",
-  options: options({
-    columns: list(
-      "names of the columns; further ones are named column4 and so on; also the columns to write",
-    ),
-    separator: text("delimiter of values", ","),
-    quote_char: text("quote character of values that contain separators", '"'),
-    include_headers: flag("writes the column names before the first event", false),
-    autogenerate_column_names: flag("false: columns without a name are left out", true),
-    skip_empty_columns: flag("omits columns without a value", false),
-    autodetect_column_names: flag("reads the column names from the first line", false),
-    convert: table("integer, float or boolean by column"),
-    charset: charsetOption,
-    target: optional(text("target field for the columns; default: the event itself")),
-  }),
-  create(values) {
-    const utf8 = toUtf8(values.charset);
-    const converters = new Map(
+  options: OPTIONS,
+  create: (values) => new CsvCodec(values),
+});
+
+class CsvCodec implements Codec {
+  readonly #values: Values;
+  readonly #utf8: (bytes: Uint8Array) => Uint8Array;
+  readonly #converters: ReadonlyMap<string, (value: string) => unknown>;
+  /** Field that gets the columns; empty: the event itself. */
+  readonly #root: string;
+  #columns: readonly string[];
+  #hasHeader: boolean;
+
+  constructor(values: Values) {
+    this.#values = values;
+    this.#utf8 = toUtf8(values.charset);
+    this.#converters = new Map(
       Object.entries(values.convert).map(([column, kind]) => [column, converter(kind)]),
     );
-    const root = values.target === undefined || values.target === "" ? "" : bracketed(values.target);
-    let columns = values.columns;
-    let hasHeader = !values.include_headers;
-    const assign = (event: Event, row: readonly (string | undefined)[]): void => {
-      for (const [index, value] of row.entries()) {
-        const column =
-          columns[index] ?? (values.autogenerate_column_names ? `column${index + 1}` : undefined);
-        if (column === undefined || (values.skip_empty_columns && (value === undefined || value === "")))
-          continue;
-        const convert = converters.get(column);
-        const path = root === "" ? column : `${root}${bracketed(column)}`;
-        event.set(
-          fieldReference(path),
-          value === undefined ? null : convert === undefined ? value : convert(value),
-        );
-      }
-    };
-    const readLine = (bytes: Uint8Array, timeMs: number): Event[] => {
-      const line = decodeText(bytes);
-      const row = parseCsvLine(line, values.separator, values.quote_char);
-      if (row === undefined) return [failure(line, timeMs)];
-      if (columns.length === 0 && values.autodetect_column_names) {
-        columns = row.map((item) => item ?? "");
-        return [];
-      }
-      const event = new Event({}, timeMs);
-      try {
-        assign(event, row);
-      } catch {
-        // Names from a first line may be no names of fields.
-        return [failure(line, timeMs)];
-      }
-      return [event];
-    };
-    const writeRow = (row: readonly string[]): string =>
-      `${row.map((value) => quoted(value, values.separator, values.quote_char)).join(values.separator)}\n`;
-    return {
-      decode: (payload, timeMs) =>
-        splitPayload(utf8(payload), "\n").flatMap((line) => readLine(line, timeMs)),
-      encode(event) {
-        const names =
-          columns.length > 0 ? columns : Object.keys(event.fields).filter((name) => name !== "@timestamp");
-        const row = writeRow(
-          names.map((name) =>
-            valueText(event.get(fieldReference(`${root}${root === "" ? name : bracketed(name)}`))),
-          ),
-        );
-        if (hasHeader) return Buffer.from(row);
-        hasHeader = true;
-        return Buffer.from(writeRow(names) + row);
-      },
-    };
-  },
-});
+    this.#root = values.target === undefined || values.target === "" ? "" : bracketed(values.target);
+    this.#columns = values.columns;
+    this.#hasHeader = !values.include_headers;
+  }
+
+  decode(payload: Uint8Array, timeMs: number): Event[] {
+    return splitPayload(this.#utf8(payload), "\n").flatMap((line) => this.#readLine(line, timeMs));
+  }
+
+  encode(event: Event): Uint8Array {
+    const names =
+      this.#columns.length > 0
+        ? this.#columns
+        : Object.keys(event.fields).filter((name) => name !== "@timestamp");
+    const row = this.#writeRow(names.map((name) => valueText(event.get(this.#fieldOf(name)))));
+    if (this.#hasHeader) return Buffer.from(row);
+    this.#hasHeader = true;
+    return Buffer.from(this.#writeRow(names) + row);
+  }
+
+  #readLine(bytes: Uint8Array, timeMs: number): Event[] {
+    const line = decodeText(bytes);
+    const row = parseCsvLine(line, this.#values.separator, this.#values.quote_char);
+    if (row === undefined) return [failure(line, timeMs)];
+    if (this.#columns.length === 0 && this.#values.autodetect_column_names) {
+      this.#columns = row.map((item) => item ?? "");
+      return [];
+    }
+    const event = new Event({}, timeMs);
+    try {
+      this.#assign(event, row);
+    } catch {
+      // Names from a first line may be no names of fields.
+      return [failure(line, timeMs)];
+    }
+    return [event];
+  }
+
+  #assign(event: Event, row: readonly (string | undefined)[]): void {
+    const { autogenerate_column_names: autogenerate, skip_empty_columns: skipEmpty } = this.#values;
+    for (const [index, value] of row.entries()) {
+      const column = this.#columns[index] ?? (autogenerate ? `column${index + 1}` : undefined);
+      if (column === undefined || (skipEmpty && (value === undefined || value === ""))) continue;
+      const convert = this.#converters.get(column);
+      const converted = value === undefined ? null : convert === undefined ? value : convert(value);
+      event.set(this.#fieldOf(column), converted);
+    }
+  }
+
+  #fieldOf(column: string): FieldReference {
+    return fieldReference(this.#root === "" ? column : `${this.#root}${bracketed(column)}`);
+  }
+
+  #writeRow(row: readonly string[]): string {
+    const { separator, quote_char: quote } = this.#values;
+    return `${row.map((value) => quoted(value, separator, quote)).join(separator)}\n`;
+  }
+}
 
 function failure(line: string, timeMs: number): Event {
   const event = new Event({ message: line }, timeMs);
