@@ -4,11 +4,10 @@
  */
 
 import { parseJsonObject } from "#proto/codec/json.ts";
-import { UTF_8 } from "./encoding.ts";
+import { type Line, Terminator, UTF_8 } from "./encoding.ts";
 import { type CutEvent, type EventFormat, type FileView, leftOut } from "./event-format.ts";
 import type { JsonLineDecoder } from "./json-line.ts";
 import type { LineGroup, MultilineOptions } from "./multiline.ts";
-import { type Line, Terminator } from "./terminator.ts";
 
 export interface ContainerOptions {
   readonly format: ContainerFormatName;

@@ -1,6 +1,6 @@
 /** Makes events of lines: encodings, lines that belong together, JSON, filters, and a limit of length. */
 
-import { type Encoding, recogniseMark, UTF_8 } from "./encoding.ts";
+import { type Encoding, type Line, recogniseMark, Terminator, UTF_8 } from "./encoding.ts";
 import {
   type CutEvent,
   type EventFormat,
@@ -13,7 +13,6 @@ import {
 import type { JsonLineDecoder } from "./json-line.ts";
 import { LineFilter } from "./line-filter.ts";
 import type { MultilineOptions } from "./multiline.ts";
-import { type Line, Terminator } from "./terminator.ts";
 
 export interface LineOptions {
   readonly encoding: Encoding;

@@ -16,8 +16,7 @@ import { Metrics } from "#proto/kit/metrics.ts";
 import { exportMemory } from "#proto/kit/process-memory.ts";
 import { Host } from "./host.ts";
 import type { Operation } from "./operations/operation.ts";
-import { BUSY_WORDS, COMMITTING, TURNS } from "./thread-pulse.ts";
-import { portChannel } from "./wire/channel.ts";
+import { BUSY_WORDS, COMMITTING, portChannel, TURNS } from "./wire/channel.ts";
 
 /** What the front gives a thread. */
 export interface HostThreadData {
@@ -25,7 +24,7 @@ export interface HostThreadData {
   readonly folder: string;
   /** Level of the log. */
   readonly level: string;
-  /** See thread-pulse.ts. */
+  /** See `newPulse`. */
   readonly pulse: SharedArrayBuffer;
   /** Which of the hub's shards are in this thread. */
   readonly seat: HostSeat;

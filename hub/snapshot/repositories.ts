@@ -6,8 +6,7 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { StoredTexts, type TextKind } from "#proto/kit/stored-texts.ts";
-import { type BlobStore, DirectoryBlobs } from "./blobs/blob-store.ts";
-import { S3Blobs } from "./blobs/s3-blobs.ts";
+import { type BlobStore, DirectoryBlobs, S3Blobs } from "./blobs/blob-store.ts";
 
 const KIND: TextKind = {
   noun: "snapshot repository",

@@ -1,7 +1,7 @@
 /** Reads LogQL queries. The part of the language that is offered is listed in docs/grafana.md. */
 
 import { wholeExpression } from "./expressions.ts";
-import { durationMs } from "./lexer.ts";
+import { durationMs, TokenCursor } from "./lexer.ts";
 import { readStage } from "./stage-parser.ts";
 import {
   type Grouping,
@@ -14,7 +14,6 @@ import {
   type Stage,
   VECTOR_FUNCTIONS,
 } from "./syntax.ts";
-import { TokenCursor } from "./token-cursor.ts";
 
 /** Binding of operators between numbers, the strongest last. */
 const BINDING: readonly (readonly string[])[] = [

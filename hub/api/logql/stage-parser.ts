@@ -1,8 +1,7 @@
 /** Reads the stages of a LogQL pipeline. */
 
-import { numberOf } from "./lexer.ts";
+import { numberOf, type TokenCursor } from "./lexer.ts";
 import type { LabelFilter, Stage } from "./syntax.ts";
-import type { TokenCursor } from "./token-cursor.ts";
 
 /** Stages that a query of the real server may have, but not here. */
 const LEFT_OUT = new Set(["unpack", "distinct"]);

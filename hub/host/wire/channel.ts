@@ -1,6 +1,16 @@
-/** What carries frames between the front thread and a host: a port to a thread of this process. */
+/**
+ * What connects the front thread and a host: the channel that carries frames, a port to a thread of this process, and
+ * the memory in which the front sees whether the thread is alive.
+ */
 
 import type { MessagePort } from "node:worker_threads";
+
+/** Words of 32 bits. */
+export const BUSY_WORDS = 2;
+/** Counts the turns of the thread's event loop, several a second. */
+export const TURNS = 0;
+/** 1 while a commit is under way, which may wait long for a slow disk. */
+export const COMMITTING = 1;
 
 /** A frame on its way: its bytes (HostFrame) and the binary data that follows it. */
 export interface Packet {
@@ -43,4 +53,9 @@ function ownMemory(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer, byteLength } = bytes;
   const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;
   return isWhole ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
+}
+
+/** Returns the shared memory of one thread. */
+export function newPulse(): SharedArrayBuffer {
+  return new SharedArrayBuffer(BUSY_WORDS * Int32Array.BYTES_PER_ELEMENT);
 }

@@ -1,9 +1,13 @@
-/** Stores large immutable objects by key, outside of the log: in a directory here, in an S3 bucket in `s3-blobs.ts`. */
+/**
+ * Stores large immutable objects by key, outside of the log: in a directory, or in an S3-compatible bucket that the
+ * usual environment variables configure.
+ */
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { writeFileAtomic } from "#proto/kit/files/files.ts";
+import { DEFAULT_S3_REGION, S3Bucket } from "#proto/kit/s3-bucket.ts";
 
 /** Keys: 1..512 characters of [-/_.a-zA-Z0-9], no empty segment and none of dots alone. Blobs: at most 64 MiB. */
 export interface BlobStore {
@@ -74,4 +78,35 @@ export class DirectoryBlobs implements BlobStore {
       throw new AppError("request_invalid", `"${key}" can't be the name of a blob`);
     return join(this.address, key);
   }
+}
+
+export class S3Blobs extends S3Bucket implements BlobStore {
+  /**
+   * `address`: s3://bucket or s3://bucket/prefix. `env`: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, and where needed
+   * AWS_SESSION_TOKEN, AWS_REGION (us-east-1) and AWS_ENDPOINT_URL (Amazon's). Throws settings_invalid.
+   */
+  constructor(address: string, env: NodeJS.ProcessEnv) {
+    const [, bucket, prefix = ""] = /^s3:\/\/([^/]+)(?:\/(.*?))?\/?$/.exec(address) ?? [];
+    if (bucket === undefined)
+      throw new AppError("settings_invalid", `"${address}" is not s3://bucket or s3://bucket/prefix`);
+    super({
+      bucket,
+      prefix: prefix === "" ? "" : `${prefix}/`,
+      accessKeyId: required(env, "AWS_ACCESS_KEY_ID"),
+      secretAccessKey: required(env, "AWS_SECRET_ACCESS_KEY"),
+      sessionToken: env["AWS_SESSION_TOKEN"],
+      region: env["AWS_REGION"] ?? DEFAULT_S3_REGION,
+      endpoint: env["AWS_ENDPOINT_URL"],
+    });
+  }
+}
+
+function required(env: NodeJS.ProcessEnv, name: string): string {
+  const value = env[name];
+  if (value === undefined || value === "")
+    throw new AppError(
+      "settings_invalid",
+      `${name} isn't set; s3:// needs the credentials in the environment`,
+    );
+  return value;
 }

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
-import { S3Blobs } from "./s3-blobs.ts";
+import { S3Blobs } from "./blob-store.ts";
 
 interface Bucket {
   readonly env: NodeJS.ProcessEnv;
