@@ -118,6 +118,7 @@ test("a script that fails for documents that nobody looks at fails no search", a
   const aggs = {
     sum: { sum: { field: "twice" } },
     text: { terms: { field: "text" }, aggs: { n: { max: { field: "n" } } } },
+    count: { terms: { field: "text" } },
   };
   const { hits, aggregations } = await some.search({ ...ask, query: good, aggs });
   assert.deepEqual(

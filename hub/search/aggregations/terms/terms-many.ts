@@ -62,14 +62,14 @@ export function keywordTerms(
 ): Collector<TermsState> {
   const { shape, shard, choose } = context;
   const order = mergeOrder(shape.order);
-  if (choose === undefined && order !== undefined && missing === undefined && shape.minDocCount > 0) {
+  const isPlain = choose === undefined && missing === undefined && shape.minDocCount > 0;
+  if (isPlain && order !== undefined && !areComputed(shard)) {
     const columns = shard.searcher.segments.map((segment) => segment.keywordColumn(path));
     const values = columns.reduce((total, column) => total + (column?.cardinality ?? 0), 0);
     // Addresses stand in another order than their texts.
     if (values > many && columns.every((column) => column === null || column.kind === "keyword")) {
       const below = new BucketCollector(shape.below, shard, context.budget);
-      if (below.onlyCounts || (below.takesLate && !areComputed(shard)))
-        return new ManyTermsCollector(context, path, order, below);
+      if (below.onlyCounts || below.takesLate) return new ManyTermsCollector(context, path, order, below);
     }
   }
   return new KeywordTermsCollector(context, path, missing);
