@@ -11,7 +11,7 @@ import { ansiStyles } from "#ui/components/style/ansi-text.ts";
 import { controls, logRows } from "#ui/components/style/styles.ts";
 import type { Sort } from "#ui/services/search/discover-state.ts";
 import { type FieldCatalogue, isNumber } from "#ui/services/search/fields.ts";
-import { isContinued, type LogDocument } from "#ui/services/search/log-document.ts";
+import { DEFAULT_COLUMNS, isContinued, type LogDocument } from "#ui/services/search/log-document.ts";
 import { scrollToPlace } from "#ui/services/table/row-heights.ts";
 import { hasOtherWords } from "#ui/services/text/highlight.ts";
 import { CellTools } from "./cell-tools.ts";
@@ -21,7 +21,6 @@ import "./table-head.ts";
 
 /** The next page is asked for when so few rows are left below. */
 const ROWS_BEFORE_END = 40;
-const MESSAGE_ONLY: readonly string[] = ["message"];
 
 export class EventTable extends LitElement {
   @property({ attribute: false }) accessor rows: readonly LogDocument[] = [];
@@ -232,7 +231,7 @@ export class EventTable extends LitElement {
   }
 
   get #shownColumns(): readonly string[] {
-    return this.columns.length === 0 ? MESSAGE_ONLY : this.columns;
+    return this.columns.length === 0 ? DEFAULT_COLUMNS : this.columns;
   }
 
   get #scroller(): HTMLElement | null {

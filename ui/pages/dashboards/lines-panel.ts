@@ -10,7 +10,7 @@ import { controls, notices } from "#ui/components/style/styles.ts";
 import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import { HUB_BACK_EVENT, HUB_MISSED_EVENT } from "#ui/services/hub/session-client.ts";
 import { readState, toQueryText } from "#ui/services/search/discover-state.ts";
-import { LogDocument } from "#ui/services/search/log-document.ts";
+import { DEFAULT_COLUMNS, LogDocument } from "#ui/services/search/log-document.ts";
 import { SearchClient, shardFailureOf, totalOf } from "#ui/services/search/search-client.ts";
 import { rowsRequest } from "#ui/services/search/search-request.ts";
 import { DEFAULT_RANGE, resolveRange, type TimeRange } from "#ui/services/search/time-range.ts";
@@ -113,7 +113,7 @@ export class LinesPanel extends LitElement {
     if (this._fault !== undefined && this._lines === undefined) return errorView(this._fault);
     if (this._lines === undefined) return nothing;
     const { columns } = readState(new URLSearchParams(this.parameters));
-    const shown = columns.length === 0 ? ["message"] : columns;
+    const shown = columns.length === 0 ? DEFAULT_COLUMNS : columns;
     const look = (name: string): string => (hasNumbers(this._lines ?? [], name) ? "number" : "");
     return html`${this._fault === undefined ? nothing : html`${errorView(this._fault)}<p>${msg(str`The lines below were found at ${formatMoment(this.#loadedMs)}.`)}</p>`}
       ${this._warning === undefined ? nothing : html`<div class="notice warning" role="alert"><p>${this._warning}</p></div>`}

@@ -125,11 +125,14 @@ export class LogDocument {
   }
 }
 
+/** Columns of events where none were chosen. */
+export const DEFAULT_COLUMNS: readonly string[] = ["message"];
+
 /** Returns the numbers of the rows whose columns hold a text, in any case; none for an empty one. */
 export function linesWith(rows: readonly LogDocument[], columns: readonly string[], text: string): number[] {
   const wanted = text.toLowerCase();
   if (wanted === "") return [];
-  const shown = columns.length === 0 ? ["message"] : columns;
+  const shown = columns.length === 0 ? DEFAULT_COLUMNS : columns;
   const found: number[] = [];
   for (const [number, row] of rows.entries())
     if (shown.some((column) => row.lineText(column).toLowerCase().includes(wanted))) found.push(number);
