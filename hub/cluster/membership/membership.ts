@@ -223,21 +223,25 @@ export class Membership implements Component {
   }
 
   async #watchExpiry(): Promise<void> {
-    const { clock, log } = this.#options;
+    const { clock } = this.#options;
     const { signal } = this.#abort;
     while (!signal.aborted) {
       const leftMs = this.#validUntil - clock.monotonic();
-      if (leftMs <= 0 && this.#wasValid) {
-        log.warn({}, "the membership couldn't be renewed in time: this hub stops processing until it can");
-        this.#noteValidity();
-      }
+      if (leftMs <= 0) this.#noteLapse();
       await clock.sleep(leftMs > 0 ? leftMs : this.#durationMs / RENEWALS, signal);
     }
   }
 
   #setValidUntil(ms: number): void {
-    this.#noteValidity(); // it may have lapsed without a timer that ran: whoever works under it must start again
+    this.#noteLapse(); // without a timer that ran: whoever works under it must start again
     this.#validUntil = ms;
+    this.#noteValidity();
+  }
+
+  #noteLapse(): void {
+    if (this.isValid || !this.#wasValid) return;
+    const text = "the membership couldn't be renewed in time: this hub stops processing until it can";
+    this.#options.log.warn({}, text);
     this.#noteValidity();
   }
 

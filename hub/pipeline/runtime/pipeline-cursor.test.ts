@@ -74,3 +74,34 @@ test("a cursor that the log lost is reset where the hub is set to", async (t) =>
   await again.reached(20);
   assert.deepEqual(messages(again), expectedMessages(20));
 });
+
+test("a hub whose membership lapsed before it had partitions processes those that it gets then", async (t) => {
+  const at = setting();
+  fill(at.raw, 20, 2);
+  const pipeline = await started(t, at, { sharing: { mayWrite: () => true } });
+  pipeline.abandon();
+  await pipeline.assign(new Set([7]));
+  await at.sink.reached(20);
+  assert.deepEqual(messages(at.sink), expectedMessages(20));
+});
+
+test("what the hub is set to after a loss of the log holds for its first partitions, and for none after that", async (t) => {
+  const at = setting();
+  fill(at.raw, 20, 2);
+  const first = await started(t, at);
+  await at.sink.reached(20);
+  await first.stop();
+  const again = new FoldingSink();
+  const [resume, sharing] = [() => ({ after: START, keepSources: false }), { mayWrite: () => true }];
+  const pipeline = await started(t, { ...at, sink: again }, { resume, sharing });
+  pipeline.abandon();
+  await pipeline.reload([]);
+  await pipeline.assign(new Set([7]));
+  await again.reached(20);
+  await pipeline.assign(new Set());
+  await pipeline.assign(new Set([7]));
+  at.raw.append({ text: "the end\n", from: 1_000 });
+  await again.reached(21);
+  assert.deepEqual(messages(again), [...expectedMessages(20), "the end"]);
+  assert.equal(again.writes.length, 11);
+});

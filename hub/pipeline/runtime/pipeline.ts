@@ -55,8 +55,8 @@ export class Pipeline implements Component {
   /** Partitions to process; undefined: all. */
   #partitions: ReadonlySet<number> | undefined;
   #plan: Plan | undefined;
-  /** False until the first session reads. */
-  #hasBegun = false;
+  /** False until a session has taken the cursors up as `PipelineOptions.resume` says. */
+  #hasResumed = false;
 
   constructor(options: PipelineOptions) {
     const { metrics, clock = systemClock } = options;
@@ -101,7 +101,7 @@ export class Pipeline implements Component {
   assign(partitions: ReadonlySet<number>): Promise<void> {
     return this.#change(async () => {
       this.#partitions = partitions;
-      if (this.#session !== undefined && !this.#hasBegun) await this.#begin(this.#session);
+      if (this.#session?.isFresh === true) await this.#begin(this.#session);
       else await this.#renew(this.#definitions, this.#plan);
     });
   }
@@ -165,7 +165,7 @@ export class Pipeline implements Component {
 
   async #prepare(): Promise<Prepared> {
     const plan = await this.#makePlan(this.#definitions);
-    const session = this.#makeSession(this.#definitions, plan, this.#options.resume ?? takeAsItStands);
+    const session = this.#makeSession(this.#definitions, plan);
     await session.prepare();
     return { session, plan };
   }
@@ -186,7 +186,7 @@ export class Pipeline implements Component {
     plan: Plan | undefined,
     isCareful = false,
   ): Promise<void> {
-    const session = this.#makeSession(definitions, plan, takeAsItStands, isCareful);
+    const session = this.#makeSession(definitions, plan, isCareful);
     await session.prepare();
     const before = this.#session;
     await before?.end(this.#mayWrite() ? AT_RELOAD : AT_LOSS);
@@ -207,7 +207,7 @@ export class Pipeline implements Component {
 
   async #begin(session: Session): Promise<void> {
     await session.begin(this.#partitions);
-    this.#hasBegun = true;
+    this.#hasResumed ||= this.#partitions?.size !== 0;
   }
 
   #mayWrite(): boolean {
@@ -217,7 +217,6 @@ export class Pipeline implements Component {
   #makeSession(
     definitions: readonly PipelineDefinition[],
     plan: Plan | undefined,
-    resume: (cursor: StoredCursor) => Resumption,
     isCareful = false,
   ): Session {
     const session: Session = new Session({
@@ -232,7 +231,7 @@ export class Pipeline implements Component {
       metrics: this.#metrics,
       clock: this.#clock,
       owner: this.#owner,
-      resume,
+      resume: (cursor) => this.#resume(cursor),
       onStatistics: (statistics) => this.#totals.add(statistics),
       onBroken: () => {
         this.#change(async () => {
@@ -245,6 +244,13 @@ export class Pipeline implements Component {
       },
     });
     return session;
+  }
+
+  /** A loss of the log counts once: what is stored after it holds. */
+  #resume(cursor: StoredCursor): Resumption {
+    const { resume } = this.#options;
+    if (this.#hasResumed || resume === undefined) return { after: cursor.rawPosition, keepSources: true };
+    return resume(cursor);
   }
 
   /** The language is loaded only where there is something to plan. */
@@ -268,7 +274,3 @@ const NO_REACH: Omit<OutputReach, "feed"> = {
   checkTarget: () => undefined,
   bearer: () => Promise.reject(new AppError("not_found", "there are no connections")),
 };
-
-function takeAsItStands(cursor: StoredCursor): Resumption {
-  return { after: cursor.rawPosition, keepSources: true };
-}

@@ -80,6 +80,7 @@ export class Session {
   #flusher: Promise<void> = Promise.resolve();
   #partitions: ReadonlySet<number> | undefined;
   #readPosition: Position | undefined;
+  #hasBegun = false;
   #flushes = 0;
 
   constructor(options: SessionOptions) {
@@ -115,6 +116,11 @@ export class Session {
     return this.#pool.start();
   }
 
+  /** True where `begin` can still follow: neither has it begun, nor was it abandoned or ended. */
+  get isFresh(): boolean {
+    return !this.#hasBegun && !this.#reading.signal.aborted;
+  }
+
   /** Reads and writes nothing any more, at once; `end` follows. */
   abandon(): void {
     this.#reading.abort();
@@ -130,6 +136,7 @@ export class Session {
   async begin(partitions: ReadonlySet<number> | undefined): Promise<void> {
     this.#partitions = partitions;
     this.#readPosition = await this.keeper.load(partitions);
+    this.#hasBegun = true;
     this.keeper.start(() => this.#readPosition!);
     // Without partitions there is nothing to read.
     if (partitions?.size !== 0) this.#reader = this.#read();
