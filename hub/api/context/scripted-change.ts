@@ -2,6 +2,7 @@
 
 import { isFailure } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
+import { inTime } from "#hub/cluster/writes/write-deadline.ts";
 import type { StoredDocument, WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
 import { type FindStored, readScript, type Script } from "#hub/scripts/script.ts";
 import { toJson } from "#hub/scripts/values/json.ts";
@@ -51,7 +52,7 @@ export async function scriptedUpdate(
 ): Promise<WriteResult> {
   const { index, id } = update;
   try {
-    await parts.indices.ensure(index);
+    await inTime(options, () => parts.indices.ensure(index));
     for (let tries = 0; ; tries++) {
       const result = await tryUpdate(parts, update, options);
       const isConflict = isFailure(result) && result.error.code === "version_conflict";

@@ -64,6 +64,21 @@ test("of a run of documents those fail that don't fit the mapping", async (t) =>
   assert.equal(count(node, "a"), 3);
 });
 
+test("a run that the log took late waits for its shard no longer than its time", {
+  timeout: 10_000,
+}, async (t) => {
+  const log = new MemoryLog();
+  const node = await openNode(t, log, temporaryFolder(t));
+  await node.documents.write([put("1", { n: 1 })], options);
+  await node.follower.stop();
+  const now = performance.now.bind(performance);
+  let aheadMs = 0;
+  t.mock.method(performance, "now", () => now() + aheadMs);
+  log.beforePublish = async () => void (aheadMs += options.timeoutMs);
+  const result = await node.documents.append(runOf("a", ['{"n":2}']), { ...options, refresh: "false" });
+  assert.equal(result!.failures.get(0)?.code, "timeout");
+});
+
 test("a run for an index that can't be is left to those who write one by one", async (t) => {
   const log = new MemoryLog();
   const node = await openNode(t, log, temporaryFolder(t));

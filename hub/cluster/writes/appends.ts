@@ -22,6 +22,7 @@ import { KnownShapes } from "./known-shapes.ts";
 import type { LogPort } from "./log-port.ts";
 import type { Reply, ReplyInbox } from "./reply-inbox.ts";
 import { ShardTurns } from "./shard-rotation.ts";
+import type { WriteDeadline } from "./write-deadline.ts";
 import type { AppendResult } from "./writes.ts";
 
 export interface AppendsOptions {
@@ -54,8 +55,7 @@ export class Appends {
     run: AppendRun,
     index: IndexMetadata,
     header: BatchHeader,
-    timeoutMs: number,
-    signal: AbortSignal,
+    deadline: WriteDeadline,
   ): Promise<AppendResult> {
     const { inbox } = this.#options;
     const replies: Reply[] = [];
@@ -67,13 +67,13 @@ export class Appends {
       replies.push(opened);
       return opened.subject;
     };
-    const write = { index, timeoutMs, signal, outcomes };
+    const write = { index, deadline, outcomes };
     try {
       const planned = planMessages({ ...run, ids }, { index, header, shard, reply });
       const messages =
         run.lent === undefined
           ? planned.map((each) => encodeMessage({ ...run, ids }, each))
-          : await packed(run.lent.body, { ...run, ids }, planned, signal);
+          : await packed(run.lent.body, { ...run, ids }, planned, deadline.signal);
       // All at once: the order of documents that nobody has named yet is nobody's.
       await Promise.all(messages.map((message, nth) => this.#write(message, replies[nth]!, write)));
     } finally {
@@ -86,10 +86,11 @@ export class Appends {
   /** Publishes a message and writes what became of its documents to their places. */
   async #write(message: EncodedBatch, reply: Reply, write: RunWrite): Promise<void> {
     const { subject, data, places, shard } = message;
-    const { index, timeoutMs, signal, outcomes } = write;
+    const { index, deadline, outcomes } = write;
+    const { signal } = deadline;
     try {
       await this.#options.log.publish(subject, data, { messageId: randomUUID(), wait: false, signal });
-      const { items } = await reply.wait(timeoutMs);
+      const { items } = await reply.wait(deadline.leftMs);
       const of = { index: index.name, index_uuid: index.uuid, shard: String(shard) };
       fillOutcomes(places, items, of, outcomes);
     } catch (error) {
@@ -102,8 +103,7 @@ export class Appends {
 /** What the messages of a run have in common. */
 interface RunWrite {
   readonly index: IndexMetadata;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
+  readonly deadline: WriteDeadline;
   readonly outcomes: Outcomes;
 }
 

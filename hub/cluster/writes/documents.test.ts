@@ -144,6 +144,22 @@ test("a write that the log or the catalog doesn't take in time fails with a time
   );
 });
 
+test("a write that the log took late waits for its shard no longer than its time", {
+  timeout: 10_000,
+}, async (t) => {
+  const log = new MemoryLog();
+  const node = await openNode(t, log, temporaryFolder(t));
+  await node.documents.write([put("1", {})], options);
+  await node.follower.stop();
+  const now = performance.now.bind(performance);
+  let aheadMs = 0;
+  t.mock.method(performance, "now", () => now() + aheadMs);
+  log.beforePublish = async () => void (aheadMs += LONG.timeoutMs);
+  const [result] = await node.documents.write([put("2", {})], LONG);
+  assert.ok(result !== undefined && "error" in result);
+  assert.deepEqual([result.error.code, result.error.data], ["timeout", { durable: true }]);
+});
+
 test("waiting for a refresh ends with the refresh of its own index, or with a refresh made at the deadline", {
   timeout: 10_000,
 }, async (t) => {

@@ -92,7 +92,7 @@ export class Documents {
       const index = await deadline.within(this.#appends.prepare(run));
       if (index === null) return null;
       const header = this.#header(isLenient(index));
-      const result = await this.#appends.write(run, index, header, options.timeoutMs, deadline.signal);
+      const result = await this.#appends.write(run, index, header, deadline);
       await this.#refresh([index], options, deadline);
       return result;
     } finally {
@@ -132,7 +132,7 @@ export class Documents {
       group.add(ready.index, ready.operation, place);
     }
     try {
-      await this.#run(batches, replies, prepared, results, { ...options, signal: deadline.signal });
+      await this.#run(batches, replies, prepared, results, deadline);
     } finally {
       for (const reply of replies.values()) reply.close();
     }
@@ -241,7 +241,7 @@ export class Documents {
     replies: ReadonlyMap<string, Reply>,
     prepared: readonly (Prepared | undefined)[],
     results: WriteResult[],
-    { timeoutMs, signal }: WriteOptions,
+    deadline: WriteDeadline,
   ): Promise<void> {
     const answers: Promise<void>[] = [];
     for (const [lenient, group] of batches) {
@@ -250,14 +250,14 @@ export class Documents {
           await this.#options.log.publish(batch.subject, batch.data, {
             messageId: randomUUID(),
             wait: false,
-            signal,
+            signal: deadline.signal,
           });
         } catch (error) {
           fill(batch, prepared, results, toAppError(error));
           continue;
         }
         const reply = replies.get(replyKey(batch.index, batch.shard, batch.part, lenient))!;
-        answers.push(this.#answer(batch, reply, prepared, results, timeoutMs));
+        answers.push(this.#answer(batch, reply, prepared, results, deadline));
       }
     }
     await Promise.all(answers);
@@ -268,10 +268,10 @@ export class Documents {
     reply: Reply,
     prepared: readonly (Prepared | undefined)[],
     results: WriteResult[],
-    timeoutMs: number,
+    { leftMs }: WriteDeadline,
   ): Promise<void> {
     try {
-      fill(batch, prepared, results, await reply.wait(timeoutMs));
+      fill(batch, prepared, results, await reply.wait(leftMs));
     } catch (error) {
       fill(batch, prepared, results, toAppError(error));
     }

@@ -1,18 +1,24 @@
 /** The time that a write may take altogether: every wait within it ends with it. */
 
+import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { WriteOptions } from "./writes.ts";
 
 /** Longest time that a write may ask for. */
 const LONGEST_WAIT_MS = 10 * 60_000;
+/** A write that takes no longer than this gets on: a request may have as many of them as it likes. */
+const PROMPT_MS = 1_000;
 
 export class WriteDeadline {
   /** Aborted with a TimeoutError when the time is over, or as the request's signal. */
   readonly signal: AbortSignal;
   readonly #over = new AbortController();
   readonly #timer: NodeJS.Timeout;
+  readonly #endMs: number;
 
   constructor({ timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal }) {
     this.signal = AbortSignal.any([signal, this.#over.signal]);
+    this.#endMs = performance.now() + timeoutMs;
     this.#timer = setTimeout(() => {
       this.#over.abort(new DOMException(`nothing within ${timeoutMs} ms`, "TimeoutError"));
     }, timeoutMs);
@@ -20,6 +26,11 @@ export class WriteDeadline {
 
   get isOver(): boolean {
     return this.#over.signal.aborted;
+  }
+
+  /** Time that is left, ms. */
+  get leftMs(): number {
+    return Math.max(0, this.#endMs - performance.now());
   }
 
   /** Resolves as `work` does. Throws timeout or cancelled when it is given up; the work itself continues. */
@@ -48,7 +59,62 @@ export class WriteDeadline {
   }
 }
 
+/** Resolves as `work` does. Throws timeout or cancelled when it is given up; the work itself continues. */
+export async function inTime<T>(
+  options: Pick<WriteOptions, "timeoutMs" | "signal">,
+  work: () => Promise<T>,
+): Promise<T> {
+  const deadline = new WriteDeadline(options);
+  try {
+    return await deadline.within(work());
+  } finally {
+    deadline.end();
+  }
+}
+
 /** Returns what was asked for with its timeout limited to the longest wait. */
 export function withinReason<T extends { readonly timeoutMs: number }>(given: T): T {
   return { ...given, timeoutMs: Math.min(Math.max(given.timeoutMs, 0), LONGEST_WAIT_MS) };
+}
+
+/**
+ * The time that the writes of one request may stand still altogether, one after the other: without it each would have its
+ * whole `timeout`. A refresh that is waited for doesn't count.
+ */
+export class WritePatience {
+  readonly #options: WriteOptions;
+  readonly #clock: Clock;
+  #leftMs: number;
+
+  constructor(options: WriteOptions, clock: Clock) {
+    this.#options = options;
+    this.#clock = clock;
+    this.#leftMs = options.timeoutMs;
+  }
+
+  /** Gives the writes that follow the whole time again, unless those before have used theirs up. */
+  renew(): void {
+    if (this.#leftMs >= PROMPT_MS) this.#leftMs = this.#options.timeoutMs;
+  }
+
+  /** Resolves as `write` does, which gets what time is left. Throws timeout where there is none: nothing was tried then. */
+  async during<T>(write: (options: WriteOptions) => Promise<T>): Promise<T> {
+    if (this.#leftMs < PROMPT_MS) {
+      const text =
+        "the writes before this one took all the time that the request had; it was not tried, send it again";
+      throw new AppError("timeout", text);
+    }
+    const startedMs = this.#clock.monotonic();
+    let writtenMs: number | undefined;
+    const onWritten = (): void => {
+      writtenMs ??= this.#clock.monotonic();
+      this.#options.onWritten?.();
+    };
+    try {
+      return await write({ ...this.#options, timeoutMs: this.#leftMs, onWritten });
+    } finally {
+      const tookMs = (writtenMs ?? this.#clock.monotonic()) - startedMs;
+      if (tookMs > PROMPT_MS) this.#leftMs -= tookMs;
+    }
+  }
 }

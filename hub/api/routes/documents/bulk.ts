@@ -21,6 +21,7 @@ import type { WriteItem } from "#hub/api/ports/documents.ts";
 import { asksForCopies, requireActiveShards } from "#hub/api/stats/active-shards.ts";
 import type { AppendRun } from "#hub/cluster/writes/append-run.ts";
 import { LARGE_BODY_BYTES } from "#hub/cluster/writes/body-threads.ts";
+import { inTime, WritePatience } from "#hub/cluster/writes/write-deadline.ts";
 import type { WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
 import { RawJson, writeJson } from "#hub/search/options/json-writer.ts";
 import { filterSource } from "#hub/search/source/source-filter.ts";
@@ -73,12 +74,13 @@ async function bulkInTurn(parts: ApiContext, request: ApiRequest, turn: Turn): P
   const options = { ...writeOptions(request), onIngest, onWritten: () => turn.leave() };
   const defaults = defaultsOf(parts, request);
   const answer = new BulkAnswer();
+  const patience = new WritePatience(options, parts.clock);
   checkEnd(request.body);
   await turn.take();
   const { run, body } = await readBody(parts, request, defaults);
   if (run !== null) {
     try {
-      await appendAll(parts, run, options, answer, turn);
+      await appendAll(parts, run, options, answer, turn, patience);
     } finally {
       run.run.lent?.body.free();
     }
@@ -88,7 +90,7 @@ async function bulkInTurn(parts: ApiContext, request: ApiRequest, turn: Turn): P
       turn.leave();
       await requireActiveShards(parts, request, [...new Set(items.map(({ index }) => index))]);
     }
-    await writeItems(parts, items, options, answer, turn, request.signal);
+    await writeItems(parts, items, options, answer, turn, patience);
   }
   const bytes = answer.finish(Math.round(parts.clock.monotonic() - startMs), ingestMs);
   return { ...json(new RawJson(bytes)), release: () => answer.release(), refusal: answer.refusal };
@@ -129,19 +131,20 @@ async function writeItems(
   options: WriteOptions,
   answer: BulkAnswer,
   turn: Turn,
-  signal: AbortSignal,
+  patience: WritePatience,
 ): Promise<void> {
   if (items.length === 0) throw validationError(["no requests added"]);
   for (let at = 0; at < items.length; at += ITEMS_AT_A_TIME) {
     if (at > 0) await setImmediate();
-    if (signal.aborted) throw new AppError("cancelled", LEFT);
+    if (options.signal.aborted) throw new AppError("cancelled", LEFT);
     const refusal = await orFailure(answer.isEmpty, options, () => turn.take());
     if (refusal !== undefined) {
       for (const item of items.slice(at))
         answer.addFailures(JSON.stringify({ [item.kind]: failureBody(parts, item, refusal) }), 1);
       return;
     }
-    await writePart(parts, items.slice(at, at + ITEMS_AT_A_TIME), options, answer, signal);
+    patience.renew();
+    await writePart(parts, items.slice(at, at + ITEMS_AT_A_TIME), options, answer, patience);
   }
 }
 
@@ -152,20 +155,23 @@ async function appendAll(
   options: WriteOptions,
   answer: BulkAnswer,
   turn: Turn,
+  patience: WritePatience,
 ): Promise<void> {
   const { item, kind } = simple;
   let { run } = simple;
   const failure = (error: AppError): string => JSON.stringify({ [kind]: failureBody(parts, item, error) });
-  const isRefused = (await refusedPairs(parts, [item])).size > 0;
+  const isRefused = (await refusedPairs(parts, [item], options)).size > 0;
   let isCopied = true;
   for (let at = 0, end = 0; at < run.ends.length; at = end) {
     if (at > 0) await setImmediate();
     if (options.signal.aborted) throw new AppError("cancelled", LEFT);
     end = partEnd(run, at);
     const part = partOf(run, at, end);
+    patience.renew();
     const result = await orFailure(at === 0, options, async () => {
       await turn.take();
-      const done = isRefused ? null : await parts.documents.append(part, options);
+      const append = (its: WriteOptions) => parts.documents.append(part, its);
+      const done = isRefused ? null : await patience.during(append);
       return done ?? broughtBack(run, options.signal);
     });
     if (result !== null && "bytes" in result) {
@@ -174,7 +180,7 @@ async function appendAll(
     }
     if (result === null) {
       isCopied = false;
-      await writeItems(parts, itemsOf(simple, part), options, answer, turn, options.signal);
+      await writeItems(parts, itemsOf(simple, part), options, answer, turn, patience);
       continue;
     }
     if (result instanceof AppError) {
@@ -221,37 +227,56 @@ function defaultsOf(parts: ApiContext, request: ApiRequest): BulkDefaults {
   };
 }
 
+/** Writes a part of the items; those that the request has no time left for fail without a try. */
 async function writePart(
   parts: ApiContext,
   items: readonly BulkItem[],
   options: WriteOptions,
   answer: BulkAnswer,
-  signal: AbortSignal,
+  patience: WritePatience,
 ): Promise<void> {
-  const refused = await refusedPairs(parts, items);
+  const refused = await refusedPairs(parts, items, options);
   const results: WriteResult[] = new Array<WriteResult>(items.length);
   const slices = new TimeSlices();
   let places: number[] = [];
+  let isFirst = answer.isEmpty;
   const writePlaces = async (): Promise<void> => {
-    const writes = places.map((place) => items[place]!.write as WriteItem);
-    const written = await writeAll(parts, writes, items, places, options);
-    for (const [at, place] of places.entries()) results[place] = written[at]!;
+    if (places.length === 0) return;
+    const write = () => writeAll(parts, items, places, options, patience);
+    const written = await orFailure(isFirst, options, write);
+    for (const [at, place] of places.entries())
+      results[place] = written instanceof AppError ? failed(items[place]!, written) : written[at]!;
+    isFirst = false;
     places = [];
   };
   for (const [place, item] of items.entries()) {
-    const { write, index, id } = item;
+    const { write } = item;
     const error = write instanceof AppError ? write : refused.get(pairKey(item));
-    if (error !== undefined) results[place] = { index, id, error };
+    if (error !== undefined) results[place] = failed(item, error);
     else if ("script" in write) {
       // A script reads what the items before it wrote.
       await writePlaces();
       // Each may take half a second: the others aren't run for a client that is gone.
       if (slices.isDue) await slices.pause();
-      if (signal.aborted) throw new AppError("cancelled", LEFT);
-      results[place] = await scriptedUpdate(parts, write, options);
+      if (options.signal.aborted) throw new AppError("cancelled", LEFT);
+      const update = () => patience.during((its) => scriptedUpdate(parts, write, its));
+      const done = await orFailure(false, options, update);
+      results[place] = done instanceof AppError ? failed(item, done) : done;
+      isFirst = false;
     } else places.push(place);
   }
   await writePlaces();
+  await addResults(parts, items, results, options, answer);
+}
+
+async function addResults(
+  parts: ApiContext,
+  items: readonly BulkItem[],
+  results: readonly WriteResult[],
+  options: WriteOptions,
+  answer: BulkAnswer,
+): Promise<void> {
+  const slices = new TimeSlices();
   for (const [place, item] of items.entries()) {
     if (slices.isDue) await slices.pause();
     const result = results[place]!;
@@ -275,19 +300,21 @@ async function writePart(
 /** Writes the items; an update with a version conflict is repeated up to its `retry_on_conflict`. */
 async function writeAll(
   { documents }: ApiContext,
-  writes: readonly WriteItem[],
   items: readonly BulkItem[],
   places: readonly number[],
   options: WriteOptions,
+  patience: WritePatience,
 ): Promise<WriteResult[]> {
-  if (writes.length === 0) return [];
-  const results = await documents.write(writes, options);
+  const writes = places.map((place) => items[place]!.write as WriteItem);
+  const results = await patience.during((its) => documents.write(writes, its));
   for (const [at, place] of places.entries()) {
     const { kind, retries } = items[place]!;
     for (let left = kind === "update" ? retries : 0; left > 0; left--) {
       const result = results[at]!;
       if (!isFailure(result) || result.error.code !== "version_conflict") break;
-      results[at] = (await documents.write([writes[at]!], options))[0] ?? result;
+      const repeat = () => patience.during((its) => documents.write([writes[at]!], its));
+      const again = await orFailure(false, options, repeat);
+      results[at] = again instanceof AppError ? failed(items[place]!, again) : (again[0] ?? result);
     }
   }
   return results;
@@ -297,6 +324,7 @@ async function writeAll(
 async function refusedPairs(
   { indices }: ApiContext,
   items: readonly BulkItem[],
+  options: WriteOptions,
 ): Promise<Map<string, AppError>> {
   const refused = new Map<string, AppError>();
   const seen = new Set<string>();
@@ -310,7 +338,7 @@ async function refusedPairs(
     try {
       const fault = requiresAlias ? aliasFault(indices, index) : undefined;
       if (fault !== undefined) refused.set(key, fault);
-      else if (!isPlain) await adoptType(indices, index, type);
+      else if (!isPlain) await inTime(options, () => adoptType(indices, index, type));
     } catch (error) {
       refused.set(key, toAppError(error));
     }
@@ -328,6 +356,10 @@ async function newSource({ documents }: ApiContext, item: BulkItem, id: string):
   const document = await documents.get(item.index, id, routing === undefined ? {} : { routing });
   if (document === null) return {};
   return { get: { found: true, _source: filterSource(document.source, item.source) } };
+}
+
+function failed({ index, id }: BulkItem, error: AppError): WriteResult {
+  return { index, id, error };
 }
 
 function failureBody({ indices }: ApiContext, item: BulkItem, error: AppError): JsonObject {

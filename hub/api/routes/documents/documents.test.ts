@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { WriteItem } from "#hub/api/ports/documents.ts";
+import type { WriteOptions } from "#hub/cluster/writes/writes.ts";
+import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { FakeHub } from "#test/support/api/fake-hub.ts";
 import { clientOf } from "#test/support/api/http-client.ts";
@@ -190,6 +193,32 @@ test("where a later part of a bulk can't be written, its items fail and those be
   );
   t.mock.method(hub.documents, "append", () => Promise.reject(new AppError("unavailable", "lost")));
   assert.equal((await bulk("/parts/_bulk", '{"index":{}}\n{}\n')).status, 503);
+});
+
+test("a bulk whose writes stand still is answered within its time, and what it has none left for isn't tried", async (t) => {
+  await send("PUT", "/still/_doc/1", { n: 1 });
+  let [nowMs, stillMs, tried] = [1_000_000, 40_000, [] as number[]];
+  t.mock.method(systemClock, "monotonic", () => nowMs);
+  const write = (items: readonly WriteItem[], { timeoutMs }: WriteOptions) => {
+    tried.push(timeoutMs);
+    nowMs += Math.min(timeoutMs, stillMs);
+    return Promise.resolve(
+      items.map(({ index, id }) => ({ index, id, error: new AppError("timeout", "late") })),
+    );
+  };
+  t.mock.method(hub.documents, "write", write);
+  const script = '{"update":{"_id":"1"}}\n{"script":"ctx._source.n += 1"}\n';
+  const lines = `{"index":{"_id":"2"}}\n{}\n${script}{"index":{"_id":"3"}}\n{}\n${script}`;
+  const { status, body } = await bulk("/still/_bulk", lines);
+  assert.deepEqual([status, body["errors"], tried], [200, true, [60_000, 20_000]]);
+  const items = body["items"] as unknown as readonly Record<string, { readonly status: number }>[];
+  assert.deepEqual(
+    items.map((item) => Object.values(item)[0]!.status),
+    [504, 504, 504, 504],
+  );
+  [stillMs, tried] = [60_000, []];
+  const large = await bulk("/still/_bulk", '{"index":{}}\n{}\n'.repeat(75_000));
+  assert.deepEqual([large.status, tried], [200, [60_000]]);
 });
 
 test("a bulk whose lines can't be separated writes nothing", async () => {
