@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { systemClock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { freePorts } from "#test/harness/free-ports.ts";
 import { startGreeter } from "#test/support/journal/greeter.ts";
@@ -13,4 +14,30 @@ test("servers that are away when a hub starts are tried after a loss, too", asyn
   t.after(() => connection.stop());
   const known = connection.nats.getServers().map(({ listen }) => `nats://${listen}`);
   assert.deepEqual(known.sort(), servers.toSorted());
+});
+
+test("a first attempt that is late at a start is no proof that nobody is there", async (t) => {
+  let clients = 0;
+  const reached = Promise.withResolvers<void>();
+  const greeter = await startGreeter(t, () => {
+    reached.resolve();
+    return ++clients > 1;
+  });
+  let aheadMs = 0;
+  const clock = { ...systemClock, monotonic: () => aheadMs, sleep: () => Promise.resolve() };
+  const connection = new Connection({
+    name: "hub-1",
+    log: silentLogger(),
+    target: () => ({ servers: [greeter] }),
+    clock,
+  });
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const started = connection.start();
+  await reached.promise;
+  aheadMs = 30_000;
+  t.mock.timers.tick(30_000);
+  await started;
+  t.mock.timers.reset();
+  t.after(() => connection.stop());
+  assert.equal(clients, 2);
 });

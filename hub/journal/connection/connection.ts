@@ -181,15 +181,16 @@ export class Connection implements Component {
       ...targetOptions(target),
     };
     this.#awaySince = this.#clock.monotonic();
-    for (;;) {
+    for (let tries = 1; ; tries++) {
       try {
         const nats = await connect(options);
         nats.setServers([...servers]); // the library forgets those that were away before it connected
         return nats;
       } catch (error) {
         const waitedMs = this.#clock.monotonic() - this.#awaySince;
-        if (error instanceof errors.AuthorizationError || waitedMs > CONNECT_TIMEOUT_MS)
-          throw refused(servers, error);
+        // One attempt that is late may say only that this process stood still: while it loads, on a busy machine.
+        const isOver = tries > 1 && waitedMs > CONNECT_TIMEOUT_MS;
+        if (error instanceof errors.AuthorizationError || isOver) throw refused(servers, error);
       }
       await this.#clock.sleep(this.#wait());
     }

@@ -6,12 +6,13 @@ import type { TestContext } from "node:test";
 
 const INFO = { server_id: "greeter", version: "2.11.0", proto: 1, headers: true, max_payload: 1_048_576 };
 
-/** Returns its address; it ends with the test. */
-export async function startGreeter(t: TestContext): Promise<string> {
+/** Returns its address; it ends with the test. `onClient` hears of each client; false: it isn't greeted. */
+export async function startGreeter(t: TestContext, onClient = (): boolean => true): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on("error", () => undefined);
+    if (!onClient()) return;
     socket.write(`INFO ${JSON.stringify(INFO)}\r\n`);
     socket.on("data", (data) => {
       if (data.includes("PING\r\n")) socket.write("PONG\r\n");
