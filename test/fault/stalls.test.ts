@@ -1,14 +1,21 @@
 /**
  * Processes that stand still (SIGSTOP) for seconds, end, or reload while tasks of `aggregate` are open: every task gets each of
- * its lines once, and its end has the right sum. Run by name: `npm run fault -- stalls`.
+ * its lines once, and its end has the right sum. A hub stands still while it has no partitions: it processes those that it takes over.
+ * Run by name: `npm run fault -- stalls`.
  */
 
 import assert from "node:assert/strict";
 import { appendFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
+import { MEMBER_LEASE_MS } from "#hub/cluster/membership/member-record.ts";
 import { systemClock } from "#proto/kit/clock.ts";
+import { TestCluster, untilShared } from "#test/harness/cluster.ts";
+import { assertExactlyOnce } from "#test/harness/exactly-once.ts";
 import { ask } from "#test/harness/http.ts";
+import { writeInBursts } from "#test/harness/line-writer.ts";
+import { chooseSeed, randomFrom } from "#test/harness/random.ts";
 import { count, searchAll } from "#test/harness/search.ts";
+import { SequenceLog } from "#test/harness/sequence-log.ts";
 import { type Stack, startStack } from "#test/harness/stack.ts";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
@@ -119,4 +126,23 @@ test("tasks of aggregate are whole whatever stands still, ends or reloads while 
     );
     t.diagnostic(`${name}: ${ends.length} tasks whole`);
   }
+});
+
+test("a hub that stood still while it had no partitions processes those that it takes over", async (t) => {
+  const seed = chooseSeed();
+  const workspace = new Workspace(t);
+  const [path, config] = [workspace.path("logs", "a.log"), workspace.path("pipelines", "main.conf")];
+  // What keeps events of several messages runs in one hub: the other one has no partitions as long as that lives.
+  writeFileSync(config, 'filter { if [task] { aggregate { task_id => "%{task}" code => "map.n = 1" } } }');
+  const cluster = await TestCluster.start(workspace);
+  const first = await cluster.startHub("hub-1", { "path.config": [config] });
+  const second = await cluster.startHub("hub-2", { "path.config": [config] });
+  await cluster.startAgent("web-1", [path]);
+  await untilShared([first], ARRIVAL_MS);
+  await stall([second.pid], MEMBER_LEASE_MS + 1_000);
+  await first.kill9();
+  await untilShared([second], ARRIVAL_MS);
+  const log = new SequenceLog("stalls");
+  await writeInBursts({ log, path, lines: 200, random: randomFrom(seed), rate: 200 });
+  await assertExactlyOnce(second.searchUrl, [log], `(repeat with --seed ${seed})`);
 });
