@@ -44,3 +44,24 @@ test("a sign-in reads the account's other sessions only where it must end one, a
   assert.deepEqual(living, [false, ...Array.from({ length: 50 }, () => true)]);
   assert.equal((await sessions.list("a")).length, 50);
 });
+
+test("a session that is being opened stays in its account's list, whoever looks meanwhile", async () => {
+  const bucket = new MemoryBucket();
+  const accounts = { get: () => Promise.resolve({ epoch: 1 }) } as unknown as Accounts;
+  const sessions = new Sessions({ bucket, clock: new StillClock() }, accounts, LIFE);
+  // The log is slow to take the session itself.
+  const isSlow = Promise.withResolvers<void>();
+  const create = bucket.create.bind(bucket);
+  bucket.create = async (key, value) => {
+    await isSlow.promise;
+    return create(key, value);
+  };
+  const opened = sessions.open("a", 1, { ip: "", userAgent: "" });
+  await turn();
+  assert.deepEqual(await sessions.list("a"), []);
+  isSlow.resolve();
+  const secret = await opened;
+  assert.equal((await sessions.list("a")).length, 1);
+  await sessions.endAll("a");
+  assert.equal(await sessions.find(secret), null);
+});

@@ -77,10 +77,16 @@ export class Sessions {
     await Promise.all([
       old !== undefined && this.end(old),
       this.#dropOldest(accountId, [key, old]),
-      this.#sessions.create(key, session, this.#endOf(session)),
-      this.#byAccount.put(`${accountId}.${key}`, null, now + this.#life.absoluteMs),
+      this.#create(key, session),
     ]);
     return secret;
+  }
+
+  /** Stores a session, then its entry in the account's list: who reads the list removes entries without a session. */
+  async #create(key: string, session: Session): Promise<void> {
+    await this.#sessions.create(key, session, this.#endOf(session));
+    const { accountId, createdAt } = session;
+    await this.#byAccount.put(`${accountId}.${key}`, null, createdAt + this.#life.absoluteMs);
   }
 
   /** Returns the session of a cookie's secret and extends its idle end, or null. */
