@@ -125,8 +125,7 @@ export class ChosenCopies extends ForwardedShards {
     const { clock, holders, shards } = this.#options;
     const behind = this.#options.behind();
     if (holders.isAlone && behind === undefined) return search.run(this.#own, search.targets);
-    // There may be indices that this hub doesn't know of, and no shard can say so.
-    if (behind?.othersAnswer === false && search.targets.length === 0) throw behind.error;
+    checkKnown(search.targets, behind);
     const startMs = clock.monotonic();
     const failed = new Set<string>();
     let isLost = false;
@@ -190,6 +189,11 @@ export class ChosenCopies extends ForwardedShards {
       }),
     );
   }
+}
+
+/** Throws unavailable where there may be indices that this hub doesn't know of, and no shard can say so. */
+export function checkKnown(targets: readonly TargetIndex[], behind: CopiesBehind | undefined): void {
+  if (behind?.othersAnswer === false && targets.length === 0) throw behind.error;
 }
 
 /** Returns an answer with all its failures. */

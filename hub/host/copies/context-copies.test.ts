@@ -112,3 +112,14 @@ test("a scroll names the shards of this hub where its copies may lack something"
   assert.deepEqual(counts, { total: 2, successful: 1, failures });
   assert.equal((await world(["b"], []).shards.openContext(CONTEXT, signal)).shards.failures.length, 0);
 });
+
+test("a hub that is cut off opens no scroll or point of no indices: there may be some that it doesn't know of", async () => {
+  const error = new AppError("unavailable", "behind");
+  const none = { ...CONTEXT, targets: [] };
+  const { asked, shards } = world([], [], { error, othersAnswer: false });
+  await assert.rejects(shards.openContext(none, signal), error);
+  await assert.rejects(shards.openPoint(none, signal), error);
+  await assert.rejects(shards.openDocuments(none, signal), error);
+  assert.deepEqual(asked, []);
+  await world(["b"], [], { error, othersAnswer: true }).shards.openPoint(none, signal);
+});

@@ -10,7 +10,13 @@ import type { Found } from "#hub/host/contract/found.ts";
 import type { FoundDocuments } from "#hub/host/contract/hosted-shards.ts";
 import type { ShardFailure } from "#hub/search/phases/contract.ts";
 import { toAppError } from "#proto/kit/errors.ts";
-import { type ChosenCopiesOptions, COPY_FAULTS, MAX_TRIES, withFailures } from "./chosen-copies.ts";
+import {
+  type ChosenCopiesOptions,
+  COPY_FAULTS,
+  checkKnown,
+  MAX_TRIES,
+  withFailures,
+} from "./chosen-copies.ts";
 import {
   type ChoiceOptions,
   choosePlan,
@@ -78,7 +84,9 @@ export class ContextCopies extends ForwardedShards {
   async #opened<T>(opening: Opening<T>): Promise<T> {
     const { call } = opening;
     const { holders, shards } = this.#options;
-    if (holders.isAlone && this.#options.behind() === undefined) return opening.open(call.targets);
+    const behind = this.#options.behind();
+    if (holders.isAlone && behind === undefined) return opening.open(call.targets);
+    checkKnown(call.targets, behind);
     const failed = new Set<string>();
     for (let tries = 1; ; tries++) {
       const options: ChoiceOptions = { holders, shards, wish: undefined, failed, isLost: false };
