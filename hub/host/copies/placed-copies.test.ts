@@ -9,7 +9,11 @@ import { PlacedCopies } from "./placed-copies.ts";
 const INDEX = { uuid: "u" };
 
 /** A hub without the shard; `places`: who has it by the table, one list for each time that it is looked up. */
-function world(places: readonly (readonly string[])[], open: readonly string[], clock = new StillClock()) {
+function world(
+  places: readonly (readonly string[])[],
+  open: readonly string[],
+  { clock = new StillClock(), logEnd = () => Promise.resolve(START) } = {},
+) {
   const asked: string[] = [];
   let looked = 0;
   const host = (hub: string) => ({
@@ -34,7 +38,7 @@ function world(places: readonly (readonly string[])[], open: readonly string[], 
     },
     thread: ({ hub }) => host(hub),
     shards: () => 1,
-    logEnd: () => Promise.resolve(START),
+    logEnd,
     clock,
   });
   return { asked, shards, clock };
@@ -55,4 +59,11 @@ test("a shard that no hub opens is looked for some times, one that no hub has is
   await read;
   assert.equal(asked.length, 12);
   await assert.rejects(world([[]], []).shards.get(INDEX, 0, "x"), { code: "unavailable" });
+});
+
+test("a document at another hub is read as it is there while most servers of the log are away", async () => {
+  const logEnd = () => Promise.reject(new AppError("unavailable", "most servers can't be reached"));
+  const { asked, shards } = world([["b"]], ["b"], { logEnd });
+  assert.equal(await shards.get(INDEX, 0, "x"), null);
+  assert.deepEqual(asked, ["get b"]);
 });

@@ -123,13 +123,25 @@ export class PlacedCopies extends ForwardedShards {
     }
     const [away] = this.#holders(index.uuid, shard);
     if (away === undefined) throw noCopy();
+    const thread = this.#options.thread(away);
+    const end = await this.#knownEnd();
     try {
-      const end = await this.#options.logEnd();
-      await this.#options.thread(away).call("reach", end, { timeoutMs: REACH_MS });
+      if (end !== undefined) await thread.call("reach", end, { timeoutMs: REACH_MS });
     } catch (error) {
       if (toAppError(error).code !== "timeout") throw error;
     }
-    return new ShardsClient(this.#options.thread(away)).get(index, shard, id);
+    return new ShardsClient(thread).get(index, shard, id);
+  }
+
+  /** The end of the log; undefined where it can't be read: copies answer as they are then, here and at other hubs. */
+  async #knownEnd(): Promise<Position | undefined> {
+    try {
+      return await this.#options.logEnd();
+    } catch (error) {
+      const { code } = toAppError(error);
+      if (code !== "unavailable" && code !== "timeout") throw error;
+      return undefined;
+    }
   }
 
   /** Reads a document at another hub that has applied the log up to `after`. Throws unavailable or timeout. */
