@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { TermsContext, TermsState } from "#hub/search/aggregations/buckets/terms-state.ts";
 import {
   type AggregationTree,
@@ -10,6 +11,7 @@ import {
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import type { BucketOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
+import { SetBlocks } from "#hub/search/columns/set-blocks.ts";
 import { DEFAULT_LIMITS, ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
@@ -149,6 +151,36 @@ for (const [name, field, order, filter] of [
         assert.deepEqual(sorted(many.state(owner)), sorted(few.state(owner)));
         assert.deepEqual(sorted(many.state(owner)), sorted(few.state(owner)), "asked again");
       }
+    }
+  });
+
+for (const field of ["k", "tags"])
+  test(`runs of blocks are collected as their documents are: ${field}`, () => {
+    const [half, all] = [new Bitset(DOCS), new Bitset(DOCS)];
+    for (let doc = 0; doc < DOCS; doc++) {
+      all.add(doc);
+      if (random.oneIn(2)) half.add(doc);
+    }
+    for (const set of [half, all]) {
+      const few = new KeywordTermsCollector(contextOf(FREQUENT, undefined, LATE), field, undefined);
+      const many = keywordTerms(contextOf(FREQUENT, undefined, LATE), field, undefined, 100);
+      for (const segment of segments) {
+        const chosen = new Bitset(segment.docCount);
+        for (let doc = 0; doc < segment.docCount; doc++) if (set.has(doc)) chosen.add(doc);
+        const live = Int32Array.from({ length: segment.docCount }, (_, doc) => doc).filter(
+          (doc) => chosen.has(doc) && segment.isLive(doc),
+        );
+        few.segment(segment);
+        few.collect(live, new Int32Array(live.length), live.length);
+        const blocks = new SetBlocks(segment, chosen);
+        many.segment(segment);
+        if (many.collectRun!(blocks.run(0, 1), 0) && many.collectRun!(blocks.run(1, blocks.blockCount), 0))
+          continue;
+        // Documents of several values come one by one.
+        assert.equal(field, "tags");
+        many.collect(live, new Int32Array(live.length), live.length);
+      }
+      assert.deepEqual(sorted(many.state(0)), sorted(few.state(0)));
     }
   });
 
