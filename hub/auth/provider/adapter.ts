@@ -40,11 +40,11 @@ export class StateAdapter implements Adapter {
     const key = hashOf(id);
     const expiresAt =
       expiresInSeconds === undefined ? null : this.#parts.store.clock.now() + expiresInSeconds * 1_000;
-    // At once: each write waits for the log, and none depends on another.
-    await Promise.all([
-      this.#records.put(key, withoutSecrets(id, payload), expiresAt),
-      this.#index(id, key, payload, expiresAt),
-    ]);
+    const stored = this.#records.put(key, withoutSecrets(id, payload), expiresAt);
+    // Its owner's list has a grant only once it is there: who revokes by the list removes entries without one.
+    if (this.#model === "Grant") await stored;
+    // Else at once: each write waits for the log, and none depends on another.
+    await Promise.all([stored, this.#index(id, key, payload, expiresAt)]);
   }
 
   /** Writes what finds the record by something else than its id. */
