@@ -47,10 +47,16 @@ interface SegmentCounts {
   readonly late: LateDocuments | undefined;
 }
 
-/** The terms to return; `numbered`: with the numbers that the segments share, if they were counted by number. */
+/** The numbers of the terms to return, which the segments share. */
+interface Numbered {
+  readonly terms: NumberedTerms;
+  readonly numbers: readonly number[];
+}
+
+/** The terms to return; `numbered`: if they were counted by number. */
 interface Merged {
   readonly kept: KeptTerms;
-  readonly numbered?: { readonly terms: NumberedTerms; readonly numbers: readonly number[] };
+  readonly numbered?: Numbered;
 }
 
 /** Returns the collector of a keyword's terms. `missing`: value of documents without one; `many`: see MANY. */
@@ -143,8 +149,14 @@ class ManyTermsCollector implements Collector<TermsState> {
 
   *#withDocuments(): Steps<KeptTerms> {
     const { kept, numbered } = yield* this.#merge();
-    for (const { column, late } of this.#segments)
-      yield* late!.give(yield* bucketsOf(column, kept, numbered), this.#below);
+    const byNumber = numbered === undefined ? undefined : bucketsByNumber(numbered);
+    for (const { column, late } of this.#segments) {
+      const byOrdinal =
+        byNumber === undefined
+          ? yield* bucketsByTerm(column, kept)
+          : yield* bucketsByOrdinal(numbered!.terms.numbersOf(column), byNumber);
+      yield* late!.give(byOrdinal, this.#below);
+    }
     return { ...kept, buckets: yield* this.#withBelow(kept.buckets) };
   }
 
@@ -229,24 +241,27 @@ function* haveDocuments(segments: readonly SegmentCounts[], share: number): Step
   return met >= share * all;
 }
 
-/** Returns the position of the bucket of each ordinal of a column, -1 for none. */
-function* bucketsOf(
-  column: KeywordColumn,
-  { buckets }: KeptTerms,
-  numbered: Merged["numbered"],
-): Steps<Int32Array> {
+/** Returns the position of the bucket of each ordinal of a column, -1 for none; each term is looked up. */
+function* bucketsByTerm(column: KeywordColumn, { buckets }: KeptTerms): Steps<Int32Array> {
   const byOrdinal = new Int32Array(column.cardinality).fill(-1);
-  if (numbered === undefined) {
-    for (const [at, { key }] of buckets.entries()) {
-      const ordinal = column.ordOf(String(key));
-      if (ordinal >= 0) byOrdinal[ordinal] = at;
-      if (at % STEP_TERMS === STEP_TERMS - 1) yield;
-    }
-    return byOrdinal;
+  for (const [at, { key }] of buckets.entries()) {
+    const ordinal = column.ordOf(String(key));
+    if (ordinal >= 0) byOrdinal[ordinal] = at;
+    if (at % STEP_TERMS === STEP_TERMS - 1) yield;
   }
-  const byNumber = new Int32Array(numbered.terms.size).fill(-1);
-  for (const [at, number] of numbered.numbers.entries()) byNumber[number] = at;
-  const numbers = numbered.terms.numbersOf(column);
+  return byOrdinal;
+}
+
+/** Returns the position of the bucket of each number, -1 for none. */
+function bucketsByNumber({ terms, numbers }: Numbered): Int32Array {
+  const byNumber = new Int32Array(terms.size).fill(-1);
+  for (const [at, number] of numbers.entries()) byNumber[number] = at;
+  return byNumber;
+}
+
+/** Like `bucketsByTerm`, of a column whose ordinals have these numbers. */
+function* bucketsByOrdinal(numbers: Int32Array, byNumber: Int32Array): Steps<Int32Array> {
+  const byOrdinal = new Int32Array(numbers.length);
   for (let ordinal = 0; ordinal < numbers.length; ordinal++) {
     byOrdinal[ordinal] = byNumber[numbers[ordinal]!]!;
     if (ordinal % STEP_ORDINALS === STEP_ORDINALS - 1) yield;
