@@ -13,8 +13,7 @@ const SCROLL_EVERY_MS = 10_000;
 const TAIL_EVERY_MS = 5_000;
 const RELOAD_EVERY_MS = 20_000;
 const SCROLL_PAGES = 3;
-/** Longer than a page takes on a machine with much other work. */
-const SCROLL_KEPT = "2m";
+const SCROLL_KEPT = "30s";
 
 export class SoakLoad {
   readonly #hub: TestHub;
