@@ -1,6 +1,6 @@
 /**
- * Places the copies of shards: balanced over hubs and zones, moved only where that is needed, and a few at a time. A pure
- * function: whoever holds the duties makes the same table.
+ * Places the copies of shards. Balances them over hubs and zones, moves only those that must move, and only a few at a time.
+ * A pure function: every hub that holds the duties makes the same table.
  */
 
 import type { CopyTable } from "./copy-table.ts";
@@ -8,9 +8,9 @@ import type { CopyTable } from "./copy-table.ts";
 /** A hub that may have copies. */
 export interface CopyMember {
   readonly id: string;
-  /** Hubs of one zone are lost together; undefined: each is a zone of its own. */
+  /** Hubs of one zone fail together; undefined: the hub is a zone of its own. */
   readonly zone?: string | undefined;
-  /** When it was found lost, ms; undefined: it lives. */
+  /** When it was found lost, ms; undefined: it is live. */
   readonly lostMs?: number | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface CopyMember {
 export interface PlacedIndex {
   readonly uuid: string;
   readonly shards: number;
-  /** Copies of each shard that are wanted; at least 1. Those beyond the number of hubs wait. */
+  /** Wanted copies of each shard; at least 1. Copies beyond the number of hubs wait. */
   readonly copies: number;
   /** How long the copies of a lost hub stay its own. */
   readonly delayMs: number;
@@ -33,13 +33,13 @@ export interface AllocationInput {
   readonly nowMs: number;
 }
 
-/** Copies that may be on their way at a time, for balance and after a loss. */
+/** Copies that may be in transit at a time, for balance and after a loss. */
 export const MAX_MOVING = 4;
 
-/** Copies of a hub may differ by so many before one is moved. */
+/** Hubs may differ by this many copies before one is moved. */
 const SLACK = 1;
 
-/** One shard while it is placed. */
+/** One shard while it is being placed. */
 interface Placing {
   readonly index: PlacedIndex;
   readonly shard: number;
@@ -82,8 +82,8 @@ class Allocation {
   }
 
   /**
-   * An index that isn't in the table yet is at every hub, or the table was lost: it is placed once each shard was found, and
-   * where it was found. A hub that has dropped it must not be taken for one that has it.
+   * An index that isn't in the table is at every hub, or the table was lost. It is placed once each of its shards was found,
+   * on the hubs that have them: a hub that has dropped a shard must not count as a holder.
    */
   #isPlaceable(index: PlacedIndex): boolean {
     if (this.#input.before.copies[index.uuid] !== undefined) return true;
@@ -93,8 +93,8 @@ class Allocation {
   }
 
   /**
-   * Keeps the copies of hubs that live, and of lost ones for a while. Where none lives, hubs that have the shard whole step in: one
-   * whose copy was to move, or that came back late, still has it.
+   * Keeps the copies of live hubs, and those of lost hubs for a while. If no holder is live, other hubs with a whole copy
+   * become holders: for example one whose copy was to move away, or one that came back late.
    */
   #kept(index: PlacedIndex, shard: number): Placing {
     const before = this.#input.before.copies[index.uuid]?.[shard];
@@ -107,7 +107,7 @@ class Allocation {
     const kept = before.filter(isKept);
     if (kept.some((id) => this.#live.has(id))) return { index, shard, holders: kept };
     const found = this.#having(index.uuid, shard);
-    // The last place where a shard is stays named, so that its hub has it when it comes back.
+    // The last known holders stay in the table, so that they still hold the shard when they come back.
     return { index, shard, holders: found.length > 0 ? [...found, ...kept] : before.slice() };
   }
 
@@ -130,7 +130,10 @@ class Allocation {
     return this.#input.has(id, uuid, shard);
   }
 
-  /** Removes copies that are too many: first of lost hubs, then of those that don't have it yet, then of the fullest. */
+  /**
+   * Removes surplus copies: first those of lost hubs, then those of hubs that don't have it yet, then those of the fullest
+   * hubs.
+   */
   #trim({ index, shard, holders }: Placing): void {
     const rank = (id: string): number => (!this.#live.has(id) ? 2 : this.#has(id, index.uuid, shard) ? 0 : 1);
     while (holders.length > index.copies) {
@@ -146,11 +149,11 @@ class Allocation {
     }
   }
 
-  /** Gives a shard the copies that it lacks. One that nobody reads yet, as its index is new, isn't held up by others. */
+  /** Gives a shard its missing copies. The limit of copies in transit doesn't hold up shards of a new index. */
   #fill({ index, shard, holders }: Placing): void {
     if (holders.length >= index.copies) return;
     const isNew = this.#input.before.copies[index.uuid] === undefined;
-    // A shard of which no copy can be taken from anywhere isn't placed anew.
+    // A shard without any whole copy gets no new holders.
     const hasSource = isNew || this.#having(index.uuid, shard).length > 0;
     while (holders.length < index.copies && hasSource) {
       if (!isNew && this.#moving >= MAX_MOVING) return;
@@ -164,7 +167,7 @@ class Allocation {
     }
   }
 
-  /** Live hubs without a copy, the best first: of a zone without one, with few copies. */
+  /** Live hubs without a copy, best first: in a zone without a copy, with few copies of other shards. */
   #candidates(holders: readonly string[]): string[] {
     return [...this.#live.keys()]
       .filter((id) => !holders.includes(id))
@@ -183,7 +186,7 @@ class Allocation {
     return holders.filter((other) => other !== id && this.#all.get(other)?.zone === zone).length;
   }
 
-  /** Moves copies from the fullest hub to the emptiest one, as long as few are on their way. */
+  /** Moves copies from the fullest hub to the emptiest one, while few are in transit. */
   #balance(): void {
     while (this.#moving < MAX_MOVING) {
       const order = [...this.#load].toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
@@ -209,7 +212,7 @@ class Allocation {
     return undefined;
   }
 
-  /** Only what all holders have is moved, and never into a zone that has more of its copies. */
+  /** Moves only shards that all holders have, and never into a zone that has more copies of the shard. */
   #canMove({ index, shard, holders }: Placing, from: string, to: string): boolean {
     if (!holders.includes(from) || holders.includes(to)) return false;
     if (!holders.every((id) => this.#live.has(id) && this.#has(id, index.uuid, shard))) return false;

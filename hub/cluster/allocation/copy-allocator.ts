@@ -1,6 +1,6 @@
 /**
- * The duty of the hub that holds the lease: makes the table of copies, where all live hubs follow one, and lets
- * auto_expand_replicas follow the number of hubs.
+ * The duty of the hub that holds the lease: makes the table of copies if all live hubs follow one, and adapts
+ * auto_expand_replicas to the number of hubs.
  */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
@@ -26,7 +26,7 @@ import { CopyView } from "./copy-view.ts";
 
 const TICK_MS = 1_000;
 const DEFAULT_DELAY_MS = MINUTE_MS;
-/** Attribute of hubs that are lost together. */
+/** Attribute of hubs that fail together. */
 const ZONE = "zone";
 
 export interface CopyAllocatorOptions {
@@ -35,7 +35,7 @@ export interface CopyAllocatorOptions {
   readonly indices: () => readonly Pick<IndexMetadata, "name" | "uuid" | "settings">[];
   /** Changes the number of replicas of an index, by name. */
   readonly setReplicas: (name: string, replicas: number) => Promise<void>;
-  /** Returns whether an index was deleted, as the leader has it. */
+  /** Returns whether an index was deleted, according to the leader. */
   readonly isDeleted: (uuid: string) => Promise<boolean>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -74,23 +74,23 @@ export class CopyAllocator implements Component {
       const range = expansionOf(settings);
       if (range === undefined || live + away === 0) continue;
       const among = (hubs: number): number => Math.max(range.least, Math.min(range.most, hubs - 1));
-      // A hub that is lost or was stopped may be back soon: its copies are still its own, but it is given no others.
+      // A hub that is lost or was stopped may come back soon: it keeps its copies, but gets no others.
       const replicas = Math.max(among(live), Math.min(settings.numberOfReplicas, among(live + away)));
       if (replicas !== settings.numberOfReplicas) await setReplicas(name, replicas);
     }
   }
 
-  /** Makes the next table where something has changed. Throws journal_conflict where another hub has. */
+  /** Makes the next table if something has changed. Throws journal_conflict if another hub has changed the table. */
   async place(): Promise<void> {
     const { bucket, directory, indices, clock, log } = this.#options;
     const all = directory.all();
     const live = all.filter(({ record }) => record.state === "live");
     const shared = directory.shared(COPIES_KEY);
-    // Where no hub is live, this one is late itself, and no setting is known to be in force.
+    // If no hub is live, this one is late itself, and its settings may be outdated.
     if (live.length === 0 || live.some(({ record }) => record.places !== true)) return;
     const before = shared === undefined ? NO_COPIES : decodeCopies(shared.value);
     const members: CopyMember[] = all
-      // A hub that starts has nothing to offer yet, but what it has stays its own.
+      // A hub that starts has published nothing yet, but keeps its copies.
       .map(({ record: { id, attributes, lostMs, state } }) => ({
         id,
         zone: attributes[ZONE],
@@ -118,8 +118,8 @@ export class CopyAllocator implements Component {
   }
 
   /**
-   * Returns what the table has of indices that this hub doesn't know, or not yet: only what was deleted deliberately is left out.
-   * A shard that isn't in the table counts as one that nobody has dropped.
+   * Returns the table's entries of indices that this hub doesn't know (yet), without those that were deleted deliberately. A
+   * shard that isn't in the table counts as one that no hub has dropped.
    */
   async #unknown(before: CopyTable, known: ReadonlySet<string>): Promise<CopyTable["copies"]> {
     const kept: Record<string, CopyTable["copies"][string]> = {};
@@ -128,7 +128,7 @@ export class CopyAllocator implements Component {
     return kept;
   }
 
-  /** Returns when hubs of the table left: one that is started again soon keeps its copies. */
+  /** Returns when hubs of the table left: a hub that is restarted soon keeps its copies. */
   #left(before: CopyTable, known: ReadonlySet<string>): Record<string, number> {
     const named = new Set(Object.values(before.copies).flat(2));
     const gone = [...named].filter((id) => !known.has(id)).sort();

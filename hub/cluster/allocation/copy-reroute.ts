@@ -1,8 +1,8 @@
-/** Changes of the table of copies by hand: a copy is moved, made or not moved after all. The allocator keeps what fits. */
+/** Manual changes of the table of copies: move a copy, make one, or cancel a move. The allocator keeps what fits. */
 
 import type { CopyTable } from "./copy-table.ts";
 
-/** Why nothing is changed where copies aren't placed. */
+/** Why nothing is changed if copies aren't placed. */
 export const EVERYWHERE =
   "every hub has a copy of each shard (cluster.copies: all), or copies aren't placed yet: none can be moved, made or cancelled";
 
@@ -25,7 +25,7 @@ export interface RerouteInput {
 /** The table after a command, or why it can't be done. */
 export type Rerouted = { readonly copies: CopyTable["copies"] } | { readonly refusal: string };
 
-/** Returns what commands lead to, one after the other, and for each why it can't be done, or null. */
+/** Applies the commands one after the other. Returns the table, and for each command why it can't be done, or null. */
 export function rerouteAll(
   before: CopyTable["copies"],
   commands: readonly (RerouteCommand & { readonly wanted: number })[],
@@ -44,7 +44,7 @@ export function rerouteAll(
   return { copies, refusals };
 }
 
-/** Returns what a command leads to. Other hubs are to have the shard before one that goes is dropped. */
+/** Returns the result of a command. The other holders must have the shard before a copy is dropped. */
 export function reroute(command: RerouteCommand, input: RerouteInput): Rerouted {
   const { uuid, shard } = command;
   const holders = input.copies[uuid]?.[shard];
@@ -73,12 +73,12 @@ function changedHolders(
   const there = holders.filter((id) => live.has(id));
   if (there.length >= wanted)
     return `all ${wanted} copies of the shard have their nodes: set number_of_replicas higher, or move one`;
-  // A hub that is lost may have its copy back as long as one is missing.
+  // A lost hub may get its copy back as long as a copy is missing.
   const lost = holders.filter((id) => !live.has(id));
   return [...there, target, ...lost.slice(0, wanted - there.length - 1)];
 }
 
-/** A move ends where it began, as long as the copy is on its way. */
+/** Cancels a move while the copy is in transit. */
 function cancelled(
   node: string,
   holders: readonly string[],

@@ -21,11 +21,11 @@ export const NO_COPIES: CopyTable = { epoch: 0, copies: {} };
 
 /** What a hub has. */
 export interface HeldCopies {
-  /** Of its membership: what it published in an earlier session isn't true any more. */
+  /** Of its membership: what it published in an earlier session is no longer true. */
   readonly session: string;
-  /** Numbers of shards by uuid: they lack nothing. */
+  /** Numbers of its complete shards, by uuid of the index. */
   readonly shards: Readonly<Record<string, readonly number[]>>;
-  /** Those that can be searched, but lack documents: no copies are made of them, and others' aren't dropped for them. */
+  /** Shards that can be searched but lack documents: they are never copied, and no other copy is dropped for them. */
   readonly partial?: Readonly<Record<string, readonly number[]>>;
 }
 
@@ -52,7 +52,7 @@ export function encodeCopies({ epoch, copies, left = {} }: CopyTable): Uint8Arra
   return Buffer.from(JSON.stringify(stored));
 }
 
-/** Throws settings_invalid for the table of a later version. */
+/** Throws settings_invalid for a table of a later version. */
 export function decodeCopies(value: Uint8Array): CopyTable {
   const { v, epoch, hubs, copies, left } = JSON.parse(Buffer.from(value).toString()) as StoredTable;
   if (v !== 1)
@@ -76,7 +76,7 @@ export function decodeHeld(value: Uint8Array): HeldCopies {
   return JSON.parse(Buffer.from(value).toString()) as HeldCopies;
 }
 
-/** Returns whether a hub would publish the same again. */
+/** Returns whether a hub would publish the same data again. */
 export function sameHeld(a: HeldCopies, b: HeldCopies): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }

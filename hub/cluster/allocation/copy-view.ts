@@ -1,4 +1,4 @@
-/** What this hub sees of where copies are: the table, and what the live hubs have published. */
+/** This hub's view of the copies: the table, and what the live hubs have published. */
 
 import type { MemberDirectory } from "#hub/cluster/membership/member-directory.ts";
 import {
@@ -36,7 +36,7 @@ export class CopyView {
     return this.#directory.shared(COPIES_KEY) !== undefined;
   }
 
-  /** The table as this hub knows it; empty where each hub has a copy of every shard. */
+  /** The table as this hub knows it; empty if each hub has a copy of every shard. */
   table(): CopyTable {
     const shared = this.#directory.shared(COPIES_KEY);
     if (shared === undefined) return NO_COPIES;
@@ -45,12 +45,12 @@ export class CopyView {
     return this.#table.table;
   }
 
-  /** Returns the hubs that shall have a shard; undefined: all. */
+  /** Returns the hubs that should have a shard; undefined: all. */
   holders(uuid: string, shard: number): readonly string[] | undefined {
     return this.table().copies[uuid]?.[shard];
   }
 
-  /** Returns whether a hub lives and has published, since it joined, that it has a whole copy of a shard. */
+  /** Returns whether a hub is live and has published, since it joined, that it has a whole copy of a shard. */
   has(id: string, uuid: string, shard: number): boolean {
     return this.#heldBy(id).whole.get(uuid)?.has(shard) ?? false;
   }

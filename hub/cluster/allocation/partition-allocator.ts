@@ -1,4 +1,4 @@
-/** The duty of the hub that holds the lease: takes lost members out, and makes the table of partitions. */
+/** The duty of the hub that holds the lease: marks members as lost, and makes the table of partitions. */
 
 import type { MemberDirectory, ObservedMember } from "#hub/cluster/membership/member-directory.ts";
 import { encodeMember, memberKey, takesPartitions } from "#hub/cluster/membership/member-record.ts";
@@ -19,7 +19,7 @@ import {
 } from "./partition-table.ts";
 
 const TICK_MS = 500;
-/** A lost member is named by the health for this long; then it is forgotten. */
+/** The health report names a lost member for this long; then it is forgotten. */
 const FORGET_AFTER_MS = 7 * DAY_MS;
 
 export interface AllocatorOptions {
@@ -38,7 +38,7 @@ export class PartitionAllocator implements Component {
     this.#options = options;
   }
 
-  /** Makes a table at once where none fits. */
+  /** Makes a table at once if none fits. */
   async start(): Promise<void> {
     await this.#try();
     this.#running = this.#run();
@@ -71,7 +71,7 @@ export class PartitionAllocator implements Component {
     }
   }
 
-  /** Takes out members that stand still, and makes the next table where the members have changed. */
+  /** Marks members as lost that don't renew, and makes the next table if the members have changed. */
   async sweep(): Promise<void> {
     const { directory } = this.#options;
     for (const member of directory.all()) {
@@ -81,7 +81,7 @@ export class PartitionAllocator implements Component {
     await this.#makeTable();
   }
 
-  /** Fails with journal_conflict where the member renews in this very moment. */
+  /** Fails with journal_conflict if the member renews at the same moment. */
   async #takeOut({ record, revision }: ObservedMember): Promise<void> {
     const { bucket, directory, clock, log } = this.#options;
     const lost = encodeMember({ ...record, state: "lost", lostMs: clock.now() });

@@ -1,7 +1,7 @@
 /**
- * Follows the table of partitions: releases what this hub has lost, reports that, and takes up what it has gained once
- * every other member of the table has released too. So a partition has one owner at most, except for a hub that
- * stood still beyond its lease: that one is fenced by the cursors.
+ * Follows the table of partitions: releases what this hub has lost, reports that, and takes what it has gained once every
+ * other member of the table has released too. So a partition has at most one owner, except for a hub that paused beyond its
+ * lease: the cursors fence that one.
  */
 
 import type { MemberDirectory } from "#hub/cluster/membership/member-directory.ts";
@@ -18,14 +18,14 @@ import {
   partitionsOf,
 } from "./partition-table.ts";
 
-/** How often the state is looked at without a change. */
+/** How often the state is checked without a change. */
 const TICK_MS = 1_000;
 
 /** Who processes partitions. */
 export interface PartitionRunner {
   /** Processes these partitions and no others; resolves when the cursors of those given up are stored. */
   assign(partitions: ReadonlySet<number>): Promise<void>;
-  /** Stops writing at once, since others may have taken over; `assign` follows. */
+  /** Stops writing at once because others may have taken over; `assign` follows. */
   abandon(): void;
 }
 
@@ -43,7 +43,7 @@ export class PartitionOwner implements Component {
   readonly #abort = new AbortController();
   #runner: PartitionRunner | undefined;
   #owned: ReadonlySet<number> = NONE;
-  /** True after the membership was interrupted: what runs was abandoned. */
+  /** True after the membership was interrupted: the running work was abandoned. */
   #lapsed = false;
   #adopted = -1;
   #active = -1;
@@ -74,13 +74,13 @@ export class PartitionOwner implements Component {
     this.#runner = runner;
   }
 
-  /** Says that this hub takes partitions; they are assigned then. */
+  /** Publishes that this hub takes partitions, which are then assigned. */
   async start(): Promise<void> {
     await this.#try();
     this.#running = this.#run();
   }
 
-  /** Follows no table any more; the runner must be stopped next. */
+  /** Stops following the table; the runner must be stopped next. */
   async stop(): Promise<void> {
     this.#abort.abort();
     await this.#running;
@@ -116,7 +116,7 @@ export class PartitionOwner implements Component {
     if (!membership.isValid) return;
     await membership.accept(true);
     if (membership.session !== this.#session) {
-      // Whoever took this hub for dead has given its partitions away.
+      // A hub that considered this one dead has reassigned its partitions.
       [this.#session, this.#adopted, this.#active] = [membership.session, -1, -1];
     }
     const table = this.table();
@@ -128,7 +128,7 @@ export class PartitionOwner implements Component {
     await this.#report(table.epoch, table.epoch);
   }
 
-  /** Ends what was abandoned. */
+  /** Ends the abandoned work. */
   async #beginAnew(): Promise<void> {
     this.#lapsed = false; // a further interruption sets it again
     try {
@@ -156,7 +156,7 @@ export class PartitionOwner implements Component {
     return table.members.every(({ id, session }) => {
       if (id === membership.id) return true;
       const other = directory.get(id)?.record;
-      // Who left has released before; who is lost or joined again runs nothing of an earlier session.
+      // A member that left has released before; one that is lost or joined again runs nothing of an earlier session.
       if (other === undefined || other.state === "lost" || other.session !== session) return true;
       return other.adopted >= table.epoch;
     });

@@ -7,7 +7,7 @@ import { PARTITIONS } from "#proto/subjects.ts";
 
 export const PARTITIONS_KEY = "partitions";
 
-/** A member as the table means it: a hub that joined again is another one. */
+/** A member of the table: a hub that joined again is another member. */
 export interface TableMember {
   readonly id: string;
   readonly session: string;
@@ -16,7 +16,7 @@ export interface TableMember {
 export interface PartitionTable {
   readonly epoch: number;
   readonly members: readonly TableMember[];
-  /** By partition: place of its owner in `members`; -1 where there is no member. */
+  /** By partition: index of its owner in `members`; -1 without a member. */
   readonly owners: readonly number[];
 }
 
@@ -30,7 +30,7 @@ export function decodeTable(value: Uint8Array): PartitionTable {
   return JSON.parse(Buffer.from(value).toString()) as PartitionTable;
 }
 
-/** Returns the partitions of a member; none where the table knows it in another session. */
+/** Returns the partitions of a member; none if the table names another session of it. */
 export function partitionsOf(
   { members, owners }: PartitionTable,
   { id, session }: TableMember,
@@ -40,16 +40,16 @@ export function partitionsOf(
   return new Set(owners.flatMap((owner, partition) => (owner === place ? [partition] : [])));
 }
 
-/** Returns whether a table is of exactly these members, in any order. */
+/** Returns whether a table has exactly these members, in any order. */
 export function isTableOf({ members }: PartitionTable, wanted: readonly TableMember[]): boolean {
   const keys = new Set(members.map(keyOf));
   return keys.size === wanted.length && wanted.every((member) => keys.has(keyOf(member)));
 }
 
 /**
- * Returns the table that follows `before` for these members: partitions spread evenly (numbers differ by at most one),
- * and of those that can stay with their hub as many as possible do. `together`: one hub has all of them, the one that has
- * most. A pure function: whoever holds the duties makes the same table.
+ * Returns the table that follows `before` for these members. Spreads partitions evenly (numbers differ by at most one) and
+ * leaves as many as possible with their hub. `together`: one hub gets all of them, the one that has most. A pure function:
+ * every hub that holds the duties makes the same table.
  */
 export function nextTable(
   before: PartitionTable,
@@ -64,7 +64,7 @@ export function nextTable(
   return { epoch: before.epoch + 1, members: [...members], owners };
 }
 
-/** Returns how many partitions each member gets; those that have most get what doesn't divide. */
+/** Returns how many partitions each member gets; those that have most get the remainder. */
 function quotas(stay: readonly number[], ids: readonly string[], together: boolean): number[] {
   const kept = ids.map((_, place) => stay.filter((owner) => owner === place).length);
   const order = ids

@@ -1,6 +1,6 @@
 /**
- * Composable index templates, introduced in 7.8. Of the templates that match a new index only the one of the highest
- * priority applies. It is composed of component templates and overrides legacy templates.
+ * Composable index templates, introduced in 7.8. Only the matching template of the highest priority applies to a new index.
+ * It is composed of component templates and overrides legacy templates.
  */
 
 import { AppError } from "#proto/kit/errors.ts";

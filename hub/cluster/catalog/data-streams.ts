@@ -15,7 +15,7 @@ export const TIMESTAMP_FIELD = "@timestamp";
 /** Prefix of the names of backing indices. */
 const PREFIX = ".ds-";
 const GENERATION_DIGITS = 6;
-/** A name's 255 bytes less the prefix, the day and the generation. */
+/** The 255 bytes of a name, minus the prefix, the day and the generation. */
 const MAX_NAME_BYTES = 255 - `${PREFIX}-yyyy.MM.dd-`.length - 15;
 
 /** The properties that identify backing indices. */
@@ -48,7 +48,7 @@ export function isDataStream(indices: Iterable<Backing>, name: string): boolean 
   return false;
 }
 
-/** Throws index_name_invalid for names that an index may have and a stream may not. */
+/** Throws index_name_invalid for names that are allowed for an index but not for a stream. */
 export function checkStreamName(name: string): void {
   const bytes = Buffer.byteLength(name);
   if (name.startsWith(PREFIX)) refuse(name, `must not start with '${PREFIX}'`);
@@ -105,7 +105,7 @@ export interface StreamWrite {
 }
 
 /**
- * Throws request_invalid for writes that a stream doesn't allow: its name accepts only new documents, its indices
+ * Throws request_invalid for writes that a stream doesn't allow. Its name accepts only new documents; its indices accept
  * only changes with the sequence number of the document.
  */
 export function checkStreamWrite(index: Backing, { index: given, kind, ifSeqNo }: StreamWrite): void {

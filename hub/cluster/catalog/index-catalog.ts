@@ -39,7 +39,7 @@ export interface CatalogOptions {
   readonly defaultShards?: number;
 }
 
-/** Uuids remembered as read from the bucket; beyond it they are read once more. */
+/** Maximum of uuids remembered as read from the bucket; others are read again. */
 const CAUGHT_UP_LIMIT = 1_000;
 
 /** An empty definition. */
@@ -73,7 +73,7 @@ export class IndexCatalog implements Component {
     return this.#store.stop();
   }
 
-  /** Calls `listener` after each change: with the index as it is now, or undefined when the index of `uuid` is gone. */
+  /** Calls `listener` after each change: with the current index, or undefined when the index of `uuid` is gone. */
   onChange(listener: (index: IndexMetadata | undefined, uuid: string) => void): void {
     this.#store.onChange(listener);
   }
@@ -91,10 +91,10 @@ export class IndexCatalog implements Component {
   }
 
   /**
-   * Makes this copy as new as a message of the log: returns undefined where the index of `uuid` is known with version
-   * `mappingVersion` of its mapping or a later one, otherwise the reading of the bucket. Another hub may have changed the
-   * metadata, and its messages may arrive before the watch reports the change. The promise rejects with unavailable or
-   * timeout; it resolves also where the index is gone.
+   * Makes this copy as new as a message of the log. Returns undefined if the index of `uuid` is known with version
+   * `mappingVersion` of its mapping or a later one, otherwise the promise of a read of the bucket: messages of a hub that
+   * changed the metadata may arrive before the watch reports the change. The promise rejects with unavailable or timeout; it
+   * also resolves if the index is gone.
    */
   catchUp(uuid: string, mappingVersion: number): Promise<void> | undefined {
     const index = this.#store.byUuid(uuid);
@@ -108,7 +108,7 @@ export class IndexCatalog implements Component {
     return resolveIndices(this.#store.indices, expression, options);
   }
 
-  /** Throws index_name_invalid if no write could ever go to `name`. */
+  /** Throws index_name_invalid if `name` can never receive writes. */
   checkName(name: string): void {
     if (this.get(name) === undefined && !isAlias(this.#indices(), name)) checkIndexName(decodeDateMath(name));
   }
@@ -167,8 +167,8 @@ export class IndexCatalog implements Component {
   }
 
   /**
-   * Returns the settings of the index that receives writes to `name`, or with which it would be created; {} if it
-   * can't be.
+   * Returns the settings of the index that receives writes to `name`, or those with which it would be created; {} if it
+   * can't be created.
    */
   settingsFor(rawName: string): Readonly<JsonObject> {
     try {
@@ -198,7 +198,7 @@ export class IndexCatalog implements Component {
     for (const name of names) await this.#store.delete(name, this.#options.now());
   }
 
-  /** Reads an index from the bucket, where another hub may have changed it a moment ago. */
+  /** Reads an index from the bucket because another hub may just have changed it. */
   reload(name: string): Promise<void> {
     return this.#store.reload(name);
   }
@@ -213,7 +213,7 @@ export class IndexCatalog implements Component {
     await this.change(name, (index) => ({ ...index, settings: changeSettings(index, changes) }));
   }
 
-  /** Lets an index have as many replicas as its range means now, unless the range was ended meanwhile. */
+  /** Sets the number of replicas that an index's range means now, unless the range was removed meanwhile. */
   async expand(name: string, replicas: number): Promise<void> {
     await this.change(name, (index) => ({ ...index, settings: expandTo(index.settings, replicas) }));
   }
@@ -274,7 +274,7 @@ export class IndexCatalog implements Component {
     return true;
   }
 
-  /** Returns whether the index of `uuid` was deleted deliberately, as the leader has it. Throws unavailable or timeout. */
+  /** Returns whether the index of `uuid` was deleted deliberately, according to the leader. Throws unavailable or timeout. */
   isDeleted(uuid: string): Promise<boolean> {
     return this.#store.isDeleted(uuid);
   }

@@ -11,7 +11,7 @@ export interface AliasOptions {
   readonly index_routing?: string;
   readonly search_routing?: string;
   readonly is_write_index?: boolean;
-  /** From 7.7 on: wildcards that don't ask for hidden names pass it by. */
+  /** From 7.7 on: wildcards skip it unless they include hidden names. */
   readonly is_hidden?: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface IndexSettings {
 /** An index. Immutable: a change creates a new object. */
 export interface IndexMetadata {
   readonly name: string;
-  /** 22 characters base64url; unique for each index that a name has stood for. */
+  /** 22 characters base64url; differs for each index that ever had the name. */
   readonly uuid: string;
   readonly state: "open" | "close";
   readonly settings: IndexSettings;
@@ -135,7 +135,7 @@ export const TEMPLATE_PREFIX = "template/";
 /** For composable templates. */
 export const COMPOSABLE_PREFIX = "composable/";
 export const COMPONENT_PREFIX = "component/";
-/** Marks a deliberate deletion, so that a copy left on some disk is not taken for a lost index. */
+/** Marks a deliberate deletion, so that a copy left on a disk is not mistaken for a lost index. */
 export const DELETED_PREFIX = "deleted/";
 
 /** Returns the key of an index. */

@@ -3,16 +3,16 @@
 import { AppError } from "#proto/kit/errors.ts";
 import { indexKey } from "./index-metadata.ts";
 
-/** Characters no index name may hold, except ':', which 6.5 still accepts. */
+/** Characters that an index name must not contain; ':' is not among them because 6.5 accepts it. */
 const FORBIDDEN = ["\\", "/", "*", "?", '"', "<", ">", "|", " ", ","];
 
 /** Prefix of the names of the hub's own indices. */
 export const INTERNAL_PREFIX = ".tailrace-";
 
-/** Index of the results of tasks, which has the name that clients of 6.5 read. */
+/** Index of task results, under the name that clients of 6.5 read. */
 export const TASKS_INDEX = ".tasks";
 
-/** Returns whether an index is the hub's own: administrators alone may read it. */
+/** Returns whether an index is the hub's own: only administrators may read it. */
 export function isInternal(name: string): boolean {
   return name.startsWith(INTERNAL_PREFIX) || name === TASKS_INDEX;
 }
@@ -186,7 +186,7 @@ function wildcardNames(
   ];
 }
 
-/** Replaces a date-math name `<logs-{now/d}>` or `<logs-{now/d{yyyy.MM.dd}}>` by the name it means today (UTC). */
+/** Replaces a date-math name `<logs-{now/d}>` or `<logs-{now/d{yyyy.MM.dd}}>` by its current name (UTC). */
 export function decodeDateMath(name: string, now: Date = new Date()): string {
   if (!name.startsWith("<") || !name.endsWith(">")) return name;
   return name

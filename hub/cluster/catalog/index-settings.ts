@@ -27,22 +27,20 @@ export function checkShardCounts(shards: unknown, replicas: unknown): void {
   checkCount("number_of_replicas", replicas, 0);
 }
 
-/** Throws settings_invalid for settings of a template of which no index could be made, or that would have no effect there. */
+/** Throws settings_invalid for settings of a template that no index could have, or that would have no effect there. */
 export function checkTemplateSettings(settings: Readonly<JsonObject>): void {
   checkShardCounts(settings["number_of_shards"], settings["number_of_replicas"]);
   readExpansion(settings[EXPANSION]);
   checkLifecycleSettings(settings);
 }
 
-/** How many replicas an index shall have, both inclusive; `most` may be infinite. */
+/** Range of the number of replicas, both ends inclusive; `most` may be infinite. */
 export interface Expansion {
   readonly least: number;
   readonly most: number;
 }
 
-/**
- * Reads `auto_expand_replicas`: "0-1", "1-all"; undefined where it is off ("false"). Throws settings_invalid.
- */
+/** Reads `auto_expand_replicas`: "0-1", "1-all"; undefined if it is off ("false"). Throws settings_invalid. */
 export function readExpansion(value: unknown): Expansion | undefined {
   if (value === undefined || value === null || value === false || value === "false") return undefined;
   const text = typeof value === "string" ? value : JSON.stringify(value);
@@ -55,7 +53,7 @@ export function readExpansion(value: unknown): Expansion | undefined {
   );
 }
 
-/** Returns the range of an index that expands; undefined also for what earlier versions stored, which was any value. */
+/** Returns the range of an index that expands; undefined also for invalid values, which earlier versions stored. */
 export function expansionOf({ raw }: Pick<IndexSettings, "raw">): Expansion | undefined {
   try {
     return readExpansion(raw[EXPANSION]);
@@ -65,8 +63,8 @@ export function expansionOf({ raw }: Pick<IndexSettings, "raw">): Expansion | un
 }
 
 /**
- * Returns the settings of an index after `changes` (dotted, without "index."; null removes). A number of replicas ends a range
- * that isn't given with it: else the range would set another number. Throws settings_invalid.
+ * Returns the settings of an index after `changes` (dotted, without "index."; null removes). A number of replicas removes a
+ * range that isn't given with it: otherwise the range would set another number. Throws settings_invalid.
  */
 export function changeSettings(
   index: IndexMetadata,
@@ -102,7 +100,7 @@ export function changeSettings(
   };
 }
 
-/** Returns the settings of an index whose range of replicas means `replicas` now; as they are where it has no range. */
+/** Returns the settings of an index whose range of replicas now means `replicas`; unchanged settings if it has no range. */
 export function expandTo(settings: IndexSettings, replicas: number): IndexSettings {
   return expansionOf(settings) === undefined ? settings : { ...settings, numberOfReplicas: replicas };
 }

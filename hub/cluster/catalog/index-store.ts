@@ -1,6 +1,6 @@
 /**
- * Storage of index metadata. The bucket `indices` is authoritative and changed by compare-and-set; a watch keeps this
- * hub's copy up to date. Reads use the copy, which holds a change as soon as the change resolves.
+ * Storage of index metadata. The bucket `indices` is authoritative and changed by compare-and-set; a watch keeps this hub's
+ * copy up to date. Reads use the copy, which contains a change as soon as its promise resolves.
  */
 
 import { toAppError } from "#proto/kit/errors.ts";
@@ -67,7 +67,7 @@ export class IndexStore implements Component {
     await this.#following;
   }
 
-  /** Calls `listener` after each change: with the index as it is now, or undefined when the index of `uuid` is gone. */
+  /** Calls `listener` after each change: with the current index, or undefined when the index of `uuid` is gone. */
   onChange(listener: (index: IndexMetadata | undefined, uuid: string) => void): void {
     this.#listeners.add(listener);
   }
@@ -76,7 +76,7 @@ export class IndexStore implements Component {
     return this.#byUuid.get(uuid);
   }
 
-  /** Stores a new index. Throws journal_conflict if its name is taken; the copy then holds the other index. */
+  /** Stores a new index. Throws journal_conflict if its name is in use; the copy then contains the other index. */
   async add(index: IndexMetadata): Promise<IndexMetadata> {
     const { name } = index;
     try {
@@ -106,7 +106,7 @@ export class IndexStore implements Component {
     if (known !== undefined) return this.reload(known.name);
     if (await this.isDeleted(uuid)) return;
     const names = (await this.#bucket.keys(INDEX_PREFIX)).map((key) => nameIn(key, INDEX_PREFIX)!);
-    // A new index has a new name nearly always; otherwise it replaced one of the same name.
+    // A new index nearly always has a new name; otherwise it replaced one of the same name.
     const [others, fresh] = [
       names.filter((name) => this.#indices.has(name)),
       names.filter((name) => !this.#indices.has(name)),
@@ -140,7 +140,7 @@ export class IndexStore implements Component {
     }
   }
 
-  /** Reads one index from the bucket, whose last change may not have arrived yet. */
+  /** Reads one index from the bucket because its last change may not have arrived here yet. */
   async reload(name: string): Promise<void> {
     const entry = await this.#bucket.get(indexKey(name));
     if (entry === null) this.#drop(name);

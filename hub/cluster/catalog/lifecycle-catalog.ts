@@ -26,19 +26,19 @@ export interface StoredPolicy {
 
 /** A step of an index that failed and is tried again. */
 export interface LifecycleFault {
-  /** Of the index: another one of its name has no fault. */
+  /** Of the index: another index of the same name has no fault. */
   readonly uuid: string;
   readonly step: string;
   readonly reason: string;
 }
 
-/** What the interfaces may do with policies. */
+/** What the APIs may do with policies. */
 export interface LifecyclePolicies {
   all(): Readonly<Record<string, StoredPolicy>>;
   get(name: string): StoredPolicy | undefined;
   /** Throws parsing, request_invalid. */
   put(name: string, policy: JsonObject): Promise<void>;
-  /** Throws request_invalid where an index uses it, not_found. */
+  /** Throws request_invalid if an index uses it, not_found. */
   delete(name: string): Promise<void>;
   readonly isStopped: boolean;
   setStopped(isStopped: boolean): Promise<void>;

@@ -9,7 +9,7 @@ import { parseDuration } from "#proto/kit/units.ts";
 import { encodeName, type IndexMetadata } from "./index-metadata.ts";
 import { parseConditions, type RolloverCondition } from "./rollover.ts";
 
-/** In the order in which an index goes through them, each with its actions. */
+/** In the order in which an index passes through them, each with its actions. */
 const PHASES: Readonly<Record<string, readonly string[]>> = {
   hot: [
     "set_priority",
@@ -35,7 +35,7 @@ const PHASES: Readonly<Record<string, readonly string[]>> = {
   frozen: ["unfollow", "searchable_snapshot"],
   delete: ["wait_for_snapshot", "delete"],
 };
-/** Actions of the hot phase that an index takes only after its rollover. */
+/** Actions of the hot phase that run only after the rollover of the index. */
 const AFTER_ROLLOVER = ["readonly", "downsample", "shrink", "forcemerge", "searchable_snapshot"];
 
 /** Actions that are accepted and do nothing, with the reason. */
@@ -53,7 +53,7 @@ export const UNUSED_ACTIONS: Readonly<Record<string, string>> = {
 
 /** Largest policy, characters of JSON. */
 const MAX_POLICY_LENGTH = 64 * 1024;
-/** Longest name, bytes, and what it may take in a key of the bucket. */
+/** Longest name, bytes, and its longest encoded form in a key of the bucket. */
 const MAX_NAME_BYTES = 255;
 const MAX_KEY_LENGTH = 480;
 
@@ -126,7 +126,7 @@ function segmentsOf(json: JsonObject): number {
   throw refuse("[max_num_segments] must be a positive integer");
 }
 
-/** Without a unit only 0 is an age: 30 would be milliseconds, where days are meant. */
+/** Without a unit only 0 is accepted: 30 would mean milliseconds, but days are intended. */
 function ageOf(phase: string, value: unknown): number {
   if (value === undefined || value === null || value === 0) return 0;
   const given = typeof value === "string" ? value : JSON.stringify(value);
@@ -195,8 +195,8 @@ export const LIFECYCLE_SETTINGS = ["name", "rollover_alias", "origination_date",
 );
 
 /**
- * Throws settings_invalid for values that these settings can't have. For what is given in a request: templates and indices
- * of earlier versions may hold any, and still work.
+ * Throws settings_invalid for values that these settings can't have. Only for values of a request: templates and indices of
+ * earlier versions may have any value, and still work.
  */
 export function checkLifecycleSettings(settings: Readonly<JsonObject>): void {
   const [name, alias, date, complete] = LIFECYCLE_SETTINGS.map((key) => settings[key] ?? undefined);

@@ -1,10 +1,10 @@
 /**
- * Where an index is in its lifecycle, and what is due. Nothing is read or changed here: the interface shows the result,
- * the hub that has the duties carries it out.
+ * Computes where an index is in its lifecycle, and what is due. It reads and changes nothing: the API shows the result, and
+ * the hub that holds the duties carries it out.
  *
  * The age of an index counts from its `origination_date`; else from its rollover, which is the creation of the next
- * generation; else, where its policy has no rollover, from its creation. An index that a policy rolls over has no age
- * until then.
+ * generation; else, if its policy has no rollover, from its creation. An index that its policy rolls over has no age before
+ * its rollover.
  */
 
 import { toAppError } from "#proto/kit/errors.ts";
@@ -15,19 +15,19 @@ import type { StoredPolicy } from "./lifecycle-catalog.ts";
 import { type LifecyclePhase, parsePolicy, policyName } from "./lifecycle-policy.ts";
 import { type RolloverCondition, rolloverAlias } from "./rollover.ts";
 
-/** What an index is due for. A deletion is due alone. */
+/** The actions that are due. A deletion is never due together with others. */
 export type DueStep =
   | { readonly kind: "rollover"; readonly alias: string; readonly conditions: readonly RolloverCondition[] }
   | { readonly kind: "readonly" }
   | { readonly kind: "forcemerge"; readonly maxSegments: number }
   | { readonly kind: "delete" };
 
-/** The place of an index in its policy. */
+/** The position of an index in its policy. */
 export interface LifecycleState {
   readonly policy: string;
-  /** From when its age counts, ms since 1970; undefined: it has none yet. */
+  /** The time from which its age counts, ms since 1970; undefined: it has no age yet. */
   readonly sinceMs: number | undefined;
-  /** When it was rolled over, as far as is known. */
+  /** When it was rolled over, if known. */
   readonly rolledOverMs: number | undefined;
   /** "new" before the first phase. */
   readonly phase: string;
@@ -38,7 +38,7 @@ export interface LifecycleState {
   readonly due: readonly DueStep[];
 }
 
-/** Which indices receive writes, and which follow others. Of one moment. */
+/** Which indices receive writes, and which follow others, at one moment. */
 export class IndexRelations {
   readonly #streams = new Map<string, IndexMetadata[]>();
   readonly #aliases = new Map<string, IndexMetadata[]>();
@@ -62,7 +62,7 @@ export class IndexRelations {
     return this.#streams.get(stream)?.at(-1);
   }
 
-  /** Returns the index that an alias writes to; undefined where there is none or no single one. */
+  /** Returns the index that an alias writes to; undefined if there is none or no single one. */
   writeIndexOf(alias: string): IndexMetadata | undefined {
     try {
       return writeIndexOf(this.#aliases.get(alias) ?? [], alias);
@@ -71,7 +71,7 @@ export class IndexRelations {
     }
   }
 
-  /** Returns the index after this one: in its stream the next, behind its rollover alias the one written to. */
+  /** Returns the successor of an index: the next one in its stream, or the write index of its rollover alias. */
   successorOf(index: IndexMetadata): IndexMetadata | undefined {
     const { dataStream } = index;
     if (dataStream !== undefined) {
@@ -133,8 +133,8 @@ function missing(policy: string) {
 }
 
 /**
- * An index that is written to again, since those after it are gone, has not been rolled over. One that was made after its
- * successor, as a restored or imported one, counts from its own creation.
+ * An index that is written to again because its successors are gone has not been rolled over. One that was made after its
+ * successor, such as a restored or imported one, counts from its own creation.
  */
 function rolloverTime(
   index: IndexMetadata,
@@ -210,7 +210,7 @@ function duringLife(
   reached: readonly LifecyclePhase[],
   written: string | undefined,
 ): DueStep[] {
-  // The index that is written to isn't blocked.
+  // The write index isn't blocked.
   const isBlocked = written !== undefined || String(index.settings.raw["blocks.write"]) === "true";
   const blocks = !isBlocked && reached.some(({ isReadOnly }) => isReadOnly);
   const maxSegments = reached.findLast((phase) => phase.maxSegments !== undefined)?.maxSegments;

@@ -52,7 +52,7 @@ export function newIndex({
       : definitionOf(dataStream ?? name, templates, definition, dataStream);
   const { number_of_shards, number_of_replicas, creation_date: _, ...given } = settings;
   checkShardCounts(number_of_shards, number_of_replicas);
-  // Templates of earlier versions may hold any value, and still make indices.
+  // Templates of earlier versions may have any value, and still make indices.
   readExpansion(definition.settings["auto_expand_replicas"]);
   const isInternal = name.startsWith(INTERNAL_PREFIX);
   const raw = dataStream === undefined ? given : { ...given, hidden: true };
@@ -95,8 +95,8 @@ export function streamTemplateFor(name: string, { templates }: TemplateSet): Nam
 }
 
 /**
- * The fields of pipeline events, which a composable template needn't define since pages and alerts rely on them. The
- * template's own rules win.
+ * The fields of pipeline events, on which pages and alerts rely. A composable template needn't define them. The template's
+ * own rules win.
  */
 function defaultsOf(name: string): IndexDefinition {
   const { index_patterns: patterns, settings, mappings } = EVENT_TEMPLATE;

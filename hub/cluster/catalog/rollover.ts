@@ -1,7 +1,7 @@
 /**
- * Rollover: an alias or a data stream gets a new index to write to. `_rollover` and lifecycle policies share the
- * conditions and the steps. The steps can be repeated: a rollover that ended half-way leaves a new index without the
- * alias, and the alias at the index before.
+ * Rollover: an alias or a data stream gets a new index to write to. `_rollover` and lifecycle policies share the conditions
+ * and the steps. The steps can be repeated: an interrupted rollover leaves a new index without the alias, and the alias at
+ * the previous index.
  */
 
 import { AppError } from "#proto/kit/errors.ts";
@@ -12,10 +12,10 @@ import { backingIndices } from "./data-streams.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
 import type { IndexDefinition } from "./templates.ts";
 
-/** Digits that made numbers of indices have. */
+/** Digits of the number in a generated index name. */
 const DIGITS = 6;
 
-/** The documents of an index and the disk that they take. */
+/** The documents of an index and the disk space that they use. */
 export interface IndexSize {
   readonly docs: number;
   readonly bytes: number;
@@ -25,7 +25,7 @@ export interface IndexSize {
 
 /** One condition of a rollover: with `max_` it makes the rollover due, with `min_` it holds the rollover back. */
 export interface RolloverCondition {
-  /** As answers name it: "[max_docs: 5]". */
+  /** Its name in responses: "[max_docs: 5]". */
   readonly label: string;
   readonly holdsBack: boolean;
   isMet(ageMs: number, size: IndexSize): boolean;
@@ -42,8 +42,8 @@ export interface RolloverIndices {
 }
 
 /**
- * Returns the size of an index with these shards. An index without documents has no size, whatever its files take. What
- * isn't committed yet has no files; a document takes at least a byte.
+ * Returns the size of an index with these shards. An index without documents has size 0, whatever its files use. Uncommitted
+ * documents have no files; a document counts at least one byte.
  */
 export function sizeOfShards(
   shards: readonly { readonly docs: number; readonly bytes: number }[],
@@ -90,14 +90,14 @@ function testOf(what: string, value: unknown, label: string): RolloverCondition[
   }
 }
 
-/** Returns whether a rollover is due: all `min_` conditions and, where there are any, one of `max_` are met. */
+/** Returns whether a rollover is due: all `min_` conditions and, if there are any, one `max_` condition are met. */
 export function isRolloverDue(results: readonly (readonly [RolloverCondition, boolean])[]): boolean {
   const due = results.filter(([{ holdsBack }]) => !holdsBack);
   const isFree = results.every(([{ holdsBack }, isMet]) => isMet || !holdsBack);
   return isFree && (due.length === 0 || due.some(([, isMet]) => isMet));
 }
 
-/** The index that a name is written to, and the stream if the name is one's. */
+/** The write index of a name, and the stream if the name is a stream's. */
 export interface RolloverSource {
   readonly index: IndexMetadata;
   readonly isStream: boolean;
@@ -152,8 +152,8 @@ export async function rollOver(
 }
 
 /**
- * Gives `alias` its next index by templates and returns its name. The new index of a rollover that ended before the alias
- * was moved is taken: it has no documents and names the alias. Throws what creating an index throws.
+ * Gives `alias` its next index by templates and returns its name. Reuses the new index of a rollover that ended before the
+ * alias was moved: it has no documents and names the alias. Throws what creating an index throws.
  */
 export async function rollOnward(
   indices: RolloverIndices,
@@ -177,8 +177,8 @@ export function rolloverAlias({ settings }: Pick<IndexMetadata, "settings">): st
 }
 
 /**
- * Lets `alias` write to `target`, which exists. An alias with a named write index keeps the index before for searches;
- * false names it too, since a move that ended half-way leaves it so.
+ * Lets `alias` write to `target`, which exists. An alias with a named write index keeps the previous index for searches.
+ * `false` counts as named too, because an interrupted move leaves it so.
  */
 async function moveAlias(
   indices: RolloverIndices,

@@ -155,7 +155,7 @@ export class NamedRecords<T> {
     }
   }
 
-  /** Reads one record from the bucket, whose last change may not have arrived yet. */
+  /** Reads one record from the bucket because its last change may not have arrived here yet. */
   async reload(name: string): Promise<void> {
     const entry = await this.#bucket.get(this.#prefix + encodeName(name));
     if (entry === null) this.#records.delete(name);

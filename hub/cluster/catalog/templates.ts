@@ -1,4 +1,4 @@
-/** Index templates: what a new index gets by its name. */
+/** Index templates: the definition that a new index gets by its name. */
 
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { AliasOptions } from "./index-metadata.ts";
@@ -25,13 +25,13 @@ const keyword = { type: "keyword", ignore_above: 1024 };
 const long = { type: "long" };
 
 /**
- * Built in, below every other template: events of the pipeline. `message` is full text; all other text is a keyword,
- * as filters and aggregations need it.
+ * Built in, below every other template: events of the pipeline. `message` is full text; all other text is a keyword, which
+ * filters and aggregations need.
  */
 export const EVENT_TEMPLATE: IndexTemplate = {
   index_patterns: ["logs-*"],
   order: -1,
-  // Where hubs don't each have a copy of every shard, the lines of one that dies are searched at another.
+  // If not every hub has a copy of every shard, the lines of a dead hub are searched at another hub.
   settings: { number_of_shards: 1, number_of_replicas: 0, [EXPANSION]: "0-1" },
   mappings: {
     dynamic_templates: [
@@ -84,8 +84,8 @@ export function overlaySettings(a: Readonly<JsonObject>, b: Readonly<JsonObject>
 }
 
 /**
- * Returns `a` overridden by `b`: objects merge, the dynamic templates of `b` come first and override those of the same name, all
- * else is replaced.
+ * Returns `a` overridden by `b`: objects merge, the dynamic templates of `b` come first and override those of the same name;
+ * everything else is replaced.
  */
 function mergeDeep(a: JsonObject, b: JsonObject): JsonObject {
   const result: JsonObject = { ...a };
@@ -102,7 +102,7 @@ function mergeDeep(a: JsonObject, b: JsonObject): JsonObject {
   return result;
 }
 
-/** Merges lists of objects of one key each, which is the name of what it holds. */
+/** Merges lists of objects of one key each: the key is the name of the entry. */
 function mergeNamed(below: readonly unknown[], above: readonly unknown[]): unknown[] {
   const nameOf = (entry: unknown): unknown => (isObject(entry) ? Object.keys(entry)[0] : entry);
   const byName = new Map(above.map((entry) => [nameOf(entry), entry]));

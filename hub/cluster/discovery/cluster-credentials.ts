@@ -1,7 +1,7 @@
 /**
- * What the hubs of a cluster derive from `cluster.secret`: a certificate authority, whose certificates they show each
- * other, and the password of the hubs at their nats-servers. Only who has the secret can issue a certificate that the
- * others accept. Certificates: RFC 5280, with Ed25519 keys (RFC 8410).
+ * The hubs of a cluster derive from `cluster.secret` a certificate authority, whose certificates they show each other, and
+ * the password of the hubs at their nats-servers. Only a holder of the secret can issue a certificate that the others
+ * accept. Certificates: RFC 5280, with Ed25519 keys (RFC 8410).
  */
 
 import {
@@ -18,7 +18,7 @@ import {
 import { isIP } from "node:net";
 import { bits, integer, isTrue, objectId, octets, sequence, set, tagged, text, time } from "./der.ts";
 
-/** A shorter secret could be guessed from the authority's public key, which anybody can read who connects. */
+/** A shorter secret could be guessed from the authority's public key, which any client that connects can read. */
 export const SHORTEST_SECRET = 32;
 
 /** Makes guessing slow as well: 2^15 rounds over 8 KiB take 0.1 s. */
@@ -26,7 +26,7 @@ const SCRYPT = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 ** 2 };
 const SALT = "tailrace cluster secret, version 1";
 const KEY_BYTES = 32;
 
-/** The same on all hubs; clocks have no part in who is a member. */
+/** The same on all hubs: membership must not depend on clocks. */
 const VALID = { from: "200101000000Z", to: "99991231235959Z" };
 const ED25519 = "1.3.101.112";
 const ID = {

@@ -27,9 +27,9 @@ import { checkOwnSeed } from "./own-seed.ts";
 /** Pause between rounds while this hub waits for others, and afterwards. */
 const WAITING_EVERY_MS = 500;
 const RUNNING_EVERY_MS = 10_000;
-/** A hub without a store waits this long for the others; then it ends, and whatever supervises it starts it again. */
+/** A hub without a store waits this long for the others; then it exits, and its supervisor restarts it. */
 const FORM_TIMEOUT_MS = 120_000;
-/** How often the log names the hubs that are waited for. */
+/** How often the log names the hubs that this one waits for. */
 const NAMED_EVERY_MS = 10_000;
 
 export interface DiscoveryOptions {
@@ -43,7 +43,7 @@ export interface DiscoveryOptions {
   readonly cluster: string;
   /** Returns the UUID of the cluster that the data folder belongs to; empty: none yet. */
   readonly id: () => string;
-  /** The same where the folder holds the log of a single hub, which becomes the cluster's; else empty. */
+  /** The same if the folder has the log of a single hub, which becomes the cluster's; else empty. */
   readonly grows: string;
   readonly release: string;
   readonly certificate: ClusterCertificate;
@@ -62,7 +62,7 @@ export class Discovery implements Component {
   /** Entries of the seeds that are this hub itself. */
   readonly #own = new Set<string>();
   #allAnswered = false;
-  /** This process's part of the store works. */
+  /** True while this process's part of the store works. */
   #led = false;
   #following: Promise<void> = Promise.resolve();
 
@@ -80,7 +80,7 @@ export class Discovery implements Component {
       const port = this.#own.has(key) ? routePort : (this.#formation.routePorts[key] ?? routePort);
       return addressText({ host: seed.host, port });
     });
-    // Their number is that of the servers that a store is founded by.
+    // Their number equals the number of founding servers.
     return this.#own.size > 0
       ? known
       : [...known, addressText({ host: reachableHost(host), port: routePort })];
@@ -91,7 +91,7 @@ export class Discovery implements Component {
     return this.#options.seeds.length + (this.#own.size > 0 ? 0 : 1);
   }
 
-  /** Whether the store gets the log of a single hub, and isn't known to have it yet. Valid after `untilFormed`. */
+  /** True if the store is to get the log of a single hub and isn't known to have it yet. Valid after `untilFormed`. */
   get isGrowing(): boolean {
     return this.#formation.store === "founding" && this.#formation.grows !== "";
   }
@@ -108,8 +108,8 @@ export class Discovery implements Component {
   }
 
   /**
-   * Resolves when this hub may start its part of the store. Throws settings_invalid where another hub contradicts it,
-   * unavailable where the others aren't found in time, and the reason of `signal`, which ends the wait.
+   * Resolves when this hub may start its part of the store. Throws settings_invalid if another hub contradicts it,
+   * unavailable if the others aren't found in time, and the reason of `signal`, which ends the wait.
    */
   async untilFormed(signal?: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
@@ -139,13 +139,16 @@ export class Discovery implements Component {
     }
   }
 
-  /** Throws settings_invalid where the seeds don't name this hub once: the routes to it would fail. */
+  /** Throws settings_invalid unless the seeds name this hub exactly once: the routes to it would fail. */
   #checkOwnSeed(signal: AbortSignal): Promise<void> {
     const { seeds, host, port, certificate } = this.#options;
     return checkOwnSeed({ seeds, own: { host, port }, certificate, signal });
   }
 
-  /** Remembers that the store works, and removes one that it was grown from. From now on calls `onChange` when the addresses of routes change. */
+  /**
+   * Records that the store works, and removes the single hub's store that it was grown from. From now on calls `onChange`
+   * when the addresses of routes change.
+   */
   formed(onChange: () => void): void {
     if (this.#formation.store !== "formed") this.#save({ ...this.#formation, store: "formed" });
     if (this.#formation.grows !== "") this.#removeOwnStore();
@@ -153,7 +156,7 @@ export class Discovery implements Component {
     this.#following = this.#follow(onChange);
   }
 
-  /** What can't be removed takes up space, and is tried again at the next start. */
+  /** A store that can't be removed only uses disk space; the next start tries again. */
   #removeOwnStore(): void {
     try {
       removeOwnStore(this.#options.folder);
@@ -162,7 +165,7 @@ export class Discovery implements Component {
     }
   }
 
-  /** A round that fails, as on a full disk, is repeated by the next one. */
+  /** A round that fails, for example on a full disk, is repeated by the next one. */
   async #follow(onChange: () => void): Promise<void> {
     const { clock, log } = this.#options;
     const { signal } = this.#stop;
@@ -258,14 +261,14 @@ export class Discovery implements Component {
     return { version: 1, process, node, cluster, id: id(), release, routePort, size, store, led, grows };
   }
 
-  /** True once it is known whether the seeds name this hub. */
+  /** True once this hub knows whether the seeds name it. */
   get #isComplete(): boolean {
     return this.#own.size > 0 || this.#allAnswered;
   }
 
   #save(formation: Formation): void {
     writeFormation(this.#options.folder, formation);
-    this.#formation = formation; // only what is kept: the next round tries again
+    this.#formation = formation; // only the file: the next round tries again
   }
 }
 

@@ -1,4 +1,4 @@
-/** What a hub remembers of its cluster's store: `nats/formation.json` in the data folder. Format: README.md. */
+/** What a hub records about its cluster's store: `nats/formation.json` in the data folder. Format: README.md. */
 
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -10,7 +10,7 @@ import type { StoreState } from "./hello.ts";
 const FILE = join("nats", "formation.json");
 /** JetStream's files of a server that is a member of a cluster. */
 export const CLUSTER_STORE = join("nats", "cluster");
-/** The store of a hub without others. */
+/** The store of a single hub. */
 export const OWN_STORE = join("nats", "store");
 /** JetStream's files in it. */
 const OWN_STREAMS = join(OWN_STORE, "jetstream");
@@ -20,11 +20,11 @@ export interface Formation {
   readonly store: StoreState;
   /** host:port of discovery.seed_hosts → port of the routes there. */
   readonly routePorts: Readonly<Record<string, number>>;
-  /** UUID of the single hub whose log the store gets; empty: of none. */
+  /** UUID of the single hub whose log the store gets; empty: none. */
   readonly grows: string;
 }
 
-/** Reads the file. A store without the file has been used; a file whose store is gone is of a hub that lost it. */
+/** Reads the file. A store without the file counts as used; a file without a store means that the hub lost its store. */
 export function readFormation(folder: string): Formation {
   const path = join(folder, FILE);
   const hasStore = existsSync(join(folder, CLUSTER_STORE));
@@ -50,17 +50,17 @@ export function writeFormation(folder: string, formation: Formation): void {
   writeFileAtomic(path, `${JSON.stringify({ version: VERSION, ...formation })}\n`, 0o600);
 }
 
-/** Returns true where the folder holds the store of a hub without others. */
+/** Returns true if the folder has the store of a single hub. */
 export function hasOwnStore(folder: string): boolean {
   return existsSync(join(folder, OWN_STREAMS));
 }
 
-/** Removes the store of a hub without others, whose content is in the cluster's. */
+/** Removes the store of a single hub, whose content is in the cluster's store. */
 export function removeOwnStore(folder: string): void {
   rmSync(join(folder, OWN_STORE), { recursive: true, force: true });
 }
 
-/** Returns true where the folder holds a member's part of a cluster's store. */
+/** Returns true if the folder has a member's part of a cluster's store. */
 export function hasClusterStore(folder: string): boolean {
   return existsSync(join(folder, CLUSTER_STORE));
 }

@@ -1,15 +1,15 @@
 /**
- * Decides whether a hub may start its part of the cluster's store. Pure; the table and what can go wrong are in
- * README.md.
+ * Decides whether a hub may start its part of the cluster's store. Pure; README.md has the decision table and the failure
+ * cases.
  */
 
 import type { Hello, StoreState } from "./hello.ts";
 
-/** Least number of hubs: of two, neither may be lost. */
+/** Minimum number of hubs: with two, neither may be lost. */
 export const SMALLEST_CLUSTER = 3;
 
 /**
- * `start`: go on with its own store. `found`: make the store together with the others. `join`: a new or emptied hub gets
+ * `start`: continue with its own store. `found`: make the store together with the others. `join`: a new or emptied hub gets
  * its part from the others. `wait`: ask again.
  */
 export type Decision = "start" | "found" | "join" | "wait";
@@ -22,13 +22,13 @@ export function quorumOf(size: number): number {
 /** `size`: hubs of the cluster, this one included. `others`: those that answered. */
 export function decide(own: StoreState, size: number, others: readonly Hello[]): Decision {
   if (own !== "empty") return "start";
-  // Files alone don't count: servers that don't run yet could elect an emptied one.
+  // Files alone don't count: servers that don't run yet could elect one whose store was emptied.
   if (others.filter(({ led }) => led).length >= quorumOf(size)) return "join";
   const ready = others.filter((other) => other.size > 0).length;
   return others.every(({ store }) => store !== "formed") && ready === size - 1 ? "found" : "wait";
 }
 
-/** What a hub must agree on with the others. */
+/** The values on which a hub must agree with the others. */
 export type Agreed = Pick<Hello, "node" | "cluster" | "id" | "size" | "store" | "grows">;
 
 /** Returns why this hub must not start beside `other`, with the remedy; undefined: it may. */
@@ -55,12 +55,15 @@ function conflictOfData(own: Agreed, other: Hello, there: string): string | unde
   return undefined;
 }
 
-/** Returns the UUID of the single hub whose log the founders' store gets; empty: of none. */
+/** Returns the UUID of the single hub whose log the founders' store gets; empty: none. */
 export function grownFrom(own: Pick<Hello, "grows">, others: readonly Pick<Hello, "grows">[]): string {
   return [own, ...others].map(({ grows = "" }) => grows).find((grows) => grows !== "") ?? "";
 }
 
-/** Returns why hubs that found a store together must not; undefined: they may. Later the numbers may differ, while hubs are added. */
+/**
+ * Returns why these hubs must not found a store together; undefined: they may. Later the numbers may differ, while hubs are
+ * added.
+ */
 export function conflictOfFounders(own: Agreed, others: readonly Hello[]): string | undefined {
   const old = others.find(({ grows }) => grows === undefined);
   if (old !== undefined && grownFrom(own, others) !== "")

@@ -1,14 +1,14 @@
-/** Asks another hub what it is. */
+/** Asks another hub for its description. */
 
 import { connect, type TLSSocket } from "node:tls";
 import { systemCode } from "#proto/kit/errors.ts";
 import type { ClusterCertificate } from "./cluster-credentials.ts";
 import { decodeHello, type Hello, LONGEST_HELLO_BYTES } from "./hello.ts";
 
-/** Time for an answer; a machine that is away doesn't refuse. */
+/** Time for an answer: a machine that is down doesn't refuse the connection. */
 const TIMEOUT_MS = 3_000;
 
-/** Codes of node:tls where the other side's certificate is of another authority. */
+/** Codes of node:tls for a certificate of another authority. */
 const OF_ANOTHER = new Set([
   "SELF_SIGNED_CERT_IN_CHAIN",
   "DEPTH_ZERO_SELF_SIGNED_CERT",
@@ -27,7 +27,7 @@ export interface HubAddress {
   readonly port: number;
 }
 
-/** `away`: nothing answers there as a hub does. `foreign`: it has another secret. */
+/** `away`: no hub answers there. `foreign`: it has another secret. */
 export type HelloAnswer =
   | { readonly kind: "hub"; readonly hello: Hello }
   | { readonly kind: "away" | "foreign"; readonly reason: string };
@@ -45,7 +45,7 @@ export async function callHub(
     cert: certificate,
     key,
     minVersion: "TLSv1.3",
-    checkServerIdentity: () => undefined, // who has the secret may be reached by any name
+    checkServerIdentity: () => undefined, // a holder of the secret may be reached by any name
   });
   const abort = (): void => void socket.destroy(new Error("the hub is stopping"));
   const timer = setTimeout(() => socket.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)), TIMEOUT_MS);

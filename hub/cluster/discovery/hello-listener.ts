@@ -10,14 +10,14 @@ import { encodeHello, type Hello } from "./hello.ts";
 
 /** Time for the handshake and the answer. */
 const TIMEOUT_MS = 5_000;
-/** Connections at once; hubs ask each other every few seconds. */
+/** Maximum of concurrent connections; hubs ask each other every few seconds. */
 const MOST_CONNECTIONS = 64;
 
 export interface HelloListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly certificate: ClusterCertificate;
-  /** Returns what this hub is at present. */
+  /** Returns this hub's current description. */
   readonly own: () => Hello;
   readonly log: Logger;
 }

@@ -7,8 +7,8 @@ import { schemaFault, Type } from "#proto/kit/schema.ts";
 export const LONGEST_HELLO_BYTES = 8 * 1024;
 
 /**
- * What a hub's store of the cluster is. `empty`: it has none. `founding`: it has decided to make one together with the
- * others. `formed`: its store has worked.
+ * State of a hub's part of the cluster's store. `empty`: it has none. `founding`: it has decided to make one together with
+ * the others. `formed`: its store has worked.
  */
 export type StoreState = "empty" | "founding" | "formed";
 
@@ -29,12 +29,12 @@ const schema = Type.Object(
     release: name,
     /** Port of the routes of its nats-server. */
     routePort: Type.Integer({ minimum: 1, maximum: 65_535 }),
-    /** Hubs that its settings name, itself included; 0: it has not found itself among them yet. */
+    /** Number of hubs that its settings name, itself included; 0: it has not found itself among them yet. */
     size: Type.Integer({ minimum: 0, maximum: 1_000 }),
     store: Type.Enum(["empty", "founding", "formed"]),
     /** Its part of the store works: the process is connected to it, and most servers have elected leaders. */
     led: Type.Boolean(),
-    /** UUID of the single hub whose log the store gets; empty: of none. Missing: the version doesn't know of it. */
+    /** UUID of the single hub whose log the store gets; empty: none. Missing: the version doesn't have the field. */
     grows: Type.Optional(name),
   },
   { additionalProperties: true }, // of later versions
@@ -46,7 +46,7 @@ export function encodeHello(hello: Hello): string {
   return `${JSON.stringify(hello)}\n`;
 }
 
-/** Throws an Error if `line` is none. */
+/** Throws an Error if `line` isn't a valid hello. */
 export function decodeHello(line: string): Hello {
   const value = JSON.parse(line) as unknown;
   const fault = schemaFault(schema, value);

@@ -10,13 +10,14 @@ export interface OwnSeedOptions {
   /** Where this hub listens. */
   readonly own: HubAddress;
   readonly certificate: ClusterCertificate;
-  /** Ends the calls, each of which ends by itself, too. */
+  /** Aborts the calls; each of them also has a timeout. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Asks all of them, which must be answering. Throws settings_invalid: the others' nats-servers check a hub's certificate
- * against their names for it, and it holds those of its own list. An entry that doesn't answer may be this hub.
+ * Asks all entries. Throws settings_invalid if several are this hub, or if all answer and none is: the others' nats-servers
+ * check a hub's certificate against their names for it, and it contains those of its own list. An entry that doesn't answer
+ * may be this hub.
  */
 export async function checkOwnSeed(options: OwnSeedOptions): Promise<void> {
   const { seeds, own, certificate, signal = new AbortController().signal } = options;

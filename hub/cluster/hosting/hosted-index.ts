@@ -14,7 +14,7 @@ import { shardKey } from "./shard-folders.ts";
 export interface HostedShardStats extends ShardStats {
   /** Number of the shard. */
   readonly shard: number;
-  /** Messages of the log that the shard has taken since it was opened. */
+  /** Messages of the log that the shard has applied since it was opened. */
   readonly log: LogBacklogStats;
 }
 
@@ -59,7 +59,7 @@ export class HostedIndex {
     return this.#all.some(({ isDirty }) => isDirty);
   }
 
-  /** Undefined where the host has no such shard. */
+  /** Undefined if this host has no such shard. */
   shard(number: number): Shard | undefined {
     return this.#hosted.get(number)?.shard;
   }
@@ -71,7 +71,7 @@ export class HostedIndex {
     for (const [each, hosted] of all) this.#hosted.set(each, hosted);
   }
 
-  /** Closes a shard that isn't here any more. */
+  /** Closes a shard that is no longer here. */
   remove(number: number): void {
     this.#hosted.get(number)?.shard.close();
     this.#hosted.delete(number);
@@ -100,13 +100,13 @@ export class HostedIndex {
       hosted.log.commit(this.#clock.now());
       hosted.isDirty = false;
       if (isSet) continue;
-      // Everything applied is in segments now: making it visible costs nothing.
+      // Everything applied is in segments now, so making it visible costs nothing.
       hosted.shard.refresh();
       hosted.isStale = false;
     }
   }
 
-  /** Gives back the disk that idle shards keep, see Shard.trim. */
+  /** Frees the disk space that idle shards keep, see Shard.trim. */
   trim(): void {
     for (const { shard, isDirty } of this.#all) if (!isDirty) shard.trim();
   }
@@ -135,7 +135,7 @@ export class HostedIndex {
     this.#pace.refreshed(endMs, endMs - startMs);
   }
 
-  /** `retainsLog`: committed operations still count as held by the log. */
+  /** `retainsLog`: committed operations still count as stored in the log. */
   stats(retainsLog: boolean): HostedShardStats[] {
     return [...this.#hosted].map(([number, { shard, log }]) => ({
       shard: number,
@@ -160,7 +160,7 @@ export class HostedIndex {
 
 /** All indices with shards here, by uuid. */
 export class HostedIndices extends Map<string, HostedIndex> {
-  /** Undefined where the host has no such shard. */
+  /** Undefined if this host has no such shard. */
   shard(uuid: string, number: number): Shard | undefined {
     return this.get(uuid)?.shard(number);
   }
@@ -178,14 +178,14 @@ export class HostedIndices extends Map<string, HostedIndex> {
     return generations;
   }
 
-  /** Adds a shard that has come. */
+  /** Adds a shard that has arrived. */
   add(uuid: string, number: number, shard: Shard, clock: Clock): void {
     const known = this.get(uuid);
     if (known === undefined) this.set(uuid, new HostedIndex(new Map([[number, shard]]), clock));
     else known.add(number, shard);
   }
 
-  /** Closes a shard that goes, if it is here. */
+  /** Closes a shard that leaves, if it is here. */
   remove(uuid: string, number: number): void {
     const known = this.get(uuid);
     known?.remove(number);

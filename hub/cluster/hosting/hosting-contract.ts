@@ -1,4 +1,4 @@
-/** What a ShardHost is given, and the snapshots that it gives. */
+/** What a ShardHost is given, and the snapshots that it returns. */
 
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
@@ -17,7 +17,7 @@ export interface ShardHostOptions {
   readonly clock: Clock;
   /** Called around a commit, which may wait long for a slow disk. */
   readonly onCommitting?: (isUnderWay: boolean) => void;
-  /** Which of the hub's shards are here; without it all. */
+  /** Which of the hub's shards are here; all without it. */
   readonly seat?: HostSeat;
   /** Shards that this hub doesn't have, by `shardKey`; PlacedShards changes it. */
   readonly absent?: Set<string>;

@@ -1,6 +1,6 @@
 /**
- * Counts what the log holds for a shard: operations not yet in committed segments, and those committed so recently
- * that the log still holds them.
+ * Counts the operations that the log stores for a shard: those not yet in committed segments, and those committed so
+ * recently that the log still has them.
  */
 
 /** The counters as reported. */

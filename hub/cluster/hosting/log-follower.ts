@@ -19,7 +19,7 @@ export interface DocMessage {
   readonly data: Uint8Array;
 }
 
-/** What a host reads: a message, or null where the messages up to a position are all of other hosts' shards. */
+/** What a host reads: a message, or null if the messages up to a position are all for other hosts' shards. */
 export interface DocEntry {
   readonly position: Position;
   readonly data: Uint8Array | null;
@@ -36,7 +36,7 @@ export interface LogFollowerOptions {
    */
   readonly read: (after: Position, signal: AbortSignal) => AsyncIterable<DocEntry>;
   /**
-   * Returns where to continue after a gap: the position before the first message that is still stored. Throws where these
+   * Returns where to continue after a gap: the position before the first message that is still stored. Throws if these
    * copies must not continue without the lost messages; nothing is applied then.
    */
   readonly oldest: () => Promise<Position>;
@@ -49,7 +49,7 @@ export interface LogFollowerOptions {
 
 /** Message bytes after which a commit doesn't wait for its interval. */
 const COMMIT_BYTES = 32 * 1024 * 1024;
-/** A restart reads this much of the log again, from the last commit on. A commit costs several syncs of files. */
+/** A restart reads the log again from the last commit on, up to this much. A commit costs several file syncs. */
 const COMMIT_EVERY_MS = 5_000;
 const TICK_MS = 100;
 /** Pause between two slices (5 ms) of a merge, which thus gets a fifth of the thread. */
@@ -76,7 +76,7 @@ export class LogFollower implements Component {
   /** Ends one read, so that another begins at the shards' current position. */
   #session = new AbortController();
   #uncommittedBytes = 0;
-  /** Messages of other hosts were passed over since the last commit. */
+  /** True if messages of other hosts were skipped since the last commit. */
   #hasMoved = false;
   #committedAtMs = 0;
   #running: Promise<unknown> = Promise.resolve();
@@ -108,7 +108,7 @@ export class LogFollower implements Component {
     return Promise.resolve();
   }
 
-  /** Reads on from the shards' position, which went back. */
+  /** Continues reading from the shards' position, which went back. */
   reread(): void {
     this.#session.abort();
   }
@@ -152,7 +152,7 @@ export class LogFollower implements Component {
     this.#hasMoved = true;
   }
 
-  /** Skips a gap of the log; every other failure is retried from the shards' current position. */
+  /** Skips a gap in the log; retries every other failure from the shards' current position. */
   async #recover(error: unknown): Promise<void> {
     const { log, oldest, host } = this.#options;
     const failure = toAppError(error);
@@ -168,7 +168,7 @@ export class LogFollower implements Component {
       log.error({ after: host.position }, this.#applyFailure);
       return;
     }
-    // A shard that needs more of the log came or was reopened meanwhile: what it lacks may be there.
+    // A shard that needs more of the log arrived or was reopened meanwhile: the log may have what it lacks.
     if (this.#session.signal.aborted) return;
     this.#gaps.inc();
     log.error(
@@ -179,7 +179,7 @@ export class LogFollower implements Component {
   }
 
   /**
-   * Applies a message; waits while the disk or the memory is full. Leaves it for the next read where a shard was reopened
+   * Applies a message; waits while the disk or the memory is full. Leaves it for the next read if a shard was reopened
    * meanwhile: the host's position must not pass what that shard lacks.
    */
   async #apply(message: DocMessage): Promise<void> {
@@ -221,8 +221,8 @@ export class LogFollower implements Component {
   }
 
   /**
-   * Handles a message that memory was missing for, which is no fault of it: reopens its shard as last committed, as the
-   * message may be applied half-way, and waits; commits free memory meanwhile. Throws to restart reading.
+   * Handles a message that failed for lack of memory, which isn't the message's fault. Reopens its shard as last committed,
+   * because the message may be half applied, and waits while commits free memory. Throws to restart reading.
    */
   async #awaitMemory(batch: DocBatchView | undefined, failure: AppError): Promise<never> {
     const { host, clock, log } = this.#options;
@@ -234,8 +234,8 @@ export class LogFollower implements Component {
   }
 
   /**
-   * Handles a message that failed half-way: reopens its shard as last committed and reads the log again from there. A
-   * message that fails twice is stored in the dead letters and skipped. Throws to restart reading.
+   * Handles a message that failed half-way: reopens its shard as last committed, from where the log is read again. A message
+   * that fails twice is stored in the dead letters and skipped. Throws to restart reading.
    */
   async #fail(message: DocMessage, batch: DocBatchView | undefined, failure: AppError): Promise<void> {
     const { host, log, deadLetter } = this.#options;

@@ -1,4 +1,7 @@
-/** Lets shards come from other hubs and go while a host runs. A crash at any moment leaves no shard that lacks documents. */
+/**
+ * Adds shards from other hubs and removes shards while a host runs. A crash at any moment leaves no shard that lacks
+ * documents.
+ */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import type { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
@@ -14,15 +17,15 @@ import { type HostSeat, owns } from "./shard-owner.ts";
 
 /** A shard that comes from another hub. */
 export interface ComingShard extends NamedShard {
-  /** The other hub had committed all of its shards up to here. */
+  /** Position up to which the other hub had committed all of its shards. */
   readonly from: Position;
-  /** Folder of its files, which is moved; undefined: nothing of it was committed. */
+  /** Folder of its files, which is moved; undefined: nothing was committed. */
   readonly files?: string;
 }
 
 /** A shard that is here. */
 export interface Holding extends NamedShard {
-  /** It can be searched and lacks nothing that its host committed. */
+  /** True if it can be searched and has everything that its host committed. */
   readonly isWhole: boolean;
 }
 
@@ -46,7 +49,7 @@ export interface PlacedShardsOptions {
 
 export class PlacedShards {
   readonly #options: PlacedShardsOptions;
-  /** Shards that lack what the log has purged, by `shardKey`. */
+  /** Shards that lack messages which the log has purged, by `shardKey`. */
   readonly #incomplete: Set<string>;
 
   constructor(options: PlacedShardsOptions) {
@@ -55,7 +58,7 @@ export class PlacedShards {
     this.#incomplete = new Set(marked.map(({ uuid, shard }) => shardKey(uuid, shard)));
   }
 
-  /** Removes the files of shards that aren't here: a crash left them, and the position may be past what they lack. */
+  /** Removes the files of shards that aren't here: a crash left them, and the position may be past messages that they lack. */
   begin(): void {
     const { folders, absent, seat } = this.#options;
     for (const { uuid, shard } of [...folders.marked("taking"), ...folders.marked("gone")])
@@ -70,22 +73,22 @@ export class PlacedShards {
     return this.#options.absent.has(shardKey(uuid, shard));
   }
 
-  /** Returns whether a shard lacked, when it was opened, what the log has purged. */
+  /** Returns whether a shard, when it was opened, lacked messages which the log had purged. */
   isIncomplete(uuid: string, shard: number): boolean {
     return this.#incomplete.has(shardKey(uuid, shard));
   }
 
   /**
    * Opens a shard that comes from another hub. The host's position goes back to what its files cover, durably, before the
-   * shard may commit: a crash until then removes it. Returns that position; null where the shard is here already. Throws
-   * not_found where the index was deleted, data_corrupt, and what opening throws; the shard isn't here then.
+   * shard may commit: a crash until then removes it. Returns that position; null if the shard is here already. Throws
+   * not_found if the index was deleted, data_corrupt, and what opening throws; the shard isn't here then.
    */
   take({ uuid, shard, from, files }: ComingShard): Position | null {
     const { catalog, folders, hosted, open, commit, goBackTo, absent, clock } = this.#options;
     const index = catalog.byUuid(uuid);
     if (index === undefined) throw new AppError("not_found", `the index ${uuid} was deleted`);
     if (hosted.shard(uuid, shard) !== undefined) return null;
-    // The position that is written below is that of all shards: what it covers must be on disk.
+    // The position that is written below applies to all shards: what it covers must be on disk.
     commit();
     try {
       this.#incomplete.delete(shardKey(uuid, shard));
@@ -104,7 +107,7 @@ export class PlacedShards {
     }
   }
 
-  /** Closes a shard that other hubs have, and removes its files, also of one that couldn't be opened. */
+  /** Closes a shard that other hubs have and removes its files, even if it couldn't be opened. */
   drop(uuid: string, shard: number): void {
     const { catalog, folders, hosted, setBack, absent } = this.#options;
     absent.add(shardKey(uuid, shard));
@@ -115,7 +118,7 @@ export class PlacedShards {
     folders.removeShard(uuid, shard);
   }
 
-  /** Forgets an index that was deleted. */
+  /** Forgets a deleted index. */
   forget(uuid: string): void {
     forgetIndex(this.#options.absent, uuid);
   }
@@ -143,7 +146,7 @@ export class PlacedShards {
   }
 }
 
-/** Returns the results for a message of a shard that is to be here and isn't. */
+/** Returns the results for a message of a shard that should be here but isn't. */
 export function unhosted(isGone: boolean, { count }: DocBatchView): ItemResult[] {
   const result = isGone
     ? { errorCode: "index_missing", errorReason: "no such index" }

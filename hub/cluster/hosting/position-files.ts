@@ -1,7 +1,7 @@
 /**
  * Files of the committed positions, one for each host of a hub: `position.json` of the only one, else
- * `position-<number>-of-<count>.json`. Where the number of hosts changed, each gets the lowest position: the shards drop what
- * they have already.
+ * `position-<number>-of-<count>.json`. If the number of hosts has changed, each gets the lowest position: the shards drop
+ * messages that they already have.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -17,7 +17,7 @@ import type { HostSeat } from "./shard-owner.ts";
 export interface Committed {
   /** In DOC; every shard of the host covers it. */
   readonly position: Position;
-  /** Of the shards' manifests, by `shardKey`; at most that of the newest one. */
+  /** Generations of the shards' manifests, by `shardKey`; never above that of the newest manifest. */
   readonly generations: ReadonlyMap<string, number>;
 }
 
@@ -33,14 +33,14 @@ const NOTHING: Committed = { position: START, generations: new Map() };
 const ONLY_FILE = "position.json";
 const FILE_OF_MANY = /^position-\d+-of-(\d+)\.json$/;
 
-/** Returns whether a file of the shards' folder holds a committed position. */
+/** Returns whether a file of the shards' folder contains a committed position. */
 export function isPositionFile(name: string): boolean {
   return name === ONLY_FILE || FILE_OF_MANY.test(name);
 }
 
 /**
- * Returns what a host committed last; START and no generations if unknown or damaged: the log is read from its start then,
- * of which each shard drops what it has.
+ * Returns what a host committed last; START and no generations if unknown or damaged: the log is then read from its start,
+ * and each shard drops what it has.
  */
 export function readCommitted(folder: string, seat: HostSeat, log: Logger): Committed {
   const path = join(folder, fileOf(seat));
@@ -63,7 +63,7 @@ export function writeCommitted(
   writeFileAtomic(join(folder, fileOf(seat)), `${json}\n${checksum(json)}\n`);
 }
 
-/** Makes the files those of `count` hosts; to be called before any of them opens its shards. */
+/** Converts the files to those of `count` hosts; must be called before any of them opens its shards. */
 export function alignPositions(folder: string, count: number, log: Logger): void {
   mkdirSync(folder, { recursive: true, mode: 0o750 });
   const names = readdirSync(folder).filter(isPositionFile);
@@ -72,11 +72,11 @@ export function alignPositions(folder: string, count: number, log: Logger): void
   if (others.length === 0 && isWhole) return;
   const committed = lowestOf(folder, names, log);
   for (const seat of seats(count)) writeCommitted(folder, seat, committed);
-  // A crash before this leaves two sets of files, of the same position.
+  // A crash before this leaves two sets of files with the same position.
   for (const name of others) rmSync(join(folder, name), { force: true });
 }
 
-/** Sets the position of all hosts, whose files are those of their number; what they committed before is forgotten. */
+/** Sets the position of all hosts, whose number the files already have; forgets what they committed before. */
 export function resetPositions(folder: string, position: Position): void {
   const [name = ONLY_FILE] = readdirSync(folder).filter(isPositionFile);
   for (const seat of seats(countOf(name))) writeCommitted(folder, seat, { position, generations: new Map() });
@@ -88,7 +88,7 @@ export function committedPosition(folder: string, log: Logger): Position {
   return lowestOf(folder, readdirSync(folder).filter(isPositionFile), log).position;
 }
 
-/** Returns what all hosts committed, of those sets of files that are whole; `names`: of the files. */
+/** Returns what all hosts committed, from complete sets of files; `names`: of the files. */
 function lowestOf(folder: string, names: readonly string[], log: Logger): Committed {
   const known = [...new Set(names.map(countOf))]
     .filter((each) => seats(each).every((seat) => names.includes(fileOf(seat))))
@@ -116,7 +116,7 @@ function lowest(a: Committed, b: Committed): Committed {
   };
 }
 
-/** Throws data_corrupt where a byte isn't as it was written. */
+/** Throws data_corrupt if a byte differs from what was written. */
 function parseCommitted(bytes: Buffer): Committed {
   const [json = "", check] = bytes.toString("latin1").split("\n");
   const isWhole = check === undefined ? json.startsWith(UNCHECKED) : check === checksum(json);

@@ -1,14 +1,14 @@
 /**
- * When indices are refreshed, and who waits for it. An index with an interval is refreshed at that interval. One
- * without is refreshed once a second while it is searched; a search may bring the next refresh forward, as long as
- * refreshing takes a small share of the time. While nobody searches it, a refresh would only create small segments to
- * merge: it waits for a commit, or for the next search.
+ * When indices are refreshed, and who waits for it. An index with an interval is refreshed at that interval. One without is
+ * refreshed once a second while it is searched; a search may bring the next refresh forward, as long as refreshing takes a
+ * small share of the time. An index that isn't searched waits for a commit or for the next search: a refresh would only
+ * create small segments to merge.
  */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 
-/** For this long after a search an index counts as searched. */
+/** An index counts as searched for this long after a search. */
 const SEARCHED_MS = 30_000;
 
 /** Minimum time between two refreshes when a search requests the second. */
@@ -23,9 +23,9 @@ export class RefreshSchedule {
   #tookMs = 0;
   #searchedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** Returns true if a refresh is due, for an index that is searched or is to be refreshed `anyway`. */
+  /** Returns true if a refresh is due: the index is searched, or `anyway` is set. */
   isDue({ ms, isSet }: RefreshInterval, anyway: boolean, nowMs: number): boolean {
-    // Checked first: the time since a refresh that never happened is infinite, too.
+    // Checked first: without an earlier refresh, the time since the last one is infinite, too.
     if (ms === Number.POSITIVE_INFINITY || nowMs - this.#refreshedAtMs < ms) return false;
     return isSet || anyway || nowMs - this.#searchedAtMs < SEARCHED_MS;
   }

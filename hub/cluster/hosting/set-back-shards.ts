@@ -1,6 +1,6 @@
 /**
- * Shards whose files are older than what they committed: a manifest or a segment is gone or damaged. The log brings them up
- * to date as far as it reaches; what it no longer holds is lost until the index is restored.
+ * Shards whose files are older than what they committed, because a manifest or a segment is gone or damaged. The log brings
+ * them up to date as far as it reaches; what it no longer has is lost until the index is restored.
  */
 
 import type { Logger } from "#proto/kit/log.ts";
@@ -10,11 +10,11 @@ interface SetBackShard {
   /** "[index][shard]" */
   readonly name: string;
   readonly uuid: string;
-  /** What its files cover. */
+  /** Position that its files cover. */
   readonly from: Position;
-  /** It was committed up to here before. */
+  /** Position up to which it was committed before. */
   readonly until: Position;
-  /** True where the log no longer held what it needs. */
+  /** True if the log no longer had what it needs. */
   isIncomplete: boolean;
 }
 
@@ -23,7 +23,7 @@ export function shardName({ name }: { readonly name: string }, shard: number): s
   return `[${name}][${shard}]`;
 }
 
-/** How bad it is, and for which shards. */
+/** How serious it is, and for which shards. */
 export interface SetBackReport {
   readonly isIncomplete: boolean;
   readonly reason: string;
@@ -50,7 +50,7 @@ export class SetBackShards {
     );
   }
 
-  /** Notes a shard that lacks what the log had purged before it was opened. */
+  /** Notes a shard that lacks messages which the log had purged before it was opened. */
   addIncomplete(shard: Omit<SetBackShard, "isIncomplete">): void {
     this.#shards.set(shard.name, { ...shard, isIncomplete: true });
   }
@@ -60,7 +60,7 @@ export class SetBackShards {
     return this.#shards.has(name);
   }
 
-  /** Forgets a shard that has gone. */
+  /** Forgets a shard that was removed. */
   remove(name: string): void {
     this.#shards.delete(name);
   }
@@ -75,7 +75,7 @@ export class SetBackShards {
     }
   }
 
-  /** Notes that the log doesn't hold the messages after `from` and up to `to` any more. */
+  /** Notes that the log no longer has the messages after `from` and up to `to`. */
   missed(from: Position, to: Position): void {
     for (const shard of this.#shards.values()) {
       const isBefore = comparePositions(to, shard.from) <= 0;
@@ -88,12 +88,12 @@ export class SetBackShards {
     }
   }
 
-  /** Forgets the shards of an index that was deleted. */
+  /** Forgets the shards of a deleted index. */
   forget(uuid: string): void {
     for (const [name, shard] of this.#shards) if (shard.uuid === uuid) this.#shards.delete(name);
   }
 
-  /** Returns null where all shards have what they committed. */
+  /** Returns null if all shards have what they committed. */
   report(): SetBackReport | null {
     if (this.#shards.size === 0) return null;
     const all = [...this.#shards.values()];

@@ -3,10 +3,10 @@
  * them a file for each host of this hub (position-files.ts): the position in DOC up to which its shards are committed, and
  * the generation of the manifest that each of them committed. A shard whose newest manifest is older has lost a file.
  *
- * `<index uuid>/<shard>.taking` is there while the files of a shard come from another hub: the host's position may be past
- * what they lack, so they must be removed. `<index uuid>/<shard>.incomplete` is there where the log had purged what the shard
- * lacks and no other hub had it, `<index uuid>/<shard>.gone` where this hub has given a shard up to others: an empty one must
- * not take its place.
+ * `<index uuid>/<shard>.taking` exists while the files of a shard come from another hub; after a crash they must be removed,
+ * because the host's position may be past messages that they lack. `<index uuid>/<shard>.incomplete` exists if the log had
+ * purged messages which the shard lacks and no other hub had them. `<index uuid>/<shard>.gone` exists if this hub has given
+ * a shard up to others: an empty one must not replace it.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
@@ -23,7 +23,7 @@ const FOLDER_MODE = 0o750;
 /** Endings of the markers beside the folder of a shard. */
 const MARKER = { taking: ".taking", incomplete: ".incomplete", gone: ".gone" } as const;
 
-/** What a marker says of a shard. */
+/** The state of a shard that a marker names. */
 export type ShardMarker = keyof typeof MARKER;
 
 /** A shard of an index. */
@@ -70,7 +70,7 @@ export function unmarkShard(folder: string, { uuid, shard }: NamedShard): void {
   syncFolder(join(folder, uuid));
 }
 
-/** Removes the files of a shard, which is marked as gone first: a crash in between must leave no part that looks whole. */
+/** Removes the files of a shard. Marks it as gone first: a crash in between must leave no part that looks complete. */
 export function giveUpShard(folder: string, named: NamedShard): void {
   const { uuid, shard } = named;
   if (!existsSync(join(folder, uuid))) return;
@@ -81,7 +81,7 @@ export function giveUpShard(folder: string, named: NamedShard): void {
     rmSync(join(folder, uuid, `${shard}${MARKER[marker]}`), { force: true });
 }
 
-/** Puts the folder `from` in the place of a shard, which is marked as `taking` from then on; undefined: an empty folder. */
+/** Moves the folder `from` to the path of a shard and marks the shard as `taking`; undefined: an empty folder. */
 export function moveShardIn(folder: string, named: NamedShard, from: string | undefined): void {
   markShard(folder, named, "taking");
   const target = join(folder, named.uuid, String(named.shard));
@@ -110,7 +110,7 @@ export class ShardFolders {
     const found: IndexMetadata[] = [];
     for (const uuid of readdirSync(this.#folder)) {
       if (!statSync(join(this.#folder, uuid)).isDirectory()) continue;
-      // Nothing but markers of shards that other hubs have.
+      // Only markers of shards that other hubs have.
       if (!readdirSync(join(this.#folder, uuid)).some((name) => name === INDEX_FILE || isShard(name)))
         continue;
       try {
@@ -157,24 +157,24 @@ export class ShardFolders {
     }
   }
 
-  /** Removes one shard; what describes the index stays, since other hosts of this hub may have a shard of it. */
+  /** Removes one shard. The index's metadata stays because other hosts of this hub may have a shard of it. */
   removeShard(uuid: string, shard: number): void {
     giveUpShard(this.#folder, { uuid, shard });
   }
 
   /**
-   * Lets a shard begin with the files of the folder `from`, which is moved here; undefined: with none. The shard is marked as
+   * Starts a shard with the files of the folder `from`, which is moved here; undefined: without files. Marks the shard as
    * `taking` before that, until `settle`.
    */
   moveIn(index: IndexMetadata, shard: number, from: string | undefined): void {
     const { uuid } = index;
-    // Another host may have removed what describes the index, with its last shard.
+    // Another host may have removed the index's metadata with its last shard.
     this.#written.delete(uuid);
     this.describe(index);
     moveShardIn(this.#folder, { uuid, shard }, from);
   }
 
-  /** Ends the state `taking`, once the position of the host covers the shard, durably. */
+  /** Ends the state `taking` once the durable position of the host covers the shard. */
   settle(uuid: string, shard: number): void {
     unmarkShard(this.#folder, { uuid, shard });
   }

@@ -30,12 +30,12 @@ export class ShardHost {
   readonly #hosted = new HostedIndices();
   readonly #waiters = new RefreshWaiters();
   readonly #setBack: SetBackShards;
-  /** Lets shards come and go. */
+  /** Adds and removes shards. */
   readonly placed: PlacedShards;
   /** What was committed before the start. */
   readonly #before: Committed;
   #position: Position;
-  /** Everything up to here is durable. */
+  /** Position up to which everything is durable. */
   #committed: Position;
 
   constructor(options: ShardHostOptions) {
@@ -82,7 +82,7 @@ export class ShardHost {
     catalog.onChange((index, uuid) => this.#follow(index, uuid));
   }
 
-  /** Returns the shards that have lost files; null where none has. */
+  /** Returns the shards that have lost files; null if none has. */
   setBack(): SetBackReport | null {
     return this.#setBack.report();
   }
@@ -96,14 +96,14 @@ export class ShardHost {
     };
   }
 
-  /** Returns what must be awaited before `apply`, as IndexCatalog.catchUp; nearly always undefined. */
+  /** Returns what must be awaited before `apply`, like IndexCatalog.catchUp; nearly always undefined. */
   prepare({ indexUuid, mappingVersion }: DocBatchView["header"]): Promise<void> | undefined {
     return this.#options.catalog.catchUp(indexUuid, mappingVersion);
   }
 
   /**
-   * Applies a message to its shard. Returns the results by operation; null if everything was applied before, or the
-   * index is gone and no answer is expected. Throws what the shard throws; the position then stays.
+   * Applies a message to its shard. Returns the results by operation; null if everything was applied before, or the index is
+   * gone and no answer is expected. Throws what the shard throws; the position is then unchanged.
    */
   apply(batch: DocBatchView, position: Position): ItemResult[] | null {
     const { indexUuid, shard, reply } = batch.header;
@@ -117,14 +117,14 @@ export class ShardHost {
   }
 
   /**
-   * Reopens a shard as last committed, after a message that failed half-way. The position goes back to what that
-   * shard needs; other shards drop what they already have.
+   * Reopens a shard as last committed, after a message that failed half-way. The position goes back to where that shard
+   * needs it; other shards drop messages that they already have.
    */
   reopen(batch: tailrace.DocBatch): void {
     this.#reopen(batch.indexUuid, batch.shard);
   }
 
-  /** Reopens every shard that failed on its own, as in a seal; returns true if there was one. */
+  /** Reopens every shard that failed without a message, for example in a seal; returns true if there was one. */
   reopenFailed(): boolean {
     let found = false;
     for (const [uuid, { numbered }] of this.#hosted) {
@@ -142,7 +142,7 @@ export class ShardHost {
     this.#moveTo(position);
   }
 
-  /** Continues after messages that the log doesn't hold any more. */
+  /** Continues after messages that the log no longer has. */
   skipLost(next: Position): void {
     this.#setBack.missed(this.#position, next);
     this.#moveTo(next);
@@ -158,7 +158,7 @@ export class ShardHost {
     }
   }
 
-  /** Gives back the disk that idle shards keep for their manifest before. */
+  /** Frees the disk space that idle shards keep for their previous manifest. */
   trim(): void {
     for (const hosted of this.#hosted.values()) hosted.trim();
   }
@@ -194,7 +194,7 @@ export class ShardHost {
     }
   }
 
-  /** Returns a snapshot of one shard. Throws unavailable where it isn't here, and what `searchers` throws. */
+  /** Returns a snapshot of one shard. Throws unavailable if it isn't here, and what `searchers` throws. */
   searcher(index: IndexMetadata, number: number): Searcher {
     const shard = this.#searched(index)?.shard(number);
     if (shard !== undefined) return shard.searcher();
@@ -237,7 +237,7 @@ export class ShardHost {
     return this.#hosted.get(index.uuid)?.stats(retains) ?? [];
   }
 
-  /** Reads a document in real time; null if there is none. Throws unavailable where other hubs have the shard. */
+  /** Reads a document in real time; null if there is none. Throws unavailable if the shard is only on other hubs. */
   get(index: IndexMetadata, number: number, id: string) {
     const shard = this.#hosted.shard(index.uuid, number);
     if (shard === undefined && this.placed.isAbsent(index.uuid, number)) throw notOpen(index, number);
@@ -295,7 +295,7 @@ export class ShardHost {
     }
   }
 
-  /** Opens the shards of an index that are to be here. */
+  /** Opens the shards of an index that belong here. */
   #openIndex(index: IndexMetadata): void {
     const { uuid, settings } = index;
     const shards = new Map<number, Shard>();
@@ -308,7 +308,7 @@ export class ShardHost {
     if (shards.size > 0) this.#hosted.set(uuid, new HostedIndex(shards, this.#options.clock));
   }
 
-  /** `committedGeneration`: of its manifest; 0: unknown. A shard that is older is brought up to date by the log. */
+  /** `committedGeneration`: of its manifest; 0: unknown. The log brings an older shard up to date. */
   #openShard(index: IndexMetadata, number: number, committedGeneration: number): Shard {
     const { name, uuid, mapping } = index;
     const folder = this.#folders.shard(uuid, number);
@@ -338,8 +338,8 @@ export class ShardHost {
   }
 
   /**
-   * Goes back to where the oldest shard that has lost files needs the log. That is durable before such a shard commits: after
-   * a crash in between it would look up to date.
+   * Sets the position back to where the oldest shard that has lost files needs the log. The new position is durable before
+   * such a shard commits: otherwise the shard would look up to date after a crash in between.
    */
   #goBackToOldest(): void {
     const behind = [...this.#hosted.shards()].filter(({ fellBack }) => fellBack);
@@ -353,7 +353,7 @@ export class ShardHost {
     return this.#position;
   }
 
-  /** Returns whether everything up to `position` is applied and on disk; commits where only that is missing. */
+  /** Returns whether everything up to `position` is applied and on disk; commits if only the commit is missing. */
   #isDurable(position: Position): boolean {
     if (comparePositions(this.#position, position) < 0) return false;
     if (comparePositions(this.#committed, position) < 0) this.commit();

@@ -12,8 +12,8 @@ export interface HostSeat {
 export const ONLY_HOST: HostSeat = { number: 0, count: 1 };
 
 /**
- * Returns the number of the host that has a shard. The shards of an index are dealt out in turn, from a host on that the
- * index's uuid gives: FNV-1a over its UTF-16 units.
+ * Returns the number of the host that has a shard. The shards of an index go to the hosts in turn; the index's uuid selects
+ * the first host (FNV-1a over its UTF-16 units).
  */
 export function ownerOf(indexUuid: string, shard: number, count: number): number {
   if (count === 1) return 0;

@@ -1,6 +1,6 @@
 /**
- * Which cluster a store and a data folder belong to. The bucket `cluster` holds the cluster's UUID and name, the data
- * folder's `cluster.json` the UUID and the id of the node; a hub starts only where they agree.
+ * Which cluster a store and a data folder belong to. The bucket `cluster` has the cluster's UUID and name; `cluster.json` in
+ * the data folder has the UUID and the id of the node. A hub starts only if they agree.
  */
 
 import { randomBytes } from "node:crypto";
@@ -35,7 +35,7 @@ export interface IdentityOptions {
   readonly folder: string;
   readonly clusterName: string;
   readonly nodeName: string;
-  /** True where the store is this hub's own and no other hub uses it: then it may get another name. */
+  /** True if only this hub uses the store: then the cluster may be renamed. */
   readonly mayRename: boolean;
   /** Address of the store, for messages. */
   readonly store: string;
@@ -43,7 +43,7 @@ export interface IdentityOptions {
 
 /**
  * Returns the identity; makes what is missing. A store that was lost gets the UUID of the data folder again. Throws
- * settings_invalid where the store belongs to another cluster than the settings or the data folder name.
+ * settings_invalid if the settings or the data folder name another cluster than the store's.
  */
 export async function openIdentity(options: IdentityOptions): Promise<ClusterIdentity> {
   const { bucket, folder, clusterName, nodeName, store, mayRename } = options;
@@ -68,7 +68,7 @@ export async function openIdentity(options: IdentityOptions): Promise<ClusterIde
   return { cluster, node, founder: await stored(bucket, FOUNDER_KEY, nodeName) };
 }
 
-/** Gives a cluster another name; its hubs must not run. */
+/** Renames a cluster; its hubs must not run. */
 export async function renameCluster(bucket: StateBucket, name: string): Promise<void> {
   await bucket.put(NAME_KEY, Buffer.from(name));
 }
@@ -105,7 +105,7 @@ function writeFile(folder: string, file: IdentityFile): void {
   writeFileAtomic(join(folder, FILE), `${JSON.stringify(file)}\n`);
 }
 
-/** Returns the value of a key; `candidate` where the bucket has none, unless another hub is quicker. */
+/** Returns the value of a key; stores and returns `candidate` if the bucket has none, unless another hub is quicker. */
 async function stored(bucket: StateBucket, key: string, candidate: string): Promise<string> {
   for (;;) {
     const entry = await bucket.get(key);

@@ -1,22 +1,22 @@
-/** What all members together have done: below it the log may be purged, and agents may release their files. */
+/** The progress of all members together: the log may be purged below it, and agents may release their files. */
 
 import { HOUR_MS } from "#proto/kit/units.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
 import type { MemberRecord } from "./member-record.ts";
 
-/** The log waits for the copies of a lost hub for this long; then they must be copied from another hub. */
+/** The log keeps messages for the copies of a lost hub for this long; after that they must be copied from another hub. */
 export const COPY_WAIT_MS = HOUR_MS;
 
 /**
- * Returns the position in DOC that all live members have committed: what is before it survives the loss of any but the
- * last of them. `own`: this hub's, newer than its record. START as long as a member hasn't reported any.
+ * Returns the position in DOC that all live members have committed: messages before it survive the loss of all members but
+ * one. `own`: this hub's, newer than its record. START as long as a member hasn't reported any.
  */
 export function committedByLive(members: readonly MemberRecord[], ownId: string, own: Position): Position {
   const others = members.filter(({ id, state }) => state === "live" && id !== ownId);
   return lowest([own, ...others.map(({ doc }) => doc ?? START)]);
 }
 
-/** Returns the position in DOC below which no copy needs the log: that of a lost hub counts for COPY_WAIT_MS. */
+/** Returns the position in DOC below which no copy needs the log. A lost hub's position counts for COPY_WAIT_MS. */
 export function neededOfDoc(members: readonly MemberRecord[], nowMs: number): Position {
   const waiting = members.filter(
     ({ state, lostMs = 0 }) => state === "live" || nowMs - lostMs < COPY_WAIT_MS,
@@ -25,8 +25,8 @@ export function neededOfDoc(members: readonly MemberRecord[], nowMs: number): Po
 }
 
 /**
- * Returns the position in RAW up to which every partition is processed and committed; undefined while partitions are on
- * their way between hubs. `epoch`: of the present table; `ids`: its members.
+ * Returns the position in RAW up to which every partition is processed and committed; undefined while partitions move
+ * between hubs. `epoch`: of the current table; `ids`: its members.
  */
 export function processedRaw(
   members: readonly MemberRecord[],
@@ -41,9 +41,9 @@ export function processedRaw(
 }
 
 /**
- * Returns whether the log is needed by shards that no live hub has: those of a hub that is lost, or has left, for no longer than
- * COPY_WAIT_MS. Nothing is purged meanwhile, and agents keep their files. `isHeld`: a live hub has it whole, whether the table
- * gives it one or not; `awayMs`: since when each such hub is away.
+ * Returns whether shards that no live hub has need the log: those of a hub that was lost or left at most COPY_WAIT_MS ago.
+ * Nothing is purged meanwhile, and agents keep their files. `isHeld`: a live hub has the whole shard, whether the table
+ * assigns it or not; `awayMs`: when each such hub was lost or left.
  */
 export function isAwaited(
   copies: Readonly<Record<string, readonly (readonly string[])[]>>,

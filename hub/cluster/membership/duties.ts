@@ -1,4 +1,4 @@
-/** Work that one hub of the cluster does for all: it starts where the lease is taken, and stops where it is lost. */
+/** Work that one hub of the cluster does for all: it starts when the hub takes the lease, and stops when it loses the lease. */
 
 import { acquireLease, type HeldLease } from "#hub/journal/buckets/lease.ts";
 import type { Clock } from "#proto/kit/clock.ts";
@@ -19,8 +19,8 @@ export interface DutiesOptions {
   readonly node: string;
   readonly process: string;
   /**
-   * Returns the parts that do the work, in the order of their start. Called each time the lease is taken; a part that is the
-   * same each time is started again after its stop.
+   * Returns the parts that do the work, in the order of their start. Called each time the lease is taken; a returned part
+   * may be one that was stopped before, and is started again.
    */
   readonly parts: () => readonly (readonly [name: string, part: Component])[];
   readonly durationMs?: number;
@@ -47,7 +47,7 @@ export class Duties implements Component {
     await this.#running;
   }
 
-  /** True while this hub has the lease. */
+  /** True while this hub holds the lease. */
   get held(): boolean {
     return this.#lease !== undefined && !this.#lease.lost.aborted;
   }
@@ -91,7 +91,7 @@ export class Duties implements Component {
   }
 }
 
-/** Returns the id of the hub that holds the lease, from the stored value; undefined without one. */
+/** Returns the id of the hub that holds the lease, from the stored value; undefined if none does. */
 export function dutyHolder(value: Uint8Array | undefined): string | undefined {
   if (value === undefined) return undefined;
   const { owner } = JSON.parse(Buffer.from(value).toString()) as { owner: string };

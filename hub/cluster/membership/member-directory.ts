@@ -1,7 +1,7 @@
 /**
- * What this hub sees of the others. A watch brings changes; reads from the leader decide whether a member stands still, since
- * a watch may be late. One other key is read in each poll, in turn: it shows that the store answers, and what a watch has
- * missed. Times are of this hub's monotonic clock: no other clock is compared with it.
+ * This hub's view of the other members. A watch brings changes; reads from the leader decide whether a member has stopped
+ * renewing, because a watch may be late. Each poll also reads one other key, in turn: this shows that the store answers, and
+ * finds changes that the watch missed. Times are of this hub's monotonic clock; it is never compared with another clock.
  */
 
 import { STILLNESS } from "#hub/journal/buckets/lease.ts";
@@ -14,12 +14,12 @@ import { decodeMember, MEMBER_PREFIX, type MemberRecord } from "./member-record.
 
 const POLL_MS = 1_000;
 /**
- * A longer pause between two polls means that this process or the store stood still: stillness is measured again. Shorter
- * than a lease times STILLNESS less two renewals, so that a pause which goes unnoticed costs no member its place.
+ * A longer pause between two polls means that this process or the store paused: stillness is then measured from the start.
+ * Shorter than STILLNESS leases minus two renewals, so that an undetected pause removes no member.
  */
 const POLL_GAP_MS = 4_000;
 
-/** Part of a lease after which a renewal is late; members renew after a quarter of it. */
+/** Fraction of a lease after which a renewal is late; members renew after a quarter of a lease. */
 const LATE = 0.6;
 
 export interface DirectoryOptions {
@@ -28,7 +28,7 @@ export interface DirectoryOptions {
   readonly log: Logger;
 }
 
-/** A record with what was observed of it. */
+/** A record with the observations of it. */
 export interface ObservedMember {
   readonly record: MemberRecord;
   readonly revision: number;
@@ -38,7 +38,7 @@ export interface ObservedMember {
   readonly confirmedMs: number;
 }
 
-/** A value of the bucket that is no member, such as the table of partitions. */
+/** A value of the bucket that isn't a member, such as the table of partitions. */
 export interface SharedValue {
   readonly value: Uint8Array;
   readonly revision: number;
@@ -81,12 +81,12 @@ export class MemberDirectory implements Component {
     return this.#members.get(id);
   }
 
-  /** Returns a value that is no member. */
+  /** Returns a value that isn't a member. */
   shared(key: string): SharedValue | undefined {
     return this.#shared.get(key);
   }
 
-  /** True where the leader confirmed that the member hasn't renewed its record for STILLNESS durations. */
+  /** True if the leader confirmed that the member hasn't renewed its record for STILLNESS lease durations. */
   isStill({ record, sinceMs, confirmedMs }: ObservedMember): boolean {
     return record.state === "live" && confirmedMs - sinceMs >= record.durationMs * STILLNESS;
   }
@@ -97,7 +97,7 @@ export class MemberDirectory implements Component {
     return record.state === "live" && silentMs <= record.durationMs ? 0 : silentMs;
   }
 
-  /** Returns whether a member is later with its renewal than usual: it may stand still. */
+  /** Returns whether a member's renewal is later than usual: it may have stopped. */
   isLate({ record, sinceMs }: ObservedMember): boolean {
     return this.#options.clock.monotonic() - sinceMs > record.durationMs * LATE;
   }
@@ -147,7 +147,7 @@ export class MemberDirectory implements Component {
     }
   }
 
-  /** Notes a poll that succeeded; after a pause nobody's stillness counts, since nobody could renew or be seen. */
+  /** Notes a successful poll. After a pause no member's stillness counts, because no renewal could be stored or seen. */
   #polled(startedMs: number): void {
     const nowMs = this.#options.clock.monotonic();
     const paused = nowMs - this.#polledMs > POLL_GAP_MS;

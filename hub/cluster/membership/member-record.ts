@@ -9,12 +9,12 @@ export const MEMBER_PREFIX = "node.";
 
 /**
  * Time for which a renewal keeps a member. A dead hub is replaced after STILLNESS (`lease.ts`) times as long, as
- * `MemberDirectory.isStill` measures and `PartitionAllocator.sweep` acts on; its lines are searchable within 15 s.
- * JetStream may take up to 9 s to elect a leader: nobody can renew then, nor be taken for dead.
+ * `MemberDirectory.isStill` measures and `PartitionAllocator.sweep` acts on; its lines are searchable within 15 s. JetStream
+ * may take up to 9 s to elect a leader: no member can renew then, nor be marked as lost.
  */
 export const MEMBER_LEASE_MS = 8_000;
 
-/** What a hub says of itself; stays the same while it runs. */
+/** What a hub publishes about itself; constant while it runs. */
 export interface MemberFacts {
   /** 22 characters base64url; stored in the data folder. */
   readonly id: string;
@@ -29,11 +29,11 @@ export interface MemberFacts {
   readonly attributes: Readonly<Record<string, string>>;
   /** ms since 1970. */
   readonly startedMs: number;
-  /** Threads of its shards, which other hubs may call. Hubs of earlier versions don't say it: they can't be called. */
+  /** Number of its shard threads, which other hubs may call. Hubs of earlier versions don't publish it: they can't be called. */
   readonly threads?: number;
-  /** True: it has the copies that the table gives it; else, as hubs of earlier versions, one of every shard. */
+  /** True: it has the copies that the table assigns to it. Else, like hubs of earlier versions, it has one of every shard. */
   readonly places?: boolean;
-  /** True: it reads messages of DOC whose documents are blocks. Hubs of earlier versions don't say it. */
+  /** True: it reads messages of DOC whose documents are blocks. Hubs of earlier versions don't publish it. */
   readonly readsBlocks?: boolean;
 }
 
@@ -50,18 +50,18 @@ export interface MemberProgress {
 }
 
 export interface MemberRecord extends MemberFacts, MemberProgress {
-  /** New each time that the hub joins: what it owned in an earlier session isn't its own any more. */
+  /** New each time the hub joins: it no longer owns what it owned in an earlier session. */
   readonly session: string;
   /** Random name of the process, which tells a restart from a copied data folder. */
   readonly process: string;
-  /** `lost`: another member found that it doesn't renew, and took its work over. */
+  /** `lost`: another member found that it doesn't renew, and took over its work. */
   readonly state: "live" | "lost";
   /** When it was found lost, ms since 1970. */
   readonly lostMs?: number;
   readonly durationMs: number;
-  /** False while the hub starts or stops: it gets no partitions. Hubs of earlier versions don't say it. */
+  /** False while the hub starts or stops: it gets no partitions. Hubs of earlier versions don't publish it. */
   readonly accepting?: boolean;
-  /** Epoch of the newest table of partitions of which the hub has released all that it lost by it. */
+  /** Epoch of the newest table of partitions by which the hub has released everything that it lost. */
   readonly adopted: number;
   /** Epoch of the newest table of partitions by which the hub works. */
   readonly active: number;

@@ -1,6 +1,6 @@
 /**
- * This hub as a member: joins, renews its record by compare-and-set, and knows on its own clock until when it may work.
- * README.md has the rules and what can go wrong.
+ * This hub as a member: joins, renews its record by compare-and-set, and computes on its own clock until when it may work.
+ * README.md has the rules and the failure cases.
  */
 
 import { randomBytes } from "node:crypto";
@@ -57,14 +57,14 @@ export class Membership implements Component {
     this.#durationMs = options.durationMs ?? MEMBER_LEASE_MS;
   }
 
-  /** Joins. Throws settings_invalid where another live hub has the same name, unavailable, timeout. */
+  /** Joins. Throws settings_invalid if another live hub has the same name, unavailable, timeout. */
   async start(): Promise<void> {
     await this.#refuseTakenName();
     await this.#join();
     this.#running = Promise.all([this.#renewNowAndThen(), this.#watchExpiry()]);
   }
 
-  /** Leaves, so that others take the work over at once. Everything that works under the membership must have stopped. */
+  /** Leaves, so that others take over the work at once. All work under the membership must have stopped. */
   async stop(): Promise<void> {
     this.#abort.abort();
     await this.#running;
@@ -82,17 +82,17 @@ export class Membership implements Component {
     return this.#options.facts.id;
   }
 
-  /** New each time that this hub joins. */
+  /** New each time this hub joins. */
   get session(): string {
     return this.#session;
   }
 
-  /** True as long as no other hub can have taken this one's work over. Cheap: asked before each write with a side effect. */
+  /** True as long as no other hub can have taken over this one's work. Cheap: called before each write with a side effect. */
   get isValid(): boolean {
     return this.#options.clock.monotonic() < this.#validUntil;
   }
 
-  /** True where another process uses this hub's identity; it never becomes a member again. */
+  /** True if another process uses this hub's identity; this process never becomes a member again. */
   get isDisplaced(): boolean {
     return this.#displaced;
   }
@@ -108,7 +108,7 @@ export class Membership implements Component {
     await this.#write(() => this.#renew());
   }
 
-  /** Says that this hub takes partitions, or that others shall have them; resolves when that is stored, or throws. */
+  /** Publishes whether this hub takes partitions; resolves when that is stored, or throws. */
   async accept(accepting: boolean): Promise<void> {
     if (accepting === this.#accepting) return;
     this.#accepting = accepting;
@@ -169,7 +169,7 @@ export class Membership implements Component {
     }
   }
 
-  /** Does one write after the other, so that each knows the revision. */
+  /** Runs one write after the other, so that each has the current revision. */
   #write(write: () => Promise<void>): Promise<void> {
     const done = this.#writes.then(write);
     this.#writes = done.catch(() => undefined);
@@ -255,7 +255,7 @@ export class Membership implements Component {
     for (const listener of this.#listeners) listener();
   }
 
-  /** A record of a dead hub keeps its name until it is seen not to be renewed. */
+  /** The record of a dead hub reserves its name until it is seen not to be renewed. */
   async #refuseTakenName(): Promise<void> {
     const { directory, facts, clock } = this.#options;
     const others = (): Map<string, number> =>

@@ -1,4 +1,4 @@
-/** Takes a hub that won't come back out of the cluster: its record, and its part of the store. */
+/** Removes a hub that won't come back from the cluster: its record, and its part of the store. */
 
 import { AppError } from "#proto/kit/errors.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
@@ -11,7 +11,7 @@ export interface RemovalDeps {
   /** node.name of this hub. */
   readonly own: string;
   /**
-   * Takes the server of that name out of the store; false where there is none. Undefined: the store isn't the hubs' own. Throws
+   * Removes the server of that name from the store; false if there is none. Undefined: the store isn't the hubs' own. Throws
    * unavailable, timeout.
    */
   readonly removeServer: ((name: string) => Promise<boolean>) | undefined;
@@ -27,9 +27,9 @@ export interface Removal {
 }
 
 /**
- * Removes the hub with that node.name: its record first, so that a hub that comes back in this moment keeps its server. Where
- * that can't be removed then, a further call does it. Throws request_invalid for this hub or one that lives; not_found;
- * journal_conflict where it comes back; unavailable, timeout.
+ * Removes the hub with that node.name: its record first, so that a hub that comes back at that moment keeps its server. If
+ * the server can't be removed then, a further call does it. Throws request_invalid for this hub or a live one; not_found;
+ * journal_conflict if it comes back; unavailable, timeout.
  */
 export async function removeMember(
   { bucket, directory, own, removeServer, isServerUp }: RemovalDeps,

@@ -20,35 +20,35 @@ import {
 const STREAMS = 4;
 /** Time to link all files of a large hub. */
 const HOLD_MS = 60_000;
-/** Interval in which a copy is used, so that the other hub keeps it: it releases one that is idle for a minute. */
+/** Interval of requests that keep a copy held: the other hub releases one that is idle for a minute. */
 const TOUCH_MS = 20_000;
 const READ_MS = 10_000;
-/** Attempts of a request: NATS may elect a leader or lose a connection meanwhile. */
+/** Attempts of a request: NATS may be electing a leader or lose a connection. */
 const TRIES = 5;
 /** Free space that stays on the disk, bytes. */
 const SPARE_BYTES = 64 * 1_024 ** 2;
 const FOLDER_MODE = 0o750;
 const FILE_MODE = 0o640;
-/** Files of shards and the committed positions, and nothing outside the folder. */
+/** Accepts files of shards and the committed positions, and nothing outside the folder. */
 const KNOWN_PATH = /^(?:[\w-]+\/(?:\d+\/)?)?[\w-]+(?:\.[\w-]+)*$/;
 
 export interface FetchOptions {
   readonly transport: CopyRequests;
   /** Id of the hub that has the shards. */
   readonly node: string;
-  /** Only these; without it all. */
+  /** Only these; all without it. */
   readonly shards?: readonly HeldShard[];
   /** Folder that must not exist. */
   readonly into: string;
   readonly signal: AbortSignal;
-  /** Called after each file with the bytes so far and those of all. */
+  /** Called after each file with the bytes so far and the total. */
   readonly progress: (bytes: number, total: number) => void;
 }
 
 /**
- * Resolves when the copy is durable. The other hub holds it for a minute longer: the log must keep what it lacks until this hub
- * has joined. Throws unavailable, timeout, disk_full, data_corrupt, cancelled; what was written then stays, for the caller
- * to remove.
+ * Resolves when the copy is durable. The other hub holds it for a minute longer: the log must keep what the copy lacks until
+ * this hub has joined. Throws unavailable, timeout, disk_full, data_corrupt, cancelled; the caller removes what was written
+ * before the failure.
  */
 export async function fetchCopy(options: FetchOptions): Promise<HeldCopy> {
   const { shards } = options;
@@ -63,14 +63,14 @@ export async function fetchCopy(options: FetchOptions): Promise<HeldCopy> {
       syncFolder(folder);
     return held;
   } catch (error) {
-    // Else it is released when it is idle.
+    // Otherwise it is released when it is idle.
     await releaseCopy(options, held);
     throw error;
   }
 }
 
 /**
- * Lets the other hub hold a copy, and the log what it lacks, as long as `run` takes; then it is released. Throws what `run`
+ * Makes the other hub hold a copy, and the log keep what it lacks, while `run` runs; then releases it. Throws what `run`
  * throws.
  */
 export async function whileHeld<T>(
@@ -91,7 +91,7 @@ export async function whileHeld<T>(
   }
 }
 
-/** Lets the other hub release a copy, where it has what follows from the log. */
+/** Makes the other hub release a copy, once the log needn't keep what the copy lacks. */
 export async function releaseCopy(
   options: Pick<FetchOptions, "transport" | "node" | "signal">,
   { copy }: HeldCopy,
@@ -165,7 +165,7 @@ async function writeFile(options: FetchOptions, { copy, file, path, bytes }: Wri
       const chunk = await ask(options, { operation: "read", copy, file, offset });
       if (chunk.length === 0)
         throw new AppError("data_corrupt", `${path} ends at ${offset} of ${bytes} bytes`);
-      // Fewer bytes are written where the disk becomes full: the rest is read again.
+      // Fewer bytes are written if the disk becomes full: the rest is read again.
       offset += (await handle.write(chunk, 0, chunk.length, offset)).bytesWritten;
     }
     await handle.sync();

@@ -1,12 +1,12 @@
 /**
  * Requests by which a hub copies the shards of another one, over core NATS: subject `hub.<id>.shards`. A request is JSON. An
- * answer begins with a byte: 0, and the bytes or the JSON asked for follow; 1, and `{"code", "error"}` follows.
+ * answer begins with a byte: after 0, the requested bytes or JSON follow; after 1, `{"code", "error"}` follows.
  */
 
 import { AppError, type ErrorCode, toAppError } from "#proto/kit/errors.ts";
 import type { Position } from "#proto/position.ts";
 
-/** Core NATS, as far as copies need it. */
+/** The part of core NATS that copies need. */
 export interface CopyRequests {
   request(
     subject: string,
@@ -17,9 +17,9 @@ export interface CopyRequests {
 }
 
 /**
- * `hold` begins a copy, of all shards unless some are named; its answer is a HeldCopy. `list` returns its files from the number `from` on, a CopiedFile each, as
- * many as fit a page. `read` returns the bytes of the file with the number `file` from `offset` on, at most CHUNK_BYTES.
- * `release` ends it.
+ * `hold` begins a copy, of all shards unless some are named; its answer is a HeldCopy. `list` returns one page of its files
+ * from the number `from` on, a CopiedFile each. `read` returns the bytes of the file with the number `file` from `offset`
+ * on, at most CHUNK_BYTES. `release` ends it.
  */
 export type CopyRequest =
   | { readonly operation: "hold"; readonly shards?: readonly HeldShard[] }
@@ -31,7 +31,7 @@ export interface HeldCopy {
   readonly copy: string;
   readonly files: number;
   readonly bytes: number;
-  /** The files cover the log up to here. */
+  /** Position in the log that the files cover. */
   readonly position: Position;
 }
 
@@ -44,7 +44,7 @@ export interface HeldShard {
 /** Path below the folder of the shards, with slashes, and size in bytes. */
 export type CopiedFile = readonly [path: string, bytes: number];
 
-/** Far below NATS' limit of a message, which may be set down to 1 MiB. */
+/** Far below NATS' limit for a message, which may be set down to 1 MiB. */
 export const CHUNK_BYTES = 512 * 1_024;
 
 const DONE = Buffer.from([0]);
@@ -62,7 +62,7 @@ export function decodeRequest(data: Uint8Array): CopyRequest {
   return JSON.parse(Buffer.from(data).toString()) as CopyRequest;
 }
 
-/** `value`: bytes as they are, or something that is printed as JSON. */
+/** `value`: raw bytes, or a value that is written as JSON. */
 export function encodeAnswer(value: unknown): Uint8Array {
   return Buffer.concat([DONE, value instanceof Uint8Array ? value : Buffer.from(JSON.stringify(value))]);
 }

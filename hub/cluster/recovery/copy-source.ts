@@ -1,4 +1,4 @@
-/** Lets other hubs copy the committed shards of this one while it runs. */
+/** Serves the committed shards of this hub to hubs that copy them, while it runs. */
 
 import { randomBytes } from "node:crypto";
 import { existsSync, rmSync, statSync } from "node:fs";
@@ -28,7 +28,7 @@ import { filesBelow, holdShards } from "./held-shards.ts";
 
 /** Hubs that copy at the same time; others are refused and try again. */
 const MAX_COPIES = 2;
-/** A copy that nobody reads from for so long is released: its reader died, or has all and joins the cluster. */
+/** A copy that isn't read from for this long is released: its reader died, or has everything and joins the cluster. */
 const IDLE_MS = 60_000;
 const LOOK_MS = 5_000;
 /** Files of a page: some 100 bytes each. */
@@ -40,7 +40,7 @@ export interface CopySourceOptions {
   readonly node: string;
   /** Folder of the shards. */
   readonly engine: string;
-  /** Folder for what is held, on the same file system; removed at the start. */
+  /** Folder of held files, on the same file system; removed at the start. */
   readonly held: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -49,7 +49,7 @@ export interface CopySourceOptions {
 
 interface Held {
   readonly folder: string;
-  /** The log must keep what follows it: the copy lacks that. */
+  /** The log must keep what follows this position: the copy lacks it. */
   readonly position: Position;
   files: readonly CopiedFile[];
   usedMs: number;
@@ -98,7 +98,7 @@ export class CopySource implements Component {
     for (const copy of this.#copies.keys()) this.#release(copy);
   }
 
-  /** Returns the position in DOC below which the log isn't needed: `committed`, or lower while others copy. */
+  /** Returns the position in DOC below which the log isn't needed: `committed`, or a lower one while others copy. */
   needed(committed: Position): Position {
     const positions = [...this.#copies.values()].map(({ position }) => position);
     return [committed, ...positions].sort(comparePositions)[0]!;
@@ -124,13 +124,13 @@ export class CopySource implements Component {
       throw new AppError("unavailable", `${MAX_COPIES} hubs are copying from this one; try again`);
     const copy = randomBytes(9).toString("base64url");
     const folder = join(held, copy);
-    // The position first: it is lower than those of the shards, and the log keeps what follows it from now on.
+    // Taken first: this position is lower than those of the shards, and the log keeps what follows it from now on.
     const position = committedPosition(engine, log);
     const made: Held = { folder, position, files: [], usedMs: Number.POSITIVE_INFINITY };
     this.#copies.set(copy, made);
     try {
       await holdShards(engine, folder, shards);
-      // Looked at last: what goes is marked before any of its files goes.
+      // Checked last: a shard that leaves is marked before any of its files is removed.
       checkWhole(engine, shards);
       made.files = filesBelow(folder).map((path) => [path, statSync(join(folder, path)).size] as const);
     } catch (error) {
@@ -185,7 +185,7 @@ export class CopySource implements Component {
   }
 }
 
-/** Throws unavailable where a shard, or one of all without a list, isn't here as a whole. */
+/** Throws unavailable if one of the listed shards, or of all shards without a list, isn't complete here. */
 function checkWhole(engine: string, shards: readonly HeldShard[] | undefined): void {
   for (const marker of ["taking", "incomplete", "gone"] as const)
     for (const marked of markedShards(engine, marker)) {

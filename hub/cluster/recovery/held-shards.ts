@@ -1,5 +1,5 @@
 /**
- * Holds the committed state of running shards. Segments never change, so a hard link holds them even if a merge removes the
+ * Holds the committed state of running shards. Segments never change, so a hard link keeps them even if a merge removes the
  * original. Each shard is held at a commit point of its own, whose manifest names the position in the log.
  */
 
@@ -12,14 +12,14 @@ import { liveFileName, segmentFileName } from "#hub/engine/commit/shard-segment.
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import type { HeldShard } from "./copy-messages.ts";
 
-/** A merge or commit may remove files while they are linked; the next commit point is tried then. */
+/** A merge or commit may remove files while they are being linked; then the next commit point is tried. */
 const TRIES = 20;
 const FOLDER_MODE = 0o750;
 
 /**
- * Links the engine's files from `engine` into `held`, which must not exist, on the same file system; `wanted`: those of these
- * shards alone. Other work of the
- * thread gets its turn after each shard. Throws unavailable where a shard changes faster than it is linked.
+ * Links the engine's files from `engine` into `held`, which must not exist, on the same file system; `wanted`: only those of
+ * these shards. Yields to other work of the thread after each shard. Throws unavailable if a shard changes faster than it is
+ * linked.
  */
 export async function holdShards(engine: string, held: string, wanted?: readonly HeldShard[]): Promise<void> {
   mkdirSync(held, { recursive: true, mode: FOLDER_MODE });
@@ -95,7 +95,7 @@ function namesIn(folder: string): string[] {
   return entriesIn(folder).map(({ name }) => name);
 }
 
-/** None where `folder` isn't there, or not any more: its index was deleted. */
+/** None if `folder` doesn't exist (any more): its index was deleted. */
 function entriesIn(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });

@@ -1,7 +1,7 @@
 /**
- * New documents as the columns of a DocBatch (DocAppends in proto/log.proto), written into the message in one go: no object is
- * made for a document. Documents and ids are packed where that makes them smaller: many documents as the blocks that a segment
- * has, fewer ones together with their ids. DocBatchView of the engine reads them.
+ * Encodes new documents as the columns of a DocBatch (DocAppends in proto/log.proto), written straight into the message: no
+ * object is made for a document. Documents and ids are packed if that makes them smaller: many documents as the blocks that
+ * a segment has, fewer ones together with their ids. DocBatchView of the engine reads them.
  */
 
 import { KernelStored } from "#hub/engine/buffer/kernel-stored.ts";
@@ -16,7 +16,7 @@ import { freeBytes } from "#proto/kit/free-bytes.ts";
 
 const NOTHING = new Uint8Array(0);
 
-/** The columns of a message, cut to its documents. */
+/** The columns of a message, reduced to its documents. */
 interface MessageColumns {
   readonly run: DocumentRun;
   readonly ends: Uint32Array;
@@ -30,7 +30,7 @@ interface MessageColumns {
   readonly put: (out: Uint8Array, at: number) => void;
 }
 
-/** Documents and ids as they stand in the message. */
+/** Documents and ids as they are in the message. */
 interface Texts extends Pick<MessageColumns, "documentBytes" | "gap" | "ids"> {
   readonly ends: Uint32Array | undefined;
   readonly packed?: readonly Uint8Array[];
@@ -53,13 +53,13 @@ const PACKED_BYTES = 0x48;
 const BLOCKS = 0x52;
 const BLOCK_OFFSETS = 0x5a;
 
-/** Documents of fewer bytes would make blocks too small for a segment. */
+/** Fewer bytes of documents would make blocks too small for a segment. */
 const LEAST_BLOCKS_BYTES = SOURCE_BLOCK_BYTES / 2;
 
-/** Memory that is kept for packing; a request's message may be larger, a pipeline's seldom is. */
+/** Memory kept for packing, bytes; a request's message may be larger, a pipeline's rarely is. */
 const KEPT_BYTES = 2 * 1024 ** 2;
 
-/** Whether all hubs that read the log know documents as blocks; of this thread. */
+/** Whether all hubs that read the log support documents as blocks; for this thread. */
 let areBlocksKnown = true;
 
 /** See `allowBlocks`. */
@@ -73,8 +73,8 @@ export function allowBlocks(areKnown: boolean): void {
 }
 
 /**
- * Returns a DocBatch of `head`, an encoded one without operations, and the documents at `places`, ascending; without places
- * all. They have ids of one length.
+ * Returns a DocBatch of `head`, an encoded one without operations, and the documents at `places`, ascending; all documents
+ * without `places`. Their ids have one length.
  */
 export function encodeAppends(head: Uint8Array, documents: DocumentBatch, places?: Uint32Array): Buffer {
   const columns = columnsOf(documents, places);
@@ -120,7 +120,7 @@ function columnsOf(documents: DocumentBatch, places?: Uint32Array): MessageColum
   const count = places?.length ?? ends.length;
   const last = first + count;
   if (count > 0 && places !== undefined && places[count - 1] !== last - 1) return gathered(documents, places);
-  // Neighbours: their bytes are copied in one go, with what is between them.
+  // Adjacent documents: their bytes are copied in one go, with what is between them.
   const idBytes = ids.length / Math.max(1, ends.length);
   const start = documentStart(documents, first);
   const stop = count === 0 ? start : ends[last - 1]!;
@@ -137,7 +137,7 @@ function columnsOf(documents: DocumentBatch, places?: Uint32Array): MessageColum
   };
 }
 
-/** Documents with others between them. */
+/** Documents that aren't adjacent. */
 function gathered(documents: DocumentBatch, places: Uint32Array): MessageColumns {
   const { bytes, ids = NOTHING, ordinals, sourceIndices, offsets } = documents;
   const idBytes = ids.length / documents.ends.length;
@@ -170,7 +170,7 @@ function gathered(documents: DocumentBatch, places: Uint32Array): MessageColumns
   };
 }
 
-/** Where documents are in the batch: without `placeOf` all of them, else the nth at the place that it returns. */
+/** Which documents of the batch are meant: all of them without `placeOf`, else the nth is at the index that it returns. */
 export function extentsOf(
   documents: Pick<DocumentBatch, "bytes" | "start" | "ends" | "gap">,
   placeOf: (nth: number) => number = (nth) => nth,
@@ -182,10 +182,10 @@ export function extentsOf(
   };
 }
 
-/** Packs blocks. Kept: its memory, of about a message's packed bytes, would be touched anew for each. */
+/** Packs blocks. Reused: new memory, about a message's packed bytes, would have to be touched for each message. */
 let writer: KernelStored | undefined;
 
-/** Documents as blocks, ids packed apart; null where the documents are too few, too large, or hardly smaller packed. */
+/** Documents as blocks, ids packed separately; null if the documents are too few, too large, or hardly smaller when packed. */
 function inBlocks({ run, ends, documentBytes, ids }: MessageColumns): Texts | null {
   if (documentBytes < LEAST_BLOCKS_BYTES || documentBytes > MAX_BYTES / 2) return null;
   for (let nth = 0; nth < ends.length; nth++)
@@ -193,7 +193,7 @@ function inBlocks({ run, ends, documentBytes, ids }: MessageColumns): Texts | nu
   writer ??= new KernelStored(threadKernel(), SOURCE_BLOCK_BYTES);
   writer.clear();
   writer.addRun(run, 0, ends.length);
-  // These bytes stay where they are until the message is made: packing ids uses other buffers of the kernel.
+  // These bytes stay valid until the message is made: packing ids uses other buffers of the kernel.
   const { blocks, offsets } = writer.blocks();
   if (blocks.length > WORTHWHILE * documentBytes) return null;
   const packed = packParts(ids);
@@ -201,10 +201,10 @@ function inBlocks({ run, ends, documentBytes, ids }: MessageColumns): Texts | nu
   return { documentBytes: 0, gap: 0, ends: undefined, blocks, blockOffsets: offsets, ...rest };
 }
 
-/** Memory in which documents and ids are packed: new memory for each message would touch each page once more. */
+/** Memory in which documents and ids are packed. Reused: new memory would have to be touched page by page for each message. */
 let scratch = new Uint8Array(0);
 
-/** Documents and ids packed together; null where that makes them hardly smaller. */
+/** Documents and ids packed together; null if that makes them hardly smaller. */
 function packedTexts({ documentBytes, put, ends, gap, ids }: MessageColumns): Texts | null {
   const size = documentBytes + ids.length;
   if (size <= KEPT_BYTES && size > scratch.length) scratch = new Uint8Array(Math.min(KEPT_BYTES, 2 * size));
@@ -216,7 +216,7 @@ function packedTexts({ documentBytes, put, ends, gap, ids }: MessageColumns): Te
   return packed && { documentBytes: 0, gap, ends, ids: NOTHING, packed, packedBytes: size };
 }
 
-/** The memory of a column: the machines that run this are little-endian, as the format is. */
+/** The memory of a column: the supported machines are little-endian, like the format. */
 function bytesOf(column: Uint32Array | Float64Array | undefined): Uint8Array {
   if (column === undefined) return NOTHING;
   return new Uint8Array(column.buffer, column.byteOffset, column.byteLength);
@@ -226,7 +226,7 @@ function fieldBytes(length: number): number {
   return length === 0 ? 0 : 1 + varintBytes(length) + length;
 }
 
-/** Bytes of a number's field; a zero has none. */
+/** Size of a number's field, bytes; a zero has no field. */
 function numberBytes(value: number): number {
   return value === 0 ? 0 : 1 + varintBytes(value);
 }

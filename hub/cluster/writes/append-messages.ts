@@ -1,4 +1,4 @@
-/** New documents as messages of DOC: sorted by shard, bounded, written as columns without an object for each. */
+/** New documents as messages of DOC: sorted by shard, bounded, written as columns without an object per document. */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { type DocumentBatch, documentStart } from "#proto/document-batch.ts";
@@ -18,9 +18,9 @@ import { shardOfAscii } from "./routing.ts";
 export interface AppendTarget {
   readonly index: IndexMetadata;
   readonly header: BatchHeader;
-  /** The shard of all ids; without it each id names one. */
+  /** The shard of all ids; without it each id determines its shard. */
   readonly shard?: number;
-  /** Returns where a message is answered; without it nowhere. */
+  /** Returns the reply subject of a message; without it there are no replies. */
   readonly reply?: () => string;
 }
 
@@ -50,7 +50,7 @@ export function encodeMessage(documents: DocumentBatch, planned: PlannedBatch): 
   return { ...planned, data: encodeAppends(planned.head, documents, planned.places) };
 }
 
-/** Shards with the places of their documents, ascending in each. */
+/** Shards with the indices of their documents, ascending in each. */
 function placesByShard(
   { ids = new Uint8Array(0), ends }: DocumentBatch,
   shards: number,
@@ -74,7 +74,10 @@ function placesByShard(
   return result;
 }
 
-/** Parts of the places that fit into a message each: cut where DocBatches cuts, as a redo may go the other way. */
+/**
+ * The places, split into parts that fit into one message each: split exactly as in DocBatches, because a retry may use that
+ * path.
+ */
 function partsOf(documents: DocumentBatch, places: Uint32Array): Uint32Array[] {
   const parts: Uint32Array[] = [];
   let first = 0;

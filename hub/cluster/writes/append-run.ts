@@ -1,4 +1,4 @@
-/** A run of new documents on its way to the log. A thread has the bytes of a large one. */
+/** A run of new documents on its way to the log. The bytes of a large run are with a body thread. */
 
 import type { DocumentBatch } from "#proto/document-batch.ts";
 import type { BodyJob, BodyResults } from "./body-work.ts";
@@ -9,27 +9,27 @@ export interface AppendRun extends DocumentBatch {
   readonly lent?: LentRun;
 }
 
-/** What is known here of documents that a thread has, beside their shapes. */
+/** What is known here about documents that a thread has, besides their shapes. */
 export interface LentRun {
   readonly body: LentBody;
-  /** A document of each shape, by shape; of some, where there are very many. */
+  /** A sample document of each shape, by shape; if there are very many shapes, only of some. */
   readonly samples: ReadonlyMap<number, Uint8Array>;
 }
 
 /** A body that a thread has. */
 export interface LentBody {
   /**
-   * Does a job with the body. Throws what the job throws; unavailable where the thread was lost, and the body with it;
-   * timeout, cancelled where `signal` is aborted, closed.
+   * Does a job with the body. Throws what the job throws; unavailable if the thread was lost, and the body with it; timeout
+   * or cancelled if `signal` is aborted; closed.
    */
   run<J extends BodyJob>(job: J, signal: AbortSignal): Promise<BodyResults[J["kind"]]>;
   /** Takes the body back. Throws as `run` does. */
   reclaim(signal: AbortSignal): Promise<Buffer>;
-  /** Frees its memory, once its jobs are done. Must be called in the end. */
+  /** Frees its memory once its jobs are done. Must be called in the end. */
   free(): void;
 }
 
-/** Bytes of a run's documents, and of what is between them. */
+/** Bytes of a run's documents, including what is between them. */
 export function bytesOf({ start, ends }: Pick<DocumentBatch, "start" | "ends">): number {
   return (ends.at(-1) ?? start) - start;
 }

@@ -1,4 +1,4 @@
-/** Where new documents go: their index, once all of their fields are in its mapping. */
+/** Finds the index of new documents and adds their new fields to its mapping. */
 
 import { checkStreamWrite } from "#hub/cluster/catalog/data-streams.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
@@ -8,10 +8,10 @@ import type { AppendRun } from "./append-run.ts";
 import type { KnownShapes } from "./known-shapes.ts";
 
 /**
- * Returns the index of new documents that all go to one; null where it can't take all of them, as one is no document, has a
- * field that can't be, or the index is closed: writing them one by one finds out which; or as one that a thread has would have
- * to be looked at. Throws what may pass, and internal.
- * `kind`: what clients call the operation; a pipeline's documents are new by construction.
+ * Returns the index of new documents that all go to one index. Returns null if the index can't take all of them (an invalid
+ * document, a field that can't be mapped, a closed index), in which case writing them one by one finds the documents at
+ * fault; or if a document that a thread has would have to be inspected. Throws temporary failures, and internal. `kind`:
+ * what clients call the operation; a pipeline's documents are new by construction.
  */
 export async function appendTarget(
   documents: AppendRun & { readonly shapes: Float64Array },
@@ -32,7 +32,7 @@ export async function appendTarget(
         last = shape;
         continue;
       }
-      // Documents of one shape may have too many nested objects or not.
+      // A shape doesn't tell whether a document has too many nested objects.
       const isSeen = lent === undefined || index.mapping.nested.paths.length === 0;
       const source = lent === undefined ? bytes.subarray(from, ends[place]) : lent.samples.get(shape);
       if (source === undefined || !isSeen) return null;

@@ -1,6 +1,6 @@
 /**
- * The quick way of new documents without ids, as most bulk requests have them: bytes from the request's body to the
- * log, one answer of each shard for all of them. What isn't as simple goes the way of Documents.write.
+ * The fast path for new documents without ids, which most bulk requests have: bytes go from the request's body to the log,
+ * with one answer of each shard for all of them. Everything else takes the slow path, Documents.write.
  */
 
 import { randomUUID } from "node:crypto";
@@ -43,7 +43,7 @@ export class Appends {
     this.#turns = new ShardTurns(options.now);
   }
 
-  /** The index of a run, once all fields of its documents are in the mapping; null where not all is simple. */
+  /** The index of a run, once all fields of its documents are in the mapping; null if the slow path is needed. */
   prepare(run: AppendRun): Promise<IndexMetadata | null> {
     const shapes = run.shapes ?? documentShapes(extentsOf(run), run.ends.length, threadKernel());
     const kind = DOCUMENT_ACTIONS[run.actions?.[0] ?? 0] === "create" ? "create" : "index";
@@ -74,7 +74,7 @@ export class Appends {
         run.lent === undefined
           ? planned.map((each) => encodeMessage({ ...run, ids }, each))
           : await packed(run.lent.body, { ...run, ids }, planned, deadline.signal);
-      // All at once: the order of documents that nobody has named yet is nobody's.
+      // All at once: documents without ids have no order that a client could rely on.
       await Promise.all(messages.map((message, nth) => this.#write(message, replies[nth]!, write)));
     } finally {
       for (const reply of replies) reply.close();
@@ -83,7 +83,7 @@ export class Appends {
     return { index: index.name, ids, idBytes: ID_CHARACTERS, ...outcomes, copies };
   }
 
-  /** Publishes a message and writes what became of its documents to their places. */
+  /** Publishes a message and writes the results of its documents to their places. */
   async #write(message: EncodedBatch, reply: Reply, write: RunWrite): Promise<void> {
     const { subject, data, places, shard } = message;
     const { index, deadline, outcomes } = write;
@@ -107,7 +107,7 @@ interface RunWrite {
   readonly outcomes: Outcomes;
 }
 
-/** Lets the thread that has the documents pack the messages. Throws what LentBody.run throws. */
+/** Has the messages packed by the thread that has the documents. Throws what LentBody.run throws. */
 async function packed(
   body: LentBody,
   { start, ends, gap, ids }: DocumentBatch,
@@ -115,7 +115,7 @@ async function packed(
   signal: AbortSignal,
 ): Promise<EncodedBatch[]> {
   const messages = planned.map(({ head, places }) => ({ head, first: places[0]!, count: places.length }));
-  // A part's columns may be views of the whole request's, all of which would be sent.
+  // A part's columns may be views of the whole request's, which would be sent completely.
   const columns = { start, ends: ends.slice(), gap, ...(ids && { ids: new Uint8Array(ids) }) };
   const job = { kind: "pack", ...columns, messages, areBlocksKnown: blocksAllowed() } as const;
   const data = await body.run(job, signal);
@@ -128,7 +128,7 @@ interface Outcomes {
   readonly failures: Map<number, AppError>;
 }
 
-/** Writes what the shard says of a message's documents to their places. */
+/** Writes the shard's results for a message's documents to their places. */
 function fillOutcomes(
   places: Uint32Array,
   items: readonly tailrace.DocItemResult.$Properties[],

@@ -1,4 +1,4 @@
-/** One thread for large bodies as the thread of the interfaces sees it: its bodies, and its jobs one after another. */
+/** The main thread's side of one body thread: the thread's bodies, and its jobs one after another. */
 
 import { isMarkedAsUntransferable, Worker } from "node:worker_threads";
 import type { KernelSeed } from "#hub/engine/kernel/kernel.ts";
@@ -9,14 +9,14 @@ import type { BodyJob, BodyResults } from "./body-work.ts";
 /** A job takes some 20 ms. */
 const JOB_LIMIT_MS = 60_000;
 
-/** What a thread gets: a body (no answer), a job with one, or that it gives it back or frees it (no answer). */
+/** What is sent to a thread: a body (no answer), a job with one, a request to give it back, or one to free it (no answer). */
 export type BodyRequest =
   | { readonly kind: "lend"; readonly body: number; readonly bytes: Uint8Array }
   | { readonly kind: "job"; readonly body: number; readonly job: BodyJob }
   | { readonly kind: "reclaim"; readonly body: number }
   | { readonly kind: "free"; readonly body: number };
 
-/** What a thread answers to a job, or with the bytes that it gives back. */
+/** What a thread answers: the result of a job, or the bytes that it gives back. */
 export interface BodyReply {
   readonly result?: BodyResults[BodyJob["kind"]] | Uint8Array;
   readonly error?: { readonly code: ErrorCode; readonly message: string; readonly detail?: string };
@@ -27,13 +27,13 @@ export interface BodyThreadOptions {
   readonly seed: KernelSeed;
   /** Time without bodies after which it ends, ms. */
   readonly idleMs: number;
-  /** It has ended; so many bodies are lost. */
+  /** Called when it has ended, with the number of lost bodies. */
   readonly onEnd: (lostBodies: number, cause: unknown) => void;
 }
 
 type Result = NonNullable<BodyReply["result"]> | null;
 
-/** A request that waits, or is being done. */
+/** A request that waits or is running. */
 interface Task {
   readonly request: BodyRequest;
   readonly resolve: (result: Result) => void;
@@ -49,13 +49,13 @@ export class BodyThread {
   #timer: NodeJS.Timeout | undefined;
   #lastBody = 0;
   #cause: unknown;
-  /** Why nothing is done any more. */
+  /** Why no further work is accepted. */
   #gone: AppError | undefined;
 
   constructor(options: BodyThreadOptions) {
     this.#options = options;
     this.#worker = new Worker(options.script, { workerData: options.seed });
-    // The requests keep the process running, not their thread.
+    // The requests keep the process alive, not their thread.
     this.#worker.unref();
     this.#worker.on("message", (reply: BodyReply) => this.#done(reply));
     this.#worker.on("error", (error) => {
@@ -72,12 +72,12 @@ export class BodyThread {
   /** See BodyThreads.lend. */
   lend(bytes: Buffer): LentBody {
     const body = ++this.#lastBody;
-    // Small buffers share a memory that stays here.
+    // Small buffers share memory that stays here.
     const own = isMarkedAsUntransferable(bytes.buffer) ? new Uint8Array(bytes) : bytes;
     const request = { kind: "lend", body, bytes: own } satisfies BodyRequest;
     this.#worker.postMessage(request, [own.buffer as ArrayBuffer]);
     this.#bodies.add(body);
-    // It isn't idle any more.
+    // It is no longer idle.
     if (this.#current === undefined) clearTimeout(this.#timer);
     return {
       run: async <J extends BodyJob>(job: J, signal: AbortSignal) =>
@@ -98,7 +98,7 @@ export class BodyThread {
     };
   }
 
-  /** Ends it; what waits or is being done fails with closed. */
+  /** Ends it; waiting and running requests fail with closed. */
   async end(): Promise<void> {
     this.#ended(new AppError("closed", "the hub is stopping"));
     await this.#worker.terminate();
@@ -177,7 +177,7 @@ function lost(cause: unknown): AppError {
   return new AppError("unavailable", text, { cause });
 }
 
-/** Why a job isn't done whose signal is aborted. */
+/** Why a job is refused whose signal is aborted. */
 function givenUp({ reason }: AbortSignal): AppError {
   const cause: unknown = reason;
   if (cause instanceof Error && cause.name === "TimeoutError")
@@ -185,7 +185,7 @@ function givenUp({ reason }: AbortSignal): AppError {
   return new AppError("cancelled", "the client went away before its body was read", { cause });
 }
 
-/** A function, since the compiler takes a signal for unchanged after an await. */
+/** A function because the compiler assumes that a signal is unchanged after an await. */
 function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
 }

@@ -1,4 +1,4 @@
-/** Started as a thread by BodyThread: has bodies and does jobs with them. */
+/** Entry point of a thread started by BodyThread: keeps bodies and does jobs with them. */
 
 import { parentPort, workerData } from "node:worker_threads";
 import { type KernelSeed, seedThreadKernel } from "#hub/engine/kernel/kernel.ts";
@@ -10,7 +10,7 @@ const port = parentPort;
 const bodies = new Map<number, BodyWork>();
 
 if (port !== null) {
-  // Shapes are compared with those that the thread of the interfaces knows.
+  // Shapes are compared with those that the main thread knows.
   seedThreadKernel(workerData as KernelSeed);
   port.on("message", (request: BodyRequest) => {
     const { body } = request;

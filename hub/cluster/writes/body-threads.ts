@@ -1,7 +1,7 @@
 /**
- * Threads that parse and pack large bodies, so that the thread of the interfaces serves others meanwhile. A body's memory
- * is handed over once and stays with its thread. Jobs are short: what a client that has left or a deadline ends is the
- * next one. Threads start with the first body and end when there has been none for a while.
+ * Threads that parse and pack large bodies, so that the main thread can serve other requests meanwhile. A body's memory is
+ * handed over once and stays with its thread. Jobs are short: if the client has left or the deadline has passed, the next
+ * job isn't started. Threads start with the first body and end after a while without any.
  */
 
 import { availableParallelism } from "node:os";
@@ -14,19 +14,19 @@ import { MIB } from "#proto/kit/units.ts";
 import type { LentBody } from "./append-run.ts";
 import { BodyThread } from "./body-thread-client.ts";
 
-/** Bodies of more bytes are worked on by a thread; for smaller ones the way there and back costs more than it saves. */
+/** Bodies of more bytes go to a thread; for smaller ones the transfer costs more than it saves. */
 export const LARGE_BODY_BYTES = MIB;
 
-/** A thread without bodies holds some 40 MiB. */
+/** A thread without bodies uses some 40 MiB. */
 const IDLE_MS = 60_000;
-/** Cores for each thread, and the most threads. */
+/** Cores per thread, and the maximum of threads. */
 const CORES_PER_THREAD = 4;
 const MAX_THREADS = 4;
 
 export interface BodyThreadsOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Number of threads; by the machine's cores without it. */
+  /** Number of threads; without it the machine's cores decide. */
   readonly count?: number;
   /** Time without bodies after which a thread ends, ms. */
   readonly idleMs?: number;
@@ -60,13 +60,13 @@ export class BodyThreads implements Component {
     return Promise.resolve();
   }
 
-  /** Ends the threads; what waits or is being done fails with closed. */
+  /** Ends the threads; waiting and running requests fail with closed. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await Promise.all([...this.#threads].map((thread) => thread.end()));
   }
 
-  /** Hands a body over, which is empty here from now on: all of the memory that it is a part of. Throws closed. */
+  /** Hands over a body with all of the memory that it is part of; the buffer is empty here from now on. Throws closed. */
   lend(body: Buffer): LentBody {
     if (this.#isStopped) throw new AppError("closed", "the hub is stopping");
     // The budget of bodies in memory bounds how many there are.

@@ -1,6 +1,6 @@
 /**
- * What a body of new documents needs before it is in the log: its documents found, their shapes, and the messages packed.
- * The same functions run on the thread of the interfaces for small bodies and on a thread of BodyThreads for large ones.
+ * The work on a body of new documents before it goes to the log: find its documents, compute their shapes, pack the
+ * messages. The same functions run on the main thread for small bodies and on a thread of BodyThreads for large ones.
  */
 
 import { type DocumentRun, documentShapes } from "#hub/engine/kernel/document-run.ts";
@@ -11,23 +11,23 @@ import { allowBlocks, encodeAppends, extentsOf } from "./append-encoder.ts";
 
 const NEWLINE = 0x0a;
 
-/** Bytes of a body that are looked through at a time: some 15 ms. */
+/** Bytes of a body that are scanned at a time: some 15 ms. */
 const SCAN_BYTES = 8 * MIB;
 
-/** Samples of a body take no more and one document. */
+/** Maximum bytes of a body's samples, plus one document. */
 const SAMPLES_BYTES = MIB;
 
-/** Documents that follow each other with the same line before each. */
+/** Consecutive documents with the same line before each. */
 export interface ScannedLines {
   /** Offset of each document's end. */
   readonly ends: Uint32Array;
-  /** Where the next line begins: the body's end, or where to go on. */
+  /** Offset of the next line: the body's end, or where to continue. */
   readonly next: number;
 }
 
 /**
- * Finds the documents of the lines from offset `from` on, of at least `limitBytes` or up to the end. Null where another line
- * stands before one of them. The line is what the body begins with, `lineBytes` with its newline.
+ * Finds the documents of the lines from offset `from` on, of at least `limitBytes` or up to the end. Null if one of them has
+ * another line before it. The line is the one at the start of the body, `lineBytes` with its newline.
  */
 export function scanLines(
   body: Buffer,
@@ -61,7 +61,7 @@ interface ScanJob {
   readonly from: number;
 }
 
-/** Documents with their ids, to be written behind the heads of messages. */
+/** Documents with their ids, to be written after the heads of messages. */
 interface PackJob extends Pick<DocumentBatch, "start" | "ends" | "gap" | "ids"> {
   readonly kind: "pack";
   readonly messages: readonly MessagePlan[];
@@ -79,7 +79,10 @@ export interface MessagePlan {
 export interface ScanResult extends ScannedLines {
   /** Shape of each, by the kernels of this process. */
   readonly shapes: Float64Array;
-  /** The first document of shapes that no earlier job of the body met, by shape; of some, where there are very many. */
+  /**
+   * The first document of each shape that no earlier job of the body found, by shape; if there are very many shapes, only of
+   * some.
+   */
   readonly samples: ReadonlyMap<number, Uint8Array>;
 }
 
@@ -151,7 +154,7 @@ function placesFrom(first: number, count: number): Uint32Array {
   return places;
 }
 
-/** Memory of a result that can be handed over. */
+/** Memory of a result that can be transferred. */
 export function memoryOf(result: BodyResults[BodyJob["kind"]] | Uint8Array): ArrayBuffer[] {
   if (result === null) return [];
   const all = result instanceof Uint8Array ? [result] : "ends" in result ? columnsOf(result) : result;

@@ -7,7 +7,7 @@ import { docSubject } from "#proto/subjects.ts";
 import { encodeAppends } from "./append-encoder.ts";
 import { shardOf } from "./routing.ts";
 
-/** What all messages of one write have in common. */
+/** The fields shared by all messages of one write. */
 export interface BatchHeader {
   readonly lenient: boolean;
   readonly timeMs: number;
@@ -30,11 +30,11 @@ export interface EncodedBatch {
   readonly places: Uint32Array;
 }
 
-/** Document bytes of a message; leaves room below the 8 MiB payload limit for everything else. */
+/** Maximum document bytes of a message; leaves space below the 8 MiB payload limit for everything else. */
 export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
-/** Operations of a message: bounds the time a shard spends on it without a break. */
+/** Maximum operations of a message: bounds the time that a shard spends on it without a pause. */
 export const MAX_OPERATIONS = 5_000;
-/** What an operation counts for beside its document. */
+/** Bytes that an operation counts besides its document. */
 export const OPERATION_BYTES = 64;
 
 interface OpenBatch {
@@ -46,14 +46,14 @@ interface OpenBatch {
   operations: tailrace.DocOperation.$Properties[];
 }
 
-/** Collects operations and hands out full messages. */
+/** Collects operations and returns full messages. */
 export class DocBatches {
   readonly #header: BatchHeader;
   readonly #open = new Map<string, OpenBatch>();
   readonly #done: EncodedBatch[] = [];
   readonly #reply: ((index: IndexMetadata, shard: number, part: number) => string) | undefined;
 
-  /** `reply` names the subject that each message's result goes to; none without it. */
+  /** `reply` returns the subject to which each message's result is sent; no results without it. */
   constructor(header: BatchHeader, reply?: (index: IndexMetadata, shard: number, part: number) => string) {
     this.#header = header;
     this.#reply = reply;
@@ -124,7 +124,7 @@ function encodeBatch(
   return DocBatch.encode({ ...head, operations: [...operations] }).finish();
 }
 
-/** Operations that only add documents, as columns; null where one says more, or their ids are of several lengths. */
+/** Operations that only add documents, as columns; null if one has further fields, or the lengths of their ids differ. */
 function columnsOf(operations: readonly tailrace.DocOperation.$Properties[]): DocumentBatch | null {
   if (!operations.every(isAppend)) return null;
   const ids = operations.map(({ id }) => Buffer.from(id!));

@@ -1,6 +1,6 @@
 /**
- * A write of the document interface as the operation that stands in a message of DOC, and a shard's answer as the
- * results of the items that the message carried.
+ * Converts a write of the document API to the operation in a message of DOC, and a shard's answer to the results of the
+ * message's items.
  */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
@@ -18,7 +18,7 @@ const VERSION_TYPES = {
   external_gte: VersionType.EXTERNAL_GTE,
 };
 
-/** Returns the operation at `ordinal` of its write; `newId` makes the id of a document that came without one. Throws request_invalid. */
+/** Returns the operation at `ordinal` of its write; `newId` makes the id of a document without one. Throws request_invalid. */
 export function docOperation(
   item: WriteItem,
   ordinal: number,
@@ -44,7 +44,7 @@ export function docOperation(
   };
 }
 
-/** Throws request_invalid for text that has no UTF-8: a message of DOC that holds it could never be read. */
+/** Throws request_invalid for text that UTF-8 can't encode: a message of DOC that contains it could never be read. */
 export function checkText(text: string | undefined, field: "_id" | "routing"): void {
   if (text === undefined || text.isWellFormed()) return;
   throw new AppError(
@@ -66,7 +66,7 @@ export interface Prepared {
   readonly operation: tailrace.DocOperation.$Properties;
 }
 
-/** Writes what became of a message's operations to their places in `results`. */
+/** Writes the results of a message's operations to their places in `results`. */
 export function fill(
   batch: EncodedBatch,
   prepared: readonly (Prepared | undefined)[],

@@ -12,21 +12,21 @@ const COUNTER_AT = ID_BYTES - COUNTER_BYTES;
 /** Characters of an id. */
 export const ID_CHARACTERS = 20;
 
-/** Characters before those of the counter, of which there are four. */
+/** Characters before the counter, which has four. */
 const HEAD_CHARACTERS = 16;
 
-/** Counters are below it. */
+/** Counters are below this value. */
 const COUNTERS = 2 ** (8 * COUNTER_BYTES);
 
 /** RFC 4648, table 2. */
 const DIGITS = Buffer.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_");
 
-/** Two digits as the hash of an id takes them, by their value. */
+/** Pairs of digits in the form that the hash of an id takes, by their value. */
 const PAIRS = Int32Array.from({ length: 64 * 64 }, (_, value) => pairAt(DIGITS, value >>> 6, value & 63));
 
 /**
- * Makes ids that are unique over processes and rise with time: 20 characters base64url. The counter is last and may be
- * any: that is how ids are found that belong to a wanted shard.
+ * Makes ids that are unique across processes and rise with time: 20 characters base64url. The counter comes last and may
+ * skip values, so that an id can be chosen which belongs to a wanted shard.
  */
 export class DocumentIds {
   readonly #bytes = Buffer.concat([Buffer.alloc(TIME_BYTES), randomBytes(ID_BYTES - TIME_BYTES)]);
@@ -66,7 +66,7 @@ export class DocumentIds {
     return out;
   }
 
-  /** Continues to the next counter that belongs to the shard. One that is used up borrows from the time to come. */
+  /** Advances to the next counter that belongs to the shard. If no counters are left, uses the next millisecond in advance. */
   #count(shard: number, shards: number): void {
     for (;;) {
       this.#counter = nextCounter(this.#counter, this.#headHash, shard, shards);
@@ -86,7 +86,7 @@ export class DocumentIds {
   }
 }
 
-/** The first counter after `counter` whose id belongs to the shard; 0 for none. `headHash`: of what stands before. */
+/** The first counter after `counter` whose id belongs to the shard; 0 for none. `headHash`: of the characters before it. */
 function nextCounter(counter: number, headHash: number, shard: number, shards: number): number {
   if (shards === 1) return (counter + 1) % COUNTERS;
   for (let next = counter + 1; next < COUNTERS; next++) {

@@ -24,7 +24,7 @@ import { type BatchHeader, DocBatches, type EncodedBatch } from "./doc-batches.t
 import { KnownShapes } from "./known-shapes.ts";
 import type { LogPort } from "./log-port.ts";
 
-/** A document that no index will ever take. */
+/** A document that no index will ever accept. */
 export interface RefusedDocument {
   readonly document: BatchDocument;
   readonly origin: DocumentOrigin;
@@ -40,7 +40,7 @@ export interface DocumentSinkOptions {
   readonly positionOf: (sequence: number) => Position;
   /** Last message of DOC at the start. */
   readonly last: Position;
-  /** Keeps a refused document in the dead letters; awaited before the cursor may pass it. */
+  /** Stores a refused document in the dead letters; awaited before the cursor may pass it. */
   readonly refuse: (refused: RefusedDocument) => Promise<void>;
 }
 
@@ -59,14 +59,14 @@ export class DocumentSink {
     );
   }
 
-  /** Last message of DOC that a document of the pipeline can be in. */
+  /** Last message of DOC that can contain a document of the pipeline. */
   get last(): Position {
     return this.#last;
   }
 
   /**
-   * Publishes the documents of one RAW message and returns the position of the last message in DOC so far. Throws what may
-   * pass; called again with the same arguments it publishes the same messages.
+   * Publishes the documents of one RAW message and returns the position of the last message in DOC so far. Throws temporary
+   * failures; called again with the same arguments, it publishes the same messages.
    */
   async write(
     origin: DocumentOrigin,
@@ -80,7 +80,7 @@ export class DocumentSink {
     return this.#last;
   }
 
-  /** Fast path: columns, without a look at each document. False where one of them has to be looked at; nothing was done. */
+  /** Fast path: columns, without inspecting each document. False if one of them must be inspected; nothing was done then. */
   async #append(
     origin: DocumentOrigin,
     sources: readonly SourceRange[],
@@ -125,7 +125,7 @@ export class DocumentSink {
     };
   }
 
-  /** Fast path: the index of a document of a known shape, where one before it went there. */
+  /** Fast path: the index of a document of a known shape, if an earlier document went there. */
   #knownPlace(
     document: BatchDocument,
     indices: ReadonlyMap<string, IndexMetadata | AppError>,
@@ -141,7 +141,7 @@ export class DocumentSink {
     return isKnown ? known : undefined;
   }
 
-  /** Returns the index of a document with all its fields in the mapping, or why there will never be one. */
+  /** Returns the index of a document, once all its fields are in the mapping, or why no index will ever accept it. */
   async #place(
     document: BatchDocument,
     indices: Map<string, IndexMetadata | AppError>,
@@ -179,7 +179,7 @@ export class DocumentSink {
   }
 }
 
-/** Whether a batch holds nothing but new documents of one index with ids of one length, which is nearly always. */
+/** Whether a batch has only new documents of one index with ids of one length, which is nearly always the case. */
 function isAppend(documents: DocumentBatch): documents is DocumentBatch & { readonly shapes: Float64Array } {
   const { ids, idEnds, indexNames, actions, shapes } = documents;
   const idBytes = idEnds?.[0] ?? 0;
@@ -192,7 +192,7 @@ function isAppend(documents: DocumentBatch): documents is DocumentBatch & { read
 
 const APPEND = actionCode("append");
 
-/** The same when a RAW message is written once more; what was made of no message has one of its own. */
+/** Returns the same id when a RAW message is written again; a random one for documents that come from no RAW message. */
 function messageIdOf(
   { rawIncarnation, partition, rawSequence }: DocumentOrigin,
   { index, shard, part }: EncodedBatch,
@@ -210,7 +210,7 @@ const KINDS = {
   delete: DocOperation.Kind.DELETE,
 } as const;
 
-/** As what an action counts where the index is a data stream's. */
+/** The kind of write that an action counts as if the index belongs to a data stream. */
 const STREAM_KINDS = {
   append: "create",
   index: "index",

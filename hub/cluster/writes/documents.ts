@@ -1,4 +1,4 @@
-/** The document interface's writes: through DOC like everything else, answered by the shard that applies them. */
+/** Writes of the document API: they go through DOC like everything else, and the shard that applies them answers. */
 
 import { randomUUID } from "node:crypto";
 import { checkStreamWrite } from "#hub/cluster/catalog/data-streams.ts";
@@ -20,7 +20,7 @@ import { shardOf } from "./routing.ts";
 import { WriteDeadline, withinReason } from "./write-deadline.ts";
 import type { AppendResult, StoredDocument, WriteItem, WriteOptions, WriteResult } from "./writes.ts";
 
-/** The shards of this node, as far as writes and reads by id need them. */
+/** What writes and reads by id need of this node's shards. */
 export interface ShardPort {
   get(
     index: IndexMetadata,
@@ -68,8 +68,8 @@ export class Documents {
   }
 
   /**
-   * Returns one result per item, in order. Throws only where nothing was tried (unavailable, or timeout where the
-   * metadata of an index could not be read or changed in time).
+   * Returns one result per item, in order. Throws only if nothing was tried (unavailable, or timeout where the metadata of
+   * an index could not be read or changed in time).
    */
   async write(items: readonly WriteItem[], given: WriteOptions): Promise<WriteResult[]> {
     const options = withinReason(given);
@@ -82,8 +82,8 @@ export class Documents {
   }
 
   /**
-   * Writes new documents, the quick way. Null where they aren't as simple as that: nothing was tried, and `write` takes
-   * them. Throws as `write` does.
+   * Fast path for new documents. Null if they need the slow path: nothing was tried, and `write` accepts them. Throws as
+   * `write` does.
    */
   async append(run: AppendRun, given: WriteOptions): Promise<AppendResult | null> {
     const options = withinReason(given);
@@ -185,7 +185,7 @@ export class Documents {
     return reply.subject;
   }
 
-  /** Fast path: a document of a known shape for an index that an item before it went to. */
+  /** Fast path: a document of a known shape for an index that an earlier item went to. */
   #prepareKnown(
     item: WriteItem,
     place: number,
@@ -229,7 +229,7 @@ export class Documents {
     }
   }
 
-  /** A delete makes no index. */
+  /** A delete creates no index. */
   #deleteTarget(name: string): IndexMetadata {
     const [index] = this.#options.catalog.resolve(name, {});
     if (index === undefined) throw new AppError("index_missing", "no such index", { data: { index: name } });
@@ -286,7 +286,7 @@ export class Documents {
     onWritten?.();
     const { shards } = this.#options;
     if (refresh === "wait_for") await shards.nextRefresh(indices, deadline.signal);
-    // Who has waited long enough for the regular refresh gets one of their own.
+    // A request that has waited long enough for the regular refresh gets its own.
     if (refresh === "true" || (deadline.isOver && !signal.aborted)) await shards.refresh(indices);
   }
 }

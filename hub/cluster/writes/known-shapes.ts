@@ -4,12 +4,12 @@ import { checkStreamDocument } from "#hub/cluster/catalog/data-streams.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { jsonShape } from "#proto/codec/json-shape.ts";
 
-/** Indices whose documents' shapes are remembered. */
+/** Maximum number of indices whose documents' shapes are remembered. */
 const INDEX_LIMIT = 256;
-/** Shapes remembered of one mapping; beyond it they are forgotten. */
+/** Maximum shapes remembered of one mapping; beyond it all are forgotten. */
 const SHAPE_LIMIT = 10_000;
 
-/** An index, as far as shapes of its documents go. */
+/** The known shapes of an index's documents. */
 interface ShapedIndex {
   readonly uuid: string;
   readonly mapping: Mapping;
@@ -25,9 +25,8 @@ export class KnownShapes {
   readonly #indices = new Map<string, IndexShapes>();
 
   /**
-   * Returns the properties that an index lacks for a document, or null. `shape`: what jsonShape says of `source`, where
-   * that is known. Throws what Mapping.dynamicUpdate throws, and what checkStreamDocument does of documents that aren't
-   * taken leniently.
+   * Returns the properties that an index lacks for a document, or null. `shape`: what jsonShape returns for `source`, if
+   * known. Throws what Mapping.dynamicUpdate throws, and what checkStreamDocument throws unless `lenient`.
    */
   missing(
     { uuid, mapping, dataStream }: ShapedIndex,
@@ -36,7 +35,7 @@ export class KnownShapes {
     shape = jsonShape(source),
   ): Record<string, unknown> | null {
     const { known } = this.#of(uuid, mapping);
-    // How many nested objects there are isn't part of a shape.
+    // The number of nested objects isn't part of a shape.
     if (mapping.nested.paths.length === 0 && known.has(shape)) return null;
     if (dataStream !== undefined && !lenient) checkStreamDocument(source);
     const fields = mapping.dynamicUpdate(source, lenient);

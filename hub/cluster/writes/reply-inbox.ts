@@ -1,4 +1,4 @@
-/** Waits for answers of this hub's shards: one prefix for the hub, one token per question. */
+/** Waits for answers of this hub's shards: one subject prefix for the hub, one token per request. */
 
 import { randomUUID } from "node:crypto";
 import { AppError } from "#proto/kit/errors.ts";
@@ -9,7 +9,7 @@ interface Waiting {
   readonly resolve: (result: tailrace.DocResult) => void;
 }
 
-/** A question's answer, and the way to give it up. */
+/** The pending answer to a request. */
 export interface Reply {
   /** Subject for DocBatch.reply. */
   readonly subject: string;
@@ -41,7 +41,7 @@ export class ReplyInbox {
     this.#waiting.clear();
   }
 
-  /** Hands over an answer given by a shard of this hub; false where the question is another hub's. Needs no connection. */
+  /** Delivers an answer of one of this hub's shards; false if the request is another hub's. Needs no connection. */
   deliver(subject: string, data: Uint8Array): boolean {
     if (!subject.startsWith(`${this.#prefix}.`)) return false;
     this.#waiting.get(subject)?.resolve(DocResult.decode(data));

@@ -9,7 +9,7 @@ export function shardOf(id: string, routing: string, numberOfShards: number): nu
   return floorMod(murmur3(routing === "" ? id : routing), numberOfShards);
 }
 
-/** The same of an id that is ASCII and stands in bytes[from..to). */
+/** The same for an ASCII id in bytes[from..to). */
 export function shardOfAscii(bytes: Uint8Array, from: number, to: number, numberOfShards: number): number {
   const pairs = from + ((to - from) & ~1);
   let hash = 0;
@@ -28,18 +28,18 @@ function murmur3(text: string): number {
   return finish(hash, text.length);
 }
 
-/** Two characters as `hashPair` takes them. */
+/** Two characters in the form that `hashPair` takes. */
 export function mixedPair(first: number, second: number): number {
   return mix(first | (second << 16));
 }
 
-/** The hash of the characters of a text, two at a time: begins at 0, each step takes what the one before gave. */
+/** One step of the hash of a text, two characters at a time: begins at 0; each step takes the previous step's result. */
 export function hashPair(before: number, mixed: number): number {
   const hash = before ^ mixed;
   return (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0;
 }
 
-/** Shard of an id of `characters` characters, an even number of them, whose pairs have this hash. */
+/** Shard of an id of `characters` characters, an even number, whose pairs have this hash. */
 export function shardOfHash(hash: number, characters: number, numberOfShards: number): number {
   return floorMod(finish(hash, characters), numberOfShards);
 }

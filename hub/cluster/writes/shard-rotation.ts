@@ -1,17 +1,18 @@
 /**
- * Which shard takes documents whose ids are ours to make. One takes all for a while: what comes together is one message,
- * one buffer, one segment, not as many small ones as there are shards. Then it is the turn of the one that got least.
+ * Chooses the shard for documents whose ids the hub makes. One shard takes all for a while, so that documents which arrive
+ * together make one message, one buffer and one segment, not a small one for each shard. Then the shard that got least has
+ * its turn.
  */
 
 import { randomInt } from "node:crypto";
 
-/** A turn ends when its shard got so much, as much as is committed at once. */
+/** A turn ends after this many bytes, as many as are committed at once. */
 const TURN_BYTES = 32 * 1024 * 1024;
 
-/** It ends after so long too, as often as commits are due: a trickle of documents is spread as well. */
+/** A turn also ends after this time, the interval of commits: a trickle of documents is spread as well. */
 const TURN_MS = 5_000;
 
-/** Indices of which turns are remembered; beyond it all start again. */
+/** Maximum number of indices whose turns are remembered; beyond it all start again. */
 const INDEX_LIMIT = 256;
 
 interface Turns {
@@ -62,7 +63,7 @@ export class ShardTurns {
   }
 }
 
-/** Place of the smallest number, the first one after `after` where several are. */
+/** Index of the smallest number; of several, the first one after `after`. */
 function smallestOf(numbers: Float64Array, after: number): number {
   let best = (after + 1) % numbers.length;
   for (let step = 2; step <= numbers.length; step++) {

@@ -1,16 +1,16 @@
-/** The time that a write may take altogether: every wait within it ends with it. */
+/** The deadline of a whole write: it ends every wait within the write. */
 
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { WriteOptions } from "./writes.ts";
 
-/** Longest time that a write may ask for. */
+/** Longest time that a write may request. */
 const LONGEST_WAIT_MS = 10 * 60_000;
 /** A write that takes no longer than this gets on: a request may have as many of them as it likes. */
 const PROMPT_MS = 1_000;
 
 export class WriteDeadline {
-  /** Aborted with a TimeoutError when the time is over, or as the request's signal. */
+  /** Aborted with a TimeoutError when the time is over, or like the request's signal. */
   readonly signal: AbortSignal;
   readonly #over = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -72,7 +72,7 @@ export async function inTime<T>(
   }
 }
 
-/** Returns what was asked for with its timeout limited to the longest wait. */
+/** Returns the request's options with the timeout limited to the longest wait. */
 export function withinReason<T extends { readonly timeoutMs: number }>(given: T): T {
   return { ...given, timeoutMs: Math.min(Math.max(given.timeoutMs, 0), LONGEST_WAIT_MS) };
 }

@@ -1,4 +1,4 @@
-/** What the document interface is asked to change, and what became of it. */
+/** The changes that the document API requests, and their results. */
 
 import type { AppError } from "#proto/kit/errors.ts";
 
@@ -17,9 +17,9 @@ export interface WriteConditions {
 export type WriteItem = WriteConditions & { readonly index: string; readonly routing?: string } & (
     | {
         readonly kind: "index" | "create";
-        /** Absent: one is made. */
+        /** Absent: the hub makes one. */
         readonly id?: string;
-        /** JSON object, UTF-8, stored as it stands. */
+        /** JSON object, UTF-8, stored unchanged. */
         readonly source: Uint8Array;
       }
     | {
@@ -27,7 +27,7 @@ export type WriteItem = WriteConditions & { readonly index: string; readonly rou
         readonly id: string;
         /** Partial document, JSON object, UTF-8. */
         readonly source: Uint8Array;
-        /** Document to index where the id is missing. */
+        /** Document to index if there is none with the id. */
         readonly upsert?: Uint8Array;
         readonly docAsUpsert: boolean;
         /** A merge that changes nothing writes nothing. */
@@ -44,9 +44,9 @@ export interface WriteOptions {
   /** How long to wait for the shard's answer. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Gets the time that ingest pipelines took, ms; not called where no document went through one. */
+  /** Receives the time that ingest pipelines took, ms; not called if no document went through one. */
   readonly onIngest?: (tookMs: number) => void;
-  /** Called when all is written, before a refresh is waited for. */
+  /** Called when everything is written, before waiting for a refresh. */
   readonly onWritten?: () => void;
 }
 
@@ -58,9 +58,9 @@ export interface WriteSuccess {
   readonly version: number;
   readonly seqNo: number;
   readonly primaryTerm: number;
-  /** Copies that were to take the change: 1 + replicas. 0 for noop. */
+  /** Copies that should apply the change: 1 + replicas. 0 for noop. */
   readonly copies: number;
-  /** Of `copies`, how many did. */
+  /** How many of `copies` did. */
   readonly copiesDone: number;
 }
 
@@ -73,22 +73,22 @@ export interface WriteFailure {
 
 export type WriteResult = WriteSuccess | WriteFailure;
 
-/** What became of the documents of a batch, by their place in it. */
+/** Results of the documents of a batch, by their index in it. */
 export interface AppendResult {
   /** Concrete index. */
   readonly index: string;
-  /** Ids one after another, `idBytes` of ASCII each. */
+  /** Concatenated ids, `idBytes` bytes of ASCII each. */
   readonly ids: Uint8Array;
   readonly idBytes: number;
-  /** Sequence numbers. All that are in are new: version 1. */
+  /** Sequence numbers. All stored documents are new: version 1. */
   readonly seqNos: Float64Array;
-  /** Why documents aren't in. */
+  /** Why documents weren't stored. */
   readonly failures: ReadonlyMap<number, AppError>;
-  /** Copies that an index has of a document. */
+  /** Copies of a document in the index. */
   readonly copies: number;
 }
 
-/** A document as it is stored now, refreshed or not. */
+/** The current document, refreshed or not. */
 export interface StoredDocument {
   /** Concrete index. */
   readonly index: string;
@@ -96,7 +96,7 @@ export interface StoredDocument {
   readonly version: number;
   readonly seqNo: number;
   readonly primaryTerm: number;
-  /** JSON as it was sent, UTF-8. */
+  /** JSON as sent, UTF-8. */
   readonly source: Uint8Array;
   readonly routing?: string;
 }
