@@ -1,11 +1,11 @@
-/** Messages of DOC as a host reads them: the front sends them ahead as far as the host gave credit. */
+/** Messages of DOC as a host reads them: the front sends them ahead up to the credit that the host gave. */
 
 import type { DocEntry } from "#hub/cluster/hosting/log-follower.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Position } from "#proto/position.ts";
 import type { Peer } from "./wire/peer.ts";
 
-/** One reading, from a position until it is ended. */
+/** One reading, from a position until its end. */
 class Reading {
   readonly number: number;
   readonly queue: DocEntry[] = [];
@@ -42,8 +42,8 @@ export class DocStream {
   }
 
   /**
-   * Yields messages after a position until `signal` is aborted. Throws what reading the log throws. One reading at a
-   * time: the one before must have ended.
+   * Yields messages after a position until `signal` is aborted. Throws what reading the log throws. One reading at a time:
+   * the previous one must have ended.
    */
   async *read(after: Position, signal: AbortSignal): AsyncIterable<DocEntry> {
     const reading = new Reading(++this.#last);
@@ -67,12 +67,12 @@ export class DocStream {
     }
   }
 
-  /** Takes a message that the front has sent; null: those up to the position are of other hosts. */
+  /** Takes a message that the front has sent; null: the messages up to the position belong to other hosts. */
   take(
     { reading, position }: { readonly reading: number; readonly position: Position },
     data: Uint8Array | null,
   ): void {
-    // Of a reading that has ended some are still on their way.
+    // Messages of a reading that has ended may still arrive.
     if (this.#current?.number === reading) this.#current.add({ position, data });
   }
 

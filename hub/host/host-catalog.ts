@@ -27,14 +27,14 @@ export class HostCatalog implements HostedCatalog {
     this.#listeners.push(listener);
   }
 
-  /** See IndexCatalog.catchUp; what the front then knows arrives here before the promise resolves. */
+  /** See IndexCatalog.catchUp; the front's new knowledge arrives here before the promise resolves. */
   catchUp(uuid: string, mappingVersion: number): Promise<void> | undefined {
     const index = this.#byUuid.get(uuid);
     if (index !== undefined && index.mapping.version >= mappingVersion) return undefined;
     return this.#front.call("catchUp", { uuid, mappingVersion }).then(() => undefined);
   }
 
-  /** See IndexCatalog.restore; what it adds arrives here before it resolves. */
+  /** See IndexCatalog.restore; the added index arrives here before the promise resolves. */
   async restore(index: IndexMetadata): Promise<boolean> {
     const { value } = await this.#front.call("restore", null, { parts: [encodeIndex(index)] });
     return value === true;
@@ -47,7 +47,7 @@ export class HostCatalog implements HostedCatalog {
     for (const listener of this.#listeners) listener(index, index.uuid);
   }
 
-  /** Drops an index that was deleted. */
+  /** Drops a deleted index. */
   drop(uuid: string): void {
     if (!this.#byUuid.delete(uuid)) return;
     for (const listener of this.#listeners) listener(undefined, uuid);

@@ -1,4 +1,4 @@
-/** The entry of a host's thread: runs a host over the port to the front. */
+/** The entry point of a host's thread: runs a host over the port to the front. */
 
 import { parentPort, workerData } from "node:worker_threads";
 import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
@@ -18,7 +18,7 @@ import { Host } from "./host.ts";
 import type { Operation } from "./operations/operation.ts";
 import { BUSY_WORDS, COMMITTING, portChannel, TURNS } from "./wire/channel.ts";
 
-/** What the front gives a thread. */
+/** The data that the front gives to a thread. */
 export interface HostThreadData {
   /** Folder of the shards. */
   readonly folder: string;
@@ -28,13 +28,13 @@ export interface HostThreadData {
   readonly pulse: SharedArrayBuffer;
   /** Which of the hub's shards are in this thread. */
   readonly seat: HostSeat;
-  /** Memory that the searches of the thread may hold together. */
+  /** Memory that the searches of the thread may use together. */
   readonly searchBytes: number | undefined;
 }
 
 /** Interval in which the thread counts its turns. */
 const TURN_MS = 100;
-/** Time after which the memory that loading the modules took is given back. */
+/** Time after which the memory used for loading the modules is freed. */
 const SETTLED_MS = 3_000;
 
 /** Runs the host of this thread. `operations`: others, for tests. */
@@ -55,7 +55,7 @@ export function runHostThread(operations?: Readonly<Record<string, Operation>>):
     merge_kernel: mergeKernelBytes(),
     search_kernel: searchKernelBytes(),
   }));
-  // Opening the folder may log before there is a host to send it.
+  // Opening the folder may write log lines before there is a host to send them.
   const early: string[] = [];
   let host: Host | undefined;
   const sendLine = (line: string): void => {

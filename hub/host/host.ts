@@ -1,5 +1,5 @@
 /**
- * A host: shards with everything that is done to them. It follows DOC for its shards, refreshes, commits, merges, and
+ * A host: some of the hub's shards with all work on them. It follows DOC for its shards, refreshes, commits, merges, and
  * answers the calls of the front over a channel.
  */
 
@@ -39,7 +39,7 @@ export interface HostOptions {
   readonly operations?: Readonly<Record<string, Operation>>;
 }
 
-/** What a host reports regularly. */
+/** The regular report of a host. */
 export interface HostReport {
   readonly position: Position;
   /** See LogFollower.failure. */
@@ -52,10 +52,10 @@ export interface HostReport {
 
 /** Interval of the reports. */
 const REPORT_MS = 250;
-/** Interval of the looks whether a position is reached. */
+/** Interval of the checks whether a position is reached. */
 const REACH_MS = 10;
 
-/** Operations whose memory is bounded together. */
+/** Operations that share one memory limit. */
 const SEARCHES: ReadonlySet<string> = new Set([
   "asked",
   "count",
@@ -161,7 +161,7 @@ export class Host {
     }
     const run = this.#operations[call.operation];
     if (run === undefined) throw new AppError("internal", `a host has no operation ${call.operation}`);
-    // An operation of a search of another host is charged where it runs.
+    // An operation that runs for another host's search is charged on the host where it runs.
     return SEARCHES.has(call.operation)
       ? searchMemory().during(() => run(this.#state, call))
       : run(this.#state, call);
@@ -182,11 +182,11 @@ export class Host {
     }
   }
 
-  /** The log is read again from where the position went back to, also where it failed half-way. */
+  /** The log is read again from the position that was set back, even if taking the shard failed half-way. */
   #takeShard(shard: ComingShard): Message {
     try {
       const durable = this.#shards.placed.take(shard);
-      // The log must keep what the shard lacks from now on.
+      // From now on the log must keep what the shard lacks.
       if (durable !== null) this.#front.notify("committed", durable);
       return { value: null };
     } finally {
@@ -200,7 +200,7 @@ export class Host {
     this.#state.service.stop();
   }
 
-  /** Answers once everything up to a position is applied. */
+  /** Answers when everything up to a position is applied. */
   async #reach(position: Position, signal: AbortSignal): Promise<Message> {
     while (comparePositions(this.#shards.position, position) < 0) {
       if (signal.aborted) throw new AppError("cancelled", "the position was not reached");
@@ -228,7 +228,7 @@ export class Host {
   }
 }
 
-/** Fails as soon as `signal` is aborted: a busy host that answers no cancel must not keep the one that asked it. */
+/** Fails as soon as `signal` is aborted: a busy host that doesn't answer the cancel must not block its caller. */
 async function untilAborted<T>(
   answered: Promise<T>,
   signal: AbortSignal | undefined,

@@ -1,4 +1,4 @@
-/** Started as a thread: the host of a hub's shards. */
+/** Entry point of the thread that hosts a hub's shards. */
 
 import { runHostThread } from "./host-thread.ts";
 

@@ -1,7 +1,7 @@
 /**
- * One reading of DOC for several hosts: each gets the messages of its shards, and learns regularly how far those of the
- * others reach. A host that doesn't take its messages holds up the others for a short time only; what it missed is read
- * again for it.
+ * One reading of DOC for several hosts. Each host gets the messages of its shards, and regularly the position up to which
+ * all other messages belong to other hosts. A host that doesn't take its messages holds up the others only briefly; the
+ * messages that it missed are read again for it.
  */
 
 import type { DocEntry, DocMessage } from "#hub/cluster/hosting/log-follower.ts";
@@ -20,24 +20,24 @@ export interface AddressedDoc extends DocMessage {
 /** Yields messages as LogFollowerOptions.read does. */
 export type ReadLog = (after: Position, signal: AbortSignal) => AsyncIterable<AddressedDoc>;
 
-/** Messages that wait for a host here; it has more ahead, see DocFeed. */
+/** Maximum messages that wait here for a host; DocFeed sends it more ahead. */
 const MAX_WAITING = 16;
-/** How long the others wait for a host that takes none. */
+/** How long the others wait for a host that takes no messages. */
 const HOLD_MS = 1_000;
-/** Interval in which hosts learn how far the messages of others reach. */
+/** Interval at which hosts get the position up to which messages belong to others. */
 const PASS_MS = 100;
 
 /** The reading of one host. */
 class Subscription {
   readonly host: number;
   readonly signal: AbortSignal;
-  /** Everything up to here was put into the queue, or is of others. */
+  /** Everything up to here was put into the queue, or belongs to others. */
   reached: Position;
-  /** The position that the host was last sent. */
+  /** The last position that was sent to the host. */
   sent: Position;
-  /** True: it was too slow, and what follows `reached` must be read again. */
+  /** True: it was too slow, and the messages after `reached` must be read again. */
   isBehind = false;
-  /** True: it is time to say how far the messages of others reach. */
+  /** True: the position up to which messages belong to others is due. */
   isPassDue = false;
   failure: AppError | undefined;
   readonly queue: DocMessage[] = [];
@@ -76,7 +76,7 @@ export class DocDispatcher {
   #hasty = 0;
   #running: Promise<void> = Promise.resolve();
 
-  /** `hosts`: how many there are. */
+  /** `hosts`: number of hosts. */
   constructor(read: ReadLog, hosts: number, clock: Clock) {
     this.#read = read;
     this.#hosts = hosts;
@@ -88,7 +88,7 @@ export class DocDispatcher {
     return (after, signal) => this.#subscribe(new Subscription(host, after, signal));
   }
 
-  /** Lets hosts learn at once how far the messages of others reach, until `reached` is settled; returns that. */
+  /** Sends hosts the positions of others' messages without delay until `reached` settles; returns its result. */
   async hasten<T>(reached: Promise<T>): Promise<T> {
     this.#hasty++;
     this.#pass(this.#subscriptions);
@@ -149,7 +149,7 @@ export class DocDispatcher {
 
   async #run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      // Who begins later gets nothing of this reading, which may be further on.
+      // A subscription that begins later gets nothing of this reading, which may be past its position.
       const readers = new Set(this.#active());
       const [lowest] = [...readers].toSorted((a, b) => comparePositions(a.reached, b.reached));
       if (lowest === undefined) return;
@@ -207,7 +207,7 @@ export class DocDispatcher {
   }
 }
 
-/** Fails the readings that were to go on from a position; the others are continued without them. */
+/** Fails the readings that had to continue from a position; the others continue without them. */
 function fail(readers: Iterable<Subscription>, from: Position, failure: AppError): void {
   for (const each of readers) {
     if (comparePositions(each.reached, from) > 0) continue;

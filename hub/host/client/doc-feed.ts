@@ -1,6 +1,6 @@
 /**
- * Feeds a host with the messages of DOC that it reads. Their memory is handed over, and they are sent ahead only as far
- * as the host keeps up.
+ * Sends a host the messages of DOC that it reads. Their memory is transferred, and they are sent ahead only as far as the
+ * host keeps up.
  */
 
 import type { DocEntry } from "#hub/cluster/hosting/log-follower.ts";
@@ -8,7 +8,7 @@ import type { Peer } from "#hub/host/wire/peer.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Position } from "#proto/position.ts";
 
-/** Bytes and messages that a host has ahead; a single message may be larger. */
+/** Maximum bytes and messages sent ahead to a host; a single message may be larger. */
 const AHEAD_BYTES = 8 * 1024 * 1024;
 const AHEAD_MESSAGES = 256;
 
@@ -41,7 +41,7 @@ export class DocFeed {
     return this.#sent;
   }
 
-  /** Begins a reading, which ends the one before. */
+  /** Begins a reading and ends the previous one. */
   begin({ reading, after }: { readonly reading: number; readonly after: Position }): void {
     this.#reading?.abort.abort();
     const next: Reading = {
@@ -55,7 +55,7 @@ export class DocFeed {
     this.#running = this.#running.then(() => this.#run(next, after));
   }
 
-  /** The host has done with a message of so many bytes. */
+  /** Called when the host has finished with a message of this many bytes. */
   credit({ reading, bytes }: { readonly reading: number; readonly bytes: number }): void {
     const current = this.#reading;
     if (current?.number !== reading) return;

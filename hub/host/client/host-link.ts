@@ -1,4 +1,4 @@
-/** The front's end of one life of a host: sends index metadata and documents, and serves what the host asks for. */
+/** The front's end of one run of a host: sends index metadata and documents, and answers the host's calls. */
 
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import { decodeIndex, encodeIndex, type IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
@@ -20,7 +20,7 @@ export interface KnownPositions {
   readonly raw: readonly Position[];
 }
 
-/** What the shards need of the log, and where their results go. */
+/** What the shards need from the log, and where their results go. */
 export interface LogServices {
   readonly read: ReadDocs;
   /** See LogFollowerOptions. */
@@ -33,7 +33,7 @@ export interface LogServices {
 /** The front's index metadata. */
 export type FrontCatalog = Pick<IndexCatalog, "all" | "restore" | "onChange" | "catchUp">;
 
-/** Calls an operation of another host, of this hub or of another one, for a host. */
+/** Calls an operation of another host, on this hub or another one, on behalf of a host. */
 export type AskOther = (
   host: HostAddress,
   operation: string,
@@ -73,7 +73,7 @@ export class HostLink {
     return this.#peer.overdue;
   }
 
-  /** Sends all index metadata and opens the shards but those of `absent`, see ShardHostOptions. */
+  /** Sends all index metadata and opens all shards except those of `absent`, see ShardHostOptions. */
   async open(catalog: FrontCatalog, absent: Iterable<string>): Promise<KnownPositions> {
     this.#catalog = catalog;
     for (const index of catalog.all()) this.indexChanged(index, index.uuid);
@@ -86,7 +86,7 @@ export class HostLink {
     else this.#peer.notify("index", null, [encodeIndex(index)]);
   }
 
-  /** Lets the host follow the log. */
+  /** Makes the host follow the log. */
   async follow(services: LogServices): Promise<void> {
     this.#services = services;
     this.#feed = new DocFeed(this.#peer, services.read);
@@ -101,13 +101,13 @@ export class HostLink {
     this.#peer.notify(operation, value);
   }
 
-  /** Lets the host stop following the log and commit. */
+  /** Makes the host stop following the log and commit. */
   async unfollow(): Promise<void> {
     await this.#peer.call("unfollow", null);
     await this.#feed?.stop();
   }
 
-  /** The host has gone: everything that waits for it fails with `error`. */
+  /** Called when the host is gone: everything that waits for it fails with `error`. */
   async lost(error: AppError): Promise<void> {
     this.#peer.fail(error);
     await this.#feed?.stop();

@@ -1,6 +1,6 @@
 /**
- * The thread of a host as the front sees it: started, watched, ended where it is stuck, and started again. Its shards then
- * come back from their commits and the log.
+ * The front's side of a host's thread: starts and watches it, ends it if it is stuck, and restarts it. The shards are then
+ * restored from their commits and the log.
  */
 
 import { Worker } from "node:worker_threads";
@@ -25,7 +25,7 @@ import {
 import type { CallableHost } from "./shards-client.ts";
 import { ThreadWatch, WATCH_MS } from "./thread-watch.ts";
 
-/** Counts threads that were started again. */
+/** Counts restarted threads. */
 export type HostRestarts = Counter<"reason">;
 
 /** Returns the counter of all threads of a process. */
@@ -45,7 +45,7 @@ export interface HostThreadOptions {
   readonly clock: Clock;
   /** Which of the hub's shards are in this thread. */
   readonly seat: HostSeat;
-  /** Memory that the searches of the thread may hold together, bytes; without it its own limit. */
+  /** Memory that the searches of the thread may use together, bytes; without it the thread's own limit. */
   readonly searchBytes?: number;
   readonly restarts: HostRestarts;
   readonly askOther: AskOther;
@@ -55,9 +55,9 @@ export interface HostThreadOptions {
   readonly script?: URL;
 }
 
-/** How long calls wait for a thread that is started again. */
+/** How long calls wait for a thread that is restarting. */
 const READY_MS = 15_000;
-/** How long a thread that was started again may take to reach the position of its predecessor before it serves. */
+/** How long a restarted thread may take to reach the position of its predecessor before it serves calls. */
 const REACH_MS = 10_000;
 const METRICS_MS = 2_000;
 
@@ -67,7 +67,7 @@ interface Life {
   readonly link: HostLink;
   readonly pulse: Int32Array;
   readonly watch: ThreadWatch;
-  /** Processor time that the thread had used when it last said so. */
+  /** Processor time that the thread last reported. */
   cpuMs: number;
   isAsked: boolean;
 }
@@ -100,10 +100,10 @@ export class HostThreadClient implements CallableHost {
     return Promise.resolve();
   }
 
-  /** Ends a thread that has opened no shards yet; `start` begins again. */
+  /** Ends a thread that has opened no shards yet; `start` starts a new one. */
   async end(): Promise<void> {
     const life = this.#life;
-    this.#life = undefined; // its end is no fault
+    this.#life = undefined; // this end isn't a failure
     if (life === undefined) return;
     await life.link.lost(new AppError("closed", "the thread is started again"));
     await life.worker.terminate();
@@ -122,13 +122,13 @@ export class HostThreadClient implements CallableHost {
     return known;
   }
 
-  /** Lets the shards follow the log. */
+  /** Makes the shards follow the log. */
   async follow(services: LogServices): Promise<void> {
     this.#services = services;
     await this.#life?.link.follow(services);
   }
 
-  /** Lets the shards stop following the log and commit everything applied. */
+  /** Makes the shards stop following the log and commit everything applied. */
   async unfollow(): Promise<void> {
     this.#services = undefined;
     this.#stopping.abort();
@@ -136,7 +136,7 @@ export class HostThreadClient implements CallableHost {
     await this.#serving?.link.unfollow();
   }
 
-  /** Last message of DOC that was applied, as last reported. */
+  /** Last message of DOC that was applied, according to the last report. */
   get position(): Position {
     return this.#report.position;
   }
@@ -146,12 +146,12 @@ export class HostThreadClient implements CallableHost {
     return this.#trouble || this.#report.failure;
   }
 
-  /** See ShardHost.setBack; as last reported. */
+  /** See ShardHost.setBack; according to the last report. */
   get setBack(): HostReport["setBack"] {
     return this.#report.setBack;
   }
 
-  /** `readyMs`: how long it waits for a thread that is started again. */
+  /** `readyMs`: how long it waits for a thread that is restarting. */
   async call(
     operation: string,
     value: unknown,
@@ -170,7 +170,7 @@ export class HostThreadClient implements CallableHost {
     this.#serving?.link.notify(operation, value);
   }
 
-  /** Closes the shards and ends the thread; what isn't committed comes from the log again. */
+  /** Closes the shards and ends the thread; uncommitted operations are read from the log again. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     clearInterval(this.#watching);
@@ -216,7 +216,7 @@ export class HostThreadClient implements CallableHost {
     this.#ready.resolve();
   }
 
-  /** Waits for a thread that serves. Throws unavailable. */
+  /** Waits for a thread that serves calls. Throws unavailable. */
   async #served(signal: AbortSignal | undefined, readyMs: number): Promise<Life> {
     const late = AbortSignal.timeout(readyMs);
     const over = signal === undefined ? late : AbortSignal.any([signal, late]);
@@ -250,7 +250,7 @@ export class HostThreadClient implements CallableHost {
     void life.worker.terminate();
   }
 
-  /** Begins again after a thread has ended. */
+  /** Starts a new thread after one has ended. */
   #died(life: Life, kind: "stuck" | "failed", cause: unknown): void {
     if (life !== this.#life) return;
     const why = cause instanceof Error ? cause.message : "it ended";
@@ -283,12 +283,12 @@ export class HostThreadClient implements CallableHost {
       this.#serve(life);
       log.info({ position: this.#report.position }, "the thread of the shards serves again");
     } catch (error) {
-      // Where the thread has ended, its end begins another attempt.
+      // If the thread has ended, its end starts the next attempt.
       if (life === this.#life) this.#end(life, toAppError(error).message);
     }
   }
 
-  /** Lets a new thread reach the position of its predecessor, so that reads see what was written before. */
+  /** Waits until a new thread has reached the position of its predecessor, so that reads see all earlier writes. */
   async #catchUp(link: HostLink, services: LogServices): Promise<void> {
     await link.follow(services);
     try {
@@ -305,19 +305,19 @@ export class HostThreadClient implements CallableHost {
     try {
       return (await life.link.call("metrics", null, { timeoutMs: METRICS_MS })).value as MetricRecord[];
     } catch {
-      // Of a thread that is busy or lost there are none now.
+      // A thread that is busy or lost has none now.
       return [];
     }
   }
 }
 
-/** Asks a thread how much processor time it has used; it says so in between, as soon as it has the processor. */
+/** Asks a thread how much processor time it has used; it answers in between, as soon as it gets the processor. */
 async function askCpu(life: Life): Promise<void> {
   life.isAsked = true;
   try {
     life.cpuMs = milliseconds(await life.worker.cpuUsage());
   } catch {
-    // Node.js before 24.6 doesn't know of one thread.
+    // Node.js before 24.6 can't tell it for one thread.
     life.cpuMs = milliseconds(process.cpuUsage());
   }
   life.isAsked = false;

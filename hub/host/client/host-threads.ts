@@ -19,12 +19,12 @@ import { HostThreadClient, hostRestarts } from "./host-thread-client.ts";
 export interface HostThreadsOptions {
   /** Folder of the shards. */
   readonly folder: string;
-  /** How many hosts, at least 1. */
+  /** Number of hosts, at least 1. */
   readonly count: number;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly clock: Clock;
-  /** Memory that the searches of one thread may hold together, bytes. */
+  /** Memory that the searches of one thread may use together, bytes. */
   readonly searchBytes?: number;
   /** The threads' module instead of the host's own, for tests. */
   readonly script?: URL;
@@ -38,7 +38,7 @@ export type AskHub = (
   signal: AbortSignal,
 ) => Promise<Required<Message>>;
 
-/** How a shard is taken. */
+/** Options for taking over a shard. */
 export interface TakeOptions {
   /** The shard must have everything up to here. */
   readonly end: Position;
@@ -53,7 +53,7 @@ export interface HubLogServices extends Omit<LogServices, "read"> {
 
 /** Time for a thread to list its shards. */
 const HOLDINGS_MS = 5_000;
-/** How long a search waits for another host that is started again, before its shards count as failed. */
+/** How long a search waits for another host that is restarting, before its shards count as failed. */
 const OTHER_READY_MS = 2_000;
 
 export class HostThreads {
@@ -77,24 +77,24 @@ export class HostThreads {
     metrics.gauge("tailrace_host_threads", "threads of shards", [], (gauge) => gauge.set(count));
   }
 
-  /** Lets the threads call those of other hubs. */
+  /** Enables the threads to call those of other hubs. */
   useHubs(askHub: AskHub): void {
     this.#askHub = askHub;
   }
 
-  /** Returns whether this hub has a shard, as far as it has been placed. */
+  /** Returns whether this hub has a shard, according to its current placement. */
   hasShard(uuid: string, shard: number): boolean {
     return !this.#absent.has(shardKey(uuid, shard));
   }
 
-  /** Says which shards this hub doesn't have; before `open`. */
+  /** Marks a shard that this hub doesn't have; before `open`. */
   leaveOut(uuid: string, shard: number): void {
     this.#absent.add(shardKey(uuid, shard));
   }
 
   /**
-   * Opens a shard that comes from another hub; resolves when it has on disk what the log holds up to `end`. Where that fails the
-   * shard is dropped again; not where `signal` is aborted: it goes on from there when this hub starts again.
+   * Opens a shard that comes from another hub; resolves when it has everything of the log up to `end` on disk. A shard that
+   * fails is dropped again, except if `signal` is aborted: then it continues from there at this hub's next start.
    */
   async take(coming: ComingShard, { end, timeoutMs, signal }: TakeOptions): Promise<void> {
     const { uuid, shard } = coming;
@@ -112,13 +112,13 @@ export class HostThreads {
     }
   }
 
-  /** Closes a shard and removes its files. A thread that fails to removes them when it is started again. */
+  /** Closes a shard and removes its files. A thread that fails to remove them does it when it is restarted. */
   async drop(uuid: string, shard: number): Promise<void> {
     this.#absent.add(shardKey(uuid, shard));
     await this.#hostOf(uuid, shard).call("dropShard", { uuid, shard });
   }
 
-  /** Returns the shards that this hub has; those of a thread that doesn't answer aren't among them. */
+  /** Returns the shards that this hub has, without those of threads that don't answer. */
   async holdings(signal: AbortSignal): Promise<Holding[]> {
     const options = { signal, readyMs: 0, timeoutMs: HOLDINGS_MS };
     const all = await Promise.allSettled(this.hosts.map((host) => host.call("holdings", null, options)));
@@ -134,7 +134,7 @@ export class HostThreads {
     for (const host of this.hosts) await host.start();
   }
 
-  /** Lets `change` change the folder of the shards while no thread uses it; before `open`. */
+  /** Runs `change`, which changes the folder of the shards, while no thread uses it; before `open`. */
   async whileEnded(change: () => Promise<void>): Promise<void> {
     for (const host of this.hosts) await host.end();
     await change();
@@ -147,7 +147,7 @@ export class HostThreads {
       if (index === undefined) forgetIndex(this.#absent, uuid);
     });
     const known: KnownPositions[] = [];
-    // One after the other, since each may restore metadata of the same index.
+    // One after the other because each may restore metadata of the same index.
     for (const host of this.hosts) known.push(await host.open(catalog));
     return {
       position: lowest(known.map(({ position }) => position)),
@@ -156,7 +156,7 @@ export class HostThreads {
     };
   }
 
-  /** Lets the shards follow the log. */
+  /** Makes the shards follow the log. */
   async follow(services: HubLogServices): Promise<void> {
     const { count, clock } = this.#options;
     const dispatcher = count === 1 ? undefined : new DocDispatcher(services.read, count, clock);
@@ -172,7 +172,7 @@ export class HostThreads {
     );
   }
 
-  /** Lets the shards stop following the log and commit everything applied. */
+  /** Makes the shards stop following the log and commit everything applied. */
   async unfollow(): Promise<void> {
     await Promise.all(this.hosts.map((host) => host.unfollow()));
   }
@@ -183,7 +183,7 @@ export class HostThreads {
     await (this.#dispatcher?.hasten(reached) ?? reached);
   }
 
-  /** Message of DOC up to which everything was applied, as last reported. */
+  /** Message of DOC up to which everything was applied, according to the last reports. */
   get position(): Position {
     return lowest(this.hosts.map(({ position }) => position));
   }
@@ -193,7 +193,7 @@ export class HostThreads {
     return this.hosts.map(({ failure }) => failure).find((each) => each !== "") ?? "";
   }
 
-  /** See ShardHost.setBack; as last reported. */
+  /** See ShardHost.setBack; according to the last reports. */
   get setBack(): SetBackReport | null {
     const reports = this.hosts.flatMap(({ setBack }) => (setBack === null ? [] : [setBack]));
     if (reports.length === 0) return null;
@@ -202,7 +202,7 @@ export class HostThreads {
     return { isIncomplete, reason: reasons.join("; ") };
   }
 
-  /** Closes the shards and ends the threads; what isn't committed comes from the log again. */
+  /** Closes the shards and ends the threads; uncommitted operations are read from the log again. */
   async stop(): Promise<void> {
     const stopped = await Promise.allSettled(this.hosts.map((host) => host.stop()));
     for (const each of stopped) if (each.status === "rejected") throw each.reason;
@@ -222,7 +222,7 @@ export class HostThreads {
     return asked.call(operation, value, { parts, signal, readyMs: OTHER_READY_MS });
   }
 
-  /** What all hosts have committed may be purged from the log. */
+  /** Messages that all hosts have committed may be purged from the log. */
   #noteCommit(host: number, position: Position, { onCommitted }: HubLogServices): void {
     this.#committed[host] = position;
     const known = this.#committed.filter((each) => each !== undefined);

@@ -1,4 +1,4 @@
-/** The shards of a host, as calls to it. */
+/** Implements operations on the shards of a host as calls to it. */
 
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import type {
@@ -44,7 +44,7 @@ export interface CallableHost {
 /** Time for reading one document or statistics, ms; only a host that is stuck takes longer. */
 const SHORT_MS = 30_000;
 
-/** Time for a count that nobody depends on, ms. */
+/** Time for a count that only informs, ms. */
 const PROGRESS_MS = 1_000;
 
 export class ShardsClient implements HostedShards {
@@ -182,7 +182,7 @@ export class ShardsClient implements HostedShards {
     return (await this.#host.call(operation, call, { timeoutMs: SHORT_MS })).value as T;
   }
 
-  /** Closes the context of a call that failed here, which the host may have opened all the same. */
+  /** Closes the context of a call that failed here: the host may have opened it nevertheless. */
   async #opening<T>(id: string, open: () => Promise<T>): Promise<T> {
     try {
       return await open();

@@ -1,6 +1,6 @@
 /**
- * The shards of several hosts. A search is sent to the host that has most of its shards, which asks the others; what is one
- * call to each host is merged here.
+ * The shards of several hosts. A search is sent to the host that has most of its shards, which asks the others. Operations
+ * that are one call to each host are merged here.
  */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
@@ -26,7 +26,7 @@ export type IndexByUuid = (uuid: string) => Pick<IndexMetadata, "settings"> | un
 export class SpreadShards implements HostedShards {
   readonly #hosts: readonly HostedShards[];
   readonly #index: IndexByUuid;
-  /** Which host has a context, by its id; until it is closed. */
+  /** The host that has a context, by the context's id; until it is closed. */
   readonly #contexts = new Map<string, HostedShards>();
   #turn = 0;
 
@@ -170,7 +170,7 @@ export class SpreadShards implements HostedShards {
     return this.#hosts[found.findIndex((each) => each !== null)];
   }
 
-  /** The hosts, the one with most shards of the targets first; where they have as many, in turn. */
+  /** The hosts, the one with most shards of the targets first; hosts with equally many take turns. */
   #ranked(targets: readonly NamedIndex[]): HostedShards[] {
     const counts = this.#hosts.map(() => 0);
     for (const { uuid } of targets) {
@@ -185,7 +185,7 @@ export class SpreadShards implements HostedShards {
       .map(({ host }) => this.#hosts[host]!);
   }
 
-  /** Runs a search on one host; where that is lost, on another, for which the shards of the lost one have failed. */
+  /** Runs a search on one host. If that host is lost, runs it on another, which counts the shards of the lost one as failed. */
   async #onOne<T>(
     { targets }: { readonly targets: readonly NamedIndex[] },
     signal: AbortSignal,
@@ -213,7 +213,7 @@ export class SpreadShards implements HostedShards {
     }
   }
 
-  /** Where no host has the context, any says so. */
+  /** If no host has the context, any host returns the error. */
   #contextHost(id: string): HostedShards {
     return this.#contexts.get(id) ?? this.#next();
   }

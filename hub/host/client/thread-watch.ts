@@ -1,29 +1,29 @@
 /**
- * Decides from regular looks at a thread whether it is stuck: it had the processor and didn't answer. Where the machine is
- * overloaded, or the process stood still, a thread that answers late isn't to blame, and starting it again would cost more.
+ * Decides from regular checks of a thread whether it is stuck: it had the processor and didn't answer. If the machine is
+ * overloaded, or the process was paused, a late answer isn't the thread's fault, and a restart would cost more.
  */
 
-/** Interval of the looks. */
+/** Interval of the checks. */
 export const WATCH_MS = 500;
 /** Time for the answer to a call that was cancelled. */
 const CANCEL_MS = 2_000;
-/** Processor time in which a thread could have answered. It is known later, by up to the interval of looks. */
+/** Processor time in which a thread could have answered. It is known up to one interval of checks later. */
 const CANCEL_CPU_MS = CANCEL_MS - 2 * WATCH_MS;
-/** Turns of the thread's loop in which it could have answered. A thread that waits makes twenty in CANCEL_MS. */
+/** Turns of the thread's event loop in which it could have answered. An idle thread makes twenty in CANCEL_MS. */
 const CANCEL_TURNS = 10;
-/** Time for a turn of the thread's loop, and for one in which it waits for the disk. */
+/** Maximum time for a turn of the thread's event loop, and for one in which it waits for the disk. */
 const TURN_LIMIT_MS = 30_000;
 const COMMIT_LIMIT_MS = 120_000;
 
-/** What a look finds. */
+/** The findings of a check. */
 export interface ThreadState {
   /** Monotonic. */
   readonly nowMs: number;
-  /** Processor time that the thread had used when it last said so. */
+  /** Processor time that the thread last reported. */
   readonly cpuMs: number;
-  /** Turns of the thread's loop. */
+  /** Turns of the thread's event loop. */
   readonly turns: number;
-  /** It may wait long for a slow disk. */
+  /** True during a commit, which may wait long for a slow disk. */
   readonly isCommitting: boolean;
   /** The call that was cancelled first and has no answer yet. */
   readonly overdue: { readonly operation: string; readonly cancelledMs: number } | undefined;
@@ -31,12 +31,12 @@ export interface ThreadState {
 
 export class ThreadWatch {
   #last: Pick<ThreadState, "nowMs" | "turns"> | undefined;
-  /** How long the thread has made no turn; a pause of the process counts as one look. */
+  /** Time since the thread's last turn; a pause of the process counts as one check. */
   #stillMs = 0;
-  /** What was found when the overdue call was first. */
+  /** The findings when the overdue call was first seen. */
   #since: ThreadState | undefined;
 
-  /** Returns why the thread must be ended; undefined as long as it needn't. */
+  /** Returns why the thread must be ended; undefined while it needn't. */
   look(state: ThreadState): string | undefined {
     const { nowMs, turns, isCommitting, overdue } = state;
     const last = this.#last ?? state;

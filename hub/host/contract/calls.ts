@@ -1,11 +1,11 @@
-/** What calls to a host say and what it answers: plain data, so that it can be sent to a thread or another node. */
+/** Calls to a host and its answers: plain data, so that they can be sent to a thread or another node. */
 
 import type { ShardFailure } from "#hub/search/phases/contract.ts";
 import type { SearchLimits } from "#hub/search/query/query.ts";
 import type { TermVectorOptions } from "#hub/search/term-vectors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
-/** Names of a host's operations. They stand apart from the operations, so that a caller doesn't load what they run. */
+/** Names of a host's operations. Separate from the operations, so that a caller doesn't load their code. */
 export const OPERATION_NAMES = [
   "asked",
   "cacheStats",
@@ -49,11 +49,11 @@ export interface TargetIndex {
   /** See SearchedIndex. */
   readonly maxTermsCount?: number;
   readonly maxAnalyzedOffset?: number;
-  /** False: results aren't kept for this index. */
+  /** False: results aren't cached for this index. */
   readonly keepsResults?: boolean;
-  /** Numbers of the shards that are searched; without it all. */
+  /** Numbers of the shards that are searched; all without it. */
   readonly shards?: readonly number[];
-  /** Shards that other hubs search; the others are this hub's. */
+  /** Shards that other hubs search; this hub searches the others. */
   readonly elsewhere?: readonly ShardsElsewhere[];
 }
 
@@ -65,23 +65,23 @@ export interface ShardsElsewhere {
 
 /** Which hubs' copies a search reads. */
 export interface CopyWish {
-  /** Ids of the hubs that may search; without it all. */
+  /** Ids of the hubs that may search; all without it. */
   readonly only?: readonly string[];
-  /** Ids of hubs whose copies are read where they have them. */
+  /** Ids of hubs whose copies are preferred. */
   readonly prefer?: readonly string[];
   /** Searches with the same text read the same copies, whichever hub they are sent to. */
   readonly session?: string;
 }
 
-/** A search body with what it is checked against. */
+/** A search body with the data that it is checked against. */
 export interface SearchBody {
   readonly body: JsonObject;
   readonly limits: SearchLimits;
 }
 
-/** How a search wants its answer. */
+/** Options for the form of a search's answer. */
 export interface AnswerForm {
-  /** Names of aggregations get their type before them. */
+  /** Names of aggregations are prefixed with their type. */
   readonly typedKeys: boolean;
   /** Totals of hits within hits and aggregations are objects. */
   readonly objectTotals: boolean;
@@ -90,13 +90,13 @@ export interface AnswerForm {
 export interface SearchCall extends SearchBody, AnswerForm {
   readonly targets: readonly TargetIndex[];
   readonly copies?: CopyWish;
-  /** False: answered again whatever is kept. */
+  /** False: computed without the cache. */
   readonly useCache: boolean;
   /** Shown with each hit when explanations are requested. */
   readonly nodeId: string;
-  /** Time after which the call fails, ms; without it none. A host that doesn't end it then is started again. */
+  /** Time after which the call fails, ms; no limit without it. A host that doesn't end the call then is restarted. */
   readonly limitMs?: number;
-  /** Id of the point in time that is searched, whose targets these are; without it what is visible now. */
+  /** Id of the point in time that is searched, whose targets these are; without it the current state is searched. */
   readonly point?: string;
   /** The option `slice` as given, and the largest number of parts. */
   readonly slice?: unknown;
@@ -105,7 +105,7 @@ export interface SearchCall extends SearchBody, AnswerForm {
   readonly progress?: string;
 }
 
-/** `type` of the error for a point in time that a host has no more. */
+/** `type` of the error for a point in time that a host no longer has. */
 export const POINT_LOST = "search_context_missing_exception";
 
 /** Opens a point in time: snapshots that searches read until they are closed. */
@@ -121,11 +121,11 @@ export interface NamedShard {
   readonly shard: number;
 }
 
-/** A point in time that was opened. */
+/** An opened point in time. */
 export interface OpenedPoint {
-  /** What its searches have. */
+  /** The targets of its searches. */
   readonly targets: readonly TargetIndex[];
-  /** Shards of which no snapshot is kept: their hub didn't answer, or lacks them. Searches of the point fail there. */
+  /** Shards without a snapshot: their hub didn't answer, or lacks them. Searches of the point in time fail there. */
   readonly failed: readonly NamedShard[];
 }
 
@@ -147,14 +147,14 @@ export interface PageCall extends Pick<AnswerForm, "objectTotals"> {
 export interface CountCall extends SearchBody {
   readonly targets: readonly TargetIndex[];
   readonly copies?: CopyWish;
-  /** With one of them the count is that of a search without hits. */
+  /** With either of them, a search without hits does the count. */
   readonly minScore?: number;
   readonly terminateAfter?: number;
 }
 
 export interface Count {
   readonly count: number;
-  /** Shards that were to be counted. */
+  /** Number of shards that should be counted. */
   readonly shards: number;
   readonly failures: readonly ShardFailure[];
 }
@@ -165,7 +165,7 @@ export interface ValidateCall {
   readonly body: JsonObject;
 }
 
-/** A query in Lucene's words, or why an index can't run it. */
+/** A query in Lucene's syntax, or why an index can't run it. */
 export interface Validation {
   readonly index: string;
   readonly text?: string;
@@ -185,7 +185,7 @@ export interface Explained {
 
 export interface TermVectorsCall {
   readonly targets: readonly TargetIndex[];
-  /** Of the document; its shard's frequencies count. Undefined: those of the first shard. */
+  /** Of the document, whose shard supplies the frequencies. Undefined: the first shard does. */
   readonly id: string | undefined;
   /** The document. */
   readonly source: JsonObject;
@@ -230,10 +230,10 @@ export interface HubThread {
   readonly thread: number;
 }
 
-/** A thread of the hub at work by its number, or a thread of any hub. */
+/** A thread of the current hub by its number, or a thread of any hub. */
 export type HostAddress = number | HubThread;
 
-/** Returns a name that tells addresses apart. */
+/** Returns a unique name of an address. */
 export function addressKey(address: HostAddress): string {
   return typeof address === "number" ? String(address) : `${address.hub}/${address.thread}`;
 }

@@ -1,4 +1,4 @@
-/** The answer to a search on its way: hits, aggregations and suggestions are JSON text, which the front passes on. */
+/** The transported form of a search's answer: hits, aggregations and suggestions are JSON text, which the front passes on. */
 
 import type { Message } from "#hub/host/wire/peer.ts";
 import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
@@ -23,7 +23,7 @@ export interface Found
 }
 
 type FoundValue = Omit<Found, "hits" | "aggregations" | "suggest"> & {
-  /** Places of the parts. */
+  /** Indices of the parts. */
   readonly aggregations: number;
   readonly suggest: number;
 };
@@ -49,7 +49,7 @@ export function* packSteps(
   return { value, parts };
 }
 
-/** Returns the message that carries an answer; others get the thread while it is made. Throws cancelled, memory_limit. */
+/** Returns the message that carries an answer; yields the thread to others while making it. Throws cancelled, memory_limit. */
 export function packFound(
   found: SearchResponse,
   form: Pick<AnswerForm, "objectTotals">,
@@ -80,7 +80,7 @@ export function objectTotal(
   return total <= limit ? { value: total, relation: "eq" } : { value: limit, relation: "gte" };
 }
 
-/** Returns `value` with the totals of hits in it changed, at any depth but in documents. */
+/** Returns `value` with its totals of hits changed, at any depth except in documents. */
 function withObjectTotals(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withObjectTotals);
   if (!isObject(value) || value instanceof RawJson) return value;
@@ -88,7 +88,7 @@ function withObjectTotals(value: unknown): unknown {
   if (typeof total === "number" && Array.isArray(hits))
     return { ...value, total: objectTotal(total), hits: withObjectTotals(hits) };
   return Object.fromEntries(
-    // Documents are what they are.
+    // Documents stay unchanged.
     Object.entries(value).map(([key, inner]) => [key, key === "_source" ? inner : withObjectTotals(inner)]),
   );
 }

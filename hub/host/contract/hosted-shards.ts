@@ -25,7 +25,7 @@ import type {
 } from "./calls.ts";
 import type { Found } from "./found.ts";
 
-/** What names an index in a call. */
+/** The fields that name an index in a call. */
 export type NamedIndex = Pick<IndexMetadata, "uuid">;
 
 /** A document with its source, JSON in UTF-8. */
@@ -33,18 +33,18 @@ export interface ReadDocument extends DocumentFacts {
   readonly source: Uint8Array;
 }
 
-/** What a refresh didn't reach. */
+/** The copies that a refresh didn't reach. */
 export interface Refreshed {
-  /** Why the copies of this hub lack what other hubs wrote before; absent where they have it. */
+  /** Why the copies of this hub lack earlier writes of other hubs; absent if they have them. */
   readonly behind?: AppError;
-  /** Other hubs whose copies didn't refresh. */
+  /** Number of other hubs whose copies didn't refresh. */
   readonly missed: number;
 }
 
-/** Everything that had been written is found at every copy. */
+/** Every copy finds everything written before. */
 export const REFRESHED: Refreshed = { missed: 0 };
 
-/** A document as the last refresh shows it. */
+/** A document as of the last refresh. */
 export interface RefreshedDocument extends ReadDocument {
   readonly uuid: string;
   readonly routing: string | undefined;
@@ -58,13 +58,13 @@ export interface FoundDocuments {
 }
 
 /**
- * Calls to hosts. Each throws unavailable where a host can't answer, timeout where it takes too long, cancelled where
- * its signal is aborted, and what is said here.
+ * Calls to hosts. Each throws unavailable if a host can't answer, timeout if it takes too long, cancelled if its signal is
+ * aborted, and what its own comment names.
  */
 export interface HostedShards {
   /** Checks the body of a search. Throws what parsing it throws. */
   check(call: SearchBody): Promise<void>;
-  /** Throws what parsing throws; index_closed; the error of a shard where none could be searched; too_many_buckets. */
+  /** Throws what parsing throws; index_closed; the error of a shard if none could be searched; too_many_buckets. */
   search(call: SearchCall, signal: AbortSignal): Promise<Found>;
   /** Opens a context and returns its first page. Throws what `search` throws; overloaded. */
   openContext(call: ContextCall, signal: AbortSignal): Promise<Found>;
@@ -77,13 +77,13 @@ export interface HostedShards {
   openPoint(call: PointCall, signal: AbortSignal): Promise<OpenedPoint>;
   /** Returns how many shards of this hub a search with that `progress` has collected, until `closeContexts` ends the count. */
   progress(id: string): Promise<number>;
-  /** Closes contexts and points in time, and ends counts; those that aren't there are passed over. */
+  /** Closes contexts and points in time, and ends counts; ignores unknown ids. */
   closeContexts(ids: readonly string[]): void;
   /** Throws as `search` does. */
   count(call: CountCall, signal: AbortSignal): Promise<Count>;
   /** Returns a validation for each index. Throws what parsing throws. */
   validate(call: ValidateCall, signal: AbortSignal): Promise<readonly Validation[]>;
-  /** Returns null where no shard has the document. */
+  /** Returns null if no shard has the document. */
   explain(
     call: ExplainCall,
     signal: AbortSignal,
@@ -92,15 +92,15 @@ export interface HostedShards {
   termVectors(call: TermVectorsCall, signal: AbortSignal): Promise<FoundTermVectors>;
   /** Reads a document in real time; null if there is none. */
   get(index: NamedIndex, shard: number, id: string): Promise<ReadDocument | null>;
-  /** Reads a document as the last refresh shows it. */
+  /** Reads a document as of the last refresh. */
   getRefreshed(indices: readonly NamedIndex[], id: string): Promise<RefreshedDocument | null>;
   /** Returns the statistics of the shards by the uuid of their index. */
   stats(indices: readonly NamedIndex[]): Promise<ReadonlyMap<string, readonly HostedShardStats[]>>;
   /** Returns the segments that searches see. Throws index_closed. */
   segments(indices: readonly NamedIndex[]): Promise<ShardSegments[]>;
-  /** Returns the largest value of a number or date field by uuid; absent where an index has none. Throws index_closed. */
+  /** Returns the largest value of a number or date field by uuid; absent if an index has none. Throws index_closed. */
   largest(indices: readonly NamedIndex[], field: string): Promise<ReadonlyMap<string, number>>;
-  /** Makes what was written before visible to searches, as far as the copies have it. */
+  /** Makes earlier writes visible to searches, as far as the copies have them. */
   refresh(indices: readonly NamedIndex[]): Promise<Refreshed>;
   /** Resolves when each index had a refresh that began after the call, is gone, or `signal` is aborted. */
   nextRefresh(indices: readonly NamedIndex[], signal: AbortSignal): Promise<void>;

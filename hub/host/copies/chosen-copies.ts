@@ -1,5 +1,5 @@
 /**
- * Searches at the copies that suit best: this hub's where it has them, others' where a request wishes so, and another copy of
+ * Searches the most suitable copies: this hub's if it has them, other hubs' if a request prefers them, and another copy of
  * each shard that failed here.
  */
 
@@ -32,16 +32,16 @@ import {
 } from "./copy-choice.ts";
 import { ForwardedShards } from "./forwarded-shards.ts";
 
-/** Failures of a copy that another copy need not have. */
+/** Failures of a copy that another copy may not have. */
 export const COPY_FAULTS: ReadonlySet<ErrorCode> = new Set([
   "unavailable",
   "closed",
   "data_corrupt",
   "overloaded",
 ]);
-/** Copies of a shard that one request tries. */
+/** Maximum copies of a shard that one request tries. */
 export const MAX_TRIES = 3;
-/** A search that ran longer before its thread was lost may be what the thread was lost by: it isn't given to another one. */
+/** A search that ran longer before its thread was lost may be the cause of the loss: it isn't retried on another thread. */
 const RETRY_WITHIN_MS = 20_000;
 
 export interface ChosenCopiesOptions {
@@ -50,7 +50,7 @@ export interface ChosenCopiesOptions {
   readonly holders: CopyHolders;
   /** Returns a thread of another hub. */
   readonly thread: (at: HubThread) => CallableHost;
-  /** Returns how many shards an index has; 0 where there is none. */
+  /** Returns the number of an index's shards; 0 if there is no such index. */
   readonly shards: (uuid: string) => number;
   /** Returns an index's name. */
   readonly nameOf: (uuid: string) => string;
@@ -71,7 +71,7 @@ interface Search<T> {
   readonly failing: (answer: T, failures: readonly ShardFailure[]) => T;
 }
 
-/** What an attempt led to. */
+/** The result of an attempt. */
 interface Attempt<T> {
   readonly answer?: T;
   readonly error?: AppError;
@@ -94,7 +94,7 @@ export class ChosenCopies extends ForwardedShards {
   }
 
   override search(call: SearchCall, signal: AbortSignal): Promise<Found> {
-    // A point in time has snapshots of the copies that were chosen when it was opened, and of no others.
+    // A point in time has snapshots only of the copies that were chosen when it was opened.
     if (call.point !== undefined) return this.#own.search(call, signal);
     return this.#search({
       targets: call.targets,
@@ -118,8 +118,8 @@ export class ChosenCopies extends ForwardedShards {
   }
 
   /**
-   * Searches, and searches again where copies failed that there are others of. The best answer counts. This hub's copies have
-   * failed, too, where they may lack what others wrote; what they have is answered all the same.
+   * Searches, and repeats the search if failed shards have other copies. Returns the best answer. This hub's copies also
+   * count as failed if they may lack writes of other hubs; their results are returned nevertheless.
    */
   async #search<T>(search: Search<T>): Promise<T> {
     const { clock, holders, shards } = this.#options;
@@ -139,7 +139,7 @@ export class ChosenCopies extends ForwardedShards {
       const isOver = search.signal.aborted || tries === MAX_TRIES;
       if (isOver || clock.monotonic() - startMs > RETRY_WITHIN_MS) return settled(best);
       if (isMergerLost(attempt)) {
-        // Whichever hub merged is lost for the whole of this search.
+        // The hub that merged counts as lost for the rest of this search.
         if (plan.merger === undefined) isLost = true;
         for (const [key, hub] of plan.used)
           if (hub === (plan.merger?.hub ?? holders.node)) failed.add(`${hub}/${key}`);
@@ -170,7 +170,7 @@ export class ChosenCopies extends ForwardedShards {
     }
   }
 
-  /** Adds to the failures the shards that were searched here. */
+  /** Adds the shards that were searched here to the failures. */
   #lacking<T>(search: Search<T>, attempt: Attempt<T>, plan: Plan, error: AppError): Attempt<T> {
     const { answer, failures } = attempt;
     if (answer === undefined) return attempt;
@@ -178,7 +178,7 @@ export class ChosenCopies extends ForwardedShards {
     return { answer: search.failing(answer, all), failures: all };
   }
 
-  /** Returns whether a shard that failed has a copy that didn't. */
+  /** Returns whether a failed shard has a copy that didn't fail. */
   #hasOthers<T>({ targets }: Search<T>, used: ReadonlyMap<string, string>, options: ChoiceOptions): boolean {
     return targets.some(({ uuid }) =>
       Array.from({ length: options.shards(uuid) }, (_, shard) => shard).some((shard) => {
@@ -202,7 +202,7 @@ export function withFailures(answer: Found, failures: readonly ShardFailure[]): 
   return { ...answer, shards: { total, successful: total - failures.length, failures } };
 }
 
-/** True where nothing of the search was answered, since what merged it is lost. */
+/** True if the search has no answer at all because the merging host is lost. */
 function isMergerLost<T>({ error, failures }: Attempt<T>): boolean {
   return error !== undefined && failures.length === 0 && COPY_FAULTS.has(error.code);
 }

@@ -1,6 +1,7 @@
 /**
- * Opens scrolls and points in time over copies of several hubs: a hub that keeps no snapshot when one is opened is replaced by
- * another with a copy. Once it is open a shard can't change its hub: two copies have seldom applied the same part of the log.
+ * Opens scrolls and points in time over copies of several hubs. If a hub keeps no snapshot at the opening, another hub with
+ * a copy replaces it. After the opening a shard can't change its hub: two copies have rarely applied the same part of the
+ * log.
  */
 
 import { shardKey } from "#hub/cluster/hosting/shard-folders.ts";
@@ -27,13 +28,13 @@ import {
 } from "./copy-choice.ts";
 import { ForwardedShards } from "./forwarded-shards.ts";
 
-/** One try to open a context. */
+/** One attempt to open a context. */
 interface Opening<T> {
   readonly call: calls.PointCall;
   readonly open: (targets: readonly calls.TargetIndex[]) => Promise<T>;
-  /** Returns the shards of which no snapshot is kept. */
+  /** Returns the shards without a snapshot. */
   readonly failed: (opened: T) => readonly calls.NamedShard[];
-  /** Returns what was opened, with the shards that may lack something as failed. */
+  /** Returns the opened context, with the shards that may lack writes as failed. */
   readonly lacking?: (opened: T, plan: Plan) => T;
 }
 
@@ -80,7 +81,7 @@ export class ContextCopies extends ForwardedShards {
     }
   }
 
-  /** Opens a context, and opens it again without the copies that failed where there are others; the last try counts. */
+  /** Opens a context; opens it again without the failed copies if there are others. The last attempt counts. */
   async #opened<T>(opening: Opening<T>): Promise<T> {
     const { call } = opening;
     const { holders, shards } = this.#options;

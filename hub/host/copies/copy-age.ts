@@ -1,6 +1,6 @@
 /**
- * Whether this hub's copies have what other hubs wrote. The log's end is looked at regularly; the copies are as old as the
- * last look whose end they have reached.
+ * Determines whether this hub's copies have the writes of other hubs. Reads the end of the log regularly; the copies are as
+ * old as the last such look whose end they have reached.
  */
 
 import type { Clock } from "#proto/kit/clock.ts";
@@ -10,24 +10,24 @@ import type { Logger } from "#proto/kit/log.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 
 const LOOK_MS = 1_000;
-/** Copies that are older may lack something: a look, a report of the threads and a refresh take some 2 s together. */
+/** Older copies may lack writes: a look, a report of the threads and a refresh take some 2 s together. */
 const MAX_AGE_MS = 5_000;
-/** Looks whose ends aren't reached yet. Where there are more the copies are too old in any case. */
+/** Maximum of looks whose ends aren't reached yet. With more, the copies are too old in any case. */
 const MAX_LOOKS = 32;
 
-/** Why the copies may lack something. */
+/** Why the copies may lack writes. */
 export interface CopiesBehind {
   readonly error: AppError;
-  /** True where the log can be read: the other hubs may have what is missing. */
+  /** True if the log can be read: the other hubs may have the missing writes. */
   readonly othersAnswer: boolean;
 }
 
 export interface CopyAgeOptions {
   /** Returns the position of the last message of DOC. Throws unavailable or timeout. */
   readonly logEnd: () => Promise<Position>;
-  /** Everything up to there is applied. */
+  /** Returns the position up to which everything is applied. */
   readonly applied: () => Position;
-  /** True where other hubs may write, whether they can be reached or not. */
+  /** True if other hubs may write, whether they can be reached or not. */
   readonly isShared: () => boolean;
   readonly clock: Clock;
   readonly log: Logger;
@@ -44,7 +44,7 @@ export class CopyAge implements Component {
   readonly #abort = new AbortController();
   readonly #looks: Look[] = [];
   #running = Promise.resolve();
-  /** When the last look began that succeeded, and the last one whose end was reached; monotonic ms. */
+  /** Start of the last successful look, and of the last look whose end was reached; monotonic ms. */
   #lookedMs = Number.NEGATIVE_INFINITY;
   #wholeMs = Number.NEGATIVE_INFINITY;
 
@@ -62,13 +62,13 @@ export class CopyAge implements Component {
     await this.#running;
   }
 
-  /** Notes that the copies have everything that the log held at `atMs`, monotonic. */
+  /** Notes that the copies have everything that was in the log at `atMs`, monotonic. */
   reached(atMs: number): void {
     this.#lookedMs = Math.max(this.#lookedMs, atMs);
     this.#wholeMs = Math.max(this.#wholeMs, atMs);
   }
 
-  /** Returns why a search of the copies may miss something; undefined where it doesn't. */
+  /** Returns why a search of the copies may miss writes; undefined if it doesn't. */
   behind(): CopiesBehind | undefined {
     const { clock, isShared } = this.#options;
     const nowMs = clock.monotonic();
@@ -90,7 +90,7 @@ export class CopyAge implements Component {
     while (!signal.aborted) {
       try {
         if (isShared()) await this.#look();
-        // What this hub alone writes, it has.
+        // This hub is the only writer, so it has all writes.
         else this.#wholeMs = clock.monotonic();
       } catch (error) {
         log.debug({ err: toAppError(error) }, "the end of the log can't be read now");

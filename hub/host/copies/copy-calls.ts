@@ -1,6 +1,6 @@
 /**
- * Calls to the hubs that have the other copies of this hub's shards, over core NATS: subject `hub.<id>.copies`. Question
- * and answer are JSON: a question is a CopyCall, an answer is empty where it was done, else `{"error": text}`.
+ * Calls to the hubs that have the other copies of this hub's shards, over core NATS: subject `hub.<id>.copies`. Request and
+ * answer are JSON: a request is a CopyCall; an answer is empty if the call succeeded, else `{"error": text}`.
  */
 
 import { toAppError } from "#proto/kit/errors.ts";
@@ -8,19 +8,19 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import type { Position } from "#proto/position.ts";
 
-/** What other hubs do with their copies. */
+/** Operations of other hubs on their copies. */
 export type CopyOperation = "refresh" | "nextRefresh" | "flush" | "forceMerge";
 
 export interface CopyCall {
   readonly operation: CopyOperation;
   /** Indices by uuid. */
   readonly indices: readonly string[];
-  /** Everything of DOC up to here is applied before. */
+  /** Everything of DOC up to here is applied first. */
   readonly after: Position;
   readonly maxSegments?: number;
 }
 
-/** Core NATS, as far as calls need it. */
+/** The part of core NATS that calls need. */
 export interface CopyTransport {
   request(
     subject: string,
@@ -32,7 +32,7 @@ export interface CopyTransport {
 
 export interface OtherHub {
   readonly id: string;
-  /** Changes each time that the hub shows that it lives. */
+  /** Changes each time the hub renews its membership. */
   readonly revision: number;
 }
 
@@ -40,7 +40,7 @@ export interface CopyCallsOptions {
   readonly transport: CopyTransport;
   /** Id of this hub. */
   readonly node: string;
-  /** The other hubs that are alive. */
+  /** The other live hubs. */
   readonly others: () => readonly OtherHub[];
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -49,7 +49,7 @@ export interface CopyCallsOptions {
 export class CopyCalls {
   readonly #options: CopyCallsOptions;
   readonly #missed: Counter<"operation">;
-  /** Hubs that didn't refresh in time, with the revision then: they aren't asked again until they show that they live. */
+  /** Hubs that didn't refresh in time, with their revision then: they are called again only after their next renewal. */
   readonly #silent = new Map<string, number>();
   #unserve: (() => void) | undefined;
 
@@ -62,12 +62,12 @@ export class CopyCalls {
     );
   }
 
-  /** True where other hubs have copies. */
+  /** True if other hubs have copies. */
   get hasOthers(): boolean {
     return this.#options.others().length > 0;
   }
 
-  /** Answers the others' calls with what `run` does, until `stop`. */
+  /** Answers the others' calls by `run`, until `stop`. */
   serve(run: (call: CopyCall) => Promise<void>): void {
     const { transport, node } = this.#options;
     this.#unserve = transport.serve(subjectOf(node), async ({ data }) => {
@@ -86,9 +86,9 @@ export class CopyCalls {
   }
 
   /**
-   * Resolves when every other hub has done it, has gone, or has had `timeoutMs`, or when `signal` is aborted. What isn't
-   * done is counted: such a hub is about to be taken for dead, or reads the log on and refreshes later. Returns how many
-   * hubs these are.
+   * Resolves when every other hub has executed the call, is gone, or has used up `timeoutMs`, or when `signal` is aborted.
+   * Returns the number of hubs that didn't execute it: they are about to be marked as lost, or continue reading the log and
+   * refresh later.
    */
   async everywhere(call: CopyCall, timeoutMs: number, signal?: AbortSignal): Promise<number> {
     const data = Buffer.from(JSON.stringify(call));
@@ -101,8 +101,8 @@ export class CopyCalls {
           return 0;
         } catch (error) {
           const failure = toAppError(error);
-          if (failure.code === "unavailable" || signal?.aborted === true) return 0; // no responder: it doesn't serve
-          // A merge or flush may take longer than the time it is given, and says nothing of the hub.
+          if (failure.code === "unavailable" || signal?.aborted === true) return 0; // no responder: the hub doesn't serve calls
+          // A merge or flush may exceed its time without a fault of the hub.
           if (failure.code === "timeout" && call.operation === "refresh") this.#silent.set(id, revision);
           this.#missed.inc({ operation: call.operation });
           this.#options.log.warn({ node: id, err: failure }, `another hub didn't do a ${call.operation}`);

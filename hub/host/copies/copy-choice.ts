@@ -15,9 +15,9 @@ import type { AppError } from "#proto/kit/errors.ts";
 /** A hub with copies. */
 export interface CopyHub {
   readonly id: string;
-  /** Threads of its shards; which of them has a shard is the same rule as here. */
+  /** Number of its shard threads; the rule that assigns shards to them is the same as here. */
   readonly threads: number;
-  /** Searches that this hub has under way there. */
+  /** Searches of this hub that are running there. */
   readonly load: number;
 }
 
@@ -25,42 +25,42 @@ export interface CopyHub {
 export interface CopyHolders {
   /** Id of this hub. */
   readonly node: string;
-  /** True where there is no other hub. */
+  /** True if there is no other hub. */
   readonly isAlone: boolean;
   isHere(uuid: string, shard: number): boolean;
   /** The other live hubs that have a copy. */
   elsewhere(uuid: string, shard: number): readonly CopyHub[];
 }
 
-/** Names the copy of a shard at a hub. */
+/** Returns the key of a shard's copy at a hub. */
 export function copyKey(hub: string, uuid: string, shard: number): string {
   return `${hub}/${uuid}/${shard}`;
 }
 
-/** Where a search runs. */
+/** The hubs and the thread that run a search. */
 export interface Plan {
   readonly targets: readonly TargetIndex[];
   /** Undefined: a thread of this hub merges the answers. */
   readonly merger: HubThread | undefined;
-  /** The hub that each shard is searched at, by `shardKey`. */
+  /** The hub that searches each shard, by `shardKey`. */
   readonly used: ReadonlyMap<string, string>;
 }
 
 export interface ChoiceOptions {
   readonly holders: CopyHolders;
   readonly wish: CopyWish | undefined;
-  /** Copies that failed before, by `copyKey`. */
+  /** Copies that failed earlier, by `copyKey`. */
   readonly failed: ReadonlySet<string>;
-  /** True: no thread of this hub can merge. */
+  /** True if no thread of this hub can merge. */
   readonly isLost: boolean;
   /** Returns how many shards an index has. */
   readonly shards: (uuid: string) => number;
 }
 
-/** A hub that no hub is: a shard without a copy is asked for there, and fails. */
+/** A hub that doesn't exist: the call for a shard without a copy is sent there, and fails. */
 const NO_HUB: CopyHub = { id: "-", threads: 1, load: 0 };
 
-/** Returns where the shards of `targets` are searched. Those that stay here aren't named, so that a lone hub sends nothing. */
+/** Returns where the shards of `targets` are searched. Shards of this hub aren't named, so that a single hub sends nothing. */
 export function choosePlan(targets: readonly TargetIndex[], options: ChoiceOptions): Plan {
   const used = new Map<string, string>();
   const hubs = new Map<string, number>();
@@ -91,7 +91,7 @@ export function hasOther(uuid: string, shard: number, options: ChoiceOptions): b
   return hub === undefined || hub !== NO_HUB;
 }
 
-/** Returns as failed the shards that this hub searched, although its copies lack something; not those that failed anyway. */
+/** Returns as failed the shards that this hub searched with copies that may lack writes, without those that failed anyway. */
 export function lackingShards(
   targets: readonly TargetIndex[],
   { used }: Plan,
@@ -129,7 +129,7 @@ function chosen(
   return first === own ? undefined : first;
 }
 
-/** This hub comes first, then the one with the least to do, unless the request wishes otherwise. */
+/** Prefers this hub, then the least busy one, unless the request prefers others. */
 function compare(a: CopyHub, b: CopyHub, { session, prefer = [] }: CopyWish = {}): number {
   if (session !== undefined) return hash(`${session}/${a.id}`) - hash(`${session}/${b.id}`);
   return (

@@ -1,6 +1,6 @@
 /**
- * Makes this hub's shards match the table of copies: takes new ones from a hub that has them, drops those that it is to give up
- * once all others have them, and publishes which it has. docs/decisions/0015 has the rules.
+ * Makes this hub's shards match the table of copies: copies new ones from a hub that has them, drops those that it should
+ * give up once all other holders have them, and publishes which it has. docs/decisions/0015 has the rules.
  */
 
 import { type HeldCopies, sameHeld } from "#hub/cluster/allocation/copy-table.ts";
@@ -14,9 +14,12 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { Position } from "#proto/position.ts";
 
 const TICK_MS = 1_000;
-/** Time before a shard that couldn't be taken or dropped is tried again. */
+/** Pause before a shard that couldn't be taken or dropped is tried again. */
 const AGAIN_MS = 5_000;
-/** Time that `stop` waits for what can't be aborted, such as a read of the table: a step ends before the next thing is changed. */
+/**
+ * Time that `stop` waits for operations that can't be aborted, such as a read of the table: a step ends before its next
+ * change.
+ */
 const STOP_MS = 3_000;
 
 /** The shards of this hub. */
@@ -24,35 +27,35 @@ export interface OwnShards {
   hasShard(uuid: string, shard: number): boolean;
   holdings(signal: AbortSignal): Promise<readonly Holding[]>;
   drop(uuid: string, shard: number): Promise<void>;
-  /** Everything up to here was applied. */
+  /** Position up to which everything was applied. */
   readonly position: Position;
 }
 
 export interface CopyPlacerOptions {
   /** Id of this hub. */
   readonly node: string;
-  /** True: this hub follows a table, as soon as there is one. */
+  /** True: this hub follows a table as soon as there is one. */
   readonly places: boolean;
   readonly view: CopyView;
   readonly shards: OwnShards;
-  /** Copies a shard from one of these hubs, opens it and lets it catch up. */
+  /** Copies a shard from one of these hubs, opens it and waits until it has caught up. */
   readonly take: (shard: NamedShard, from: readonly string[], signal: AbortSignal) => Promise<void>;
-  /** Returns whether a hub answers that it has a whole copy of a shard, with everything up to a position on disk. */
+  /** Returns whether a hub confirms that it has a whole copy of a shard, with everything up to a position on disk. */
   readonly confirm: (
     hub: string,
     shard: NamedShard,
     position: Position,
     signal: AbortSignal,
   ) => Promise<boolean>;
-  /** Resolves when this hub has applied what the log holds now. Throws timeout, unavailable. */
+  /** Resolves when this hub has applied everything that is in the log now. Throws timeout, unavailable. */
   readonly catchUp: (signal: AbortSignal) => Promise<void>;
   readonly indices: () => readonly { readonly uuid: string; readonly shards: number }[];
-  /** Most replicas that the shards of an index may be given; infinite: one for each hub, also for an index that isn't known. */
+  /** Maximum replicas of an index; infinite: one for each hub, also for an unknown index. */
   readonly replicas: (uuid: string) => number;
   readonly membership: { readonly isValid: boolean; readonly session: string };
   /** Ids of the live hubs. */
   readonly live: () => readonly string[];
-  /** Stores what this hub has. Throws journal_conflict where another process has done so for it. */
+  /** Stores what this hub has. Throws journal_conflict if another process has done so for it. */
   readonly publish: (held: HeldCopies) => Promise<void>;
   /** Reads table, hubs and what they have from the leader. */
   readonly refresh: () => Promise<void>;
@@ -70,7 +73,7 @@ export class CopyPlacer implements Component {
   #wake = new AbortController();
   readonly #notBefore = new Map<string, number>();
   #taking: NamedShard | undefined;
-  /** The session of this hub's membership in which it has caught up with the log. */
+  /** The membership session in which this hub caught up with the log. */
   #caughtUp = "";
   #running: Promise<void> = Promise.resolve();
 
@@ -79,7 +82,7 @@ export class CopyPlacer implements Component {
     options.onChange(() => this.#wake.abort());
   }
 
-  /** The shard that is on its way. */
+  /** The shard in transit. */
   get taking(): NamedShard | undefined {
     return this.#taking;
   }
@@ -89,7 +92,7 @@ export class CopyPlacer implements Component {
     return Promise.resolve();
   }
 
-  /** Ends what is under way; a shard that is on its way goes on at the next start. */
+  /** Aborts the current step; a shard in transit continues at the next start. */
   async stop(): Promise<void> {
     this.#abort.abort();
     const late = new AbortController();
@@ -118,7 +121,7 @@ export class CopyPlacer implements Component {
     if (!membership.isValid || !(places || view.isPlaced)) return;
     const { session } = membership;
     if (this.#caughtUp !== session) {
-      // What it has may be far behind until then: others must not rely on it.
+      // Its copies may be far behind until then: others must not rely on them.
       await catchUp(signal);
       this.#caughtUp = session;
     }
@@ -147,7 +150,7 @@ export class CopyPlacer implements Component {
     }
   }
 
-  /** The first shard that this hub shall have and doesn't. */
+  /** The first shard that this hub should have but doesn't. */
   #missing(): NamedShard | undefined {
     const { view, shards, node } = this.#options;
     return this.#all().find((each) => {
@@ -157,9 +160,9 @@ export class CopyPlacer implements Component {
   }
 
   /**
-   * Drops shards that others have instead. It publishes first that it doesn't have them any more, then looks again: of two hubs
-   * that see different tables, one finds that the other has given it up. At last each of the others confirms that it has the
-   * shard.
+   * Drops shards that others have instead. First publishes that this hub no longer has them, then reads the table and the
+   * other hubs' entries again: of two hubs that see different tables, one finds that the other has given the shard up.
+   * Finally each of the other holders confirms that it has the shard.
    */
   async #giveUp(signal: AbortSignal): Promise<void> {
     const { shards, membership, refresh, log } = this.#options;
@@ -172,7 +175,7 @@ export class CopyPlacer implements Component {
     try {
       await this.#publish(signal);
       await refresh();
-      // One for all, so that the others commit once: what is after it they read from the log.
+      // One position for all, so that the others commit once; they read later messages from the log.
       const { position } = shards;
       for (const each of going) {
         const isSure =
@@ -193,8 +196,8 @@ export class CopyPlacer implements Component {
   }
 
   /**
-   * True where the table gives all copies of a shard to others, and all of them live and have it. While it names fewer than are
-   * wanted, this hub's copy is one that the next table may give it: it lives, so there is a hub for another copy.
+   * True if the table assigns all copies of a shard to others, and all of them are live and have it. While it names fewer
+   * holders than wanted, the next table may assign a copy to this hub, which is live.
    */
   #isDroppable({ uuid, shard }: NamedShard): boolean {
     const { view, node, replicas } = this.#options;
@@ -203,7 +206,7 @@ export class CopyPlacer implements Component {
     return holders.length > replicas(uuid) && holders.every((id) => view.has(id, uuid, shard));
   }
 
-  /** True where each hub of the table answers that it has all that this one had of a shard at a position. */
+  /** True if each hub of the table confirms that it has everything of the shard that this hub had at a position. */
   async #isConfirmed(shard: NamedShard, position: Position, signal: AbortSignal): Promise<boolean> {
     const { view, confirm } = this.#options;
     const holders = view.holders(shard.uuid, shard.shard) ?? [];

@@ -1,4 +1,4 @@
-/** Shards whose operations are those of others, for classes that change some of them. */
+/** Delegates all operations to other shards; subclasses override some of them. */
 
 import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
 

@@ -21,14 +21,14 @@ import {
   WAIT_MS,
 } from "./hub-call-messages.ts";
 
-/** Calls that are under way or whose answers are kept. */
+/** Maximum of calls that are running or whose answers are kept. */
 const MAX_CALLS = 256;
-/** Bytes of answers that wait to be fetched. One alone may be larger: it would never be answered otherwise. */
+/** Maximum bytes of answers that wait to be fetched. A single answer may be larger: it could never be delivered otherwise. */
 const MAX_KEPT_BYTES = 64 * MIB;
-/** A call that nobody has asked for so long is ended: its hub has gone. */
+/** A call that isn't polled for this long is ended: its hub is gone. */
 const IDLE_MS = 20_000;
 const LOOK_MS = 2_000;
-/** How long a call waits for a thread that is started again: the other hub may have a third copy. */
+/** How long a call waits for a thread that is restarting; short because the other hub may find a third copy. */
 const READY_MS = 1_000;
 
 /** Operations that other hubs may call. */
@@ -42,7 +42,7 @@ export interface HubAnswererOptions {
   readonly node: string;
   /** The threads of this hub's shards. */
   readonly hosts: readonly AnsweringHost[];
-  /** Returns whether a hub lives: snapshots of one that doesn't are closed. */
+  /** Returns whether a hub is live: snapshots of other hubs are closed. */
   readonly isLive: (hub: string) => boolean;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -81,7 +81,7 @@ export class HubAnswerer implements Component {
   readonly #calls = new Map<string, OpenCall>();
   /** Of all replies in #calls. */
   #keptBytes = 0;
-  /** Snapshots that are kept for contexts of other hubs, by the contexts' ids. */
+  /** Snapshots kept for contexts of other hubs, by the contexts' ids. */
   readonly #snapshots = new Map<string, { readonly from: string; readonly threads: readonly number[] }>();
   #unserve: (() => void) | undefined;
   #looking: NodeJS.Timeout | undefined;
@@ -114,7 +114,7 @@ export class HubAnswerer implements Component {
     const { transport, node } = this.#options;
     this.#unserve = transport.serve(hostsSubject(node), async ({ data }) => {
       const answer = await this.#answer(data);
-      // Who has all of an answer doesn't come back for it.
+      // A caller that has the whole answer doesn't fetch it again.
       return encodeHubAnswer(answer);
     });
     this.#looking = setInterval(() => this.#endIdle(), LOOK_MS).unref();
@@ -168,7 +168,7 @@ export class HubAnswerer implements Component {
     this.#calls.set(question.id, { abort, reply, usedMs: this.#options.clock.monotonic(), bytes: 0 });
   }
 
-  /** Counts a reply that is kept until it is fetched. Returns a refusal where too many bytes are kept already. */
+  /** Counts a reply that is kept until it is fetched. Returns a refusal if too many bytes are kept already. */
   #keep(id: string, abort: AbortController, reply: Uint8Array): Uint8Array {
     const call = this.#calls.get(id);
     if (call?.abort !== abort) return reply; // ended in the meantime
@@ -210,7 +210,7 @@ export class HubAnswerer implements Component {
     return encodeReply(reply);
   }
 
-  /** Returns a piece of an answer, once there is one. Throws not_found. */
+  /** Returns a piece of an answer once there is one. Throws not_found. */
   async #piece(id: string, offset: number): Promise<HubAnswer> {
     const call = this.#calls.get(id);
     if (call === undefined)

@@ -1,7 +1,7 @@
 /**
- * Calls to the threads of another hub's shards, over core NATS: subject `hub.<id>.hosts`. Question and answer are values of
- * hub/search/wire. An answer that takes longer is asked for again; a long one is read in pieces. So each message is small,
- * each wait is short, and a hub that has gone is noticed at either end.
+ * Calls to the threads of another hub's shards, over core NATS: subject `hub.<id>.hosts`. Request and answer are values of
+ * hub/search/wire. The caller polls for an answer that takes longer, and reads a long one in pieces. So each message is
+ * small, each wait is short, and either end notices when the other hub is gone.
  */
 
 import { decodeValue } from "#hub/search/wire/value-reader.ts";
@@ -21,7 +21,7 @@ export type HubQuestion =
       readonly parts: readonly Uint8Array[];
       /** See request-version.ts. */
       readonly version: number;
-      /** Id of the hub that asks. */
+      /** Id of the calling hub. */
       readonly from: string;
     }
   | { readonly kind: "notify"; readonly thread: number; readonly operation: string; readonly value: unknown }
@@ -34,25 +34,25 @@ export type HubAnswer =
   | { readonly state: "done"; readonly bytes: number; readonly piece: Uint8Array }
   | { readonly state: "refused"; readonly error: unknown };
 
-/** What a call led to. */
+/** The result of a call. */
 export interface HubReply {
   readonly failed: boolean;
-  /** The error where it failed. */
+  /** The error if it failed. */
   readonly value: unknown;
   readonly parts: readonly Uint8Array[];
   readonly warnings: readonly string[];
 }
 
-/** Bytes of an answer in one message: below NATS' limit, which may be set down to 1 MiB. */
+/** Maximum bytes of an answer in one message: below NATS' limit, which may be set down to 1 MiB. */
 export const PIECE_BYTES = 768 * 1_024;
 
-/** Bytes of a question: below the limit that hubs need, 8 MiB. */
+/** Maximum bytes of a request: below the message limit that hubs need, 8 MiB. */
 export const QUESTION_BYTES = 7 * 1_024 ** 2;
 
-/** Time for which an answer is waited for in one message. A hub that stands still is noticed soon after it. */
+/** Time that one message waits for an answer. A hub that is stuck is noticed soon after it. */
 export const WAIT_MS = 1_000;
 
-/** Core NATS, as far as calls need it. */
+/** The part of core NATS that calls need. */
 export interface HubTransport {
   request(
     subject: string,

@@ -20,15 +20,15 @@ import {
 } from "./hub-call-messages.ts";
 
 /**
- * Time for a message beyond what the other hub waits: it answers at once then, even while its threads are busy. Short, so that a
- * search is answered by another copy before its client gives up.
+ * Time for a message beyond the wait of the other hub, which then answers at once even while its threads are busy. Short, so
+ * that another copy answers a search before its client gives up.
  */
 const ANSWER_MS = WAIT_MS + 1_500;
-/** How long a hub that didn't answer comes after all others. */
+/** How long a hub that didn't answer is ranked after all others. */
 const SUSPECT_MS = 10_000;
-/** Searches that a suspected hub counts for. */
+/** Number of searches that are added to the load of a suspected hub. */
 const SUSPECT_LOAD = 1_000;
-/** Messages that are tried again where one got lost. Beginning a call isn't: it may have begun. */
+/** Messages that are retried if one is lost. `call` isn't: the call may have begun. */
 const TRIES = 2;
 
 export interface HubCallerOptions {
@@ -41,22 +41,22 @@ type Call = Pick<CallOptions, "signal" | "timeoutMs" | "parts">;
 
 export class HubCaller {
   readonly #options: HubCallerOptions;
-  /** Calls under way, by hub. */
+  /** Running calls, by hub. */
   readonly #load = new Map<string, number>();
-  /** Until when a hub that didn't answer is suspected, ms of performance.now(). */
+  /** Time until which a hub that didn't answer is suspected, ms of performance.now(). */
   readonly #suspected = new Map<string, number>();
 
   constructor(options: HubCallerOptions) {
     this.#options = options;
   }
 
-  /** Returns how many calls this hub has under way at another one; many more where that doesn't answer. */
+  /** Returns how many calls this hub has running at another one; far more if that one doesn't answer. */
   load(hub: string): number {
     const isSuspected = (this.#suspected.get(hub) ?? 0) > performance.now();
     return this.#underWay(hub) + (isSuspected ? SUSPECT_LOAD : 0);
   }
 
-  /** Returns a thread of another hub as calls use it. */
+  /** Returns a thread of another hub that can be called. */
   thread(at: HubThread): CallableHost {
     return {
       call: (operation, value, options) => this.call(at, operation, value, options),
@@ -65,8 +65,8 @@ export class HubCaller {
   }
 
   /**
-   * Resolves with the answer. Throws what the other side threw; unavailable where the hub doesn't answer or the question is too
-   * large for a message; timeout; cancelled as soon as `signal` is aborted: the other hub ends the call then.
+   * Resolves with the answer. Throws what the other side threw; unavailable if the hub doesn't answer or the request is too
+   * large for a message; timeout; cancelled as soon as `signal` is aborted, whereupon the other hub ends the call.
    */
   async call(
     at: HubThread,
@@ -150,7 +150,7 @@ export class HubCaller {
   }
 }
 
-/** Returns the message of a reply. Throws the error that it holds. */
+/** Returns the message of a reply. Throws the error that it contains. */
 function settle(bytes: Uint8Array): Required<Message> {
   const { failed, value, parts, warnings } = decodeValue(bytes) as HubReply;
   for (const warning of warnings) warnDeprecated(warning);
@@ -158,7 +158,7 @@ function settle(bytes: Uint8Array): Required<Message> {
   return { value, parts };
 }
 
-/** What the other hub's thread threw, as opposed to what went wrong on the way. */
+/** An error that the other hub's thread threw, as opposed to a failure of the transport. */
 class AnsweredError extends Error {
   readonly error: AppError;
 

@@ -1,4 +1,7 @@
-/** What isn't a search, over shards of which some are at other hubs only: asked for there, and merged here. */
+/**
+ * Operations other than searches, over shards of which some are only on other hubs: calls those hubs, and merges the results
+ * here.
+ */
 
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import { shardKey } from "#hub/cluster/hosting/shard-folders.ts";
@@ -19,14 +22,14 @@ import { ForwardedShards } from "./forwarded-shards.ts";
 
 /** Time for another hub to reach the end of the log before a document is read there. */
 const REACH_MS = 5_000;
-/** The same where this hub has a copy itself, which is behind. */
+/** The same if this hub has a copy itself, which is behind. */
 const ELSEWHERE_MS = 1_000;
-/** Other hubs that are asked then; the first may be the one that was just lost. */
+/** Number of other hubs that are tried then; the first may be the one that was just lost. */
 const ELSEWHERE_TRIES = 2;
-/** How often, and for how long at most, a shard is looked for that has left the hub it was read at: the table comes in ms. */
+/** Maximum tries and time to find a shard that has left the hub where it was read: the new table arrives within ms. */
 const MOVING_TRIES = 6;
 const MOVING_MS = 2_000;
-/** Times the number of tries so far. */
+/** Multiplied by the number of tries so far. */
 const MOVING_PAUSE_MS = 50;
 
 export interface PlacedCopiesOptions extends Omit<ChosenCopiesOptions, "metrics" | "nameOf" | "behind"> {
@@ -34,7 +37,7 @@ export interface PlacedCopiesOptions extends Omit<ChosenCopiesOptions, "metrics"
   readonly logEnd: () => Promise<Position>;
 }
 
-/** Shards that a thread of another hub is asked for. */
+/** Shards that are requested from a thread of another hub. */
 interface Away {
   readonly at: HubThread;
   readonly shards: HostedShards;
@@ -94,8 +97,8 @@ export class PlacedCopies extends ForwardedShards {
   }
 
   /**
-   * Also finds what was acknowledged before, where the hub that has the shard can reach it in time. A shard that moves may
-   * have left the hub that this one knows of: it is looked for again.
+   * Also finds writes that were acknowledged before, if the hub that has the shard can reach them in time. A moving shard
+   * may have left the hub that this one knows: then it is looked for again.
    */
   override async get(index: NamedIndex, shard: number, id: string): Promise<ReadDocument | null> {
     const { clock, holders } = this.#options;
@@ -117,7 +120,7 @@ export class PlacedCopies extends ForwardedShards {
       try {
         return await super.get(index, shard, id);
       } catch (error) {
-        // It went to another hub in between.
+        // Continues below if the shard has moved to another hub meanwhile.
         if (this.#options.holders.isHere(index.uuid, shard)) throw error;
       }
     }
@@ -168,13 +171,13 @@ export class PlacedCopies extends ForwardedShards {
     return here ?? this.#first(indices, (shards) => shards.getRefreshed(indices, id));
   }
 
-  /** A shard whose hub can't answer is left out. */
+  /** Leaves out shards whose hub can't answer. */
   override async stats(
     indices: readonly NamedIndex[],
   ): Promise<ReadonlyMap<string, readonly HostedShardStats[]>> {
     const { holders } = this.#options;
     const all = new Map<string, readonly HostedShardStats[]>();
-    // A shard that is still on its way counts where it comes from.
+    // A shard in transit counts at its source.
     for (const [uuid, stats] of await super.stats(indices))
       all.set(
         uuid,
@@ -192,7 +195,7 @@ export class PlacedCopies extends ForwardedShards {
     return all;
   }
 
-  /** A shard whose hub can't answer is left out. */
+  /** Leaves out shards whose hub can't answer. */
   override async segments(indices: readonly NamedIndex[]): Promise<calls.ShardSegments[]> {
     const { holders } = this.#options;
     const own = await super.segments(indices);
@@ -204,7 +207,7 @@ export class PlacedCopies extends ForwardedShards {
     return all.toSorted((a, b) => orders.get(a.uuid)! - orders.get(b.uuid)! || a.shard - b.shard);
   }
 
-  /** An index of which a shard can't be asked counts as unbounded: it must not look older than it is. */
+  /** An index with an unreachable shard counts as unbounded: it must not look older than it is. */
   override async largest(
     indices: readonly NamedIndex[],
     field: string,
@@ -236,7 +239,7 @@ export class PlacedCopies extends ForwardedShards {
     );
   }
 
-  /** Returns what one of the other hubs found. Throws unavailable where none did and a shard has no copy. */
+  /** Returns what one of the other hubs found. Throws unavailable if none did and a shard has no copy. */
   async #first<T>(
     indices: readonly NamedIndex[],
     run: (shards: HostedShards) => Promise<T | null>,
@@ -247,7 +250,7 @@ export class PlacedCopies extends ForwardedShards {
     return first;
   }
 
-  /** True where no live hub has one of the shards. */
+  /** True if one of the shards is on no live hub. */
   #lacksCopies(indices: readonly NamedIndex[]): boolean {
     const { holders } = this.#options;
     return this.#whole(indices).some(({ uuid, shards }) =>
@@ -262,7 +265,7 @@ export class PlacedCopies extends ForwardedShards {
     }));
   }
 
-  /** Returns the threads of other hubs that have the shards which aren't here; none for those that no hub has. */
+  /** Returns the threads of other hubs that have the shards which aren't here; no thread for shards that no hub has. */
   #away(indices: readonly { readonly uuid: string; readonly shards: readonly number[] }[]): Away[] {
     const { holders, thread } = this.#options;
     const found = new Map<string, Away>();
@@ -283,7 +286,7 @@ export class PlacedCopies extends ForwardedShards {
     return [...found.values()];
   }
 
-  /** Returns the threads of other hubs that have a copy of the shard, the best one first. */
+  /** Returns the threads of other hubs that have a copy of the shard, best first. */
   #holders(uuid: string, shard: number): HubThread[] {
     return this.#options.holders
       .elsewhere(uuid, shard)

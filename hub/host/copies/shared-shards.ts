@@ -1,7 +1,6 @@
 /**
- * The shards of this hub as copies of those that other hubs have: what is written through any hub is found on all of
- * them after a refresh, and read by id at once. The end of the log is read once for all callers that ask at the same
- * time.
+ * The shards of this hub as copies of those of other hubs: every hub finds a write through any hub after a refresh, and
+ * reads it by id at once. Concurrent callers share one read of the log's end.
  */
 
 import {
@@ -31,7 +30,7 @@ export class LogEnd {
 
   /** Returns a position at or after every message that was stored before the call. Throws what reading throws. */
   position(): Promise<Position> {
-    // A reading that is under way may have begun before the caller's message was stored.
+    // A running read may have begun before the caller's message was stored.
     if (this.#running !== undefined) {
       this.#next ??= this.#running.then(
         () => this.#begin(),
@@ -52,33 +51,33 @@ export class LogEnd {
   }
 }
 
-/** Time to reach the end of the log; a copy that is further behind reads the log on and isn't waited for. */
+/** Time to reach the end of the log; a copy that is further behind continues reading the log, and callers don't wait for it. */
 const REACH_MS = 5_000;
 /** The same for a hub that starts, before it serves. */
 const START_MS = 60_000;
-/** How long at most reads by id don't try to reach it after that failed: as long as the attempt took. */
+/** Maximum time that reads by id don't try to reach it after a failure; the actual time is the length of the failed attempt. */
 const BEHIND_MS = 5_000;
 const LACKING =
   "the copies of this hub may lack what other hubs wrote: it couldn't read the log to its end in time";
-/** Time for what another hub does with its copies. */
+/** Time for an operation of another hub on its copies. */
 const COPY_MS = 10_000;
-/** Time for the others' regular refresh; the interval of an index may be long. */
+/** Time for the others' regular refresh: the interval of an index may be long. */
 const NEXT_REFRESH_MS = 60_000;
 
 /** Resolves when this hub's shards have applied the log up to a position. Throws timeout, unavailable. */
 export type Reach = (position: Position, timeoutMs: number) => Promise<void>;
 
-/** How far this hub's copies are. */
+/** How far this hub's copies have read the log. */
 interface Caught {
-  /** The end of the log; undefined where it couldn't be read. */
+  /** The end of the log; undefined if it couldn't be read. */
   readonly end?: Position;
-  /** Why the copies may lack what is before it; absent where they have it. */
+  /** Why the copies may lack messages before it; absent if they have all of them. */
   readonly behind?: AppError;
 }
 
-/** Attempts to reach the end of the log that failed. */
+/** Failed attempts to reach the end of the log. */
 interface Behind extends Caught {
-  /** Reads by id don't try before; monotonic time, ms. */
+  /** Reads by id don't try again before this monotonic time, ms. */
   readonly untilMs: number;
 }
 
@@ -115,7 +114,7 @@ export class SharedShards extends ForwardedShards {
   }
 
   /**
-   * Reaches the end of the log and refreshes, as what was found before the hub ended must be found again; then serves the
+   * Reaches the end of the log and refreshes, so that everything found before the hub ended is found again; then serves the
    * others until `stop`.
    */
   async start(): Promise<void> {
@@ -135,7 +134,7 @@ export class SharedShards extends ForwardedShards {
     return this.#everywhere("refresh", indices, () => super.refresh(indices));
   }
 
-  /** As `refresh`, but after everything that the log holds, also where a pipeline of this hub alone wrote it. */
+  /** As `refresh`, but after everything that is in the log, including writes of pipelines of this hub alone. */
   async refreshWritten(indices: readonly NamedIndex[]): Promise<void> {
     await this.#everywhere("refresh", indices, () => super.refresh(indices), { catchesUp: true });
   }
@@ -155,8 +154,8 @@ export class SharedShards extends ForwardedShards {
   }
 
   /**
-   * Also finds what another hub has acknowledged. Where this hub's copies lack it, another hub is asked; where that fails
-   * too, they answer as they are.
+   * Also finds writes that another hub has acknowledged. If this hub's copies may lack them, reads at another hub; if that
+   * fails too, answers from this hub's copies as they are.
    */
   override async get(index: NamedIndex, shard: number, id: string): Promise<ReadDocument | null> {
     const { calls, elsewhere, log } = this.#options;
@@ -171,7 +170,7 @@ export class SharedShards extends ForwardedShards {
     return super.get(index, shard, id);
   }
 
-  /** As `#catchUp`, but what failed shortly before isn't tried again. */
+  /** As `#catchUp`, but doesn't retry shortly after a failure. */
   async #caughtUp(): Promise<Caught> {
     const known = this.#behind;
     const isKnown = known !== undefined && this.#options.clock.monotonic() < known.untilMs;
@@ -207,7 +206,7 @@ export class SharedShards extends ForwardedShards {
     return { ...reached, missed };
   }
 
-  /** Applies what the log holds, as far as that is done in time. */
+  /** Applies what is in the log, as far as the time allows. */
   async #catchUp(timeoutMs = REACH_MS): Promise<Caught> {
     const { reach, age, log, clock } = this.#options;
     const startMs = clock.monotonic();

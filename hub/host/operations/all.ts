@@ -1,4 +1,4 @@
-/** The operations of a host by the names that calls give. */
+/** The operations of a host, by the names that calls use. */
 
 import type { OperationName } from "#hub/host/contract/calls.ts";
 import { nextDocuments, nextPage, openContext, openDocuments, openPoint, openSnapshot } from "./contexts.ts";

@@ -88,9 +88,9 @@ async function followingPage(
 }
 
 /**
- * Lets the other hosts keep snapshots, and returns the shards of which none is kept: those of a host that can't answer now, and
- * those that a host lacks. Where `signal` ends it, the caller's `closeContexts` reaches the other hosts after this call and
- * closes what they opened.
+ * Makes the other hosts keep snapshots, and returns the shards without one: those of a host that can't answer now, and those
+ * that a host lacks. If `signal` is aborted, the caller's `closeContexts` reaches the other hosts after this call and closes
+ * what they opened.
  */
 async function openSnapshots(
   { ask }: HostState,
@@ -114,7 +114,7 @@ async function openSnapshots(
   return settled.flatMap((each) => (each as PromiseFulfilledResult<NamedShard[]>).value);
 }
 
-/** Takes a fault of a host for no answer. Throws the error again where the request caused it, as any host would refuse it. */
+/** Treats a fault of a host as no answer. Rethrows an error that the request caused: any host would refuse it. */
 function noAnswer(error: unknown): undefined {
   if (toAppError(error).status < 500) throw error;
 }
@@ -148,7 +148,7 @@ function noted(context: SearchContext, response: SearchResponse): SearchResponse
   return response;
 }
 
-/** Returns the message of documents and their sources, which are empty where none is stored. Throws the errors of shards that failed. */
+/** Returns the message of documents and their sources, which are empty if none is stored. Throws the errors of failed shards. */
 function packDocuments({ hits, total, shards }: SearchResponse): Message {
   if (shards.failures.length > 0) throw allFailed(shards.failures);
   return {

@@ -57,7 +57,7 @@ export const validate = operation<ValidateCall>((host, { targets, body }, { sign
   });
 });
 
-/** Binds a query to a shard; returns its text, or why it can't be. */
+/** Binds a query to a shard; returns its text, or why it can't be bound. */
 async function textOrFault(
   { query, nestedPaths }: QueryRequest,
   shard: ShardContext,

@@ -69,7 +69,10 @@ export const forceMerge = operation<IndicesCall & { readonly maxSegments: number
   },
 );
 
-/** Whether this host has a whole copy of a shard, of which everything up to a position is on disk: another hub drops its own. */
+/**
+ * Returns whether this host has a whole copy of a shard with everything up to a position on disk. Another hub then drops its
+ * own copy.
+ */
 export const holdsShard = operation<NamedShard & { readonly position: Position }>(
   ({ placed }, { position, ...shard }) => ({ value: placed.holds(shard, position) }),
 );

@@ -1,4 +1,4 @@
-/** What the operations of a host work on. */
+/** The state on which the operations of a host work. */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import type { PlacedShards } from "#hub/cluster/hosting/placed-shards.ts";
@@ -15,7 +15,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { SearchContexts, Snapshots } from "./search-contexts.ts";
 
-/** Searches that are counted at a time; the oldest makes way. Callers have a lower limit of their own. */
+/** Maximum of searches that are counted at a time; the oldest is dropped. Callers have a lower limit of their own. */
 const MAX_COUNTED = 1_000;
 
 /** The shards of a host with what belongs to them. */
@@ -24,7 +24,7 @@ export interface HostState {
     ShardHost,
     "searchers" | "searcher" | "get" | "stats" | "refresh" | "nextRefresh" | "flush" | "forceMerge"
   >;
-  /** Which shards have gone to other hubs. */
+  /** The shards that have moved to other hubs. */
   readonly placed: Pick<PlacedShards, "isAbsent" | "holds">;
   readonly indices: { byUuid(uuid: string): IndexMetadata | undefined };
   readonly clock: Clock;
@@ -39,8 +39,8 @@ export interface HostState {
   readonly service: SearchService;
   readonly seat: HostSeat;
   /**
-   * Calls an operation of another host. Throws what it throws, unavailable; cancelled as soon as `signal` is aborted, and
-   * what the other host answers after that goes to `late`.
+   * Calls an operation of another host. Throws what it throws; unavailable; cancelled as soon as `signal` is aborted. A
+   * later answer of the other host goes to `late`.
    */
   readonly ask: (
     host: HostAddress,
@@ -51,10 +51,10 @@ export interface HostState {
   ) => Promise<Required<Message>>;
 }
 
-/** Answers a call. What it throws is the caller's error. */
+/** Answers a call. What it throws becomes the caller's error. */
 export type Operation = (host: HostState, call: IncomingCall) => Message | Promise<Message>;
 
-/** Makes an operation whose calls have a value of type T: both ends are of one version, and the value isn't checked. */
+/** Makes an operation whose calls have a value of type T. The value isn't checked: both ends have the same version. */
 export function operation<T>(
   run: (host: HostState, value: T, call: IncomingCall) => Message | Promise<Message>,
 ): Operation {
@@ -93,18 +93,18 @@ export function hostState({ metrics, ...given }: Given): HostState {
   return { ...given, results, snapshots, progress, service, contexts: new SearchContexts() };
 }
 
-/** How many shards the searches under way have collected here, by the name that the caller gave the search. */
+/** Number of shards that running searches have collected here, by the name that the caller gave the search. */
 class SearchProgress {
   readonly #done = new Map<string, number>();
 
-  /** A shard of a search was collected. */
+  /** Notes that a shard of a search was collected. */
   note(id: string): void {
     this.#done.set(id, this.of(id) + 1);
     const [oldest] = this.#done.keys();
     if (this.#done.size > MAX_COUNTED && oldest !== undefined) this.#done.delete(oldest);
   }
 
-  /** Returns the shards that a search has collected. */
+  /** Returns the number of shards that a search has collected. */
   of(id: string): number {
     return this.#done.get(id) ?? 0;
   }

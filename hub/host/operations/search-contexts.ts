@@ -1,6 +1,6 @@
 /**
- * Snapshots that are read page by page: the contexts of scrolls and of changes by query, and what other hosts read by
- * the id of their scroll or point in time.
+ * Snapshots that are read page by page: the contexts of scrolls and of changes by query, and the snapshots that other hosts
+ * read by the id of their scroll or point in time.
  */
 
 import type { ShardSearcher } from "#hub/cluster/hosting/hosting-contract.ts";
@@ -11,9 +11,9 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { SearchedShards } from "./searched-shards.ts";
 
-/** Contexts of a host, each of which keeps the files of its segments; callers have lower limits of their own. */
+/** Maximum contexts of a host. Each keeps the files of its segments; callers have lower limits of their own. */
 const MAX_CONTEXTS = 2_000;
-/** As many as contexts, see SearchContexts. */
+/** The same limit as for contexts, see SearchContexts. */
 const MAX_SNAPSHOTS = 2_000;
 
 /** The state of one walk. */
@@ -21,11 +21,11 @@ export interface SearchContext {
   readonly request: SearchRequest;
   readonly body: JsonObject;
   readonly opened: SearchedShards;
-  /** Where the last page ended; undefined before it is known. */
+  /** Where the last page ended; undefined until it is known. */
   cursor: SearchCursor | undefined;
   /** Hits of the whole walk. */
   total: number | undefined;
-  /** True where the last page was empty: so are all that follow. */
+  /** True if the last page was empty: so are all following ones. */
   isAtEnd: boolean;
 }
 
@@ -37,7 +37,7 @@ export class SearchContexts {
     return this.#contexts.size;
   }
 
-  /** Keeps a context, whose shards are closed where it throws. Throws overloaded. */
+  /** Keeps a context; closes its shards if it throws. Throws overloaded. */
   add(id: string, context: SearchContext): void {
     if (this.#contexts.size < MAX_CONTEXTS) {
       this.#contexts.set(id, context);
@@ -69,15 +69,15 @@ export class SearchContexts {
 interface KeptShard extends ShardSearcher {
   /** Searches that read it. */
   uses: number;
-  /** True once nobody else may read it; the last search closes it. */
+  /** True once no further search may read it; the last running search closes it. */
   isDropped: boolean;
 }
 
-/** Snapshots of shards by the id of the scroll of another host that reads them page by page, or of the point in time. */
+/** Snapshots of shards, by the id of another host's scroll that reads them page by page, or of the point in time. */
 export class Snapshots {
   readonly #kept = new Map<string, readonly KeptShard[]>();
 
-  /** Keeps snapshots, which are closed where it throws. Throws overloaded. */
+  /** Keeps snapshots; closes them if it throws. Throws overloaded. */
   add(id: string, searchers: readonly ShardSearcher[]): void {
     if (this.#kept.size < MAX_SNAPSHOTS) {
       this.#kept.set(

@@ -103,19 +103,19 @@ function withSuggestions(
   };
 }
 
-/** The body without its suggestions; where they are all that is asked for, no documents are. */
+/** The body without its suggestions. If it requests only suggestions, no documents are searched. */
 function searchBody({ suggest: suggestions, ...body }: JsonObject): JsonObject {
   const asked = ["query", "aggs", "aggregations", "sort"];
-  // As the 6.5 server does, a search for no hits finds no documents either.
+  // Like the 6.5 server, a search for no hits finds no documents either.
   const wantsHits = body["size"] !== undefined && body["size"] !== 0;
   if (suggestions === undefined || wantsHits || asked.some((key) => body[key] !== undefined)) return body;
   return { ...body, query: { match_none: {} }, size: 0 };
 }
 
-/** Longest request that is remembered, characters. */
+/** Longest request whose answer is cached, characters. */
 const MAX_KEY = 32_768;
 
-/** Names a request among those without hits; undefined where its answer isn't kept: it has hits, or depends on the time. */
+/** Returns the cache key of a request without hits; undefined if its answer isn't cached: it has hits, or depends on the time. */
 function cacheKey(body: JsonObject): string | undefined {
   if (body["size"] !== 0 || body["profile"] === true) return undefined;
   const { timeout: _timeout, stats: _stats, ...asked } = body;
@@ -123,7 +123,7 @@ function cacheKey(body: JsonObject): string | undefined {
   return key.length > MAX_KEY || key.includes("now") ? undefined : key;
 }
 
-/** 6.x wants a format for each column, 7.x prints them as the mapping says unless there is one. */
+/** 6.x requires a format for each column; 7.x formats them by the mapping unless there is one. */
 function warnColumns({ docvalue_fields: given }: JsonObject): void {
   const all: unknown[] = Array.isArray(given) ? given : given === undefined ? [] : [given];
   if (all.some((each) => isObject(each) && each["format"] === "use_field_mapping")) {
@@ -144,8 +144,8 @@ function warnColumns({ docvalue_fields: given }: JsonObject): void {
 }
 
 /**
- * Answers the searches that another host of the hub asks for, the calls of its RemoteSearchHost, by SearchService: the
- * operation is the value, call and reply are a part each.
+ * Answers the searches of another host of the hub, the calls of its RemoteSearchHost, by SearchService. The operation is the
+ * value; call and reply are one part each.
  */
 export const asked = operation<SearchOperation>(async ({ service }, wanted, { parts, signal }) => ({
   value: null,

@@ -1,6 +1,6 @@
 /**
- * The shards that a call searches: those of this host, and those that other hosts search for it, of this hub or of others. Calls to them go
- * through the front, which knows which thread serves.
+ * The shards that a call searches: those of this host, and those that other hosts, of this hub or of others, search for it.
+ * Calls to them go through the front, which knows the thread that serves.
  */
 
 import type { HostAddress } from "#hub/host/contract/calls.ts";
@@ -44,7 +44,7 @@ export interface OtherShards extends HostShards {
   readonly address: HostAddress;
 }
 
-/** A search body, what it means, and how it is run. */
+/** A search body, its parsed form, and the options of its run. */
 export interface WantedSearch {
   readonly request: SearchRequest;
   readonly body: JsonObject;
@@ -52,7 +52,7 @@ export interface WantedSearch {
 }
 
 export class SearchedShards {
-  /** Of this host, opened, with their orders where others are searched too. */
+  /** Opened shards of this host, with their orders if others are searched too. */
   readonly own: readonly SearchShard[];
   readonly #others: readonly OtherShards[];
 
@@ -66,8 +66,8 @@ export class SearchedShards {
   }
 
   /**
-   * Returns what `parse` reads of a search. As the 6.5 server compiles scripts with each shard, one that doesn't compile is a
-   * failure of all shards. `closes`: the shards are closed where it throws.
+   * Returns the result of `parse`. A script that doesn't compile is a failure of all shards, because the 6.5 server compiles
+   * scripts for each shard. `closes`: the shards are closed if it throws.
    */
   parsing<T>(parse: () => T, closes = false): T {
     try {

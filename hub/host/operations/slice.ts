@@ -1,4 +1,4 @@
-/** Sliced scrolls: each of several readers gets its part of the documents, by shard first, then by id. */
+/** Sliced scrolls: each of several readers gets its part of the documents, divided by shard first, then by id. */
 
 import type { IdSlice } from "#hub/search/execute/nodes/slice.ts";
 import { objectOf } from "#hub/search/options/json.ts";
@@ -29,11 +29,11 @@ export function parseSlice(json: unknown, limit: number): Slice | undefined {
   );
 }
 
-/** Returns what of a shard belongs to a part; undefined: all of it, null: nothing. `shards`: those of its index. */
+/** Returns what of a shard belongs to a part; undefined: everything, null: nothing. `shards`: number of shards of its index. */
 export function partOf(shard: number, shards: number, { id, max }: Slice): IdSlice | null | undefined {
   if (max <= shards) return shard % max === id ? undefined : null;
   if (id % shards !== shard) return null;
-  // Each shard is cut into as many parts as fall to it.
+  // Each shard is divided into as many parts as are assigned to it.
   const parts = Math.floor(max / shards) + (shard < max % shards ? 1 : 0);
   return parts === 1 ? undefined : { part: Math.floor(id / shards), parts };
 }

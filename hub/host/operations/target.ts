@@ -14,7 +14,7 @@ import type { HostState } from "./operation.ts";
 import { type OtherShards, SearchedShards } from "./searched-shards.ts";
 import { partOf, type Slice } from "./slice.ts";
 
-/** How the shards of a search are opened. */
+/** Options for opening the shards of a search. */
 export interface Opening {
   /** The search sees only this part of the documents. */
   readonly slice?: Slice | undefined;
@@ -27,8 +27,8 @@ export interface Opening {
 type Opener = Pick<HostState, "indices" | "shards" | "snapshots" | "placed" | "seat" | "ask">;
 
 /**
- * Opens the shards of the indices that are here and lists those of other hosts; indices that were deleted meanwhile are passed
- * over. Throws index_closed, parsing; not_found where the point in time is lost.
+ * Opens the shards of the indices that are here and lists those of other hosts; skips indices that were deleted meanwhile.
+ * Throws index_closed, parsing; not_found if the point in time is lost.
  */
 export function openShards(
   host: Opener,
@@ -84,7 +84,7 @@ function openOwn(
   }
 }
 
-/** Throws what `openOne` throws where a shard went to other hubs since the search was planned. */
+/** Throws what `openOne` throws if a shard moved to other hubs since the search was planned. */
 function allOf(host: Opener, index: IndexMetadata): ShardSearcher[] {
   const { seat, placed: places } = host;
   for (const { shard, at } of placed(host, { uuid: index.uuid }, index.settings.numberOfShards))
@@ -92,14 +92,14 @@ function allOf(host: Opener, index: IndexMetadata): ShardSearcher[] {
   return host.shards.searchers([index]);
 }
 
-/** A shard that went to other hubs since the search was planned fails alone, so that it is searched there. */
+/** Only a shard that moved to other hubs since the search was planned fails, so that it is searched there. */
 function openOne({ shards, placed: places }: Opener, index: IndexMetadata, shard: number): Searcher {
   if (!places.isAbsent(index.uuid, shard)) return shards.searcher(index, shard);
   const error = new AppError("unavailable", `other hubs have the shard [${index.name}][${shard}]`);
   throw allFailed([{ index: index.name, indexUuid: index.uuid, shard, error }]);
 }
 
-/** The host that merges has lost the point in time where it was started again: so has the whole search. */
+/** If the merging host was restarted, it has lost the point in time, and so has the whole search. */
 function openKept({ snapshots }: Opener, { uuid }: IndexMetadata, shard: number, point: string): Searcher {
   try {
     return snapshots.searcher(point, uuid, shard);
@@ -113,7 +113,7 @@ function isAllHere({ shards, elsewhere }: TargetIndex): boolean {
   return shards === undefined && elsewhere === undefined;
 }
 
-/** Returns the shards of an index that are searched, in their order, each with the host that does. */
+/** Returns the shards of an index that are searched, in their order, each with the host that searches it. */
 function placed(
   { seat }: Pick<Opener, "seat">,
   { uuid, shards, elsewhere = [] }: Pick<TargetIndex, "uuid" | "shards" | "elsewhere">,
@@ -147,7 +147,7 @@ class OtherHosts {
   }
 }
 
-/** Opens shards for the length of `run`. */
+/** Keeps shards open while `run` runs. */
 export async function withShards<T>(
   host: HostState,
   targets: readonly TargetIndex[],
@@ -162,7 +162,7 @@ export async function withShards<T>(
   }
 }
 
-/** Returns a host as searches call it. */
+/** Returns a host in the form that searches call. */
 function searchHost({ ask }: Pick<Opener, "ask">, at: HostAddress): RemoteSearchHost {
   return new RemoteSearchHost(async (operation, payload, signal, late) => {
     const message = { value: operation, parts: [payload] };

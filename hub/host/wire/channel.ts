@@ -1,18 +1,18 @@
 /**
- * What connects the front thread and a host: the channel that carries frames, a port to a thread of this process, and
- * the memory in which the front sees whether the thread is alive.
+ * Connects the front thread and a host: the channel that carries frames, a port to a thread of this process, and the shared
+ * memory in which the front sees whether the thread is alive.
  */
 
 import type { MessagePort } from "node:worker_threads";
 
-/** Words of 32 bits. */
+/** In words of 32 bits. */
 export const BUSY_WORDS = 2;
 /** Counts the turns of the thread's event loop, several a second. */
 export const TURNS = 0;
 /** 1 while a commit is under way, which may wait long for a slow disk. */
 export const COMMITTING = 1;
 
-/** A frame on its way: its bytes (HostFrame) and the binary data that follows it. */
+/** A frame in transit: its bytes (HostFrame) and the binary data that follows it. */
 export interface Packet {
   readonly frame: Uint8Array;
   readonly parts: readonly Uint8Array[];
@@ -20,7 +20,7 @@ export interface Packet {
 
 /** An ordered way for packets in both directions. */
 export interface Channel {
-  /** `handsOver`: the memory of the parts goes along and is empty here from now on; else they are copied. */
+  /** `handsOver`: the memory of the parts is transferred, and is empty here from now on; else the parts are copied. */
   send(packet: Packet, handsOver: boolean): void;
   /** Called once, before anything arrives. */
   receive(listener: (packet: Packet) => void): void;
@@ -48,7 +48,7 @@ export function portChannel(
   };
 }
 
-/** Returns bytes that have their memory to themselves: a post would send all of the memory that they are a part of. */
+/** Returns bytes that don't share their memory: a post would send all of the memory that they are part of. */
 function ownMemory(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer, byteLength } = bytes;
   const isWhole = buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;

@@ -7,7 +7,7 @@ import { type cluster, HostFrame } from "#proto/cluster-messages.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Channel, Packet } from "./channel.ts";
 
-/** What a call or an answer consists of. */
+/** The content of a call or an answer. */
 export interface Message {
   /** Plain data, see `encodeValue`. */
   readonly value: unknown;
@@ -19,21 +19,21 @@ export interface IncomingCall {
   readonly operation: string;
   readonly value: unknown;
   readonly parts: readonly Uint8Array[];
-  /** Aborted when the caller has gone or its time is over. */
+  /** Aborted when the caller is gone or its time is over. */
   readonly signal: AbortSignal;
 }
 
 export interface PeerHandlers {
-  /** Answers a call. What it throws is the caller's error. */
+  /** Answers a call. What it throws becomes the caller's error. */
   answer(call: IncomingCall): Promise<Message>;
   /** Takes an event; `parts` belong to it. Must not throw. */
   event(operation: string, value: unknown, parts: readonly Uint8Array[]): void;
 }
 
 export interface CallOptions {
-  /** Cancels the call; it then fails as the other side answers. */
+  /** Cancels the call, which then fails with the other side's answer. */
   readonly signal?: AbortSignal | undefined;
-  /** Time for the call, ms; without it none. */
+  /** Time for the call, ms; no limit without it. */
   readonly timeoutMs?: number;
   readonly parts?: readonly Uint8Array[];
 }
@@ -61,7 +61,7 @@ export class Peer {
   readonly #channel: Channel;
   readonly #handlers: PeerHandlers;
   readonly #calls = new Map<number, OpenCall>();
-  /** Calls of the other end that are under way. */
+  /** Running calls of the other end. */
   readonly #answering = new Map<number, AbortController>();
   #lastId = 0;
   #gone: AppError | undefined;
@@ -77,7 +77,7 @@ export class Peer {
     return this.#calls.size;
   }
 
-  /** Operation of the call that was cancelled first and has no answer yet, and when that was: monotonic ms. */
+  /** Operation of the earliest cancelled call without an answer, and the time of its cancellation: monotonic ms. */
   get overdue(): { readonly operation: string; readonly cancelledMs: number } | undefined {
     let oldest: { readonly operation: string; readonly cancelledMs: number } | undefined;
     for (const { operation, cancelledMs } of this.#calls.values())
@@ -115,12 +115,12 @@ export class Peer {
     }
   }
 
-  /** Sends an event; the memory of its parts is handed over. */
+  /** Sends an event; the memory of its parts is transferred. */
   notify(operation: string, value: unknown, parts: readonly Uint8Array[] = NO_PARTS): void {
     if (this.#gone === undefined) this.#send({ kind: Kind.EVENT, operation }, { value, parts }, true);
   }
 
-  /** Ends the channel: the other side has gone. What waits fails with `error`; what is under way here is cancelled. */
+  /** Ends the channel because the other side is gone. Waiting calls fail with `error`; calls running here are cancelled. */
   fail(error: AppError): void {
     this.#gone ??= error;
     for (const { reject } of this.#calls.values()) reject(error);
@@ -163,7 +163,7 @@ export class Peer {
     }
   }
 
-  /** What an error holds may be something that can't be sent. */
+  /** The data of an error may contain values that can't be sent. */
   #sendFailure(frame: cluster.HostFrame.$Properties, error: AppError): void {
     try {
       this.#send(frame, { value: error });
@@ -180,7 +180,7 @@ export class Peer {
   }
 }
 
-/** A function, since the compiler takes a signal for unchanged after an await. */
+/** A function because the compiler assumes that a signal is unchanged after an await. */
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted ?? false;
 }
