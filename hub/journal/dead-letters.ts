@@ -1,11 +1,11 @@
-/** Dead letters: events that no output will take, stored with the reason in a stream of their own. */
+/** Dead letters: events that no output accepts, stored with the reason in a stream of their own. */
 
 import type { Published } from "#hub/journal/connection/publisher.ts";
 import type { JournalMessage, ReadOptions } from "#hub/journal/reading/reader.ts";
 import type { Bounds } from "#hub/journal/streams/stream-store.ts";
 import { type Position, START } from "#proto/position.ts";
 
-/** Header that holds everything but the data, as JSON. */
+/** Header that contains everything except the data, as JSON. */
 const HEADER = "Tailrace-Dead-Letter";
 
 /** Longer reasons are cut: headers are for short texts. */
@@ -22,7 +22,7 @@ export interface DeadLetter {
   readonly reason: string;
   /** Where it came from in RAW or DOC; undefined if it didn't come from the log. */
   readonly origin?: { readonly stream: string; readonly position: Position };
-  /** The event or batch as it was; truncated if it is longer than a message may be. */
+  /** The original event or batch; truncated if it is longer than a message may be. */
   readonly data: Uint8Array;
 }
 
@@ -113,7 +113,7 @@ interface BoundedLog {
   readonly nextAfter: (position: Position) => number;
 }
 
-/** Yields at most `limit` messages that are stored now; removed ones are skipped. */
+/** Yields up to `limit` messages that are stored now; skips removed ones. */
 export async function* readBetween(
   { log, nextAfter }: BoundedLog,
   stream: string,

@@ -38,12 +38,12 @@ import {
   readDeadLetters,
 } from "./dead-letters.ts";
 
-/** Bucket that stores the incarnations of the streams. */
+/** Bucket with the incarnations of the streams. */
 export const LOG_BUCKET = "log";
-/** Its key for the incarnation of RAW that began with a restored snapshot. */
+/** Key in it for the incarnation of RAW that began with a restored snapshot. */
 export const RESTORED_KEY = "restored";
 
-/** Polling interval of the streams' state, for metrics and for readers to detect that they are stuck. */
+/** Polling interval of the streams' state, for metrics and for the detection of stuck readers. */
 const POLL_MS = 5_000;
 
 /** Readers check the stream when nothing arrived for this long. */
@@ -60,8 +60,8 @@ export interface JournalOptions extends JournalServerOptions {
   /** Polling interval of the streams' state, ms; default 5 s. */
   readonly pollMs?: number;
   /**
-   * Awaited before streams and buckets are made in a cluster whose servers have a leader, with the number of their
-   * replicas: brings a log that was stored elsewhere. `signal` is aborted when the journal stops.
+   * Imports a log that was stored elsewhere. Called with the number of replicas, and awaited before streams and buckets are
+   * made, in a cluster whose servers have a leader. `signal` is aborted when the journal stops.
    */
   readonly bringLog?: (to: Connection, replicas: number, signal: AbortSignal) => Promise<void>;
 }
@@ -118,8 +118,8 @@ export class Journal implements Component {
   }
 
   /**
-   * Throws nats_missing, nats_refused, port_taken, data_locked, unavailable or timeout, or the reason of `signal`, which ends
-   * the start; always with nothing left running.
+   * Throws nats_missing, nats_refused, port_taken, data_locked, unavailable or timeout, or the reason of `signal`, which
+   * aborts the start. Nothing is left running then.
    */
   async start(signal?: AbortSignal): Promise<void> {
     const stop = (): void => void this.stop().catch(() => undefined); // thrown below
@@ -159,7 +159,7 @@ export class Journal implements Component {
     }
     await lifecycle.start("streams", this.#opened.watch);
     const probe = this.server.clustered ? () => this.#connection.nats.flush() : () => this.#probe();
-    const watchdog = this.server.watchdog(probe); // without most of its peers a member can't answer for the streams
+    const watchdog = this.server.watchdog(probe); // without a majority of its peers a member can't answer for the streams
     if (watchdog !== undefined) await lifecycle.start("nats-server watchdog", watchdog);
   }
 
@@ -201,7 +201,7 @@ export class Journal implements Component {
     const published = await this.#publisher.publish(subject, data, options);
     const { stream, sequence, duplicate } = published;
     this.#opened?.watch.saw(stream, sequence);
-    // With a repeated id the stream may hold other bytes.
+    // With a repeated id the stream may have other bytes.
     if (!duplicate) this.#tails.add(stream, { subject, sequence, data, messageId: options?.messageId ?? "" });
     return published;
   }
@@ -247,12 +247,12 @@ export class Journal implements Component {
   }
 
   /**
-   * Returns whether messages after `position` have been purged, so that who has everything up to there can't get the rest
+   * Returns whether messages after `position` have been purged: a reader that has everything up to there can't get the rest
    * from the stream. Works before `reconcile`. Throws unavailable or timeout.
    */
   async isPurgedAfter(stream: string, position: Position): Promise<boolean> {
     const incarnations = await this.#history.stored(stream);
-    // The stream was rolled back: it lacks what is there, not the other way round.
+    // The stream was rolled back: it lacks messages that the caller has, not the other way round.
     if (position.incarnation > incarnations.current.incarnation) return false;
     const { firstSequence } = await this.#streams.state(stream);
     return incarnations.nextAfter(position) < firstSequence;
@@ -276,12 +276,12 @@ export class Journal implements Component {
     return this.#buckets.open(name);
   }
 
-  /** Stores what no output will take; see keepDeadLetter. */
+  /** Stores an event that no output accepts; see keepDeadLetter. */
   deadLetter(letter: DeadLetter, part?: number, signal?: AbortSignal): Promise<void> {
     return keepDeadLetter(this, letter, part, signal);
   }
 
-  /** Returns at most `limit` dead letters after `after` (START: from the oldest kept). */
+  /** Returns up to `limit` dead letters after `after` (START: from the oldest one). */
   deadLetters(after: Position, limit: number): Promise<KeptDeadLetter[]> {
     const nextAfter = (position: Position) => this.#history.of(DEAD_LETTER_STREAM).nextAfter(position);
     return readDeadLetters(readBetween({ log: this, nextAfter }, DEAD_LETTER_STREAM, after, limit));
@@ -297,7 +297,7 @@ export class Journal implements Component {
     return this.#full.names;
   }
 
-  /** Calls `listener` at each new incarnation, when agents must go back to what is committed. */
+  /** Calls `listener` at each new incarnation: agents must then go back to the committed position. */
   onIncarnation(listener: (stream: string, incarnation: number) => void): () => void {
     this.#onIncarnation.add(listener);
     return () => this.#onIncarnation.delete(listener);

@@ -22,14 +22,14 @@ export interface ScannedEntry extends StateChange {
   readonly timeMs: number;
 }
 
-/** Reads the stream after a bucket. */
+/** Reads the stream behind a bucket. */
 export class BucketScan {
   readonly #connection: Connection;
   readonly #streams: StreamStore;
   readonly #stream: string;
   readonly #prefix: string;
 
-  /** `prefix`: what subjects have before the key, "$KV.<name>.". */
+  /** `prefix`: the part of subjects before the key, "$KV.<name>.". */
   constructor(connection: Connection, streams: StreamStore, stream: string, prefix: string) {
     this.#connection = connection;
     this.#streams = streams;
@@ -67,7 +67,7 @@ export class BucketScan {
     try {
       for (let isLast = session.pending === 0; !isLast; ) {
         const got = await session.next();
-        // The server counts a message that it can't deliver; what the stream's end says decides then.
+        // The server also counts messages that it can't deliver; then the end of the stream decides.
         if (got === IDLE) {
           const all = await this.list(signal, tries);
           return all.filter(({ key }) => key.startsWith(prefix));
@@ -83,8 +83,8 @@ export class BucketScan {
   }
 
   /**
-   * Yields what differs from `known` (key to revision): first all current entries, then every change. Updates
-   * `known`. Throws when the session ends; called again it yields what changed meanwhile.
+   * Yields the differences from `known` (key to revision): first all current entries, then every change. Updates `known`.
+   * Throws when the session ends; called again, it yields the changes made meanwhile.
    */
   async *follow(known: Map<string, number>, signal: AbortSignal, tries: number): AsyncGenerator<StateChange> {
     const session = await this.#session(false, signal, tries);
@@ -107,7 +107,7 @@ export class BucketScan {
         if (remember(change, known)) yield change;
         if (listEnd === 0 || got.sequence < listEnd) continue;
         listEnd = 0;
-        yield* forget(unseen, known); // deleted while nobody watched, and the markers were purged
+        yield* forget(unseen, known); // deleted while no watch ran, and the markers were purged
       }
     } finally {
       await session.close();
@@ -137,13 +137,13 @@ export class BucketScan {
   }
 
   /**
-   * Returns the last sequence of the stream, 0 where it has no messages. `isReadable`: its message or a later one will
-   * be delivered. A newest message that is damaged or was purged is not: the list then ends when the server has nothing
-   * to deliver. The stream's own last sequence decides, since after damage nats-server 2.9 can answer a request for the
-   * newest message of all subjects with an older one.
+   * Returns the last sequence of the stream, 0 if it has no messages. `isReadable`: its message or a later one will be
+   * delivered. A newest message that is damaged or was purged won't be: the list then ends when the server has nothing to
+   * deliver. The stream's own last sequence decides because after damage nats-server 2.9 can answer a request for the newest
+   * message of all subjects with an older one.
    */
   async #end(): Promise<{ readonly sequence: number; readonly isReadable: boolean }> {
-    // The state first: what is written in between makes the message newer, so that it is readable.
+    // The state first: a write in between makes the message newer, so that it is readable.
     const { messages, lastSequence } = await this.#streams.state(this.#stream);
     const message = await this.#streams.lastMessage(this.#stream, `${this.#prefix}>`);
     const isReadable = message !== null && message.sequence >= lastSequence;

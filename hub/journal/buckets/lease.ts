@@ -1,8 +1,7 @@
 /**
- * Leases: at most one holder of a piece of work at a time, as long as clocks run at about the same speed. Neither
- * expiry of keys nor reads are trusted: acquiring and renewing are compare-and-set, and a contender measures on its
- * own monotonic clock how long the revision stands still. The epoch fences a holder that doesn't know it has lost the
- * lease.
+ * Leases: at most one holder of a piece of work at a time, as long as clocks run at about the same speed. Neither expiry of
+ * keys nor reads are trusted: acquiring and renewing are compare-and-set, and a contender measures on its own monotonic
+ * clock how long the revision stays unchanged. The epoch fences a holder that hasn't noticed the loss of its lease.
  */
 
 import type { Clock } from "#proto/kit/clock.ts";
@@ -10,19 +9,19 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
 
-/** Longer than JetStream takes to elect a leader (4 to 9 s), during which nobody can renew. */
+/** Longer than JetStream takes to elect a leader (4 to 9 s), during which no holder can renew. */
 export const LEASE_MS = 15_000;
 
 /**
- * A contender waits for this many durations without a renewal; the holder stops by itself after one. Clocks may run at
- * different speeds by the rest, an eighth; they differ by less than a thousandth.
+ * A contender waits for this many durations without a renewal; the holder stops by itself after one. The speeds of clocks
+ * may differ by the rest, an eighth; real ones differ by less than a thousandth.
  */
 export const STILLNESS = 1.125;
 
 /** Renewals per duration, so that three may fail. */
 export const RENEWALS = 4;
 
-/** Checks by a contender per duration, and the longest wait between two. */
+/** A contender's checks per duration, and the longest pause between two. */
 const LOOKS = 5;
 const LOOK_MS = 1_000;
 
@@ -42,7 +41,7 @@ export interface LeaseOptions {
 export interface HeldLease {
   /** Grows with each holder: the fencing token of work done under the lease. */
   readonly epoch: number;
-  /** Aborted when the lease is lost or released: stop before anything else. */
+  /** Aborted when the lease is lost or released: stop the work first. */
   readonly lost: AbortSignal;
   /** Releases the lease, so that the next holder needn't wait. Safe to call twice and after a loss. */
   release(): Promise<void>;
@@ -123,7 +122,7 @@ class Holder implements HeldLease {
     const held = !this.#ended.signal.aborted;
     this.#ended.abort();
     await this.#renewing;
-    await this.#renewal; // its revision is needed; the bucket bounds how long the call takes
+    await this.#renewal; // its revision is needed; the bucket bounds the time of the call
     if (!held) return;
     const { bucket, key, log } = this.#options;
     try {

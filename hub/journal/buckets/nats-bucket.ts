@@ -16,23 +16,23 @@ import { Backoff } from "#proto/kit/retry.ts";
 import type { StateBucket, StateChange, StateEntry } from "#proto/kit/state-bucket.ts";
 import { BucketScan, OPERATION_HEADER, type ScannedEntry } from "./bucket-scan.ts";
 
-/** Values may have 1 MiB; the rest is for headers. */
+/** Values may have up to 1 MiB; the rest is for headers. */
 const MAX_VALUE_BYTES = 1024 ** 2 + 4 * 1024;
 
 /** How long a call is retried before it throws `timeout`. */
 const CALL_TIMEOUT_MS = 10_000;
 
-/** The same for listings, whose consumer may have to be made several times after a server of a cluster has died. */
+/** The same for listings, which may need several attempts to create a consumer after a server of a cluster has died. */
 const LIST_TIMEOUT_MS = 30_000;
 
-/** Markers of deleted keys are purged after this many deletions, once they are this old. */
+/** Number of deletions after which markers of deleted keys are purged, and the minimum age of such markers. */
 const MARKERS_KEPT = 1_000;
 const MARKER_AGE_MS = 30 * 60_000;
 
 /** Waits before a listing or a watch restarts. */
 const RETRY = { firstMs: 20, capMs: 2_000 };
 
-/** What a subject that ends with a wildcard can be made of. */
+/** Prefixes to which a wildcard can be appended. */
 const BELOW = /^(?:[-/_=a-zA-Z0-9]+\.)+$/;
 const KEY = /^[-/_=.a-zA-Z0-9]{1,512}$/;
 
@@ -115,7 +115,7 @@ export class NatsBucket implements StateBucket {
   }
 
   async delete(key: string, revision?: number): Promise<void> {
-    // With a revision the server compares. Without one a missing key is looked for, so that it gets no marker.
+    // With a revision the server compares. Without one the key is read first, so that a missing key gets no marker.
     if (revision === undefined && (await this.get(key)) === null) return;
     await this.#write(key, new Uint8Array(), revision, { [OPERATION_HEADER]: "DEL" });
     if (++this.#deletions % MARKERS_KEPT === 0) await this.#removeMarkers();
@@ -177,7 +177,7 @@ export class NatsBucket implements StateBucket {
     };
   }
 
-  /** Safe to repeat: because of the message id the server answers a repetition with the first revision. */
+  /** Safe to repeat: the message id makes the server answer a repetition with the first revision. */
   async #write(
     key: string,
     value: Uint8Array,

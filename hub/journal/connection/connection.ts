@@ -1,4 +1,4 @@
-/** The hub's connection to NATS. It reconnects for ever and reports when it is lost and restored. */
+/** The hub's connection to NATS. It reconnects without limit and reports losses and recoveries. */
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -19,19 +19,19 @@ import { abortable } from "./waits.ts";
 /** User name of the hub at its embedded server; the password is the token. */
 export const HUB_USER = "tailrace";
 
-/** Shortest wait between attempts: a server that is started again is back within 50 ms. */
+/** Shortest wait between attempts: a restarted server is back within 50 ms. */
 const SHORTEST_WAIT_MS = 50;
 
-/** Longest wait between attempts to reach a server that stays away. */
+/** Longest wait between attempts to reach a server that stays unreachable. */
 const LONGEST_WAIT_MS = 2_000;
 
-/** Each wait is this share of the time the server has been away, so waits grow with the outage. */
+/** Each wait is this fraction of the outage so far, so waits grow with the outage. */
 const WAIT_SHARE = 0.25;
 
 /** A dead peer that closed no socket is detected after two missed pings. */
 const PING_MS = 4_000;
 
-/** How long `start` keeps trying: NATS may start after the hub does. */
+/** How long `start` keeps trying: NATS may start after the hub. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** The connection was lost and restored while a call waited. */
@@ -50,7 +50,7 @@ export interface NatsTarget {
   readonly credentials?: string;
   /** Paths of PEM files. */
   readonly tls?: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string };
-  /** PEM file with the exact certificate of the server, whatever names it holds; read at each connection. */
+  /** PEM file with the exact certificate of the server, whatever names it contains; read at each connection. */
   readonly pinnedFile?: string;
 }
 
@@ -66,7 +66,7 @@ export interface ConnectionOptions {
 /** `lost` and `restored` alternate. */
 export type ConnectionEvent = "lost" | "restored";
 
-/** Connects at `start` and reconnects for ever. Subscriptions survive reconnects. */
+/** Connects at `start` and reconnects without limit. Subscriptions survive reconnects. */
 export class Connection implements Component {
   readonly #options: ConnectionOptions;
   readonly #listeners = new Set<(event: ConnectionEvent) => void>();
@@ -110,7 +110,7 @@ export class Connection implements Component {
     this.#nats = undefined;
     this.#connected = false;
     if (wasConnected) this.#notify("lost");
-    this.#restored.promise.catch(() => undefined); // nobody may be waiting
+    this.#restored.promise.catch(() => undefined); // there may be no waiter
     this.#restored.reject(closed());
     await nats?.close();
     await this.#watching;
@@ -130,8 +130,8 @@ export class Connection implements Component {
   }
 
   /**
-   * Makes an idempotent call and repeats it at once when its answer was lost with the connection. Waits while
-   * disconnected. Rejects with the reason of `signal` when it is aborted, else as the call does.
+   * Makes an idempotent call, and repeats it at once if its answer was lost with the connection. Waits while disconnected.
+   * Rejects with the reason of `signal` when it is aborted, else like the call.
    */
   async repeatable<T>(
     call: (nats: NatsConnection) => Promise<T>,
@@ -184,7 +184,7 @@ export class Connection implements Component {
     for (let tries = 1; ; tries++) {
       try {
         const nats = await connect(options);
-        nats.setServers([...servers]); // the library forgets those that were away before it connected
+        nats.setServers([...servers]); // the library forgets servers that were unreachable before it connected
         return nats;
       } catch (error) {
         const waitedMs = this.#clock.monotonic() - this.#awaySince;
@@ -245,9 +245,9 @@ export function targetOptions(target: NatsTarget): NodeConnectionOptions {
 }
 
 /**
- * Pins the certificate of the embedded server. The server may be reached by an address that the certificate doesn't
- * name; nobody else holds its key. Any further certificate in the file belongs to an authority, which may have signed
- * others, and is not trusted.
+ * Pins the certificate of the embedded server. The hub may reach the server by an address that the certificate doesn't name;
+ * only the server has its key. Any further certificate in the file belongs to an authority, which may have signed others,
+ * and isn't trusted.
  */
 function pinned(path: string): NonNullable<NodeConnectionOptions["tls"]> {
   const options = {

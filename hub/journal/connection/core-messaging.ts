@@ -32,10 +32,10 @@ export class CoreMessaging {
     this.#log = log;
   }
 
-  /** Sends without an acknowledgement; dropped while the connection is away. Throws request_too_large or closed. */
+  /** Sends without an acknowledgement; messages are dropped while disconnected. Throws request_too_large or closed. */
   publish(subject: string, data: Uint8Array): void {
     const { nats, connected } = this.#connection;
-    if (!connected) return; // the client would buffer what it discards at the reconnect
+    if (!connected) return; // the client would buffer it and discard it at the reconnect
     try {
       nats.publish(subject, data);
     } catch (error) {
@@ -80,7 +80,7 @@ export class CoreMessaging {
     return () => subscription.unsubscribe();
   }
 
-  /** Answers requests with what `answer` resolves to. A failure is logged and the request times out. */
+  /** Answers requests with the result of `answer`. A failure is logged, and the request times out. */
   serve(subject: string, answer: (message: CoreMessage) => Promise<Uint8Array>, queue?: string): () => void {
     let served = 0;
     const take = async (message: CoreMessage): Promise<void> => {

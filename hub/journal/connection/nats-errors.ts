@@ -24,10 +24,7 @@ const CODE = {
   streamOffline: 10118,
 } as const;
 
-/**
- * `retry`: the same call may succeed at once or later. `full`: it will succeed when there is space. `fatal`: it never
- * will.
- */
+/** `retry`: the same call may succeed at once or later. `full`: it succeeds once there is space. `fatal`: it never succeeds. */
 export type Verdict = "retry" | "full" | "fatal";
 
 /** Classifies an error of a publish or of a JetStream API call. */
@@ -40,7 +37,7 @@ export function judge(error: unknown): Verdict {
       return "retry"; // the first copy is not stored yet, so this is not a success
     }
     if (code === CODE.nameInUse) return "retry";
-    if (code === CODE.noPeers) return "retry"; // a cluster that starts has not found all of its servers yet
+    if (code === CODE.noPeers) return "retry"; // a starting cluster has not found all of its servers yet
     if (code === CODE.streamNotFound || code === CODE.consumerNotFound) return "retry"; // it is recreated
     return status >= 500 ? "retry" : "fatal";
   }
@@ -49,7 +46,7 @@ export function judge(error: unknown): Verdict {
   return isFaultOfTransport(error) ? "retry" : "fatal";
 }
 
-/** Converts `error` to what callers of the log get; `what` names the call, such as "publish to raw.7.…". */
+/** Converts `error` to the error that callers of the log get; `what` names the call, such as "publish to raw.7.…". */
 export function toJournalError(error: unknown, what: string): AppError {
   if (error instanceof AppError) return error;
   const cause = { cause: error };
@@ -70,7 +67,7 @@ export function isConflict(error: unknown): boolean {
   return hasCode(error, CODE.wrongLastSequence, CODE.wrongLastSequenceUnknown);
 }
 
-/** A server of a cluster that has no leader yet, or lost it. */
+/** True for the error of a server whose cluster has no leader. */
 export function isLeaderless(error: unknown): boolean {
   return hasCode(error, CODE.systemUnavailable, CODE.notLeader, CODE.streamOffline);
 }

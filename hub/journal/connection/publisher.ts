@@ -1,4 +1,4 @@
-/** Publishes to streams, retrying for ever with the same message id so that the stream deduplicates. */
+/** Publishes to streams. Retries without limit, with the same message id so that the stream deduplicates. */
 
 import {
   type JetStreamClient,
@@ -32,9 +32,9 @@ export interface PublishOptions {
   /** Stores only if the last message on this subject has this sequence; 0: only if there is none. */
   readonly expectLastSubjectSequence?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** false: a full stream throws journal_full at once. Connection failures are still waited for. */
+  /** false: a full stream throws journal_full at once. The call still waits for a lost connection. */
   readonly wait?: boolean;
-  /** Cancels the call; the message may be stored nevertheless. Without a signal the call waits for ever. */
+  /** Cancels the call; the message may be stored nevertheless. Without a signal the call waits without limit. */
   readonly signal?: AbortSignal;
 }
 
@@ -112,7 +112,7 @@ export class Publisher {
     await clock.sleep(backoff.next(), signal);
   }
 
-  /** Makes one attempt, repeated at once after a reconnect, when the acknowledgement in flight is lost. */
+  /** Makes one attempt; repeats it at once after a reconnect, which loses the acknowledgement in flight. */
   #send(
     subject: string,
     data: Uint8Array,

@@ -1,4 +1,4 @@
-/** Calls that create what the hub needs: repeated while NATS elects a leader, since without them nothing starts. */
+/** Calls that create what the hub needs to start: they are repeated while NATS elects a leader. */
 
 import type { NatsConnection } from "@nats-io/transport-node";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
@@ -13,7 +13,7 @@ const RETRY = { firstMs: 100, capMs: 2_000 };
 
 /**
  * Makes an idempotent call, and repeats it while its error is temporary. Rejects with the last error after 30 s, with the
- * first one that isn't temporary, or with a TimeoutError where nothing answered.
+ * first one that isn't temporary, or with a TimeoutError if nothing answered.
  */
 export function retriedCall<T>(
   connection: Pick<Connection, "repeatable">,

@@ -2,7 +2,7 @@
 
 /** Resolves like `promise`; rejects with the reason of `signal` when that is aborted first. */
 export async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  promise.catch(() => undefined); // nobody may be listening any more
+  promise.catch(() => undefined); // there may be no listener any more
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(signal.reason);

@@ -1,7 +1,7 @@
 /**
- * The newest messages that this process stored in a stream, kept until its own reader has them, which saves the way
- * back from the server. Messages are ordered by the sequence of their acknowledgement; the reader takes only what
- * follows without a gap and reads everything else from the server.
+ * The newest messages that this process stored in a stream. They are kept until its own reader has them, which saves reading
+ * them back from the server. Messages are ordered by the sequence of their acknowledgement; the reader takes only those that
+ * follow without a gap and reads all others from the server.
  */
 
 import { setImmediate } from "node:timers/promises";
@@ -19,19 +19,19 @@ export interface PublishedMessage {
   readonly timeMs: number;
 }
 
-/** Bytes kept: a few requests. The rest is read from the server. */
+/** Maximum bytes kept: a few requests. The rest is read from the server. */
 const LIMIT_BYTES = 32 * 1024 ** 2;
 
-/** This many acknowledgements without a gap show that nobody else is storing at the same time. */
+/** This many acknowledgements without a gap show that no other process is storing at the same time. */
 const RUN = 8;
 
 /** Acknowledgements arrive in order, except for messages that were sent a second time. */
 const HOLE_MS = 50;
 
-/** Silence after which the reader checks the server for messages of others. */
+/** Silence after which the reader checks the server for messages of other processes. */
 const QUIET_MS = 250;
 
-/** After this long in one run the reader yields to the event loop. */
+/** Time in one run after which the reader yields to the event loop. */
 const TURN_MS = 10;
 
 /** Serves one reader. */
@@ -44,7 +44,7 @@ export class PublishedTail {
   #last = 0;
   #run = 0;
   #lastAtMs = 0;
-  /** The reader has everything up to here. */
+  /** Sequence up to which the reader has everything. */
   #passed = 0;
   #grown = Promise.withResolvers<void>();
 
@@ -62,7 +62,7 @@ export class PublishedTail {
     return this.#cuts;
   }
 
-  /** Keeps a message that was acknowledged as new. Its bytes must not change any more. */
+  /** Keeps a message that was acknowledged as new. Its bytes must not change afterwards. */
   add(message: PublishedMessage): void {
     const { sequence, data } = message;
     this.#run = sequence === this.#last + 1 ? this.#run + 1 : 1;
@@ -85,7 +85,7 @@ export class PublishedTail {
     this.#drop(sequence);
   }
 
-  /** Returns true if a reader that needs `next` finds it here, or will as soon as it is stored. */
+  /** Returns true if a reader that needs `next` finds it here, or will find it here as soon as it is stored. */
   goesOn(next: number): boolean {
     if (this.#run < RUN || this.#clock.monotonic() - this.#lastAtMs > QUIET_MS) return false;
     return this.has(next) || next === this.#last + 1;
@@ -129,7 +129,7 @@ export class PublishedTail {
     }
   }
 
-  /** Resolves with true as soon as `sequence` is there, with false if it doesn't arrive. */
+  /** Resolves with true when `sequence` has arrived, with false if it doesn't arrive. */
   async #comes(sequence: number, signal: AbortSignal): Promise<boolean> {
     const cuts = this.#cuts;
     const startMs = this.#clock.monotonic();

@@ -15,24 +15,24 @@ import {
 import type { Connection } from "#hub/journal/connection/connection.ts";
 import { pullStatus } from "./pull-status.ts";
 
-/** Default time the server holds a pull open. Short, since its expiry reveals a consumer that the server forgot. */
+/** Default time that the server holds a pull open. Short, because its expiry reveals a consumer that the server forgot. */
 const PULL_EXPIRES_MS = 2_000;
 
-/** Time after the expiry by which the end of a pull must have been reported, at the first attempt. */
+/** Time after the expiry within which the server must report the end of a pull, at the first attempt. */
 const PULL_GRACE_MS = 1_500;
 
 /** The server removes a consumer without pulls after this time. */
 const INACTIVE_MS = 15_000;
 
 /**
- * Time for the consumer to be made, which takes milliseconds, at the first attempt. For minutes after a server of a cluster has died, its leader may
- * choose that one to hold the consumer; another attempt chooses again.
+ * Time to create the consumer at the first attempt; it normally takes milliseconds. For minutes after a server of a cluster
+ * has died, the leader may choose the dead one for the consumer; another attempt chooses again.
  */
 const CREATE_TIMEOUT_MS = 1_500;
 
 /**
- * Both times double with each attempt that failed, so often at most: a slow server would never be waited for long enough. A
- * listing has 30 s, and several attempts in them where a consumer is made on a dead server.
+ * Both times double with each failed attempt, up to this many times: otherwise no attempt would wait long enough for a slow
+ * server. A listing has 30 s, which must allow several attempts if a consumer is made on a dead server.
  */
 const MAX_DOUBLINGS = 2;
 
@@ -44,9 +44,9 @@ export interface Delivery {
   readonly sequence: number;
   /** When the stream stored it, ms since 1970. */
   readonly timeMs: number;
-  /** Messages the consumer still had to deliver after this one. */
+  /** Messages that the consumer still had to deliver after this one. */
   readonly pending: number;
-  /** Shares memory with others of the same network read. */
+  /** Shares memory with other messages of the same network read. */
   readonly data: Uint8Array;
   readonly header: (name: string) => string;
   readonly sizeBytes: number;
@@ -57,7 +57,7 @@ export const IDLE = Symbol("idle");
 
 /** The session can't continue; `message` says why. Open another one at the last sequence + 1. */
 export class SessionEnded extends Error {
-  /** True where the connection was lost. */
+  /** True if the connection was lost. */
   readonly lost: boolean;
 
   constructor(reason: string, lost = false) {
@@ -71,19 +71,19 @@ export interface PullSessionOptions {
   readonly stream: string;
   /** Start position and filter. */
   readonly consumer: Partial<ConsumerConfig>;
-  /** Bytes pulled ahead; 0: only messages are counted. A single message may be larger. */
+  /** Maximum bytes pulled ahead; 0: only messages are counted. A single message may be larger. */
   readonly maxBytes: number;
-  /** Messages pulled ahead. */
+  /** Maximum messages pulled ahead. */
   readonly maxMessages: number;
   /** How long the server holds a pull open, ms; default 2 s. */
   readonly expiresMs?: number;
-  /** Attempts that failed since the last delivery; waits grow with them. */
+  /** Failed attempts since the last delivery; waits grow with them. */
   readonly tries: number;
   /** Ends the session, even while nobody calls `next`. */
   readonly signal: AbortSignal;
 }
 
-/** Delivers the messages of a consumer in order, without a gap in what the consumer sent. */
+/** Delivers the messages of a consumer in order, without a gap in what the consumer has sent. */
 export class PullSession {
   readonly #options: PullSessionOptions;
   readonly #nats: NatsConnection;
@@ -137,7 +137,7 @@ export class PullSession {
     }
   }
 
-  /** Messages that there were to deliver when the consumer was made. */
+  /** Messages to deliver when the consumer was made. */
   get pending(): number {
     return this.#pending;
   }

@@ -1,4 +1,4 @@
-/** Implements what readers need of the log from its parts. */
+/** Implements what readers need from the log, using its parts. */
 
 import type { LogHistory } from "#hub/journal/streams/log-history.ts";
 import type { StreamStore } from "#hub/journal/streams/stream-store.ts";

@@ -14,10 +14,10 @@ import { type Position, START } from "#proto/position.ts";
 import type { PublishedTail } from "./published-tail.ts";
 import { type Delivery, IDLE, PullSession, SessionEnded } from "./pull-session.ts";
 
-/** Default of bytes pulled ahead of the caller: some batches of 256 KiB. */
+/** Default maximum of bytes pulled ahead of the caller: some batches of 256 KiB. */
 const AHEAD_BYTES = 4 * 1024 ** 2;
 
-/** Messages pulled ahead, for streams of small ones. */
+/** Maximum messages pulled ahead, for streams of small ones. */
 const AHEAD_MESSAGES = 4_096;
 
 /** Waits before a consumer is recreated after a failure other than a lost connection. */
@@ -26,13 +26,13 @@ const RETRY = { firstMs: 20, capMs: 2_000 };
 /** After this long without a delivery, while the stream has more, the consumer counts as stuck. */
 const STALL_MS = 5_000;
 
-/** How often a stored message may be missing from a delivery before it counts as lost. */
+/** Number of deliveries that may lack a stored message before it counts as lost. */
 const MAX_SKIPS = 3;
 
 export interface JournalMessage {
   readonly subject: string;
   readonly position: Position;
-  /** Shares memory with other messages: copy what is kept for long. */
+  /** Shares memory with other messages: copy data that is kept for long. */
   readonly data: Uint8Array;
   /** Nats-Msg-Id; empty if it was sent without one. */
   readonly messageId: string;
@@ -43,7 +43,7 @@ export interface JournalMessage {
 }
 
 export interface ReadOptions {
-  /** The last position processed; START: from the oldest message there is. */
+  /** The last position processed; START: from the oldest message. */
   readonly after: Position;
   /** Ends the reading. */
   readonly signal: AbortSignal;
@@ -51,11 +51,11 @@ export interface ReadOptions {
   readonly filter?: string;
   /** Bytes held ahead of the caller. A single message may be larger. */
   readonly aheadBytes?: number;
-  /** Takes what this process stores in the stream from memory while nobody else stores; for one reader per stream. */
+  /** Takes messages that this process stores from memory while no other process stores; for one reader per stream. */
   readonly ownFromMemory?: boolean;
 }
 
-/** What a reader needs of the log. */
+/** What a reader needs from the log. */
 export interface ReaderSource {
   readonly connection: Connection;
   readonly clock: Clock;
@@ -65,7 +65,7 @@ export interface ReaderSource {
   readonly idleMs: number;
   /** Registers a reader that has started. */
   begun(reader: Reader): void;
-  /** What this process stored last, for a reader with `ownFromMemory`. */
+  /** The newest messages that this process stored, for a reader with `ownFromMemory`. */
   tail(stream: string): PublishedTail;
   ended(reader: Reader): void;
   /** Resolves when connected and the streams' incarnations are verified. */
@@ -105,8 +105,8 @@ export class Reader implements AsyncIterable<JournalMessage> {
   }
 
   /**
-   * Everything to be read at or before it has been yielded. With a filter it also moves over messages of other
-   * subjects; purging up to it takes nothing from this reader.
+   * Every message to read at or before this position has been yielded. With a filter it also passes messages of other
+   * subjects; a purge up to it removes nothing that this reader needs.
    */
   get position(): Position {
     return this.#position;
@@ -179,7 +179,7 @@ export class Reader implements AsyncIterable<JournalMessage> {
     });
   }
 
-  /** Ends when aborted, or when `tail` can take over. */
+  /** Ends when aborted, or when `tail` can continue. */
   async *#drain(session: PullSession, tail?: PublishedTail): AsyncGenerator<JournalMessage, void, void> {
     const { signal, filter } = this.#options;
     while (tail?.goesOn(this.#next) !== true) {
@@ -198,7 +198,7 @@ export class Reader implements AsyncIterable<JournalMessage> {
     }
   }
 
-  /** Yields what this process stored, as long as nothing is missing. */
+  /** Yields messages that this process stored, as long as none is missing. */
   async *#follow(tail: PublishedTail): AsyncGenerator<JournalMessage, void, void> {
     for await (const message of tail.follow(this.#next, this.#options.signal)) {
       const { messageId } = message;
@@ -218,11 +218,11 @@ export class Reader implements AsyncIterable<JournalMessage> {
     return { subject, position, data, timeMs, header, messageId: header("Nats-Msg-Id") };
   }
 
-  /** Verifies that the messages missing between deliveries were rightly left out. */
+  /** Verifies that the messages missing between deliveries don't exist or don't match. */
   async #checkJumps(deliveries: readonly Delivery[]): Promise<void> {
     const contiguous = deliveries.every(({ sequence }, index) => sequence === this.#next + index);
     if (contiguous) return;
-    // Queried after the delivery: what is not purged now was there for the consumer to deliver.
+    // Queried after the delivery: a message that isn't purged now was available to the consumer.
     const { firstSequence } = await this.#source.bounds(this.stream);
     if (firstSequence > this.#next) throw this.#gap(`messages up to ${firstSequence - 1} were purged`);
     if (this.#options.filter !== undefined) return;
@@ -249,7 +249,7 @@ export class Reader implements AsyncIterable<JournalMessage> {
       throw new SessionEnded("the consumer hangs");
   }
 
-  /** Moves the position up to `lastSequence`, as no message up to there matches. */
+  /** Moves the position up to `lastSequence` because no message up to there matches. */
   async #moveOver(lastSequence: number): Promise<void> {
     const { firstSequence } = await this.#source.bounds(this.stream);
     if (firstSequence > this.#next) throw this.#gap(`messages up to ${firstSequence - 1} were purged`);
@@ -258,7 +258,7 @@ export class Reader implements AsyncIterable<JournalMessage> {
     this.#progressAt = this.#source.clock.monotonic();
   }
 
-  /** Throws what the caller must handle; else waits as long as a retry makes sense. */
+  /** Throws errors that the caller must handle; otherwise waits until a retry makes sense. */
   async #beforeRetry(error: unknown): Promise<void> {
     const { log, metrics, clock } = this.#source;
     if (error instanceof AppError && !error.retryable) throw error;

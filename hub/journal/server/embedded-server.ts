@@ -22,23 +22,23 @@ import { type Durability, findServerBinary, knowsSyncInterval, type ServerBinary
 /** The server reads its streams before it listens, which takes seconds for 10 GB on a slow disk. */
 const START_TIMEOUT_MS = 60_000;
 
-/** Waits before a server that died is restarted. */
+/** Waits before a dead server is restarted. */
 const RESTART = { firstMs: 20, capMs: 5_000 };
 
 /** After this uptime a server counts as healthy: the next death starts with the shortest wait again. */
 const HEALTHY_MS = 30_000;
 
-/** Time for a server that doesn't answer to end in order. */
+/** Time for a server that doesn't answer to end regularly. */
 const UNRESPONSIVE_GRACE_MS = 2_000;
 
-/** Soft limit of the Go runtime: the server stays below 150 MB with batches of some hundred kilobytes. */
+/** Soft memory limit of the Go runtime: the server stays below 150 MB with batches of some hundred kilobytes. */
 const GO_MEMORY_LIMIT = "128MiB";
 
 /** The server as one of a cluster. */
 export interface ClusterMember extends ServerCluster {
   /** Folder of its part of the store. */
   readonly storeDir: string;
-  /** Password of the hubs, the same at all servers. */
+  /** Password of the hubs, the same on all servers. */
   readonly token: string;
 }
 
@@ -46,12 +46,12 @@ export interface EmbeddedServerOptions {
   /** The hub's data folder; the server's files are in its `nats` subfolder. */
   readonly dataDir: string;
   readonly host: string;
-  /** 0: the system chooses a port, which is kept until `stop`. */
+  /** 0: the system chooses a port, which stays the same until `stop`. */
   readonly port: number;
   readonly log: Logger;
   /** Set: clients must speak TLS. */
   readonly tls?: ServerTls;
-  /** Set: the server is one of a cluster, which shares its store. */
+  /** Set: the server is a member of a cluster, which shares the store. */
   readonly cluster?: ClusterMember;
   /** Folder of the store; default `store` in the `nats` subfolder. */
   readonly storeDir?: string;
@@ -63,8 +63,8 @@ export interface EmbeddedServerOptions {
 }
 
 /**
- * Runs nats-server until stopped; a server that dies is restarted on the same port and files. A data folder has one
- * owner: a living hub is respected, the server of a dead hub is ended.
+ * Runs nats-server until stopped; restarts a server that dies on the same port and files. A data folder has one owner: a
+ * running hub keeps it, and the server of a dead hub is ended.
  */
 export class EmbeddedServer implements Component {
   readonly #options: EmbeddedServerOptions;
@@ -114,12 +114,12 @@ export class EmbeddedServer implements Component {
     return join(this.#folder, "token");
   }
 
-  /** How often the server was started. */
+  /** Number of starts of the server. */
   get starts(): number {
     return this.#starts;
   }
 
-  /** Messages that a stream held when the running server started; undefined where it printed none. */
+  /** Messages that a stream had when the running server started; undefined if the server printed none. */
   restoredMessages(stream: string): number | undefined {
     // In a cluster the leader's count matters, and it may be another server.
     return this.#options.cluster === undefined ? this.#output?.restored.get(stream) : undefined;
@@ -170,7 +170,7 @@ export class EmbeddedServer implements Component {
     this.#lock?.release();
   }
 
-  /** Admits exactly these agents, besides clients with the token. Removed agents are disconnected. */
+  /** Admits only these agents, besides clients with the token. Removed agents are disconnected. */
   setAgents(agents: readonly AgentUser[]): void {
     if (this.#agents.length === 0 && agents.length === 0) return;
     this.#agents = agents;
@@ -192,7 +192,7 @@ export class EmbeddedServer implements Component {
     if (this.#child !== undefined && this.#listens) await terminate(this.#child, UNRESPONSIVE_GRACE_MS);
   }
 
-  /** Restarts the server whenever it dies, until stopped; then ends it. */
+  /** Restarts the server each time it dies, until stopped; then ends it. */
   async #supervise(binary: ServerBinary, first: ChildProcess): Promise<void> {
     const { signal } = this.#stopping;
     const backoff = new Backoff(RESTART);
@@ -233,7 +233,7 @@ export class EmbeddedServer implements Component {
     const child = spawn(binary.path, ["-c", this.#files.configFile], {
       argv0: "nats-server", // names the ports file; a later hub looks for this name
       stdio: ["ignore", "ignore", "pipe"],
-      detached: true, // Ctrl-C must reach the hub alone, which needs the log for an orderly stop
+      detached: true, // Ctrl-C must reach only the hub, which needs the log for an orderly stop
       env: { ...process.env, GOMEMLIMIT: GO_MEMORY_LIMIT },
     });
     this.#child = child;

@@ -1,6 +1,6 @@
 /**
- * The NATS server of the log: embedded, or an external one named in the settings. A server that is gone for good is
- * taken out of the JetStream cluster: it doesn't count for the majority, and others get its replicas.
+ * The NATS server of the log: embedded, or an external one named in the settings. A server that won't come back is removed
+ * from the JetStream cluster: it no longer counts towards the majority, and others get its replicas.
  */
 
 import { connect, type NatsConnection } from "@nats-io/transport-node";
@@ -22,14 +22,14 @@ import {
 } from "./server-program.ts";
 import { ServerWatchdog, type WatchdogTimes } from "./server-watchdog.ts";
 
-/** Answered by the leader alone. Source: nats-server, server/jetstream_api.go, JSApiRemoveServer. */
+/** Answered only by the leader. Source: nats-server, server/jetstream_api.go, JSApiRemoveServer. */
 const SUBJECT = "$JS.API.SERVER.REMOVE";
 const TIMEOUT_MS = 10_000;
-/** Every server answers whose name has the request's in it. Source: nats-server, server/events.go, serverPingReqSubj. */
+/** Answered by every server whose name contains the request's. Source: nats-server, server/events.go, serverPingReqSubj. */
 const PING = "$SYS.REQ.SERVER.PING";
-/** Time in which a server that runs answers. */
+/** Time in which a running server answers. */
 const PING_MS = 3_000;
-/** err_code of a name that no server of the cluster has. */
+/** err_code for a name that no server of the cluster has. */
 const NOT_MEMBER = 10_044;
 
 interface Answer {
@@ -49,12 +49,12 @@ export interface JournalServerOptions {
   readonly port: number;
   /** Set: the embedded server speaks TLS. */
   readonly tls?: ServerTls;
-  /** Set: the embedded server is one of a cluster. */
+  /** Set: the embedded server is a member of a cluster. */
   readonly cluster?: ClusterMember;
-  /** Set: this NATS is used and none is embedded. */
+  /** Set: this NATS is used instead of an embedded one. */
   readonly external?: NatsTarget;
   readonly log: Logger;
-  /** Times of the embedded server's watchdog; defaults without. */
+  /** Times of the embedded server's watchdog; defaults without it. */
   readonly watchdog?: WatchdogTimes;
   readonly clock?: Clock;
   readonly env?: NodeJS.ProcessEnv;
@@ -63,13 +63,13 @@ export interface JournalServerOptions {
 /** Where agents connect to NATS. */
 export interface JournalAddress {
   readonly url: string;
-  /** Empty when clients need other credentials or none. */
+  /** Empty if clients need other credentials or none. */
   readonly token: string;
   /** File with the token, readable by this user; empty with an external NATS. */
   readonly tokenFile: string;
 }
 
-/** Hides whether the server is embedded, except for what only an embedded server can do. */
+/** Hides whether the server is embedded, except for operations that only an embedded server has. */
 export class JournalServer {
   readonly #options: JournalServerOptions;
   readonly #embedded: EmbeddedServer | undefined;
@@ -85,12 +85,12 @@ export class JournalServer {
     if (this.#embedded !== undefined) await lifecycle.start("nats-server", this.#embedded);
   }
 
-  /** Ends the embedded server, also one that doesn't listen yet. */
+  /** Ends the embedded server, even if it doesn't listen yet. */
   async stop(): Promise<void> {
     await this.#embedded?.stop();
   }
 
-  /** Throws nats_refused when the connected server, which may be external, lacks what the log needs. */
+  /** Throws nats_refused if the connected server, which may be external, lacks features that the log needs. */
   check({ nats }: Connection): void {
     const where = this.address.url;
     const version = parseServerVersion(nats.info?.version ?? "");
@@ -104,7 +104,7 @@ export class JournalServer {
     }
   }
 
-  /** An operator's own cluster that has worked so far isn't refused. */
+  /** Only warns: an operator's own cluster may have worked so far. */
   #warnOfOld(version: ServerVersion): void {
     if (mayCluster(version)) return;
     const server = { url: this.address.url, version: formatVersion(version) };
@@ -132,12 +132,12 @@ export class JournalServer {
     return this.#embedded !== undefined;
   }
 
-  /** True when the embedded server is one of a cluster. */
+  /** True when the embedded server is a member of a cluster. */
   get clustered(): boolean {
     return this.#embedded !== undefined && this.#options.cluster !== undefined;
   }
 
-  /** Addresses of all servers that are known to store the log. Valid after `start`. */
+  /** Addresses of all known servers that store the log. Valid after `start`. */
   get servers(): readonly string[] {
     return this.#options.external?.servers ?? this.#options.cluster?.routes() ?? this.target.servers;
   }
@@ -152,17 +152,17 @@ export class JournalServer {
     return this.#embedded?.pid;
   }
 
-  /** How often the embedded server was started. */
+  /** Number of starts of the embedded server. */
   get starts(): number {
     return this.#embedded?.starts ?? 0;
   }
 
-  /** Messages that a stream held when the server started; undefined where that isn't known, as of an external server. */
+  /** Messages that a stream had when the server started; undefined if unknown, for example for an external server. */
   restoredMessages(stream: string): number | undefined {
     return this.#embedded?.restoredMessages(stream);
   }
 
-  /** Takes the server of another hub out of the cluster for good; false where there is none. Throws unavailable, timeout. */
+  /** Removes the server of another hub from the cluster permanently; false if there is none. Throws unavailable, timeout. */
   removePeer(name: string): Promise<boolean> {
     return removePeer(this.target, name);
   }
@@ -205,7 +205,7 @@ function embeddedServer(options: JournalServerOptions, onRestart: () => void): E
   });
 }
 
-/** Returns false where no server has that name. Throws unavailable, timeout. */
+/** Returns false if no server has that name. Throws unavailable, timeout. */
 async function removePeer(target: NatsTarget, name: string): Promise<boolean> {
   const what = `removal of the server ${name}`;
   const answer = await asSystem(target, what, async (nats) => {

@@ -1,12 +1,12 @@
 /**
  * The configuration file of the embedded nats-server: storage limits, accounts and permissions.
  *
- * Grammar: https://docs.nats.io/running-a-nats-service/configuration. The log is in the hub's account, agents are in
- * another, and only the few subjects between them are exported and imported. User permissions alone would not isolate
- * agents: nothing checks the reply subject of a message, and the server's acknowledgement or the hub's answer would
- * be sent there with the sender's own permissions, for instance to the API that purges streams. A reply to an
- * imported message returns to the account that the message came from. (One account per agent would be stricter still,
- * but version 2.9 can't import into accounts added by a reload.)
+ * Grammar: https://docs.nats.io/running-a-nats-service/configuration. The log is in the hub's account, agents are in another
+ * one, and only the few subjects between them are exported and imported. User permissions alone would not isolate agents:
+ * nothing checks the reply subject of a message. The server's acknowledgement or the hub's answer would be sent there with
+ * its sender's own permissions, for instance to the API that purges streams. A reply to an imported message returns to the
+ * account that the message came from. (One account per agent would be stricter still, but version 2.9 can't import into
+ * accounts added by a reload.)
  */
 
 import { HUB_USER } from "#hub/journal/connection/connection.ts";
@@ -16,7 +16,7 @@ import { knowsSyncInterval, type ServerVersion } from "./server-program.ts";
 /** Largest message the server accepts. Batches are a fraction of it; above 8 MiB the server warns. */
 export const MAX_PAYLOAD_BYTES = 8 * 1024 ** 2;
 
-/** Memory for in-memory streams, which hold only the readers' consumer state. */
+/** Memory for in-memory streams, which contain only the readers' consumer state. */
 const MAX_MEMORY_BYTES = 256 * 1024 ** 2;
 
 /**
@@ -28,10 +28,10 @@ const MAX_FILE_BYTES = 1024 ** 5;
 /** Account of the hub and of its log; also the name of a folder below `storeDir`. */
 export const HUB_ACCOUNT = "TAILRACE";
 
-/** User of the servers' own account, in a cluster: it may take servers out of it. Its password is the hub's. */
+/** User of the servers' own account, in a cluster: it may remove servers from the cluster. It has the hub's password. */
 export const SYSTEM_USER = "tailrace-system";
 
-/** Attempts to reach a server that is away between two lines of the log; each hub names the missing ones itself. */
+/** Attempts to reach an unreachable server between two log lines; each hub names the missing ones itself. */
 const ATTEMPTS_PER_REPORT = 3_600;
 
 /** Time for the handshake of a route, s. */
@@ -40,7 +40,7 @@ const ROUTE_TLS_TIMEOUT = 5;
 /** Account of all agents. It exists from the start: a reload can add users, not accounts. */
 const AGENT_ACCOUNT = "AGENTS";
 
-/** An agent that signs in with an nkey and may use its own subjects only. */
+/** An agent that signs in with an nkey and may use only its own subjects. */
 export interface AgentUser {
   /** nkey of kind user, "U…". */
   readonly publicKey: string;
@@ -54,15 +54,15 @@ export interface ServerTls {
   readonly keyFile: string;
 }
 
-/** What makes the server one of a cluster. */
+/** Options of a server in a cluster. */
 export interface ServerCluster {
-  /** Name of this server among the others: it stays the same with its store. */
+  /** Name of this server in the cluster; constant as long as its store exists. */
   readonly serverName: string;
   readonly clusterName: string;
   /** Address and port for the routes of other servers. */
   readonly host: string;
   readonly port: number;
-  /** host:port of all servers' routes, this one's among them. Read whenever the file is written. */
+  /** host:port of all servers' routes, including this one's. Read each time the file is written. */
   readonly routes: () => readonly string[];
   /** PEM files of the certificates that the servers show each other, which the authority has signed. */
   readonly tls: ServerTls & { readonly caFile: string };
@@ -77,7 +77,7 @@ export interface ServerConfig {
   readonly agents: readonly AgentUser[];
   /** Absent: plain TCP. */
   readonly tls: ServerTls | undefined;
-  /** Absent: a server of its own. */
+  /** Absent: a single server. */
   readonly cluster: ServerCluster | undefined;
   readonly storeDir: string;
   readonly portsDir: string;
@@ -149,7 +149,7 @@ function encryption({ tls }: ServerConfig): string[] {
   ];
 }
 
-/** Routes carry everything unchecked, so only servers with a certificate of the cluster are admitted. */
+/** Traffic on routes isn't checked, so only servers with a certificate of the cluster are admitted. */
 function clustered({ cluster }: ServerConfig): string[] {
   if (cluster === undefined) return [];
   const { clusterName, host, port, routes, tls } = cluster;
@@ -159,7 +159,7 @@ function clustered({ cluster }: ServerConfig): string[] {
     `  name: ${JSON.stringify(clusterName)}`,
     `  host: ${JSON.stringify(host)}`,
     `  port: ${port}`,
-    "  no_advertise: true", // clients keep the addresses that they were given
+    "  no_advertise: true", // clients keep their configured addresses
     `  routes: ${JSON.stringify(routes().map((address) => `nats-route://${address}`))}`,
     "  tls {",
     `    ca_file: ${JSON.stringify(tls.caFile)}`,

@@ -10,7 +10,7 @@ import { systemCode } from "#proto/kit/errors.ts";
 import { syncFolder, writeFileAtomic } from "#proto/kit/files/files.ts";
 import { HUB_ACCOUNT } from "./server-config.ts";
 
-/** Account of a server without accounts, as earlier versions of the hub ran it. */
+/** Account of a server without accounts, which earlier versions of the hub ran. */
 const NO_ACCOUNT = "$G";
 
 /** Moves the streams of an earlier version's server to the hub's account. The server must not run. */
@@ -22,12 +22,12 @@ export function moveToAccount(storeDir: string): void {
   syncFolder(folder);
 }
 
-/** Too many to guess. */
+/** Long enough to prevent guessing. */
 const TOKEN_BYTES = 24;
 
 /**
- * Returns the token in the file `path`. It is created at the first start, so agents keep theirs across restarts. `given`:
- * the token that the file must hold.
+ * Returns the token in the file `path`. It is created at the first start and survives restarts, so agents keep theirs.
+ * `given`: the token that the file must contain.
  */
 export function keptToken(path: string, given?: string): string {
   try {
@@ -42,7 +42,7 @@ export function keptToken(path: string, given?: string): string {
   return token;
 }
 
-/** Creates an empty folder for the file, without what killed servers left. */
+/** Creates an empty folder for the file; removes files that killed servers left. */
 export function preparePortsFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { mode: 0o700 });

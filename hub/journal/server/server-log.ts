@@ -1,4 +1,7 @@
-/** Forwards the lines that nats-server prints to the hub's log, and reads from them what each stream held at the start. */
+/**
+ * Forwards the lines that nats-server prints to the hub's log, and reads from them how many messages each stream had at the
+ * start.
+ */
 
 import type { Readable } from "node:stream";
 import type { Logger } from "#proto/kit/log.ts";
@@ -15,12 +18,15 @@ const KEPT_LINES = 5;
 /** Warnings that need no action: the configuration, which holds the hub's password, is readable only by its user. */
 const HARMLESS = /^Plaintext passwords detected/;
 
-/** The server prints this of each stream before it accepts connections, 2.9 to 2.12: "Restored 1,234 messages for stream 'A > B'". */
+/**
+ * The server prints this for each stream before it accepts connections, 2.9 to 2.12: "Restored 1,234 messages for stream 'A
+ * > B'".
+ */
 const RESTORED = /^\s*Restored ([\d,]+) messages for stream '(?:[^']* > )?([^'>\s]+)'/;
 
 /** Logs every line of `output`; keeps the last ones for error messages. */
 export class ServerLog {
-  /** Messages that each stream held when the server started, by its name. */
+  /** Messages that each stream had when the server started, by its name. */
   readonly restored = new Map<string, number>();
   readonly #log: Logger;
   #rest = "";

@@ -24,8 +24,8 @@ export interface ServerFiles {
 }
 
 /**
- * Makes this process the owner of the folder and ends servers that a dead hub left. The caller releases the lock when
- * the server has ended. Throws data_locked when a living hub owns the folder.
+ * Makes this process the owner of the folder and ends servers that a dead hub left. The caller releases the lock when the
+ * server has ended. Throws data_locked if a running hub owns the folder.
  */
 export async function takeOwnership(files: ServerFiles, log: Logger, clock: Clock): Promise<FolderLock> {
   const lock = FolderLock.acquire(files.folder, "owner");
@@ -37,9 +37,9 @@ export async function takeOwnership(files: ServerFiles, log: Logger, clock: Cloc
 }
 
 /**
- * Returns the ids of servers that were started with a configuration in this folder, or below it, where a hub that grows runs
- * another one on its former store. The whole command line must match,
- * so that no other process is ended, not even one that reused the id in the pid file.
+ * Returns the ids of servers that were started with a configuration in this folder or below it: a growing hub runs a second
+ * server below it, on its former store. The whole command line must match, so that no other process is ended, not even one
+ * that reused the id in the pid file.
  */
 function strayServers({ folder, configFile, pidFile }: ServerFiles): number[] {
   const candidates = new Set([readPid(pidFile), ...processIds()]);
@@ -51,7 +51,7 @@ function strayServers({ folder, configFile, pidFile }: ServerFiles): number[] {
   });
 }
 
-/** Returns 0 when the file holds no id. */
+/** Returns 0 if the file contains no id. */
 function readPid(path: string): number {
   try {
     return Number.parseInt(readFileSync(path, "utf8"), 10) || 0;
@@ -113,7 +113,7 @@ function isZombie(pid: number): boolean {
   return statFields(pid)[0] === "Z";
 }
 
-/** Returns the fields of /proc/<pid>/stat after the name, which may itself hold blanks and brackets. */
+/** Returns the fields of /proc/<pid>/stat after the name, which may itself contain blanks and brackets. */
 function statFields(pid: number): string[] {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");

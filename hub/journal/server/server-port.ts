@@ -1,4 +1,4 @@
-/** Checks that a port is free and explains who uses it. */
+/** Checks that a port is free and identifies the process that uses it. */
 
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
@@ -21,14 +21,14 @@ interface Greeting {
   readonly jetstream: boolean;
 }
 
-/** Names of the settings that a listener's address comes from. */
+/** Names of the settings of a listener's address. */
 export interface ListenerSettings {
   readonly host: string;
   readonly port: string;
 }
 
 /**
- * Throws port_taken, naming the occupant and the remedy, when nothing can listen on `host`:`port`. A silent occupant
+ * Throws port_taken, naming the occupant and the remedy, if this process can't listen on `host`:`port`. A silent occupant
  * gets a moment to leave: a client that reconnects to a server that has just ended may connect to itself.
  */
 export async function requireFreePort(
@@ -48,7 +48,7 @@ export async function requireFreePort(
   }
 }
 
-/** Returns why nothing can listen there; undefined when the port is free. */
+/** Returns why this process can't listen there; undefined if the port is free. */
 async function tryListening(host: string, port: number): Promise<unknown> {
   const server = createServer();
   try {

@@ -25,8 +25,8 @@ export interface ServerBinary {
 }
 
 /**
- * Returns the first program found in TAILRACE_NATS_SERVER, PATH and the usual folders, with its version checked.
- * Throws nats_missing when there is none and nats_refused for a version that isn't supported, alone or as one of several.
+ * Returns the first program found in TAILRACE_NATS_SERVER, PATH and the usual folders, with its version checked. Throws
+ * nats_missing if there is none, and nats_refused for an unsupported version, alone or in a cluster.
  */
 export async function findServerBinary(
   env: NodeJS.ProcessEnv,
@@ -76,7 +76,7 @@ async function printedVersion(path: string, timeoutMs: number): Promise<string> 
   try {
     const running = promisify(execFile)(path, ["-v"], { timeout: timeoutMs });
     const { stdout } = await running;
-    // What was printed is lost then, although the program may have ended by itself at the same time.
+    // The output is lost then, although the program may have ended by itself at the same time.
     if (running.child.killed) throw new Error(`it did not end within ${timeoutMs / 1000} s`);
     return stdout;
   } catch (error) {
@@ -93,16 +93,16 @@ export interface ServerVersion {
 }
 
 /**
- * What survives once the log has acknowledged a message. `power-loss`: written to disk before the acknowledgement.
- * `process`: in the kernel's cache; a process crash loses nothing, a power loss up to the last 2 minutes, which
- * agents send again from their files.
+ * Durability of a message that the log has acknowledged. `power-loss`: written to disk before the acknowledgement.
+ * `process`: in the kernel's cache; a process crash loses nothing, a power loss up to the last 2 minutes, which agents send
+ * again from their files.
  */
 export type Durability = "power-loss" | "process";
 
 /** The JetStream API version the hub requires. */
 const FLOOR: ServerVersion = { major: 2, minor: 9, patch: 10 };
 
-/** The first version of which several may form a cluster. */
+/** The first version that may form a cluster. */
 const CLUSTER_FLOOR: ServerVersion = { major: 2, minor: 10, patch: 23 };
 
 /** The first version of the 2.10 line that can't lose a whole stream when it crashes. */
@@ -111,7 +111,7 @@ const FIRST_SAFE_2_10 = 23;
 /** Named in error messages. */
 const RECOMMENDED = "2.10.27 or newer";
 
-/** Returns the version in "nats-server: v2.10.27" or "2.10.27-RC.1", or undefined where there is none. */
+/** Returns the version in "nats-server: v2.10.27" or "2.10.27-RC.1", or undefined if there is none. */
 export function parseServerVersion(text: string): ServerVersion | undefined {
   const match = /(\d+)\.(\d+)\.(\d+)/.exec(text);
   if (match === null) return undefined;
@@ -123,8 +123,8 @@ export function formatVersion({ major, minor, patch }: ServerVersion): string {
 }
 
 /**
- * Throws nats_refused when the hub must not keep its log on this version; `where` names the server. `clustered`: it is one
- * of several.
+ * Throws nats_refused if the hub must not keep its log on this version; `where` names the server. `clustered`: it is a
+ * member of a cluster.
  */
 export function checkServerVersion(version: ServerVersion, where: string, clustered = false): void {
   const text = formatVersion(version);
@@ -151,7 +151,7 @@ export function checkServerVersion(version: ServerVersion, where: string, cluste
   }
 }
 
-/** Returns false for versions that, as one of several, can lose a whole stream. */
+/** Returns false for versions that can lose a whole stream in a cluster. */
 export function mayCluster(version: ServerVersion): boolean {
   return compareVersions(version, CLUSTER_FLOOR) >= 0;
 }

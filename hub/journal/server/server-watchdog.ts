@@ -14,10 +14,10 @@ import { MIB } from "#proto/kit/units.ts";
 const PROBE_EVERY_MS = 5_000;
 /** Default time without an answer. A slow disk delays answers by seconds, a large store by tens of seconds. */
 const UNRESPONSIVE_MS = 60_000;
-/** Free space below which a restarted server could not write either. */
+/** Free space below which a restarted server couldn't write either. */
 const LEAST_FREE_BYTES = 32 * MIB;
 
-/** How patient the watchdog is. */
+/** Times of the watchdog. */
 export interface WatchdogTimes {
   readonly probeEveryMs?: number;
   readonly unresponsiveMs?: number;
@@ -27,7 +27,7 @@ export interface ServerWatchdogOptions extends WatchdogTimes {
   readonly server: {
     /** Undefined while no server runs. */
     readonly pid: number | undefined;
-    /** Ends the server, which is then started again. */
+    /** Ends the server, which is then restarted. */
     replace(): Promise<void>;
   };
   /** Queries JetStream; rejects, within seconds, if it doesn't answer or stores nothing. */
@@ -76,7 +76,7 @@ export class ServerWatchdog implements Component {
     const { server, clock, log, probe } = this.#options;
     const { pid } = server;
     if (pid === undefined || pid !== this.#pid) {
-      // A server that was just started reads its streams first.
+      // A server that has just started reads its streams first.
       this.#pid = pid;
       this.#answered();
     }
@@ -97,7 +97,7 @@ export class ServerWatchdog implements Component {
     }
   }
 
-  /** Settles like `answer`; rejects when `signal` is aborted or the server counts as unresponsive first. */
+  /** Settles like `answer`; rejects if `signal` is aborted or the server counts as unresponsive first. */
   async #answer(answer: Promise<void>, signal: AbortSignal): Promise<void> {
     const over = new AbortController();
     const waitMs = this.#options.unresponsiveMs ?? UNRESPONSIVE_MS;

@@ -16,7 +16,7 @@ export interface Incarnation {
   readonly firstSequence: number;
 }
 
-/** Incarnations kept; older ones are long purged. */
+/** Maximum incarnations kept; messages of older ones were purged long ago. */
 const MAX_KEPT = 64;
 
 /** All incarnations that may have messages in the stream, ascending. Immutable. */
@@ -40,8 +40,8 @@ export class Incarnations {
   }
 
   /**
-   * Returns the sequence of the first message after `position`, whether it is stored yet or not. Throws journal_gap
-   * for a position of an unknown later incarnation.
+   * Returns the sequence of the first message after `position`, whether it is already stored or not. Throws journal_gap for
+   * a position of an unknown later incarnation.
    */
   nextAfter(position: Position): number {
     const { incarnation: newest } = this.current;
@@ -59,8 +59,8 @@ export class Incarnations {
   }
 
   /**
-   * Begins an incarnation after `endSequence`, the last message that was there before. `atLeast`: an incarnation that
-   * somebody remembers and the stream has forgotten.
+   * Begins an incarnation after `endSequence`, the last message before it. `atLeast`: an incarnation that a position names
+   * and the stream has forgotten.
    */
   raise(endSequence: number, atLeast: number): Incarnations {
     const incarnation = Math.max(this.current.incarnation, atLeast) + 1;
@@ -73,13 +73,13 @@ export class Incarnations {
   }
 }
 
-/** Identity of no stream. A restored snapshot stores it, so that the hub finds its streams recreated. */
+/** An identity that no stream has. A restored snapshot stores it, so that the hub detects that its streams were recreated. */
 export const RESTORED_IDENTITY = "";
 
 /** Attempts against concurrent changes by other hubs. */
 const MAX_CONFLICTS = 10;
 
-/** The part of StreamStore that the history needs. */
+/** The methods of StreamStore that the history needs. */
 export interface StreamReader {
   state(stream: string): Promise<StreamState>;
 }
@@ -121,7 +121,7 @@ export class LogHistory {
     return known;
   }
 
-  /** Returns the incarnations as they are stored; other than `of`, works before the stream was reconciled. */
+  /** Returns the stored incarnations; unlike `of`, works before the stream was reconciled. */
   async stored(stream: string): Promise<Incarnations> {
     const entry = await this.#options.bucket.get(stream);
     if (entry === null) return new Incarnations();
@@ -129,10 +129,10 @@ export class LogHistory {
   }
 
   /**
-   * Compares what is remembered with the stream and begins a new incarnation if it is not the remembered stream.
-   * `remembered`: positions that were made durable before the server started. `restored`: messages that the stream held
-   * when the server started; those stored since don't count as having been there. Undefined: all count. Clocks have no part
-   * in it: a clock that is set back must not make old messages look new.
+   * Compares remembered positions with the stream and begins a new incarnation if it isn't the remembered stream.
+   * `remembered`: positions that were made durable before the server started. `restored`: messages that the stream had when
+   * the server started; later ones don't count. Undefined: all count. Clocks aren't used: a clock that is set back must not
+   * make old messages look new.
    */
   async reconcile(
     stream: string,
@@ -176,7 +176,7 @@ export class LogHistory {
     return { incarnation: now.current.incarnation, raised: fault !== undefined };
   }
 
-  /** Takes over the incarnations and reports a new one, whichever hub began it. */
+  /** Adopts the incarnations and reports a new one, whichever hub began it. */
   #settle(stream: string, now: Incarnations, fault: string | undefined, level: "info" | "error"): void {
     const { log, onRaise } = this.#options;
     const { incarnation, firstSequence } = now.current;
@@ -192,13 +192,13 @@ export class LogHistory {
   }
 }
 
-/** Returns the last sequence of a stream that held `restored` messages when the server started. */
+/** Returns the last sequence at the server's start of a stream that had `restored` messages then. */
 function endAtStart(
   { firstSequence, lastSequence, messages }: StreamState,
   restored: number | undefined,
 ): number {
   if (restored === undefined) return lastSequence;
-  // Messages that are missing between others were missing at the start too.
+  // Messages missing between others were also missing at the start.
   const gaps = lastSequence - firstSequence + 1 - messages;
   return Math.min(lastSequence, firstSequence - 1 + restored + gaps);
 }

@@ -1,6 +1,6 @@
 /**
- * How many servers of a NATS cluster store each stream and bucket, and whether the cluster can store: most servers
- * know each other, and every stream has a leader.
+ * Determines how many servers of a NATS cluster store each stream and bucket, and whether the cluster can store: most
+ * servers know each other, and every stream has a leader.
  */
 
 import { jetstreamManager } from "@nats-io/jetstream";
@@ -9,15 +9,15 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 
-/** Servers that can lose one of them and go on. */
+/** Number of servers that keep working after the loss of one. */
 const SAFE = 3;
-/** A leader answers within milliseconds; without one nobody does. */
+/** A leader answers within milliseconds; without a leader no server answers. */
 const TIMEOUT_MS = 2_000;
-/** A cluster has a leader once most of its servers run, which may start one after the other. */
+/** A cluster has a leader once most of its servers run; they may start one after the other. */
 const LED_TIMEOUT_MS = 120_000;
 const LED_EVERY_MS = 500;
 
-/** What is known of the NATS that a hub is connected to. */
+/** The known properties of the NATS that a hub is connected to. */
 export interface NatsShape {
   /** Addresses of servers in the settings. */
   readonly servers: readonly string[];
@@ -26,9 +26,9 @@ export interface NatsShape {
 }
 
 /**
- * Returns the replicas of a stream: `configured`, or without it 3 in a cluster of which three servers or more are named, else 1:
- * five would be refused while a cluster of three grows.
- * Throws nats_refused where a single server is to hold several.
+ * Returns the replicas of a stream: `configured`, or without it 3 in a cluster with three or more named servers, else 1.
+ * Never 5 by default: it would be refused while a cluster of three grows. Throws nats_refused if a single server is
+ * configured to have several.
  */
 export function replicasFor(configured: number | undefined, { servers, cluster }: NatsShape): number {
   if (configured === undefined) return cluster !== undefined && servers.length >= SAFE ? SAFE : 1;
@@ -40,7 +40,7 @@ export function replicasFor(configured: number | undefined, { servers, cluster }
   return configured;
 }
 
-/** Returns the streams without a leader; "the cluster" where JetStream itself has none. Never rejects. */
+/** Returns the streams without a leader; "the cluster" if JetStream itself has none. Never rejects. */
 async function leaderless(nats: NatsConnection): Promise<string[]> {
   const names: string[] = [];
   try {
@@ -62,7 +62,7 @@ async function leaderless(nats: NatsConnection): Promise<string[]> {
 }
 
 /**
- * Waits until most servers of the cluster have found each other and every stream has a leader. Throws unavailable after two
+ * Waits until most servers of the cluster have found each other and every stream has a leader. Throws unavailable after 2
  * minutes, or the reason of `signal`.
  */
 export async function untilLed(

@@ -12,7 +12,7 @@ import type { Connection } from "#hub/journal/connection/connection.ts";
 import { toJournalError } from "#hub/journal/connection/nats-errors.ts";
 import { renewedIdentity } from "./stream-store.ts";
 
-/** A message as it is stored. */
+/** A stored message. */
 export interface ArchivedMessage {
   readonly subject: string;
   /** Sequence in the stream that it was read from. */
@@ -21,9 +21,9 @@ export interface ArchivedMessage {
   readonly data: Uint8Array;
 }
 
-/** Conditions of a publisher, stored as headers; they held then and would fail when published again. */
+/** Conditions of a publisher, stored as headers; they were met then and would fail when published again. */
 export const CONDITION = /^Nats-Expected-/i;
-/** Publishes that may wait for their acknowledgement. */
+/** Maximum publishes that wait for their acknowledgement. */
 const WINDOW = 64;
 
 export class StreamArchive {
@@ -46,7 +46,7 @@ export class StreamArchive {
     return (await (await this.#manager()).streams.info(stream)).config;
   }
 
-  /** Yields what is stored at the time of the call, in order. Messages purged meanwhile may be missing. */
+  /** Yields the messages that are stored at the time of the call, in order. Messages purged meanwhile may be missing. */
   async *read(stream: string): AsyncGenerator<ArchivedMessage> {
     const { state } = await (await this.#manager()).streams.info(stream);
     if (state.messages === 0) return;

@@ -1,5 +1,6 @@
 /**
- * Copies one stream into another NATS, with the sequence of each message; buckets, whose revisions have gaps, get higher ones.
+ * Copies one stream into another NATS and keeps the sequence of each message. Messages of buckets, whose revisions have
+ * gaps, get higher sequences.
  */
 
 import {
@@ -21,12 +22,12 @@ import { Backoff } from "#proto/kit/retry.ts";
 import { MIB } from "#proto/kit/units.ts";
 import { type ArchivedMessage, CONDITION, StreamArchive } from "./stream-archive.ts";
 
-/** Messages on their way at once, and their bytes: the connection holds them. */
+/** Maximum messages in flight, and their maximum bytes: the connection buffers them. */
 const WINDOW = { messages: 64, bytes: 16 * MIB };
-/** A cluster elects a leader within seconds; without one message stored for so long the copy fails. */
+/** The copy fails if no message is stored for this long: a cluster elects a leader within seconds. */
 const STALLED_MS = 60_000;
 const RETRY = { firstMs: 100, capMs: 2_000 };
-/** What a stored message grows by at most: the header by which its sequence is checked. */
+/** Maximum growth of a stored message: the header by which its sequence is checked. */
 const HEADER_GROWTH_BYTES = 64;
 
 /** Streams of buckets; only the order of revisions matters. */
@@ -35,7 +36,7 @@ const MESSAGE_ID = /^Nats-Msg-Id$/i;
 const EXPECTED = "Nats-Expected-Last-Sequence";
 
 export interface StreamCopyOptions {
-  /** The log that is copied; nobody else may use it meanwhile. */
+  /** The log that is copied; nothing else may use it meanwhile. */
   readonly from: Connection;
   readonly to: Connection;
   /** Replicas of the copies. */
@@ -46,7 +47,7 @@ export interface StreamCopyOptions {
   readonly progress: (stream: string, messages: number) => void;
 }
 
-/** Subjects at which a copy takes its messages while it is made, and nobody else's. */
+/** Subjects on which a copy receives its messages while it is made; no one else publishes there. */
 export interface Staging {
   /** Before each subject. */
   readonly prefix: string;
@@ -56,11 +57,11 @@ export interface Staging {
 
 /** A message with its sequence in the copy. */
 interface Placed extends ArchivedMessage {
-  /** Stored again without its id: another message of the stream has it, too. */
+  /** True if it is stored again without its id because another message of the stream has the same id. */
   readonly isRepeated?: boolean;
 }
 
-/** Makes one copy; one that is there already is removed before. */
+/** Makes one copy; removes an existing one first. */
 export class StreamCopy {
   readonly #options: StreamCopyOptions;
   readonly #clock: Clock;
@@ -121,7 +122,7 @@ export class StreamCopy {
     return this.#isBucket ? last_seq + 1 : Math.max(1, first_seq);
   }
 
-  /** Yields the messages with their sequences; what is missing between them gets a filler, which is removed later. */
+  /** Yields the messages with their sequences, and a filler, which is removed later, for each missing sequence. */
   async *#placed(config: StreamConfig, state: StreamState): AsyncGenerator<Placed> {
     let next = this.#firstSequence(state);
     const filler = (): Placed => ({
@@ -137,7 +138,7 @@ export class StreamCopy {
     while (!this.#isBucket && next <= state.last_seq) yield filler();
   }
 
-  /** Stores the messages at their sequences; what failed is repeated from where the stream ends. */
+  /** Stores the messages at their sequences; after a failure repeats those beyond the stream's end. */
   async #store(window: readonly Placed[]): Promise<void> {
     const { to, signal } = this.#options;
     const backoff = new Backoff(RETRY);
@@ -166,7 +167,7 @@ export class StreamCopy {
     return jetstream(this.#options.to.nats).publish(at, data, { headers: head });
   }
 
-  /** Throws unavailable where the copy differs. */
+  /** Throws unavailable if the copy differs. */
   async #check(state: StreamState): Promise<void> {
     const copy = (await infoOf(this.#options.to, this.#name))?.state;
     const isSame =
@@ -190,12 +191,15 @@ function isStored(ack: Settled, { sequence }: Placed): boolean {
   return ack.status === "fulfilled" && ack.value.seq === sequence;
 }
 
-/** Returns whether a message wasn't stored since another one has its id: an agent sent it again after the server forgot the first. */
+/**
+ * Returns whether a message wasn't stored because another one has its id: an agent sent it again after the server forgot the
+ * first.
+ */
 function isOtherMessage(ack: Settled): boolean {
   return ack.status === "fulfilled" && ack.value.duplicate;
 }
 
-/** Returns what to send again. Throws what no repetition mends. */
+/** Returns the message to send again. Throws errors that a repetition can't cure. */
 function afterFailure(message: Placed, ack: Settled): Placed {
   if (ack.status === "fulfilled") return ack.value.duplicate ? { ...message, isRepeated: true } : message;
   if (judge(ack.reason) === "fatal" && !isConflict(ack.reason))
@@ -207,7 +211,7 @@ function faultOf(acks: readonly Settled[]): unknown {
   return acks.find((ack) => ack.status === "rejected")?.reason ?? new Error("messages were stored elsewhere");
 }
 
-/** Returns a subject of a stream that no message has. */
+/** Returns a subject of the stream that no message uses. */
 function fillerOf({ subjects }: StreamConfig): string {
   return (subjects[0] ?? "").replace(/[>*]$/, "missing");
 }
@@ -227,7 +231,7 @@ async function* windowsOf(messages: AsyncIterable<Placed>): AsyncGenerator<Place
   if (window.length > 0) yield window;
 }
 
-/** Returns undefined where the stream is missing. Throws unavailable or timeout. */
+/** Returns undefined if the stream is missing. Throws unavailable or timeout. */
 export async function infoOf(connection: Connection, name: string): Promise<StreamInfo | undefined> {
   return manage(connection, `stream ${name}`, ({ streams }) =>
     streams.info(name).catch((error: unknown) => {
@@ -237,7 +241,7 @@ export async function infoOf(connection: Connection, name: string): Promise<Stre
   );
 }
 
-/** Makes an idempotent call, repeated while the cluster has no leader. Throws unavailable or timeout. */
+/** Makes an idempotent call; repeats it while the cluster has no leader. Throws unavailable or timeout. */
 export async function manage<T>(
   connection: Connection,
   what: string,

@@ -2,8 +2,8 @@
  * Moves all streams of one NATS into another: the log of a single hub that becomes a cluster's. Streams of the log keep
  * their identity and the sequence of each message, so that every remembered position means the same message.
  *
- * RAW comes last and takes no messages of agents until `finishMove`, by which everybody recognises that all is there. Until
- * then a move begins anew.
+ * RAW comes last and accepts no messages of agents until `finishMove`, which shows all hubs that the move is complete. A
+ * move that is interrupted before that starts from the beginning.
  */
 
 import type { StreamConfig } from "@nats-io/jetstream";
@@ -14,11 +14,11 @@ import { RAW_STREAM } from "#proto/subjects.ts";
 import { StreamArchive } from "./stream-archive.ts";
 import { infoOf, manage, StreamCopy, type StreamCopyOptions } from "./stream-copy.ts";
 
-/** How often a hub looks whether another one has moved its log. */
+/** How often a hub checks whether another one has moved its log. */
 const LOOK_MS = 500;
 
 const RAW_SUBJECT = "raw.>";
-/** Agents publish to others. */
+/** Agents publish to other subjects. */
 const STAGING = { prefix: "moving.", subjects: RAW_SUBJECT };
 
 /** Returns whether a move into this NATS is finished. Throws unavailable or timeout. */
@@ -26,7 +26,7 @@ export async function isMoved(to: Connection): Promise<boolean> {
   return (await infoOf(to, RAW_STREAM))?.config.subjects.includes(RAW_SUBJECT) ?? false;
 }
 
-/** Copies everything that isn't there yet. Throws unavailable, timeout, journal_full, or the reason of `signal`. */
+/** Copies all streams that aren't there yet. Throws unavailable, timeout, journal_full, or the reason of `signal`. */
 export async function moveStreams(options: StreamCopyOptions): Promise<void> {
   const archive = new StreamArchive(options.from);
   const isLast = (name: string): number => Number(name === RAW_STREAM);
@@ -34,7 +34,7 @@ export async function moveStreams(options: StreamCopyOptions): Promise<void> {
     await new StreamCopy(options, name, name === RAW_STREAM ? STAGING : undefined).run();
 }
 
-/** Lets agents write to the copy of RAW. Throws unavailable or timeout. */
+/** Opens the copy of RAW to agents. Throws unavailable or timeout. */
 export async function finishMove(to: Connection, replicas: number): Promise<void> {
   const config = {
     subjects: [RAW_SUBJECT],
@@ -49,8 +49,8 @@ export async function finishMove(to: Connection, replicas: number): Promise<void
 }
 
 /**
- * Resolves when another hub has moved its log into this NATS. Throws unavailable where nothing is stored there for
- * `stalledMs`, and the reason of `signal`.
+ * Resolves when another hub has moved its log into this NATS. Throws unavailable if nothing is stored there for `stalledMs`,
+ * and the reason of `signal`.
  */
 export async function untilMoved(
   to: Connection,

@@ -38,15 +38,15 @@ const DUPLICATE_WINDOW_MS = 10 * 60_000;
 /** Headroom above what is stored when a new limit would cut into it. */
 const HEADROOM_BYTES = 16 * 1024 ** 2;
 
-/** A cluster may need 9 s to elect a leader, on a busy machine more; no call is retried for longer. */
+/** Calls are retried for this long: a cluster may need 9 s to elect a leader, more on a busy machine. */
 const CALL_TIMEOUT_MS = 15_000;
 /**
- * Time for the first attempt: without a leader nobody answers, and the new one doesn't know of the call. It doubles with each
- * attempt, so that a slow server is waited for in the end.
+ * Time for the first attempt: without a leader no server answers, and a new leader doesn't know the call. It doubles with
+ * each attempt, so that a slow server gets enough time in the end.
  */
 const ATTEMPT_TIMEOUT_MS = 1_000;
 
-/** A replica answers its leader every second; one that hasn't for so long counts as silent. */
+/** A replica that hasn't answered its leader for this long counts as silent; normally it answers every second. */
 const SILENT_MS = 5_000;
 
 /** Pauses between attempts while a cluster elects a leader. */
@@ -83,9 +83,9 @@ export interface StreamState extends Bounds {
   readonly messages: number;
   readonly bytes: number;
   readonly maxBytes: number;
-  /** Assigned when the stream is created: a different value means a different stream. */
+  /** Assigned at the stream's creation: a different value means a different stream. */
   readonly identity: string;
-  /** False where most replicas were silent: the server that answered may not know of messages which others store. */
+  /** False if most replicas were silent: the server that answered may not know messages which others store. */
   readonly hasMajority: boolean;
 }
 
@@ -99,7 +99,7 @@ export interface StoredMessage {
   readonly header: (name: string) => string;
 }
 
-/** JetStream API calls, answered by the leader. All throw `unavailable` or `timeout` (retryable) while it is away. */
+/** JetStream API calls, answered by the leader. All throw `unavailable` or `timeout` (retryable) while there is none. */
 export class StreamStore {
   readonly #connection: Connection;
 
@@ -107,7 +107,7 @@ export class StreamStore {
     this.#connection = connection;
   }
 
-  /** Creates the stream or updates it to its definition. A limit is never set below what is stored. */
+  /** Creates the stream or updates it to its definition. Never sets a limit below the stored size. */
   async ensure(definition: StreamDefinition): Promise<void> {
     await this.#create(`stream ${definition.name}`, async (manager) => {
       const found = await manager.streams.info(definition.name).catch((error: unknown) => {
@@ -183,7 +183,7 @@ export class StreamStore {
     });
   }
 
-  /** Makes a call that the hub can't start without. */
+  /** Makes a call that the hub needs to start. */
   async #create(what: string, call: (manager: JetStreamManager) => Promise<void>): Promise<void> {
     const manage = async (nats: NatsConnection): Promise<void> =>
       call(await jetstreamManager(nats, { checkAPI: false }));
@@ -194,7 +194,7 @@ export class StreamStore {
     }
   }
 
-  /** Makes an idempotent call, repeated while nobody answers or the cluster has no leader. */
+  /** Makes an idempotent call; repeats it while no server answers or the cluster has no leader. */
   async #call<T>(what: string, call: (manager: JetStreamManager) => Promise<T>): Promise<T> {
     let timeout = ATTEMPT_TIMEOUT_MS;
     const manage = async (nats: NatsConnection): Promise<T> =>
@@ -247,7 +247,7 @@ function identityOf({ description = "" }: StreamConfig): string {
   return description.startsWith(DESCRIPTION) ? description.slice(DESCRIPTION.length) : "";
 }
 
-/** See StreamState: without a majority a server goes on answering as the leader. */
+/** See StreamState: a server without a majority continues to answer as the leader. */
 export function hasMajority({ leader, replicas = [] }: ClusterInfo): boolean {
   if (replicas.length === 0) return true;
   const others = replicas.filter(({ offline, active }) => !offline && millis(active) <= SILENT_MS).length;
@@ -269,7 +269,7 @@ function toState({ config, state, cluster = {} }: StreamInfo): StreamState {
   };
 }
 
-/** Default upper limit of RAW and of DOC: minutes to hours of traffic; indices need the disk more. */
+/** Default upper limit of RAW and of DOC each: minutes to hours of traffic; most of the disk is left to indices. */
 const DEFAULT_MAX_BYTES = 10 * 1000 ** 3;
 
 /** Default share of the free disk for RAW and DOC each. */
@@ -278,7 +278,7 @@ const FREE_SHARE = 0.2;
 /** A smaller log couldn't hold a few batches in flight. */
 const LEAST_BYTES = 16 * 1024 ** 2;
 
-/** Dead letters are read by people; the newest are kept. */
+/** Dead letters are read by people; only the newest are kept. */
 const DEAD_LETTER_BYTES = 256 * 1024 ** 2;
 
 export interface StreamLimits {

@@ -1,6 +1,6 @@
 /**
- * Watches the streams: creates them, detects at runtime that one was lost or rolled back, and caches their bounds, so
- * that callers needn't query the server all the time.
+ * Watches the streams: creates them, detects at runtime that one was lost or rolled back, and caches their bounds, so that
+ * callers needn't query the server each time.
  */
 
 import type { Connection, ConnectionEvent } from "#hub/journal/connection/connection.ts";
@@ -32,7 +32,7 @@ export interface StreamWatchOptions {
   readonly server: {
     /** Rises at each start of the server. */
     readonly starts: number;
-    /** Messages that a stream held when the server started; undefined if unknown. */
+    /** Messages that a stream had when the server started; undefined if unknown. */
     restoredMessages(stream: string): number | undefined;
   };
   /** Positions of all current readers of a stream. */
@@ -48,12 +48,12 @@ export class StreamWatch implements Component {
   readonly #recent = new Map<string, RecentState>();
   /** Highest sequence that this process stored or read. */
   readonly #seen = new Map<string, number>();
-  /** The same when the connection was lost; what is stored after that proves nothing. */
+  /** The same at the loss of the connection; messages stored after that prove nothing. */
   #seenAtLoss = new Map<string, number>();
-  /** Resolved while the streams are verified. Another one after a loss, but never while somebody may wait for it. */
+  /** Resolved while the streams are verified. Replaced after a loss, but never while a caller may wait for it. */
   #ready = Promise.withResolvers<void>();
   #isReady = false;
-  /** How often the connection was lost. */
+  /** Number of losses of the connection. */
   #losses = 0;
   #verifiedStart = 0;
   #verification = Promise.resolve();
@@ -100,7 +100,7 @@ export class StreamWatch implements Component {
     return this.#recent.get(stream);
   }
 
-  /** Records that the stream held a message with `sequence`. */
+  /** Records that the stream had a message with `sequence`. */
   saw(stream: string, sequence: number): void {
     if (sequence > (this.#seen.get(stream) ?? 0)) this.#seen.set(stream, sequence);
   }
@@ -152,7 +152,7 @@ export class StreamWatch implements Component {
     }
   }
 
-  /** `isRestarted`: the server was started since the streams were verified last. */
+  /** `isRestarted`: the server was started since the last verification of the streams. */
   async #ensure(isRestarted: boolean): Promise<void> {
     const { streams, history, definitions, restoreBuckets, server } = this.#options;
     await restoreBuckets();
