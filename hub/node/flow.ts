@@ -39,7 +39,7 @@ import { comparePositions, type Position, START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import { Listeners, type ListenersOptions } from "./listeners.ts";
 
-/** Dependencies of the flow; journal and catalog are started, the hosts' threads are. */
+/** Dependencies of the flow; journal, catalog and the hosts' threads are started. */
 export interface FlowDependencies {
   readonly settings: HubSettings;
   readonly log: Logger;
@@ -71,7 +71,7 @@ interface Shared {
 
 const now = (): number => systemClock.now();
 
-/** Creates the parts without starting them. First compares the log with what the shards remember. */
+/** Creates the parts without starting them. First compares the log with the positions that the shards remember. */
 export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
   const { settings, log, journal, catalog, hosts, metrics, cluster } = dependencies;
   const { shards, age } = makeCopies(dependencies);
@@ -165,7 +165,7 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
   return { servers, opened, parts };
 }
 
-/** Compares the log with what the shards remember; begins new incarnations if it was lost or rolled back. */
+/** Compares the log with the positions that the shards remember; begins new incarnations if it was lost or rolled back. */
 async function reconcile(journal: Journal, known: KnownPositions): Promise<routes.LogFindings> {
   const before = await journal.state(DOC_STREAM);
   const end = before.lastSequence === 0 ? START : journal.positionOf(DOC_STREAM, before.lastSequence);
@@ -175,7 +175,7 @@ async function reconcile(journal: Journal, known: KnownPositions): Promise<route
   return { docLost: doc.raised, survived };
 }
 
-/** Throws unavailable where other hubs have documents that neither this hub nor the log has. */
+/** Throws unavailable if other hubs have documents that neither this hub nor the log has. */
 async function refuseIncompleteCopies(
   { journal, catalog, cluster }: FlowDependencies,
   position: Position,
@@ -269,7 +269,7 @@ async function openPipelines(
   });
 }
 
-/** Returns what the shards need of the log, and what their results and commits lead to. */
+/** Returns the functions by which shards read the log, and those that receive their results and commits. */
 function logServices(
   { journal, cluster }: FlowDependencies,
   { watermarks, floor }: Shared,
@@ -281,8 +281,8 @@ function logServices(
       if (await cluster.hasOthers()) throw new AppError("data_corrupt", DAMAGED);
       return routes.oldestDoc(journal);
     },
-    // A write is answered by the shards of the hub that it was sent to, so that a read there finds it.
-    // Where shards are placed, one that isn't there is answered for by those that have it.
+    // A write is answered by the shards of the hub that received it, so that a read there finds it. If copies are placed and
+    // that hub lacks the shard, the hubs that have it answer.
     reply: (subject, data) => {
       if (!documents.deliver(subject, data) && cluster.copies.isPlaced) journal.core.publish(subject, data);
     },
@@ -294,7 +294,7 @@ function logServices(
   };
 }
 
-/** Gives the cluster's membership what it reports, and the work of the hub that has the duties. */
+/** Gives the cluster's membership the values that it reports, and the work of the hub that holds the duties. */
 function joinCluster(
   dependencies: FlowDependencies,
   { floor, watermarks, stopped }: Shared,
@@ -309,7 +309,7 @@ function joinCluster(
 ): void {
   const { cluster } = dependencies;
   const { shards, copies, servers, pipelines, sink } = parts;
-  // Its metrics are the process's: the lease may be lost and taken again.
+  // Created once because its metrics belong to the process: the lease may be lost and taken again.
   const retention = wireRetention({ ...dependencies, shards }, parts.retention);
   const lifecycles = wireLifecycles({ ...dependencies, shards }, () => cluster.duties.held);
   cluster.use({
@@ -322,7 +322,7 @@ function joinCluster(
     runner: {
       assign: async (partitions) => {
         await pipelines.assign(partitions);
-        // Those of other hubs are no fault of this one any more.
+        // Partitions of other hubs are no longer a fault of this one.
         for (const partition of stopped.keys()) if (!partitions.has(partition)) stopped.delete(partition);
       },
       abandon: () => pipelines.abandon(),

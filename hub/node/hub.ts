@@ -39,7 +39,7 @@ export interface HubOptions {
   readonly version: string;
 }
 
-/** Addresses of a running hub; `token_file` holds the token with which agents on this machine sign in to NATS. */
+/** Addresses of a running hub; `token_file` contains the token with which agents on this machine sign in to NATS. */
 export interface HubAddresses {
   readonly http: string;
   readonly dashboard: string;
@@ -47,19 +47,19 @@ export interface HubAddresses {
   readonly token_file: string;
 }
 
-/** Time to index what arrived, to commit and to end nats-server. */
+/** Time to index received events, to commit and to end nats-server. */
 const STOP_DEADLINE_MS = 20_000;
-/** Time for all parts together, below that of systemd and containers; the log's server gets its own beyond it. */
+/** Time for all parts together, below the stop timeouts of systemd and containers; the log's server gets its own in addition. */
 const STOP_TOTAL_MS = 45_000;
-/** Time that the log always gets: its parts wait 10 s for a server that hangs, which is then ended within 8 s. */
+/** Time that the log always gets: its parts wait 10 s for a server that hangs; then that server is ended within 8 s. */
 const JOURNAL_STOP_MS = 25_000;
-/** Time for the log to answer at a stop; without an answer most parts can do nothing, and are not waited for as long: */
+/** Time for the log to answer at a stop. Without an answer most parts can do nothing and get less time to stop: */
 const LOG_ANSWER_MS = 5_000;
 const SILENT_STOP_DEADLINE_MS = 5_000;
 const SILENT_STOP_TOTAL_MS = 15_000;
-/** Time for a start to end that is stopped half-way. */
+/** Time for a start to end if it is stopped half-way. */
 const START_STOP_MS = 5_000;
-/** Free space on the disk of path.data required to start; little, since only a running hub can delete old indices. */
+/** Free space on the disk of path.data required to start; little, because only a running hub can delete old indices. */
 const START_BYTES = 1 << 16;
 
 /** State buckets of the hub's parts. */
@@ -99,7 +99,7 @@ export class Hub implements Component {
 
   /**
    * Resolves when everything works. Throws settings_invalid, data_locked, port_taken … with nothing left running; cancelled
-   * where `stop` is called meanwhile, which then waits for the end.
+   * if `stop` is called meanwhile, which then waits for the end.
    */
   async start(): Promise<void> {
     const folder = checkSurroundings(this.#options);
@@ -186,7 +186,7 @@ export class Hub implements Component {
     signal.throwIfAborted();
   }
 
-  /** Finds the other hubs first, if the settings name any, since their nats-servers store the log together. */
+  /** Finds the other hubs first, if the settings name any, because their nats-servers store the log together. */
   async #startJournal(folder: string): Promise<Journal> {
     const { signal } = this.#stopping;
     const discovered = await openDiscovery({ ...this.#options, folder, env: process.env });
@@ -205,7 +205,7 @@ export class Hub implements Component {
     return journal;
   }
 
-  /** Begins to start the threads of the shards, which load their modules meanwhile. */
+  /** Starts the threads of the shards without waiting; they load their modules meanwhile. */
   #startHosts(folder: string, engine: ReturnType<typeof loadEngine>): Promise<HostThreads> {
     const { log, settings } = this.#options;
     const threads = settings["hub.threads"];
@@ -235,7 +235,7 @@ export class Hub implements Component {
     this.#noteReach(servers.addresses);
   }
 
-  /** Without the file, commands still find the hub if they are given its address. */
+  /** Only warns: without the file, commands still find the hub if they are given its address. */
   #noteReach(addresses: Listeners["addresses"]): void {
     const { settings, log } = this.#options;
     try {
@@ -252,8 +252,8 @@ export class Hub implements Component {
 }
 
 /**
- * Loads what starts the threads of the shards. Loading holds the hub's thread, so it waits until nats-server has been
- * asked for its version, which that prints meanwhile.
+ * Loads the modules that start the threads of the shards. Loading blocks the hub's thread, so it begins only after
+ * nats-server was asked for its version, which nats-server prints meanwhile.
  */
 async function loadEngine(): Promise<typeof import("#hub/node/wiring/shards.ts")> {
   await setImmediate();
@@ -261,11 +261,11 @@ async function loadEngine(): Promise<typeof import("#hub/node/wiring/shards.ts")
 }
 
 /**
- * Loads the modules that need the log, while the threads of the shards load theirs. The turn before lets the hub start
- * nats-server, if that has printed its version by then.
+ * Loads the modules that need the log, while the threads of the shards load theirs. Yields one turn of the event loop first,
+ * in which the hub can start nats-server if it has printed its version by then.
  */
 async function loadFlow(hosts: Promise<HostThreads>) {
-  await hosts.catch(() => undefined); // thrown to who awaits them
+  await hosts.catch(() => undefined); // thrown to the callers that await them
   await setImmediate();
   const { makeFlow } = await import("./flow.ts");
   const { healCopies } = await import("#hub/node/wiring/copy-healing.ts");
@@ -284,7 +284,7 @@ function checkSurroundings({ settings, log }: HubOptions): string {
   readTlsFiles(settings);
   const checked = checkedSettings(settings);
   const findings = requireBootstrap(checked, readMachineLimits(checked.dataFolder));
-  // A hub that is tried out on loopback seldom has thousands of files open.
+  // A hub that is tried out on loopback rarely has thousands of files open.
   for (const { check, message } of findings)
     log[check === "open_files" ? "debug" : "warn"]({ check }, message);
   for (const unused of unusedSettings(settings)) log.warn(`setting without effect: ${unused}`);

@@ -1,4 +1,4 @@
-/** The hub's listeners: creates the HTTP interfaces and the live socket with their dependencies. */
+/** The hub's listeners: creates the HTTP APIs and the live socket with their dependencies. */
 
 import { join, resolve } from "node:path";
 import type { Alerts } from "#hub/alerts/alerts.ts";
@@ -58,7 +58,7 @@ export interface ListenersOptions {
   readonly startedMs: number;
 }
 
-/** What exists once the routes are built. */
+/** The parts that exist once the routes are built. */
 interface Interfaces {
   readonly alerts: Alerts;
   readonly api: ApiServer;
@@ -95,7 +95,7 @@ export class Listeners implements Component {
     return this.#api!.addresses;
   }
 
-  /** host:port of the search interface; as set before it listens. */
+  /** host:port of the search API; before it listens, the configured values. */
   get httpAddress(): string {
     const { settings } = this.#options;
     const host = settings["http.host"] || settings["network.host"];
@@ -281,7 +281,7 @@ function forwardTo(live: () => LiveServer | undefined): OwnTail {
   };
 }
 
-/** Returns host and port of the search interface; `fallback` before it listens. */
+/** Returns host and port of the search API; `fallback` before it listens. */
 function addressOf(api: ApiServer | undefined, fallback: string): string {
   try {
     return api === undefined ? fallback : new URL(api.addresses.http).host;

@@ -1,6 +1,6 @@
 /**
- * Access control of the hub's listeners: connects authentication with the HTTP interfaces and the live socket, and
- * opens it as one component.
+ * Access control of the hub's listeners: connects authentication with the HTTP APIs and the live socket, and starts it as
+ * one component.
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
@@ -35,7 +35,7 @@ import { AuditLog, type AuditLogOptions } from "./audit-log.ts";
 import { reaches, reachOf } from "./index-access.ts";
 import { GuardedDocuments, GuardedIndices, type Sender } from "./index-guard.ts";
 
-/** Refusals of one principal a minute that go into the audit log. */
+/** Maximum refusals per principal and minute that go into the audit log. */
 const NOTED_REFUSALS = 10;
 
 export class Access implements AccessControl {
@@ -51,7 +51,7 @@ export class Access implements AccessControl {
     this.#required = required;
   }
 
-  /** Returns the plugins of the dashboard's listener: where a sign-in is required, the redirect to it. */
+  /** Returns the plugins of the dashboard's listener: the redirect to the sign-in, if one is required. */
   plugins(): DashboardPlugin[] {
     return this.#required ? [signInFirst(this.auth)] : [];
   }
@@ -80,7 +80,7 @@ export class Access implements AccessControl {
     return { indices: guarded, documents: new GuardedDocuments(documents, guarded) };
   }
 
-  /** See AccessControl. Of one principal some refusals a minute are noted; where nobody signs in, there is nobody to name. */
+  /** See AccessControl. Logs some refusals per principal and minute; without authentication there is no principal to name. */
   note({ action, outcome, principal, ip, subject, reason }: AccessEvent): void {
     if (!this.#required) return;
     if (outcome === "refused" && !this.#refusals.allows(keyOf(principal))) return;
@@ -103,7 +103,7 @@ export class Access implements AccessControl {
       id: keyOf(principal),
       byCookie: principal.sessionKey !== undefined,
       mayRead: (index) => reaches(principal, index, ["search"]),
-      // Authenticating by the cookie again would count as use and keep the session alive while the page is open.
+      // Another authentication by the cookie would count as use and keep the session alive while the page is open.
       isStillSignedIn: () =>
         principal.sessionKey === undefined ? isSignedIn(renew()) : authenticator.stillValid(principal),
     };
@@ -115,8 +115,8 @@ export class Access implements AccessControl {
   }
 
   /**
-   * Returns true where the value of an Authorization header names someone who may ingest into every index: what an input
-   * of a pipeline takes goes wherever the pipeline says. Without authentication false. Throws overloaded.
+   * Returns true if the value of an Authorization header names a principal that may ingest into every index: the pipeline
+   * decides where the events of an input go. False without authentication. Throws overloaded.
    */
   async mayIngest(authorization: string, ip: string): Promise<boolean> {
     if (!this.#required) return false;
@@ -190,7 +190,7 @@ export interface AccessParts {
   readonly natsServer: AgentServer & { readonly embeds: boolean; readonly address: { readonly url: string } };
 }
 
-/** Authentication as a component; to be started before the listeners. */
+/** Authentication as a component; must be started before the listeners. */
 export interface OpenedAccess extends Component {
   readonly access: Access;
   /** Returns the one-time address that creates the first administrator, or null if there is one. */

@@ -16,7 +16,7 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 
-/** The part of the journal's server that is needed. */
+/** The methods of the journal's server that are needed. */
 export interface AgentServer {
   setAgents(agents: readonly { readonly publicKey: string; readonly agentId: string }[]): void;
 }
@@ -32,7 +32,7 @@ export interface AgentGateOptions {
 const GATHER_MS = 50;
 const RETRY = { firstMs: 200, capMs: 10_000 };
 
-/** Keeps nats-server's users in sync with the enrolled agents, whichever hub or command changes them. */
+/** Keeps nats-server's users in sync with the enrolled agents, no matter which hub or command changes them. */
 export class AgentGate implements Component {
   readonly #options: AgentGateOptions;
   readonly #stop = new AbortController();
@@ -44,7 +44,7 @@ export class AgentGate implements Component {
     this.#options = options;
   }
 
-  /** Resolves when the server was configured once. Throws if the state can't be read. */
+  /** Resolves after the first configuration of the server. Throws if the state can't be read. */
   async start(): Promise<void> {
     const { auth } = this.#options;
     this.#unfollow = auth.follower.onChange(AGENT_KIND, () => this.#changed.resolve());
@@ -87,8 +87,8 @@ export class AgentGate implements Component {
 }
 
 /**
- * Returns the addresses at which agents reach the nats-server that listens at `natsUrl`, and what they need to trust
- * it.
+ * Returns the addresses at which agents reach the nats-server that listens at `natsUrl`, and the certificates by which they
+ * trust it.
  */
 export function agentAccess(settings: HubSettings, natsUrl: string): AgentAccess {
   const chain = chainOf(settings);

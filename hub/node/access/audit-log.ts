@@ -24,7 +24,7 @@ export interface AuditLogOptions {
 
 type Waiting = WriteItem & { readonly kind: "create"; readonly id: string };
 
-/** An hour of password guessing; more entries go to the hub's own log. */
+/** Maximum pending entries: an hour of password guessing; more go to the hub's own log. */
 const MAX_WAITING = 10_000;
 const MAX_BATCH = 500;
 const WRITE_TIMEOUT_MS = 10_000;
@@ -64,7 +64,7 @@ export class AuditLog implements Component {
     return Promise.resolve();
   }
 
-  /** Writes pending entries; those that can't be written go to the hub's own log. */
+  /** Writes pending entries; entries that can't be written go to the hub's own log. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#writing;

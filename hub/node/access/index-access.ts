@@ -6,8 +6,8 @@ import type { Principal } from "#hub/auth/accounts/principal.ts";
 import { isInternal } from "#hub/cluster/catalog/index-names.ts";
 
 /**
- * Returns true if `principal` may do all `actions` on the index `name` (concrete, no alias); without actions, if it has
- * any right there. Whether its role may do them is checked with the route.
+ * Returns true if `principal` may do all `actions` on the index `name` (concrete, no alias); without actions, if it has any
+ * right there. The route checks whether its role allows them.
  */
 export function reaches(principal: Principal, name: string, actions: readonly IndexAction[] = []): boolean {
   const isVisible = principal.actions.has("administer") || !isInternal(name);

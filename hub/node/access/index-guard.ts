@@ -1,7 +1,7 @@
 /**
- * Restricts indices and documents to what the sender of the current request may access. Routes name indices in many
- * ways (wildcards, aliases, bodies of `_bulk`, `_mget`, `_msearch` …); the check is in what all of them call, so that
- * no route can omit it.
+ * Restricts indices and documents to what the sender of the current request may access. Routes name indices in many ways
+ * (wildcards, aliases, bodies of `_bulk`, `_mget`, `_msearch` …). The check is in the functions that all of them call, so
+ * that no route can omit it.
  */
 
 import type { Documents, WriteItem } from "#hub/api/ports/documents.ts";
@@ -38,8 +38,8 @@ export type CurrentSender = () => Sender;
 const ONE_NAME: ResolveOptions = { ignoreUnavailable: true, allowNoIndices: true, expandWildcards: "all" };
 
 /**
- * Index metadata. An inaccessible index is left out of wildcards, and forbidden when named. Of routes that read and write,
- * such as _reindex, what is read needs the right to search, and what is changed the other rights.
+ * Index metadata. An inaccessible index is left out of wildcards, and forbidden when named. For routes that read and write,
+ * such as _reindex, indices that are read need the right to search, and indices that are changed need the other rights.
  */
 export class GuardedIndices implements Indices {
   readonly #inner: Indices;
@@ -66,7 +66,7 @@ export class GuardedIndices implements Indices {
     const index = this.#inner.get(name);
     if (index === undefined) return undefined;
     const { principal, actions } = this.#current();
-    // A route that reads and writes also asks for what it has written, which the sender may be unable to read.
+    // A route that reads and writes also gets the indices that it has written, which the sender may be unable to read.
     const either = actions.includes("search") ? [readActions(actions), writeActions(actions)] : [[]];
     return either.some((needed) => reaches(principal, reachedName(index), needed)) ? index : undefined;
   }
@@ -183,7 +183,7 @@ export class GuardedIndices implements Indices {
     return this.#inner.deleteTemplates(names);
   }
 
-  /** Throws forbidden unless everything that `name` (or alias) stands for may be changed, or `needed` be done with it. */
+  /** Throws forbidden unless all indices of `name` (or alias) may be changed, or `needed` may be done with them. */
   requireReach(name: string, needed?: readonly IndexAction[]): void {
     const targets = this.#inner.resolve(name, ONE_NAME).map(reachedName);
     const { principal, actions } = this.#current();
@@ -193,7 +193,7 @@ export class GuardedIndices implements Indices {
     if (!(targets.length === 0 ? [name] : targets).every(isAllowed)) throw unreachable(principal, name);
   }
 
-  /** Throws forbidden unless everything that `name` (or alias) stands for may be read. */
+  /** Throws forbidden unless all indices of `name` (or alias) may be read. */
   requireRead(name: string): void {
     this.requireReach(name, readActions(this.#current().actions));
   }
@@ -204,7 +204,7 @@ export class GuardedIndices implements Indices {
     return names.every((name) => reaches(principal, name, readActions(actions)));
   }
 
-  /** Throws forbidden unless each of the concrete `names` may be changed, or `needed` be done with it. */
+  /** Throws forbidden unless each of the concrete `names` may be changed, or `needed` may be done with it. */
   requireAll(names: readonly string[], needed?: readonly IndexAction[]): void {
     const { principal, actions } = this.#current();
     const wanted = needed ?? writeActions(actions);
@@ -270,13 +270,13 @@ export class GuardedDocuments implements Documents {
   }
 }
 
-/** Returns the rights that a route with these actions needs on what it reads. */
+/** Returns the rights that a route with these actions needs on the indices that it reads. */
 function readActions(actions: readonly Action[]): IndexAction[] {
   const own = actions.filter(isIndexAction);
   return own.includes("search") ? own.filter((action) => action !== "ingest") : own;
 }
 
-/** Returns the rights that a route with these actions needs on what it changes. */
+/** Returns the rights that a route with these actions needs on the indices that it changes. */
 function writeActions(actions: readonly Action[]): IndexAction[] {
   const own = actions.filter(isIndexAction);
   return own.length > 1 ? own.filter((action) => action !== "search") : own;

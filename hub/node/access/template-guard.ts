@@ -18,8 +18,8 @@ export interface NameReach {
 }
 
 /**
- * A template may be seen and changed by those with access to all its patterns. Component templates may be seen by
- * everybody who sees templates, and changed by those with access to the templates that use them.
+ * A template may be seen and changed by those with access to all its patterns. Component templates may be seen by everyone
+ * who may see templates, and changed by those with access to the templates that use them.
  */
 export class GuardedTemplates implements ComposableTemplates {
   readonly #inner: ComposableTemplates;
@@ -83,8 +83,8 @@ export class GuardedTemplates implements ComposableTemplates {
 }
 
 /**
- * A policy may be seen by everybody who may see indices, and changed by those with access to all indices that use it and
- * to the patterns of all templates that name it. Whether policies are carried out concerns all indices.
+ * A policy may be seen by everyone who may see indices, and changed by those with access to all indices that use it and to
+ * the patterns of all templates that name it. Starting and stopping the execution of policies needs access to all indices.
  */
 export class GuardedLifecycles implements LifecyclePolicies {
   readonly #inner: Indices;
@@ -131,7 +131,7 @@ export class GuardedLifecycles implements LifecyclePolicies {
     return this.#inner.lifecycles.clearFault(name);
   }
 
-  /** Throws forbidden unless all that uses the policy is accessible. */
+  /** Throws forbidden unless all indices and templates that use the policy are accessible. */
   #requireUsers(name: string): void {
     const isUser = (settings: Readonly<JsonObject> = {}): boolean => settings["lifecycle.name"] === name;
     const { templates, components } = this.#inner.templateCatalog.set();

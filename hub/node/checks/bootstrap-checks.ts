@@ -1,8 +1,8 @@
 /**
  * Checks before a hub may start: limits of the machine, access control, location of the data.
  *
- * Beyond loopback others rely on the hub, so a fault prevents the start. On loopback the hub is being tried out, and
- * the same fault is a warning. Pure functions over given limits; `machine-limits.ts` reads them.
+ * If the hub listens beyond loopback, others rely on it, so a fault prevents the start. On loopback the hub is being tried
+ * out, and the same fault is a warning. Pure functions over given limits; `machine-limits.ts` reads them.
  */
 
 import { resolve } from "node:path";
@@ -12,9 +12,9 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isLoopbackHost } from "#proto/kit/loopback.ts";
 import { MIB } from "#proto/kit/units.ts";
 
-/** What the machine provides to this process. */
+/** The machine's limits for this process. */
 export interface MachineLimits {
-  /** vm.max_map_count; undefined where the system has no such limit. */
+  /** vm.max_map_count; undefined if the system has no such limit. */
   readonly maxMapCount: number | undefined;
   /** Files the process may hold open; Infinity without a limit, undefined if unknown. */
   readonly openFilesLimit: number | undefined;
@@ -49,11 +49,11 @@ export interface CheckFinding {
   readonly message: string;
 }
 
-/** Each segment is mapped several times, and merges double that; with less, mapping fails during operation. */
+/** Each segment is mapped several times, and merges double that; with fewer mappings, mapping fails during operation. */
 export const MAX_MAP_COUNT_LOWEST = 262_144;
 /** Segments of some hundred shards, a thousand viewers and as many agents, with a margin. */
 export const OPEN_FILES_LOWEST = 8_192;
-/** An idle hub takes 150 MiB, nats-server as much; searches and indexing need the rest. */
+/** An idle hub uses 150 MiB, nats-server as much; searches and indexing need the rest. */
 export const MEMORY_LOWEST_BYTES = 512 * 1_024 ** 2;
 
 /** Returns all faults. */
@@ -134,7 +134,7 @@ function dataFault(
   return [];
 }
 
-/** A warning, since the kernel ends the process without a message. Never refused: a small hub may work. */
+/** A warning because the kernel ends the process without a message. Never refused: a small hub may work. */
 function memoryFault({ memoryLimitBytes }: MachineLimits): CheckFinding[] {
   if (memoryLimitBytes === undefined || memoryLimitBytes >= MEMORY_LOWEST_BYTES) return [];
   const message =
@@ -146,7 +146,7 @@ function memoryFault({ memoryLimitBytes }: MachineLimits): CheckFinding[] {
 /** Settings of the listeners' addresses; empty ones fall back to network.host. */
 const LISTENERS = ["http.host", "transport.host", "dashboard.host", "nats.host"] as const;
 
-/** Returns what the checks need of the settings. */
+/** Returns the values that the checks need from the settings. */
 export function checkedSettings(settings: HubSettings): CheckedSettings {
   const embedsNats = settings["nats.servers"].length === 0;
   return {

@@ -1,7 +1,7 @@
 /**
- * A file that holds back some of the disk until the hub stops. On a full disk it is removed at a stop, so that
- * the shards can commit what they have indexed and nats-server can store its state. The file is written only when the disk
- * runs short: on a disk with much space it would protect nothing.
+ * A file that reserves some disk space until the hub stops. On a full disk it is removed at a stop, so that the shards can
+ * commit what they have indexed and nats-server can store its state. The file is written only when the disk runs short: on a
+ * disk with much free space it would protect nothing.
  */
 
 import { randomFillSync } from "node:crypto";
@@ -17,11 +17,11 @@ import type { Metrics } from "#proto/kit/metrics.ts";
 import { MIB } from "#proto/kit/units.ts";
 
 const FILE = "reserve";
-/** What shards have indexed and not committed (32 MB of messages), packed, and the state of nats-server. */
+/** Enough for what shards have indexed but not committed (32 MB of messages), packed, and for the state of nats-server. */
 const RESERVE_BYTES = 32 * MIB;
-/** The file is written below this. A disk that falls from here to nothing between two checks takes 400 MB a second. */
+/** The file is written below this much free space. Only writes of 400 MB/s could fill the disk from here between two checks. */
 const SHORT_BYTES = 2_048 * MIB;
-/** Less is taken for a full disk. */
+/** With less free space the disk counts as full. */
 const FULL_BYTES = 16 * MIB;
 const CHECK_EVERY_MS = 5_000;
 
@@ -48,13 +48,13 @@ export class DiskReserve implements Component {
     );
   }
 
-  /** Does not wait for the file. */
+  /** Doesn't wait for the file. */
   start(): Promise<void> {
     this.#running = this.#run();
     return Promise.resolve();
   }
 
-  /** Leaves the file where it is. */
+  /** Doesn't remove the file. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
@@ -69,7 +69,7 @@ export class DiskReserve implements Component {
     }
   }
 
-  /** Writes the file where the disk has become short, and is not so full that the hub needs what is left. */
+  /** Writes the file if the disk runs short but isn't yet so full that the hub needs the remaining space. */
   async #check(signal: AbortSignal): Promise<void> {
     const { folder, freeBytes = freeDiskBytes } = this.#options;
     try {
@@ -91,7 +91,7 @@ export function giveUpReserve(folder: string, freeBytes = freeDiskBytes): boolea
   return true;
 }
 
-/** Random bytes, as some file systems store repeated ones in almost no space. */
+/** Random bytes, because some file systems store repeated ones in almost no space. */
 async function writeReserve(folder: string, signal: AbortSignal): Promise<void> {
   const chunk = randomFillSync(Buffer.alloc(MIB));
   const file = await open(join(folder, FILE), "w", 0o600);

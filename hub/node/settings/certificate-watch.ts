@@ -6,7 +6,7 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { readTlsFiles, type TlsOptions, type TlsSettings } from "./tls-files.ts";
 
-/** Renewal programs act weeks ahead; reading three small files costs nothing. */
+/** Renewal programs act weeks ahead, and reading three small files costs nothing. */
 const LOOK_EVERY_MS = 5_000;
 
 export interface CertificateWatchOptions {
@@ -19,7 +19,7 @@ export interface CertificateWatchOptions {
   readonly lookEveryMs?: number;
 }
 
-/** Polls the files rather than watching them: switched symbolic links, as of certbot or Kubernetes, escape a watch. */
+/** Polls the files: a file watch misses switched symbolic links, which certbot and Kubernetes use. */
 export class CertificateWatch implements Component {
   readonly #options: CertificateWatchOptions;
   readonly #stop = new AbortController();
@@ -31,7 +31,7 @@ export class CertificateWatch implements Component {
     this.#options = options;
   }
 
-  /** What the listeners use; undefined without TLS and before `start`. */
+  /** The files that the listeners use; undefined without TLS and before `start`. */
   get current(): TlsOptions | undefined {
     return this.#known;
   }

@@ -143,7 +143,7 @@ export const hubSchema = Type.Object(
       description:
         "field names of plugins that don't set ecs_compatibility themselves: v1 and v8: Elastic Common Schema; plugin: each plugin's default",
     }),
-    // Not a typo: existing settings files have this spelling. ALIASES has the other one.
+    // Not a typo: existing settings files use this spelling. ALIASES has the other one.
     "pipeline.bath.size": Type.Integer({
       minimum: 1,
       maximum: 65536,

@@ -49,7 +49,7 @@ export class Keystore {
     return new Keystore(path, new Vault(keys), entries);
   }
 
-  /** Creates an empty one. Throws name_taken if one exists. */
+  /** Creates an empty keystore. Throws name_taken if one exists. */
   static async create(folder: string, env: NodeJS.ProcessEnv): Promise<Keystore> {
     const path = join(folder, FILE);
     if (readEntries(path) !== undefined)

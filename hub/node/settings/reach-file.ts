@@ -1,8 +1,8 @@
 /**
- * The addresses of a hub: as seen from other machines, and for commands that are given neither address nor
- * certificate, which read the file `reach.json` in the data folder. The hub writes it at its start; it stays when the
- * hub stops. A JSON object of settings: `http.host`, `http.port`, `dashboard.host`, `dashboard.port` (the actual
- * ports), `public.url`, `tls.certificate` and `tls.ca` (absolute paths, or empty).
+ * The addresses of a hub: as seen from other machines, and for commands that are given neither address nor certificate.
+ * Those commands read the file `reach.json` in the data folder. The hub writes it at its start; the file remains when the
+ * hub stops. A JSON object of settings: `http.host`, `http.port`, `dashboard.host`, `dashboard.port` (the actual ports),
+ * `public.url`, `tls.certificate` and `tls.ca` (absolute paths, or empty).
  */
 
 import { existsSync, readFileSync } from "node:fs";

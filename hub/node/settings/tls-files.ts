@@ -83,7 +83,7 @@ function readPem(setting: string, path: string): Buffer {
   }
 }
 
-/** Detects a key of another certificate before the first client connects. */
+/** Detects a key that doesn't match the certificate before the first client connects. */
 function checkPair(options: TlsOptions, certificate: string, key: string): void {
   try {
     createSecureContext(options);

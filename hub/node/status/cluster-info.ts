@@ -1,6 +1,6 @@
 /**
- * The cluster as the search interface reports it: its identity, its live hubs, and its settings, which are stored in the
- * bucket `cluster`.
+ * The cluster as the search API reports it: its identity, its live hubs, and its settings, which are stored in the bucket
+ * `cluster`.
  */
 
 import type { Cluster, NodeInfo, Placement, ShardCommand } from "#hub/api/ports/cluster.ts";
@@ -10,10 +10,10 @@ import { toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 
-/** The members, as the cluster's part of the hub knows them. */
+/** The members, as this hub knows them. */
 export interface ClusterMembers {
   readonly identity: { readonly cluster: string; readonly node: string };
-  /** Id of the hub that has the duties of all. */
+  /** Id of the hub that holds the duties. */
   readonly leader: string | undefined;
   members(): MemberRecord[];
   /** Where copies of shards are. */
@@ -27,7 +27,7 @@ export interface ClusterMembers {
   remove(name: string): Promise<{ readonly member: boolean; readonly server: boolean }>;
 }
 
-/** Properties of this node that others take from its record. */
+/** Properties of this node that others read from its record. */
 export interface OwnNode {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-/** The checks of the hub's parts, as functions over what each part reports of itself. */
+/** The checks of the hub's parts, as functions of what each part reports about itself. */
 
 import { X509Certificate } from "node:crypto";
 import { uptime } from "node:os";
@@ -14,9 +14,9 @@ import { type Finding, type HealthCheck, OK } from "./health.ts";
 /** With less, commits and the log fail within seconds. */
 const FAILING_FREE_BYTES = 64 * MIB;
 const LOW_FREE_BYTES = 512 * MIB;
-/** Fill level of a stream at which somebody should look. */
+/** Fill level of a stream that needs attention. */
 const HIGH_FILL = 0.9;
-/** A stream that would be full sooner than this at its present rate needs attention from a quarter on. */
+/** A stream that would be full sooner than this at its current rate needs attention once it is a quarter full. */
 const SOON_FULL_MS = 10 * MINUTE_MS;
 const SOON_FULL_FILL = 0.25;
 /** A part with work to do that does nothing for this long is stuck. */
@@ -28,13 +28,13 @@ const AGENTS_GRACE_MS = MINUTE_MS;
 /** Renewal programs act when a third of the lifetime is left: with less than half of that, renewal has failed. */
 const RENEWAL_DUE_SHARE = 1 / 6;
 const RENEWAL_DUE_MS = 14 * DAY_MS;
-/** Partitions on their way between hubs for longer need attention. */
+/** Partitions that move between hubs for longer need attention. */
 const PARTITIONS_MOVING_MS = MINUTE_MS;
-/** Smaller steps are those of a time daemon. */
+/** Smaller steps come from a time daemon. */
 const CLOCK_STEP_MS = 5_000;
 /** How long a step is reported. */
 const STEP_REMEMBERED_MS = 15 * MINUTE_MS;
-/** A status takes no longer to arrive. */
+/** Larger offsets can't come from the time that a status takes to arrive. */
 const MAX_CLOCK_OFFSET_MS = MINUTE_MS;
 
 /** Checks the space on the disk of `folder`. */
@@ -85,11 +85,11 @@ export function logCheck({ states, full }: LogParts): HealthCheck {
   };
 }
 
-/** Restarts of nats-server that are tolerated: a single one needs no attention. */
+/** Tolerated restarts of nats-server: a single one needs no attention. */
 const MAX_RESTARTS = 1;
 const MAX_SHOWN_RESTARTS = 100;
 
-/** Returns a check that is degraded while nats-server ends again and again; `starts` counts its starts. */
+/** Returns a check that is degraded while nats-server ends repeatedly; `starts` returns the number of its starts. */
 export function restartCheck(starts: () => number): HealthCheck {
   let known = starts();
   let times: number[] = [];
@@ -127,15 +127,15 @@ export function deadLettersCheck(sequence: () => Promise<number>): HealthCheck {
   };
 }
 
-/** How far a reader of a stream is. */
+/** The progress of a stream's reader. */
 export interface Progress {
-  /** Sequence up to which it has done its work. */
+  /** Sequence up to which its work is done. */
   readonly done: number;
-  /** Messages that it has not. */
+  /** Number of messages whose work isn't done. */
   readonly waiting: number;
 }
 
-/** Returns a check that fails once `progress` stands still with work waiting; `what` names the work: "indexed". */
+/** Returns a check that fails once `progress` stops while work is waiting; `what` names the work: "indexed". */
 export function progressCheck(progress: () => Promise<Progress>, what: string): HealthCheck {
   let last: { readonly done: number; readonly atMs: number } | undefined;
   return async (nowMs) => {
@@ -161,7 +161,7 @@ export function worstOf(...checks: readonly HealthCheck[]): HealthCheck {
   };
 }
 
-/** Checks for agents that fell silent, as this hub sees them. `now`: ms since 1970, as in `lastSeenMs`. */
+/** Checks for agents that have become silent, as this hub sees them. `now`: ms since 1970, as in `lastSeenMs`. */
 export function agentsCheck(agents: () => readonly FleetAgent[], now: () => number): HealthCheck {
   let startedMs: number | undefined;
   return (nowMs) => {
@@ -190,8 +190,8 @@ interface CertificateParts {
 }
 
 /**
- * Checks how long the listeners' certificate is valid, and that a replaced one is in use: degraded while it needs renewal,
- * failing once clients refuse it.
+ * Checks how long the listeners' certificate is valid, and whether a replaced one is in use: degraded while it needs
+ * renewal, failing once clients refuse it.
  */
 export function certificateCheck({ certificate, problem, now }: CertificateParts): HealthCheck {
   return () => {
@@ -210,7 +210,7 @@ export function certificateCheck({ certificate, problem, now }: CertificateParts
   };
 }
 
-/** Checks the cluster as this hub sees it: its own membership, hubs that are missing, partitions without an owner. */
+/** Checks the cluster as this hub sees it: its own membership, missing hubs, partitions without an owner. */
 export function clusterCheck(
   cluster: Pick<ClusterNode, "membership" | "directory" | "partitions">,
 ): HealthCheck {
@@ -242,8 +242,9 @@ export function clusterCheck(
 }
 
 /**
- * Checks the clocks, by which lines without a time of their own are dated: whether this machine's clock was set while the hub
- * ran, or those of agents differ from it. `uptimeMs` counts the time that the machine was suspended, too, as the monotonic clock doesn't: a laptop's sleep is no step.
+ * Checks the clocks, which date lines without a time of their own: whether this machine's clock was set while the hub ran,
+ * and whether agents' clocks differ from it. `uptimeMs` includes the time that the machine was suspended, which the
+ * monotonic clock doesn't: a laptop's sleep isn't a step.
  */
 export function clockCheck(
   clock: Pick<Clock, "now">,

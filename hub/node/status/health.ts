@@ -1,5 +1,5 @@
 /**
- * Health of the hub. Each part is checked by what it did last: `ok`, `degraded` (it works, but needs attention) or
+ * Health of the hub. The check of each part evaluates its latest work: `ok`, `degraded` (it works, but needs attention) or
  * `failing` (it can't do its work now). `/health`, `/api/status` and the metrics report the same findings.
  */
 
@@ -11,7 +11,7 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 
 const CHECK_EVERY_MS = 5_000;
-/** A check that takes longer finds a part that hangs. */
+/** A check that takes longer means that its part hangs. */
 const CHECK_TIMEOUT_MS = 5_000;
 
 const LEVELS = ["ok", "degraded", "failing"] as const;
@@ -56,13 +56,13 @@ export class Health implements Component {
     await this.#running;
   }
 
-  /** The findings of the last checks, some seconds old. */
+  /** The findings of the last checks, a few seconds old. */
   report(): HealthReport {
     const worst = Math.max(...this.#parts.map(({ level }) => LEVELS.indexOf(level)));
     return { status: LEVELS[worst] ?? "ok", parts: this.#parts };
   }
 
-  /** Checks every part once and logs what has changed. */
+  /** Checks every part once and logs changes. */
   async check(): Promise<void> {
     const { checks, clock } = this.#options;
     const parts = Object.entries(checks).map(async ([part, check]): Promise<PartHealth> => {

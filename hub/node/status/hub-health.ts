@@ -28,7 +28,7 @@ import {
   worstOf,
 } from "./health-checks.ts";
 
-/** The parts that are asked. */
+/** The checked parts. */
 export interface HealthSources {
   readonly settings: HubSettings;
   readonly journal: Journal;
@@ -43,7 +43,7 @@ export interface HealthSources {
   readonly certificates: CertificateWatch;
 }
 
-/** Makes the checks of a running hub; they are not started. */
+/** Makes the checks of a running hub without starting them. */
 export function makeHealth({
   settings,
   journal,
@@ -58,7 +58,7 @@ export function makeHealth({
 }: HealthSources): Health {
   const streams = [RAW_STREAM, DOC_STREAM, DEAD_LETTER_STREAM];
   const behind = async (stream: string, done: number | undefined): Promise<Progress> => {
-    if (done === undefined) return { done: 0, waiting: 0 }; // nobody reads it yet
+    if (done === undefined) return { done: 0, waiting: 0 }; // it has no reader yet
     const { lastSequence } = await journal.state(stream);
     return { done, waiting: Math.max(0, lastSequence - done) };
   };
@@ -101,7 +101,7 @@ export function makeHealth({
   });
 }
 
-/** Shards that lost files: failing where documents are missing, degraded while the log is read again. */
+/** Shards that lost files: failing if documents are missing, degraded while the log is read again. */
 function setBackFinding({ setBack: found }: HostThreads): Finding {
   if (found === null) return OK;
   return { level: found.isIncomplete ? "failing" : "degraded", reason: found.reason };

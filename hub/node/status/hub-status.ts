@@ -33,14 +33,14 @@ export interface StatusParts {
   readonly answerMs?: number;
 }
 
-/** What is reported of a pipeline. */
+/** The report of a pipeline. */
 export interface PipelineFacts {
   readonly id: string;
   readonly origin: "files" | "page" | "built-in";
   readonly running: boolean;
 }
 
-/** A page asks every few seconds. */
+/** A page polls every few seconds. */
 const ANSWER_MS = 2_000;
 
 const DURABILITY = {
@@ -114,7 +114,7 @@ export class Status implements HubStatus {
           `the state of ${stream}`,
         );
         const readUpTo = journal.readUpTo(stream);
-        // What the pipelines have read and not delivered counts as waiting, too.
+        // Messages that the pipelines have read but not delivered also count as waiting.
         const processed = stream === RAW_STREAM ? this.#parts.processed() : undefined;
         const isCurrent = processed?.incarnation === journal.incarnation(stream).incarnation;
         const done = isCurrent ? processed?.sequence : readUpTo;
@@ -128,7 +128,7 @@ export class Status implements HubStatus {
     return Object.fromEntries(await Promise.all(entries)) as JsonObject;
   }
 
-  /** Returns the number of documents and their size; that of indices alone where the shards can't be asked now. */
+  /** Returns the number of documents and their size; only the number of indices if the shards don't answer now. */
   async #documents(): Promise<JsonObject> {
     const indices = this.#parts.catalog.all();
     const shards = await this.#statistics();
@@ -150,7 +150,7 @@ export class Status implements HubStatus {
     }
   }
 
-  /** Throws timeout where `answer` takes too long: the page shows the health of what hangs. */
+  /** Throws timeout if `answer` takes too long: the page shows the health of the hanging part. */
   #inTime<T>(answer: Promise<T>, what: string): Promise<T> {
     return withDeadline(answer, this.#parts.answerMs ?? ANSWER_MS, what);
   }

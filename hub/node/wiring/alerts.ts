@@ -24,7 +24,7 @@ export interface AlertWiring {
   readonly metrics: Metrics;
 }
 
-/** Returns the evaluator of alert rules, to be started once searches can be answered. */
+/** Returns the evaluator of alert rules, which must be started once searches are possible. */
 export function wireAlerts({
   settings,
   bucket,

@@ -1,4 +1,4 @@
-/** This hub as a member of its cluster: identity, membership, duties and partitions, and what the others have done. */
+/** This hub as a member of its cluster: identity, membership, duties and partitions, and the progress of the others. */
 
 import { CopyAllocator } from "#hub/cluster/allocation/copy-allocator.ts";
 import { EVERYWHERE, type RerouteCommand, rerouteAll } from "#hub/cluster/allocation/copy-reroute.ts";
@@ -63,7 +63,7 @@ export interface ClusterOptions {
   readonly metrics: Metrics;
 }
 
-/** What this hub reports of itself; set by the flow. */
+/** What this hub reports about itself; set by the flow. */
 export interface OwnProgress {
   httpAddress: () => string;
   doc: () => Position;
@@ -71,22 +71,22 @@ export interface OwnProgress {
   needsAllPartitions: () => boolean;
 }
 
-/** A running hub's files were damaged, and the log doesn't reach back to what they held. */
+/** A running hub's files were damaged, and the log doesn't reach back to their content. */
 export const DAMAGED =
   "files of this hub's copies are damaged or missing, and the log has purged their documents: restart this hub, which then copies its shards from another hub";
 
-/** A hub was away for longer than the log waits for its copies, or is new. */
+/** A hub was stopped for longer than the log keeps messages for its copies, or is new. */
 export const INCOMPLETE =
   "this hub's copies lack documents that the log has purged, and no other hub answered that it could copy them from: start one that has them, then this one";
 
-/** Where copies are, as stored. */
+/** The stored state of the copies. */
 export interface StoredCopies {
   readonly table: CopyTable;
-  /** The other live hubs that have published what they have since they joined. */
+  /** The other live hubs that have published their copies since they joined. */
   readonly hubs: readonly StoredHub[];
 }
 
-/** Another hub as stored. */
+/** The stored state of another hub. */
 export interface StoredHub {
   readonly id: string;
   readonly threads: number;
@@ -94,7 +94,7 @@ export interface StoredHub {
   readonly has: (uuid: string, shard: number) => boolean;
 }
 
-/** Attempts of one change of the table against those of the hub with the duties. */
+/** Attempts of one change of the table against concurrent changes by the hub that holds the duties. */
 const REROUTE_TRIES = 20;
 
 type Parts = readonly (readonly [name: string, part: Component])[];
@@ -105,14 +105,14 @@ export class ClusterNode {
   readonly membership: Membership;
   readonly partitions: PartitionOwner;
   readonly duties: Duties;
-  /** Where copies are, where they are placed. */
+  /** This hub's view of the copies, if copies are placed. */
   readonly copies: CopyView;
   readonly #bucket: StateBucket;
   readonly #options: ClusterOptions;
   #progress: OwnProgress | undefined;
   #parts: () => Parts = () => [];
 
-  /** Throws settings_invalid where settings or data folder belong to another cluster. Nothing is started. */
+  /** Throws settings_invalid if settings or data folder belong to another cluster. Starts nothing. */
   static async open(options: ClusterOptions): Promise<ClusterNode> {
     const { settings, journal, folder } = options;
     const bucket = await journal.bucket(MEMBERS_BUCKET);
@@ -174,7 +174,7 @@ export class ClusterNode {
     );
   }
 
-  /** Sets what this hub reports, who processes its partitions, and the work of the one hub that has the duties. */
+  /** Sets what this hub reports, the runner of its partitions, and the work of the hub that holds the duties. */
   use(given: {
     readonly progress: OwnProgress;
     readonly runner: PartitionRunner;
@@ -204,13 +204,13 @@ export class ClusterNode {
     };
   }
 
-  /** Gives the partitions to the others, once nothing is processed here any more. */
+  /** Gives the partitions to the others, once processing has stopped here. */
   async release(): Promise<void> {
     // Without NATS the membership expires.
     if (this.membership.isValid) await this.membership.accept(false).catch(() => undefined);
   }
 
-  /** Every known hub, by name; this one is among them once it has joined. */
+  /** Every known hub, by name; includes this one once it has joined. */
   members(): MemberRecord[] {
     return this.directory.all().map(({ record }) => record);
   }
@@ -235,7 +235,7 @@ export class ClusterNode {
       });
   }
 
-  /** Id of the hub that has the duties; undefined while none has. */
+  /** Id of the hub that holds the duties; undefined while none does. */
   get leader(): string | undefined {
     return dutyHolder(this.directory.shared(DUTIES_KEY)?.value);
   }
@@ -252,13 +252,13 @@ export class ClusterNode {
     return neededOfDoc(this.members(), systemClock.now());
   }
 
-  /** Position in RAW up to which every partition is processed and committed; START while that isn't known. */
+  /** Position in RAW up to which every partition is processed and committed; START while it is unknown. */
   rawDone(): Position {
     const { epoch, members } = this.partitions.table();
     return processedRaw(this.members(), { epoch, ids: members.map(({ id }) => id) }) ?? START;
   }
 
-  /** Returns the ids of other hubs that weren't found lost. Works before this one joins. */
+  /** Returns the ids of other hubs that aren't marked as lost. Works before this one joins. */
   async peers(): Promise<string[]> {
     const own = memberKey(this.identity.node);
     const keys = (await this.#bucket.keys(MEMBER_PREFIX)).filter((key) => key !== own);
@@ -275,7 +275,7 @@ export class ClusterNode {
     return (await this.#bucket.keys(MEMBER_PREFIX)).some((key) => key !== own);
   }
 
-  /** Returns the table of copies and which hubs have them, as stored now; null where each hub has all. Works before this one joins. */
+  /** Returns the stored table of copies and the hubs that have them; null if each hub has all. Works before this one joins. */
   async storedCopies(): Promise<StoredCopies | null> {
     const entry = await this.#bucket.get(COPIES_KEY);
     if (entry === null) return null;
@@ -295,7 +295,7 @@ export class ClusterNode {
     return { table: decodeCopies(entry.value), hubs };
   }
 
-  /** Stores which shards this hub has. Throws journal_conflict where it was stored meanwhile, closed in another session. */
+  /** Stores which shards this hub has. Throws journal_conflict if the entry was changed meanwhile, closed in another session. */
   async publishCopies(held: HeldCopies): Promise<void> {
     const key = HELD_PREFIX + this.identity.node;
     const entry = await this.#bucket.get(key);
@@ -335,7 +335,7 @@ export class ClusterNode {
     return removeMember(deps, name);
   }
 
-  /** See Cluster.reroute. The copies of hubs that don't live aren't moved; the allocator takes over what was changed. */
+  /** See Cluster.reroute. Copies of hubs that aren't live aren't moved; the allocator continues from the changed table. */
   async reroute(
     commands: readonly (RerouteCommand & { readonly wanted: number })[],
     mode: "all" | "possible" | "dry_run",

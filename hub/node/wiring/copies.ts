@@ -1,4 +1,4 @@
-/** Joins this hub's shards with the copies that other hubs have. */
+/** Connects this hub's shards with the copies of other hubs. */
 
 import { join, resolve } from "node:path";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
@@ -25,7 +25,10 @@ import { DOC_STREAM } from "#proto/subjects.ts";
 import type { ClusterNode } from "./cluster.ts";
 import { hostedShards } from "./shards.ts";
 
-/** Searches that a hub which may stand still counts for, and a copy which lacks documents: they come after all others. */
+/**
+ * Load, in searches, that is added for a hub whose renewal is late, and for a copy that lacks documents: they are ranked
+ * after all others.
+ */
 const LATE_LOAD = 500;
 const PARTIAL_LOAD = 1_000_000;
 
@@ -39,7 +42,7 @@ interface CopiesWiring {
   readonly metrics: Metrics;
 }
 
-/** Makes the shards as copies of those that other hubs have, and what knows how old they are; nothing is started. */
+/** Makes the shards as copies of those of other hubs, and the tracker of their age; starts nothing. */
 export function makeCopies(wiring: CopiesWiring): { readonly shards: SharedShards; readonly age: CopyAge } {
   const { hosts, journal, cluster, log, metrics } = wiring;
   const logEnd = logEndOf(journal);
@@ -74,7 +77,7 @@ export function makeCopies(wiring: CopiesWiring): { readonly shards: SharedShard
   return { shards, age };
 }
 
-/** Returns what reads the position of the last message of DOC. It throws unavailable or timeout. */
+/** Returns a function that reads the position of the last message of DOC. It throws unavailable or timeout. */
 export function logEndOf(journal: Journal): () => Promise<Position> {
   return async () => {
     if (!journal.connected) throw new AppError("unavailable", "the connection to NATS is lost");
@@ -84,7 +87,7 @@ export function logEndOf(journal: Journal): () => Promise<Position> {
   };
 }
 
-/** Makes the shards of this hub with those of the others, for searches; threads call other hubs from now on. */
+/** Combines the shards of this hub with those of the others for searches; threads call other hubs from now on. */
 function chosenCopies(
   { hosts, catalog, journal, cluster, metrics }: CopiesWiring,
   age: CopyAge,
@@ -126,14 +129,14 @@ function chosenCopies(
   return new PlacedCopies({ ...shared, own: contexts, logEnd: logEndOf(journal), clock: systemClock });
 }
 
-/** Makes what answers the searches of other hubs; it is not started. */
+/** Makes the part that answers the searches of other hubs, without starting it. */
 export function makeHubAnswerer({ hosts: { hosts }, journal, cluster, metrics }: CopiesWiring): HubAnswerer {
   const { node } = cluster.identity;
   const isLive = (hub: string): boolean => cluster.others().some(({ id }) => id === hub);
   return new HubAnswerer({ transport: journal.core, node, hosts, isLive, clock: systemClock, metrics });
 }
 
-/** Makes what lets other hubs copy this one's shards; it is not started. */
+/** Makes the part from which other hubs copy this one's shards, without starting it. */
 export function makeCopySource({ settings, journal, cluster, log, metrics }: CopiesWiring): CopySource {
   const folder = resolve(settings["path.data"]);
   return new CopySource({

@@ -1,4 +1,7 @@
-/** Gives a hub whose copies lack what the log has purged, or that has none yet, those of another hub, before it opens them. */
+/**
+ * Before a hub opens its copies, replaces them with another hub's if they lack messages that the log has purged, or if it
+ * has none yet.
+ */
 
 import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -15,10 +18,10 @@ import type { Logger } from "#proto/kit/log.ts";
 import { DOC_STREAM } from "#proto/subjects.ts";
 import { type ClusterNode, INCOMPLETE } from "./cluster.ts";
 
-/** How long a hub looks for another one that can be copied from: all may be starting. */
+/** How long a hub looks for another one to copy from: all may be starting. */
 const LOOK_MS = 120_000;
 const PAUSE_MS = 1_000;
-/** Interval of the lines that say how far it is. */
+/** Interval of progress lines in the log. */
 const PROGRESS_MS = 5_000;
 
 export interface HealingOptions {
@@ -35,8 +38,8 @@ export interface HealingOptions {
 }
 
 /**
- * Resolves when the shards below `folder` lack nothing that the log doesn't hold. Throws unavailable where no other hub
- * could be copied from in time, disk_full, cancelled.
+ * Resolves when the log has everything that the shards below `folder` lack. Throws unavailable if no other hub could be
+ * copied from in time, disk_full, cancelled.
  */
 export async function healCopies(options: HealingOptions): Promise<void> {
   const { hosts, catalog, journal, cluster, folder, log } = options;
@@ -44,11 +47,11 @@ export async function healCopies(options: HealingOptions): Promise<void> {
   const position = committedPosition(join(folder, "engine"), log);
   const copy = join(folder, "engine-copy");
   if (!(await journal.isPurgedAfter(DOC_STREAM, position))) {
-    // Of a hub that was killed while it copied.
+    // Left by a hub that was killed while it copied.
     for (const left of [copy, replacedIn(folder)]) rmSync(left, { recursive: true, force: true });
     return;
   }
-  // A lone hub goes on with what there is. Others that were stopped may start a little later.
+  // A single hub continues with its own copies. Other hubs that were stopped may start a little later.
   if (!(await cluster.hasOthers())) return;
   log.warn(
     { position },
@@ -101,7 +104,7 @@ function progressLines({ clock, log }: HealingOptions, node: string): (bytes: nu
   };
 }
 
-/** A crash in between leaves no shards, or the copy in their place: the next start begins where that is. */
+/** A crash in between leaves either no shards or the copy as the shards: the next start continues from that state. */
 function takeOver(folder: string, copy: string): void {
   const [engine, replaced] = [join(folder, "engine"), replacedIn(folder)];
   rmSync(replaced, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** A hub whose nats-server is one of the cluster's, from its settings: who the others are, and what they share. */
+/** Sets up, from its settings, a hub whose nats-server is a member of the cluster: the other hubs, and what they share. */
 
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync } from "node:fs";
@@ -29,31 +29,31 @@ export interface DiscoveryWiring {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Names of nats-servers, of which each hub's is one. */
+/** Valid names of nats-servers; each hub's name is also that of its nats-server. */
 const NODE_NAME = /^[\w.-]{1,128}$/;
 /** host, [host], host:port or [host]:port. */
 const SEED = /^(?:\[([^\]]+)\]|([^:\s/@]+))(?::(\d{1,5}))?$/;
 const SECRET_FILE_MODE = 0o600;
 
-/** The parts of a hub that has others. */
+/** The parts of a hub in a cluster. */
 export interface Discovered {
   readonly discovery: Discovery;
-  /** What its nats-server needs to be one of the cluster's. */
+  /** Options by which its nats-server joins the cluster. */
   readonly member: ClusterMember;
-  /** Key of the vault that all hubs of the cluster derive, 32 bytes as base64. */
+  /** Vault key that all hubs of the cluster derive, 32 bytes as base64. */
   readonly vaultKey: string;
 }
 
 /**
- * Returns undefined without discovery.seed_hosts. Writes the certificate for the routes and, where there are none, the keys
- * of the vault. Throws settings_invalid, nats_missing or nats_refused with the remedy.
+ * Returns undefined without discovery.seed_hosts. Writes the certificate for the routes and, if there are none, the vault's
+ * keys. Throws settings_invalid, nats_missing or nats_refused with the remedy.
  */
 export async function openDiscovery(options: DiscoveryWiring): Promise<Discovered | undefined> {
   const { settings, folder, version, log } = options;
   const given = settings["discovery.seed_hosts"];
   if (given.length === 0) return refuseLeftStore(options);
   checkSettings(options);
-  await findServerBinary(options.env, true); // before the others count on this hub
+  await findServerBinary(options.env, true); // before the others rely on this hub
   const seeds = given.map(parseSeed);
   refuseRepeated(seeds);
   const credentials = clusterCredentials(settings["cluster.secret"]);
@@ -111,7 +111,7 @@ function checkSettings({ settings }: DiscoveryWiring): void {
     );
 }
 
-/** A hub must not begin a log of its own beside what it has in the cluster's. */
+/** A hub must not begin a log of its own if it has a part of the cluster's. */
 function refuseLeftStore({ settings, folder }: DiscoveryWiring): undefined {
   if (settings["nats.servers"].length > 0 || !hasClusterStore(folder)) return undefined;
   throw invalid(
@@ -136,12 +136,12 @@ function refuseRepeated(seeds: readonly HubAddress[]): void {
     throw invalid(`discovery.seed_hosts: ${repeated} occurs twice; name each hub once`);
 }
 
-/** Names without blanks, as nats-server needs them; servers with another one are refused. */
+/** Returns the nats-servers' cluster name, which must not have blanks; servers with another one are refused. */
 function serverClusterName(name: string): string {
   return `tailrace-${createHash("sha256").update(name).digest("hex").slice(0, 16)}`;
 }
 
-/** Secrets are sealed with the same keys on all hubs: those of the settings, else those that come from the secret. */
+/** All hubs seal secrets with the same keys: those of the settings, else those derived from the secret. */
 function keepVaultKeys({ settings, folder, env }: DiscoveryWiring, { vaultKey }: ClusterCredentials): void {
   const path = join(folder, "vault.keys");
   const isGiven = (env["TAILRACE_VAULT_KEYS"] ?? "").trim() !== "" || settings["auth.vault.key_file"] !== "";

@@ -1,6 +1,6 @@
 /**
- * A single hub becomes the first of a cluster: its log moves from the store that its nats-server had alone into the one of
- * all, before any hub of the cluster opens a stream. The other hubs wait for it. What can go wrong: docs/decisions/0016.
+ * A single hub becomes the first of a cluster: its log moves from the single store of its nats-server into the cluster's
+ * store, before any hub of the cluster opens a stream. The other hubs wait for it. Failure cases: docs/decisions/0016.
  */
 
 import { existsSync, readFileSync } from "node:fs";
@@ -22,7 +22,7 @@ import { Metrics } from "#proto/kit/metrics.ts";
 import type { Discovered } from "./discovery.ts";
 import { openBucket } from "./state-session.ts";
 
-/** The others wait this long for a hub that stores nothing, then end and are started again. */
+/** The others wait this long for a hub that stores nothing; then they exit and are restarted. */
 const STALLED_MS = 120_000;
 const SECRET_FILE_MODE = 0o600;
 
@@ -37,8 +37,8 @@ export interface GrowthOptions {
 type BringLog = NonNullable<JournalOptions["bringLog"]>;
 
 /**
- * Returns how the log of a single hub gets into the cluster's store, or how this hub waits for it; undefined where the store
- * gets none, or has it. Valid after Discovery.untilFormed.
+ * Returns the function that moves the log of a single hub into the cluster's store, or that waits for it; undefined if the
+ * store gets no such log, or already has it. Valid after Discovery.untilFormed.
  */
 export function growth(options: GrowthOptions, discovered: Discovered | undefined): BringLog | undefined {
   if (discovered?.discovery.isGrowing !== true) return undefined;
@@ -51,7 +51,7 @@ export function growth(options: GrowthOptions, discovered: Discovered | undefine
   };
 }
 
-/** A hub that was killed after the end of the move finds it done, and what was copied before is copied again. */
+/** If the hub was killed after the end of the move, the move is found done; if before, it is repeated. */
 async function bring(
   options: GrowthOptions,
   vaultKey: string,
@@ -64,7 +64,7 @@ async function bring(
   const lifecycle = new Lifecycle((part, error) => log.error({ err: error, part }, "a part did not stop"));
   try {
     const server = new EmbeddedServer({
-      dataDir: join(folder, OWN_STORE, "server"), // goes with the store
+      dataDir: join(folder, OWN_STORE, "server"), // is removed with the store
       storeDir: join(folder, OWN_STORE),
       host: "127.0.0.1",
       port: 0,
@@ -89,8 +89,9 @@ async function bring(
 }
 
 /**
- * Seals secrets with the key that all hubs derive, so that they can open them; with keys of the environment or of the settings
- * all hubs have the same anyway. The former keys stay in the file. Throws settings_invalid for missing or wrong keys.
+ * Seals secrets with the key that all hubs derive, so that every hub can open them. Keys of the environment or of the
+ * settings are the same on all hubs anyway. The former keys stay in the file. Throws settings_invalid for missing or wrong
+ * keys.
  */
 async function sealForAll(
   { settings, folder, env, log }: GrowthOptions,

@@ -1,6 +1,6 @@
 /**
- * Adapters between the journal and its users: the journal's options, and narrow views of it with the interfaces that
- * each part declares.
+ * Adapters between the journal and its users: the journal's options, and narrow views of the journal with the interfaces
+ * that each part declares.
  */
 
 import { resolve } from "node:path";
@@ -26,7 +26,7 @@ import { parseSize } from "#proto/kit/units.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 
-/** The state of the log at the start, compared with what this hub remembers. */
+/** The state of the log at the start, compared with the positions that this hub remembers. */
 export interface LogFindings {
   /** DOC was lost or rolled back since the last run. */
   readonly docLost: boolean;
@@ -34,7 +34,7 @@ export interface LogFindings {
   readonly survived: Position;
 }
 
-/** Returns the journal as hub/cluster needs it. */
+/** Returns the journal with the interface of hub/cluster. */
 export function logPort(journal: Journal): LogPort {
   return {
     publish: (subject, data, options) => journal.publish(subject, data, options),
@@ -43,7 +43,7 @@ export function logPort(journal: Journal): LogPort {
   };
 }
 
-/** Returns RAW as the fleet needs it, to verify what an agent claims to have sent. */
+/** Returns RAW with the interface of the fleet, which verifies what an agent claims to have sent. */
 export function rawPort(journal: Journal): RawPort {
   return {
     incarnation: () => journal.incarnation(RAW_STREAM).incarnation,
@@ -57,7 +57,7 @@ export function rawPort(journal: Journal): RawPort {
   };
 }
 
-/** Returns RAW as the pipeline reads it. */
+/** Returns RAW with the interface of the pipeline. */
 export function rawSource(journal: Journal): RawSource {
   return {
     async *read({ after, signal }): AsyncIterable<RawEntry> {
@@ -136,7 +136,7 @@ export function resumption(cursor: StoredCursor, { docLost, survived }: LogFindi
 }
 
 interface Given {
-  /** Set: the hub's nats-server is one of the cluster's. */
+  /** Set: the hub's nats-server is a member of the cluster. */
   readonly member: ClusterMember | undefined;
   /** See JournalOptions. */
   readonly bringLog: JournalOptions["bringLog"];

@@ -1,4 +1,4 @@
-/** Pipelines and dead letters for the hub interface. */
+/** Pipelines and dead letters for the hub API. */
 
 import { createHash } from "node:crypto";
 import { hostname } from "node:os";
@@ -76,7 +76,7 @@ export class PipelineApi implements PipelineAdmin, DeadLetterBox {
       text === undefined && id !== undefined ? await this.#options.pipelines.control.get(id) : undefined;
     const files: readonly PipelineFile[] = known?.files ?? [{ path: id ?? "pipeline", text: text ?? "" }];
     const isManaged = known?.origin !== "files";
-    // Test runs open no connections and show everything, so they get no secrets.
+    // Test runs get no secrets: they open no connections and show everything.
     const variables = await this.#options.pipelines.shownVariables();
     return {
       simulations: await simulateApart({ files, samples: events, withSteps: true, variables, isManaged }),
@@ -141,7 +141,7 @@ export class PipelineApi implements PipelineAdmin, DeadLetterBox {
     await channel.send([{ event: new Event(event, clock.now()), offset: 0 }]);
   }
 
-  /** Replays a batch as a new source: that of the original counts as processed. */
+  /** Replays a batch as a new source: the original's source counts as processed. */
   async #replayBatch(sequence: number, data: Uint8Array): Promise<void> {
     const batch = decodeBatch(sequence, data);
     const { source } = batch.block ?? {};
@@ -208,7 +208,7 @@ function letterJson({
   };
 }
 
-/** Returns the event, or undefined if the letter holds something else or was truncated. */
+/** Returns the event, or undefined if the letter contains something else or was truncated. */
 function eventOf(data: Uint8Array): JsonObject | undefined {
   if (data[0] !== 0x7b) return undefined;
   try {

@@ -22,7 +22,7 @@ import type { Logger } from "#proto/kit/log.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import type { Position } from "#proto/position.ts";
 
-/** Polling interval of a reader of dead letters that has read everything, ms. */
+/** Polling interval of a dead letter reader that has read everything, ms. */
 const DEAD_LETTER_POLL_MS = 1_000;
 const DEAD_LETTERS_AT_ONCE = 100;
 
@@ -44,7 +44,7 @@ export interface PipelinesOptions
   readonly clock: Clock;
   /** Returns a token of a connection that an administrator created. */
   readonly bearer: (connection: string, host: string, rejected?: string) => Promise<string>;
-  /** Returns true where an Authorization header allows its sender to ingest into every index. */
+  /** Returns true if an Authorization header allows its sender to ingest into every index. */
   readonly mayIngest: (authorization: string, ip: string) => Promise<boolean>;
 }
 
@@ -121,7 +121,7 @@ export class Pipelines implements Component, PartitionRunner {
     this.#pipeline?.abandon();
   }
 
-  /** Returns what needs attention: inputs that can't run, outputs that can't deliver, and an invalid change. */
+  /** Returns the problems: inputs that can't run, outputs that can't deliver, and an invalid change. */
   trouble(): string {
     const { inputs = [], failures = [] } = this.#pipeline?.status() ?? {};
     const failing = inputs
@@ -145,7 +145,7 @@ export class Pipelines implements Component, PartitionRunner {
     return known.map(({ id, origin, isRunning }) => ({ id, origin, running: isRunning }));
   }
 
-  /** Starts planning the pipelines and their threads; `start` awaits that and throws its errors. */
+  /** Starts planning the pipelines and starting their threads; `start` awaits that and throws its errors. */
   prepare(): void {
     this.#prepared ??= this.#prepare();
     this.#prepared.catch(() => undefined);

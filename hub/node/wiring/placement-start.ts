@@ -29,7 +29,7 @@ import { type ClusterNode, INCOMPLETE, type StoredCopies } from "./cluster.ts";
 import { oldestDoc } from "./journal-adapters.ts";
 import { comingFolder, confirmShard, filesOf } from "./placement.ts";
 
-/** How long a hub that lacks what the log has purged waits for others that have it. */
+/** How long a hub that lacks purged messages of the log waits for hubs that have them. */
 const LOOK_MS = 120_000;
 const PAUSE_MS = 1_000;
 const FOLDER_MODE = 0o750;
@@ -49,23 +49,24 @@ export interface StartWiring {
   readonly log: Logger;
 }
 
-/** A shard that was copied aside. */
+/** A shard that was copied into a temporary folder. */
 interface Replacement {
   readonly shard: NamedShard;
   readonly files: string | undefined;
-  /** What the files cover. */
+  /** Position that the files cover. */
   readonly position: Position;
 }
 
 /**
- * Returns whether copies are placed; the shards that this hub doesn't have are left out then, before the others are opened.
- * Throws settings_invalid where this hub is to have all shards, though others have dropped theirs, and what copying throws.
+ * Returns whether copies are placed. If so, leaves out the shards that this hub doesn't have, before the others are opened.
+ * Throws settings_invalid if this hub is configured to have all shards although others have dropped theirs, and what copying
+ * throws.
  */
 export async function preparePlacement(wiring: StartWiring, signal: AbortSignal): Promise<boolean> {
   const { settings, cluster, hosts, folder } = wiring;
   const engine = join(folder, "engine");
   rmSync(comingFolder(folder), { recursive: true, force: true });
-  // A crash left them half-way: the position may be past what they lack.
+  // A crash left these incomplete: the position may be past messages that they lack.
   for (const shard of markedShards(engine, "taking")) giveUpShard(engine, shard);
   const gone = markedShards(engine, "gone");
   const stored = await cluster.storedCopies();
@@ -75,13 +76,13 @@ export async function preparePlacement(wiring: StartWiring, signal: AbortSignal)
       "the hubs of this cluster have only some of its shards each: set cluster.copies to replicas on this one, too",
     );
   for (const { uuid, shard } of gone) hosts.leaveOut(uuid, shard);
-  // Where the table was lost, this hub's part of the shards is all it has; a new table is made of what hubs have.
+  // If the table was lost, this hub keeps the shards that it has; a new table is made from the shards that hubs have.
   if (stored === null) return gone.length > 0;
   const isBehind = await replaceStale(wiring, stored, signal);
   for (const named of allShards(wiring)) {
     const { uuid, shard } = named;
     if (existsSync(join(engine, uuid, String(shard)))) continue;
-    // What is neither placed nor anywhere is new: its messages are in the log that this hub reads.
+    // A shard that is neither in the table nor on another hub is new: its messages are in the log that this hub reads.
     const isPlaced = stored.table.copies[uuid]?.[shard] !== undefined;
     if (!isPlaced && !isBehind && !isElsewhere(stored, named)) continue;
     markShard(engine, named, "gone");
@@ -91,9 +92,9 @@ export async function preparePlacement(wiring: StartWiring, signal: AbortSignal)
 }
 
 /**
- * Replaces shards that lack what the log has purged: each is copied aside first, and takes the place of the old one then. Those
- * that the table gives to others alone, who confirm that they have them, are given up instead. What no other hub has stays,
- * marked as incomplete. Returns whether the log has purged messages that this hub hasn't read.
+ * Replaces shards that lack messages which the log has purged: copies each into a temporary folder, then replaces the old
+ * one with it. Gives up shards that the table assigns only to other hubs, if those confirm that they have them. Keeps shards
+ * that no other hub has, marked as incomplete. Returns whether the log has purged messages that this hub hasn't read.
  */
 async function replaceStale(
   wiring: StartWiring,
@@ -135,7 +136,7 @@ async function replaceStale(
   return isPurged;
 }
 
-/** Returns whether the table gives a shard to other hubs alone, and each of them confirms that it has it. */
+/** Returns whether the table assigns a shard only to other hubs, and each of them confirms that it has it. */
 async function isSurplus(
   { journal, cluster }: StartWiring,
   { table, hubs }: StoredCopies,
@@ -154,7 +155,7 @@ async function isSurplus(
   return true;
 }
 
-/** Copies shards from hubs that have them, each hub's in one go. Throws what copying throws. */
+/** Copies shards from hubs that have them, all shards of a hub at once. Throws what copying throws. */
 async function copyAside(
   { journal, folder, log }: StartWiring,
   { hubs }: StoredCopies,
@@ -174,7 +175,7 @@ async function copyAside(
   return copies;
 }
 
-/** Waits for the hubs that have these shards: all may be starting. Throws unavailable where the log is all that others have. */
+/** Waits for the hubs that have these shards: all may be starting. Throws unavailable if there is no table of copies any more. */
 async function untilFound(
   { cluster }: StartWiring,
   shards: readonly NamedShard[],

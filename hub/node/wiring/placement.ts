@@ -1,4 +1,4 @@
-/** Lets this hub follow the table of copies while it runs; placement-start.ts does so at its start. */
+/** Makes this hub follow the table of copies while it runs; placement-start.ts does so at its start. */
 
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -19,14 +19,14 @@ import type { Position } from "#proto/position.ts";
 import { DOC_STREAM } from "#proto/subjects.ts";
 import type { ClusterNode } from "./cluster.ts";
 
-/** Time for a shard that was copied to reach the end of the log. */
+/** Time for a copied shard to reach the end of the log. */
 const REACH_MS = 120_000;
-/** Time for this hub to reach the end of the log before it publishes what it has; then it begins again. */
+/** Time for this hub to reach the end of the log before it publishes its shards; after that it tries again. */
 const CATCH_UP_MS = 30_000;
 /** Times for another hub to reach this one's position, and to confirm that it has a shard. */
 const CONFIRM_REACH_MS = 2_000;
 const CONFIRM_MS = 10_000;
-/** Folder of a shard on its way, below path.data. */
+/** Folder of a shard in transit, below path.data. */
 const COMING = "engine-shard";
 
 export interface PlacementWiring {
@@ -40,23 +40,26 @@ export interface PlacementWiring {
   readonly log: Logger;
 }
 
-/** Returns the folder of shards that are on their way from other hubs. */
+/** Returns the folder of shards in transit from other hubs. */
 export function comingFolder(folder: string): string {
   return join(folder, COMING);
 }
 
-/** Returns the folder of the files of a shard below that of a copy; undefined where nothing of it was committed. */
+/** Returns the folder of a shard's files below that of a copy; undefined if nothing of the shard was committed. */
 export function filesOf(copy: string, { uuid, shard }: NamedShard): string | undefined {
   const files = join(copy, uuid, String(shard));
   return existsSync(files) ? files : undefined;
 }
 
-/** Makes what follows the table of copies; it is not started. `logEnd` returns the position of the last message of DOC. */
+/**
+ * Makes the part that follows the table of copies, without starting it. `logEnd` returns the position of the last message of
+ * DOC.
+ */
 export function makePlacer(wiring: PlacementWiring, logEnd: () => Promise<Position>): CopyPlacer {
   const { settings, hosts, catalog, cluster, journal, log } = wiring;
   const { node } = cluster.identity;
   const caller = new HubCaller({ transport: journal.core, node });
-  // The end of the log when this hub joined: under load the present one would always be ahead.
+  // The end of the log when this hub joined: under load the current end would always be ahead.
   let joined: { readonly session: string; readonly end: Position } | undefined;
   const catchUp = async (signal: AbortSignal): Promise<void> => {
     const { session } = cluster.membership;
@@ -77,7 +80,7 @@ export function makePlacer(wiring: PlacementWiring, logEnd: () => Promise<Positi
     indices: () => catalog.all().map(({ uuid, settings: index }) => ({ uuid, shards: index.numberOfShards })),
     replicas: (uuid) => {
       const index = catalog.byUuid(uuid)?.settings;
-      // The number of an index that expands follows the hubs, this one too, but later than it joins.
+      // An index that expands gets its replicas for this hub only after this hub has joined, so its maximum counts.
       return (index && expansionOf(index)?.most) ?? index?.numberOfReplicas ?? Number.POSITIVE_INFINITY;
     },
     membership: cluster.membership,
@@ -90,7 +93,7 @@ export function makePlacer(wiring: PlacementWiring, logEnd: () => Promise<Positi
   });
 }
 
-/** Returns whether another hub answers that it has a whole copy of a shard, with everything up to `position` on disk. */
+/** Returns whether another hub confirms that it has a whole copy of a shard, with everything up to `position` on disk. */
 export async function confirmShard(
   caller: HubCaller,
   { id, threads }: { readonly id: string; readonly threads: number },
@@ -105,12 +108,15 @@ export async function confirmShard(
     const options = { timeoutMs: CONFIRM_MS, signal };
     return (await thread.call("holdsShard", { uuid, shard, position }, options)).value === true;
   } catch {
-    // Whatever the reason: what isn't confirmed is kept, and asked for again.
+    // Whatever the reason: an unconfirmed shard is kept, and the call is repeated later.
     return false;
   }
 }
 
-/** Copies a shard from the first hub that lets it, opens it and lets it catch up. Throws what the last one led to. */
+/**
+ * Copies a shard from the first hub that allows it, opens it and waits until it has caught up. Throws the error of the last
+ * hub.
+ */
 async function takeShard(
   wiring: PlacementWiring,
   shard: NamedShard,

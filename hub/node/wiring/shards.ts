@@ -36,7 +36,7 @@ export interface RetentionWiring {
   readonly metrics: Metrics;
 }
 
-/** Makes the catalog of `indices`; it is not started. */
+/** Makes the catalog of `indices` without starting it. */
 export function makeCatalog({
   indices,
   log,
@@ -56,7 +56,7 @@ export function makeCatalog({
 }
 
 /**
- * Makes the threads that host the shards below `folder` (path.data); they are not started. Throws unavailable where the
+ * Makes the threads that host the shards below `folder` (path.data) without starting them. Throws unavailable if the
  * engine's kernel is missing.
  */
 export function makeHosts({
@@ -109,10 +109,7 @@ export function retentionRules(
   });
 }
 
-/**
- * Returns the rule of a setting that holds an age, a size or both, for the indices of `pattern`. Throws
- * settings_invalid.
- */
+/** Returns the rule of a setting with an age, a size or both, for the indices of `pattern`. Throws settings_invalid. */
 function ownRule(settings: HubSettings, key: "auth.audit.keep" | "monitoring.keep", pattern: string): string {
   const keep = settings[key];
   const rule = `${pattern} ${keep}`;
@@ -140,7 +137,7 @@ export function wireRetention(
   });
 }
 
-/** Returns the component that carries lifecycle policies out. */
+/** Returns the component that carries out lifecycle policies. */
 export function wireLifecycles(
   { catalog, shards, log, metrics }: RetentionWiring,
   mayAct: () => boolean,
@@ -168,7 +165,7 @@ function retainedIndex(
   stats: readonly HostedShardStats[],
   ingestedMs: number | undefined,
 ): RetainedIndex {
-  // Documents put over HTTP have no arrival time; it is no later than the last write to their shard.
+  // Documents written over HTTP have no arrival time; they arrived no later than the last write to their shard.
   const writtenMs = Math.max(settings.creationDate, ...stats.map((shard) => shard.writtenMs));
   return {
     name,

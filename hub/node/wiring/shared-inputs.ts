@@ -1,4 +1,4 @@
-/** Lets inputs of shared sources take turns among the hubs: a lease for each, and what it remembers in a bucket. */
+/** Makes sure that only one hub at a time runs an input of a shared source: a lease for each input, and its state in a bucket. */
 
 import { MEMBER_LEASE_MS } from "#hub/cluster/membership/member-record.ts";
 import { acquireLease } from "#hub/journal/buckets/lease.ts";
@@ -20,7 +20,7 @@ export async function openSharedInputs({
 }: {
   readonly journal: Journal;
   readonly cluster: ClusterNode;
-  /** What an earlier version remembered on this machine. */
+  /** State that an earlier version stored on this machine. */
   readonly local: InputStates;
   readonly log: Logger;
 }): Promise<SharedInputs> {

@@ -49,7 +49,7 @@ export async function withState<T>(
   return withConnection(settings, log, async (connection) => use(await openBucket(connection, name, log)));
 }
 
-/** Returns an external NATS, the running hub's, or one that lives as long as `lifecycle`. */
+/** Returns an external NATS, the running hub's, or one that runs as long as `lifecycle`. */
 async function reachNats(settings: HubSettings, log: Logger, lifecycle: Lifecycle): Promise<NatsTarget> {
   const servers = settings["nats.servers"];
   const token = settings["nats.token"];
@@ -72,7 +72,7 @@ async function reachNats(settings: HubSettings, log: Logger, lifecycle: Lifecycl
   return ownTarget(server, undefined);
 }
 
-/** Locks the folder as a hub does, so that none starts meanwhile; undefined if one is running. */
+/** Locks the folder as a hub does, so that no hub starts meanwhile; undefined if one is running. */
 function lockUnlessRunning(folder: string): FolderLock | undefined {
   try {
     return FolderLock.acquire(folder, "hub");
@@ -82,7 +82,7 @@ function lockUnlessRunning(folder: string): FolderLock | undefined {
   }
 }
 
-/** Returns where the nats-server of the hub on `folder` listens, from its ports file. */
+/** Returns the address of the nats-server of the hub on `folder`, from its ports file. */
 function runningServer(folder: string): { readonly url: string; readonly token: string } {
   const nats = join(folder, "nats");
   try {
