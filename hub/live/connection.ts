@@ -15,7 +15,7 @@ import { ViewerSocket, type ViewerSocketOptions } from "./viewer-socket.ts";
 export interface ConnectionOptions extends ViewerSocketOptions {
   readonly session: string;
   readonly tail: LiveTail;
-  /** Undefined: calls aren't offered. */
+  /** Undefined: calls aren't supported. */
   readonly run: RunCall | undefined;
   /** Of the hub's tails. */
   readonly shares: FairShares;
@@ -55,13 +55,13 @@ export class Connection {
     this.#sendMessage({ t: "welcome", v: 1, session, limits, serverTime: Date.now(), calls });
   }
 
-  /** Announces the end of the hub and closes. */
+  /** Announces the hub's stop and closes. */
   sayBye(reason: string, retryAfterMs: number): void {
     this.#sendMessage({ t: "bye", reason, retryAfterMs });
     this.socket.end(CLOSE.goingAway, reason);
   }
 
-  /** Ends all tails and calls; the socket itself is left alone. */
+  /** Ends all tails and calls; doesn't touch the socket itself. */
   release(): void {
     this.#calls.release();
     for (const sub of this.#subscriptions.keys()) this.#close(sub);
@@ -142,7 +142,7 @@ export class Connection {
     }
   }
 
-  /** Throws overloaded, and what the filter's text makes wrong. */
+  /** Throws overloaded, and `parsing` for an invalid filter. */
   #subscribe(open: TailOpen): Subscription {
     const { viewer } = this.socket;
     this.#shares.take(viewer.id);

@@ -30,24 +30,24 @@ export interface LiveServerOptions {
   readonly authenticate: (request: IncomingMessage) => Promise<Viewer | undefined>;
   /** Calls the listener when viewers may have lost rights. Returns a function that unsubscribes. */
   readonly onRightsChange?: (listener: () => void) => () => void;
-  /** Returns what runs a viewer's requests of the HTTP interface; absent: there are live lines only. */
+  /** Returns the function that runs a viewer's requests of the HTTP API; absent: only live lines are supported. */
   readonly runFor?: (upgrade: IncomingMessage) => RunCall;
-  /** Absent: no tails of LogQL are offered. */
+  /** Absent: LogQL tails aren't supported. */
   readonly compileLogTail?: CompileLogTail;
   /** See LogTailOptions. */
   readonly settle?: () => Promise<void>;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly limits?: Partial<LiveLimits>;
-  /** Id of the viewer that stands for all, where nobody signs in. */
+  /** Id of the viewer that represents all viewers without authentication. */
   readonly everybody?: string;
 }
 
-/** Interval of the checks whether viewers are still signed in: a session may end by its age alone. */
+/** Interval of the checks whether viewers are still signed in: a session may end just by its age. */
 const SIGN_IN_CHECK_MS = 60_000;
 /** Delay after which viewers reconnect to a hub that restarts. */
 const RETRY_AFTER_MS = 2_000;
-/** Time that a viewer gets at a stop to answer the close frame. */
+/** Time for a viewer to answer the close frame at a stop. */
 const CLOSE_DEADLINE_MS = 1_000;
 
 const REASONS: Readonly<Record<number, string>> = {
@@ -122,13 +122,13 @@ export class LiveServer implements Component {
     return this.tail.listening || this.#logTails.size > 0;
   }
 
-  /** Takes events in their order. Their bytes may change when it returns. */
+  /** Takes events in order. Their bytes may change after it returns. */
   offer(events: readonly LiveEvent[]): void {
     this.tail.offer(events);
     this.#logTails.offer(events);
   }
 
-  /** Marks in every tail that rows are missing, an unknown number of them. */
+  /** Marks in every tail that an unknown number of rows is missing. */
   missed(why: GapReason): void {
     this.tail.missed(why);
     this.#logTails.missed();
@@ -156,7 +156,7 @@ export class LiveServer implements Component {
     clearTimeout(deadline);
   }
 
-  /** Answers an HTTP upgrade at LIVE_PATH. Never throws; what isn't allowed gets a plain 400, 401, 403, 429 or 503. */
+  /** Answers an HTTP upgrade at LIVE_PATH. Never throws; a refused upgrade gets a plain 400, 401, 403, 429 or 503. */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.#answer(request, socket, head, () => (options) => {
       const run = this.#runFor?.(request);
@@ -238,7 +238,7 @@ export class LiveServer implements Component {
   }
 
   #connect(socket: WebSocket, viewer: Viewer, connect: Plan): void {
-    // A browser can't read the answer to a refused upgrade, a close code it can.
+    // A browser can read a close code, but not the answer to a refused upgrade.
     const others = [...this.#connections].filter((each) => each.socket.viewer.id === viewer.id).length;
     if (others >= this.#limits.socketsPerViewer) {
       this.#metrics.refused.inc({ reason: "too_many_sockets" });
@@ -258,7 +258,7 @@ export class LiveServer implements Component {
     });
   }
 
-  /** Returns the connection of a socket; one that came at the same time as others beyond the limit is closed. */
+  /** Returns the connection of a socket; closes a socket that exceeds the limit because several arrived at the same time. */
   #opened(socket: WebSocket, viewer: Viewer, connect: Plan): Connection | LogTail | undefined {
     const [limits, metrics, log] = [this.#limits, this.#metrics, this.#log];
     try {
@@ -283,7 +283,7 @@ export class LiveServer implements Component {
     for (const { socket } of this.#connections) socket.beat();
   }
 
-  /** One check of all at a time; one that is due meanwhile follows it. */
+  /** Runs one check of all viewers at a time; a check that is due meanwhile runs after it. */
   async #checkSignIns(): Promise<void> {
     this.#checksAgain = true;
     if (this.#checking) return;
@@ -311,7 +311,7 @@ function printable(origin: string): string {
   return origin.slice(0, 100).replaceAll(/[^\x20-\x7e]/g, "?");
 }
 
-/** Returns the origin of an address with its default port left out; undefined where it has none. */
+/** Returns the origin of an address without a default port; undefined if it has none. */
 export function normaliseOrigin(address: string): string | undefined {
   try {
     const { origin } = new URL(address);

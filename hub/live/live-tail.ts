@@ -1,6 +1,6 @@
 /**
- * Fans processed events out to the open tails of viewers. It must never block the pipeline: rows that a viewer can't
- * receive are dropped and counted.
+ * Sends processed events to the open tails of viewers. It must never block the pipeline: rows that a viewer can't receive
+ * are dropped and counted.
  */
 
 import { randomBytes } from "node:crypto";
@@ -16,13 +16,13 @@ import { Subscription, type TailSink } from "./subscription.ts";
 
 export type { LiveEvent } from "./filter/event-document.ts";
 
-/** Time that events are kept after the last viewer has left, for one that reconnects. */
+/** Time that events are kept after the last viewer has left, for viewers that reconnect. */
 const LINGER_MS = 30_000;
 const STATS_INTERVAL_MS = 1_000;
-/** Tails that are due within so long are served together. */
+/** Tails that are due within this time are served together. */
 const MIN_FLUSH_MS = 5;
 
-/** Tails with the same filter, which is evaluated once for all of them. */
+/** Tails that share one filter, which is evaluated once for all of them. */
 interface FilterGroup {
   readonly key: string;
   readonly filter: Filter;
@@ -32,9 +32,9 @@ interface FilterGroup {
 /** The client of a tail. */
 export interface TailClient {
   readonly sink: TailSink;
-  /** True where documents of this index may be shown. */
+  /** Returns true if documents of this index may be shown. */
   readonly mayRead: (index: string) => boolean;
-  /** Gets the tail's first cursor before its first row is sent. */
+  /** Receives the tail's first cursor before its first row is sent. */
   readonly onOpened: (cursor: Cursor) => void;
 }
 
@@ -47,9 +47,9 @@ export class LiveTail {
   readonly #groups = new Map<string, FilterGroup>();
   readonly #index = new FilterIndex<FilterGroup>();
   readonly #groupOf = new Map<Subscription, FilterGroup>();
-  /** Tails with rows to send and when they are due, monotonic ms; the first is due first. */
+  /** Tails with rows to send and their due times, monotonic ms; in the order of those times. */
   readonly #pending = new Map<Subscription, number>();
-  /** Those that have a whole batch. */
+  /** Tails that have a whole batch. */
   readonly #full = new Set<Subscription>();
   #flushTimer: NodeJS.Timeout | undefined;
   #statsTimer: NodeJS.Timeout | undefined;
@@ -70,7 +70,7 @@ export class LiveTail {
     return this.#groupOf.size;
   }
 
-  /** Takes events in their order. Their bytes may change when it returns. */
+  /** Takes events in order. Their bytes may change after it returns. */
   offer(events: readonly LiveEvent[]): void {
     if (!this.#listening) return;
     const nowMs = performance.now();
@@ -79,12 +79,12 @@ export class LiveTail {
     this.#full.clear();
   }
 
-  /** Marks in every tail that rows are missing, an unknown number of them. */
+  /** Marks in every tail that an unknown number of rows is missing. */
   missed(why: GapReason): void {
     for (const subscription of this.#groupOf.keys()) subscription.markMissing(why);
   }
 
-  /** Opens a tail. Throws `parsing` for a filter that isn't right. */
+  /** Opens a tail. Throws `parsing` for an invalid filter. */
   open(open: TailOpen, { sink, mayRead, onOpened }: TailClient): Subscription {
     const group = this.#groupFor(open);
     const subscription: Subscription = new Subscription({
@@ -143,7 +143,7 @@ export class LiveTail {
     });
   }
 
-  /** Returns a match as all its viewers share it. */
+  /** Returns the row of a match, which all its viewers share. */
   #render(document: EventDocument, sequence: number, offeredMs: number): PendingRow {
     return { row: renderRow(document, this.#limits.messageSize), extra: NO_FIELDS, sequence, offeredMs };
   }
@@ -164,7 +164,7 @@ export class LiveTail {
   #stopListening(): void {
     clearTimeout(this.#lingerTimer);
     this.#listening = false;
-    // What passes now isn't seen: a cursor of before must not look complete.
+    // Events that pass from now on aren't seen: an earlier cursor must not look complete.
     this.#recent.clear();
   }
 
@@ -207,7 +207,7 @@ export class LiveTail {
       }
       this.#pending.delete(subscription);
       subscription.flush(true);
-      // What a full socket has left is tried again.
+      // Rows that a full socket didn't take are sent again later.
       if (subscription.isPending) this.#pending.set(subscription, nowMs + this.#limits.batchDelayMs);
     }
   }

@@ -1,6 +1,6 @@
 /**
  * Tails of Grafana's Loki data source: one WebSocket, one query, lines as they pass the pipeline. Selectors are evaluated
- * while events pass, stages afterwards. Lines beyond the limits are left out and named in `dropped_entries`.
+ * while events pass, stages afterwards. Lines beyond the limits are dropped and named in `dropped_entries`.
  */
 
 import { hash } from "node:crypto";
@@ -12,7 +12,7 @@ import { EventDocument, type LiveEvent } from "./filter/event-document.ts";
 import type { RunCall } from "./run-call.ts";
 import { ViewerSocket, type ViewerSocketOptions } from "./viewer-socket.ts";
 
-/** A document that passes. */
+/** A passing document. */
 export interface PassingDocument {
   readonly index: string;
   readonly source: JsonObject;
@@ -26,25 +26,25 @@ export interface LabelledLine {
 
 /** A query of lines. */
 export interface LogTailQuery {
-  /** Lower-case letters in the JSON of each match; "": none are known. */
+  /** Lower-case letters that the JSON of each match contains; "": none are known. */
   readonly literal: string;
-  /** Returns whether the selector means a document. Throws request_invalid. */
+  /** Returns whether the selector matches a document. Throws request_invalid. */
   selects(document: PassingDocument): boolean;
-  /** Returns what the stages make of it, or undefined where they drop it. Throws request_invalid, cancelled. */
+  /** Returns the line after the stages, or undefined if they drop it. Throws request_invalid, cancelled. */
   line(document: PassingDocument): Promise<LabelledLine | undefined>;
   /** Labels of the stream before the stages. */
   labels(document: PassingDocument): Readonly<Record<string, string>>;
 }
 
-/** Compiles a query, whose work the signal ends. Throws request_invalid. */
+/** Compiles a query; `signal` ends its work. Throws request_invalid. */
 export type CompileLogTail = (query: string, signal: AbortSignal) => LogTailQuery;
 
-/** What a client asks for. */
+/** The parameters of a client's request. */
 export interface LogTailRequest {
   readonly query: string;
-  /** Of the older lines that are sent first, as it was given; undefined: an hour ago. */
+  /** Start of the older lines that are sent first, as given; undefined: an hour ago. */
   readonly start: string | undefined;
-  /** Most older lines. */
+  /** Maximum number of older lines. */
   readonly limit: number;
   /** How long lines wait for earlier ones, ms. */
   readonly delayMs: number;
@@ -55,21 +55,21 @@ export interface LogTailOptions extends ViewerSocketOptions {
   readonly query: LogTailQuery;
   /** Ends the work of the query. */
   readonly ended: AbortController;
-  /** Runs the query for older lines; undefined: there are none. */
+  /** Runs the query for older lines; undefined: no older lines are sent. */
   readonly run: RunCall | undefined;
-  /** Resolves when searches find every event that passed before the call, as far as that is done in time. */
+  /** Resolves when searches find every event that passed before the call, or when that takes too long. */
   readonly settle: () => Promise<void>;
   /** Of the hub's tails. */
   readonly shares: FairShares;
-  /** Where the tail is while it is open. */
+  /** The set that contains the tail while it is open. */
   readonly tails: LogTails;
 }
 
-/** Longest delay that may be asked for, s, as in Loki. */
+/** Longest delay that may be requested, s, as in Loki. */
 const MAX_DELAY_S = 5;
-/** Lines left out that one frame names. */
+/** Maximum dropped lines that one frame names. */
 const MAX_DROPPED = 100;
-/** Older lines: usual and most, as of any query. */
+/** Number of older lines: default and maximum, as for any query. */
 const USUAL_LIMIT = 100;
 const MAX_LIMIT = 5_000;
 
@@ -105,7 +105,7 @@ export class LogTail {
   #waiting: WaitingLine[] = [];
   #waitingBytes = 0;
   #dropped: object[] = [];
-  /** Older lines that were sent, by the digest of stream, time and text: how often each may come again as a passing one. */
+  /** Sent older lines, by the digest of stream, time and text: how often each may still arrive as a passing line. */
   readonly #older = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #isSending = true;
@@ -123,7 +123,10 @@ export class LogTail {
     options.tails.add(this);
   }
 
-  /** Sends the older lines, with those that have just passed, then those that came meanwhile, then each as it comes. */
+  /**
+   * Sends the older lines, including those that have just passed, then the lines that arrived meanwhile, then each line as
+   * it arrives.
+   */
   async start(): Promise<void> {
     try {
       await this.#sendOlder();
@@ -134,7 +137,7 @@ export class LogTail {
     }
   }
 
-  /** Takes an event that passes; its bytes may change afterwards. Never throws: what it can't show is missing. */
+  /** Takes a passing event; its bytes may change afterwards. Never throws: leaves out an event that it can't show. */
   accept(document: EventDocument): void {
     try {
       this.#accept(document);
@@ -174,12 +177,12 @@ export class LogTail {
     this.#addDropped({}, Date.now());
   }
 
-  /** Announces the end of the hub and closes. */
+  /** Announces the hub's stop and closes. */
   sayBye(reason: string): void {
     this.socket.end(CLOSE.goingAway, reason);
   }
 
-  /** Ends the tail; a second time does nothing. */
+  /** Ends the tail; a second call does nothing. */
   release(): void {
     if (this.#ended.signal.aborted) return;
     this.#ended.abort();
@@ -205,7 +208,7 @@ export class LogTail {
     }, request.delayMs + limits.batchDelayMs);
   }
 
-  /** Sends what waits, in the order of time, as far as the socket takes it. */
+  /** Sends waiting lines in the order of time, as far as the socket takes them. */
   async #send(): Promise<void> {
     const { limits, metrics } = this.#options;
     while (this.#waiting.length + this.#dropped.length > 0 && this.socket.isReady()) {
@@ -227,7 +230,7 @@ export class LogTail {
     }
   }
 
-  /** A line that the stages refuse, as it is too long for their expressions, is left out. */
+  /** Leaves out a line that the stages refuse because it is too long for their expressions. */
   async #lineOf(line: WaitingLine): Promise<LabelledLine | undefined> {
     try {
       return await this.#query.line(line);
@@ -237,7 +240,7 @@ export class LogTail {
     }
   }
 
-  /** An event whose values are too long for the expressions of the selector is left out: the pipeline must go on. */
+  /** Leaves out an event whose values are too long for the expressions of the selector: the pipeline must continue. */
   #selects(line: WaitingLine): boolean {
     try {
       return this.#query.selects(line);
@@ -247,7 +250,7 @@ export class LogTail {
     }
   }
 
-  /** Leaves out what can't be shown; what no query refuses like that is a fault of the hub, and logged. */
+  /** Leaves out a line that can't be shown. An error other than a query's refusal is a fault of the hub, and is logged. */
   #lose(labels: object, timestampMs: number, error: unknown): void {
     this.#options.metrics.rowsSkipped.inc({ reason: "failed" });
     if (!(error instanceof AppError)) this.#options.log.warn({ err: error }, "a tail left a line out");
@@ -268,7 +271,7 @@ export class LogTail {
     if (run === undefined || request.limit === 0) return;
     const params = new URLSearchParams({ query: request.query, limit: String(request.limit) });
     if (request.start !== undefined) params.set("start", request.start);
-    // This tail has what passes from now on; what passed before may not be found yet.
+    // This tail gets events that pass from now on; searches may not find earlier ones yet.
     await this.#options.settle();
     const path = `/es/loki/api/v1/query_range?${params.toString()}`;
     const { status, body } = await run({ method: "GET", path }, this.#ended.signal);
@@ -354,7 +357,7 @@ export class LogTails {
     this.#tails.delete(tail);
   }
 
-  /** Takes events in their order. Their bytes may change when it returns. */
+  /** Takes events in order. Their bytes may change after it returns. */
   offer(events: readonly LiveEvent[]): void {
     if (this.#tails.size === 0) return;
     for (const event of events) {

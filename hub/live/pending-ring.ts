@@ -3,10 +3,10 @@
 import type { GapReason } from "#proto/live.ts";
 import type { RenderedRow } from "./rendered-row.ts";
 
-/** A row that waits. Shared by all viewers who asked for no further fields. */
+/** A waiting row. Shared by all viewers that requested no further fields. */
 export interface PendingRow {
   readonly row: RenderedRow;
-  /** The asked-for fields as JSON. */
+  /** The requested fields as JSON. */
   readonly extra: string;
   /** Number of the event at this hub. */
   readonly sequence: number;
@@ -26,7 +26,7 @@ type Entry = PendingRow | PendingGap;
 export class PendingRing {
   readonly #maxRows: number;
   readonly #maxSizeBytes: number;
-  /** Entries from #first on; the part before it is cut off now and then. */
+  /** Entries from #first on; the part before it is removed from time to time. */
   #entries: (Entry | undefined)[] = [];
   #first = 0;
   #rows = 0;
@@ -59,7 +59,7 @@ export class PendingRing {
     return undefined;
   }
 
-  /** Adds a row; returns how many were dropped for it. Their gap gives `why`. */
+  /** Adds a row; returns the number of rows dropped for it. Their gap has the reason `why`. */
   push(row: PendingRow, why: GapReason): number {
     this.#entries.push(row);
     this.#rows += 1;
@@ -83,7 +83,7 @@ export class PendingRing {
     this.#gaps += 1;
   }
 
-  /** Takes the first entry where it is a gap. */
+  /** Takes the first entry if it is a gap. */
   takeGap(): PendingGap | undefined {
     const entry = this.#entries[this.#first];
     if (entry === undefined || "row" in entry) return undefined;
@@ -92,7 +92,7 @@ export class PendingRing {
     return entry;
   }
 
-  /** Takes the first entry where it is a row. */
+  /** Takes the first entry if it is a row. */
   takeRow(): PendingRow | undefined {
     const entry = this.#entries[this.#first];
     if (entry === undefined || !("row" in entry)) return undefined;
@@ -104,7 +104,7 @@ export class PendingRing {
 
   #dropOldest(why: GapReason): void {
     let gap = this.takeGap();
-    // Gaps that have lost the rows between them become one.
+    // Gaps without rows between them become one.
     for (let next = this.takeGap(); next !== undefined; next = this.takeGap()) mergeGaps(gap!, next);
     const oldest = this.takeRow();
     if (oldest === undefined) throw new Error("a ring without rows can't drop one");

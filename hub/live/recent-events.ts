@@ -5,7 +5,7 @@ import type { LiveEvent } from "./filter/event-document.ts";
 /** About ten seconds of a busy hub. */
 const MAX_EVENTS = 20_000;
 const MAX_SIZE_BYTES = 16 * 1024 * 1024;
-/** Events lie together in blocks: thousands of small buffers a second, freed out of order, would tear the heap to pieces. */
+/** Events share blocks of memory: thousands of small buffers a second, freed out of order, would fragment the heap. */
 const BLOCK_BYTES = 1024 * 1024;
 
 export interface RecentEvent {
@@ -20,10 +20,10 @@ export class RecentEvents {
   #first = 0;
   #sizeBytes = 0;
   #sequence = 0;
-  /** What the newest events are copied to. */
+  /** The block to which the newest events are copied. */
   #block: Uint8Array | undefined;
   #blockBytes = 0;
-  /** A block whose events are all forgotten, to be filled again. */
+  /** A block for reuse: all its events are forgotten. */
   #spare: Uint8Array | undefined;
 
   /** Number of the newest event; 0: none yet. */
@@ -42,8 +42,8 @@ export class RecentEvents {
   }
 
   /**
-   * Returns the kept events after `sequence` and whether there were others between. Their bytes are to be read before the
-   * next `push`.
+   * Returns the kept events after `sequence`, and whether none is missing between. Their bytes must be read before the next
+   * `push`.
    */
   after(sequence: number): { complete: boolean; events: RecentEvent[] } {
     const kept = this.#events.length - this.#first;
@@ -55,7 +55,7 @@ export class RecentEvents {
     return { complete: sequence + 1 >= oldest, events };
   }
 
-  /** Forgets the events, and leaves a number out, as others may pass before the next `push`. */
+  /** Forgets the events and skips a number, because others may pass before the next `push`. */
   clear(): void {
     this.#sequence += 1;
     this.#events = [];
@@ -68,7 +68,7 @@ export class RecentEvents {
   #copy(source: Uint8Array): Uint8Array {
     const size = source.byteLength;
     if (size > BLOCK_BYTES) {
-      // The events of a block follow one another.
+      // The events of a block are consecutive.
       this.#block = undefined;
       return Uint8Array.from(source);
     }
@@ -93,7 +93,7 @@ export class RecentEvents {
     this.#first = 0;
   }
 
-  /** Keeps the block of the event dropped last, unless it has others. */
+  /** Keeps the block of the last dropped event for reuse, unless it has other events. */
   #keepSpare(buffer: ArrayBufferLike): void {
     if (buffer.byteLength !== BLOCK_BYTES || buffer === this.#block?.buffer) return;
     if (this.#events[this.#first]?.source.buffer !== buffer) this.#spare = new Uint8Array(buffer);

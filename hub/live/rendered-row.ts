@@ -4,17 +4,17 @@ import { isDeeper } from "#proto/kit/json.ts";
 import { type Level, levelOf, ROW_TRUNCATED } from "#proto/live.ts";
 import type { EventDocument } from "./filter/event-document.ts";
 
-/** Fields that hold the level, the most common first. */
+/** Fields of the level, the most common first. */
 const LEVEL_FIELDS = ["log.level", "level", "severity", "loglevel"];
 
 const BEYOND_LATIN1 = /[\u0100-\uffff]/;
-/** The other pieces of a row, their objects and its place in a ring. */
+/** The other pieces of a row, their objects and its entry in a ring. */
 const ROW_OVERHEAD_BYTES = 250;
 
 /** Fields that nest deeper aren't sent. */
 const MAX_FIELD_DEPTH = 100;
 
-/** The fields of a row for which none were asked, or which has none of them. */
+/** The fields of a row if none were requested, or if it has none of them. */
 export const NO_FIELDS = "null";
 
 /** A row's JSON in three pieces; the number of the source follows `head`, the fields follow `body`. */
@@ -25,11 +25,11 @@ export interface RenderedRow {
   readonly head: string;
   readonly body: string;
   readonly tail: string;
-  /** What the row takes in memory, about: texts with letters beyond Latin-1 take two bytes a character. */
+  /** Approximate memory of the row: texts with letters beyond Latin-1 use two bytes per character. */
   readonly sizeBytes: number;
 }
 
-/** Returns the row of an event, its message cut at `messageSize` characters. */
+/** Returns the row of an event, with its message truncated at `messageSize` characters. */
 export function renderRow(document: EventDocument, messageSize: number): RenderedRow {
   const { index, id, timestampMs } = document.event;
   const message = document.message;
@@ -46,7 +46,10 @@ export function renderRow(document: EventDocument, messageSize: number): Rendere
   };
 }
 
-/** Returns the asked-for fields of an event as JSON; `null` where it has none of them. Longer and deeper ones are left out. */
+/**
+ * Returns the requested fields of an event as JSON; `null` if it has none of them. Leaves out fields that are too long or
+ * too deep.
+ */
 export function renderFields(document: EventDocument, fields: readonly string[], sizeLimit: number): string {
   const found: Record<string, unknown> = {};
   let count = 0;

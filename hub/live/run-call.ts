@@ -1,8 +1,8 @@
-/** Requests of the HTTP interface that viewers send over the live socket; the hub gives the function that runs them. */
+/** Requests of the HTTP API that viewers send over the live socket; the hub provides the function that runs them. */
 
 import type { Call } from "#proto/live.ts";
 
-/** A request of the HTTP interface. */
+/** A request of the HTTP API. */
 export interface CallRequest {
   readonly method: Call["method"];
   readonly path: string;

@@ -1,6 +1,6 @@
 /**
- * A search of many indices in parts: the newest indices first, each part with twice as many as the one before, so that the
- * first hits are there soon and few requests are made. Searches whose answers can't be joined run in one piece.
+ * A search of many indices in parts: the newest indices first, each part with twice as many as the previous one, so that the
+ * first hits arrive soon and few requests are needed. Searches whose answers can't be merged run in one piece.
  */
 
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -17,7 +17,7 @@ export interface PartedSearch {
   readonly signal: AbortSignal;
 }
 
-/** Called with the answer so far, JSON text, and how many of the indices it covers. */
+/** Called with the answer so far, JSON text, and the number of indices that it covers. */
 export type OnPart = (answer: string, done: number, of: number) => void;
 
 const PARAMETERS = "ignore_unavailable=true&allow_no_indices=true";
@@ -49,7 +49,7 @@ export async function searchInParts(search: PartedSearch, onPart: OnPart): Promi
   return { status: 200, body: JSON.stringify(found) };
 }
 
-/** Returns the names of the indices that an expression means, the last by name first: names end with a day. */
+/** Returns the names of the indices of an expression, in descending order: names end with a day. */
 async function indicesOf(run: RunCall, expression: string, signal: AbortSignal): Promise<string[]> {
   const { status, body } = await run(
     { method: "GET", path: `/es/${expression}/_search_shards?${PARAMETERS}` },
@@ -95,7 +95,7 @@ interface SearchAnswer {
   readonly aggregations?: { readonly times: { readonly buckets: readonly Bucket[] } };
 }
 
-/** What is needed to join two answers. */
+/** The data needed to merge two answers. */
 interface Joining {
   readonly size: number;
   /** By sort value: 1 ascending, -1 descending. */
@@ -107,7 +107,7 @@ interface Joining {
 const DEFAULT_SIZE = 10;
 const JOINED_PARTS: ReadonlySet<string> = new Set(["size", "query", "sort", "search_after", "aggs"]);
 
-/** Returns how answers to a body are joined: rows in an order of their own, and lines by time and level; undefined for others. */
+/** Returns how answers to a body are merged: rows in their sort order, and lines by time and level; undefined for others. */
 function joiningOf(text: string): Joining | undefined {
   const body: unknown = JSON.parse(text);
   if (!isObject(body) || Object.keys(body).some((name) => !JOINED_PARTS.has(name))) return undefined;
@@ -123,7 +123,7 @@ function joiningOf(text: string): Joining | undefined {
   return levels === undefined ? undefined : { size, directions, levels };
 }
 
-/** Returns how many levels are counted; undefined for other aggregations than lines by time and level. */
+/** Returns the number of levels that are counted; undefined for aggregations other than lines by time and level. */
 function levelsOf(aggs: unknown): number | undefined {
   if (!isObject(aggs) || Object.keys(aggs).join() !== "times" || !isObject(aggs["times"])) return undefined;
   const { date_histogram: times, aggs: below } = aggs["times"];
@@ -155,7 +155,7 @@ function join(a: SearchAnswer, b: SearchAnswer, { size, directions, levels }: Jo
   };
 }
 
-/** Values that are missing come last in either direction. */
+/** Missing values come last in either direction. */
 function compareSorts(a: readonly unknown[], b: readonly unknown[], directions: readonly (1 | -1)[]): number {
   for (const [at, direction] of directions.entries()) {
     const [x, y] = [a[at] ?? null, b[at] ?? null];

@@ -1,6 +1,6 @@
 /**
  * Live tail over all hubs: a hub with viewers asks the others for the events that they process, over core NATS. Nothing is
- * sent while nobody looks. What is too much or gets lost is shown to the viewers as a gap.
+ * sent while there are no viewers. Events beyond the limit and lost events appear to the viewers as a gap.
  */
 
 import type { Clock } from "#proto/kit/clock.ts";
@@ -13,19 +13,19 @@ import type { LiveEvent } from "./filter/event-document.ts";
 const WANTED = "live.wanted";
 const EVENTS = "live.events";
 
-/** How often is looked whether there are viewers, and how often a hub with viewers says so. */
+/** Interval of the checks whether there are viewers, and interval at which a hub with viewers announces them. */
 const LOOK_MS = 200;
 const ANNOUNCE_MS = 1_000;
-/** A hub that says nothing for so long has no viewers any more, or is gone. */
+/** A hub that announces nothing for this long has no viewers any more, or is gone. */
 const FORGET_MS = 3_500;
-/** Events that are sent per second; more than that nobody reads. */
+/** Maximum bytes of events sent per second: no viewer can read more. */
 const SECOND_BYTES = 8 * 1024 * 1024;
-/** Events of one message. */
+/** Maximum bytes of events in one message. */
 const MESSAGE_BYTES = 256 * 1024;
 
-/** Core NATS, as far as tails need it. */
+/** The part of core NATS that tails need. */
 export interface TailTransport {
-  /** Throws where the data is too large or the connection is closed. */
+  /** Throws if the data is too large or the connection is closed. */
   publish(subject: string, data: Uint8Array): void;
   subscribe(subject: string, take: (message: { readonly data: Uint8Array }) => void): () => void;
 }
@@ -50,7 +50,7 @@ export interface SharedTailOptions {
 export class SharedTail implements Component {
   readonly #options: SharedTailOptions;
   readonly #leftOut: Counter;
-  /** When each other hub with viewers said so last, monotonic ms. */
+  /** Time of the last announcement of each other hub with viewers, monotonic ms. */
   readonly #wanting = new Map<string, number>();
   /** Number of the last event that each other hub sent. */
   readonly #received = new Map<string, number>();
@@ -86,18 +86,18 @@ export class SharedTail implements Component {
     this.#unsubscribe = undefined;
   }
 
-  /** True while a viewer of any hub looks. */
+  /** True while any hub has a viewer. */
   get listening(): boolean {
     return this.#options.own.listening || this.#wanting.size > 0;
   }
 
-  /** Tells the other hubs at once that this one has viewers, where it has. */
+  /** Announces at once to the other hubs that this one has viewers, if it has any. */
   announce(): void {
     this.#announcedMs = Number.NEGATIVE_INFINITY;
     this.#look();
   }
 
-  /** Shows events that this hub processes to the viewers of all. */
+  /** Sends events that this hub processes to the viewers of all hubs. */
   offer(events: readonly LiveEvent[]): void {
     const { own } = this.#options;
     if (own.listening) own.offer(events);
@@ -129,7 +129,7 @@ export class SharedTail implements Component {
       const data = encodeEvents({ node, before, events });
       for (const other of this.#wanting.keys()) transport.publish(`${EVENTS}.${other}`, data);
     } catch {
-      // A single event is larger than a message may be, or the hub stops: viewers must not hold up the pipeline.
+      // A single event exceeds the size of a message, or the hub stops: viewers must not block the pipeline.
       this.#leftOut.inc(events.length);
     }
   }
@@ -163,13 +163,13 @@ export class SharedTail implements Component {
 }
 
 /**
- * Events on their way to the viewers of another hub: `size head source*`. size: length of head in bytes, 4 bytes little
- * endian; head: JSON {v: 1, node, before, events: [[index, id, timestampMs, size of its source], …]}.
+ * Events sent to the viewers of another hub: `size head source*`. size: length of head in bytes, 4 bytes little endian;
+ * head: JSON {v: 1, node, before, events: [[index, id, timestampMs, size of its source], …]}.
  */
 interface SharedEvents {
   /** Id of the hub that processed them. */
   readonly node: string;
-  /** Events that it had sent or left out before these. */
+  /** Number of events that it had sent or left out before these. */
   readonly before: number;
   readonly events: readonly LiveEvent[];
 }

@@ -1,4 +1,4 @@
-/** One viewer's tail: matches wait in a bounded ring until credit and socket take them. */
+/** One viewer's tail: matches wait in a bounded ring until there is credit and the socket can take them. */
 
 import type { GapReason, LiveLimits, TailOpen } from "#proto/live.ts";
 import type { EventDocument } from "./filter/event-document.ts";
@@ -8,7 +8,7 @@ import { renderFields } from "./rendered-row.ts";
 
 /** The viewer's end. */
 export interface TailSink {
-  /** False while too much waits in the socket. */
+  /** False while too much data waits in the socket. */
   isReady(): boolean;
   /** Sends one frame. */
   send(frame: string): void;
@@ -17,13 +17,13 @@ export interface TailSink {
 export interface SubscriptionOptions {
   readonly open: TailOpen;
   readonly sink: TailSink;
-  /** True where documents of this index may be shown. */
+  /** Returns true if documents of this index may be shown. */
   readonly mayRead: (index: string) => boolean;
   readonly limits: LiveLimits;
   readonly metrics: LiveMetrics;
-  /** Returns the cursor of an event's number. */
+  /** Returns the cursor for an event's number. */
   readonly cursorOf: (sequence: number) => string;
-  /** Called when something waits that may be sent. */
+  /** Called when rows or gaps wait that may be sent. */
   readonly onPending: () => void;
 }
 
@@ -61,17 +61,17 @@ export class Subscription {
     this.#credit = Math.min(open.credit, limits.creditRows);
   }
 
-  /** True while the tail has something that may go out now. */
+  /** True while the tail has rows or gaps that may be sent now. */
   get isPending(): boolean {
     return !this.#paused && !this.#ring.isEmpty && (this.#credit > 0 || this.#ring.rows === 0);
   }
 
-  /** True where a batch is full and needs no further waiting. */
+  /** True if a batch is full and needs no further waiting. */
   get isBatchFull(): boolean {
     return this.#ring.rows >= this.#limits.batchRows || this.#ring.sizeBytes >= this.#limits.batchSizeBytes;
   }
 
-  /** Takes a match of the event that passes now. */
+  /** Takes the match of a passing event. */
   accept(document: EventDocument, match: PendingRow): void {
     if (!this.#mayRead(document.event.index)) return;
     if (this.#isWithinRate(match.offeredMs)) {
@@ -84,7 +84,7 @@ export class Subscription {
     this.#skip({ n: 1, fromTs: timestampMs, toTs: timestampMs, why: "rate_cap" });
   }
 
-  /** Takes a match of the past, whatever the rate. */
+  /** Takes the match of a past event, without a limit of the rate. */
   replay(document: EventDocument, match: PendingRow): void {
     if (this.#mayRead(document.event.index)) this.#enqueue(document, match);
   }
@@ -102,7 +102,7 @@ export class Subscription {
     return { ...match, extra: renderFields(document, this.#fields, this.#limits.messageSize) };
   }
 
-  /** Marks that rows are missing here, an unknown number of them. */
+  /** Marks that an unknown number of rows is missing here. */
   markMissing(why: GapReason): void {
     this.#skip({ n: 0, fromTs: 0, toTs: 0, why });
   }
@@ -121,7 +121,7 @@ export class Subscription {
     if (this.isPending) this.#onPending();
   }
 
-  /** Sends what credit and socket take; `last` false leaves what doesn't fill a batch. */
+  /** Sends as much as credit and socket allow; `last` false keeps rows that don't fill a batch. */
   flush(last: boolean): void {
     while (this.isPending && (last || this.isBatchFull) && this.#sink.isReady()) {
       const gap = this.#ring.takeGap();

@@ -1,6 +1,6 @@
 /**
- * A viewer's requests over the live socket: calls of the HTTP interface, searches in parts, and watched answers. All run
- * with the rights that the viewer's own requests have.
+ * A viewer's requests over the live socket: calls of the HTTP API, searches in parts, and watched answers. All run with the
+ * rights of the viewer's own requests.
  */
 
 import { toAppError } from "#proto/kit/errors.ts";
@@ -17,20 +17,20 @@ import type { CallAnswer, RunCall } from "./run-call.ts";
 import { searchInParts } from "./search-parts.ts";
 
 export interface ViewerCallsOptions {
-  /** Undefined: calls aren't offered. */
+  /** Undefined: calls aren't supported. */
   readonly run: RunCall | undefined;
   readonly limits: LiveLimits;
   readonly metrics: LiveMetrics;
   /** Sends a frame. */
   readonly send: (frame: string) => void;
-  /** False while too much waits in the socket. */
+  /** False while too much data waits in the socket. */
   readonly isReady: () => boolean;
 }
 
 interface Watch {
   readonly abort: AbortController;
   timer: NodeJS.Timeout | undefined;
-  /** What was sent last. */
+  /** The last sent answer. */
   body: string | undefined;
 }
 
@@ -50,7 +50,7 @@ export class ViewerCalls {
     );
   }
 
-  /** Runs a search; sends what was found so far, then the answer. */
+  /** Runs a search; sends intermediate answers, then the final one. */
   search({ id, index, body }: SearchCall): void {
     const { partMinMs } = this.#options.limits;
     this.#start(id, "search", (run, signal) =>
@@ -66,7 +66,10 @@ export class ViewerCalls {
     this.#running.delete(id);
   }
 
-  /** Sends the answer to a GET now and whenever it has changed. Beyond the limit, or where there are none, its status is USE_HTTP_STATUS. */
+  /**
+   * Sends the answer to a GET now and after each change. The status is USE_HTTP_STATUS beyond the limit of watches, or if
+   * calls aren't supported.
+   */
   watch({ sub, path, everyMs }: WatchOpen): void {
     const { run, limits } = this.#options;
     this.unwatch(sub);
@@ -121,7 +124,7 @@ export class ViewerCalls {
     );
   }
 
-  /** Looks at a watched answer, sends it where it has changed, and plans the next look. */
+  /** Runs a watched request, sends its answer if it has changed, and schedules the next run. */
   async #look(
     sub: number,
     watch: Watch,
@@ -145,7 +148,7 @@ export class ViewerCalls {
   }
 }
 
-/** A request that couldn't be run at all, as the hub interface answers it. */
+/** The hub API's answer for a request that couldn't be run at all. */
 function failed(cause: unknown): CallAnswer {
   const { status, code, message } = toAppError(cause);
   return { status, body: JSON.stringify({ error: { type: code, reason: message }, status }) };

@@ -10,11 +10,11 @@ import type { TailSink } from "./subscription.ts";
 export interface Viewer {
   /** Identifies the viewer in the counts of sockets. */
   readonly id: string;
-  /** True where a cookie proved it: such a request must carry an allowed Origin. */
+  /** True if a cookie authenticated the user: such a request must have an allowed Origin. */
   readonly byCookie: boolean;
-  /** True where the viewer may see documents of this index. */
+  /** Returns true if the viewer may see documents of this index. */
   mayRead(index: string): boolean;
-  /** Resolves to false when the sign-in has ended since. */
+  /** Resolves to false if the sign-in has ended since then. */
   isStillSignedIn(): Promise<boolean>;
 }
 
@@ -26,7 +26,7 @@ export interface ViewerSocketOptions {
   readonly log: Logger;
 }
 
-/** Pings that may stay unanswered. */
+/** Maximum unanswered pings. */
 const MAX_MISSED_PINGS = 2;
 /** Longest reason in a close frame, bytes (RFC 6455 section 5.5), and characters that surely fit. */
 const MAX_REASON_BYTES = 123;
@@ -41,7 +41,7 @@ export class ViewerSocket implements TailSink {
   #missedPings = 0;
   #blockedSinceMs: number | undefined;
 
-  /** `release` ends the work for the viewer; it may be called again. */
+  /** `release` ends the work for the viewer; it may be called repeatedly. */
   constructor({ socket, viewer, limits, metrics, log }: ViewerSocketOptions, release: () => void) {
     this.viewer = viewer;
     this.#socket = socket;
@@ -86,13 +86,13 @@ export class ViewerSocket implements TailSink {
     if (this.isOpen) this.#socket.ping();
   }
 
-  /** Ends the connection when the viewer has been signed out. */
+  /** Ends the connection if the viewer has been signed out. */
   async checkSignIn(): Promise<void> {
     if (!(await this.viewer.isStillSignedIn()))
       this.end(CLOSE.signedOut, "you are signed out; sign in again");
   }
 
-  /** Closes with a code and a sentence; what is done for the viewer ends immediately. */
+  /** Closes with a code and a sentence; work for the viewer ends immediately. */
   end(code: number, reason: string): void {
     this.#release();
     if (!this.isOpen) return;

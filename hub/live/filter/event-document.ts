@@ -16,9 +16,9 @@ export interface LiveEvent {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Deeper paths aren't followed: the ways to cut a dotted name grow with its dots. */
+/** Deeper paths aren't followed: the number of ways to split a dotted name grows with its dots. */
 const MAX_PATH_PARTS = 16;
-/** Arrays in one another that are followed: a document may nest them as deep as it is long. */
+/** Maximum depth of nested arrays that are followed: a document may nest them as deep as it is long. */
 const MAX_ARRAYS = 100;
 const NO_TEXTS: readonly string[] = [];
 
@@ -34,14 +34,14 @@ export class EventDocument {
     this.event = event;
   }
 
-  /** True where the JSON is decoded already, so that a test of its bytes saves nothing. */
+  /** True if the JSON is already decoded: a test of its bytes then saves nothing. */
   get isDecoded(): boolean {
     return this.#fields !== undefined;
   }
 
   /**
-   * Returns false where `literal` (lower-case ASCII that JSON never escapes) can't be in any value. Documents with
-   * other letters always may: some of those fold to ASCII ones.
+   * Returns false if `literal` (lower-case ASCII that JSON never escapes) can't be in any value. Always true for documents
+   * with other letters: some of those fold to ASCII ones.
    */
   mayContain(literal: string): boolean {
     const { source } = this.event;
@@ -51,26 +51,26 @@ export class EventDocument {
     return !this.#ascii;
   }
 
-  /** The document; empty where its bytes aren't a JSON object. */
+  /** The document; empty if its bytes aren't a JSON object. */
   get fields(): Fields {
     this.#fields ??= decode(this.event.source);
     return this.#fields;
   }
 
-  /** The message in lower case, or the whole document's JSON where it has none. */
+  /** The message in lower case, or the whole document's JSON if it has none. */
   get text(): string {
     this.#text ??= this.message.toLowerCase();
     return this.#text;
   }
 
-  /** The message, or the whole document's JSON where it has none. */
+  /** The message, or the whole document's JSON if it has none. */
   get message(): string {
     const message = this.fields["message"];
     if (typeof message === "string") return message;
     return new TextDecoder().decode(this.event.source);
   }
 
-  /** Returns the values of a dotted field as lower-case texts; none where it is missing. */
+  /** Returns the values of a dotted field as lower-case texts; none if it is missing. */
   texts(field: string): readonly string[] {
     const known = this.#texts.get(field);
     if (known !== undefined) return known;
@@ -81,13 +81,13 @@ export class EventDocument {
     return texts;
   }
 
-  /** Returns the words of a dotted field's values, lower case; none where it is missing. */
+  /** Returns the words of a dotted field's values, lower case; none if it is missing. */
   words(field: string): readonly string[] {
     const texts = this.texts(field);
     return texts.length === 1 ? wordsOf(texts[0]!) : texts.flatMap(wordsOf);
   }
 
-  /** Returns the value of a dotted field, unconverted; undefined where it is missing. */
+  /** Returns the value of a dotted field, unconverted; undefined if it is missing. */
   value(field: string): unknown {
     return valueAt(this.fields, partsOf(field), 0, MAX_ARRAYS);
   }
@@ -106,7 +106,7 @@ function decode(source: Uint8Array): Fields {
   }
 }
 
-/** The parts of names that were asked for: filters ask for few, each for every event. */
+/** The parts of requested names: filters request few names, each for every event. */
 const knownParts = new Map<string, readonly string[]>();
 const MAX_KNOWN_PARTS = 10_000;
 

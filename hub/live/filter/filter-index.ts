@@ -2,7 +2,7 @@
  * Finds the few filters of all viewers that an event may match, so that the cost of an event grows with its matches and
  * not with the number of viewers. Never leaves out a filter that matches.
  *
- * A filter is found by the best of three ways: by a word of a field that each match has (`level:error`), by a run of three
+ * A filter is found in the best of three ways: by a field's word that each match has (`level:error`), by a run of three
  * bytes that each match contains, or by evaluating it for each event.
  */
 
@@ -13,9 +13,9 @@ import { GRAM_SLOTS, GramReader } from "./grams.ts";
 interface Entry<T> {
   readonly item: T;
   readonly filter: Filter;
-  /** The slot it is found or announced by; undefined: none. */
+  /** The slot by which it is found or announced; undefined: none. */
   readonly slot: number | undefined;
-  /** Number of the event that found it last: two words of it may be in one event. */
+  /** Number of the last event that found it: one event may have two of its words. */
   foundBy: number;
 }
 
@@ -26,19 +26,19 @@ export class FilterIndex<T> {
   readonly #entries = new Map<T, Entry<T>>();
   /** Evaluated for each event. */
   readonly #others = new Set<Entry<T>>();
-  /** Found by a gram; an array, as it is read some hundred times for each event. */
+  /** Found by a gram; an array because it is read some hundred times for each event. */
   readonly #bySlot: (Set<Entry<T>> | undefined)[] = Array.from({ length: GRAM_SLOTS }, () => undefined);
   /** Found by a word. */
   readonly #byField = new Map<string, Words<T>>();
   /** Per slot, the number of word filters that also need its gram: events without any such gram aren't decoded for them. */
   readonly #announced = new Uint32Array(GRAM_SLOTS);
   #inSlots = 0;
-  /** How many that are found by a word may match any event. */
+  /** Number of word filters without a slot: any event may match them. */
   #unannounced = 0;
   readonly #grams = new GramReader();
   #events = 0;
 
-  /** Adds an item and the filter it is found by; an item is added once. */
+  /** Adds an item and the filter by which it is found; an item is added once. */
   add(item: T, filter: Filter): void {
     const slot = this.#rarestOf(filter.grams);
     const entry: Entry<T> = { item, filter, slot, foundBy: 0 };
@@ -83,7 +83,7 @@ export class FilterIndex<T> {
     if (this.#forGrams(document, ask)) this.#forWords(document, ask);
   }
 
-  /** Returns true where filters that are found by words may match. */
+  /** Returns true if filters that are found by words may match. */
   #forGrams(document: EventDocument, ask: (entry: Entry<T>) => void): boolean {
     let isAnnounced = this.#unannounced > 0;
     if (this.#inSlots === 0 && (isAnnounced || this.#byField.size === 0)) return isAnnounced;
@@ -110,7 +110,7 @@ export class FilterIndex<T> {
       }
   }
 
-  /** Returns the slot by which the fewest are found. */
+  /** Returns the slot with the fewest filters. */
   #rarestOf(grams: readonly number[]): number | undefined {
     const sizeOf = (slot: number): number => this.#bySlot[slot]?.size ?? 0;
     return grams.toSorted((a, b) => sizeOf(a) - sizeOf(b))[0];

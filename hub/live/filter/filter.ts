@@ -16,7 +16,7 @@ export interface FieldWord {
 export interface Filter {
   /** Every match has at least one of these; empty: no such list is known. */
   readonly words: readonly FieldWord[];
-  /** Grams in the JSON of every match; empty: none are known. */
+  /** Grams that the JSON of every match contains; empty: none are known. */
   readonly grams: readonly number[];
   matches(document: EventDocument): boolean;
 }
@@ -39,7 +39,10 @@ export function compileFilter(query: string, indexPatterns: readonly string[]): 
   };
 }
 
-/** Returns a test of index names; `-pattern` leaves out. The answer of the last name is kept, runs of one are usual. */
+/**
+ * Returns a test of index names; `-pattern` excludes. Caches the result for the last name, because runs of one name are
+ * common.
+ */
 export function compileIndexPatterns(patterns: readonly string[]): (index: string) => boolean {
   const wanted = patterns.filter((pattern) => !pattern.startsWith("-")).map(compileName);
   const unwanted = patterns
@@ -62,7 +65,7 @@ function compileName(pattern: string): (index: string) => boolean {
   return compileValue(pattern.split("*"));
 }
 
-/** Loops instead of array methods: these run for each event and viewer. */
+/** Loops instead of array methods: this code runs for each event and viewer. */
 function compile(node: FilterNode): Predicate {
   switch (node.type) {
     case "all":
@@ -124,14 +127,14 @@ function isBelow(value: string, high: Bound | undefined): boolean {
   return high.inclusive ? order <= 0 : order < 0;
 }
 
-/** Numbers as numbers; else by code units, as which ISO times order right. NaN where one side is a number only. */
+/** Compares numbers as numbers, else by code units, which order ISO times correctly. NaN if only one side is a number. */
 function compare(value: string, bound: string): number {
   const numeric = Number(bound);
   if (bound !== "" && !Number.isNaN(numeric)) return value === "" ? Number.NaN : Number(value) - numeric;
   return value < bound ? -1 : value > bound ? 1 : 0;
 }
 
-/** Returns text that the JSON of each match must hold, "" where there is none. */
+/** Returns text that the JSON of each match must contain, "" if there is none. */
 function requiredLiteral(node: FilterNode): string {
   switch (node.type) {
     case "and":
@@ -147,7 +150,7 @@ function requiredLiteral(node: FilterNode): string {
   }
 }
 
-/** Returns words of which each match has one, the fewest that are known; none where nothing is. */
+/** Returns the shortest known list of words of which each match has at least one; none if no list is known. */
 function requiredWords(node: FilterNode): readonly FieldWord[] {
   switch (node.type) {
     case "and":
@@ -171,7 +174,7 @@ function requiredWords(node: FilterNode): readonly FieldWord[] {
   }
 }
 
-/** Returns the longest word that a value must have to match, "" where parts of words match too. */
+/** Returns the longest word that a value must have to match, "" if parts of words match too. */
 function wholeWord({ field, pattern }: { readonly field: string; readonly pattern: Pattern }): string {
   const only = pattern[0] ?? "";
   if (pattern.length !== 1 || field === "_index" || field === "message" || only.includes("?")) return "";

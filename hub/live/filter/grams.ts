@@ -2,10 +2,10 @@
 
 /** Slots grams are hashed to; a line of 500 bytes fills an eighth. */
 export const GRAM_SLOTS = 4_096;
-/** Grams of one literal that are checked, at most. */
+/** Maximum grams of one literal that are checked. */
 const MAX_CHECKED = 4;
 
-/** Returns the slots to check for a lower-case ASCII literal; empty where it is shorter than three bytes. */
+/** Returns the slots to check for a lower-case ASCII literal; empty if it is shorter than three bytes. */
 export function gramsOf(literal: string): readonly number[] {
   const all: number[] = [];
   for (let at = 0; at + 2 < literal.length; at++)
@@ -16,13 +16,13 @@ export function gramsOf(literal: string): readonly number[] {
 
 /** Reads the grams of one event after another. */
 export class GramReader {
-  /** Distinct slots of the event that was read last. */
+  /** Distinct slots of the last event. */
   readonly slots = new Uint16Array(GRAM_SLOTS);
   /** By slot, the number of the event that had it last. */
   readonly #stamps = new Uint32Array(GRAM_SLOTS);
   #stamp = 0;
 
-  /** Returns how many slots there are; undefined where it has letters beyond ASCII: those may fold to ASCII ones. */
+  /** Returns the number of slots; undefined if the event has letters beyond ASCII: those may fold to ASCII ones. */
   read(source: Uint8Array): number | undefined {
     const stamp = this.#nextStamp();
     const stamps = this.#stamps;

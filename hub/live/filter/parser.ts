@@ -8,8 +8,7 @@
  *     value   := "(" or ")" | "*" | (">" | ">=" | "<" | "<=") word | ("[" | "{") word "TO" word ("]" | "}") | text
  *     text    := word | '"' … '"'
  *
- * Terms side by side must all match. `*` and `?` are wildcards outside of quotes; a backslash escapes the next
- * character.
+ * Adjacent terms must all match. `*` and `?` are wildcards outside of quotes; a backslash escapes the next character.
  */
 
 import { AppError } from "#proto/kit/errors.ts";
@@ -212,7 +211,7 @@ class Parser {
     return length > 0;
   }
 
-  /** Returns the length of the operator here, 0 where there is none. */
+  /** Returns the length of the operator here, 0 if there is none. */
   #sees(word: string, sign: string): number {
     if (this.#text.startsWith(sign, this.#at)) return sign.length;
     if (!this.#text.startsWith(word, this.#at)) return 0;
@@ -243,7 +242,7 @@ class Parser {
   }
 }
 
-/** A question mark in quotes or after a backslash is no wildcard; a pattern holds this character for it. */
+/** A question mark in quotes or after a backslash isn't a wildcard; a pattern contains this character instead. */
 export const LITERAL_QUESTION_MARK = "\u0000";
 
 function literal(text: string): string {
@@ -256,7 +255,7 @@ function rangeBound(text: string, inclusive: boolean): Bound | undefined {
   return { value: value.toLowerCase(), inclusive };
 }
 
-/** A pattern cut at its stars: ["a", "b"] is `a*b`, ["", "a"] is `*a`. Lower case; `?` is any one character. */
+/** A pattern split at its stars: ["a", "b"] is `a*b`, ["", "a"] is `*a`. Lower case; `?` is any one character. */
 export type Pattern = readonly string[];
 
 export type FilterNode =
@@ -276,7 +275,7 @@ export type FilterNode =
     };
 
 export interface Bound {
-  /** Lower case. Compared as a number where both sides are numbers, else by code units. */
+  /** Lower case. Compared as a number if both sides are numbers, else by code units. */
   readonly value: string;
   readonly inclusive: boolean;
 }

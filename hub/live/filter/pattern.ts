@@ -2,7 +2,7 @@
 
 import { LITERAL_QUESTION_MARK, type Pattern } from "./parser.ts";
 
-/** Returns a test for: `pattern` is found anywhere in a lower-case text. */
+/** Returns a test whether `pattern` is anywhere in a lower-case text. */
 export function compileContains(pattern: Pattern): (text: string) => boolean {
   const pieces = pattern.filter((piece) => piece !== "").map(compilePiece);
   if (pieces.length === 0) return () => true;
@@ -13,7 +13,7 @@ export function compileContains(pattern: Pattern): (text: string) => boolean {
   return (text) => findInOrder(pieces, text, 0) >= 0;
 }
 
-/** Returns a test for: a lower-case value is as `pattern`, or, without wildcards, holds it as whole words. */
+/** Returns a test whether a lower-case value matches `pattern` or, without wildcards, contains it as whole words. */
 export function compileValue(pattern: Pattern): (value: string) => boolean {
   if (pattern.length === 1) return compileWords(compilePiece(pattern[0]!));
   const first = compilePiece(pattern[0]!);
@@ -55,7 +55,7 @@ function compilePiece(source: string): Piece {
   return { length: source.length, find, at };
 }
 
-/** Returns the offset after the last piece where all are found one after another, or -1. */
+/** Returns the offset after the last piece if all are found one after another, else -1. */
 function findInOrder(pieces: readonly Piece[], text: string, from: number): number {
   let place = from;
   for (const piece of pieces) {
