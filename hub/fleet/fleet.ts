@@ -1,4 +1,4 @@
-/** The connected agents: answers their hello, publishes what is committed, and keeps their last status. */
+/** The connected agents: answers their hello, publishes committed ranges, and keeps their last status. */
 
 import type { LogPort, ReceivedMessage } from "#hub/cluster/writes/log-port.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -11,7 +11,7 @@ import { watermarkSubject } from "#proto/subjects.ts";
 import { type SeenAgent, SeenAgents } from "./seen-agents.ts";
 import type { CommittedRange, Watermarks } from "./watermarks.ts";
 
-/** The RAW stream as the fleet needs it. */
+/** What the fleet needs from the RAW stream. */
 export interface RawPort {
   /** Incarnation of RAW. */
   incarnation(): number;
@@ -26,9 +26,9 @@ export interface FleetOptions {
   readonly port: LogPort;
   readonly raw: RawPort;
   readonly watermarks: Watermarks;
-  /** True where other hubs answer agents too. Default false. */
+  /** True if other hubs answer agents too. Default false. */
   readonly hasOthers?: () => boolean;
-  /** Where the agents are remembered over restarts. */
+  /** Store of the agents across restarts. */
   readonly bucket: StateBucket;
   readonly now: () => number;
 }
@@ -38,42 +38,42 @@ const PUBLISH_EVERY_MS = 1_000;
 const LOST_AFTER_MS = 35_000;
 /** A silent agent is forgotten after this time. */
 const FORGET_AFTER_MS = 7 * DAY_MS;
-/** How often changed agents are stored, and how long the last round at a stop may take. */
+/** Interval at which changed agents are stored, and maximum time of the last round at a stop. */
 const SAVE_EVERY_MS = MINUTE_MS;
 const LAST_SAVE_MS = 3_000;
-/** Agents kept; those silent for longest are dropped first. */
+/** Maximum agents kept; those silent for longest are dropped first. */
 const AGENT_LIMIT = 10_000;
 /** Entries per watermark message: 2,000 × ~100 bytes stays far below the payload limit. */
 const ENTRIES_PER_MESSAGE = 2_000;
-/** Longest status that is taken: an honest one has at most 50 files and an entry of some 100 bytes for each input. */
+/** Longest accepted status: a valid one has at most 50 files and an entry of some 100 bytes for each input. */
 const MAX_STATUS_BYTES = 512 * 1024;
-/** Files that a hello may name (log.proto, AgentHello.file_keys). */
+/** Maximum files that a hello may name (log.proto, AgentHello.file_keys). */
 const MAX_FILE_KEYS = 10_000;
 /** Latest time that Date can write, ms since 1970. */
 const MAX_DATE_MS = 8.64e15;
 
-/** What health and monitoring read of an agent. */
+/** The data of an agent that health and monitoring read. */
 export interface FleetAgent {
   readonly name: string;
-  /** "lost": silent for longer than it may be. */
+  /** "lost": silent for longer than allowed. */
   readonly health: string;
   readonly lagBytes: number;
-  /** True where its lines wait because RAW has no space for them. */
+  /** True if its lines wait because RAW has no space for them. */
   readonly isLogFull: boolean;
   /** ms since 1970. */
   readonly lastSeenMs: number;
-  /** Its clock less that of the hub's machine, ms; includes the time that a status takes to arrive. */
+  /** Its clock minus that of the hub's machine, ms; includes the time that a status takes to arrive. */
   readonly clockOffsetMs: number;
 }
 
 interface KnownAgent extends SeenAgent {
-  /** As received, some kB: it is decoded again only when the files of an agent are requested. */
+  /** As received, some kB: decoded again only when the files of an agent are requested. */
   readonly message: Uint8Array;
-  /** Since the status before; undefined where there is none of the same run. */
+  /** Since the previous status; undefined if there is none of the same run. */
   readonly linesPerSecond: number | undefined;
-  /** See FleetAgent; the smaller one of the last two statuses, as one that waited for a connection arrives late. */
+  /** See FleetAgent; the smaller one of the last two statuses, because a status that waited for a connection arrives late. */
   readonly clockOffsetMs: number;
-  /** Of the last status alone. */
+  /** Of the last status only. */
   readonly lastOffsetMs: number;
 }
 
@@ -130,7 +130,7 @@ export class Fleet implements Component {
       .sort((a, b) => (String(a["name"]) < String(b["name"]) ? -1 : 1));
   }
 
-  /** Returns an agent with its files, those that need attention first; undefined if it is unknown. */
+  /** Returns an agent with its files, files that need attention first; undefined if it is unknown. */
   agent(id: string): Record<string, unknown> | undefined {
     const known = this.#agents.get(id);
     if (known === undefined) return undefined;
@@ -151,7 +151,10 @@ export class Fleet implements Component {
     };
   }
 
-  /** Forgets an agent that was taken out of service; returns false for an unknown one. It is known again once it reports. */
+  /**
+   * Forgets an agent that was taken out of service; returns false for an unknown one. An agent that reports again is known
+   * again.
+   */
   forget(id: string): boolean {
     if (!this.#agents.delete(id)) return false;
     this.#seen.change(id, undefined);

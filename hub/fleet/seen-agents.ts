@@ -14,7 +14,7 @@ export interface SeenAgent {
   readonly status: tailrace.AgentStatus;
 }
 
-/** Agents written in one round: what a log under load takes without delay. */
+/** Maximum agents written in one round: as many as a log under load stores without delay. */
 const SAVED_PER_ROUND = 200;
 /** Reads in flight at the start. */
 const PARALLEL_READS = 32;
@@ -22,7 +22,7 @@ const PARALLEL_READS = 32;
 export class SeenAgents {
   readonly #bucket: StateBucket;
   readonly #log: Logger;
-  /** Not stored yet, the one that waits longest first; undefined: to be deleted. */
+  /** Agents not stored yet, the longest waiting first; undefined: to be deleted. */
   readonly #changed = new Map<string, SeenAgent | undefined>();
   #saving: Promise<void> = Promise.resolve();
 
@@ -53,7 +53,7 @@ export class SeenAgents {
     this.#changed.set(agentId, agent);
   }
 
-  /** Stores the changes that wait longest. What can't be stored now waits for the next call. */
+  /** Stores the longest waiting changes. Changes that can't be stored now wait for the next call. */
   save(limit = SAVED_PER_ROUND): Promise<void> {
     this.#saving = this.#saving.then(() => this.#save(limit));
     return this.#saving;

@@ -1,6 +1,6 @@
 /**
- * How much of each agent's files is in committed segments. The pipeline's cursors record which DOC position a range
- * of a file led to; once the shards have committed that position, the agent may release the range.
+ * Tracks how much of each agent's files is in committed segments. The pipeline's cursors record the DOC position of each
+ * range of a file; once the shards have committed that position, the agent may release the range.
  */
 
 import type { Metrics } from "#proto/kit/metrics.ts";
@@ -30,7 +30,7 @@ export interface CommittedRange {
 }
 
 /**
- * Sources kept; the least recently updated are dropped first. Their agents get no update until the source moves
+ * Maximum sources kept; the least recently updated are dropped first. Their agents get no update until the source advances
  * again.
  */
 const SOURCE_LIMIT = 200_000;
@@ -66,7 +66,7 @@ export class Watermarks {
     this.#waiting.length = kept;
   }
 
-  /** Returns what changed since the last call, by agent. */
+  /** Returns the changes since the last call, by agent. */
   takeMoved(): Map<string, CommittedRange[]> {
     const result = new Map<string, CommittedRange[]>();
     for (const [agentId, keys] of this.#moved) result.set(agentId, this.of(agentId, keys));
