@@ -72,7 +72,7 @@ export class PendingRing {
     return dropped;
   }
 
-  /** Counts rows that are left out after the last entry; n 0: unknown how many. */
+  /** Counts rows that are left out after the last entry; n 0: an unknown number. */
   pushGap(gap: PendingGap): void {
     const last = this.#entries.at(-1);
     if (last !== undefined && !("row" in last) && last.why === gap.why) {

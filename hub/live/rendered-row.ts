@@ -20,7 +20,7 @@ export const NO_FIELDS = "null";
 /** A row's JSON in three pieces; the number of the source follows `head`, the fields follow `body`. */
 export interface RenderedRow {
   readonly timestampMs: number;
-  /** The RowSource as JSON, as a key too. */
+  /** The RowSource as JSON; also used as a key. */
   readonly source: string;
   readonly head: string;
   readonly body: string;

@@ -28,7 +28,7 @@ export interface AllocationInput {
   readonly members: readonly CopyMember[];
   readonly indices: readonly PlacedIndex[];
   readonly before: CopyTable;
-  /** Returns whether a hub has a whole copy, which others can take it from. */
+  /** Returns whether a hub has a whole copy of a shard, which others can copy. */
   readonly has: (id: string, uuid: string, shard: number) => boolean;
   readonly nowMs: number;
 }

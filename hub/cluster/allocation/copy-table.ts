@@ -1,19 +1,19 @@
 /**
- * The table that says which hubs have a copy of which shard: key `copies` of the bucket `nodes`, JSON, changed by
+ * The table of copies: which hubs have a copy of each shard. Key `copies` of the bucket `nodes`, JSON, changed by
  * compare-and-set. Its epoch grows with each change. A shard that isn't in it is at every hub.
  */
 
 import { AppError } from "#proto/kit/errors.ts";
 
 export const COPIES_KEY = "copies";
-/** Prefix of the keys by which hubs say which shards they have. */
+/** Prefix of the keys under which hubs publish which shards they have. */
 export const HELD_PREFIX = "held.";
 
 export interface CopyTable {
   readonly epoch: number;
   /** Ids of hubs by uuid of the index and number of the shard. */
   readonly copies: Readonly<Record<string, readonly (readonly string[])[]>>;
-  /** When hubs of the table were found to have left, ms since 1970, by id. */
+  /** Times at which hubs of the table were found to have left, ms since 1970, by id. */
   readonly left?: Readonly<Record<string, number>>;
 }
 

@@ -31,7 +31,7 @@ export class CopyView {
     this.#directory = directory;
   }
 
-  /** True where copies are placed. */
+  /** True if copies are placed. */
   get isPlaced(): boolean {
     return this.#directory.shared(COPIES_KEY) !== undefined;
   }

@@ -21,7 +21,7 @@ import {
 /** How often the state is checked without a change. */
 const TICK_MS = 1_000;
 
-/** Who processes partitions. */
+/** The part that processes partitions. */
 export interface PartitionRunner {
   /** Processes these partitions and no others; resolves when the cursors of those given up are stored. */
   assign(partitions: ReadonlySet<number>): Promise<void>;

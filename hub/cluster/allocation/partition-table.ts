@@ -1,5 +1,5 @@
 /**
- * The table that says which hub processes which partition of RAW: key `partitions` of the bucket `nodes`, JSON, changed
+ * The table of partitions: which hub processes each partition of RAW. Key `partitions` of the bucket `nodes`, JSON, changed
  * by compare-and-set. Its epoch grows with each change.
  */
 

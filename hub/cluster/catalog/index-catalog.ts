@@ -159,7 +159,7 @@ export class IndexCatalog implements Component {
     return backingName(stream, generationOf(this.#newestOf(stream)) + 1, this.#options.now());
   }
 
-  /** Adds the index `name` to a stream; it takes over the aliases of the one before. Throws what `create` throws. */
+  /** Adds the index `name` to a stream; it takes over the aliases of the previous index. Throws what `create` throws. */
   async rollDataStream(stream: string, name: string, definition: IndexDefinition): Promise<IndexMetadata> {
     const aliases = { ...this.#newestOf(stream).aliases, ...definition.aliases };
     this.#refuseTaken(name);
@@ -258,8 +258,8 @@ export class IndexCatalog implements Component {
   }
 
   /**
-   * Restores an index that a disk still holds but the bucket has lost or has in an older form (its store was rolled
-   * back). Returns false if the index was deleted deliberately.
+   * Restores an index that is still on a disk but that the bucket has lost, or has in an older form because its store was
+   * rolled back. Returns false if the index was deleted deliberately.
    */
   async restore(index: IndexMetadata): Promise<boolean> {
     const known = this.get(index.name);

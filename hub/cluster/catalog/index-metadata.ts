@@ -35,7 +35,7 @@ export interface IndexMetadata {
   readonly aliases: Readonly<Record<string, AliasOptions>>;
   /** The data stream that it belongs to. */
   readonly dataStream?: string;
-  /** When a lifecycle policy found it rolled over, ms since 1970-01-01 UTC. */
+  /** When a lifecycle policy found that it had been rolled over, ms since 1970-01-01 UTC. */
   readonly rolledOverMs?: number;
 }
 

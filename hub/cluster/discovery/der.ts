@@ -1,4 +1,4 @@
-/** Distinguished encoding rules of ASN.1 (ITU-T X.690), as far as certificates need them. */
+/** The part of the distinguished encoding rules of ASN.1 (ITU-T X.690) that certificates need. */
 
 const TAG = {
   boolean: 0x01,

@@ -7,7 +7,7 @@ import { callHub, type HelloAnswer, type HubAddress } from "./hello-call.ts";
 
 export interface OwnSeedOptions {
   readonly seeds: readonly HubAddress[];
-  /** Where this hub listens. */
+  /** Address on which this hub listens. */
   readonly own: HubAddress;
   readonly certificate: ClusterCertificate;
   /** Aborts the calls; each of them also has a timeout. */

@@ -91,7 +91,7 @@ export class MemberDirectory implements Component {
     return record.state === "live" && confirmedMs - sinceMs >= record.durationMs * STILLNESS;
   }
 
-  /** Returns since when a member has not renewed its record, ms; 0 as long as it isn't late. */
+  /** Returns for how long a member hasn't renewed its record, ms; 0 as long as it isn't late. */
   silentMs({ record, sinceMs }: ObservedMember): number {
     const silentMs = this.#options.clock.monotonic() - sinceMs;
     return record.state === "live" && silentMs <= record.durationMs ? 0 : silentMs;

@@ -67,7 +67,7 @@ export function blocksAllowed(): boolean {
   return areBlocksKnown;
 }
 
-/** Sets, for this thread, whether messages may hold documents as blocks: a hub of an earlier version would reject them. */
+/** Sets, for this thread, whether messages may contain documents as blocks: a hub of an earlier version would reject them. */
 export function allowBlocks(areKnown: boolean): void {
   areBlocksKnown = areKnown;
 }

@@ -14,7 +14,7 @@ import {
 } from "./doc-batches.ts";
 import { shardOfAscii } from "./routing.ts";
 
-/** Where the documents of a batch go. */
+/** The destination of a batch's documents. */
 export interface AppendTarget {
   readonly index: IndexMetadata;
   readonly header: BatchHeader;

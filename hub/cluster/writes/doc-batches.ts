@@ -114,7 +114,7 @@ export class DocBatches {
   }
 }
 
-/** Most batches hold nothing but new documents. */
+/** Most batches contain only new documents. */
 function encodeBatch(
   head: tailrace.DocBatch.$Properties,
   operations: readonly tailrace.DocOperation.$Properties[],

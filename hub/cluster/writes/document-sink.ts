@@ -1,4 +1,4 @@
-/** Where the pipeline's documents go: indices by name, new fields resolved, messages in DOC. */
+/** Writes the pipeline's documents: finds the indices by name, resolves new fields, publishes messages of DOC. */
 
 import { isAscii } from "node:buffer";
 import { randomUUID } from "node:crypto";

@@ -68,8 +68,8 @@ export class Documents {
   }
 
   /**
-   * Returns one result per item, in order. Throws only if nothing was tried (unavailable, or timeout where the metadata of
-   * an index could not be read or changed in time).
+   * Returns one result per item, in order. Throws only if nothing was tried (unavailable, or timeout if the metadata of an
+   * index could not be read or changed in time).
    */
   async write(items: readonly WriteItem[], given: WriteOptions): Promise<WriteResult[]> {
     const options = withinReason(given);

@@ -75,7 +75,10 @@ export interface HostedShards {
   nextDocuments(call: PageCall, signal: AbortSignal): Promise<FoundDocuments>;
   /** Throws index_closed, overloaded. */
   openPoint(call: PointCall, signal: AbortSignal): Promise<OpenedPoint>;
-  /** Returns how many shards of this hub a search with that `progress` has collected, until `closeContexts` ends the count. */
+  /**
+   * Returns the number of shards of this hub that a search with that `progress` has collected, until `closeContexts` ends
+   * the count.
+   */
   progress(id: string): Promise<number>;
   /** Closes contexts and points in time, and ends counts; ignores unknown ids. */
   closeContexts(ids: readonly string[]): void;

@@ -53,7 +53,7 @@ export interface ChoiceOptions {
   readonly failed: ReadonlySet<string>;
   /** True if no thread of this hub can merge. */
   readonly isLost: boolean;
-  /** Returns how many shards an index has. */
+  /** Returns the number of an index's shards. */
   readonly shards: (uuid: string) => number;
 }
 

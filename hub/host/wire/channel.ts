@@ -9,7 +9,7 @@ import type { MessagePort } from "node:worker_threads";
 export const BUSY_WORDS = 2;
 /** Counts the turns of the thread's event loop, several a second. */
 export const TURNS = 0;
-/** 1 while a commit is under way, which may wait long for a slow disk. */
+/** 1 during a commit, which may wait long for a slow disk. */
 export const COMMITTING = 1;
 
 /** A frame in transit: its bytes (HostFrame) and the binary data that follows it. */

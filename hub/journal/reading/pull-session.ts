@@ -79,7 +79,7 @@ export interface PullSessionOptions {
   readonly expiresMs?: number;
   /** Failed attempts since the last delivery; waits grow with them. */
   readonly tries: number;
-  /** Ends the session, even while nobody calls `next`. */
+  /** Ends the session, even if `next` isn't called. */
   readonly signal: AbortSignal;
 }
 

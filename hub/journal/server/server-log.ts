@@ -15,7 +15,7 @@ const MAX_LINE_CHARACTERS = 2_000;
 /** Lines kept to explain a failed start. */
 const KEPT_LINES = 5;
 
-/** Warnings that need no action: the configuration, which holds the hub's password, is readable only by its user. */
+/** Warnings that need no action: the configuration, which contains the hub's password, is readable only by its user. */
 const HARMLESS = /^Plaintext passwords detected/;
 
 /**

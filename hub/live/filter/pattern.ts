@@ -77,7 +77,7 @@ function compileWords(piece: Piece): (value: string) => boolean {
   };
 }
 
-/** Returns the words of a lower-case text: the runs of letters and digits, at whose ends a value's words end. */
+/** Returns the words of a lower-case text: its runs of letters and digits, whose ends are word boundaries of a value. */
 export function wordsOf(text: string): readonly string[] {
   const words: string[] = [];
   let start = 0;
