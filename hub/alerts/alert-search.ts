@@ -9,7 +9,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { type AlertRule, everyOf, isBroken, windowOf } from "./rule.ts";
 import type { Reach } from "./rule-store.ts";
 
-/** Returns the indices within reach that an expression means now; none where there is no such index. */
+/** Returns the indices within `reach` that an expression matches now; none if there is no such index. */
 export type FindIndices = (expression: string, reach: Reach) => readonly TargetIndex[];
 
 /** The count of a rule at a time in the past. */
@@ -20,7 +20,7 @@ export interface PreviewPoint {
   readonly firing: boolean;
 }
 
-/** Points of a preview at most; with longer ranges not every interval is one. */
+/** Maximum number of points of a preview; with longer ranges not every interval is a point. */
 const MAX_POINTS = 240;
 /** Deadline of a count; the next interval counts again. */
 const TIMEOUT_MS = 20_000;
@@ -42,7 +42,7 @@ export class AlertSearch {
     this.#shards = shards;
   }
 
-  /** Throws parsing, request_invalid where the query of a rule can't be read. */
+  /** Throws parsing, request_invalid if the query of a rule can't be read. */
   async check(query: string): Promise<void> {
     if (query.trim() === "") return;
     await this.#shards.check({ body: { query: linesOf(query) }, limits: DEFAULT_LIMITS });

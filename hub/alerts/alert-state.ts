@@ -5,7 +5,7 @@ import type { Channel } from "./rule.ts";
 /** `unknown`: never evaluated, or the last evaluation failed. */
 export type AlertCondition = "ok" | "firing" | "unknown";
 
-/** A message that is to go out. */
+/** A message that is still to be sent. */
 export interface Delivery {
   readonly channel: Channel;
   readonly event: "firing" | "resolved";
@@ -35,7 +35,7 @@ export interface AlertState {
   /** Number of the interval last evaluated: time since 1970 divided by the rule's. Only one hub gets to raise it. */
   readonly slot: number;
   readonly condition: AlertCondition;
-  /** ISO time since when; "" where it was never evaluated. */
+  /** ISO time at which the condition began; "" if it was never evaluated. */
   readonly since: string;
   readonly evaluated: string;
   /** Lines counted last. */
@@ -48,9 +48,9 @@ export interface AlertState {
   readonly events: readonly AlertEvent[];
 }
 
-/** Events kept of a rule. */
+/** Maximum number of events kept for a rule. */
 const MAX_EVENTS = 50;
-/** Messages of a rule that wait at most; the oldest go first, and that is an event. */
+/** Maximum number of waiting messages of a rule. Beyond it the oldest is dropped, which is recorded as an event. */
 const MAX_DELIVERIES = 20;
 
 export const FIRST_STATE: AlertState = {
@@ -114,7 +114,7 @@ export function withFault(state: AlertState, slot: number, nowMs: number, fault:
     : withEvent(next, { at, event: "failed", count: state.count, note: fault });
 }
 
-/** Returns the state with an event more. */
+/** Returns the state with one more event. */
 export function withEvent(state: AlertState, event: AlertEvent): AlertState {
   return { ...state, events: [event, ...state.events].slice(0, MAX_EVENTS) };
 }

@@ -19,9 +19,9 @@ import { type Reach, RuleStore, type StoredRule, type UnreadableRule } from "./r
 
 export interface AlertsOptions {
   readonly bucket: StateBucket;
-  /** Returns which indices the sender of the present request reaches: those its rules count in from then on. */
+  /** Returns the indices that the sender of the current request may read: its rules count in these from then on. */
   readonly writer: () => Reach;
-  /** Returns whether the sender of the present request may see a rule: it reaches all that the rule counts in. */
+  /** Returns whether the sender of the current request may see a rule: it may read all indices that the rule counts in. */
   readonly maySee: (rule: Pick<StoredRule, "rule" | "reach">) => boolean;
   readonly search: Pick<AlertSearch, "check" | "count" | "preview">;
   readonly notifier: Pick<Notifier, "send" | "close">;
@@ -83,7 +83,7 @@ export class Alerts implements Component {
     return this.#options.writer().internal ? [...alerts, ...unreadable.map(unreadableAlert)] : alerts;
   }
 
-  /** Throws not_found, request_invalid where it can't be read. */
+  /** Throws not_found, request_invalid if it can't be read. */
   async get(id: string): Promise<Alert> {
     return this.#withState(await this.#visible(id));
   }
@@ -93,7 +93,7 @@ export class Alerts implements Component {
     return this.#withState(await this.#store.create(await this.#checked(body), this.#options.writer()));
   }
 
-  /** Throws request_invalid, not_found, journal_conflict where `revision` isn't the newest. */
+  /** Throws request_invalid, not_found, journal_conflict if `revision` isn't the newest. */
   async put(id: string, body: unknown, revision?: number): Promise<Alert> {
     await this.#mustSee(id);
     const rule = await this.#checked(body);
@@ -160,7 +160,7 @@ export class Alerts implements Component {
     this.#warned = new Map(unreadable.map(({ id, revision }) => [id, revision]));
   }
 
-  /** Throws not_found for a rule that the sender may not see, as for one that doesn't exist. */
+  /** Throws not_found for a rule that doesn't exist, and for one that the sender may not see. */
   async #visible(id: string): Promise<StoredRule> {
     const stored = await this.#store.get(id);
     if (!this.#options.maySee(stored))
@@ -229,7 +229,7 @@ export class Alerts implements Component {
   }
 }
 
-/** Returns a stand-in for a rule that can't be read, so that it can be found and deleted. */
+/** Returns a placeholder for a rule that can't be read, so that it can be found and deleted. */
 function unreadableAlert({ id, revision, fault }: UnreadableRule): Alert {
   const rule = checkRule({ title: `${id} (can't be read)`, enabled: false });
   return { id, revision, rule, state: { ...FIRST_STATE, fault } };

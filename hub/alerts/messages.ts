@@ -1,5 +1,5 @@
 /**
- * Messages of alerts. They wait in a rule's state, are leased, sent and removed: one of many hubs sends each, and none is
+ * Messages of alerts. They wait in a rule's state, are leased, sent and removed: exactly one hub sends each, and none is
  * lost when a hub dies.
  */
 
@@ -26,7 +26,7 @@ export interface MessagesOptions {
 const LEASE_MS = 30_000;
 const FIRST_RETRY_MS = 5_000;
 const MAX_RETRY_MS = 10 * 60_000;
-/** Attempts before a message is given up, which is recorded as an event: after 5 s, 10 s, … 10 min, about 40 min in all. */
+/** Attempts before a message is dropped, which is recorded as an event: after 5 s, 10 s, … 10 min, about 40 min in all. */
 const MAX_ATTEMPTS = 11;
 
 export class Messages {
@@ -98,7 +98,7 @@ export class Messages {
   }
 }
 
-/** Returns the state with one message replaced, or removed where `next` is undefined. */
+/** Returns the state with one message replaced, or removed if `next` is undefined. */
 function replaced(state: AlertState, old: Delivery, next: Delivery | undefined): AlertState {
   const name = nameOf(old);
   const deliveries = state.deliveries.flatMap((one) =>

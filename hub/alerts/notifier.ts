@@ -47,8 +47,8 @@ const blocked = new BlockList();
 for (const [net, prefix] of PRIVATE) blocked.addSubnet(net, prefix, net.includes(":") ? "ipv6" : "ipv4");
 
 /**
- * Looks a name up and refuses private addresses. As the connection is made to the very address that was checked, a
- * name that answers differently the second time (DNS rebinding) gains nothing.
+ * Resolves a name and refuses private addresses. The connection is made to the address that was checked, so a name that
+ * resolves differently the second time (DNS rebinding) gains nothing.
  */
 const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
@@ -99,7 +99,7 @@ export class Notifier {
     else await this.#write(channel.to, notice);
   }
 
-  /** Ends connections that are kept. */
+  /** Closes the connections that are kept open. */
   close(): void {
     this.#mail?.close();
   }
@@ -120,7 +120,7 @@ export class Notifier {
         "user-agent": "tailrace",
       },
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      // A new connection each time: a kept one would be used again without a check of its address.
+      // A new connection each time: a kept one would be reused without a check of its address.
       agent: false,
       ...(allowPrivate ? {} : { lookup: publicLookup }),
     });
@@ -174,21 +174,21 @@ function failure(message: string, cause?: unknown): AppError {
   return new AppError("unavailable", message, { cause });
 }
 
-/** The mail library is loaded with the first mail, as few hubs send any. */
+/** The mail library is loaded with the first mail because few hubs send any. */
 async function openMail(smtpUrl: string): Promise<Transporter> {
   const { createTransport } = await import("nodemailer");
   const timeouts = { connectionTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS };
   return createTransport(smtpUrl, timeouts as object);
 }
 
-/** Returns true for an address that isn't on the public internet, IPv4 in IPv6 as well. */
+/** Returns true for an address that isn't on the public internet, also for IPv4 in IPv6. */
 export function isPrivateAddress(address: string): boolean {
   const version = isIP(address);
   if (version === 0) return true;
   return blocked.check(address, version === 6 ? "ipv6" : "ipv4");
 }
 
-/** Throws forbidden where the host is itself a private address; names are checked when they are looked up. */
+/** Throws forbidden if the host is itself a private address; names are checked when they are looked up. */
 function checkHost({ hostname }: URL): void {
   const bare = hostname.replace(/^\[|\]$/g, "");
   if (isIP(bare) !== 0 && isPrivateAddress(bare)) throw refused(bare);

@@ -14,7 +14,7 @@ const MAX_RULES = 500;
 const MAX_CHANGE_TRIES = 10;
 const ID = /^[A-Za-z0-9_-]{1,100}$/;
 
-/** Indices that the writer of a rule may read: the rule must count in no others. */
+/** Indices that the writer of a rule may read. The rule must not count in others. */
 export interface Reach {
   /** Patterns of index names, `*` for any characters. */
   readonly indices: readonly string[];
@@ -27,7 +27,7 @@ export interface StoredRule {
   /** Changes with each write of the rule. */
   readonly revision: number;
   readonly rule: AlertRule;
-  /** Of the rule's last writer. */
+  /** The reach of the rule's last writer. */
   readonly reach: Reach;
 }
 
@@ -38,7 +38,7 @@ export interface UnreadableRule {
   readonly fault: string;
 }
 
-/** A state with the revision it was read at; 0: there was none. */
+/** A state with the revision it was read at; 0: there was no state. */
 export interface StoredState {
   readonly revision: number;
   readonly state: AlertState;
@@ -51,7 +51,7 @@ export class RuleStore {
     this.#bucket = bucket;
   }
 
-  /** Returns all rules, by title. Rules that can't be read are listed apart. */
+  /** Returns all rules, sorted by title. Rules that can't be read are listed separately. */
   async list(): Promise<{ readonly rules: StoredRule[]; readonly unreadable: UnreadableRule[] }> {
     const keys = await this.#bucket.keys("rule/");
     const entries = await Promise.all(keys.map((key) => this.#bucket.get(key)));
@@ -73,7 +73,7 @@ export class RuleStore {
     return decode(await this.#entry(id));
   }
 
-  /** Throws request_invalid where there are as many rules as may be. */
+  /** Throws request_invalid if the maximum number of rules exists. */
   async create(rule: AlertRule, reach: Reach): Promise<StoredRule> {
     if ((await this.#bucket.keys("rule/")).length >= MAX_RULES)
       throw new AppError(
@@ -84,7 +84,7 @@ export class RuleStore {
     return { id, rule, reach, revision: await this.#bucket.create(ruleKey(id), encode({ rule, reach })) };
   }
 
-  /** Replaces a rule, where given only at this revision. Throws journal_conflict, not_found. */
+  /** Replaces a rule; with `revision`, only if that is the newest. Throws journal_conflict, not_found. */
   async put(id: string, content: Pick<StoredRule, "rule" | "reach">, revision?: number): Promise<StoredRule> {
     const before = await this.#entry(id);
     const next = await this.#bucket
@@ -107,7 +107,7 @@ export class RuleStore {
     return { revision: entry.revision, state: { ...FIRST_STATE, ...state } };
   }
 
-  /** Replaces the state that was read; returns the stored one, or undefined where another hub changed it first. */
+  /** Replaces the state that was read. Returns the stored state, or undefined if another hub changed it first. */
   async replaceState(
     id: string,
     { revision }: StoredState,
@@ -125,7 +125,7 @@ export class RuleStore {
     }
   }
 
-  /** Changes a state, starting from `known`; tries again on the stored state when another hub has changed it. */
+  /** Changes a state, starting from `known`. Retries on the stored state if another hub has changed it. */
   async changeState(
     id: string,
     change: (state: AlertState) => AlertState,
@@ -146,7 +146,7 @@ export class RuleStore {
   }
 }
 
-/** Throws where the rule can't be read. */
+/** Throws if the rule can't be read. */
 function decode({ key, revision, value }: StateEntry): StoredRule {
   const { rule, reach } = JSON.parse(Buffer.from(value).toString()) as Pick<StoredRule, "rule" | "reach">;
   return { id: idOf(key), revision, rule: checkRule(rule), reach };

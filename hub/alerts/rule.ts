@@ -89,12 +89,12 @@ export function everyOf({ every }: AlertRule): number {
   return durationIn("every", every, MIN_EVERY_MS, MAX_EVERY_MS);
 }
 
-/** Returns true where `count` lines break the rule. */
+/** Returns true if `count` lines fulfil the rule's condition. */
 export function isBroken({ condition, threshold }: AlertRule, count: number): boolean {
   return condition === "above" ? count > threshold : count < threshold;
 }
 
-/** Returns true where no messages are to be sent at `nowMs`. */
+/** Returns true if the rule is muted at `nowMs`: no messages are sent. */
 export function isMuted({ muted_until: mutedUntil }: AlertRule, nowMs: number): boolean {
   return mutedUntil !== null && Date.parse(mutedUntil) > nowMs;
 }
