@@ -1,4 +1,4 @@
-/** Authentication as one component: builds its parts from the settings and gives the hub what its routes need. */
+/** Authentication as one component: builds its parts from the settings and provides what the hub's routes need. */
 
 import { join } from "node:path";
 import { Accounts } from "#hub/auth/accounts/accounts.ts";
@@ -44,7 +44,7 @@ export interface AuthParts {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly audit: AuditSink;
-  /** Returns the dashboard's address where `public.url` is empty, without a slash at the end. Called once it listens. */
+  /** Returns the dashboard's address, used if `public.url` is empty, without a slash at the end. Called once it listens. */
   readonly dashboardUrl: () => string;
   readonly env: NodeJS.ProcessEnv;
   readonly clock?: Clock;
@@ -70,7 +70,7 @@ interface Shared {
   readonly agentAccess: () => AgentAccess | null;
 }
 
-/** The open component: exists once the vault is open. */
+/** The opened component: exists only once the vault is open. */
 export class Auth implements Component {
   readonly accounts: Accounts;
   readonly apiKeys: ApiKeys;
@@ -89,7 +89,7 @@ export class Auth implements Component {
   readonly cookies: () => Cookies;
   /** Key of the forms' tokens. */
   readonly formKey: Uint8Array;
-  /** How agents reach NATS; null where another NATS is used. */
+  /** How agents reach NATS; null if another NATS is used. */
   readonly agentAccess: () => AgentAccess | null;
   readonly #shared: Shared;
 
@@ -179,13 +179,13 @@ export class Auth implements Component {
     await this.follower.stop();
   }
 
-  /** Returns the one-time address for creating the first administrator, or null where there are accounts. */
+  /** Returns the one-time address for creating the first administrator, or null if there are accounts. */
   async setupLink(): Promise<string | null> {
     const token = await this.accounts.newSetupToken();
     return token === null ? null : `${this.#shared.publicUrl()}/api/auth/setup/${token}`;
   }
 
-  /** Says how to get an administrator. Another provider may send one at any time. */
+  /** Logs how to get an administrator. Another provider may send one at any time. */
   async #warnWithoutAdministrator(): Promise<void> {
     const { settings, log } = this.#shared;
     if (settings["auth.mode"] === "off" || settings["auth.upstream.issuer"] !== "") return;

@@ -136,7 +136,7 @@ function seconds(duration: string | number): number {
   return Math.max(1, Math.round(parseDuration(duration) / 1_000));
 }
 
-/** Logs and audits the provider's events; where the state can't be reached, its answer becomes a 503. */
+/** Logs and audits the provider's events. If the state can't be reached, its answer becomes a 503. */
 function logProviderEvents(provider: Provider, { audit, log, clients }: EventParts): void {
   provider.on("authorization.success", ({ oidc, ip }) => {
     if (oidc.params?.["code_challenge"] === undefined && oidc.client !== undefined) {

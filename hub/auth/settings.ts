@@ -111,9 +111,9 @@ export type AuthSettings = Static<typeof schema>;
 
 /** A listener of the hub. */
 export interface Listener {
-  /** Setting it comes from: "http.host". */
+  /** The setting that it comes from: "http.host". */
   readonly setting: string;
-  /** Address or name it binds. */
+  /** Address or name that it binds. */
   readonly host: string;
   /** TLS ends here, or at a proxy in front (`tls.terminated_upstream`). */
   readonly encrypted: boolean;
@@ -123,7 +123,7 @@ export interface Listener {
 const TLS_REMEDY =
   "set tls.certificate and tls.key, or tls.terminated_upstream: true behind a proxy that does TLS";
 
-/** Throws settings_invalid where a listener beyond loopback lacks authentication or TLS; the message names the remedy. */
+/** Throws settings_invalid if a listener beyond loopback lacks authentication or TLS; the message names the remedy. */
 export function checkListeners(settings: AuthSettings, listeners: readonly Listener[]): void {
   for (const { setting, host, encrypted } of listeners) {
     if (isLoopbackHost(host)) continue;
@@ -142,7 +142,7 @@ export function checkListeners(settings: AuthSettings, listeners: readonly Liste
   }
 }
 
-/** Throws settings_invalid where the settings contradict each other. */
+/** Throws settings_invalid if the settings contradict each other. */
 export function checkAuthSettings(settings: AuthSettings): void {
   const publicUrl = settings["public.url"];
   if (publicUrl !== "" && !isOrigin(publicUrl)) {

@@ -23,7 +23,7 @@ export interface Account {
   readonly indices: readonly string[];
   /** ms since 1970. */
   readonly createdAt: number;
-  /** Rises when the password or the role changes; sessions with a lower epoch are over. */
+  /** Incremented when the password or the role changes; sessions with a lower epoch have ended. */
   readonly epoch: number;
 }
 
@@ -71,7 +71,7 @@ export class Accounts {
     this.#audit = audit;
   }
 
-  /** Adds an account. Throws request_invalid where the name is taken or invalid, or the password is too short. */
+  /** Adds an account. Throws request_invalid if the name is taken or invalid, or if the password is too short. */
   async add(account: NewAccount, actor: string): Promise<AccountView> {
     if (!NAME.test(account.name)) {
       throw new AppError(
@@ -117,7 +117,7 @@ export class Accounts {
     return id === undefined || account === null ? null : { id, account };
   }
 
-  /** Returns id and account where name and password are right, else null. An unknown name takes the same time. */
+  /** Returns id and account if name and password are correct, else null. An unknown name takes the same time. */
   async verify(name: string, password: string): Promise<{ id: string; account: Account } | null> {
     const found = await this.find(name);
     const right = await this.#passwords.verify(password, found?.account.passwordHash);
@@ -127,7 +127,7 @@ export class Accounts {
   /**
    * Returns the account of a person who signed in at another provider; creates it the first time. `subject` identifies the
    * person there permanently (issuer and sub), `name` is for display. A new role ends the sessions with the old one.
-   * Throws forbidden where another account here has the name.
+   * Throws forbidden if another account here has the name.
    */
   async ofUpstream(subject: string, name: string, role: Role): Promise<{ id: string; account: Account }> {
     const key = hashOf(subject);
@@ -180,20 +180,20 @@ export class Accounts {
     return { id: found.id };
   }
 
-  /** Returns true where there are accounts, and none may administer. */
+  /** Returns true if there are accounts but none is an administrator. */
   async lackAdministrator(): Promise<boolean> {
     const all = await this.list();
     return all.length > 0 && !all.some(mayAdminister);
   }
 
-  /** Returns true where there is no account. */
+  /** Returns true if there is no account. */
   async empty(): Promise<boolean> {
     return (await this.#names.ids()).length === 0;
   }
 
   /**
-   * Returns a new secret for the page that creates the first administrator, valid once and for a day, or null where there
-   * are accounts. Each call invalidates earlier links.
+   * Returns a new secret for the page that creates the first administrator, or null if there are accounts. It is valid
+   * once and for a day. Each call invalidates earlier links.
    */
   async newSetupToken(): Promise<string | null> {
     if (!(await this.empty())) return null;
@@ -203,12 +203,15 @@ export class Accounts {
     return token;
   }
 
-  /** Returns true where `token` belongs to the current link and there is no account yet. */
+  /** Returns true if `token` belongs to the current link and there is no account yet. */
   async knowsSetupToken(token: string): Promise<boolean> {
     return (await this.#setup.get("link"))?.data.tokenHash === hashOf(token) && (await this.empty());
   }
 
-  /** Creates the first administrator. Of concurrent calls one wins. Throws forbidden for a used or expired link, request_invalid. */
+  /**
+   * Creates the first administrator. Only one of several concurrent calls succeeds. Throws forbidden for a used or expired link,
+   * request_invalid.
+   */
   async setUp(token: string, name: string, password: string): Promise<AccountView> {
     const link = await this.#setup.get("link");
     const refused = new AppError(
@@ -216,7 +219,7 @@ export class Accounts {
       "this link was used or is too old; restart the hub, or run tailrace-hub user add, for another way in",
     );
     if (link?.data.tokenHash !== hashOf(token)) throw refused;
-    // A refused password must not use up the link.
+    // A rejected password must not use up the link.
     await this.#passwords.hash(password);
     if (!NAME.test(name)) throw new AppError("request_invalid", `"${name}" is no account name`);
     if (!(await won(this.#setup.delete("link", link.revision))) || !(await this.empty())) throw refused;

@@ -14,10 +14,10 @@ import { AppError } from "#proto/kit/errors.ts";
 export const ENROLMENT_MS = 24 * 3_600_000;
 /** Prefix of agents' records in the state, for `StateFollower.onChange`. */
 export const AGENT_KIND = "agent";
-/** Life of a claim, so that one left by a crashed hub ends. */
+/** Life of a claim: one that a crashed hub left behind expires. */
 const CLAIM_MS = 60_000;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
-/** UUIDs of version 8 are those of pipelines' inputs, which an agent must not pass for. */
+/** Version 8 UUIDs belong to pipeline inputs; an agent must not impersonate one. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-79a-f][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** Characters of a token's hash that identify it in lists. */
 const SHOWN_ID_LENGTH = 12;
@@ -26,9 +26,9 @@ const SHOWN_ID_LENGTH = 12;
 export interface AgentAccess {
   /** nats:// or tls:// addresses. */
   readonly servers: readonly string[];
-  /** PEM of the authority to trust; empty where the system's own ones suffice, or where there is no TLS. */
+  /** PEM of the certificate authority to trust; empty if the system's authorities suffice, or without TLS. */
   readonly ca: string;
-  /** SHA-256 of the dashboard's authority or certificate, hexadecimal; empty where the system's authorities suffice. */
+  /** SHA-256 of the dashboard's authority or certificate, hexadecimal; empty if the system's authorities suffice. */
   readonly caFingerprint: string;
 }
 
@@ -59,7 +59,7 @@ export interface EnrolmentRequest {
   readonly token: string;
   readonly name: string;
   readonly publicKey: string;
-  /** UUID that the agent has already; absent: the hub assigns one. */
+  /** The agent's existing UUID; absent: the hub assigns one. */
   readonly agentId?: string;
 }
 
@@ -108,7 +108,7 @@ export class AgentCredentials {
     return { seed, credential };
   }
 
-  /** Returns a new enrolment token with its id in lists, valid once until `expiresAt` (ms since 1970). */
+  /** Returns a new enrolment token, valid once until `expiresAt` (ms since 1970), with its id in lists. */
   async newEnrolmentToken(
     actor: string,
     lifeMs: number = ENROLMENT_MS,
@@ -121,7 +121,7 @@ export class AgentCredentials {
     return { id, token, expiresAt };
   }
 
-  /** Returns the unused tokens, ordered by their end. */
+  /** Returns the unused tokens, ordered by expiry. */
   async openEnrolments(): Promise<OpenEnrolment[]> {
     const now = this.#store.clock.now();
     return (await this.#tokens.list())
@@ -183,7 +183,7 @@ export class AgentCredentials {
     this.#audit({ action: "agent_revoked", outcome: "ok", actor, subject: `${agent.name} ${publicKey}` });
   }
 
-  /** Reserves name and UUID for a key. Of concurrent calls one wins. Throws name_taken. */
+  /** Reserves name and UUID for a key. Only one of several concurrent calls succeeds. Throws name_taken. */
   async #claim(publicKey: string, name: string, agentId: string): Promise<void> {
     if ((await this.#agents.get(publicKey)) !== null) {
       throw new AppError("name_taken", `an agent with key ${publicKey} is enrolled already`);

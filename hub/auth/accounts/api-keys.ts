@@ -83,7 +83,7 @@ export class ApiKeys {
     return { key: `${API_KEY_PREFIX}${id}_${secret}`, view: view(id, record, expiresAt) };
   }
 
-  /** Returns id and key where `text` is a valid key, else null. */
+  /** Returns id and key if `text` is a valid key, else null. */
   async verify(text: string): Promise<{ id: string; key: ApiKey } | null> {
     const [, id, secret] = KEY.exec(text) ?? [];
     if (id === undefined || secret === undefined) return null;

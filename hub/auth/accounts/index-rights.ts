@@ -25,7 +25,7 @@ export function isIndexAction(action: string): action is IndexAction {
   return Object.values<string>(INDEX_RIGHTS).includes(action);
 }
 
-/** Returns true where `grants` allow all `actions` on `index`; without actions, where any right on it is granted. */
+/** Returns true if `grants` allow all `actions` on `index`. Without actions: true if any right on it is granted. */
 export function mayReach(
   grants: readonly string[],
   index: string,
@@ -37,12 +37,12 @@ export function mayReach(
   );
 }
 
-/** Returns true where every grant allows `action`: on whatever index the principal reaches, it may do it. */
+/** Returns true if every grant allows `action`: the principal may do it on each index that it may access. */
 export function allGive(grants: readonly string[], action: IndexAction): boolean {
   return grants.every((grant) => gives(grant, action));
 }
 
-/** Returns true where a grant allows `action` on every index. */
+/** Returns true if a grant allows `action` on every index. */
 export function mayEverywhere(grants: readonly string[], action: IndexAction): boolean {
   return grants.some((grant) => patternOf(grant) === "*" && gives(grant, action));
 }
@@ -61,7 +61,7 @@ export function checkGrants(grants: readonly string[]): void {
   }
 }
 
-/** Returns true where `text` matches `pattern`; `*` matches any characters. Time: text length × number of stars. */
+/** Returns true if `text` matches `pattern`; `*` matches any characters. Time: text length × number of stars. */
 export function matches(pattern: string, text: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   if (rest.length === 0) return pattern === text;

@@ -18,7 +18,7 @@ export const DEVICE_COOKIE = "tailrace_device";
 /** Life of a device mark: half a year, s. */
 export const DEVICE_SECONDS = 180 * 86_400;
 
-/** An account and the mark of the browser, see `PasswordSignIn`. */
+/** An account and the browser's device mark, see `PasswordSignIn`. */
 export interface SignedIn {
   readonly id: string;
   readonly account: Account;
@@ -48,8 +48,8 @@ export class PasswordSignIn {
   }
 
   /**
-   * Returns the account where name and password fit, else null. `device`: the value of the device cookie, if any.
-   * Throws overloaded with `data.retryAfterSeconds` while this name or network must wait.
+   * Returns the account if name and password match, else null. `device`: the value of the device cookie, if any. Throws
+   * overloaded with `data.retryAfterSeconds` while this name or network must wait.
    */
   async verify(name: string, password: string, ip: string, device?: string): Promise<SignedIn | null> {
     const found = await this.#attempt(name, password, ip, device);
@@ -58,7 +58,7 @@ export class PasswordSignIn {
     return { ...found, device: this.#newMark(canonical(name)) };
   }
 
-  /** Returns true where the password of somebody who is signed in is right. Counts and throws as `verify`. */
+  /** Returns true if the password of a signed-in person is correct. Counts failures and throws like `verify`. */
   async confirm(name: string, password: string, ip: string): Promise<boolean> {
     return (await this.#attempt(name, password, ip, undefined)) !== null;
   }

@@ -9,9 +9,9 @@ const KEY_BYTES = 32;
 const SALT_BYTES = 16;
 /** Hashes computed at the same time: each takes a core and 128 MiB. */
 const PARALLEL = 2;
-/** Most waiting calls; more of them are a flood of the sign-in page. */
+/** Maximum number of waiting calls; more mean that the sign-in page is being flooded. */
 const MAX_WAITING = 64;
-/** NIST SP 800-63B section 3.1.1.2: at least 8, here 10 as there is no second factor. */
+/** NIST SP 800-63B section 3.1.1.2: at least 8, here 10 because there is no second factor. */
 const MIN_LENGTH = 10;
 /** Longest password accepted, characters. */
 const MAX_LENGTH = 256;
@@ -34,7 +34,7 @@ export class Passwords {
     this.#cost = cost;
   }
 
-  /** Returns the hash of a new password. Throws request_invalid where it is too short or too long. */
+  /** Returns the hash of a new password. Throws request_invalid if it is too short or too long. */
   async hash(password: string): Promise<string> {
     const length = Array.from(password).length;
     if (length < MIN_LENGTH || length > MAX_LENGTH) {
@@ -50,8 +50,8 @@ export class Passwords {
   }
 
   /**
-   * Returns true where `password` has the hash. Without a hash (no such account) the same work is done and false is
-   * returned. Throws overloaded where too many calls wait.
+   * Returns true if `password` matches the hash. Without a hash (no such account) the same work is done and false is
+   * returned. Throws overloaded if too many calls wait.
    */
   async verify(password: string, hash: string | undefined): Promise<boolean> {
     const given = password.slice(0, MAX_LENGTH * 4);
@@ -77,7 +77,7 @@ export class Passwords {
     }
   }
 
-  /** Waits for a slot. A call that ends passes its slot to the first waiting one. */
+  /** Waits for a slot. A call that ends passes its slot to the first waiting call. */
   async #enter(): Promise<void> {
     if (this.#running < PARALLEL) {
       this.#running++;

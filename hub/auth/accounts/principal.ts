@@ -49,7 +49,7 @@ const SCOPE_ACTIONS: Readonly<Record<string, readonly Action[]>> = OWN_SCOPES;
 /** The outcome of authentication. */
 export interface Principal {
   readonly kind: "user" | "api_key" | "access_token" | "anonymous";
-  /** Account id, key id; "anonymous" where authentication is off. */
+  /** Account id, key id; "anonymous" if authentication is off. */
   readonly id: string;
   /** For people and the audit log. */
   readonly name: string;
@@ -63,7 +63,7 @@ export interface Principal {
   readonly scopeBase?: string;
 }
 
-/** The principal with all rights, where `auth.mode` is off. */
+/** The principal with all rights, if `auth.mode` is off. */
 export const ANONYMOUS: Principal = {
   kind: "anonymous",
   id: "anonymous",
@@ -73,7 +73,7 @@ export const ANONYMOUS: Principal = {
   indices: ["*"],
 };
 
-/** The sender of a request to a route without a sign-in: it has no rights. */
+/** The sender of a request to a route that needs no sign-in: it has no rights. */
 export const NOBODY: Principal = {
   kind: "anonymous",
   id: "nobody",
@@ -88,17 +88,17 @@ export function keyOf({ kind, id }: Principal): string {
   return `${kind} ${id}`;
 }
 
-/** Key of whoever comes where `auth.mode` is off. */
+/** Key of every caller if `auth.mode` is off. */
 export const EVERYBODY = keyOf(ANONYMOUS);
 
-/** Returns true where `text` names a role. */
+/** Returns true if `text` names a role. */
 export function isRole(text: string): text is Role {
   return Object.hasOwn(ROLE_ACTIONS, text);
 }
 
 /**
- * Returns the actions of a role with grants on indices. Who reaches only some indices doesn't administer: snapshots, pipelines
- * and new keys reach all of them.
+ * Returns the actions of a role with grants on indices. A principal with access to only some indices can't administer:
+ * snapshots, pipelines and new keys have access to all of them.
  */
 export function actionsOf(role: Role, indices: readonly string[] = [ALL_INDICES]): ReadonlySet<Action> {
   const actions = new Set<Action>(ROLE_ACTIONS[role]);
@@ -117,7 +117,7 @@ export function actionsOfScopes(role: Role, scopes: Iterable<string>): ReadonlyS
 }
 
 /**
- * Checks that `principal` may do `action` (on `index`, a concrete name, where the action concerns one). Throws forbidden;
+ * Checks that `principal` may do `action` (on `index`, a concrete name, if the action concerns one). Throws forbidden;
  * for access tokens with `data.wwwAuthenticate` as RFC 6750 section 3.1 specifies.
  */
 export function authorize(principal: Principal, action: Action, index?: string): void {
@@ -150,12 +150,12 @@ export function requirePerson(principal: Principal): void {
   );
 }
 
-/** Returns true where the principal may do `action`, on each index that it reaches if the action concerns one. */
+/** Returns true if the principal may do `action`; if the action concerns an index: on each index that it may access. */
 export function mayDo({ actions, indices }: Principal, action: Action): boolean {
   return actions.has(action) && (!isIndexAction(action) || allGive(indices, action));
 }
 
-/** Says what else than a scope would give the action. */
+/** Returns what would allow the action other than a scope. */
 function withoutScope({ role, indices, scopeBase }: Principal, action: Action): string {
   const lacksGrant = actionsOf(role).has(action) && !actionsOf(role, indices).has(action);
   if (!lacksGrant || scopeBase !== undefined) return "ask an administrator for another role";

@@ -8,7 +8,7 @@ import type { Action, Principal } from "./principal.ts";
 
 /** Shortest time between two writes of a session's last use; one write per request would be too many. */
 const TOUCH_MS = 5 * 60_000;
-/** Most sessions of one account; opening another one ends the oldest. */
+/** Maximum number of sessions of one account; opening another one ends the oldest. */
 const MAX_PER_ACCOUNT = 50;
 
 export interface SessionLife {
@@ -33,11 +33,11 @@ export interface Session {
 export interface SessionBrowser {
   readonly ip: string;
   readonly userAgent: string;
-  /** Secret of the session that it had, which ends. */
+  /** Secret of the browser's previous session, which is ended. */
   readonly before?: string;
 }
 
-/** A living session. `key` names it in lists; it is not secret. */
+/** A session that hasn't ended. `key` names it in lists; it is not secret. */
 export interface LivingSession {
   readonly key: string;
   readonly session: Session;
@@ -73,7 +73,7 @@ export class Sessions {
       ip,
       userAgent: userAgent.slice(0, 200),
     };
-    // At once: each waits for the log, and none depends on another.
+    // In parallel: each waits for the log, and none depends on another.
     await Promise.all([
       old !== undefined && this.end(old),
       this.#dropOldest(accountId, [key, old]),
@@ -106,7 +106,7 @@ export class Sessions {
     const now = this.#store.clock.now();
     if (touch && now - read.data.seenAt >= TOUCH_MS) {
       const seen = { ...read.data, seenAt: now };
-      // Losing is fine: another request was first, or the session ended.
+      // A lost compare-and-set is harmless: another request was first, or the session ended.
       await won(this.#sessions.update(read, seen, this.#endOf(seen)));
     }
     return { key, session: read.data, account };
@@ -129,7 +129,7 @@ export class Sessions {
     return read.flat().sort((a, b) => b.session.seenAt - a.session.seenAt);
   }
 
-  /** Ends a session. One that is over already is no error. */
+  /** Ends a session. A session that has already ended is not an error. */
   async end(key: string): Promise<void> {
     const session = await this.#sessions.take(key);
     if (session !== null) await this.#byAccount.delete(`${session.accountId}.${key}`);
@@ -146,12 +146,12 @@ export class Sessions {
     for (const { key } of await this.list(accountId)) await this.end(key);
   }
 
-  /** Ends the oldest sessions beyond the limit. `changing`: those that are being opened or ended meanwhile. */
+  /** Ends the oldest sessions beyond the limit. `changing`: those that are being opened or ended at the same time. */
   async #dropOldest(accountId: string, changing: readonly (string | undefined)[]): Promise<void> {
     const start = `${accountId}.`;
     const all = await this.#byAccount.ids(start);
     const ids = all.filter((id) => !changing.includes(id.slice(start.length)));
-    if (ids.length < MAX_PER_ACCOUNT) return; // usually no session has to be read
+    if (ids.length < MAX_PER_ACCOUNT) return; // usually no session needs to be read
     const present = await this.#read(accountId, ids);
     for (const { key } of present.slice(MAX_PER_ACCOUNT - 1)) await this.end(key);
   }
@@ -164,7 +164,7 @@ export class Sessions {
 /** Prefix of the sessions' keys in the bucket, for followers of their end. */
 export const SESSION_KIND = "session";
 
-/** Life of a ticket, which is used right after it was issued. */
+/** Life of a ticket, which is used immediately after it is issued. */
 const TICKET_MS = 30_000;
 
 type TicketRecord = Omit<Principal, "actions"> & { readonly actions: readonly Action[] };

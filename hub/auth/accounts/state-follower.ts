@@ -13,12 +13,12 @@ import { SESSION_KIND } from "./sessions.ts";
 const SWEEP_MS = 60_000;
 /** Records are kept this long after their expiry, for hubs whose clocks differ. */
 const GRACE_MS = 60_000;
-/** Most deletions of one sweep; the rest waits for the next. */
+/** Maximum number of deletions per sweep; the rest waits for the next. */
 const MAX_PER_SWEEP = 5_000;
-/** Most records whose expiry is remembered; the next start finds others. */
+/** Maximum number of records whose expiry is remembered; the next start finds the others. */
 const MAX_FOLLOWED = 1_000_000;
 
-/** Records whose end takes rights. */
+/** Kinds of records whose end revokes rights. */
 const CREDENTIAL_KINDS = [SESSION_KIND, API_KEY_KIND, "oauth.AccessToken"];
 
 interface Followed {
@@ -77,7 +77,7 @@ export class StateFollower implements Component {
     for (const [key, { expiresAt, revision }] of this.#ends) {
       if (count >= MAX_PER_SWEEP || this.#stop.signal.aborted) break;
       if (expiresAt > before) continue;
-      // Losing means that the record was renewed or another hub was first; the watch reports both.
+      // A lost compare-and-set means that the record was renewed or another hub was first; the watch reports both.
       await won(this.#store.bucket.delete(key, revision));
       this.#ends.delete(key);
       count++;

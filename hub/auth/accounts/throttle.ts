@@ -3,7 +3,7 @@
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
-/** Most names remembered; the least recently used is dropped first. */
+/** Maximum number of names remembered; the least recently used is dropped first. */
 const MAX_NAMES = 20_000;
 
 export interface ThrottleOptions {
@@ -11,7 +11,7 @@ export interface ThrottleOptions {
   readonly free: number;
   /** Wait after the first failure beyond them; doubles, ms. */
   readonly firstMs: number;
-  /** Longest wait, ms. It is finite, as a lock-out could be used against the owner. */
+  /** Longest wait, ms. It is finite because a lock-out could be used against the owner. */
   readonly capMs: number;
 }
 
@@ -70,7 +70,7 @@ export class RateLimit {
     this.#windowMs = windowMs;
   }
 
-  /** Throws overloaded with `data.retryAfterSeconds` where the name has reached the limit of its window. */
+  /** Throws overloaded with `data.retryAfterSeconds` if the name has reached the limit of its window. */
   check(name: string): void {
     const window = this.#names.get(name);
     if (window === undefined || window.count < this.#limit) return;
@@ -96,7 +96,7 @@ export class RateLimit {
     if (window !== undefined && window.count > 0) window.count--;
   }
 
-  /** Counts an event and returns true the first `limit` times of a window; for messages that repeat. */
+  /** Counts an event and returns true for the first `limit` events of a window. Limits messages that repeat. */
   allows(name: string): boolean {
     const window = this.#names.get(name);
     this.count(name);

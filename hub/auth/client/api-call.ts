@@ -1,18 +1,18 @@
-/** Calls an API with a Bearer token (RFC 6750): allowed hosts only, one repetition after 401. */
+/** Calls an API with a Bearer token (RFC 6750): allowed hosts only, one retry after 401. */
 
 import { AppError } from "#proto/kit/errors.ts";
 import type { Fetch } from "./endpoints.ts";
 import { checkTokenTarget } from "./provider-definition.ts";
 
-/** Most redirects followed. */
+/** Maximum number of redirects followed. */
 const MAX_REDIRECTS = 5;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Longest wait for the head of an answer. */
+/** Maximum wait for the head of an answer. */
 const DEADLINE_MS = 60_000;
 
 export interface ApiRequest {
   readonly url: string;
-  /** GET where absent. */
+  /** Absent: GET. */
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array<ArrayBuffer>;
@@ -37,7 +37,7 @@ export async function callApi(request: ApiRequest, caller: ApiCaller): Promise<R
   return followed(request, caller, await caller.accessToken(token));
 }
 
-/** Follows redirects: with the token within one origin, without it to other allowed hosts, nowhere else. */
+/** Follows redirects: with the token within one origin, without it to other allowed hosts, and to no other host. */
 async function followed(request: ApiRequest, caller: ApiCaller, token: string): Promise<Response> {
   const { headers = {}, signal } = request;
   let { url, method = "GET", body } = request;
@@ -63,7 +63,7 @@ async function followed(request: ApiRequest, caller: ApiCaller, token: string): 
     const target = URL.parse(location, url);
     if (target === null) throw new AppError("unavailable", `${new URL(url).host} redirects to no address`);
     checkTokenTarget(target, caller.hosts);
-    // After leaving the origin no request gets the token, even where a redirect leads back.
+    // After leaving the origin no request gets the token, even if a redirect leads back.
     authorized &&= target.origin === new URL(url).origin;
     url = target.href;
     if (answer.status === 303 || (answer.status < 303 && method === "POST")) {

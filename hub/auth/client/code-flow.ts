@@ -25,7 +25,7 @@ export interface FlowStart<T> {
   readonly redirectUri: string;
   /** A secret of the browser, from a cookie. */
   readonly binding: string;
-  /** Returned at the end. */
+  /** Returned when the flow ends. */
   readonly purpose: T;
 }
 
@@ -87,8 +87,8 @@ export class CodeFlow<T> {
   }
 
   /**
-   * Ends a flow: checks `iss` and the provider's refusal, then exchanges the code. Throws forbidden where the person
-   * or the provider refused, request_invalid for an answer of another provider, TokenRefused, unavailable.
+   * Ends a flow: checks `iss` and the provider's refusal, then exchanges the code. Throws forbidden if the person or
+   * the provider refused, request_invalid for an answer of another provider, TokenRefused, unavailable.
    */
   async finish(
     caller: TokenCaller,

@@ -15,7 +15,7 @@ export interface HeldTokens {
   readonly refreshToken?: string;
 }
 
-/** The process that refreshes now. A lease past its end was left by a crashed process. */
+/** The process that currently refreshes. An expired lease was left by a crashed process. */
 export interface Lease {
   readonly holder: string;
   /** ms since 1970. */
@@ -40,7 +40,7 @@ export interface ConnectionRecord {
   readonly connectedAt: number;
   readonly refreshedAt?: number;
   readonly lease: Lease | null;
-  /** True where the answer to a refresh was lost: a provider that rotates refresh tokens may refuse the old one now. */
+  /** True if the answer to a refresh was lost: a provider that rotates refresh tokens may refuse the old one now. */
   readonly answerLost: boolean;
 }
 
@@ -73,7 +73,7 @@ export class ConnectionStore {
     return this.#records.put(id, record);
   }
 
-  /** Replaces the record that was read; false where it has changed since. */
+  /** Replaces the record that was read; false if it has changed since. */
   replace(read: StoredConnection, record: ConnectionRecord): Promise<boolean> {
     return won(this.#records.update(read, record));
   }
@@ -90,7 +90,7 @@ export class ConnectionStore {
     return JSON.parse(this.#vault.open(record.sealed, placeOf(id))) as HeldTokens;
   }
 
-  /** Returns the fields that a token response changes in a record. A refresh token that isn't replaced is kept. */
+  /** Returns the fields of a record that a token response changes. A refresh token that isn't replaced is kept. */
   sealed(
     id: string,
     set: TokenSet,
@@ -108,7 +108,7 @@ export class ConnectionStore {
     return { sealed, expiresAt, refreshAt: expiresAt - Math.min(MAX_AHEAD_MS, lifeMs * AHEAD_SHARE) };
   }
 
-  /** Seals tokens again that are sealed with an older key. Returns how many. */
+  /** Reseals tokens that are sealed with an older key. Returns how many. */
   async reseal(): Promise<number> {
     let count = 0;
     for (const { id, data } of await this.list()) {

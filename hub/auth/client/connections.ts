@@ -81,9 +81,9 @@ export class Connections {
   }
 
   /**
-   * Returns the address to send the browser to, to connect an account (or, with `id`, to connect it again).
-   * `binding`: a secret of the browser, from a cookie. Throws not_found also for an `id` that no account of the provider has,
-   * unavailable, settings_invalid.
+   * Returns the address to send the browser to, to connect an account (or, with `id`, to connect it again). `binding`: a
+   * secret of the browser, from a cookie. Throws not_found (also if no account of the provider has the `id`), unavailable,
+   * settings_invalid.
    */
   async connect(
     { providerId, name, id }: { providerId: string; name: string; id?: string },
@@ -132,7 +132,7 @@ export class Connections {
     return all.map(({ id, data }) => view(id, data)).sort((a, b) => a.name.localeCompare(b.name));
   }
 
-  /** Returns an access token of the account, fresh enough to be used now; see Refresher. */
+  /** Returns an access token of the account that is still valid long enough to be used; see Refresher. */
   accessToken(id: string, rejected?: string): Promise<string> {
     return this.#refresher.accessToken(id, rejected);
   }
@@ -170,7 +170,10 @@ export class Connections {
     });
   }
 
-  /** Removes an account and revokes its token at the provider where it has a revocation endpoint; a failure there is logged. Throws not_found. */
+  /**
+   * Removes an account and revokes its token at the provider if it has a revocation endpoint; a failure there is logged. Throws
+   * not_found.
+   */
   async remove(id: string, actor: string): Promise<void> {
     const record = await this.#store.take(id);
     if (record === null) throw new AppError("not_found", `there is no connected account ${id}`);
@@ -194,7 +197,7 @@ export class Connections {
     });
   }
 
-  /** Removes a provider. Throws not_found, request_invalid while accounts are connected there. */
+  /** Removes a provider. Throws not_found, or request_invalid while accounts are connected to it. */
   async removeProvider(id: string, actor: string): Promise<void> {
     const inUse = (await this.list()).filter(({ providerId }) => providerId === id);
     if (inUse.length > 0) {
@@ -207,7 +210,7 @@ export class Connections {
     await this.providers.remove(id, actor);
   }
 
-  /** Seals all records again that are sealed with an older key of the vault. Returns how many. */
+  /** Reseals all records that are sealed with an older key of the vault. Returns how many. */
   async reseal(): Promise<number> {
     return (await this.#store.reseal()) + (await this.providers.reseal());
   }

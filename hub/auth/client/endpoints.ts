@@ -7,17 +7,17 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isLoopbackHttp } from "#proto/kit/loopback.ts";
 import type { ProviderDefinition } from "./provider-definition.ts";
 
-/** Life of cached metadata, which bounds how long an old endpoint is used. */
+/** Life of cached metadata: the longest time that an old endpoint stays in use. */
 const KEEP_MS = 3_600_000;
-/** Most providers whose metadata are cached. */
+/** Maximum number of providers whose metadata are cached. */
 const MAX_KEPT = 200;
 const DEADLINE_MS = 10_000;
-/** Largest metadata or token answer read, bytes once unpacked; usual ones have some KiB. */
+/** Largest metadata or token answer read, bytes once unpacked; typical ones have a few KiB. */
 const MAX_ANSWER_BYTES = 256 * 1024;
-/** Metadata that are called, or that a browser is sent to. */
+/** Metadata fields with addresses that the hub calls, or that a browser is sent to. */
 const CALLED = ["authorization_endpoint", "token_endpoint", "revocation_endpoint"] as const;
 
-/** A request, as `fetch`. */
+/** The part of `fetch` that is used. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 interface Kept {
@@ -35,7 +35,10 @@ export class Endpoints {
     this.#fetch = fetch;
   }
 
-  /** Returns the endpoints of a provider. Throws unavailable where its metadata can't be fetched, settings_invalid where they are invalid. */
+  /**
+   * Returns the endpoints of a provider. Throws unavailable if its metadata can't be fetched, settings_invalid if they are
+   * invalid.
+   */
   async of(definition: ProviderDefinition): Promise<oauth.AuthorizationServer> {
     const given = givenEndpoints(definition);
     if (definition.issuer === undefined) return given;
@@ -89,7 +92,7 @@ export class Endpoints {
 }
 
 /**
- * Throws where metadata name an address that is neither https nor, for an issuer on this machine, http on loopback: a
+ * Throws if metadata name an address that is neither https nor, for an issuer on this machine, http on loopback: a
  * provider elsewhere must not have the hub call services of its own machine, nor send a browser to a script.
  */
 function checkNamed(name: string, address: unknown, issuer: string): void {
@@ -101,7 +104,7 @@ function checkNamed(name: string, address: unknown, issuer: string): void {
   throw new Error(`${name} is no https:// address`);
 }
 
-/** Returns the body of a provider's answer as text. Throws where it is too large. */
+/** Returns the body of a provider's answer as text. Throws if it is too large. */
 export async function readBounded(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let sizeBytes = 0;

@@ -61,7 +61,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   "state",
 ]);
 
-/** Returns `definition` where it is valid. Throws request_invalid naming the field. */
+/** Returns `definition` if it is valid. Throws request_invalid naming the field. */
 export function checkProvider(definition: unknown): ProviderDefinition {
   const fault = schemaFault(ProviderDefinition, definition);
   if (fault !== undefined) {
@@ -108,7 +108,7 @@ function checkEndpoint(field: string, url: string): void {
 /** A host, "*.host" for those below it, each with or without a port. */
 const HOST_PATTERN = /^(\*\.)?([A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*|\[[0-9a-fA-F:]+\])(:\d{1,5})?$/;
 
-/** Throws request_invalid where `pattern` is no host. "*.example.com" covers the hosts below it, not itself. */
+/** Throws request_invalid if `pattern` is not a host pattern. "*.example.com" covers the hosts below it, not itself. */
 export function checkHostPattern(pattern: string): void {
   if (HOST_PATTERN.test(pattern) && pattern !== "*") return;
   throw new AppError(
@@ -118,8 +118,8 @@ export function checkHostPattern(pattern: string): void {
 }
 
 /**
- * Throws forbidden where a token must not be sent to `url`: the host isn't in `patterns` (the port counts; without one
- * it is the scheme's own), or it isn't https (http only on loopback).
+ * Throws forbidden if a token must not be sent to `url`: the host isn't in `patterns` (the port counts; without one it
+ * is the scheme's own), or it isn't https (http only on loopback).
  */
 export function checkTokenTarget(url: URL, patterns: readonly string[]): void {
   if (url.username !== "" || url.password !== "") {
@@ -130,7 +130,7 @@ export function checkTokenTarget(url: URL, patterns: readonly string[]): void {
   checkTokenHost(url.host, patterns);
 }
 
-/** Throws forbidden where `host`, with its port unless that is the scheme's own, isn't in `patterns`. */
+/** Throws forbidden if `host`, with its port unless that is the scheme's own, isn't in `patterns`. */
 export function checkTokenHost(host: string, patterns: readonly string[]): void {
   if (patterns.some((pattern) => covers(pattern.toLowerCase(), host.toLowerCase()))) return;
   throw new AppError(

@@ -65,14 +65,14 @@ export class Providers {
     });
   }
 
-  /** Removes a provider, whose accounts must be gone (see Connections). Throws not_found. */
+  /** Removes a provider. Its accounts must have been removed before (see Connections). Throws not_found. */
   async remove(id: string, actor: string): Promise<void> {
     const provider = await this.#providers.take(id);
     if (provider === null) throw unknownProvider(id);
     this.#audit({ action: "provider_removed", outcome: "ok", actor, subject: `${provider.name} ${id}` });
   }
 
-  /** Seals secrets again that are sealed with an older key. Returns how many. */
+  /** Reseals secrets that are sealed with an older key. Returns how many. */
   async reseal(): Promise<number> {
     let count = 0;
     for (const { id, data } of await this.#providers.list()) {

@@ -52,7 +52,7 @@ export class Refresher {
 
   /**
    * Returns an access token of the account. `rejected`: one that an API has just refused, which is not returned again.
-   * Throws not_found, forbidden where the account must be reconnected, unavailable, settings_invalid.
+   * Throws not_found, forbidden if the account must be reconnected, unavailable, settings_invalid.
    */
   async accessToken(id: string, rejected?: string): Promise<string> {
     const { store } = this.#parts;
@@ -66,7 +66,7 @@ export class Refresher {
     } catch (error) {
       const usable =
         held.accessToken !== rejected && (read.data.expiresAt ?? Infinity) > this.#parts.clock.now();
-      // Refreshing ahead has failed, but the current token is still valid.
+      // The early refresh has failed, but the current token is still valid.
       if (usable && error instanceof AppError && error.retryable) return held.accessToken;
       throw error;
     }
@@ -82,7 +82,10 @@ export class Refresher {
     return accessToken === rejected || (refreshAt !== null && refreshAt <= this.#parts.clock.now());
   }
 
-  /** Callers share one refresh. It continues when a caller gives up, as the provider may have rotated the refresh token already. */
+  /**
+   * Callers share one refresh. It continues when a caller gives up because the provider may already have rotated the refresh
+   * token.
+   */
   #shared(id: string, rejected: string | undefined): Promise<string> {
     const running = this.#running.get(id);
     if (running !== undefined) return running;
@@ -137,7 +140,7 @@ export class Refresher {
     }
     const sealed = this.#parts.store.sealed(id, set, held);
     const kept = await this.#parts.store.change(id, (record) => {
-      // Another holder: a person has reconnected the account, and those tokens are newer.
+      // Another lease holder: a person has reconnected the account, and those tokens are newer.
       if (record.lease?.holder !== this.#holder) return null;
       const refreshedAt = this.#parts.clock.now();
       return { ...record, ...sealed, refreshedAt, lease: null, answerLost: false };

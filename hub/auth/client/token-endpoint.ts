@@ -15,9 +15,9 @@ export interface TokenSet {
   readonly refreshToken?: string;
   /** Seconds; absent: the provider gave none. */
   readonly expiresInSeconds?: number;
-  /** Granted scopes, where they differ from the requested ones. */
+  /** Granted scopes, if they differ from the requested ones. */
   readonly scope?: string;
-  /** Claims of the ID token, where one was requested (OpenID Connect). */
+  /** Claims of the ID token, if one was requested (OpenID Connect). */
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 

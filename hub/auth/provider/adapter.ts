@@ -1,6 +1,6 @@
 /**
  * The storage adapter of oidc-provider: records in the hub's state under the hash of the credential, so that the store
- * never holds one. One-time use is a compare-and-set: of concurrent uses exactly one wins, on whichever hub.
+ * never holds one. One-time use is a compare-and-set: of concurrent uses, on any hubs, exactly one succeeds.
  */
 
 import { type Adapter, type AdapterPayload, errors } from "oidc-provider";
@@ -18,7 +18,7 @@ export interface AdapterParts {
   readonly store: Store;
   readonly families: TokenFamilies;
   readonly audit: AuditSink;
-  /** Returns the metadata of a registered client as oidc-provider knows it. */
+  /** Returns the metadata of a registered client in the form of oidc-provider. */
   readonly findClient: (clientId: string) => Promise<AdapterPayload | undefined>;
 }
 
@@ -47,7 +47,7 @@ export class StateAdapter implements Adapter {
     await Promise.all([stored, this.#index(id, key, payload, expiresAt)]);
   }
 
-  /** Writes what finds the record by something else than its id. */
+  /** Writes the entries by which the record is found other than by its id. */
   async #index(
     id: string,
     key: string,
@@ -70,7 +70,7 @@ export class StateAdapter implements Adapter {
     return payload === undefined ? undefined : withSecrets(id, payload);
   }
 
-  /** Returns the session of a uid, without its id, which only the browser has. */
+  /** Returns the session with this uid. Its id is left out: only the browser has it. */
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
     const key = (await this.#byUid.get(hashOf(uid)))?.data.key;
     return key === undefined ? undefined : this.#read(key);

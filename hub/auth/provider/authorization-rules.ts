@@ -41,7 +41,7 @@ export function mayIntrospect(
   return client["client_kind"] === "resource_server" || client.clientId === token.clientId;
 }
 
-/** Returns the account in the form of oidc-provider, or undefined where it is gone. */
+/** Returns the account in the form of oidc-provider, or undefined if it was removed. */
 export async function findAccount(
   accounts: Accounts,
   id: string,
@@ -51,7 +51,7 @@ export async function findAccount(
 }
 
 /**
- * Returns a new grant where the person has allowed all requested scopes. Each code gets a grant of its own, so that a code
+ * Returns a new grant if the person has allowed all requested scopes. Each code gets a grant of its own, so that a code
  * used twice ends only what came from it. Undefined: the prompt is needed.
  */
 export async function loadGrant(
@@ -74,7 +74,7 @@ export async function loadGrant(
   const grant = new provider.Grant({ accountId, clientId: client.clientId });
   grant.addOIDCScope(asked.join(" "));
   await grant.save();
-  // A consent that is withdrawn meanwhile revokes the grants that it finds, perhaps before this one was stored.
+  // Withdrawing a consent at the same time revokes the grants it finds; this one may not have been stored yet.
   if (await isAllowed()) return grant;
   await grant.destroy();
   return undefined;
@@ -93,7 +93,7 @@ export function consentPolicy(): interactionPolicy.DefaultPolicy {
   return policy;
 }
 
-/** Answers an error that can't go back to the client: with a page, or with JSON where it is accepted. */
+/** Answers an error that can't be sent back to the client: with a page, or with JSON if the request accepts it. */
 export function renderError(
   context: KoaContextWithOIDC,
   out: { error: string; error_description?: string | undefined },

@@ -23,7 +23,7 @@ import type { TokenFamilies } from "./tokens.ts";
 
 /** RFC 6749 section 4.1.2 allows 10 minutes; a client exchanges its code immediately. */
 const CODE_SECONDS = 60;
-/** Time to read, sign in and decide. */
+/** Time that a person has to read the page, sign in and decide. */
 const INTERACTION_SECONDS = 15 * 60;
 
 /** Features that are on by default in oidc-provider and off here. */
@@ -39,7 +39,7 @@ const NOT_OFFERED = {
 /** Lifetimes, in seconds. */
 export interface ProviderLives {
   readonly accessTokenSeconds: number;
-  /** Also the longest life of a whole family. */
+  /** Also the maximum life of a whole token family. */
   readonly refreshTokenSeconds: number;
   /** How long a browser stays signed in at the provider. */
   readonly sessionSeconds: number;
@@ -133,7 +133,7 @@ function lives(of: ProviderLives): NonNullable<Configuration["ttl"]> {
   };
 }
 
-/** Cookie names as in `Cookies`: bound to host and https where there is https. */
+/** Cookie names as in `Cookies`: with https they are bound to the host and to https. */
 function cookiesOf({
   publicUrl,
   cookieKey,

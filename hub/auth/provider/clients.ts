@@ -26,7 +26,7 @@ export interface NewClient {
   readonly kind: ClientKind;
   /** Compared character by character. */
   readonly redirectUris: readonly string[];
-  /** Scope URLs it may ask for; absent: all. */
+  /** Scope URLs that the client may request; absent: all. */
   readonly scopes?: readonly string[];
   /** Replaces the refresh token at each use; always on for public clients. */
   readonly rotateRefreshTokens?: boolean;
@@ -39,7 +39,7 @@ interface ClientRecord extends NewClient {
   readonly createdAt: number;
 }
 
-/** A registration for people, without secrets. */
+/** A registration as people see it, without secrets. */
 export interface ClientView extends NewClient {
   readonly clientId: string;
   readonly createdAt: number;
@@ -149,7 +149,7 @@ export class Clients {
     if (clock.now() - before >= DAY_MS) await this.#withoutPkce.put(clientId, { at: clock.now() });
   }
 
-  /** Returns true where `secret` is a valid secret of the client. */
+  /** Returns true if `secret` is a valid secret of the client. */
   async checkSecret(clientId: string, secret: string): Promise<boolean> {
     const client = await this.#record(clientId);
     // All are compared, so that the time doesn't depend on which one matches.
@@ -185,7 +185,7 @@ export class Clients {
   }
 }
 
-/** The data of the built-in client. */
+/** Data of the built-in client. */
 export interface DashboardClient {
   readonly redirectUri: string;
   readonly scope: string;
@@ -228,7 +228,7 @@ function checkRedirectUri(uri: string, { anyLoopbackPort }: NewClient): void {
   if (uri.includes("#")) throw wrong("must not have a fragment");
   if (parsed.username !== "" || parsed.password !== "") throw wrong("must not name a user");
   if (uri.includes("*")) throw wrong("must not have a wildcard; it is compared character by character");
-  // RFC 8252 section 7.3 and 8.3: loopback redirects of native applications.
+  // RFC 8252 sections 7.3 and 8.3: loopback redirects of native applications.
   const loopback = isLoopbackHttp(parsed);
   if (parsed.protocol !== "https:" && !loopback) {
     throw wrong("must begin with https:// (http:// only for localhost, 127.0.0.1 and [::1])");

@@ -1,4 +1,4 @@
-/** Consents: which scopes a person allowed which client. Stored per person, not per browser. */
+/** Consents: the scopes that a person has allowed each client. Stored per person, not per browser. */
 
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { Records, type Store, won } from "#hub/auth/state/records.ts";

@@ -1,7 +1,7 @@
 /** Names of the identity provider that browsers and clients see: paths, the cookie, the metadata. */
 
 import type { Scope } from "./scopes.ts";
-/** Paths below the hub's address; the first two are the specification's. */
+/** Paths below the hub's address; the specification defines the first two. */
 export const PATHS = {
   authorization: "/o/oauth2/v2/auth",
   token: "/token",

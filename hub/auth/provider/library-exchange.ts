@@ -1,6 +1,6 @@
 /**
- * One request and its answer as oidc-provider, a Koa application, gets them. The library writes to an answer in memory,
- * so that the routes of the provider return answers as all others do.
+ * One request and its answer in the form that oidc-provider, a Koa application, needs. The library writes to an answer
+ * in memory, so that the routes of the provider return answers as all others do.
  */
 
 import { type IncomingHttpHeaders, type IncomingMessage, ServerResponse } from "node:http";
@@ -31,7 +31,7 @@ export class LibraryExchange {
   readonly response: ServerResponse;
   readonly #answer: AnswerInMemory;
 
-  /** `publicUrl` stands for the request's own address, which is never used (RFC 9700 section 4.12 on proxies and Host). */
+  /** `publicUrl` replaces the request's own address, which is never used (RFC 9700 section 4.12 on proxies and Host). */
   constructor({ method, uri, headers, ip, body = Buffer.alloc(0) }: LibraryRequest, publicUrl: string) {
     const { protocol, host } = new URL(publicUrl);
     const request = Object.assign(Readable.from(body.length === 0 ? [] : [body], { objectMode: false }), {

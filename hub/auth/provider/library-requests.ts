@@ -1,4 +1,7 @@
-/** Passes requests to oidc-provider: of browsers with known parameters only, of clients with their parameters already read. */
+/**
+ * Passes requests to oidc-provider: those of browsers with known parameters only, those of clients with their parameters
+ * already read.
+ */
 
 import type { Provider } from "oidc-provider";
 import { readForm } from "#hub/auth/web/forms.ts";
@@ -22,7 +25,7 @@ const AUTHORIZATION_PARAMETERS: ReadonlySet<string> = new Set([
 /** Known values of `prompt`. */
 const PROMPTS: ReadonlySet<string> = new Set(["none", "login", "consent"]);
 
-/** Answers a browser's authorization request by the library. */
+/** Lets the library answer a browser's authorization request. */
 export function answerBrowser(
   provider: Provider,
   publicUrl: string,
@@ -31,7 +34,7 @@ export function answerBrowser(
   return new LibraryExchange({ ...request, uri: understoodUrl(request.uri) }, publicUrl).answer(provider);
 }
 
-/** Answers a client's request at the endpoint `path` with the parameters `values` by the library. */
+/** Lets the library answer a client's request to the endpoint `path` with the parameters `values`. */
 export function answerClient(
   provider: Provider,
   publicUrl: string,
@@ -58,7 +61,7 @@ export interface ClientRequest {
   /** One of PATHS. */
   readonly path: string;
   readonly ip: string;
-  /** The header of that name. */
+  /** The Authorization header. */
   readonly authorization: string | undefined;
   readonly values: URLSearchParams;
 }
@@ -105,8 +108,8 @@ export interface TokenParameters {
 
 /**
  * Collects the parameters of a token, revocation or introspection request from its query string and its body, urlencoded
- * or multipart. Throws request_invalid where a name occurs twice, where the body is malformed, or where credentials in the
- * URL are refused.
+ * or multipart. Throws request_invalid if a name occurs twice, the body is malformed, or credentials in the URL are
+ * refused.
  */
 export async function readTokenParameters(
   url: string,
@@ -151,7 +154,7 @@ export function clientIdOf(values: URLSearchParams, authorization: string | unde
   return name.slice(0, 100);
 }
 
-/** Returns a parameter that oidc-provider has checked, as text; empty where it is absent. */
+/** Returns a parameter that oidc-provider has checked, as text; empty if it is absent. */
 export function textOf(parameter: unknown): string {
   return typeof parameter === "string" ? parameter : "";
 }

@@ -21,7 +21,7 @@ const FOCUS = html` autofocus`;
 export function signInBody(form: PromptForm, name: string, problem: string): Html {
   const alert = problem === "" ? NOTHING : html`<p class="bad" role="alert" id="problem">${problem}</p>`;
   const { say } = form;
-  // After a wrong password the focus is on the password.
+  // After a wrong password the password field has the focus.
   const [nameFocus, passwordFocus] = name === "" ? [FOCUS, NOTHING] : [NOTHING, FOCUS];
   return html`<h1>${say("Sign in")}</h1>
 <p class="soft">${say("to go on to {0}", form.clientName)}</p>

@@ -1,7 +1,7 @@
 /**
  * Token families: all credentials that came from one consent and one code. A family ends with its grant: then every code
- * and token of it is invalid, at once and on every hub, even one that is stored later. Access tokens are checked in the
- * state, so that a revocation counts at once.
+ * and token of it is invalid immediately and on every hub, even one that is stored later. Access tokens are checked in
+ * the state, so a revocation takes effect immediately.
  */
 
 import type { AdapterPayload } from "oidc-provider";
@@ -16,7 +16,7 @@ export const FAMILY_MODELS: ReadonlySet<string> = new Set([
   "RefreshToken",
 ]);
 
-/** Members of a family that are revoked at a time; one that was refreshed for weeks has thousands. */
+/** Members of a family that are revoked at a time; a family that was refreshed for weeks has thousands. */
 const REVOKED_AT_ONCE = 16;
 
 /** The fields of a stored grant that are read here. */
@@ -124,12 +124,15 @@ export class AccessTokens {
     this.#accounts = accounts;
   }
 
-  /** Returns the record of `token`, or null where it is unknown, expired, revoked or its account is gone. */
+  /** Returns the record of `token`, or null if it is unknown, expired or revoked, or if its account was removed. */
   async verify(token: string): Promise<AccessToken | null> {
     return (await this.verifyOnce(token)).found;
   }
 
-  /** As `verify`, for a token of the dashboard's own sign-in. `end` ends it and its family, which nothing needs afterwards. */
+  /**
+   * Like `verify`, for a token of the dashboard's own sign-in. `end` ends the token and its family, which nothing needs
+   * afterwards.
+   */
   async verifyOnce(
     token: string,
   ): Promise<{ readonly found: AccessToken | null; readonly end: () => Promise<void> }> {

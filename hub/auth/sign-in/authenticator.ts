@@ -25,10 +25,10 @@ import { SESSION_COOKIE } from "./browser-session.ts";
 
 /** Methods that change nothing (RFC 9110 section 9.2.1). */
 const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
-/** A verified password is remembered this long: clients send it with each request, and checking it costs 0.4 s. */
+/** Time that a verified password is remembered: clients send it with each request, and checking it costs 0.4 s. */
 const PASSWORD_KEPT_MS = 60_000;
 const MAX_PASSWORDS_KEPT = 1_000;
-/** Refusals of one network per minute that go into the audit log. */
+/** Refusals of one network per minute that are written to the audit log. */
 const AUDITED_REFUSALS = 10;
 
 /** The parts of a request that authentication reads. */
@@ -216,7 +216,7 @@ function joinedKey(value: string): string {
   return secret.startsWith(API_KEY_PREFIX) ? secret : `${API_KEY_PREFIX}${id}_${secret}`;
 }
 
-/** RFC 6750 section 3.1: the challenge has no error code where the request has no credentials. */
+/** RFC 6750 section 3.1: the challenge has no error code if the request has no credentials. */
 function unauthenticated(message: string, wwwAuthenticate = 'Bearer realm="tailrace"'): AppError {
   return new AppError("unauthenticated", message, { data: { wwwAuthenticate } });
 }

@@ -8,7 +8,7 @@ import type { Cookies } from "#hub/auth/web/cookies.ts";
 /** Name of the dashboard's cookie. */
 export const SESSION_COOKIE = "tailrace_session";
 
-/** Opens a new session for an account and ends the one that the browser had. Returns the Set-Cookie header's value. */
+/** Opens a new session for an account and ends the browser's previous one. Returns the Set-Cookie header's value. */
 export async function openSession(
   { cookies, sessions }: { readonly cookies: () => Cookies; readonly sessions: Sessions },
   { headers, ip }: { readonly headers: IncomingHttpHeaders; readonly ip: string },

@@ -49,7 +49,7 @@ export interface SignInResult {
   readonly account: Account;
   /** Path below the hub's address. */
   readonly returnTo: string;
-  /** Ends what only the sign-in needed; to be called once. */
+  /** Ends the credentials that only the sign-in needed; to be called once. */
   readonly end: () => Promise<void>;
 }
 
@@ -98,7 +98,7 @@ export class DashboardSignIn {
     return { ...found, returnTo: flow.purpose.returnTo };
   }
 
-  /** Returns the account of the embedded provider's token, which has no further use. */
+  /** Returns the account of the embedded provider's token. The token isn't needed afterwards. */
   async #own({ accessToken }: TokenSet): Promise<FoundAccount> {
     const { found, end } = await this.#parts.accessTokens.verifyOnce(accessToken);
     if (found !== null) return { id: found.accountId, account: found.account, end };
@@ -134,12 +134,12 @@ export class DashboardSignIn {
   }
 }
 
-/** Returns `path` where it leads to this hub, else "/": a return address must not be an open redirect (RFC 9700 section 4.11). */
+/** Returns `path` if it leads to this hub, else "/": a return address must not be an open redirect (RFC 9700 section 4.11). */
 export function localPath(path: string, publicUrl: string): string {
   if (!path.startsWith("/")) return "/";
   const url = URL.parse(path, publicUrl);
   if (url?.origin !== publicUrl) return "/";
-  // "/.//host" is a path of this hub that reads as "//host", another host, once its dots are resolved.
+  // "/.//host" is a path of this hub, but becomes "//host", another host, once its dots are resolved.
   return url.pathname.startsWith("//") ? "/" : url.pathname + url.search + url.hash;
 }
 
@@ -167,7 +167,7 @@ export interface UpstreamSettings {
   readonly "auth.upstream.roles": Readonly<Record<string, string>>;
 }
 
-/** Returns the provider of `auth.upstream`, or null where none is set. */
+/** Returns the provider of `auth.upstream`, or null if none is set. */
 export function upstreamSignIn(settings: UpstreamSettings, fetch: Fetch): SignInProvider | null {
   const issuer = settings["auth.upstream.issuer"];
   if (issuer === "") return null;
@@ -196,7 +196,7 @@ export type TokenAnswerer = (
   authorization: string | undefined,
 ) => Promise<{ readonly status: number; readonly text: string }>;
 
-/** Returns the embedded provider. Its token endpoint is called within the process, as the public address may be a proxy's. */
+/** Returns the embedded provider. Its token endpoint is called within the process because the public address may be a proxy's. */
 export function embeddedSignIn(
   answerToken: TokenAnswerer,
   publicUrl: string,

@@ -9,10 +9,10 @@ import type { StateBucket } from "#proto/kit/state-bucket.ts";
 
 /** Version of the stored form. */
 const VERSION = 1;
-/** Attempts of a compare-and-set before the record counts as too contended. Each lost attempt means that another writer won. */
+/** Attempts of a compare-and-set before the record is considered too contended. Each lost attempt means that another writer won. */
 const ATTEMPTS = 32;
 
-/** What every store needs. */
+/** Dependencies of every store. */
 export interface Store {
   readonly bucket: StateBucket;
   readonly clock: Clock;
@@ -46,7 +46,7 @@ export class Records<T> {
     this.#prefix = `${prefix}.`;
   }
 
-  /** Returns the record, or null where it is missing or expired. */
+  /** Returns the record, or null if it is missing or expired. */
   async get(id: string): Promise<Stored<T> | null> {
     const entry = await this.#bucket.get(this.#prefix + id);
     if (entry === null) return null;
@@ -55,7 +55,7 @@ export class Records<T> {
     return { id, data: envelope.data as T, expiresAt: envelope.exp, revision: entry.revision };
   }
 
-  /** Stores a new record. Throws journal_conflict where one exists. */
+  /** Stores a new record. Throws journal_conflict if one exists. */
   create(id: string, data: T, expiresAt: number | null = null): Promise<number> {
     return this.#bucket.create(this.#prefix + id, writeEnvelope(data, expiresAt));
   }
@@ -65,14 +65,14 @@ export class Records<T> {
     return this.#bucket.put(this.#prefix + id, writeEnvelope(data, expiresAt));
   }
 
-  /** Replaces the record that was read. Throws journal_conflict where it has changed since. */
+  /** Replaces the record that was read. Throws journal_conflict if it has changed since. */
   update(read: Stored<T>, data: T, expiresAt: number | null = read.expiresAt): Promise<number> {
     return this.#bucket.update(this.#prefix + read.id, writeEnvelope(data, expiresAt), read.revision);
   }
 
   /**
    * Changes a record by compare-and-set, repeatedly until it wins. `change` may be called again with a newer record and
-   * returns null to leave it unchanged. Returns the resulting record, or null where it is missing. Throws unavailable.
+   * returns null to leave it unchanged. Returns the resulting record, or null if it is missing. Throws unavailable.
    */
   async change(id: string, change: (data: T) => T | null): Promise<T | null> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -92,7 +92,7 @@ export class Records<T> {
     return (await won(this.delete(id, read.revision))) ? read.data : null;
   }
 
-  /** Deletes a record. With `revision`: only where it is the newest, else throws journal_conflict. */
+  /** Deletes a record. With `revision`: only if that is the newest, else throws journal_conflict. */
   delete(id: string, revision?: number): Promise<void> {
     return this.#bucket.delete(this.#prefix + id, revision);
   }
@@ -114,7 +114,7 @@ export class Records<T> {
   }
 }
 
-/** Returns true where the compare-and-set won, false where another writer was first. Rethrows other errors. */
+/** Returns true if the compare-and-set won, false if another writer was first. Rethrows other errors. */
 export async function won(attempt: Promise<unknown>): Promise<boolean> {
   try {
     await attempt;
@@ -125,7 +125,7 @@ export async function won(attempt: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Returns the expiry of a stored record, ms since 1970; null where it has none or the value is no record. */
+/** Returns the expiry of a stored record, ms since 1970; null if it has none or the value is not a record. */
 export function expiryOf(value: Uint8Array): number | null {
   try {
     const { exp } = JSON.parse(Buffer.from(value).toString()) as Partial<Envelope>;

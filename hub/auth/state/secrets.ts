@@ -10,8 +10,8 @@ const ID_BYTES = 9;
 const FINGERPRINT_LENGTH = 8;
 
 /**
- * Returns a new secret: 43 characters of base64url. The first character is a letter or a digit, as people paste secrets
- * after commands, where a leading dash begins an option; the rest has 256 random bits less a fraction of one.
+ * Returns a new secret: 43 characters of base64url. The first character is a letter or a digit because people paste
+ * secrets after commands, where a leading dash begins an option. The whole has 256 random bits less a fraction of one.
  */
 export function newSecret(): string {
   for (;;) {
@@ -21,8 +21,8 @@ export function newSecret(): string {
 }
 
 /**
- * Returns the secret that binds flows to a browser: the one in its cookie, else a new one. Flows in two tabs share it, so
- * that neither invalidates the other; each also has a one-time `state` of its own.
+ * Returns the secret that binds flows to a browser: the one in its cookie, else a new one. Flows in two tabs share it so
+ * that neither invalidates the other. Each flow also has a one-time `state`.
  */
 export function bindingFrom(cookie: string | undefined): string {
   return cookie !== undefined && /^[A-Za-z0-9_-]{43}$/.test(cookie) ? cookie : newSecret();
@@ -38,7 +38,7 @@ export function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("base64url");
 }
 
-/** Returns true where `secret` has the hash `hash`, in constant time. */
+/** Returns true if `secret` has the hash `hash`, in constant time. */
 export function hasHash(secret: string, hash: string): boolean {
   return sameText(hashOf(secret), hash);
 }

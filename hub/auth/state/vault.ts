@@ -21,7 +21,7 @@ interface VaultKey {
   readonly secret: Buffer;
 }
 
-/** A new key is of no use where secrets are sealed. */
+/** A new key can't open secrets that are already sealed. */
 const RESTORE =
   'restore the keys from a backup, as secrets are sealed with them; for a first key write <id>: and the output of "openssl rand -base64 32"';
 
@@ -34,12 +34,12 @@ const CIPHER = "aes-256-gcm";
 const CHECK_TEXT = "tailrace vault";
 const CHECK_PLACE = "vault-check";
 
-/** Seals with the first key of a ring and opens with all of them. */
+/** Seals with the first key of a key ring and opens with any of its keys. */
 export class Vault {
   readonly #keys = new Map<string, Buffer>();
   readonly #activeId: string;
 
-  /** Throws settings_invalid where `ring` is empty. */
+  /** Throws settings_invalid if `ring` is empty. */
   constructor(ring: readonly VaultKey[]) {
     const [active] = ring;
     if (active === undefined) throw new AppError("settings_invalid", "the vault has no key");
@@ -65,7 +65,10 @@ export class Vault {
     return [VERSION, this.#activeId, ...parts].join(".");
   }
 
-  /** Returns the text. Throws data_corrupt naming the key where it is unknown, wrong, or the text was changed or moved. */
+  /**
+   * Returns the text. Throws data_corrupt naming the key if the key is unknown or wrong, or if the text was changed or
+   * moved.
+   */
   open(sealed: string, place: string): string {
     const [version, id = "", iv = "", ciphertext = "", tag = ""] = sealed.split(".");
     const key = this.#keys.get(id);
@@ -90,12 +93,12 @@ export class Vault {
     }
   }
 
-  /** Returns true where a sealed text should be resealed with the active key. */
+  /** Returns true if a sealed text should be resealed with the active key. */
   isOld(sealed: string): boolean {
     return sealed.split(".")[1] !== this.#activeId;
   }
 
-  /** Returns true where a sealed text needs a key that isn't in the ring. */
+  /** Returns true if a sealed text needs a key that isn't in the ring. */
   lacksKeyFor(sealed: string): boolean {
     return !this.#keys.has(sealed.split(".")[1] ?? "");
   }
@@ -131,7 +134,7 @@ export async function checkVault(store: Store, vault: Vault): Promise<"first" | 
   return "renewed";
 }
 
-/** Returns true where this state holds a sealed text, so that no new key may be generated. */
+/** Returns true if this state holds a sealed text, so that no new key may be generated. */
 export async function hasSealed(store: Store): Promise<boolean> {
   return (await new Records<Check>(store, "vault").get("check")) !== null;
 }
@@ -150,7 +153,7 @@ export interface InstallationKeys {
   readonly dashboardSecret: string;
 }
 
-/** Returns the installation's keys, which the first hub generates. Throws data_corrupt where the vault doesn't open them. */
+/** Returns the installation's keys, which the first hub generates. Throws data_corrupt if the vault doesn't open them. */
 export async function loadInstallationKeys(store: Store, vault: Vault): Promise<InstallationKeys> {
   const records = new Records<{ sealed: string }>(store, "installation");
   const made = vault.seal(randomBytes(KEY_BYTES).toString("base64"), PLACE);
@@ -172,9 +175,9 @@ export async function loadInstallationKeys(store: Store, vault: Vault): Promise<
 }
 
 /**
- * Returns the key ring: `TAILRACE_VAULT_KEYS` ("id:base64 id:base64 …", the first one seals) or the lines of `path`.
- * A missing file is created with a new key, but only where `mayCreate` returns true: nothing is sealed yet.
- * Throws settings_invalid.
+ * Returns the key ring: `TAILRACE_VAULT_KEYS` ("id:base64 id:base64 …", the first one seals) or the lines of `path`. A
+ * missing file is created with a new key, but only if `mayCreate` returns true: nothing is sealed yet. Throws
+ * settings_invalid.
  */
 export async function loadVaultKeys(
   path: string,

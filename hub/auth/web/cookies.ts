@@ -8,8 +8,8 @@ export interface CookieOptions {
 }
 
 /**
- * Writes and reads the cookies of one origin. Over https their names begin with `__Host-`, which browsers bind to
- * this host and to `Secure`; over http on loopback browsers refuse that, so the plain name is used.
+ * Writes and reads the cookies of one origin. Over https their names begin with `__Host-`, which browsers bind to this
+ * host and to `Secure`. Over http on loopback browsers refuse that, so the plain name is used.
  */
 export class Cookies {
   readonly #secure: boolean;
@@ -24,7 +24,7 @@ export class Cookies {
     return `${pathBound ? "__Secure-" : "__Host-"}${name}`;
   }
 
-  /** Returns the value of a cookie in a Cookie header, or undefined. Of several the first one counts. */
+  /** Returns the value of a cookie in a Cookie header, or undefined. If there are several, the first one counts. */
   read(header: string | undefined, name: string, pathBound = false): string | undefined {
     const wanted = `${this.nameOf(name, pathBound)}=`;
     const pair = header?.split(";").find((each) => each.trim().startsWith(wanted));

@@ -49,7 +49,7 @@ export function formToken(key: Uint8Array, purpose: string): string {
   return signed(key, `form:${purpose}`);
 }
 
-/** Throws forbidden where the form's token isn't the one of `purpose`. */
+/** Throws forbidden if the form's token isn't the one of `purpose`. */
 export function checkFormToken(key: Uint8Array, purpose: string, token: string): void {
   if (sameText(formToken(key, purpose), token)) return;
   throw new AppError("forbidden", "this form is not from this page; open the page again");

@@ -1,4 +1,4 @@
-/** The language of pages that work without a script: English, or German where the browser prefers it. */
+/** The language of pages that work without a script: English, or German if the browser prefers it. */
 
 export type PageLanguage = "en" | "de";
 
@@ -35,7 +35,7 @@ const GERMAN: Readonly<Record<string, string>> = {
   "You aren't signed in": "Sie sind nicht angemeldet",
 };
 
-/** Returns the preferred language of an Accept-Language header (RFC 9110 section 12.5.4); English where it names neither. */
+/** Returns the preferred language of an Accept-Language header (RFC 9110 section 12.5.4); English if it names neither. */
 export function languageOf(header: string | undefined): PageLanguage {
   const wanted = (header ?? "")
     .split(",")

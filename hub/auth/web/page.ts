@@ -76,8 +76,8 @@ const MARK = html`<svg viewBox="0 0 24 24" aria-hidden="true">
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
 
 /**
- * Headers of every page and redirect here. There is no form-action: browsers apply it to the redirects after a form too,
- * and those may lead to a client over unknown hosts. All content of the pages is escaped instead.
+ * Headers of every page and redirect of this part. There is no form-action: browsers also apply it to the redirects
+ * after a form, and those may lead to a client over unknown hosts. All content of the pages is escaped instead.
  */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
