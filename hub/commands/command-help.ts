@@ -4,11 +4,11 @@
 export interface CommandHelp {
   /** After "tailrace-hub"; the overview shows the first line up to its first option. */
   readonly usage: readonly string[];
-  /** What it does, lower case, without a full stop. */
+  /** What the command does, lower case, without a full stop. */
   readonly summary: string;
   /** Further details. */
   readonly text?: string;
-  /** One option per line: two blanks, the option padded to 20 columns, its meaning. */
+  /** One option per line: two spaces, the option padded to 20 columns, its meaning. */
   readonly options?: string;
   readonly example: string;
 }
@@ -19,7 +19,7 @@ const JSON_OPTION = `
 
 const ROLES = "admin, editor, viewer or ingest";
 
-/** By the words of the command. */
+/** Help texts by the words of the command. */
 export const COMMAND_HELP: Readonly<Record<string, CommandHelp>> = {
   run: {
     usage: ["run"],

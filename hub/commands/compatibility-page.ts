@@ -1,11 +1,11 @@
-/** `tailrace-hub --print-compatibility`: what is accepted without effect and what is refused by name, as a page. */
+/** `tailrace-hub --print-compatibility`: prints a page of what is accepted without effect and what is refused by name. */
 
 import { apiCompatibility } from "#hub/api/compat/interface-compatibility.ts";
 import { hubCompatibility } from "#hub/node/settings/unused-settings.ts";
 import { searchCompatibility } from "#hub/search/search-compatibility.ts";
 import { type CompatibilityRow, compatibilityTable } from "#proto/kit/compatibility-row.ts";
 
-/** Gives the rows of one part. */
+/** Returns the rows of one part. */
 type Source = () => readonly CompatibilityRow[] | Promise<readonly CompatibilityRow[]>;
 
 /** Every part that accepts or refuses something by name has one function here. */

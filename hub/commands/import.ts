@@ -1,6 +1,6 @@
 /**
- * `tailrace-hub import`: brings a search cluster, objects of Kibana or a shipper's settings into a hub. Its progress
- * on standard error is a bar on a terminal, elsewhere a line from time to time.
+ * `tailrace-hub import`: imports a search cluster, Kibana objects or a shipper's settings into a hub. It shows progress
+ * on standard error: a bar on a terminal, otherwise a line at intervals.
  */
 
 import { readFileSync } from "node:fs";
@@ -25,7 +25,7 @@ interface ProgressOutput {
 }
 
 const BAR_WIDTH = 30;
-/** Time between two updates, ms: of a bar, and of lines. */
+/** Time between two updates, ms: of the bar, and of the lines. */
 const BAR_MS = 200;
 const LINE_MS = 10_000;
 
@@ -43,7 +43,7 @@ export class ImportProgress {
     this.#shownMs = this.#startMs;
   }
 
-  /** Shows `done` of `total` documents, unless it did so a moment ago. */
+  /** Shows `done` of `total` documents, unless the last update was too recent. */
   update(done: number, total: number): void {
     const nowMs = this.#clock.monotonic();
     const isTerminal = this.#output.isTTY === true;
@@ -63,7 +63,7 @@ export class ImportProgress {
   }
 }
 
-/** Hold the credentials of the source, which other users could see on the command line. */
+/** Variables for the credentials of the source: on the command line other users could see them. */
 const PASSWORD_VARIABLE = "TAILRACE_SOURCE_PASSWORD";
 const KEY_VARIABLE = "TAILRACE_SOURCE_API_KEY";
 
@@ -76,7 +76,7 @@ export interface ImportSurroundings {
 
 export interface ImportOutcome {
   readonly output: string;
-  /** Everything is in the hub. */
+  /** True: everything is in the hub. */
   readonly isOk: boolean;
 }
 
@@ -132,7 +132,7 @@ async function kibanaObjects(
   signal: AbortSignal,
 ): Promise<KibanaObject[]> {
   if (!/^https?:\/\//.test(command.from)) return readExport(fileText(command.from));
-  // Kibana refuses requests of programs without this header.
+  // Kibana refuses API requests without this header.
   const headers = { ...sourceCredentials(command, env), "kbn-xsrf": "tailrace" };
   const kibana = new ClusterClient({ url: command.from, headers, signal });
   try {

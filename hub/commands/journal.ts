@@ -19,7 +19,7 @@ interface Stream {
   readonly bytes: number;
   readonly max_bytes: number;
   readonly fill: number;
-  /** Set instead of everything else if the log could not be queried. */
+  /** Set instead of all other fields if the log could not be queried. */
   readonly error?: string;
 }
 

@@ -38,7 +38,7 @@ export type PipelineCommand = { readonly name: "pipeline"; readonly place?: Plac
     }
   | {
       readonly action: "plugins";
-      /** Undefined: all. */
+      /** Undefined: all plugins. */
       readonly plugin: string | undefined;
     }
   | {
@@ -52,7 +52,7 @@ export type PipelineCommand = { readonly name: "pipeline"; readonly place?: Plac
 /** Output and result of a command. */
 export interface CommandOutcome {
   readonly output: string;
-  /** For standard error. */
+  /** Text for standard error. */
   readonly complaints: string;
   readonly isOk: boolean;
 }

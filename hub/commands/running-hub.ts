@@ -13,7 +13,7 @@ import {
 } from "#proto/kit/json-request.ts";
 import { printable } from "#proto/kit/printable.ts";
 
-/** Holds an API key or access token, which other users could see on the command line. */
+/** Variable for an API key or access token: on the command line other users could see it. */
 export const KEY_VARIABLE = "TAILRACE_API_KEY";
 
 const TIMEOUT_MS = 60_000;
@@ -21,7 +21,7 @@ const TIMEOUT_MS = 60_000;
 /** A hub that a command queries. */
 export interface AskedHub {
   readonly env: NodeJS.ProcessEnv;
-  /** Trust in the certificate that the hub's settings name; undefined without TLS, and if this user can't read it. */
+  /** Trust in the certificate that the hub's settings name; undefined without TLS or if this user can't read it. */
   readonly trust: OwnCertificateTrust | undefined;
 }
 
@@ -92,7 +92,7 @@ export function refusal(status: number, reason: string): AppError {
   return new AppError(status === 403 ? "forbidden" : "request_invalid", `the hub refused: ${reason}`);
 }
 
-/** Returns the reason, which both interfaces report under keys of their own. */
+/** Returns the reason. Each of the two interfaces reports it under keys of its own. */
 function reasonOf({ status, body }: JsonAnswer): string {
   const { error } = (body ?? {}) as { error?: { reason?: string; message?: string } };
   return error?.reason ?? error?.message ?? `status ${status}`;

@@ -94,7 +94,7 @@ export async function runSearchCommand(
   return { output: "", remark: emptyRemark(command, sources[0]?.["@timestamp"]) };
 }
 
-/** A time range, open without a bound. */
+/** A time range; an absent bound leaves that side open. */
 export interface Span {
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
@@ -103,7 +103,7 @@ export interface Span {
 type Wanted = Pick<SearchCommand, "index" | "query" | "size">;
 type Source = Readonly<Record<string, unknown>>;
 
-/** Returns the newest lines of `span` that match, oldest first, formatted. Throws as `runSearchCommand`. */
+/** Returns the newest lines of `span` that match, oldest first, formatted. Throws the same errors as `runSearchCommand`. */
 export async function newestLines(
   { json, ...wanted }: Wanted & Pick<SearchCommand, "json">,
   span: Span,

@@ -1,4 +1,7 @@
-/** `tailrace-hub segment`: shows what the bytes of segment files are for. Reads the files; no hub is needed. */
+/**
+ * `tailrace-hub segment`: shows what the bytes of segment files are used for. It reads the files directly; no hub is
+ * needed.
+ */
 
 import { globSync, statSync } from "node:fs";
 import { basename, join } from "node:path";

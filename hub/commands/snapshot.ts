@@ -90,7 +90,10 @@ async function restore(
   say(`snapshot ${name} is restored into ${folder}; agents resend what came after it when the hub starts`);
 }
 
-/** Throws settings_invalid for a hub whose log is stored by several: streams can't be restored into a part of their store. */
+/**
+ * Throws settings_invalid for a hub whose log is stored by several hubs: streams can't be restored into one part of their
+ * store.
+ */
 function checkSingle(settings: HubSettings): void {
   if (settings["discovery.seed_hosts"].length === 0) return;
   throw new AppError(

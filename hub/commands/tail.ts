@@ -107,7 +107,7 @@ class Tail {
   readonly #hub: AskedHub;
   readonly #output: TailOutput;
   #cursor: Cursor | undefined;
-  /** True once connected: then a hub that is away is expected to come back. */
+  /** True once connected: from then on an unreachable hub is expected to come back. */
   #worked = false;
   readonly #credit = new UsedCredit();
 

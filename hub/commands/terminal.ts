@@ -46,7 +46,7 @@ export function listTable(
   return rows.length === 0 ? `${none}\n` : table(head, rows);
 }
 
-/** Returns rows of cells below a head, in columns as wide as their longest cell. Cells may hold any text. */
+/** Returns rows of cells below a header, in columns as wide as their longest cell. Cells may hold any text. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [head, ...rows.map((row) => row.map(printable))];
   const widths = head.map((_cell, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
