@@ -13,7 +13,7 @@ import type { SourceDocument } from "./document-pages.ts";
 export class Pace {
   readonly #perSecond: number;
   readonly #clock: Clock;
-  /** Monotonic time at which what was taken so far is due, ms. */
+  /** Monotonic time, ms, at which the documents taken so far are due. */
   #dueMs: number;
 
   /** `perSecond`: Infinity for no limit. */
@@ -23,7 +23,7 @@ export class Pace {
     this.#dueMs = clock.monotonic();
   }
 
-  /** Resolves when `count` further documents may follow. An idle time isn't made up for. */
+  /** Resolves when `count` more documents may be sent. Idle time isn't made up for. */
   async take(count: number, signal: AbortSignal): Promise<void> {
     const nowMs = this.#clock.monotonic();
     const waitMs = this.#dueMs - nowMs;
@@ -33,22 +33,22 @@ export class Pace {
   }
 }
 
-/** What became of documents. */
+/** Counts of copied documents by outcome. */
 export interface CopyCounts {
   written: number;
-  /** The hub had them. */
+  /** Documents that the hub already had. */
   existing: number;
   refused: number;
   /** Reasons of refusals, each with the id of a document; at most `MAX_REASONS`. */
   readonly reasons: string[];
 }
 
-/** Bytes of one request; a hub takes more. */
+/** Bytes of one request; a hub accepts more. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 const MAX_REASONS = 5;
-/** Documents that the hub has no capacity for are sent again after these pauses. */
+/** Pauses before documents are resent that the hub had no capacity for. */
 const RETRY_PAUSES_MS = [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000];
-/** Documents went through the pipelines of their index before the source stored them. */
+/** No pipeline: the documents went through those of their index before the source stored them. */
 const PATH = "/_bulk?pipeline=_none";
 const CONFLICT = 409;
 const CREATED_BELOW = 300;

@@ -1,4 +1,7 @@
-/** Requests to a search cluster, which may be busy or away for a while: those that may succeed later are repeated. */
+/**
+ * Requests to a search cluster, which may be busy or unreachable for a while: requests that may succeed later are
+ * repeated.
+ */
 
 import {
   Agent as HttpAgent,
@@ -20,7 +23,7 @@ export interface ClusterOptions {
   readonly url: string;
   /** Credentials. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Trust in a certificate besides the system's authorities. */
+  /** A certificate to trust besides the system's authorities. */
   readonly trust?: OwnCertificateTrust | undefined;
   readonly signal: AbortSignal;
   readonly clock?: Clock;
@@ -28,7 +31,7 @@ export interface ClusterOptions {
 
 export interface ClusterAnswer {
   readonly status: number;
-  /** {} where the body is no JSON object. */
+  /** {} if the body isn't a JSON object. */
   readonly body: JsonObject;
   /** A body that is a list. */
   readonly list: readonly unknown[];
@@ -40,12 +43,15 @@ type Method = "GET" | "POST" | "PUT" | "DELETE";
 const TIMEOUT_MS = 120_000;
 /** Largest answer. */
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
-/** Values of one answer, several hundred MiB once they are read; a page of documents has a tenth of them. */
+/**
+ * Maximum number of values in one answer: several hundred MiB once they are parsed. A page of documents has a tenth of
+ * them.
+ */
 const MAX_ANSWER_VALUES = 8_000_000;
-/** Pauses between repetitions, about a minute and a half: a restart of the other side fits in. */
+/** Pauses between repetitions, about a minute and a half in all: enough for a restart of the other side. */
 const RETRY_PAUSES_MS = [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000];
 const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** Connections kept open; there are as many requests at once as copies run in parallel. */
+/** Connections kept open; there are as many concurrent requests as copies that run in parallel. */
 const MAX_SOCKETS = 16;
 
 /** A cluster of any version, or a hub. */
@@ -66,7 +72,7 @@ export class ClusterClient {
     this.#agent = this.#base.startsWith("https:") ? new HttpsAgent(keep) : new HttpAgent(keep);
   }
 
-  /** Returns a client of the same cluster whose requests another signal ends. It must be closed, too. */
+  /** Returns a client of the same cluster whose requests are aborted by another signal. It must be closed too. */
   until(signal: AbortSignal): ClusterClient {
     return new ClusterClient({ ...this.#options, signal });
   }
@@ -81,7 +87,7 @@ export class ClusterClient {
     return (await this.#checked(method, path, body)).body;
   }
 
-  /** Asks once: for a request that has an effect even where its answer gets lost. Throws as `ask`. */
+  /** Sends a request only once because it takes effect even if its answer is lost. Throws as `ask`. */
   async askOnce(method: Method, path: string, body?: JsonObject): Promise<JsonObject> {
     let answer: ClusterAnswer;
     try {
@@ -98,7 +104,10 @@ export class ClusterClient {
     return (await this.#checked("GET", path)).list;
   }
 
-  /** Returns the JSON object, or undefined where the cluster doesn't have the path or what it names. Throws as `ask`. */
+  /**
+   * Returns the JSON object, or undefined if the cluster has neither the path nor the object that it names. Throws as
+   * `ask`.
+   */
   async find(path: string): Promise<JsonObject | undefined> {
     const answer = await this.send("GET", path);
     // Versions without an interface answer 400, 404 or 405 to its path; a hub 501.
@@ -106,7 +115,7 @@ export class ClusterClient {
     return this.#accept(answer, path).body;
   }
 
-  /** Returns the answer whatever its status. Throws unavailable once repetitions don't help. */
+  /** Returns the answer with any status. Throws unavailable if all repetitions fail. */
   async send(method: Method, path: string, body?: JsonObject | string): Promise<ClusterAnswer> {
     const { signal } = this.#options;
     for (let attempt = 0; ; attempt++) {
@@ -165,7 +174,7 @@ export class ClusterClient {
     };
   }
 
-  /** Undefined for what is no JSON, such as a page of a proxy. */
+  /** Undefined for a body that isn't JSON, such as a proxy's page. */
   #parsed(text: string): unknown {
     try {
       checkNesting(text, MAX_ANSWER_VALUES);
@@ -186,8 +195,8 @@ export class ClusterClient {
 }
 
 /**
- * Returns a name that a cluster gave as a segment of a path. Throws request_invalid for one that would lead to another path,
- * or to none.
+ * Returns a name from a cluster as a path segment. Throws request_invalid for a name that would lead to another path, or to
+ * none.
  */
 export function segmentOf(name: string): string {
   if (name === "" || name === "." || name === ".." || !name.isWellFormed())
@@ -195,7 +204,7 @@ export function segmentOf(name: string): string {
   return encodeURIComponent(name);
 }
 
-/** Returns the objects of a list in an answer; others, and what is no list, are left out. */
+/** Returns the objects of a list in an answer. Other members are left out; a value that isn't a list gives none. */
 export function objectsIn(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }

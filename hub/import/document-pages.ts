@@ -1,14 +1,14 @@
 /**
- * Documents of an index, in pages. Where the source numbers its operations, a shard is read in windows of sequence
- * numbers: a window is the same whenever it is read, so an import resumes at any window, and what was written after it
- * began has higher numbers. Other sources are read by scroll, from the start each time.
+ * Documents of an index, in pages. If the source numbers its operations, a shard is read in windows of sequence
+ * numbers: a window is the same whenever it is read, so an import can resume at any window. Documents written after the
+ * import began have higher numbers. Other sources are read by scroll, from the start each time.
  */
 
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { type ClusterClient, objectsIn, segmentOf } from "./cluster-client.ts";
 
-/** A document as the source has it. */
+/** A document of the source. */
 export interface SourceDocument {
   readonly id: string;
   readonly version: number | undefined;
@@ -35,16 +35,16 @@ export interface ShardRange {
 const FIRST_PAGE = 500;
 /** Largest page: search's window. */
 const MAX_PAGE = 10_000;
-/** Documents of a page should have about so many bytes. */
+/** Target size of a page's documents. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 /** Time that the source keeps a scroll between two pages. */
 const KEEP_ALIVE = "10m";
-/** How often a scroll starts again: a source that ends each one doesn't recover by another. */
+/** Maximum number of restarts of a scroll: if the source ends each scroll, another one doesn't help. */
 const MAX_SCROLL_RESTARTS = 8;
 
 /**
- * Returns the end of the sequence numbers of each shard, or undefined where they can't be read by: the source has none, or
- * an index with documents of a version before 6. Throws as `ClusterClient.ask`.
+ * Returns the end of the sequence numbers of each shard. Returns undefined if the index can't be read by them: the source
+ * has none, or the index has documents of a version before 6. Throws as `ClusterClient.ask`.
  */
 export async function sequenceEnds(
   client: ClusterClient,
@@ -65,7 +65,7 @@ export async function sequenceEnds(
         throw malformed(`shard ${shard} of ${index} ends at operation ${end}`);
       ends.set(Number(shard), end);
     }
-  // What has a number below the end is visible from now on, in every copy of the shard.
+  // From now on every copy of the shard shows all operations with a number below the end.
   await client.send("POST", `/${name}/_refresh`);
   const countOf = async (query: JsonObject): Promise<number> =>
     Number((await client.ask("POST", `/${name}/_count`, { query }))["count"]);
@@ -74,8 +74,8 @@ export async function sequenceEnds(
 }
 
 /**
- * Yields the documents of a range, in the order of their last changes. A window is wider than a page where the one before
- * had no documents: of an index with many updates most numbers belong to none. Throws as `ClusterClient.ask`.
+ * Yields the documents of a range, in the order of their last changes. A window is wider than a page if the one before
+ * had no documents: in an index with many updates most numbers belong to no document. Throws as `ClusterClient.ask`.
  */
 export async function* shardPages(client: ClusterClient, range: ShardRange): AsyncGenerator<Page> {
   let size = FIRST_PAGE;
@@ -99,8 +99,8 @@ export async function* shardPages(client: ClusterClient, range: ShardRange): Asy
 }
 
 /**
- * Yields the documents of an index by scroll, some of them twice where a page got lost. `mayRepeat`: whether they may come
- * twice; without, a lost page throws. Throws as `ClusterClient.ask`.
+ * Yields the documents of an index by scroll, some of them twice if a page was lost. `mayRepeat`: whether documents may
+ * be repeated; if not, a lost page throws. Throws as `ClusterClient.ask`.
  */
 export async function* scrollPages(
   client: ClusterClient,
@@ -114,12 +114,12 @@ export async function* scrollPages(
   }
 }
 
-/** Yields the documents of one scroll. Returns the failure by which a page got lost. */
+/** Yields the documents of one scroll. Returns the failure if a page was lost. */
 async function* oneScroll(client: ClusterClient, index: string): AsyncGenerator<Page, AppError | undefined> {
   const path = `/${segmentOf(index)}/_search?scroll=${KEEP_ALIVE}`;
   let answer = await client.ask("POST", path, { size: FIRST_PAGE, version: true, sort: ["_doc"] });
   let scroll = answer["_scroll_id"];
-  // A scroll doesn't get documents that come later.
+  // A scroll doesn't see documents that are written later.
   let left = totalOf(answer, index);
   try {
     for (;;) {
@@ -127,19 +127,19 @@ async function* oneScroll(client: ClusterClient, index: string): AsyncGenerator<
       if (documents.length === 0) return undefined;
       left -= documents.length;
       yield { documents, next: undefined };
-      // The source may have passed the page that it couldn't deliver: asked again, it gives the one after it.
+      // The source may have moved past the page that it couldn't deliver: the next request would get the page after it.
       const next = await nextOfScroll(client, scroll);
       if (next instanceof AppError) return next;
       answer = next;
       scroll = answer["_scroll_id"] ?? scroll;
     }
   } finally {
-    // A scroll that can't be closed ends by itself.
+    // A scroll that can't be closed expires by itself.
     await client.send("DELETE", "/_search/scroll", { scroll_id: [scroll] }).catch(() => undefined);
   }
 }
 
-/** Returns the next page's answer, or the failure by which it got lost. */
+/** Returns the next page's answer, or the failure that lost it. */
 async function nextOfScroll(client: ClusterClient, scroll: unknown): Promise<JsonObject | AppError> {
   try {
     return await client.askOnce("POST", "/_search/scroll", { scroll: KEEP_ALIVE, scroll_id: scroll });
@@ -162,8 +162,8 @@ function malformed(what: string): AppError {
 }
 
 /**
- * Throws unavailable where a shard didn't answer: its documents would be missing. Throws request_invalid for what are no
- * documents, or more than `most`.
+ * Throws unavailable if a shard didn't answer: its documents would be missing. Throws request_invalid for hits that
+ * aren't documents, or for more than `most`.
  */
 function documentsOf(answer: JsonObject, most: number): SourceDocument[] {
   const failed = Number(objectAt(answer, "_shards")["failed"] ?? 0);
@@ -189,8 +189,8 @@ function documentOf(hit: unknown): SourceDocument {
 }
 
 /**
- * Returns the size by which the next page has `PAGE_BYTES`, changed by no more than a factor of four; after a page without
- * documents it has no other limit.
+ * Returns the size with which the next page has about `PAGE_BYTES`, at most four times the last size and `MAX_PAGE`.
+ * After a page without documents: four times the last size.
  */
 function nextSize(size: number, documents: readonly SourceDocument[]): number {
   const sample = documents.slice(0, 20);

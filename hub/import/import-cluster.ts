@@ -1,6 +1,7 @@
 /**
- * Imports a cluster into a hub: pipelines, lifecycle policies, templates, indices with their settings, mappings and aliases, and documents.
- * Everything may be repeated: what the hub has stays, and documents are read on from where the last import stopped.
+ * Imports a cluster into a hub: pipelines, lifecycle policies, templates, indices with their settings, mappings and aliases, and
+ * documents. An import may be repeated: objects that the hub has are kept, and documents are read from where the last import
+ * stopped.
  */
 
 import type { Clock } from "#proto/kit/clock.ts";
@@ -26,10 +27,10 @@ export type ImportPart = (typeof IMPORT_PARTS)[number];
 export interface ImportOptions {
   readonly source: ClusterClient;
   readonly hub: ClusterClient;
-  /** Names and patterns of indices; none: all but those of the cluster's own programs. */
+  /** Names and patterns of indices; none: all except those of the cluster's own programs. */
   readonly patterns: readonly string[];
   readonly parts: ReadonlySet<ImportPart>;
-  /** Documents per second at most; Infinity: as fast as both sides go. */
+  /** Maximum number of documents per second; Infinity: no limit. */
   readonly rate: number;
   /** Shards read at a time. */
   readonly parallel: number;
@@ -39,16 +40,16 @@ export interface ImportOptions {
   readonly progress: (done: number, total: number) => void;
 }
 
-/** What became of an index. */
+/** Result of the import of an index. */
 export interface IndexResult {
   readonly name: string;
   /** Index or data stream of the hub. */
   readonly target: string;
   readonly leftOut: readonly string[];
-  /** Undefined: it was made, or was there. */
+  /** Undefined: the index was created or already existed. */
   readonly error: string | undefined;
   readonly copied: CopyCounts | undefined;
-  /** Documents of the source and of the target at the end; undefined where documents weren't imported. */
+  /** Documents of the source and of the target at the end; undefined if documents weren't imported. */
   readonly counts: { readonly source: number; readonly hub: number } | undefined;
 }
 
@@ -57,13 +58,13 @@ export interface ImportReport {
   readonly indices: readonly IndexResult[];
   /** Names of indices that can't be read while they are closed. */
   readonly closed: readonly string[];
-  /** Retention rules that delete what lifecycle policies delete which the hub refuses. */
+  /** Retention rules that replace the deletions of lifecycle policies that the hub refuses. */
   readonly retention: readonly string[];
   /** True: lifecycle policies were stopped before the import, by an administrator or an import that was killed. */
   readonly lifecyclesStopped: boolean;
 }
 
-/** An index that was made in the hub. */
+/** An index that was created in the hub. */
 interface MadeIndex {
   readonly index: SourceIndex;
   readonly target: { readonly name: string; readonly isStream: boolean };
@@ -72,8 +73,8 @@ interface MadeIndex {
 }
 
 /**
- * Imports what `options` name; lifecycle policies are stopped meanwhile, as they would roll over, block or delete what is being
- * copied. Throws unavailable, unauthenticated, cancelled by the signal's reason.
+ * Imports what `options` name. Lifecycle policies are stopped meanwhile because they would roll over, block or delete indices
+ * that are being copied. Throws unavailable, unauthenticated, cancelled by the signal's reason.
  */
 export async function importCluster(options: ImportOptions): Promise<ImportReport> {
   const { hub } = options;
@@ -146,11 +147,11 @@ async function makeIndex(
   }
 }
 
-/** A rollover in between makes another index of the stream take the same documents once more. */
+/** After a rollover in between, another index of the stream would accept the same documents again. */
 const IMPORTED_BEFORE =
   "an earlier import began to copy it, and without sequence numbers a second one may double its documents; delete the data stream in the hub and import again";
 
-/** Work on one shard, or on one index that is read by scroll. */
+/** The copy of one shard, or of one index that is read by scroll. */
 interface Task {
   readonly pages: () => AsyncGenerator<Page>;
   readonly save: (next: number) => Promise<void>;
@@ -188,7 +189,7 @@ async function copyAll(options: ImportOptions, made: readonly MadeIndex[]): Prom
   return results;
 }
 
-/** Returns the work on an index; undefined where it would write documents a second time. */
+/** Returns the tasks of an index; undefined if they would write documents a second time. */
 async function tasksOf(
   { source, hub }: ImportOptions,
   { index, target }: MadeIndex,
@@ -239,7 +240,7 @@ async function runTasks(options: ImportOptions, tasks: readonly Task[], total: n
   if (failure?.status === "rejected") throw failure.reason;
 }
 
-/** Counts both sides. A data stream has the documents of all its indices. */
+/** Counts the documents of both sides. A data stream has the documents of all its indices. */
 async function resultOf(
   { source, hub }: ImportOptions,
   { index, target, leftOut, error }: MadeIndex,

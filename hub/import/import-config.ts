@@ -1,4 +1,4 @@
-/** Makes agent.yml of the configuration of another shipper. */
+/** Makes an agent.yml from the configuration of another shipper. */
 
 import { parseDocument } from "yaml";
 import { AppError } from "#proto/kit/errors.ts";
@@ -10,10 +10,10 @@ import { fromPromtail } from "./shippers/promtail.ts";
 /** Largest configuration. */
 const MAX_CHARS = 1024 * 1024;
 
-/** Values that aliases of a file may repeat. */
+/** Limit for the expansion of a file's aliases, see `maxAliasCount` of the package yaml. */
 const MAX_ALIASES = 100;
 
-/** Returns the text of agent.yml. Throws request_invalid for what is no configuration of Filebeat or Promtail. */
+/** Returns the text of agent.yml. Throws request_invalid for a file that isn't a configuration of Filebeat or Promtail. */
 export function importShipperConfig(text: string, file: string): string {
   if (text.length > MAX_CHARS)
     throw new AppError("request_invalid", `${file}: a configuration has at most ${MAX_CHARS} characters`);

@@ -1,4 +1,4 @@
-/** Templates, ingest pipelines and lifecycle policies of a cluster, made in a hub where it can. */
+/** Creates a cluster's templates, ingest pipelines and lifecycle policies in a hub, if the hub supports them. */
 
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -6,7 +6,7 @@ import { type ClusterClient, objectsIn, segmentOf } from "./cluster-client.ts";
 import { type Definition, definitionOf, putDefinition } from "./index-definition.ts";
 import { type ClusterVersion, flatSettings } from "./source-index.ts";
 
-/** One definition and what became of it. */
+/** One definition and the result of its import. */
 export interface DefinitionResult {
   /** "template", "pipeline", "lifecycle". */
   readonly kind: string;
@@ -16,11 +16,11 @@ export interface DefinitionResult {
   readonly leftOut: readonly string[];
 }
 
-/** Names of definitions that a cluster brings itself; most are marked as managed too. */
+/** Names of definitions that are part of a cluster's own software; most are also marked as managed. */
 const OWN =
   /^(\.|(ilm|slm)-history|(logs|metrics|synthetics)(-mappings|-settings|@.*)?$|data-streams-mappings|ecs@|xpack-|ent-search)/;
 
-/** Imports the ingest pipelines. Throws as `ClusterClient.ask` where the source can't be read. */
+/** Imports the ingest pipelines. Throws as `ClusterClient.ask` if the source can't be read. */
 export async function importPipelines(
   source: ClusterClient,
   hub: ClusterClient,
@@ -79,18 +79,18 @@ async function importLegacy(
   return put(hub, "template", name, `/_template/${segmentOf(name)}`, whole);
 }
 
-/** What became of the lifecycle policies. */
+/** Result of the import of the lifecycle policies. */
 export interface ImportedPolicies {
   readonly results: readonly DefinitionResult[];
-  /** Names of those that the hub has. */
+  /** Names of the policies that the hub has. */
   readonly names: ReadonlySet<string>;
-  /** Retention rules that delete what policies delete which the hub doesn't have. */
+  /** Retention rules that replace the deletions of policies that the hub doesn't have. */
   readonly rules: readonly string[];
 }
 
 /**
- * Imports the lifecycle policies but those that the cluster brings itself and no template of its user names; one that the
- * hub has stays as it is. Throws as `ClusterClient.ask` where the source can't be read.
+ * Imports the lifecycle policies, except the cluster's built-in ones that no template of its user names. A policy that
+ * the hub already has is left unchanged. Throws as `ClusterClient.ask` if the source can't be read.
  */
 export async function importPolicies(source: ClusterClient, hub: ClusterClient): Promise<ImportedPolicies> {
   const policies = Object.entries((await source.find("/_ilm/policy")) ?? {});
@@ -114,7 +114,7 @@ export async function importPolicies(source: ClusterClient, hub: ClusterClient):
   return { results, names, rules: [...rules] };
 }
 
-/** Names of policies that a cluster brings itself. */
+/** Names of a cluster's built-in policies. */
 const OWN_POLICY = /^\d+-days(-default|@lifecycle)$|@lifecycle$|-ilm-policy$|^kibana-/;
 
 /** Returns undefined for a policy that the hub has. */

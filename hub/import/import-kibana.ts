@@ -8,14 +8,14 @@ import { convertVisualisation } from "./kibana/convert-visualisation.ts";
 import { hubId, type KibanaObject, MAX_OBJECTS, objectOf, textOf } from "./kibana/exported-objects.ts";
 import { joined, type SearchSource, searchSourceOf } from "./kibana/search-source.ts";
 
-/** Pattern of indices that the hub's pages show without being told. */
+/** Index pattern that the hub's pages show by default. */
 const USUAL_INDEX = "logs-*";
 const MAX_TITLE = 200;
-/** Objects that one answer of Kibana has. */
+/** Objects in one answer of Kibana. */
 const PAGE = 1_000;
 const MAX_PAGES = 10;
 
-/** An object of the hub, and what of Kibana's isn't in it. */
+/** An object of the hub, with the parts of Kibana's object that it lacks. */
 export interface ImportedObject {
   readonly type: "search" | "visualisation" | "dashboard";
   readonly id: string;
@@ -26,7 +26,7 @@ export interface ImportedObject {
 
 export interface KibanaImport {
   readonly objects: readonly ImportedObject[];
-  /** What can't be carried over, each with its reason. */
+  /** Parts that can't be converted, each with its reason. */
   readonly skipped: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export async function fetchKibanaObjects(kibana: ClusterClient): Promise<KibanaO
   return found;
 }
 
-/** Converts objects; a dashboard comes after what it shows. */
+/** Converts objects; a dashboard comes after the objects that it shows. */
 export function convertKibana(all: readonly KibanaObject[]): KibanaImport {
   const ofType = (type: string): KibanaObject[] => all.filter((each) => each.type === type);
   const patterns = new Map(
@@ -159,7 +159,7 @@ function dashboardOf(
   };
 }
 
-/** Saves objects in a hub, over those of the same id; returns a line for each. Throws as `ClusterClient.ask`. */
+/** Saves objects in a hub, replacing those with the same id. Returns a line for each. Throws as `ClusterClient.ask`. */
 export async function saveImported(
   { objects, skipped }: KibanaImport,
   hub: ClusterClient,

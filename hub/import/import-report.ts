@@ -1,4 +1,4 @@
-/** The report of an import: what was made, what was left out, and whether the counts agree. */
+/** The report of an import: what was created, what was left out, and whether the counts agree. */
 
 import type { ImportReport, IndexResult } from "./import-cluster.ts";
 
@@ -8,7 +8,7 @@ export function isComplete({ definitions, indices, closed }: ImportReport): bool
   return areDefined && indices.every(isWhole) && closed.length === 0;
 }
 
-/** Returns the report as lines of a table's cells (indices), and lines of text that follow it. */
+/** Returns the report as rows of a table (indices) and the lines of text that follow it. */
 export function reportOf(report: ImportReport): { rows: string[][]; remarks: string[] } {
   const { definitions, indices, closed, retention, lifecyclesStopped } = report;
   const rows = indices

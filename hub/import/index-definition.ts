@@ -1,25 +1,25 @@
-/** The request that makes an index or template of another cluster in a hub. */
+/** The request that creates an index or template of another cluster in a hub. */
 
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { type ClusterClient, refusalOf } from "./cluster-client.ts";
 import { type ClusterVersion, flatSettings } from "./source-index.ts";
 
-/** The body of a request, and what it leaves out: names of settings and fields with the reason. */
+/** The body of a request, and the settings and fields that it leaves out, with the reasons. */
 export interface Definition {
   readonly body: JsonObject;
   readonly leftOut: readonly string[];
 }
 
-/** Settings that a cluster gives each index itself, or that place its shards. */
+/** Settings that a cluster sets on each index itself, or that allocate its shards. */
 const INTERNAL =
   /^(creation_date.*|provided_name|uuid|version\..*|history\.uuid|resize\..*|routing\..*|blocks\..*|plugins\..*|verified_before_close|soft_deletes.*|store\..*|codec|hidden|priority|allocation\..*|unassigned\..*|frozen|replication\..*|merge\..*|translog\..*)$/;
 /** Settings that mean the same in a hub. */
 const CARRIED =
   /^(number_of_shards|number_of_replicas|refresh_interval|analysis\..*|mapping\..*|default_pipeline|final_pipeline|max_.*|query\..*)$/;
-/** Settings of an index's lifecycle that mean the same in a hub which has the policy. */
+/** Settings of an index's lifecycle that mean the same in a hub that has the policy. */
 const LIFECYCLE = /^lifecycle\.(name|rollover_alias|origination_date|indexing_complete)$/;
-/** Keys of a mapping itself; an object without any of them has a level of types. */
+/** Keys of a mapping; an object with none of them has a level of types. */
 const MAPPING_KEYS: ReadonlySet<string> = new Set([
   "properties",
   "dynamic",
@@ -36,16 +36,16 @@ const MAPPING_KEYS: ReadonlySet<string> = new Set([
   "_field_names",
   "_data_stream_timestamp",
 ]);
-/** Refusals that are answered by a smaller mapping: each takes off a type or a parameter. */
+/** Maximum number of refusals that are answered with a smaller mapping: each removes a type or a parameter. */
 const MAX_ADAPTIONS = 50;
-/** Types of the refusal of a name that is taken: of 6 and later, and of some templates. */
+/** Error types for a name that is taken: those of 6 and later, and of some templates. */
 const EXISTS = /^(resource|index)_already_exists_exception$/;
 const REFUSED_TYPE = /type \[(\w+)\]/;
 const REFUSED_PARAMETER = /unsupported parameters: {1,2}\[(\w+) :/;
 
 /**
- * Returns how `given` (settings, mappings, aliases) is made in a hub that answers as `target` and has the lifecycle
- * `policies`. Throws not_offered for an index with several types.
+ * Returns the definition with which `given` (settings, mappings, aliases) is created in a hub that answers as version
+ * `target` and has the lifecycle `policies`. Throws not_offered for an index with several types.
  */
 export function definitionOf(
   given: JsonObject,
@@ -90,7 +90,7 @@ function mappingOf(given: unknown, target: ClusterVersion, leftOut: string[]): J
   return target >= 700 ? own : { [type]: own };
 }
 
-/** Returns a mapping without what no hub has. */
+/** Returns a mapping without the parts that no hub supports. */
 function ownMapping(mapping: JsonObject, leftOut: string[]): JsonObject {
   const { runtime, subobjects: _flat, _data_stream_timestamp: _stream, ...rest } = mapping;
   if (isObject(runtime)) for (const name of Object.keys(runtime)) leftOut.push(`runtime field ${name}`);
@@ -98,9 +98,9 @@ function ownMapping(mapping: JsonObject, leftOut: string[]): JsonObject {
 }
 
 /**
- * Sends a definition to `path` of the hub, without the types and parameters of fields that it refuses: values of such a
- * field are stored and not indexed. Returns all that was left out. Throws request_invalid for other refusals, name_taken
- * where it is there already.
+ * Sends a definition to `path` of the hub, without the field types and parameters that the hub refuses: values of such a
+ * field are stored but not indexed. Returns everything that was left out. Throws request_invalid for other refusals,
+ * name_taken if the name exists already.
  */
 export async function putDefinition(
   hub: ClusterClient,
@@ -113,7 +113,7 @@ export async function putDefinition(
     const answer = await hub.send("PUT", path, body);
     if (answer.status < 300) return leftOut;
     const reason = refusalOf(answer.body);
-    // By its type: the reason holds names, which the source may have chosen.
+    // Decided by the error's type: its reason contains names, which the source may have chosen.
     const { error } = answer.body;
     if (isObject(error) && EXISTS.test(String(error["type"] as string)))
       throw new AppError("name_taken", reason);
@@ -123,7 +123,7 @@ export async function putDefinition(
   }
 }
 
-/** Returns `body` without the type or parameter that `reason` names; undefined where it names none that is there. */
+/** Returns `body` without the type or parameter that `reason` names; undefined if `body` has no such part. */
 function adapted(body: JsonObject, reason: string, leftOut: string[]): JsonObject | undefined {
   const type = REFUSED_TYPE.exec(reason)?.[1];
   const parameter = REFUSED_PARAMETER.exec(reason)?.[1];

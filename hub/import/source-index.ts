@@ -1,12 +1,12 @@
-/** Indices of the cluster that is imported. */
+/** Indices of the source cluster. */
 
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { type ClusterClient, objectsIn, segmentOf } from "./cluster-client.ts";
 
-/** A cluster's version: 6.8.23 is 608. OpenSearch counts as the version that it comes from, 710. */
+/** A cluster's version: 6.8.23 is 608. OpenSearch counts as the version that it was forked from, 710. */
 export type ClusterVersion = number;
 const OPENSEARCH: ClusterVersion = 710;
-/** From here on hidden indices, such as those behind data streams, are listed on demand only. */
+/** From this version on hidden indices, such as those behind data streams, are listed only on request. */
 const HIDES_INDICES: ClusterVersion = 707;
 
 /** An index of the source. */
@@ -33,7 +33,7 @@ export async function versionOf(client: ClusterClient): Promise<ClusterVersion> 
   return major * 100 + minor;
 }
 
-/** Returns the open and the closed indices that `patterns` name; none: all. Throws as `ClusterClient.ask`. */
+/** Returns the open and the closed indices that `patterns` match; without patterns: all. Throws as `ClusterClient.ask`. */
 export async function listIndices(
   client: ClusterClient,
   patterns: readonly string[],
@@ -52,7 +52,7 @@ export async function listIndices(
   return { open: named(false), closed: named(true) };
 }
 
-/** Indices of the cluster's own programs are imported only where a pattern begins as they do. */
+/** Indices of the cluster's own programs are imported only if a pattern begins like their names. */
 function isWanted(name: string, patterns: readonly string[]): boolean {
   return !name.startsWith(".") || name.startsWith(".ds-") || patterns.some((each) => each.startsWith("."));
 }
@@ -72,7 +72,7 @@ export async function readIndex(client: ClusterClient, name: string): Promise<So
   };
 }
 
-/** Returns settings by dotted names without the leading "index."; lists stay values. */
+/** Returns settings by dotted names without the leading "index."; lists are kept as values. */
 export function flatSettings(settings: unknown): JsonObject {
   const result: JsonObject = {};
   const walk = (value: JsonObject, prefix: string): void => {

@@ -1,6 +1,6 @@
 /**
- * Work that changes the hub for its time: the change is taken back however the work ends. So indices lose their final
- * pipelines while documents are copied to them, which went through them in the source.
+ * Runs work with a temporary change of the hub, which is undone however the work ends. While documents are copied to
+ * indices, these have no final pipelines: the documents went through them in the source.
  */
 
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -9,10 +9,10 @@ import { type ClusterClient, segmentOf } from "./cluster-client.ts";
 import { flatSettings } from "./source-index.ts";
 
 const SETTING = "final_pipeline";
-/** Stands for no pipeline. */
+/** Name for "no pipeline". */
 const NONE = "_none";
 
-/** What is copied to an index or data stream of the hub. */
+/** A copy to an index or data stream of the hub. */
 interface Copied {
   /** Name in the hub. */
   readonly target: string;
@@ -20,20 +20,20 @@ interface Copied {
   readonly settings: unknown;
 }
 
-/** Time that taking a change back may need once the import was stopped or has failed. */
+/** Time that undoing a change may take once the import was stopped or has failed. */
 const LIMIT_MS = 10_000;
 
-/** How a change is taken back. */
+/** How a change is undone. */
 export interface Undo {
-  /** Has the same effect when it is run twice. */
+  /** Idempotent: has the same effect when it is run twice. */
   readonly run: (hub: ClusterClient) => Promise<unknown>;
-  /** What stays changed where that fails, and what the user can do. */
+  /** What stays changed if the undo fails, and what the user can do. */
   readonly remedy: string;
 }
 
 /**
- * Runs `work` and then `undo`, also where `work` fails or the import is stopped. Throws the first error; where the change
- * couldn't be taken back, its message ends with the remedy.
+ * Runs `work` and then `undo`, also if `work` fails or the import is stopped. Throws the first error; if the change
+ * couldn't be undone, its message ends with the remedy.
  */
 export async function undoAfter<T>(hub: ClusterClient, work: () => Promise<T>, undo: Undo): Promise<T> {
   try {
@@ -50,7 +50,7 @@ export async function undoAfter<T>(hub: ClusterClient, work: () => Promise<T>, u
   }
 }
 
-/** Takes the change back over requests that the end of the import doesn't stop. Returns whether it succeeded. */
+/** Undoes the change with requests that the end of the import doesn't abort. Returns whether it succeeded. */
 async function undoStopped(hub: ClusterClient, undo: Undo): Promise<boolean> {
   const last = hub.until(AbortSignal.timeout(LIMIT_MS));
   try {
@@ -64,8 +64,8 @@ async function undoStopped(hub: ClusterClient, undo: Undo): Promise<boolean> {
 }
 
 /**
- * Runs `work` while the targets whose sources have a final pipeline have none. They are set again afterwards, also those
- * that an interrupted import took off. Throws what `work` throws, and as `ClusterClient.ask`.
+ * Runs `work` while the targets whose sources have a final pipeline have none. The pipelines are set again afterwards,
+ * also those that an interrupted import removed. Throws what `work` throws, and as `ClusterClient.ask`.
  */
 export async function aroundFinalPipelines(
   hub: ClusterClient,

@@ -1,4 +1,4 @@
-/** Kibana's dashboards as those of the hub: panels on twelve columns, read line by line. */
+/** Converts Kibana's dashboards to those of the hub: panels on twelve columns, read row by row. */
 
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { hubId, type KibanaObject, listIn, textOf } from "./exported-objects.ts";
@@ -7,12 +7,12 @@ import { hubId, type KibanaObject, listIn, textOf } from "./exported-objects.ts"
 const GRID_COLUMNS = 48;
 const OLD_COLUMNS = 12;
 const WIDTHS = [3, 4, 6, 8, 12];
-/** Rows of the grid up to which a panel is low or of middle height. */
+/** Maximum height of a low and of a medium panel, in rows of the grid. */
 const LOW_ROWS = 8;
 const MIDDLE_ROWS = 20;
 const MAX_PANELS = 40;
 
-/** What became of the objects that panels name, by type and id: "visualization/ID". */
+/** The converted objects that panels name, by type and id: "visualization/ID". */
 export type PanelTargets = ReadonlyMap<string, { readonly id: string } | { readonly text: string }>;
 
 export interface ConvertedDashboard {
@@ -27,7 +27,7 @@ interface Place {
   readonly rows: number;
 }
 
-/** Converts a dashboard. `query`: for all panels. */
+/** Converts a dashboard. `query`: applies to all panels. */
 export function convertDashboard(
   object: KibanaObject,
   targets: PanelTargets,
@@ -68,7 +68,7 @@ function placeOf({ gridData, col, row, size_x: sizeX, size_y: sizeY }: JsonObjec
     return { x: Number(x), y: Number(y), width, rows: Number(h) };
   }
   const width = (Number(sizeX ?? 6) / OLD_COLUMNS) * 12;
-  // A row of the old grid was about four of today's.
+  // A row of the old grid is about four of the current one.
   return { x: Number(col ?? 1), y: Number(row ?? 1), width, rows: Number(sizeY ?? 3) * 4 };
 }
 

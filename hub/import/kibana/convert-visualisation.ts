@@ -1,4 +1,4 @@
-/** Kibana's visualisations as those of the hub, which show one number by one grouping, split once. */
+/** Converts Kibana's visualisations to those of the hub, which show one number by one grouping, split at most once. */
 
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { jsonIn, type KibanaObject, listIn, textOf } from "./exported-objects.ts";
@@ -9,7 +9,7 @@ export interface ConvertedChart {
   readonly leftOut: readonly string[];
 }
 
-/** What becomes of a visualisation: a chart, a text, or the reason why nothing. */
+/** Result of a conversion: a chart, a text, or the reason why there is neither. */
 export type Converted = ConvertedChart | { readonly text: string } | { readonly reason: string };
 
 const CHARTS: Readonly<Record<string, string>> = {
@@ -45,7 +45,7 @@ const REASONS: Readonly<Record<string, string>> = {
   lens: "Lens",
 };
 
-/** Parts of a percentile that the hub has. */
+/** Percentiles that the hub offers. */
 const PERCENTS: readonly number[] = [50, 95, 99];
 const MAX_GROUPS = 100;
 const MAX_SPLITS = 20;
@@ -95,10 +95,10 @@ function metricOf(
   return kind === undefined ? undefined : { metric: `${kind}:${field}` };
 }
 
-/** A grouping of the hub as the page's address has it. */
+/** A grouping in the form of the page's address. */
 interface Group {
   readonly by: string;
-  /** Of a field's values: field and how many. */
+  /** Grouping by a field's values: the field and how many values. */
   readonly terms: { readonly field: string; readonly size: number } | undefined;
   readonly isTime: boolean;
 }
@@ -131,7 +131,7 @@ function groupOf({ type, params }: JsonObject): Group | undefined {
   return type === "geohash_grid" ? { by: `places:${field}`, terms: undefined, isTime: false } : undefined;
 }
 
-/** Time goes along the axis and the values of a field split it, whichever comes first. */
+/** Time is on the axis and the values of a field split it, in whichever order they come. */
 function placed(chart: string, groups: readonly Group[], leftOut: string[]): Record<string, string> {
   if (groups.length === 0) return chart === "number" || chart === "gauge" ? {} : { by: "none" };
   const main = groups.find(({ isTime }) => isTime) ?? groups[0]!;

@@ -1,10 +1,10 @@
-/** Saved objects of Kibana 6.5 to 7.17: what its exports and its interface hold, in one form. */
+/** Saved objects of Kibana 6.5 to 7.17: reads the forms of its exports and of its API into one form. */
 
 import { parseJson } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
-/** An object as Kibana has it. */
+/** A saved object of Kibana. */
 export interface KibanaObject {
   readonly type: string;
   readonly id: string;
@@ -12,14 +12,14 @@ export interface KibanaObject {
   readonly references: readonly Reference[];
 }
 
-/** An object that another names. */
+/** A reference to another object. */
 export interface Reference {
   readonly name: string;
   readonly type: string;
   readonly id: string;
 }
 
-/** Objects of one import. */
+/** Maximum number of objects of one import. */
 export const MAX_OBJECTS = 10_000;
 
 /**
@@ -62,7 +62,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Returns an object of any of the forms; undefined for what is none, such as the summary of an export. */
+/** Returns an object given in any of the forms; undefined for a value that is none, such as the summary of an export. */
 export function objectOf(value: unknown): KibanaObject | undefined {
   if (!isObject(value)) return undefined;
   const source = value["_source"];
@@ -74,7 +74,7 @@ export function objectOf(value: unknown): KibanaObject | undefined {
   const references = isDocument ? source["references"] : value["references"];
   return {
     type,
-    // Documents of .kibana are named "dashboard:ID".
+    // Documents of .kibana have ids such as "dashboard:ID".
     id: isDocument ? given.replace(/^(?:[\w-]+:)?[a-z-]+:/, "") : given,
     attributes: held,
     references: Array.isArray(references) ? references.filter(isReference) : [],
@@ -85,7 +85,7 @@ function isReference(value: unknown): value is Reference {
   return isObject(value) && ["name", "type", "id"].every((name) => typeof value[name] === "string");
 }
 
-/** Returns the JSON object in a text attribute; {} where there is none. */
+/** Returns the JSON object in a text attribute; {} if there is none. */
 export function jsonIn(attributes: JsonObject, name: string): JsonObject {
   const value = attributes[name];
   const found = typeof value === "string" ? parsed(value) : value;
@@ -99,13 +99,13 @@ export function listIn(attributes: JsonObject, name: string): readonly JsonObjec
   return Array.isArray(found) ? found.filter(isObject) : [];
 }
 
-/** Returns the first of some values that is a text or a number, as text; undefined without one. */
+/** Returns the first value that is a text or a number, as text; undefined if there is none. */
 export function textOf(...values: readonly unknown[]): string | undefined {
   const found = values.find((value) => typeof value === "string" || typeof value === "number");
   return found === undefined ? undefined : `${found as string | number}`;
 }
 
-/** Returns a name that the hub takes as an id. */
+/** Returns `id` in a form that the hub accepts as an id. */
 export function hubId(id: string): string {
   const plain = id.replace(/[^A-Za-z0-9_-]/g, "-").slice(0, 100);
   return plain === "" ? "imported" : plain;

@@ -1,10 +1,10 @@
-/** What a Kibana object searches: index, query and filters, written as a query of the hub. */
+/** Converts the search of a Kibana object (index, query and filters) to a query of the hub. */
 
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { jsonIn, type KibanaObject, textOf } from "./exported-objects.ts";
 
 export interface SearchSource {
-  /** Pattern of indices; undefined: the object names none. */
+  /** Index pattern; undefined: the object names none. */
   readonly index: string | undefined;
   readonly query: string;
   /** Id of the saved search that the object belongs to. */
@@ -12,7 +12,7 @@ export interface SearchSource {
   readonly leftOut: readonly string[];
 }
 
-/** Patterns of indices by id. */
+/** Index patterns by id. */
 export type IndexPatterns = ReadonlyMap<string, string>;
 
 /** Reads `kibanaSavedObjectMeta.searchSourceJSON` of an object. */
@@ -35,7 +35,7 @@ export function searchSourceOf(object: KibanaObject, patterns: IndexPatterns): S
   };
 }
 
-/** Joins queries that all must fit. */
+/** Joins queries that must all match. */
 export function joined(queries: readonly string[]): string {
   const parts = [...new Set(queries.filter((each) => each !== "" && each !== "*"))];
   if (parts.length < 2) return parts[0] ?? "";
@@ -48,7 +48,7 @@ export function queryOf(given: unknown, leftOut: string[]): string {
   if (!isObject(given)) return "";
   const { query, language } = given;
   if (isObject(query)) {
-    // Kibana before 6 kept the query's body.
+    // Kibana before 6 stored the query's body.
     const inner = query["query_string"];
     if (isObject(inner) && typeof inner["query"] === "string") return inner["query"];
     if (query["match_all"] === undefined) leftOut.push("a query written as JSON");
@@ -78,7 +78,7 @@ function ofKuery(text: string, leftOut: string[]): string {
     .trim();
 }
 
-/** Returns a filter as a query; "" where it is off or can't be written. */
+/** Returns a filter as a query; "" if it is disabled or can't be converted. */
 function filterOf(filter: JsonObject, leftOut: string[]): string {
   const meta = isObject(filter["meta"]) ? filter["meta"] : {};
   if (meta["disabled"] === true) return "";

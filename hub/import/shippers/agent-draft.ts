@@ -1,21 +1,24 @@
-/** Settings of the agent made from those of another shipper, as text: what has no counterpart is a comment at its place. */
+/**
+ * Settings of the agent made from those of another shipper, as text: a setting without a counterpart becomes a comment at
+ * its position.
+ */
 
 import { stringify } from "yaml";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { printable } from "#proto/kit/printable.ts";
 
-/** An input with what of its original isn't in it. */
+/** An input, with the settings of its original that it lacks. */
 export interface DraftInput {
   readonly settings: JsonObject;
   readonly remarks: readonly string[];
 }
 
 export interface AgentDraft {
-  /** What was read: "filebeat.yml of Filebeat". */
+  /** The source: "filebeat.yml of Filebeat". */
   readonly origin: string;
   readonly settings: JsonObject;
   readonly inputs: readonly DraftInput[];
-  /** Of the file as a whole. */
+  /** Remarks on the file as a whole. */
   readonly remarks: readonly string[];
 }
 

@@ -1,9 +1,9 @@
-/** Filebeat's configuration (6 to 8) as settings of the agent. */
+/** Converts Filebeat's configuration (6 to 8) to settings of the agent. */
 
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { type AgentDraft, type DraftInput, shortly } from "./agent-draft.ts";
 
-/** Settings that the agent's inputs of files have under the same name. */
+/** Settings that the agent's file inputs have under the same name. */
 const OF_FILES = new Set(
   (
     "paths exclude_files symlinks scan_frequency tail_files ignore_older close_inactive close_removed close_renamed " +
@@ -46,14 +46,14 @@ const TYPES: Readonly<Record<string, string>> = {
   syslog: "syslog",
 };
 
-/** Why an input has none. */
+/** Why an input type has no counterpart. */
 const WITHOUT: Readonly<Record<string, string>> = {
   redis: "it reads slow logs; lists and streams of Redis are read by the input kvstore",
   winlog: "Windows events aren't read",
   unix: "write type: syslog with a path",
 };
 
-/** Parts of the file that the agent does by itself or that belong to the hub. */
+/** Sections of the file that the agent handles by itself or that belong to the hub. */
 const OWN =
   /^(?:filebeat\.(?:registry|config|autodiscover|overwrite_pipelines)|setup|xpack|monitoring|queue|http|cloud|max_procs|seccomp|logging)\b/;
 
@@ -181,7 +181,7 @@ function putContainer(settings: JsonObject, name: string, value: unknown): void 
   }
 }
 
-/** Joins the keys of objects by dots; lists stay. */
+/** Joins the keys of nested objects with dots; lists are left as they are. */
 function flattened(config: JsonObject, prefix = ""): JsonObject {
   const flat: JsonObject = {};
   for (const [key, value] of Object.entries(config)) {

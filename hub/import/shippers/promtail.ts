@@ -1,9 +1,9 @@
-/** Promtail's configuration as settings of the agent. Its stages belong into a pipeline of the hub. */
+/** Converts Promtail's configuration to settings of the agent. Its stages belong in a pipeline of the hub. */
 
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { type AgentDraft, type DraftInput, shortly } from "./agent-draft.ts";
 
-/** Filters of a pipeline that do what a stage does. */
+/** Pipeline filters by the stage that they replace. */
 const FILTERS: Readonly<Record<string, string>> = {
   json: "json",
   logfmt: "kv",
@@ -65,7 +65,7 @@ export function fromPromtail(config: JsonObject): AgentDraft {
   };
 }
 
-/** Each client gets all lines, while the agent sends to one hub. */
+/** Promtail sends all lines to each client; the agent sends to one hub. */
 function remarksOnClient(client: JsonObject): string[] {
   const { url, tenant_id: tenant } = client;
   const name = `client ${String(url).replace(/\/\/[^/]*@/, "//")}`;
@@ -77,7 +77,7 @@ function remarksOnClient(client: JsonObject): string[] {
   ];
 }
 
-/** Returns settings with these labels as fields, where they have none of the name. */
+/** Returns settings with these labels as fields, unless they already have a field of the name. */
 function withFields(settings: JsonObject, labels: JsonObject): JsonObject {
   const fields = {
     ...(fieldsOf(labels)["fields"] as JsonObject | undefined),
@@ -110,7 +110,7 @@ function inputsOf(scrape: JsonObject, remarks: string[]): DraftInput[] {
       ...(name !== "" && { id: at === 0 ? name : `${name}-${at + 1}` }),
       ...settings,
       ...extra,
-      // Containers' formats are read by an input of their own.
+      // Container log formats have an input of their own.
       ...(extra["type"] !== undefined && settings["type"] === "log" && { type: extra["type"] }),
     },
     remarks: [...own, ...common],
@@ -156,7 +156,7 @@ function fieldsOf(labels: unknown): JsonObject {
   return own.length === 0 ? {} : { fields: Object.fromEntries(own) };
 }
 
-/** A pattern of paths as an expression. */
+/** Returns a path pattern as a regular expression. */
 function expressionOf(pattern: string): string {
   const text = pattern
     .replace(/[.+^$()|[\]\\{}]/g, "\\$&")
