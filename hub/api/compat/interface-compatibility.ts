@@ -1,6 +1,6 @@
 /**
- * What the search interface accepts without effect, and what it refuses by name: one list, by which requests are warned
- * and from which `docs/compatibility.md` is made.
+ * What the search interface accepts without effect, and what it refuses by name. Requests are warned by this list, and
+ * `docs/compatibility.md` is generated from it.
  */
 
 import { LIFECYCLE_SETTINGS, UNUSED_ACTIONS, unusedActions } from "#hub/cluster/catalog/lifecycle-policy.ts";
@@ -53,10 +53,10 @@ const CLUSTER_SETTINGS: readonly (readonly [prefix: string, why: string])[] = [
 /** A query parameter that is accepted and has no effect. */
 interface IgnoredParameter {
   readonly name: string;
-  /** Path of the routes, with `*` for any; undefined: all that take it. */
+  /** Path of the routes, with `*` for any segment; undefined: all routes that accept the parameter. */
   readonly path?: string;
   readonly why: string;
-  /** The parameter could change the answer if it had an effect, so a Warning header is sent. */
+  /** True: with an effect the parameter could change the answer, so a Warning header is sent. */
   readonly warns?: true;
 }
 
@@ -152,7 +152,7 @@ export function warnOfActions(policy: Readonly<JsonObject>): void {
     warnDeprecated(`lifecycle action [${action}] is accepted and does nothing: ${why}`);
 }
 
-/** Warns of those of `settings` (dotted, without "index.") that have no effect. */
+/** Warns of the `settings` (dotted, without "index.") that have no effect. */
 export function warnOfSettings(settings: Readonly<Record<string, unknown>>): void {
   const retention = Object.keys(settings).some(
     (key) => key.startsWith("translog.retention.") && settings[key] !== null,
@@ -173,7 +173,7 @@ export function warnOfSettings(settings: Readonly<Record<string, unknown>>): voi
   }
 }
 
-/** Fields that are kept as another type which does less, with what they lack. */
+/** Field types that are stored as a less capable type, with what that lacks. */
 const LESSER_FIELDS: readonly { readonly type: string; readonly parameter?: string; readonly why: string }[] =
   [
     { type: "version", why: "versions are ordered as texts: 1.10.0 comes before 1.9.0; pad their numbers" },
@@ -184,7 +184,7 @@ const LESSER_FIELDS: readonly { readonly type: string; readonly parameter?: stri
     },
   ];
 
-/** Warns of fields of a mapping ({properties, …}) that are kept as a type which does less. */
+/** Warns of fields of a mapping ({properties, …}) that are stored as a less capable type. */
 export function warnOfFields(mapping: Readonly<JsonObject>): void {
   for (const [name, field] of leavesOf(mapping, "")) {
     const lesser = LESSER_FIELDS.find(({ type, parameter }) => {
@@ -208,14 +208,14 @@ function leavesOf(mapping: Readonly<JsonObject>, prefix: string): (readonly [str
   });
 }
 
-/** Warns of a setting of the cluster that has no effect; returns false for a name that isn't listed. */
+/** Warns of a cluster setting that has no effect. Returns false for a name that isn't listed. */
 export function warnOfClusterSetting(name: string): boolean {
   const unused = CLUSTER_SETTINGS.find(([prefix]) => name.startsWith(prefix));
   if (unused !== undefined) warnDeprecated(`[${name}] is accepted and does nothing: ${unused[1]}`);
   return unused !== undefined;
 }
 
-/** Warns of parameters of the request under way without which its answer might be expected to be another one. */
+/** Warns of ignored parameters of the current request that could have changed its answer. */
 export function warnOfParameters(path: string, query: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(query)) {
     if (value === "false") continue;
@@ -304,7 +304,7 @@ const FEATURES: readonly (readonly [name: string, what: string, instead: string]
   ["_logstash", "central management of pipelines", "use the page of pipelines"],
 ];
 
-/** Operations that clients know and that aren't offered. */
+/** Operations that clients know but that aren't supported. */
 export interface NotOffered {
   readonly paths: readonly string[];
   readonly what: string;
@@ -407,7 +407,7 @@ export const NOT_OFFERED: readonly NotOffered[] = [
   })),
 ];
 
-/** Returns a path and those with up to `depth` segments more. */
+/** Returns a path, and the paths with up to `depth` more segments. */
 function pathsBelow(path: string, depth: number): string[] {
   const names = ["{a}", "{b}", "{c}", "{d}"].slice(0, depth);
   return [path, ...names.map((_, at) => `${path}/${names.slice(0, at + 1).join("/")}`)];

@@ -1,6 +1,6 @@
 /**
- * The one mapping type of an index, which clients of 6.x put into paths and read in answers. It is stored as a setting
- * that is never shown. `_doc` in a path stands for any type.
+ * The single mapping type of an index, which clients of 6.x write in paths and read in answers. It is stored as a
+ * setting that is never shown. `_doc` in a path means any type.
  */
 
 import type { IndexInfo, Indices } from "#hub/api/ports/indices.ts";
@@ -12,19 +12,19 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 /** Name of the setting, without the leading "index.". */
 export const TYPE_SETTING = "mapping.type_name";
 export const DEFAULT_TYPE = "_doc";
-/** Beginning of the names of indices that the default pipeline writes to. */
+/** Name prefix of the indices that the default pipeline writes to. */
 const AGENTS_PREFIX = "logs-";
 
 /** Name of the mapping that 6.x applies to every type. */
 const DEFAULT_MAPPING = "_default_";
 
-/** A mapping as a request gives it, its type apart. */
+/** A mapping of a request, with its type separated. */
 export interface TypedMapping {
   readonly type: string | undefined;
   readonly mapping: JsonObject;
 }
 
-/** Settings of an index or a template, which hold its type. */
+/** Settings of an index or a template, which contain its type. */
 interface Typed {
   readonly [key: string]: unknown;
 }
@@ -35,29 +35,29 @@ export function givenType(settings: Typed): string | undefined {
   return typeof type === "string" ? type : undefined;
 }
 
-/** Returns the name printed as `_type`. */
+/** Returns the name that is printed as `_type`. */
 export function typeOf(index: IndexInfo): string {
   return givenType(index.settings.raw) ?? DEFAULT_TYPE;
 }
 
-/** Returns the `_type` printed with a document: the index's type, from 7 on the one that the request names. */
+/** Returns the `_type` printed with a document: the index's type; from 7 on the type that the request names. */
 export function documentType(index: IndexInfo | undefined, given: string | undefined): string {
   if (answersAs(700) && given !== "_all") return given ?? DEFAULT_TYPE;
   return indexType(index, given);
 }
 
-/** Returns the `_type` that lists of documents (`_mget`) print in every version: the index's own one. */
+/** Returns the `_type` that lists of documents (`_mget`) print in every version: that of the index. */
 export function indexType(index: IndexInfo | undefined, given: string | undefined): string {
   if (given === DEFAULT_TYPE && answersAs(607)) return DEFAULT_TYPE;
   return index === undefined ? DEFAULT_TYPE : typeOf(index);
 }
 
-/** Returns true where documents of `index` are meant by `type` in a path. */
+/** Returns true if `type` in a path includes the documents of `index`. */
 export function fitsType(index: IndexInfo, type: string | undefined): boolean {
   return type === undefined || type === DEFAULT_TYPE || type === "_all" || typeOf(index) === type;
 }
 
-/** Takes the type level off `mappings`. Throws request_invalid for several types, mapping_parse where they are no object. */
+/** Removes the type level from `mappings`. Throws request_invalid for several types, mapping_parse if they aren't an object. */
 export function splitType(mappings: unknown, index: string): TypedMapping {
   if (mappings === undefined || mappings === null) return { type: undefined, mapping: {} };
   if (!isObject(mappings))
@@ -92,7 +92,7 @@ export function checkTypeName(type: string): void {
 }
 
 /**
- * Gives the index `name` (created if it is missing) the type `type`. Throws request_invalid where it has another one, and
+ * Gives the index `name` (created if it is missing) the type `type`. Throws request_invalid if it has another type, and
  * the errors of creating an index.
  */
 export async function adoptType(indices: Indices, name: string, type: string | undefined): Promise<void> {
@@ -111,13 +111,13 @@ export async function adoptType(indices: Indices, name: string, type: string | u
   await indices.putSettings(index.name, { [TYPE_SETTING]: type });
 }
 
-/** Whether an index has neither a type nor a mapping, so that it takes the type of its first document. */
+/** Returns true if an index has neither a type nor a mapping: it gets the type of its first document. */
 export function isUntyped({ settings, mapping }: IndexInfo): boolean {
   const isMapped = mapping.version > 1 || Object.keys(mapping.toJSON()).length > 0;
   return !isMapped && givenType(settings.raw) === undefined;
 }
 
-/** Throws request_invalid where mappings are nested under a type, although the request or its version has no types. */
+/** Throws request_invalid if mappings are nested under a type, although the request or its version has no types. */
 export function checkTypeless(mappings: unknown, index: string, includesType: boolean | undefined): void {
   const { type } = splitType(mappings, index);
   if (type === undefined || !refusesTypes(includesType)) return;
@@ -127,25 +127,25 @@ export function checkTypeless(mappings: unknown, index: string, includesType: bo
   );
 }
 
-/** Whether a request with this `include_type_name` must not name types, as 7 wants it. */
+/** Returns true if a request with this `include_type_name` must not name types, as 7 requires. */
 export function refusesTypes(includesType: boolean | undefined): boolean {
   return !(includesType ?? !answersAs(700));
 }
 
-/** Returns the type that a new index gets by its own definition: none is one where a template might name another. */
+/** Returns the type that a new index gets from its own definition; {} if a template may still name one. */
 export function ownType({ type, mapping }: TypedMapping): Record<string, string> {
   const isTypeless = answersAs(607) && Object.keys(mapping).length > 0;
   const own = type ?? (isTypeless ? DEFAULT_TYPE : undefined);
   return own === undefined ? {} : { [TYPE_SETTING]: own };
 }
 
-/** Throws request_invalid where an index has another type than `type`. */
+/** Throws request_invalid if an index has a type other than `type`. */
 export function requireType({ name, settings }: IndexInfo, type: string): void {
   const known = givenType(settings.raw) ?? type;
   if (known !== type) throw tooManyTypes(name, [known, type]);
 }
 
-/** Returns the mapping of an index below its type, {} where there is nothing to show; without the type where `includeType` is false. */
+/** Returns the mapping of an index below its type, {} if there is nothing to show; without the type if `includeType` is false. */
 export function printMapping(index: IndexInfo, includeType: boolean): JsonObject {
   const mapping = index.mapping.toJSON();
   if (!includeType) return mapping;

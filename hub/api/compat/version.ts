@@ -1,6 +1,6 @@
 /**
  * Versions of the search interface: the configured one (`compat.version`), the one a request asks for, and what a
- * version reports about itself. Code that depends on the version of the request under way calls `answersAs`.
+ * version reports about itself. Code that depends on the version of the current request calls `answersAs`.
  */
 
 import type { IncomingHttpHeaders } from "node:http";
@@ -11,11 +11,11 @@ export interface VersionProfile {
   readonly luceneVersion: string;
   readonly minWireVersion: string;
   readonly minIndexVersion: string;
-  /** Shards of an index whose definition names no number. */
+  /** Number of shards of an index whose definition gives none. */
   readonly defaultShards: number;
 }
 
-/** Profiles by major number; a later version has the last one. */
+/** Profiles by major version; a later version has the last profile. */
 const PROFILES: Readonly<Record<number, VersionProfile>> = {
   6: {
     luceneVersion: "7.5.0",
@@ -31,7 +31,7 @@ const PROFILES: Readonly<Record<number, VersionProfile>> = {
   },
 };
 
-/** Build that clients compare with those they know; the same in every version. */
+/** Build that clients compare with the ones they know; the same in every version. */
 export const BUILD = {
   build_flavor: "default",
   build_type: "tar",
@@ -40,7 +40,7 @@ export const BUILD = {
   build_snapshot: false,
 };
 
-/** Version of the index format that 8.x reports by itself; the segments here have formats of their own. */
+/** Version of the index format that 8.x reports separately; Tailrace's segments have formats of their own. */
 export const INDEX_VERSION = 8_536_000;
 
 /** Returns "6.5.4" as 605: 100 × major + minor. */
@@ -49,7 +49,7 @@ export function versionNumber(version: string): VersionNumber {
   return 100 * major + minor;
 }
 
-/** Returns a configured version with all three parts: clients that read "7.17" take it for no version. */
+/** Returns a configured version with all three parts: clients don't recognise "7.17" as a version. */
 export function completeVersion(version: string): string {
   const [major = "0", minor = "0", patch = "0"] = version.split(".");
   return `${major}.${minor}.${patch}`;
@@ -60,7 +60,7 @@ export function needsProductHeader(version: string): boolean {
   return versionNumber(version) >= 714;
 }
 
-/** Returns the agent of Warning headers in an answer of a version. `configured`: "6.5.4". */
+/** Returns the agent named in the Warning headers of an answer of a version. `configured`: "6.5.4". */
 export function warningAgent(configured: string, version: VersionNumber): string {
   const isConfigured = version === versionNumber(configured);
   const shown = isConfigured ? configured : `${Math.floor(version / 100)}.${version % 100}.0`;
@@ -81,7 +81,7 @@ export function versionProfile(version: string): VersionProfile {
   return PROFILES[Math.floor(versionNumber(version) / 100)] ?? PROFILES[7]!;
 }
 
-/** Returns true where mappings show their type unless the request says otherwise. */
+/** Returns true if mappings show their type unless the request says otherwise. */
 export function showsTypes(): boolean {
   return !answersAs(700);
 }

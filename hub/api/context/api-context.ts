@@ -36,17 +36,17 @@ export interface ApiDependencies {
   readonly bodies?: LargeBodies;
   readonly shards: Shards;
   readonly cluster: Cluster;
-  /** Folder of everything the hub keeps, absolute. */
+  /** Absolute path of the folder of everything that the hub stores. */
   readonly dataFolder: string;
   readonly clock: Clock;
   /** Version that answers name unless a request asks for another, e.g. "6.5.4". */
   readonly compatVersion: string;
   readonly errors: ErrorContext;
-  /** ms from which on a search is logged as slow; never without it. */
+  /** Duration, ms, from which a search is logged as slow; absent: none is. */
   readonly slowQueryMs?: number;
-  /** Time of searches that name none, ms; without it there is no limit. */
+  /** Timeout, ms, of searches that name none; absent: no limit. */
   readonly searchTimeoutMs?: number;
-  /** host:port patterns that _reindex may read from; none without it. */
+  /** host:port patterns that _reindex may read from; absent: none. */
   readonly remoteHosts?: readonly string[];
   /** Absent: there are no ingest pipelines. */
   readonly ingest?: IngestPipelines;
@@ -56,11 +56,11 @@ export interface ApiDependencies {
   readonly repositories?: SnapshotRepositories;
   /** Absent: there are no stored scripts. */
   readonly scripts?: StoredScripts;
-  /** Absent: results of tasks are kept in memory alone. */
+  /** Absent: results of tasks are kept in memory only. */
   readonly taskResults?: TaskResults;
 }
 
-/** The dependencies, with their operations counted, and the state that routes share. */
+/** The dependencies, wrapped to count their operations, and the state that routes share. */
 export interface ApiContext extends ApiDependencies {
   readonly counters: IndexCounters;
   /** Refresh, flush and merge, counted. */
@@ -74,12 +74,12 @@ export interface ApiContext extends ApiDependencies {
   /** Stopped by its owner. */
   readonly asyncSearches: AsyncSearches;
   readonly pressure: WritePressure;
-  /** Searches of `shards` take theirs. */
+  /** Limits concurrent searches and bulk requests; `shards` waits for its turns by itself. */
   readonly turns: RequestTurns;
   readonly votingExclusions: VotingExclusions;
 }
 
-/** Returns what finds stored scripts. */
+/** Returns the function that finds stored scripts. */
 export function findStored({ scripts }: Pick<ApiContext, "scripts">): FindStored {
   return (id) => scripts?.get(id);
 }

@@ -1,6 +1,7 @@
 /**
- * Searches that outlive their request: each its maker's, with an answer that is kept until it expires. Bounded in number, and
- * in the bytes of answers, for each owner too. They run as tasks, which can be listed and cancelled.
+ * Searches that outlive their request. Each belongs to the principal that submitted it; its answer is kept until it expires.
+ * Their number and the bytes of their answers are bounded, in all and for each owner. They run as tasks, which can be listed
+ * and cancelled.
  */
 
 import { randomBytes } from "node:crypto";
@@ -14,41 +15,44 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { MIB } from "#proto/kit/units.ts";
 import type { Task, Tasks } from "./tasks.ts";
 
-/** Searches at a time, half for one owner, with those that have ended; what they hold is bounded by MAX_KEPT_BYTES and tasks. */
+/**
+ * Maximum number of searches, including ended ones; one owner may have half. Their memory is bounded by MAX_KEPT_BYTES and by
+ * the limit of tasks.
+ */
 const MAX_SEARCHES = 1_000;
-/** Bytes of an answer that is kept, as search.max_async_search_response_size of 7.16. */
+/** Maximum bytes of an answer that is kept, like search.max_async_search_response_size of 7.16. */
 const MAX_ANSWER_BYTES = 10 * MIB;
-/** Bytes of all answers that are kept. */
+/** Maximum bytes of all answers that are kept. */
 const MAX_KEPT_BYTES = 64 * MIB;
-/** How often searches that have expired are looked for. */
+/** Interval at which expired searches are removed. */
 const SWEEP_MS = 5_000;
 
 const REMEDY = "delete some with DELETE /_async_search/{id} or use shorter times";
 
 export const ASYNC_SEARCH_ACTION = "indices:data/read/async_search/submit";
 
-/** What an ended search found; with the point in time that it read. */
+/** Result of an ended search, with the point in time that it read. */
 export interface AsyncFound {
   readonly response: Found;
   readonly pointId?: string;
-  /** No hits were asked for. */
+  /** True: no hits were requested. */
   readonly isCountOnly: boolean;
 }
 
-/** A search that is to run. */
+/** A search to be run. */
 export interface AsyncWork {
-  /** Principal.id of who submits it. */
+  /** Principal.id of the submitter. */
   readonly owner: string;
   readonly description: string;
   readonly headers: JsonObject;
   readonly keepAliveMs: number;
-  /** Of the indices that it searches, as rights are granted on them. */
+  /** Names of the searched indices, in the form in which rights are granted on them. */
   readonly names: readonly string[];
-  /** Shards that it searches. */
+  /** Number of shards that it searches. */
   readonly shards: number;
-  /** Names of aggregations have their types before them. */
+  /** True: names of aggregations are prefixed with their types. */
   readonly typedKeys: boolean;
-  /** Searches; collected shards are counted under `progress`. */
+  /** Runs the search; collected shards are counted under `progress`. */
   readonly run: (signal: AbortSignal, progress: string) => Promise<AsyncFound>;
   /** Returns how many shards have been collected. */
   done(progress: string): Promise<number>;
@@ -75,7 +79,7 @@ export interface AsyncSearch {
 
 export class AsyncSearches {
   readonly #searches = new Map<string, AsyncSearch>();
-  /** What runs in a moment, by id. */
+  /** Searches about to start, by id. */
   readonly #starting = new Map<string, AsyncWork["run"]>();
   readonly #tasks: Tasks;
   readonly #cluster: Pick<Cluster, "nodes">;
@@ -105,7 +109,7 @@ export class AsyncSearches {
     return this.#searches.size;
   }
 
-  /** Bytes of the answers that are kept. */
+  /** Current bytes of the answers that are kept. */
   get bytes(): number {
     return this.#byteShares.taken;
   }
@@ -130,7 +134,10 @@ export class AsyncSearches {
     return search;
   }
 
-  /** Returns a search of `owner`, kept for `keepAliveMs` from now on where that is given. Throws not_found. */
+  /**
+   * Returns a search of `owner`. If `keepAliveMs` is given, the search is kept for that time from now on. Throws
+   * not_found.
+   */
   get(id: string, owner: string, keepAliveMs?: number): AsyncSearch {
     this.#sweep();
     const search = this.#searches.get(id);
@@ -152,7 +159,7 @@ export class AsyncSearches {
     this.#timer = undefined;
   }
 
-  /** Keeps the answer of a search that has ended; one that is too large becomes an error. */
+  /** Keeps the answer of an ended search; an answer that is too large becomes an error. */
   keep(search: AsyncSearch): void {
     const { found, id } = search;
     if (found === undefined || search.bytes > 0 || !this.#searches.has(id)) return;
@@ -190,7 +197,7 @@ export class AsyncSearches {
   }
 
   async #run(id: string, signal: AbortSignal): Promise<JsonObject> {
-    // The search is known by its id after `submit` has returned.
+    // The search can be found by its id only after `submit` has returned.
     await Promise.resolve();
     const [search, run] = [this.#searches.get(id), this.#starting.get(id)];
     this.#starting.delete(id);

@@ -1,7 +1,7 @@
 /**
- * Counters of the operations that this hub's search interface did on each index since the hub started: writes, reads,
- * searches and maintenance, and the bytes of documents that it is writing and has written. Events of pipelines don't
- * pass the interface and aren't counted.
+ * Counters of the operations of this hub's search interface on each index since the hub started: writes, reads,
+ * searches and maintenance, and the bytes of documents being written and written. Events of pipelines don't pass
+ * through the interface and aren't counted.
  */
 
 import type { Documents, WriteItem } from "#hub/api/ports/documents.ts";
@@ -14,7 +14,7 @@ export class WritePressure {
   currentBytes = 0;
   totalBytes = 0;
 
-  /** Counts `bytes` while `run` is under way. */
+  /** Counts `bytes` as current while `run` is running. */
   async during<T>(bytes: number, run: () => Promise<T>): Promise<T> {
     this.currentBytes += bytes;
     this.totalBytes += bytes;
@@ -30,12 +30,12 @@ export class WritePressure {
 export interface OperationCount {
   total: number;
   timeMs: number;
-  /** Under way now. */
+  /** Number running now. */
   current: number;
 }
 
 export interface IndexCounts {
-  /** Requests that write, whatever the number of their documents. */
+  /** Write requests, regardless of their number of documents. */
   readonly writing: OperationCount;
   /** Documents indexed and updated. */
   indexed: number;
@@ -69,7 +69,7 @@ export class IndexCounters {
     this.#clock = clock;
   }
 
-  /** Counts of an index; zeros where nothing has been done with it. */
+  /** Counts of an index; zeros if there were no operations on it. */
   of(uuid: string): IndexCounts {
     const counts = this.#byUuid.get(uuid) ?? newCounts();
     this.#byUuid.delete(uuid);
@@ -99,7 +99,7 @@ export class IndexCounters {
     }
   }
 
-  /** What a search of `groups` is counted as. */
+  /** Returns the counters of a search with these `groups`. */
   searchCounts(counts: IndexCounts, groups: readonly string[]): OperationCount[] {
     const named = groups.flatMap((name) => {
       let count = counts.groups.get(name);
@@ -111,7 +111,7 @@ export class IndexCounters {
   }
 }
 
-/** Returns `documents` with every operation counted. */
+/** Wraps `documents` so that every operation is counted. */
 export function countDocuments(documents: Documents, indices: Indices, counters: IndexCounters): Documents {
   const resolved = (name: string): IndexInfo[] => {
     const index = indices.get(name);
@@ -159,10 +159,10 @@ export function countDocuments(documents: Documents, indices: Indices, counters:
   };
 }
 
-/** Maintenance of shards that is counted. */
+/** Maintenance operations of shards that are counted. */
 export type Maintenance = Pick<Shards, "refresh" | "flush" | "forceMerge">;
 
-/** Returns the maintenance of `shards` with every operation counted. */
+/** Wraps the maintenance of `shards` so that every operation is counted. */
 export function countMaintenance(shards: Maintenance, counters: IndexCounters): Maintenance {
   return {
     refresh: (indices) =>
@@ -214,7 +214,7 @@ function newCounts(): IndexCounts {
   };
 }
 
-/** Returns documents whose writes are counted. */
+/** Wraps `documents` so that the bytes of their writes are counted. */
 export function weighDocuments(documents: Documents, pressure: WritePressure): Documents {
   return {
     get: (index, id, options) => documents.get(index, id, options),

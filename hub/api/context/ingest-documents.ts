@@ -1,4 +1,4 @@
-/** Documents go through the ingest pipelines that their sender or their index asks for before they are written. */
+/** Sends documents through the ingest pipelines that their request or their index names before they are written. */
 
 import { checkId, makeConditions } from "#hub/api/parameters/write-options.ts";
 import type { Documents, WriteItem } from "#hub/api/ports/documents.ts";
@@ -8,15 +8,15 @@ import type { WriteConditions, WriteResult } from "#hub/cluster/writes/writes.ts
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 
-/** Name by which clients and settings ask for no pipeline, not even the index's own one. */
+/** Name with which requests and settings select no pipeline, not even the index's own. */
 const NONE = "_none";
 
-/** Returns the pipeline that a client names; nothing where it names none. */
+/** Returns the pipeline that a client names; {} if it names none. */
 export function pipelineOf(name: string | undefined): { pipeline?: string } {
   return name === undefined ? {} : { pipeline: name };
 }
 
-/** Throws request_invalid where there is no such pipeline. */
+/** Throws request_invalid if there is no such pipeline. */
 export function checkPipeline(ingest: IngestPipelines | undefined, name: string | undefined): void {
   const { pipeline } = pipelineOf(name);
   if (pipeline !== undefined && pipeline !== NONE && ingest?.all().has(pipeline) !== true)
@@ -24,8 +24,8 @@ export function checkPipeline(ingest: IngestPipelines | undefined, name: string 
 }
 
 /**
- * Returns documents whose writes go through the pipelines they name, else through `index.default_pipeline`, and in the
- * end through `index.final_pipeline` of the index they then are for.
+ * Wraps `documents` so that writes go through the pipeline they name, else through `index.default_pipeline`, and
+ * finally through `index.final_pipeline` of the index that they are then addressed to.
  */
 export function ingestDocuments(
   documents: Documents,
@@ -61,10 +61,10 @@ export function ingestDocuments(
   };
 }
 
-/** An item to write, or the result of one that isn't to be. */
+/** An item to write, or the result of an item that isn't written. */
 type Changed = WriteItem | { readonly result: WriteResult };
 
-/** Pipelines of an index: before others of a document that names none, and after all. */
+/** Pipelines of an index: `first` for documents that name none, `last` after all others. */
 interface OwnPipelines {
   readonly first: string | undefined;
   readonly last: string | undefined;
@@ -79,7 +79,7 @@ function ownPipelines(indices: Pick<Indices, "settingsFor">, index: string): Own
   return { first: named("default_pipeline"), last: named("final_pipeline") };
 }
 
-/** Sends each new document through the pipeline that `pipelineFor` gives it. */
+/** Sends each new document through the pipeline that `pipelineFor` returns for it. */
 async function applyPipelines(
   items: readonly Changed[],
   ingest: IngestPipelines | undefined,
@@ -162,7 +162,7 @@ function failure({ message, fault }: Extract<IngestOutcome, { kind: "failed" }>)
   });
 }
 
-/** Returns the version that processors gave a document. Throws request_invalid. */
+/** Returns the version that processors set on a document. Throws request_invalid. */
 function conditionsOf({ _version: version, _version_type: versionType }: IngestDestination): WriteConditions {
   if (version === undefined && versionType === undefined) return {};
   const number = version === undefined ? undefined : Number(version);

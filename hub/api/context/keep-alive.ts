@@ -1,4 +1,4 @@
-/** How long contexts of clients are kept open, and what a client gets for one that isn't open. */
+/** How long clients' contexts are kept open, and the error for a context that isn't open. */
 
 import { clusterSetting } from "#hub/api/parameters/cluster-settings.ts";
 import { printExactTime } from "#hub/api/parameters/values.ts";
@@ -7,10 +7,10 @@ import { POINT_LOST } from "#hub/host/contract/calls.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 
-/** Longest time between two requests for a context. */
+/** Maximum time between two requests for a context. */
 export const MAX_KEEP_ALIVE_MS = 24 * 3_600_000;
 
-/** Checks the time that a client wants a context to be kept. Throws request_invalid. */
+/** Checks the keep-alive that a client requests. Throws request_invalid. */
 export function checkKeepAlive(what: "scroll" | "point in time", keepAliveMs: number, limitMs: number): void {
   if (keepAliveMs <= limitMs) return;
   throw new AppError(
@@ -19,19 +19,22 @@ export function checkKeepAlive(what: "scroll" | "point in time", keepAliveMs: nu
   );
 }
 
-/** Returns the longest time between two requests for a context, ms; `search.max_keep_alive` of the cluster's settings counts. */
+/** Returns the maximum time between two requests for a context, ms, as limited by the cluster setting `search.max_keep_alive`. */
 export function keepAliveLimitMs({ cluster }: { readonly cluster: Cluster }): number {
   const given = clusterSetting(cluster, "search.max_keep_alive");
   if (typeof given !== "string") return MAX_KEEP_ALIVE_MS;
   try {
     return Math.min(MAX_KEEP_ALIVE_MS, parseDuration(given, 1));
   } catch {
-    // A setting that can't be read sets no limit, like other settings of the cluster.
+    // A setting that can't be parsed sets no limit, like other cluster settings.
     return MAX_KEEP_ALIVE_MS;
   }
 }
 
-/** Returns what a client gets for a context that isn't open; the hub that opened it is named, as its id begins the context's. */
+/**
+ * Returns the error for a context that isn't open. It names the hub that opened the context, whose id the context's id begins
+ * with.
+ */
 export function missingContext(id: string, cluster: Pick<Cluster, "nodes">): AppError {
   const [self, ...others] = cluster.nodes();
   const opener = id.slice(0, id.indexOf("."));

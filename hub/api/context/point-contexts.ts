@@ -1,4 +1,7 @@
-/** Points in time that clients hold open: bounded in number, for each owner too, each its maker's, closed when they expire. */
+/**
+ * Points in time that clients hold open. Each belongs to the principal that opened it and is closed when it expires. Their
+ * number is bounded, in all and for each owner.
+ */
 
 import { randomBytes } from "node:crypto";
 import { checkKeepAlive, missingContext } from "#hub/api/context/keep-alive.ts";
@@ -10,27 +13,27 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import { FairShares } from "#proto/kit/fair-shares.ts";
 
-/** Points at a time: each keeps the files of its segments, as a scroll does. */
+/** Maximum number of points: each keeps the files of its segments, like a scroll. */
 const MAX_POINTS = 500;
 
-/** How often points are looked at. */
+/** Interval at which expired points are closed. */
 const SWEEP_MS = 5_000;
 
-/** What a point in time shows. */
+/** The view of a point in time. */
 export interface PointView {
-  /** The indices, with the copies whose snapshots are kept. */
+  /** The indices with the copies whose snapshots are held. */
   readonly targets: readonly TargetIndex[];
   /** Names of the indices. */
   readonly names: readonly string[];
-  /** The largest number of parts. */
+  /** Maximum number of slices. */
   readonly maxSlices: number;
-  /** Shards, and how many of them it lacks. */
+  /** Number of shards, and how many of them the point lacks. */
   readonly shards: { readonly total: number; readonly failed: number };
 }
 
 export interface PointInTime {
   readonly id: string;
-  /** Principal.id of who opened it. */
+  /** Principal.id of the opener. */
   readonly owner: string;
   readonly view: PointView;
   /** ms since 1970-01-01 UTC. */
@@ -40,7 +43,7 @@ export interface PointInTime {
 
 interface KeptPoint extends PointInTime {
   readonly shards: Pick<Shards, "closeContexts">;
-  /** Searches that run over it. */
+  /** Number of searches that use it now. */
   uses: number;
   /** Monotonic. */
   expiresMs: number;
@@ -48,7 +51,7 @@ interface KeptPoint extends PointInTime {
 
 export class PointContexts {
   readonly #points = new Map<string, KeptPoint>();
-  /** With those that are being opened. */
+  /** Includes the points that are being opened. */
   readonly #shares = new FairShares({
     limit: MAX_POINTS,
     what: "points in time are open",
@@ -75,8 +78,8 @@ export class PointContexts {
   }
 
   /**
-   * Opens a point; `open` makes its snapshots under the id it gets. Throws overloaded, request_invalid, and what `open`
-   * throws.
+   * Opens a point; `open` takes its snapshots under the id that it is given. Throws overloaded, request_invalid, and
+   * what `open` throws.
    */
   async open(
     shards: KeptPoint["shards"],
@@ -102,7 +105,7 @@ export class PointContexts {
     }
   }
 
-  /** Runs a search over a point, which it prolongs where `keepAlive` is given. Throws not_found, and what `search` throws. */
+  /** Runs a search over a point; with `keepAlive` the point's life is extended. Throws not_found, and what `search` throws. */
   async during<T>(
     id: string,
     owner: string,
@@ -122,22 +125,22 @@ export class PointContexts {
     } catch (error) {
       const failure = toAppError(error);
       if (failure.data["type"] !== POINT_LOST) throw failure;
-      // The host that merges has it no more.
+      // The merging host no longer has it.
       this.close([id]);
       throw missingContext(id, this.#cluster);
     } finally {
       point.uses--;
-      // The client has the time that it asked for, however long the search took.
+      // The client gets the full keep-alive, however long the search took.
       if (keepAlive !== undefined) point.expiresMs = this.#clock.monotonic() + point.keepAliveMs;
     }
   }
 
-  /** The open points of `owner`, of everybody without one. */
+  /** The open points of `owner`; without `owner`: of everybody. */
   list(owner?: string): PointInTime[] {
     return [...this.#points.values()].filter((point) => owner === undefined || point.owner === owner);
   }
 
-  /** Closes points of `owner`, without one of anybody, and returns the ids of those there were. */
+  /** Closes points of `owner` (without `owner`: of anybody) and returns the ids of those that existed. */
   close(ids: readonly string[], owner?: string): string[] {
     const closed = ids.filter((id) => {
       const point = this.#points.get(id);

@@ -1,7 +1,7 @@
 /**
- * The turns of requests that cost much: searches and bulk requests. One principal's many requests wait for each other and not
- * others for them. What holds a turn must not wait for another one. Changes by query take no turns: they are tasks, whose number
- * is limited for each principal.
+ * Turns of expensive requests: searches and bulk requests. Many requests of one principal wait for each other and don't delay
+ * other principals. A request that holds a turn must not wait for another one. Changes by query take no turns: they are tasks,
+ * whose number is limited for each principal.
  */
 
 import { requestOwner } from "#hub/api/http/request-owner.ts";
@@ -11,14 +11,17 @@ import { FairTurns, type Turn } from "#proto/kit/fair-turns.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 
 /**
- * Turns at a time, of which one principal alone has half: enough to keep all threads busy, and searches that wait for other
- * hubs.
+ * Maximum number of concurrent turns; one principal may have half. Enough to keep all threads busy while some searches wait
+ * for other hubs.
  */
 const SEARCHES = 64;
 const BULKS = 32;
-/** Requests that wait: half as many as there are connections. Their bodies are charged elsewhere. */
+/** Maximum number of waiting requests: half of the connections. Their bodies are charged elsewhere. */
 const WAITING = 4_096;
-/** Most clients leave after 30 to 60 s, and wait no longer then; this ends the wait of those that never do. */
+/**
+ * Maximum wait. Most clients give up after 30 to 60 s, which ends their wait; this ends the wait of those that never
+ * do.
+ */
 const WAIT_MS = 120_000;
 
 export class RequestTurns {
@@ -30,7 +33,7 @@ export class RequestTurns {
   });
   readonly bulks = new FairTurns({ turns: BULKS, waiting: WAITING, waitMs: WAIT_MS, what: "bulk requests" });
 
-  /** Counts the turns in `metrics`. */
+  /** Exports the numbers of turns in `metrics`. */
   measure(metrics: Metrics): void {
     metrics.gauge(
       "tailrace_api_turns",
@@ -45,7 +48,7 @@ export class RequestTurns {
     );
   }
 
-  /** Returns the turn of the bulk request under way. */
+  /** Returns the turn of the current bulk request. */
   bulk(signal: AbortSignal): Turn {
     return this.bulks.turn(requestOwner(), signal);
   }

@@ -1,4 +1,4 @@
-/** Documents changed by a script: what `_update`, `_bulk`, `_update_by_query` and `_reindex` run, and what it leads to. */
+/** Changes documents by a script, for `_update`, `_bulk`, `_update_by_query` and `_reindex`. */
 
 import { isFailure } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
@@ -16,17 +16,17 @@ export interface ScriptedUpdate {
   readonly id: string;
   readonly routing?: string;
   readonly script: Script;
-  /** Document to index where the id is missing. */
+  /** Document to index if the id doesn't exist. */
   readonly upsert: JsonObject | undefined;
   /** True: the script runs on `upsert` too. */
   readonly isUpsertScripted: boolean;
-  /** Tries after conflicts with other writers. */
+  /** Number of retries after conflicts with other writers. */
   readonly retries: number;
   readonly ifSeqNo?: number;
   readonly ifPrimaryTerm?: number;
 }
 
-/** Names a script of the 6.5 server sees in an update. */
+/** Names that a script sees in an update, as in 6.5. */
 const NAMES = ["params", "ctx"];
 
 /** Reads a script that changes documents. Throws script_failed, request_invalid, parsing, not_found. */
@@ -34,7 +34,7 @@ export function readChangeScript(given: unknown, find?: FindStored): Script {
   return readScript(given, NAMES, { find });
 }
 
-/** Runs a script on `ctx`; fields of `ctx` are JSON afterwards. Throws request_invalid. */
+/** Runs a script on `ctx`, whose fields are JSON afterwards. Throws request_invalid. */
 export function runChange(script: Script, ctx: JsonObject): JsonObject {
   try {
     script.compiled.run([script.params, ctx]);
@@ -44,7 +44,10 @@ export function runChange(script: Script, ctx: JsonObject): JsonObject {
   return toJson(ctx) as JsonObject;
 }
 
-/** Updates a document by a script, again where another writer was quicker. Resolves with the item's failure too. */
+/**
+ * Updates a document by a script; retries if another writer was faster. Also resolves if the item fails, with the
+ * failure.
+ */
 export async function scriptedUpdate(
   parts: ApiContext,
   update: ScriptedUpdate,
@@ -115,7 +118,7 @@ function contextOf({ clock }: ApiContext, stored: StoredDocument): JsonObject {
   };
 }
 
-/** Returns the write that a script's `ctx` asks for; undefined for none. */
+/** Returns the write that a script's `ctx` requests; undefined: none. */
 function writeOf(
   ctx: JsonObject,
   place: {
@@ -149,7 +152,7 @@ export function parsed(source: Uint8Array): JsonObject {
   return JSON.parse(Buffer.from(source).toString()) as JsonObject;
 }
 
-/** Returns a script's result as the bytes of a document. Throws request_invalid where it is no object. */
+/** Returns a script's result as the bytes of a document. Throws request_invalid if it isn't an object. */
 export function jsonBytes(source: unknown): Uint8Array {
   if (!isObject(source)) throw new AppError("request_invalid", "[_source] must be an object");
   return Buffer.from(JSON.stringify(source));

@@ -1,4 +1,4 @@
-/** Slow searches: each is logged, the newest are kept for `/api/slow-queries`. */
+/** Slow searches: each is logged, and the newest are kept for `/api/slow-queries`. */
 
 import type { Clock } from "#proto/kit/clock.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -11,13 +11,13 @@ const MAX_KEPT = 200;
 const MAX_BODY = 2000;
 
 export interface SlowQuery {
-  /** ISO 8601, UTC; when it was done. */
+  /** Time at which the search ended: ISO 8601, UTC. */
   readonly at: string;
   readonly took_ms: number;
   readonly indices: readonly string[];
   /** JSON of the body, cut when it is long. */
   readonly body: string;
-  /** Hits in all; null where they weren't counted. */
+  /** Total hits; null if they weren't counted. */
   readonly total: number | null;
   readonly timed_out: boolean;
 }
@@ -28,7 +28,7 @@ export class SlowQueries {
   readonly #thresholdMs: number;
   readonly #kept: SlowQuery[] = [];
 
-  /** `thresholdMs`: from which on a search is slow; Infinity: none is. */
+  /** `thresholdMs`: duration from which a search is slow; Infinity: none is. */
   constructor(clock: Clock, log: Logger, thresholdMs: number) {
     this.#clock = clock;
     this.#log = log;

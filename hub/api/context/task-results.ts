@@ -1,4 +1,4 @@
-/** Results of tasks whose clients didn't wait, in the index `.tasks`: they outlive the process and are found on every hub. */
+/** Results of tasks whose clients didn't wait, in the index `.tasks`: they outlive the process and can be read on every hub. */
 
 import { randomUUID } from "node:crypto";
 import { TYPE_SETTING } from "#hub/api/compat/mapping-types.ts";
@@ -15,10 +15,10 @@ import type { Logger } from "#proto/kit/log.ts";
 const KEEP_MS = 7 * 24 * 3_600_000;
 /** Results that are kept, the newest. */
 const KEEP_RESULTS = 10_000;
-/** Old results are looked for after as many new ones, and after this time. */
+/** Old results are searched for after this many new ones, and after this time. */
 const STORED_A_LOOK = 100;
 const LOOK_MS = 3_600_000;
-/** Results that are deleted in one look. */
+/** Maximum number of results deleted at a time. */
 const PAGE = 1_000;
 const WRITE_TIMEOUT_MS = 10_000;
 
@@ -51,12 +51,12 @@ const MAPPING: JsonObject = {
   },
 };
 
-/** A stored result, as `_tasks/{id}` prints it, with who began the task. */
+/** A stored result as `_tasks/{id}` prints it, with the owner of the task. */
 export interface TaskResult extends JsonObject {
   readonly owner: string;
 }
 
-/** What the results are kept in, without regard to who sends a request. */
+/** The interfaces that the results are stored through, without checks of a sender's rights. */
 export interface TaskResultsOptions {
   readonly documents: Pick<Documents, "write" | "get">;
   readonly indices: Pick<Indices, "get" | "createExact">;
@@ -76,7 +76,7 @@ export class TaskResults {
     this.#options = options;
   }
 
-  /** Stores the result of a task, `id` with its node. Logs a failure: the task itself has succeeded. */
+  /** Stores the result of a task; `id` includes the node. Only logs a failure because the task itself has succeeded. */
   async store(id: string, result: TaskResult): Promise<void> {
     const { log } = this.#options;
     try {
@@ -90,7 +90,7 @@ export class TaskResults {
     await this.#deleteOld();
   }
 
-  /** Returns the stored result of a task; undefined where there is none. Throws unavailable. */
+  /** Returns the stored result of a task; undefined if there is none. Throws unavailable. */
   async get(id: string): Promise<TaskResult | undefined> {
     const { documents, indices } = this.#options;
     if (indices.get(TASKS_INDEX) === undefined) return undefined;
@@ -103,7 +103,7 @@ export class TaskResults {
   async #ensure(): Promise<void> {
     const { indices } = this.#options;
     if (indices.get(TASKS_INDEX) !== undefined) return;
-    // A second hub has a copy: the result is to be found after the one that ran the task is gone.
+    // A second hub has a copy so that the result is found after the hub that ran the task is gone.
     const settings = {
       number_of_shards: 1,
       number_of_replicas: 0,
@@ -113,7 +113,7 @@ export class TaskResults {
     try {
       await indices.createExact(TASKS_INDEX, { settings, mappings: MAPPING, aliases: {} });
     } catch (error) {
-      // Another task's result made it meanwhile, here or on another hub.
+      // The result of another task, on this or another hub, created the index in the meantime.
       if (!(error instanceof AppError && error.code === "index_exists")) throw error;
     }
   }

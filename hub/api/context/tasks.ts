@@ -12,7 +12,10 @@ import { FairShares } from "#proto/kit/fair-shares.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { TaskResults } from "./task-results.ts";
 
-/** Tasks that run at a time, and searches beside them, half for one owner; each reads a snapshot and holds a page of documents. */
+/**
+ * Maximum number of running tasks, and of running searches besides them; one owner may have half. Each reads a snapshot and holds
+ * a page of documents.
+ */
 const MAX_RUNNING = 40;
 
 const SHARED = {
@@ -26,45 +29,45 @@ const MAX_ENDED = 1000;
 
 /** The operation of a task. */
 export interface TaskWork {
-  /** Principal.id of who began it. */
+  /** Principal.id of the task's creator. */
   readonly owner: string;
   readonly action: string;
   readonly description: string;
-  /** Headers by which the client names itself; see taskHeaders. */
+  /** Headers with which the client identifies itself; see taskHeaders. */
   readonly headers?: JsonObject;
-  /** A search, which doesn't count among the others: who may only read must not keep those from beginning. */
+  /** True: a search, which is counted separately: principals that may only read must not keep other tasks from starting. */
   readonly isSearch?: true;
-  /** Progress, as the list shows it. */
+  /** Progress, as the list of tasks shows it. */
   status(): JsonObject;
-  /** Sets another speed, documents a second; absent: the work has none. */
+  /** Sets another speed, documents per second; absent: the work has none. */
   rethrottle?(perSecond: number): void;
   run(signal: AbortSignal): Promise<JsonObject>;
-  /** Called with the outcome before the task has ended; must not throw. */
+  /** Called with the outcome before the task ends; must not throw. */
   store?(task: Task): Promise<void>;
 }
 
-/** A task that was begun. */
+/** A started task. */
 export interface Task {
   readonly id: number;
   readonly work: TaskWork;
   readonly startMs: number;
-  /** Time it has run, or ran. */
+  /** Time that it has been running, or ran. */
   runningMs(): number;
   readonly cancelled: boolean;
   readonly response: JsonObject | undefined;
   readonly error: AppError | undefined;
-  /** Resolves when it has ended, however. */
+  /** Resolves when the task has ended, with whatever outcome. */
   readonly ended: Promise<void>;
 }
 
-/** Above the first number; numbers of tasks have 15 digits at most. */
+/** Exclusive maximum of the first number; numbers of tasks have at most 15 digits. */
 const MAX_FIRST = 2 ** 47;
 
 export class Tasks {
   readonly #clock: Clock;
   readonly #running = new Map<number, RunningTask>();
   readonly #ended = new Map<number, RunningTask>();
-  /** Of searches, and of other tasks. */
+  /** Shares of searches, and of other tasks. */
   readonly #shares = {
     search: new FairShares({ ...SHARED, what: "searches run in the background" }),
     other: new FairShares({ ...SHARED, what: "tasks run" }),
@@ -72,7 +75,7 @@ export class Tasks {
   #next: number;
 
   /**
-   * `first`: number of the first task; chance decides without it. Numbers that began anew with each start of the hub would
+   * `first`: number of the first task, random by default. If numbering restarted with each start of the hub, numbers would
    * name results of earlier tasks, which are kept in an index.
    */
   constructor(clock: Clock, first = randomInt(1, MAX_FIRST)) {
@@ -90,7 +93,7 @@ export class Tasks {
     return this.#shares.search.refused + this.#shares.other.refused;
   }
 
-  /** Begins work. Throws overloaded where too much runs already, of its owner or of all. */
+  /** Starts work. Throws overloaded if too many tasks run already, of its owner or in all. */
   start(work: TaskWork): Task {
     this.#sharesOf(work).take(work.owner);
     const task = new RunningTask(this.nextId(), work, this.#clock);
@@ -99,17 +102,17 @@ export class Tasks {
     return task;
   }
 
-  /** Tasks that run, the oldest first. */
+  /** Running tasks, the oldest first. */
   running(): Task[] {
     return [...this.#running.values()];
   }
 
-  /** A task that runs or whose answer is still kept. */
+  /** Returns a task that runs or whose answer is still kept. */
   get(id: number): Task | undefined {
     return this.#running.get(id) ?? this.#ended.get(id);
   }
 
-  /** Asks a running task to end; false where it doesn't run. */
+  /** Cancels a running task; false if it doesn't run. */
   cancel(id: number): boolean {
     const task = this.#running.get(id);
     task?.cancel();
@@ -182,7 +185,7 @@ class RunningTask implements Task {
   }
 }
 
-/** A task as `_tasks` prints it. */
+/** Returns a task as `_tasks` prints it. */
 export function printTask(task: Task, nodeId: string, detailed = true): JsonObject {
   const { id, work, startMs } = task;
   return {
@@ -201,19 +204,19 @@ export function printTask(task: Task, nodeId: string, detailed = true): JsonObje
 /** Longest X-Opaque-Id that is kept, characters. */
 const MAX_OPAQUE_ID = 1000;
 
-/** Returns the header by which a client finds its tasks again. */
+/** Returns the header with which a client finds its tasks. */
 export function taskHeaders({ headers }: { readonly headers: IncomingHttpHeaders }): JsonObject {
   const id = headers["x-opaque-id"];
   return typeof id === "string" ? { "X-Opaque-Id": id.slice(0, MAX_OPAQUE_ID) } : {};
 }
 
-/** What `_tasks/{id}` answers of a task that has ended; {} while it runs. */
+/** Returns the part of `_tasks/{id}` with the outcome of an ended task; {} while it runs. */
 export function printOutcome({ response, error }: Task): JsonObject {
   if (error !== undefined) return { error: itemError(error) };
   return response === undefined ? {} : { response };
 }
 
-/** Returns what stores the result of a task in the index `.tasks`. */
+/** Returns the function that stores the result of a task in the index `.tasks`. */
 export function storing({
   cluster,
   taskResults,
@@ -231,7 +234,10 @@ export function storing({
   };
 }
 
-/** Returns whether the sender of a request may see and cancel the tasks of `owner`: who began it, and administrators. */
+/**
+ * Returns whether the sender of a request may see and cancel the tasks of `owner`: only the owner and administrators
+ * may.
+ */
 export function maySeeTasksOf(
   { principal, may }: Pick<ApiRequest, "principal" | "may">,
   owner: string,

@@ -1,11 +1,11 @@
 /**
- * Nodes that a client of 7.x wants to leave out of votes. The journal elects its leaders by itself, so only names of nodes
- * that aren't there are kept: they change nothing, as elsewhere, and are forgotten when the hub ends.
+ * Nodes that a client of 7.x wants to exclude from votes. The journal elects its leaders by itself, so only names of nodes
+ * that don't exist are kept: they have no effect, as in other servers, and are forgotten when the hub ends.
  */
 
 import type { JsonObject } from "#proto/kit/json.ts";
 
-/** Stands for the name or id that isn't known. */
+/** Placeholder for an unknown name or id. */
 const ABSENT = "_absent_";
 
 /** Exclusions that are kept; the default of cluster.max_voting_config_exclusions. */
@@ -14,12 +14,12 @@ export const MAX_EXCLUSIONS = 10;
 export class VotingExclusions {
   #all: readonly { readonly node_id: string; readonly node_name: string }[] = [];
 
-  /** As the state of the cluster shows them. */
+  /** Returns the exclusions as the cluster state shows them. */
   list(): JsonObject[] {
     return this.#all.map((each) => ({ ...each }));
   }
 
-  /** Adds nodes by ids or names; false: there would be too many, and none is added. */
+  /** Adds nodes by ids or names. Returns false if there would be too many; then none is added. */
   add(by: "id" | "name", nodes: readonly string[]): boolean {
     const known = new Set(this.#all.map((each) => (by === "id" ? each.node_id : each.node_name)));
     const added = [...new Set(nodes)].filter((node) => !known.has(node));

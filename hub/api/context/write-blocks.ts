@@ -1,6 +1,6 @@
 /**
- * Writes that are refused: `index.blocks.*` of the index, `action.auto_create_index` of the cluster where there is none,
- * and `require_alias`, by which a mistaken name makes no index.
+ * Refuses writes: by `index.blocks.*` of the index; by `action.auto_create_index` of the cluster if the index doesn't
+ * exist; and by `require_alias`, which keeps a mistyped name from creating an index.
  */
 
 import { creationFault } from "#hub/api/parameters/cluster-settings.ts";
@@ -19,7 +19,10 @@ const BLOCKS: Readonly<Record<string, string>> = {
   "blocks.write": "FORBIDDEN/8/index write (api)",
 };
 
-/** Returns documents that refuse writes to indices with a block, and to those that a client's write mustn't make. */
+/**
+ * Wraps `documents` so that writes to blocked indices are refused, and those to indices that a client's write must not
+ * create.
+ */
 export function blockDocuments(documents: Documents, indices: Indices, cluster: Cluster): Documents {
   const blockOf = (name: string): AppError | undefined => {
     const index = writeIndex(indices, name);
@@ -44,7 +47,7 @@ export function blockDocuments(documents: Documents, indices: Indices, cluster: 
   };
 }
 
-/** Why an index can't be changed; undefined where it can. */
+/** Returns why an index can't be changed; undefined if it can. */
 function blockFault({ settings: { raw } }: IndexInfo): AppError | undefined {
   const reasons = Object.keys(BLOCKS).filter((key) => raw[key] !== undefined && isTrue(raw[key]));
   if (reasons.length === 0) return undefined;
@@ -63,7 +66,7 @@ function writeIndex(indices: Indices, name: string): IndexInfo | undefined {
   return found.find(({ aliases }) => aliases[name]?.is_write_index === true) ?? found[0];
 }
 
-/** Returns why a write to `name` is refused that wants an alias or a data stream; undefined where it is one. */
+/** Returns why a write that requires an alias is refused for `name`; undefined if `name` is an alias or a data stream. */
 export function aliasFault(indices: Pick<Indices, "all">, name: string): AppError | undefined {
   const isThere = indices
     .all()

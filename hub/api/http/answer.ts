@@ -91,7 +91,7 @@ function mediaType(header: string | undefined): string {
   return (header ?? "").split(";", 1)[0]!.trim().toLowerCase();
 }
 
-/** Returns the parts of a plain JSON value that the comma-separated patterns name; those that begin with "-" are taken out. */
+/** Returns the parts of a plain JSON value that the comma-separated patterns name; those that begin with "-" are removed. */
 export function filterPath(value: unknown, patterns: string): unknown {
   const all = patterns
     .split(",")
@@ -137,12 +137,12 @@ function remove(value: unknown, patterns: readonly Pattern[]): unknown {
   return result;
 }
 
-/** Returns true where the pattern is used up, or its rest matches any number of levels. */
+/** Returns true if the pattern is used up, or what remains of it matches any number of levels. */
 function isDone(pattern: Pattern): boolean {
   return pattern.every((part) => part === "**");
 }
 
-/** Returns the rests of the patterns below `key`. */
+/** Returns what remains of the patterns below `key`. */
 function step(patterns: readonly Pattern[], key: string): Pattern[] {
   const rest: Pattern[] = [];
   for (const pattern of patterns) {

@@ -1,4 +1,4 @@
-/** Answers requests that aren't valid HTTP: a head that can't be parsed or is too long, a request that isn't completed. */
+/** Answers requests that aren't valid HTTP: a head that can't be parsed or is too long, an incomplete request. */
 
 import { STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
@@ -7,7 +7,7 @@ import { AppError, systemCode } from "#proto/kit/errors.ts";
 /** Time that a client has to read the answer before its connection is destroyed. */
 const CLOSE_MS = 1_000;
 
-/** Returns what answers on a connection whose request could not be parsed; it is closed afterwards. */
+/** Returns the handler that answers on a connection whose request couldn't be parsed, and then closes it. */
 export function answerBroken(
   errorBody: (error: AppError) => unknown,
 ): (error: Error, socket: Duplex) => void {

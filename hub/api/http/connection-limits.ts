@@ -1,7 +1,7 @@
 /**
- * Limits the connections without a sign-in, for each address and in all, so that the others stay reserved for
- * signed-in clients. At a limit the oldest such connection is closed for the new one: a client that signs in immediately gets
- * through, and one that only holds connections loses them.
+ * Limits the connections without a sign-in, for each address and in all; the others are reserved for signed-in clients. At a
+ * limit the oldest such connection is closed in favour of the new one: a client that signs in immediately gets through, and
+ * one that only holds connections open loses them.
  */
 
 import type { Socket } from "node:net";
@@ -26,7 +26,7 @@ export class ConnectionLimits {
     this.#onEvicted = onEvicted;
   }
 
-  /** All open connections, before their TLS handshake as well. */
+  /** Number of open connections, including those before their TLS handshake. */
   get open(): number {
     return this.#open;
   }
@@ -51,7 +51,7 @@ export class ConnectionLimits {
     });
   }
 
-  /** Takes a connection out of the limits. `socket`: that of a request, TCP or TLS. */
+  /** Exempts a connection from the limits. `socket`: that of a request, TCP or TLS. */
   signedIn(socket: Socket): void {
     if (this.#signedIn.has(socket)) return;
     this.#signedIn.add(socket);

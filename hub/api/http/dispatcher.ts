@@ -40,7 +40,7 @@ export interface DispatcherOptions {
   readonly bodies: BodyReader;
   readonly metrics: ApiMetrics;
   readonly log: Logger;
-  /** Makes the body of an error's answer. */
+  /** Returns the body of an error's answer. */
   readonly errorBody: (error: AppError) => unknown;
   /** Version to answer in unless a request asks for another. */
   readonly compatVersion: string;
@@ -50,7 +50,7 @@ export interface DispatcherOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Status of a request whose client is gone, in metrics. */
+/** Status in metrics of a request whose client has disconnected. */
 const CLIENT_GONE = 499;
 /** Browsers must not guess another content type. */
 const HEADERS: Readonly<Record<string, string>> = { "x-content-type-options": "nosniff" };
@@ -63,7 +63,7 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
 ]);
 /** Smallest answer that is compressed. */
 const MIN_PACKED_BYTES = 4_096;
-/** Longest unread body that is skipped to keep its connection; a connection with a longer one is closed. */
+/** Longest unread body that is skipped to keep its connection; with a longer one the connection is closed. */
 const MAX_SKIPPED_BYTES = 1024 * 1024;
 
 const pack = promisify(gzip);
@@ -178,7 +178,7 @@ export class Dispatcher {
     this.#options.onSignedIn(socket);
   }
 
-  /** Notes for the audit log what was refused to somebody signed in, and what a route says is to be noted. */
+  /** Writes to the audit log what a signed-in principal was refused, and the actions that a route marks as audited. */
   #note({ match, path, principal }: RequestContext, { ip, raw }: FastifyRequest, error?: AppError): void {
     const audited = match?.route.audited;
     if (principal === undefined || (error === undefined ? audited === undefined : !isByRights(error))) return;
@@ -235,7 +235,7 @@ export class Dispatcher {
     }
     headers["content-length"] = Buffer.byteLength(body);
     response.writeHead(answer.status, headers);
-    // A text is sent in one piece with the head; bytes follow it.
+    // A text is sent in one piece with the head; bytes are sent after it.
     if (answer.release !== undefined) response.once("finish", answer.release);
     response.end(body);
   }
@@ -250,18 +250,18 @@ function senderOf(
   return caller === "anybody" ? NOBODY : access.authenticate(credentials);
 }
 
-/** Returns whether an answer is compressed: not where the request was larger than the answer. */
+/** Returns whether an answer is compressed. It isn't if the request was larger than the answer. */
 function isWorthPacking(sizeBytes: number, headers: IncomingHttpHeaders): boolean {
   const isAccepted = /\bgzip\b/.test(String(headers["accept-encoding"]));
   return isAccepted && sizeBytes >= Math.max(MIN_PACKED_BYTES, Number(headers["content-length"] ?? 0));
 }
 
-/** Without the scheme and the host that clients of proxies put before a path (RFC 9112 section 3.2.2). */
+/** Removes the scheme and the host that clients of proxies put before a path (RFC 9112 section 3.2.2). */
 function originForm(url: string): string {
   return url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?]*/i, "");
 }
 
-/** Skips the rest of a body that was refused unread; returns false where it may be long. */
+/** Skips the rest of a body that was refused unread; returns false if it may be long. */
 function skipsRest(message: IncomingMessage): boolean {
   if (message.complete) return true;
   if (!(Number(message.headers["content-length"]) <= MAX_SKIPPED_BYTES)) return false;
@@ -269,14 +269,14 @@ function skipsRest(message: IncomingMessage): boolean {
   return true;
 }
 
-/** A request under way: what is parsed of it so far, so that errors are answered in the requested format. */
+/** The current request: what has been parsed of it so far, so that errors are answered in the requested format. */
 class RequestContext {
   readonly uri: string;
   readonly path: string;
   answer: AnswerOptions = PLAIN_ANSWER;
   match: Match | undefined;
   body: ReadBody | undefined;
-  /** Who is signed in. */
+  /** The signed-in principal. */
   principal: Principal | undefined;
   /** Version of the answer; 0 before it is known. */
   version = 0;
@@ -289,7 +289,7 @@ class RequestContext {
     this.path = mark < 0 ? uri : uri.slice(0, mark);
   }
 
-  /** Without credentials. */
+  /** The URI for logs, without credentials. */
   get loggedUri(): string {
     const route = this.match?.route;
     return route?.hasSecretUri === true ? route.paths.join(" ") : this.uri;
@@ -309,10 +309,10 @@ class RequestContext {
   }
 }
 
-/** Characters of a warning: clients take headers of a few kB only. */
+/** Maximum characters of a warning: clients accept headers of only a few kB. */
 const MAX_WARNING_LENGTH = 1000;
 
-/** RFC 7234 section 5.5: code, agent, quoted text. What a header can't hold is escaped. */
+/** RFC 7234 section 5.5: code, agent, quoted text. Characters that a header can't contain are escaped. */
 function warningHeaders(warnings: ReadonlySet<string>, agent: string): string[] {
   const date = new Date().toUTCString();
   return [...warnings].map((text) => {
@@ -322,12 +322,12 @@ function warningHeaders(warnings: ReadonlySet<string>, agent: string): string[] 
   });
 }
 
-/** Returns the owner that a body is charged to: the address where authentication is off, else the principal. */
+/** Returns the owner that a body is charged to: the address if authentication is off, else the principal. */
 function ownerOf(principal: Principal, ip: string): string {
   return principal.kind === "anonymous" ? ip : keyOf(principal);
 }
 
-/** The body, or the parameter `source` in its place. Throws media_type. */
+/** Returns the body, or the parameter `source` in place of one. Throws media_type. */
 function bodyOf(
   body: Buffer,
   query: Readonly<Record<string, string>>,

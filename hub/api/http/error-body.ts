@@ -1,4 +1,4 @@
-/** Error bodies of both interfaces, made of the error catalogue. */
+/** Error bodies of both interfaces, made from the error catalogue. */
 
 import { snakeCase } from "#hub/scripts/values/script-error.ts";
 import type { VersionNumber } from "#hub/search/options/request-version.ts";
@@ -57,7 +57,7 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
 /** The first version that answers failures of scripts and processors with 400. */
 const LENIENT_SCRIPTS = 700;
 
-/** Keys of an error's data that clients get beside type and reason, in this order. */
+/** Keys of an error's data that clients get besides type and reason, in this order. */
 const FACTS = [
   "resource.type",
   "resource.id",
@@ -85,7 +85,7 @@ export interface ErrorContext {
   readonly nodeId: string;
 }
 
-/** Returns an error as a version answers it: 6.x calls failures of scripts and processors ones of the server. */
+/** Returns an error as a version answers it: 6.x treats failures of scripts and processors as server errors. */
 export function errorIn(error: AppError, version: VersionNumber): AppError {
   const { code, message, detail, data, cause } = error;
   if (typeof data["java_class"] === "string" && version < LENIENT_SCRIPTS)
@@ -98,7 +98,10 @@ export function errorIn(error: AppError, version: VersionNumber): AppError {
   });
 }
 
-/** A document that a processor of a pipeline can't work on, as 6.x wraps what the processor threw. */
+/**
+ * Returns the error for a document that a processor can't handle, in the form in which 6.x wraps the processor's
+ * exception.
+ */
 function processorError({ code, message, data, cause }: AppError, javaClass: string): AppError {
   const wrapper = "java.lang.IllegalArgumentException";
   const isScript = data["script_stack"] !== undefined;
@@ -119,7 +122,7 @@ function without(data: Readonly<Record<string, unknown>>, names: readonly string
   return Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name)));
 }
 
-/** "NullPointerException" or "ArithmeticException[/ by zero]": what a script threw, as texts of errors name it. */
+/** Returns what a script threw in the form of error texts: "NullPointerException" or "ArithmeticException[/ by zero]". */
 function nestedText({ caused_by: cause }: Readonly<Record<string, unknown>>): string {
   const { type = "exception", reason } = isObject(cause) ? cause : {};
   const name = String(type).replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
@@ -145,7 +148,7 @@ export function itemError(error: AppError): JsonObject {
   return { ...facts(error), ...(cause !== undefined && { caused_by: cause }) };
 }
 
-/** Returns the failures of an answer with some shards missing, as `_shards.failures` lists them. */
+/** Returns the failures of a partial answer as `_shards.failures` lists them. */
 export function shardFailureBodies(
   failures: readonly ShardFailure[],
   { nodeId }: ErrorContext,
@@ -158,7 +161,7 @@ export function shardFailureBodies(
   }));
 }
 
-/** Returns the error for a request whose parts contradict a rule, the sentences numbered. */
+/** Returns the error for a request that violates rules, with numbered sentences. */
 export function validationError(problems: readonly string[]): AppError {
   const reason = problems.map((problem, at) => `${at + 1}: ${problem};`).join("");
   return new AppError("request_invalid", `Validation Failed: ${reason}`, {
@@ -166,7 +169,7 @@ export function validationError(problems: readonly string[]): AppError {
   });
 }
 
-/** Returns a body whose error is a sentence: {error: "…", status}. Without `status` that key is left out. */
+/** Returns a body whose error is a sentence: {error: "…", status}. Without `status` the key is omitted. */
 export function plainErrorBody(message: string, status?: number): JsonObject {
   return { error: message, ...(status !== undefined && { status }) };
 }
@@ -182,7 +185,7 @@ function facts(error: AppError): JsonObject {
   const known = error.code === "index_missing" ? missingIndexFacts(error.data) : error.data;
   for (const name of PLACELESS.has(error.code) ? [] : FACTS) {
     const value = known[name];
-    // Clients expect numbers as text here, except for places in a body.
+    // Clients expect numbers as text here, except positions in a body.
     if (typeof value === "number") result[name] = name === "line" || name === "col" ? value : `${value}`;
     else if (typeof value === "string") result[name] = value;
   }
@@ -204,7 +207,7 @@ function causedBy(error: AppError): JsonObject | undefined {
   return error.cause instanceof AppError ? itemError(error.cause) : undefined;
 }
 
-/** Returns the shards that a search failed on; undefined for other errors. */
+/** Returns the shards on which a search failed; undefined for other errors. */
 export function shardFailuresOf(error: AppError): readonly ShardFailure[] | undefined {
   const failures = error.data["failures"];
   return Array.isArray(failures) && failures.length > 0 ? (failures as ShardFailure[]) : undefined;
@@ -231,7 +234,7 @@ function searchFailure(
   };
 }
 
-/** Adds the index to errors of a query's meaning, as clients show it. */
+/** Adds the index to errors in a query's meaning because clients show it. */
 function inIndex(error: AppError, index: string, indexUuid: string): AppError {
   if (error.code !== "query_shard") return error;
   return new AppError(error.code, error.message, {
@@ -246,7 +249,10 @@ export function hubErrorBody({ code, message, data }: AppError): JsonObject {
   return { error: { code, message, ...(diagnostics !== undefined && { diagnostics }) } };
 }
 
-/** Returns true where rights refuse a request; false where an index takes no writes: shippers repeat them, and the audit log is an index too. */
+/**
+ * Returns true if a request is refused by rights; false if it is refused because an index accepts no writes: shippers repeat
+ * those, and the audit log is an index too.
+ */
 export function isByRights({ code, data }: AppError): boolean {
   return code === "forbidden" && data["type"] !== "cluster_block_exception";
 }

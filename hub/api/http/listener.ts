@@ -19,28 +19,28 @@ export interface ListenerOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** Setting that names the port, for messages. */
+  /** Name of the port's setting, for messages. */
   readonly portSetting: string;
   /** Set: it speaks HTTPS. */
   readonly tls?: SecureContextOptions & TlsOptions;
-  /** Origins whose pages may change things. */
+  /** Origins whose pages may send requests that change state. */
   readonly origins: () => readonly string[];
-  /** Makes the body of requests refused before routing. */
+  /** Returns the body of the answer to a request that is refused before routing. */
   readonly errorBody: (error: AppError) => unknown;
   /** Called for each connection that is closed because too many are open. */
   readonly onRefused: () => void;
-  /** Addresses and networks of proxies whose X-Forwarded-For is believed. Absent: none. */
+  /** Addresses and networks of proxies whose X-Forwarded-For is trusted. Absent: none. */
   readonly trustedProxies?: readonly string[];
   /** Sends Strict-Transport-Security: browsers use https for this host from then on (RFC 6797). */
   readonly strictTransport?: boolean;
-  /** Other limits than the usual ones, for tests. */
+  /** Limits that differ from the defaults, for tests. */
   readonly limits?: Partial<ListenerLimits>;
   readonly log: Logger;
 }
 
 /** Limits of a listener's connections. */
 export interface ListenerLimits extends AnonymousLimits {
-  /** Time that the head of a request may take, which bounds clients that send byte by byte. */
+  /** Time that the head of a request may take; limits clients that send byte by byte. */
   readonly headTimeoutMs: number;
   /** Interval of the checks for overdue requests. */
   readonly checkMs: number;
@@ -55,21 +55,21 @@ export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Bu
 
 /** Time that a whole request may take, its body included. */
 const REQUEST_TIMEOUT_MS = 300_000;
-/** Connections: eight times the viewers of live lines that one hub serves; more would take descriptors from files. */
+/** Connections: eight times the live-tail viewers that one hub serves; more would use up descriptors that files need. */
 const USUAL_LIMITS: ListenerLimits = {
   headTimeoutMs: 20_000,
   checkMs: 5_000,
   connections: 8_192,
   anonymousConnections: 4_096,
-  // Proxies and gateways send many clients' connections from one address.
+  // A proxy or gateway opens the connections of many clients from one address.
   anonymousPerAddress: 1_024,
   handshakeTimeoutMs: 10_000,
 };
-/** Longer than proxies keep idle connections, so that they close first. */
+/** Longer than proxies keep idle connections, so that the proxy closes first. */
 const KEEP_ALIVE_MS = 72_000;
-/** Time that running requests get at a stop. */
+/** Time that running requests get to finish at a stop. */
 const STOP_DEADLINE_MS = 5_000;
-/** A year, the value that RFC 6797 section 6.1.1 shows; other names below the host are left alone. */
+/** A year, the value that RFC 6797 section 6.1.1 shows; subdomains aren't included. */
 const STRICT_TRANSPORT = "max-age=31536000";
 /** Longest path segment. */
 const MAX_SEGMENT_LENGTH = 16_384;
@@ -82,7 +82,7 @@ export class Listener implements Component {
   readonly #secured = new WeakSet<object>();
   readonly #options: ListenerOptions;
   readonly #upgrades = new Map<string, UpgradeHandler>();
-  /** While it listens. */
+  /** Set while it listens. */
   #port: number | undefined;
 
   constructor(options: ListenerOptions) {
@@ -98,7 +98,7 @@ export class Listener implements Component {
       connectionsCheckingInterval: limits.checkMs,
     };
     this.app = Fastify({
-      // Both servers are used in the same way; the type of the plain one stands for both.
+      // Both servers are used in the same way, so the type of the plain one is used for both.
       ...(options.tls === undefined
         ? { http }
         : ({
@@ -145,14 +145,14 @@ export class Listener implements Component {
     return this.#port;
   }
 
-  /** Address for people and programs of this machine. Valid after `start`. */
+  /** Address for people and programs on this machine. Valid after `start`. */
   get url(): string {
     const { host, tls } = this.#options;
     const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
     return `${tls === undefined ? "http" : "https"}://${name.includes(":") ? `[${name}]` : name}:${this.port}`;
   }
 
-  /** Hands upgrades of exactly `path` to `handler`. Elsewhere the offer of another protocol (h2c) is not taken up. */
+  /** Passes upgrades of exactly `path` to `handler`. On other paths the offer of another protocol (h2c) is ignored. */
   onUpgrade(path: string, handler: UpgradeHandler): void {
     this.#upgrades.set(path, handler);
   }
@@ -163,7 +163,7 @@ export class Listener implements Component {
     if (server instanceof Server) server.setSecureContext(tls);
   }
 
-  /** Throws port_taken, or settings_invalid where the address can't be bound. */
+  /** Throws port_taken, or settings_invalid if the address can't be bound. */
   async start(): Promise<void> {
     const { host, port, portSetting } = this.#options;
     try {
@@ -195,7 +195,7 @@ export class Listener implements Component {
       socket.end("HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
       return;
     }
-    // The handler has its own limits, by viewer.
+    // The handler has its own limits, for each viewer.
     this.connections.signedIn(request.socket);
     handler(request, socket, head);
   }

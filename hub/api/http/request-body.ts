@@ -1,6 +1,6 @@
 /**
- * Reads request bodies within limits for one body, for those of one owner and for all bodies in memory. Memory of a
- * body's chunks is freed immediately.
+ * Reads request bodies within limits: for one body, for the bodies of one owner, and for all bodies in memory. The
+ * memory of a body's chunks is freed immediately.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -11,7 +11,10 @@ import { FairShares, type Holding } from "#proto/kit/fair-shares.ts";
 import { freeBytes } from "#proto/kit/free-bytes.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 
-/** An announced length may be false: memory is allocated for this many bytes, or this multiple of what has arrived. */
+/**
+ * A Content-Length may be false: memory is allocated only for this many bytes, or for this multiple of the bytes that
+ * have arrived.
+ */
 const TRUSTED_BYTES = 1024 * 1024;
 const TRUSTED_TIMES = 8;
 
@@ -22,7 +25,7 @@ export class GrowingBytes {
   #bytes: Buffer = EMPTY;
   readonly #announced: number;
 
-  /** `announced`: Content-Length; 0 where there is none. */
+  /** `announced`: Content-Length; 0 if there is none. */
   constructor(announced: number) {
     this.#announced = announced;
   }
@@ -32,7 +35,7 @@ export class GrowingBytes {
     return this.#bytes.subarray(0, this.length);
   }
 
-  /** Appends a chunk, whose memory is taken over. */
+  /** Appends a chunk and takes over its memory. */
   take(chunk: Buffer): void {
     if (this.length === 0 && chunk.length >= this.#announced) {
       this.#bytes = chunk;
@@ -59,7 +62,7 @@ export class GrowingBytes {
 /** Limit of all bodies in memory; a request beyond it is refused with a retryable error. */
 export const MAX_BODIES_BYTES = 256 * 1024 * 1024;
 
-/** Unpacked at a time. */
+/** Bytes that are decompressed at a time. */
 const UNPACK_BYTES = 256 * 1024;
 
 const UNPACK: Readonly<Record<string, () => Transform>> = {
@@ -69,7 +72,7 @@ const UNPACK: Readonly<Record<string, () => Transform>> = {
   br: () => createBrotliDecompress({ chunkSize: UNPACK_BYTES }),
 };
 
-/** A body that was read; `release` gives its memory back to the budget. */
+/** A body that was read; `release` returns its memory to the budget. */
 export interface ReadBody {
   readonly bytes: Buffer;
   release(): void;
@@ -78,7 +81,7 @@ export interface ReadBody {
 const NOTHING: ReadBody = { bytes: Buffer.alloc(0), release() {} };
 
 export class BodyReader {
-  /** An owner is a principal, or an address without a sign-in. The largest body fits into the half that one alone may hold. */
+  /** An owner is a principal, or without a sign-in an address. One owner may hold half; the largest body fits into that. */
   readonly #shares = new FairShares({
     limit: MAX_BODIES_BYTES,
     what: "bytes of request bodies are in work",
@@ -107,7 +110,7 @@ export class BodyReader {
     if (length === "0" || (length === undefined && headers["transfer-encoding"] === undefined))
       return NOTHING;
     const coding = headers["transfer-encoding"];
-    // RFC 9112 section 6.1: what is coded further would be read as it is, and by a proxy otherwise.
+    // RFC 9112 section 6.1: with a further transfer coding, the hub and a proxy could read different bodies.
     if (coding !== undefined && coding.toLowerCase() !== "chunked")
       throw new AppError("media_type", `Transfer-Encoding [${coding}] is not supported; use chunked`);
     const held = this.#shares.holding(owner);
@@ -127,7 +130,7 @@ export class BodyReader {
   }
 }
 
-/** Reads to the end. Fast path: a small body usually arrives with its head and is taken at once. */
+/** Reads to the end. Fast path: a small body usually arrives together with its head and is read immediately. */
 function receive(
   message: IncomingMessage,
   held: Holding,
@@ -139,7 +142,7 @@ function receive(
   return message.read() as Buffer;
 }
 
-/** By events: an iterator over the stream costs as much as a small request. */
+/** Uses events because an iterator over the stream costs as much as a small request. */
 function receiveRest(message: IncomingMessage, held: Holding, limitBytes: number): Promise<Buffer> {
   return new Promise((done, fail) => {
     const bytes = new GrowingBytes(Number(message.headers["content-length"] ?? 0));
@@ -166,7 +169,7 @@ function receiveRest(message: IncomingMessage, held: Holding, limitBytes: number
   });
 }
 
-/** Unpacks within the limit and the budget, which is charged while the bytes come. */
+/** Decompresses within the limit and the budget, which is charged as the bytes arrive. */
 async function unpack(
   packed: Buffer,
   encoding: string | undefined,

@@ -1,6 +1,6 @@
 /**
- * Refuses requests of other sites' pages. The Host header shows a name that was pointed at 127.0.0.1 (DNS rebinding), the
- * Origin a form or fetch of another site, Fetch Metadata (W3C) an embedded image or script.
+ * Refuses requests from other sites' pages. The Host header reveals a name that was pointed at 127.0.0.1 (DNS rebinding),
+ * the Origin a form or fetch of another site, Fetch Metadata (W3C) an embedded image or script.
  */
 
 import { AppError } from "#proto/kit/errors.ts";
@@ -15,18 +15,18 @@ export interface GuardedRequest {
     readonly "sec-fetch-site"?: string | string[] | undefined;
     readonly "sec-fetch-dest"?: string | string[] | undefined;
   };
-  /** Names and values in turn, as received. */
+  /** Names and values alternately, as received. */
   readonly rawHeaders?: readonly string[];
 }
 
 export interface RequestGuardOptions {
   /** Address that the listener is bound to. */
   readonly host: string;
-  /** Origins whose pages may change things: the dashboard's. */
+  /** Origins whose pages may send requests that change state: the dashboard's. */
   readonly origins: () => readonly string[];
 }
 
-/** Methods that change nothing (RFC 9110 section 9.2.1). */
+/** Methods that don't change state (RFC 9110 section 9.2.1). */
 const SAFE: ReadonlySet<string | undefined> = new Set(["GET", "HEAD", "OPTIONS"]);
 /** Values of Sec-Fetch-Site for pages of other origins. "none" is a typed address or a bookmark. */
 const FOREIGN: ReadonlySet<unknown> = new Set(["cross-site", "same-site"]);
@@ -58,7 +58,7 @@ export class RequestGuard {
         `pages of the origin [${printable(origin)}] may change nothing here; set public.url to the dashboard's address`,
       );
     }
-    // Links from other pages are allowed, embedding isn't.
+    // Links from other sites are allowed, embedding isn't.
     if (FOREIGN.has(headers["sec-fetch-site"]) && headers["sec-fetch-dest"] !== "document") {
       throw new AppError(
         "forbidden",
@@ -67,7 +67,7 @@ export class RequestGuard {
     }
   }
 
-  /** Clients of HTTP/1.0 send no Host; browsers always do. */
+  /** HTTP/1.0 clients may send no Host; browsers always do. */
   #isOwnHost(header: string | undefined): boolean {
     if (header === undefined) return true;
     const name = hostName(header);
@@ -78,7 +78,7 @@ export class RequestGuard {
   }
 }
 
-/** Returns true for names and addresses that only this machine reaches; browsers never look up names under `.localhost`. */
+/** Returns true for names and addresses that only this machine can reach; browsers never look up names under `.localhost`. */
 function isLoopbackName(host: string): boolean {
   return isLoopbackHost(host) || host.toLowerCase().endsWith(".localhost");
 }

@@ -14,7 +14,7 @@ import { TimeSlices } from "#proto/kit/time-slices.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { validationError } from "./error-body.ts";
 
-/** Taken by every route. */
+/** Parameters that every route accepts. */
 export const COMMON_PARAMS: readonly string[] = [
   "pretty",
   "human",
@@ -29,17 +29,20 @@ export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export interface ApiRequestParts {
   readonly method: Method;
-  /** As received, with the query. */
+  /** URI as received, with the query. */
   readonly uri: string;
   readonly path: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
   readonly headers: IncomingHttpHeaders;
   /** Address of the client. */
   readonly ip: string;
-  /** Unpacked; empty without a body. */
+  /** Decompressed body; empty without one. */
   readonly body: Buffer;
   readonly principal: Principal;
-  /** Returns whether the principal has a right beside those that the route needs, on each index that it reaches. */
+  /**
+   * Returns whether the principal has a further right besides those that the route needs, on each index that it may
+   * access.
+   */
   readonly may: (action: Action) => boolean;
   readonly signal: AbortSignal;
 }
@@ -52,12 +55,12 @@ export class ApiRequest {
   /** Decoded query parameters; one without a value is "". */
   readonly query: Readonly<Record<string, string>>;
   readonly headers: IncomingHttpHeaders;
-  /** Address of the client; of trusted proxies: the one they name. */
+  /** Address of the client; behind a trusted proxy: the address that it names. */
   readonly ip: string;
   readonly body: Buffer;
   readonly principal: Principal;
   readonly may: (action: Action) => boolean;
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
 
   constructor(parts: ApiRequestParts) {
@@ -73,19 +76,19 @@ export class ApiRequest {
     this.signal = parts.signal;
   }
 
-  /** A segment that the route's path has in any case. */
+  /** Returns a segment that every path of the route has. */
   segment(name: string): string {
     const value = this.path[name];
     if (value === undefined) throw new Error(`the route has no segment ${name}`);
     return value;
   }
 
-  /** A parameter of the path or the query. */
+  /** Returns a parameter of the path or the query. */
   text(name: string): string | undefined {
     return this.path[name] ?? this.query[name];
   }
 
-  /** Comma-separated parts of a parameter; undefined where it isn't given. */
+  /** Returns the comma-separated parts of a parameter; undefined if it isn't given. */
   list(name: string): string[] | undefined {
     return this.text(name)
       ?.split(",")
@@ -93,7 +96,7 @@ export class ApiRequest {
       .filter((part) => part !== "");
   }
 
-  /** A parameter without a value is true. Throws request_invalid. */
+  /** Returns a boolean parameter; without a value it is true. Throws request_invalid. */
   flag(name: string): boolean | undefined {
     const value = this.query[name];
     if (value === undefined) return undefined;
@@ -128,17 +131,17 @@ export class ApiRequest {
     }
   }
 
-  /** The body as JSON; undefined where there is none. Throws parsing. */
+  /** Returns the body as JSON; undefined if there is none. Throws parsing. */
   value(): unknown {
     return this.body.length === 0 ? undefined : parseJson(this.body.toString("utf8"));
   }
 
-  /** The body as a JSON object; {} where there is none. Throws parsing. */
+  /** Returns the body as a JSON object; {} if there is none. Throws parsing. */
   object(): JsonObject {
     return objectIn(this.value());
   }
 
-  /** Like `object`, for bodies that may be large: others are served while it is parsed. Throws parsing. */
+  /** Like `object`, for bodies that may be large: other requests are served while the body is parsed. Throws parsing. */
   async objectInSlices(): Promise<JsonObject> {
     if (this.body.length === 0) return {};
     const slices = new TimeSlices();
@@ -150,7 +153,10 @@ export class ApiRequest {
     }
   }
 
-  /** The body as a JSON object with plain numbers only, as metadata is kept; {} where there is none. Throws parsing. */
+  /**
+   * Returns the body as a JSON object with plain numbers only, as needed for metadata; {} if there is none. Throws
+   * parsing.
+   */
   metadata(): JsonObject {
     const value = this.object();
     return JSON.parse(
@@ -158,7 +164,7 @@ export class ApiRequest {
     ) as JsonObject;
   }
 
-  /** The body as a JSON object. Throws request_invalid where there is no body. */
+  /** Returns the body as a JSON object. Throws request_invalid if there is no body. */
   requiredObject(): JsonObject {
     this.requireBody();
     return this.object();
@@ -176,13 +182,16 @@ function objectIn(value: unknown): JsonObject {
   throw new AppError("parsing", "the body must be a JSON object", { data: { type: "parse_exception" } });
 }
 
-/** Throws request_invalid with numbered sentences where there are any. */
+/** Throws request_invalid with the numbered problems if there are any. */
 export function checkValid(...problems: (string | false | undefined)[]): void {
   const found = problems.filter((problem) => typeof problem === "string");
   if (found.length > 0) throw validationError(found);
 }
 
-/** Returns the parameters of a query ("a=1&b"); the last of a name counts. Throws request_invalid for wrong encoding. */
+/**
+ * Returns the parameters of a query ("a=1&b"); if a name is repeated, the last counts. Throws request_invalid for
+ * invalid encoding.
+ */
 export function parseQuery(query: string): Record<string, string> {
   const result: Record<string, string> = {};
   for (const part of query.split(/[&;]/)) {
@@ -194,7 +203,7 @@ export function parseQuery(query: string): Record<string, string> {
   return result;
 }
 
-/** Throws request_invalid with the nearest name where a parameter isn't known to the route at `path`. */
+/** Throws request_invalid with the most similar name if the route at `path` doesn't have a parameter. */
 export function checkParameters(
   path: string,
   query: Readonly<Record<string, string>>,

@@ -11,37 +11,37 @@ import { AppError } from "#proto/kit/errors.ts";
 import { schemaFault } from "#proto/kit/schema.ts";
 import type { ApiRequest, Method } from "./request.ts";
 
-/** What may stand in a body: a JSON value, lines of JSON, the fields of a form, or any text. */
+/** What a body may contain: a JSON value, lines of JSON, the fields of a form, or any text. */
 export type BodyKind = "json" | "ndjson" | "form" | "any";
 
 /** One operation of an interface. */
 export interface Route {
   readonly methods: readonly Method[];
-  /** Each with leading slash; `{name}` stands for one segment: "/{index}/_doc/{id}". */
+  /** Each with a leading slash; `{name}` matches one segment: "/{index}/_doc/{id}". */
   readonly paths: readonly string[];
-  /** Query parameters, without those that every route takes. */
+  /** Query parameters, without those that every route accepts. */
   readonly params: readonly string[];
   /** True: parameters aren't checked. */
   readonly takesAnyParams?: boolean;
-  /** True: the query may hold credentials. `handle` reads it from `uri`, and logs name the path pattern instead. */
+  /** True: the query may contain credentials. `handle` reads it from `uri`, and logs name the path pattern instead. */
   readonly hasSecretUri?: boolean;
   /** The right that the route needs; several: all of them; none: a sign-in is enough. */
   readonly action: Action | readonly Action[];
   /** "anybody": without a sign-in. "person": not with a key or token. Absent: every principal with the rights. */
   readonly caller?: "anybody" | "person";
-  /** Largest body, packed and unpacked, bytes; otherwise by the right, see bodyLimitOf. */
+  /** Maximum body size, bytes, both compressed and decompressed; absent: depends on the right, see bodyLimitOf. */
   readonly maxBodyBytes?: number;
   /** One sentence for the interface's description. */
   readonly summary: string;
-  /** What its success is called in the audit log; absent: it isn't noted there by the route. */
+  /** Name of its success in the audit log; absent: the route writes no entry. */
   readonly audited?: AuditAction;
   /** Default "json". */
   readonly body?: BodyKind;
   /** Schema of the body, for the description; see `routeWithBody`. */
   readonly schema?: TSchema;
-  /** Sent with every answer, of errors too. */
+  /** Sent with every answer, including errors. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Makes the answers of errors; absent: the interface's own. */
+  /** Returns the answer for an error; absent: that of the interface. */
   readonly answerError?: (error: AppError, headers: IncomingHttpHeaders) => ApiResponse;
   /** Returns the answer or throws an AppError, from which the error body is made. */
   handle(request: ApiRequest): ApiResponse | Promise<ApiResponse>;
@@ -59,22 +59,22 @@ export interface ApiResponse {
   readonly json?: unknown;
   readonly text?: string;
   readonly bytes?: Uint8Array;
-  /** Called once the answer was sent as the RawJson that it is: nothing reads its bytes again. */
+  /** Called once the answer was sent unchanged as RawJson: nothing reads its bytes again. */
   readonly release?: () => void;
-  /** Why a part of what was requested is refused, for the audit log. */
+  /** Why a part of the request is refused, for the audit log. */
   readonly refusal?: AppError | undefined;
 }
 
 /** Resolves the principal of a request. Throws unauthenticated or forbidden. */
 export interface AccessControl {
   authenticate(request: IncomingCredentials): Promise<Principal>;
-  /** Throws forbidden where `principal` may not do each of `actions`. The rest of the calling request runs with them. */
+  /** Throws forbidden if `principal` may not do each of `actions`. The rest of the calling request runs with them. */
   authorize(principal: Principal, actions: readonly Action[]): void;
-  /** Notes for the audit log what a principal changed, or that it was refused. Must not throw or wait. */
+  /** Writes to the audit log what a principal changed, or that it was refused. Must not throw or wait. */
   note?(event: AccessEvent): void;
 }
 
-/** What somebody signed in did, or was refused. */
+/** An action of a signed-in principal, done or refused. */
 export interface AccessEvent {
   readonly action: AuditAction;
   readonly outcome: "ok" | "refused";
@@ -124,10 +124,10 @@ function checkedBody<T extends TSchema>(schema: T, body: unknown): NoInfer<Stati
 const MIB = 1024 * 1024;
 /** Largest body of any route: http.max_content_length of 6.5. */
 export const MAX_BODY_BYTES = 100 * MIB;
-/** Searches list ids and terms, definitions of indices list fields. */
+/** Searches may list many ids and terms, definitions of indices many fields. */
 const LARGE_BODY_BYTES = 10 * MIB;
 
-/** Returns the largest body that a route takes, bytes. */
+/** Returns the maximum body size of a route, bytes. */
 export function bodyLimitOf(route: Route): number {
   const { maxBodyBytes } = route;
   if (maxBodyBytes !== undefined) return maxBodyBytes;
@@ -146,8 +146,8 @@ export function empty(status: number): ApiResponse {
 }
 
 /**
- * Returns the answer that sends a browser on (303: by GET). Characters that a header can't hold are escaped; `location`
- * must be an address or a path of this hub.
+ * Returns the answer that redirects a browser (303: by GET). Characters that a header can't contain are escaped;
+ * `location` must be an address or a path of this hub.
  */
 export function redirect(location: string, cookies: string[] = []): ApiResponse {
   const escaped = location.toWellFormed().replace(/[^\x21-\x7e]/gu, encodeURIComponent);

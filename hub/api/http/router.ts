@@ -4,7 +4,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Method } from "./request.ts";
 import type { Route } from "./route.ts";
 
-/** A route with the segments that its path took. */
+/** A route with the values of its path's named segments. */
 export interface Match {
   readonly route: Route;
   readonly path: Readonly<Record<string, string>>;
@@ -31,14 +31,14 @@ interface Node {
 export class Router {
   readonly #root = makeNode();
 
-  /** Throws Error where two routes have the same method and path. */
+  /** Throws Error if two routes have the same method and path. */
   constructor(routes: Iterable<Route>) {
     for (const route of routes) {
       for (const path of route.paths) this.#add(route, path);
     }
   }
 
-  /** Finds the route of a raw path (without the query; segments still encoded). Throws request_invalid for wrong encoding. */
+  /** Finds the route of a raw path (without the query; segments still encoded). Throws request_invalid for invalid encoding. */
   find(method: string, path: string): Found {
     const segments = path.split("/").filter((segment) => segment !== "");
     const taken: string[] = [];
@@ -74,7 +74,10 @@ function makeNode(): Node {
   return { plain: new Map(), named: undefined, endpoints: new Map() };
 }
 
-/** The plainest endpoint that the segments from `at` on lead to; what its named segments took is left in `taken`. */
+/**
+ * Finds the endpoint for the segments from `at` on, plain segments first; the values of its named segments are left in
+ * `taken`.
+ */
 function findEndpoint(
   node: Node,
   method: Method,
@@ -93,7 +96,7 @@ function findEndpoint(
   return named;
 }
 
-/** Adds the methods of all endpoints that the segments from `at` on lead to, the plainest first. */
+/** Adds the methods of all endpoints for the segments from `at` on, those with plain segments first. */
 function addMethods(node: Node, segments: readonly string[], at: number, methods: Set<Method>): void {
   const segment = segments[at];
   if (segment === undefined) {

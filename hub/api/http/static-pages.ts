@@ -1,4 +1,7 @@
-/** Serves the dashboard's files. Browsers cache names with a hash for ever and revalidate the page itself each time. */
+/**
+ * Serves the dashboard's files. Browsers cache files with a hash in their name permanently and revalidate the page
+ * itself each time.
+ */
 
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -24,12 +27,15 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   "referrer-policy": "same-origin",
   "cross-origin-opener-policy": "same-origin",
 };
-/** `main-DDLLKNPY.js`: what the build puts before the extension changes with the content. */
+/** `main-DDLLKNPY.js`: the part that the build puts before the extension changes with the content. */
 const HASHED = /-[A-Z0-9]{8,}\.\w+$/;
 const PAGE = "index.html";
 const NOT_BUILT = "The dashboard isn't built. Run `npm run build` and start the hub again.\n";
 
-/** Returns a fastify plugin that serves `folder`; other paths that a browser asks for as a page get the page. */
+/**
+ * Returns a fastify plugin that serves `folder`. Other paths that a browser requests as a page are answered with the
+ * page.
+ */
 export function staticPages(folder: string): (app: FastifyInstance) => Promise<void> {
   return async (app) => {
     if (!existsSync(join(folder, PAGE))) {

@@ -8,12 +8,12 @@ import type { Matching, MetricQuery } from "./syntax.ts";
 type Operands = Extract<MetricQuery, { kind: "binary" }>;
 type Point = number | undefined;
 
-/** Without `on` and `ignoring` series with the same labels belong together. */
+/** Without `on` and `ignoring`, series with the same labels match. */
 const ALL: Matching = { on: false, labels: [], many: undefined, include: [] };
 
 /**
- * Applies an operator. Throws request_invalid where series of one side have several of the other, or two would answer under
- * the same labels; what `pace` throws.
+ * Applies an operator. Throws request_invalid if a series matches several of the other side, or if two results would
+ * have the same labels; and what `pace` throws.
  */
 export async function binary(
   query: Operands,
@@ -39,12 +39,15 @@ function mapped(series: readonly Series[], change: (value: number) => Point): Se
   }));
 }
 
-/** The labels by which series of two operands belong together. */
+/** Returns the labels by which series of two operands match. */
 function sharedLabels(labels: Labels, { on, labels: names }: Matching): Labels {
   return groupedLabels(labels, { without: !on, labels: names });
 }
 
-/** At each step what one side has where the other has it too (and), hasn't it (unless), or what either has (or). */
+/**
+ * Combines two sides step by step: the left's values where the right has one too (and) or has none (unless), or the
+ * values of either side (or).
+ */
 async function sets(
   operator: "and" | "unless" | "or",
   matching: Matching,
@@ -69,7 +72,7 @@ async function sets(
   return joined;
 }
 
-/** By shared labels: at which steps one of the series has a number. */
+/** Returns for each set of shared labels at which steps one of the series has a number. */
 function presence(series: readonly Series[], matching: Matching): Map<string, boolean[]> {
   const all = new Map<string, boolean[]>();
   for (const { labels, points } of series) {
@@ -81,7 +84,7 @@ function presence(series: readonly Series[], matching: Matching): Map<string, bo
   return all;
 }
 
-/** Arithmetic and comparisons between series that belong together. */
+/** Arithmetic and comparisons between matching series. */
 async function matched(
   query: Operands,
   matching: Matching,
@@ -142,7 +145,7 @@ function severalMatches(labels: Labels, { many }: Matching): AppError {
   return new AppError("request_invalid", `multiple matches for labels ${JSON.stringify(labels)}: ${what}`);
 }
 
-/** A comparison keeps `kept` where it holds; with `bool` it answers 0 or 1. */
+/** Returns `kept` if the comparison is true; with `bool` 1 or 0. */
 function compared({ operator, isBool }: Operands, left: number, right: number, kept: number): Point {
   const result = applied(operator, left, right);
   if (typeof result === "number") return result;

@@ -5,28 +5,28 @@ export type FieldValues = (label: string) => readonly string[];
 
 export interface Entry {
   line: string;
-  /** Of its stream, and those that stages made. */
+  /** Labels of its stream, and those that stages added. */
   readonly labels: Map<string, string>;
-  /** Returns the values of a field of the document by its label; none where there is no such field. */
+  /** Returns the values of the document's field for a label; none if there is no such field. */
   readonly field: FieldValues;
-  /** What `unwrap` found. */
+  /** The value that `unwrap` found. */
   value: number | undefined;
-  /** What the expressions of the present stage cost so far: characters × weight. */
+  /** Cost of the current stage's expressions so far: characters × weight. */
   work: number;
 }
 
-/** A label that a line doesn't have is empty. */
+/** A label that a line lacks is empty. */
 const NO_VALUE: readonly string[] = [""];
 
-/** One stage. Returns false where the entry is dropped. */
+/** One stage. Returns false if the entry is dropped. */
 export type Work = (entry: Entry) => boolean;
 
-/** Returns a label, or the field that it stands for, its values joined by commas; "" where there is neither. */
+/** Returns a label's value, or the values of the field that it names, joined by commas; "" if there is neither. */
 export function labelOf({ labels, field }: Entry, name: string): string {
   return labels.get(name) ?? field(name).join(",");
 }
 
-/** Returns what a label is compared as: its value, or each of its field's; "" alone where there is neither. */
+/** Returns the texts that a label is compared as: its value, or each value of its field; [""] if there is neither. */
 export function labelTexts({ labels, field }: Entry, name: string): readonly string[] {
   const label = labels.get(name);
   if (label !== undefined) return [label];

@@ -1,4 +1,4 @@
-/** Regular expressions of queries: those of RE2, which run in time linear in the text. */
+/** Regular expressions of queries, in RE2 syntax: they run in time linear in the text. */
 
 import { Pattern } from "#hub/scripts/library/patterns.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -24,14 +24,20 @@ function compiled(source: string): Pattern {
   }
 }
 
-/** Work of one stage on one line, characters × weight: some tenths of a second at worst, in which nothing else runs. */
+/**
+ * Maximum work of one stage on one line, characters × weight: a few tenths of a second at worst, in which nothing else
+ * runs.
+ */
 const MAX_WORK = 20_000_000;
-/** States of the engine that a class of characters takes. */
+/** Engine states that a character class takes. */
 const CLASS_WEIGHT = 10;
 
 const weights = new WeakMap<RegExp, number>();
 
-/** Charges a stage's look at a text to its line. Throws request_invalid where the line is too long for the expressions. */
+/**
+ * Charges the matching of a text in a stage to its line. Throws request_invalid if the line is too long for the
+ * expressions.
+ */
 export function chargeWork(entry: { work: number }, expression: RegExp, text: string): void {
   let weight = weights.get(expression);
   if (weight === undefined) weights.set(expression, (weight = weightOf(expression.source)));
@@ -43,7 +49,7 @@ export function chargeWork(entry: { work: number }, expression: RegExp, text: st
     );
 }
 
-/** About as many states as the engine has for an expression; it refuses more than 16 copies of a part. */
+/** Estimates the engine's number of states for an expression; the engine refuses more than 16 copies of a part. */
 function weightOf(source: string): number {
   const classes = source.match(/\\[sSwWdD]/g)?.length ?? 0;
   const counts = [...source.matchAll(/\{(\d+)(?:,(\d*))?\}/g)].map(([, least, most]) =>
@@ -52,7 +58,7 @@ function weightOf(source: string): number {
   return (source.length + classes * CLASS_WEIGHT) * Math.max(1, ...counts);
 }
 
-/** Whether an expression finds something in a text. */
+/** Returns true if an expression matches somewhere in a text. */
 export function finds(expression: RegExp, text: string): boolean {
   expression.lastIndex = 0;
   return expression.test(text);

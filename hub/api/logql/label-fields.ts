@@ -1,11 +1,11 @@
-/** Labels of Loki over documents: which fields a label means, and which labels a document has. */
+/** Loki's labels over documents: which fields a label names, and which labels a document has. */
 
 import { isIP } from "node:net";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { isDeeper, isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { FieldValues } from "./entry.ts";
 
-/** Labels of senders, and the fields of the Elastic Common Schema that hold the same. */
+/** Labels that senders use, with the equivalent fields of the Elastic Common Schema. */
 const ECS: Readonly<Record<string, string>> = {
   service_name: "service.name",
   host: "host.name",
@@ -20,19 +20,19 @@ const ECS: Readonly<Record<string, string>> = {
 /** Objects whose members are labels under their own names. */
 const HOLDERS = ["labels", "fields"];
 
-/** Types of fields that hold one value exactly. */
+/** Field types that hold exact values. */
 const EXACT =
   /^(?:keyword|constant_keyword|wildcard|ip|boolean|long|integer|short|byte|double|float|half_float|unsigned_long)$/;
-/** Types whose values make sense in a list of labels. */
+/** Field types whose values are useful in a list of labels. */
 const LISTED = /^(?:keyword|constant_keyword|wildcard|ip|boolean)$/;
 
-/** Which fields the labels of some indices mean. */
+/** The fields that labels name in a set of indices. */
 export class LabelFields {
   /** By label: paths in the mapping, e.g. "host.name" or "message.keyword". */
   readonly #fields = new Map<string, Map<string, string>>();
   /** True: the lines of all indices can be searched for their words. */
   readonly hasWords: boolean;
-  /** Labels that are listed. */
+  /** Labels to list. */
   readonly names: readonly string[];
 
   constructor(indices: readonly IndexInfo[]) {
@@ -57,12 +57,12 @@ export class LabelFields {
     this.names = [...names].sort();
   }
 
-  /** Returns the fields that a label means; none where no index has one. */
+  /** Returns the fields that a label names; none if no index has one. */
   of(label: string): readonly string[] {
     return label === "_index" ? ["_index"] : [...(this.#fields.get(label)?.keys() ?? [])];
   }
 
-  /** Returns those that can hold a value. */
+  /** Returns the fields of a label that can hold `value`. */
   holding(label: string, value: string): readonly string[] {
     if (label === "_index") return ["_index"];
     const types = this.#fields.get(label) ?? new Map<string, string>();
@@ -76,12 +76,12 @@ function canHold(type: string, value: string): boolean {
   return LISTED.test(type) || (value.trim() !== "" && Number.isFinite(Number(value)));
 }
 
-/** A text field's exact values are in its part `keyword`. */
+/** A text field's exact values are in its subfield `keyword`. */
 function plainPath(path: string): string {
   return path.replace(/\.keyword$/, "");
 }
 
-/** Labels that mean a path: "host.name" is host and host_name, "labels.job" is job and labels_job. */
+/** Returns the labels that name a path: host and host_name for "host.name", job and labels_job for "labels.job". */
 function labelsOfPath(path: string): string[] {
   const labels = [sanitized(path)];
   for (const [label, field] of Object.entries(ECS)) if (field === path) labels.push(label);
@@ -90,12 +90,12 @@ function labelsOfPath(path: string): string[] {
   return labels;
 }
 
-/** Returns a name with `_` for what names of labels can't have. */
+/** Returns a name with `_` in place of characters that label names can't have. */
 export function sanitized(name: string): string {
   return name.replace(/[^A-Za-z0-9_]/g, "_").replace(/^(?=\d)/, "_");
 }
 
-/** Returns the labels of a document's stream: its own, and those that the common schema names. */
+/** Returns the labels of a document's stream: its own, and those from fields of the common schema. */
 export function streamLabels(source: JsonObject): Map<string, string> {
   const labels = new Map<string, string>();
   for (const [label, path] of Object.entries(ECS)) {
@@ -111,10 +111,16 @@ export function streamLabels(source: JsonObject): Map<string, string> {
   return labels;
 }
 
-/** Deeper values of a document aren't in its line: a document may nest as deep as it is long, the stack doesn't. */
+/**
+ * Deeper values of a document are left out of its line: nesting is limited only by a document's length, but recursion
+ * by the stack.
+ */
 const MAX_LINE_DEPTH = 500;
 
-/** Returns a document's line: its message, the values of several below one another, the original event, or all of it. */
+/**
+ * Returns a document's line: its message (several values on lines of their own), the original event, or the whole
+ * document.
+ */
 export function lineOf(source: JsonObject): string {
   const { message } = source;
   const texts = Array.isArray(message) ? message.flat(MAX_LINE_DEPTH).filter(isPlain) : [];
@@ -123,7 +129,7 @@ export function lineOf(source: JsonObject): string {
   return line ?? JSON.stringify(isDeeper(source, MAX_LINE_DEPTH) ? cutAt(source, MAX_LINE_DEPTH) : source);
 }
 
-/** Returns a copy with null in the place of what is deeper. */
+/** Returns a copy with null in place of deeper values. */
 function cutAt(value: unknown, depth: number): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (depth === 0) return null;
@@ -131,7 +137,7 @@ function cutAt(value: unknown, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, cutAt(inner, depth - 1)]));
 }
 
-/** Returns the text of a path, which may have dots in its keys; undefined where there is no plain value. */
+/** Returns the value of a path as text; keys may contain dots. Undefined if there is no plain value. */
 export function valueAt(source: JsonObject, path: string): string | undefined {
   const value = source[path];
   if (isPlain(value)) return String(value);
@@ -147,18 +153,18 @@ function isPlain(value: unknown): value is string | number | boolean {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
 }
 
-/** Values of a document's fields, and their depth, that labels can mean. */
+/** Maximum number and depth of a document's values that labels can name. */
 const MAX_VALUES = 1_000;
 const MAX_DEPTH = 16;
 const NONE: readonly string[] = [];
 
-/** Returns what reads a field's values by its label from a document that isn't indexed yet. */
+/** Returns the function that reads field values by label from a document that isn't indexed yet. */
 export function documentFields(source: JsonObject, index: string): FieldValues {
   let values: DocumentValues | undefined;
   return (label) => (label === "_index" ? [index] : (values ??= new DocumentValues(source)).of(label));
 }
 
-/** The values of a document, by the labels that mean their fields. */
+/** The values of a document, by the labels that name their fields. */
 class DocumentValues {
   readonly #byLabel = new Map<string, string[]>();
   #count = 0;
@@ -196,7 +202,7 @@ class DocumentValues {
   }
 }
 
-/** Returns what reads the values of a document's field by its label. */
+/** Returns the function that reads a document's field values by label. */
 export function fieldReader(fields: LabelFields, source: JsonObject, index: string): FieldValues {
   return (label) => {
     if (label === "_index") return [index];
@@ -209,7 +215,7 @@ export function fieldReader(fields: LabelFields, source: JsonObject, index: stri
   };
 }
 
-/** Adds the plain values of a path, which may have dots in its keys and arrays on its way. */
+/** Adds the plain values of a path; keys may contain dots, and the path may lead through arrays. */
 function addValuesAt(source: unknown, path: string, depth: number, into: string[]): void {
   if (depth > MAX_DEPTH || into.length >= MAX_VALUES) return;
   if (Array.isArray(source)) for (const each of source) addValuesAt(each, path, depth + 1, into);

@@ -5,7 +5,7 @@ import { chargeWork, finds, wholeExpression } from "./expressions.ts";
 import { byteCount, durationMs } from "./lexer.ts";
 import type { LabelFilter, Matcher } from "./syntax.ts";
 
-/** Compiles the comparison of a label's text: one of several values is enough, as it is in the index. */
+/** Compiles the comparison of a label's text. If one of several values fits, the label does, as in the index. */
 function compileMatcher({ label, operator, value }: Matcher): Work {
   if (operator === "=") return (entry) => labelTexts(entry, label).includes(value);
   if (operator === "!=") return (entry) => !labelTexts(entry, label).includes(value);
@@ -42,7 +42,7 @@ function comparesNumber(entry: Entry, filter: NumberFilter): boolean {
   const texts = labelTexts(entry, filter.label);
   const numbers = texts.map((text) => numberIn(text, filter.unit)).filter((number) => !Number.isNaN(number));
   if (numbers.length > 0) return numbers.some((number) => compares(number, filter));
-  // As the real server does: the line stays and says what failed.
+  // As in Loki: the line is kept, with a label that names the error.
   const isPresent = texts.some((text) => text !== "");
   if (isPresent) entry.labels.set("__error__", "LabelFilterErr");
   return isPresent;
@@ -65,7 +65,7 @@ function compares(number: number, { operator, value }: NumberFilter): boolean {
   }
 }
 
-/** Returns the number in a text: durations in seconds, sizes in bytes; NaN where there is none. */
+/** Returns the number in a text: durations in seconds, sizes in bytes; NaN if there is none. */
 export function numberIn(text: string, unit: "number" | "duration" | "bytes"): number {
   if (text === "") return Number.NaN;
   if (unit === "duration") return durationMs(text) / 1000;

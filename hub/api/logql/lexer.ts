@@ -4,7 +4,7 @@ import { AppError } from "#proto/kit/errors.ts";
 
 /** Maximum nesting depth of brackets and functions. */
 const MAX_DEPTH = 32;
-/** Maximum number of operators in a query: their tree is walked by recursion. */
+/** Maximum number of operators in a query, whose tree is walked recursively. */
 const MAX_OPERATORS = 250;
 
 /** Walks through the tokens of a query. */
@@ -35,28 +35,28 @@ export class TokenCursor {
     return this.token.kind === "name" && this.token.text === text;
   }
 
-  /** Takes a symbol where it comes next. */
+  /** Consumes a symbol if it comes next; returns whether it did. */
   accept(symbol: string): boolean {
     if (!this.isSymbol(symbol)) return false;
     this.#at++;
     return true;
   }
 
-  /** Takes the next token. */
+  /** Consumes the next token. */
   take(): Token {
     const { token } = this;
     if (token.kind !== "end") this.#at++;
     return token;
   }
 
-  /** Takes an operator between two parts. Throws request_invalid where there are too many. */
+  /** Consumes a binary operator. Throws request_invalid if there are too many. */
   takeOperator(): Token {
     if (++this.#operators > MAX_OPERATORS)
       throw this.fault(`a query has at most ${MAX_OPERATORS} operators between its parts`);
     return this.take();
   }
 
-  /** Throws request_invalid at a place too deep within brackets. */
+  /** Throws request_invalid if brackets are nested too deeply. */
   checkDepth(depth: number): void {
     if (depth > MAX_DEPTH)
       throw this.fault(`brackets and functions may stand at most ${MAX_DEPTH} deep in one another`);
@@ -66,13 +66,13 @@ export class TokenCursor {
     if (!this.accept(symbol)) throw this.unexpected(symbol);
   }
 
-  /** Takes a token of a kind. */
+  /** Consumes a token of a kind. */
   expectKind(kind: Token["kind"], what: string): string {
     if (this.token.kind !== kind) throw this.unexpected(what);
     return this.take().text;
   }
 
-  /** The fault that the next token is. */
+  /** Returns the error for an unexpected next token. */
   unexpected(expecting?: string): AppError {
     const { kind, text, offset } = this.token;
     const shown = {
@@ -86,7 +86,7 @@ export class TokenCursor {
     return parseFault(this.#text, offset, what);
   }
 
-  /** A fault at the next token. */
+  /** Returns an error at the next token. */
   fault(what: string): AppError {
     return this.faultAt(this.token, what);
   }
@@ -109,7 +109,7 @@ const MAX_QUERY = 16_384;
 const TOKEN =
   /\s+|#[^\n]*|(?<text>"(?:[^"\\\n]|\\.)*"|`[^`]*`)|(?<duration>(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|[smhdwy]))+(?![\w.]))|(?<bytes>\d+(?:\.\d+)?(?:[kKMGTP]i?B|B|[kKMGTP]i?)(?!\w))|(?<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\w))|(?<name>[A-Za-z_][\w]*)|(?<symbol>\|=|\|~|!=|!~|=~|==|>=|<=|[{}()[\],=|<>+\-*/%^])/gy;
 
-/** Returns the tokens of a query, the last one of kind "end". Throws request_invalid with the place. */
+/** Returns the tokens of a query, the last one of kind "end". Throws request_invalid with the position. */
 export function tokensOf(query: string): Token[] {
   if (query.length > MAX_QUERY)
     throw new AppError("request_invalid", `parse error : a query has at most ${MAX_QUERY} characters`);
@@ -134,7 +134,7 @@ export function tokensOf(query: string): Token[] {
 function unquoted(query: string, at: number, text: string): string {
   if (text.startsWith("`")) return text.slice(1, -1);
   try {
-    // The escapes of Go that JSON doesn't know.
+    // Go's escapes that JSON doesn't have.
     return JSON.parse(text.replace(/\\(?:x([0-9a-fA-F]{2})|a|v|')/g, escapeOf)) as string;
   } catch {
     throw parseFault(query, at, `invalid char escape in ${text.slice(0, 100)}`);
@@ -146,7 +146,7 @@ function escapeOf(escaped: string, hex: string | undefined): string {
   return { "\\a": "\\u0007", "\\v": "\\u000b" }[escaped] ?? "'";
 }
 
-/** Returns a fault in the words of Loki, with line and column. */
+/** Returns an error with Loki's wording, with line and column. */
 export function parseFault(query: string, offset: number, what: string): AppError {
   const before = query.slice(0, offset).split("\n");
   const column = before.at(-1)!.length + 1;
@@ -169,7 +169,7 @@ const DURATION_MS: Readonly<Record<string, number>> = {
   y: 365 * 86_400_000,
 };
 
-/** Returns ms of "1h30m"; NaN for what is no duration. */
+/** Returns the ms of a duration such as "1h30m"; NaN for a text that is none. */
 export function durationMs(text: string): number {
   if (!/^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|[smhdwy]))+$/.test(text)) return Number.NaN;
   let ms = 0;
@@ -178,7 +178,7 @@ export function durationMs(text: string): number {
   return ms;
 }
 
-/** Returns the bytes of "5KB" or "1.5GiB"; NaN for what is no size. */
+/** Returns the bytes of a size such as "5KB" or "1.5GiB"; NaN for a text that is none. */
 export function byteCount(text: string): number {
   const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)\s*([kKMGTP]?)(i?)B?$/.exec(text) ?? [];
   if (amount === undefined) return Number.NaN;

@@ -12,10 +12,16 @@ const FUNCTIONS: Readonly<Record<string, (text: string) => string>> = {
   TrimSpace: (text) => text.trim(),
 };
 
-/** Characters of a line or label that a template makes: each one may hold what the one before made several times. */
+/**
+ * Maximum characters of a line or label that a template makes: each template may repeat the result of the one before
+ * several times.
+ */
 const MAX_TEXT = 1_048_576;
 
-/** Compiles a template, whose work throws request_invalid where its text gets too long. Throws so for what isn't offered. */
+/**
+ * Compiles a template. Throws request_invalid for functions that aren't supported; the compiled template throws it if its
+ * text gets too long.
+ */
 export function compileLineFormat(template: string): (entry: Entry) => string {
   const parts = template.split(/\{\{-?\s*(.*?)\s*-?\}\}/s);
   const works = parts.map((part, index): ((entry: Entry) => string) =>

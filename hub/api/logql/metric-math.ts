@@ -7,15 +7,15 @@ import type { Grouping, MetricQuery } from "./syntax.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** Numbers by step; undefined: there is none. */
+/** Values by step; undefined: none. */
 export interface Series {
   readonly labels: Labels;
   readonly points: (number | undefined)[];
 }
 
-/** Series of one query; as many as the real server answers at most. */
+/** Maximum number of series of one query, the same as in Loki. */
 const MAX_SERIES = 500;
-/** Characters of a label that label_replace writes: each one may name the one before several times. */
+/** Maximum characters of a label that label_replace writes: each may repeat the one before several times. */
 const MAX_LABEL = 32_768;
 
 /** Returns the labels that a grouping leaves. */
@@ -32,12 +32,12 @@ export function groupedLabels(labels: Labels, grouping: Grouping | undefined): L
   );
 }
 
-/** A text that is the same for the same labels. */
+/** Returns a key that is equal for equal labels. */
 export function keyOf(labels: Labels): string {
   return JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Throws request_invalid where a query has too many series. */
+/** Throws request_invalid if a query has too many series. */
 export function checkSeries(count: number): void {
   if (count <= MAX_SERIES) return;
   throw new AppError("request_invalid", `maximum of series (${MAX_SERIES}) reached for a single query`);
@@ -104,19 +104,19 @@ function joined(values: readonly number[], name: string): number {
   }
 }
 
-/** The variance of all values, not of a sample. */
+/** Population variance, not sample variance. */
 function variance(values: readonly number[]): number {
   const mean = values.reduce((a, b) => a + b, 0) / values.length;
   return values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
 }
 
-/** Series by their last number. */
+/** Sorts series by their last value. */
 function sorted(members: readonly Series[], sign: number): Series[] {
   const last = ({ points }: Series): number => points.at(-1) ?? Number.NaN;
   return members.toSorted((a, b) => sign * (last(a) - last(b)));
 }
 
-/** At each step the `count` largest or smallest; a series that is never among them is left out. */
+/** Returns the `count` largest or smallest values at each step; a series that is never among them is left out. */
 async function extremes(
   members: readonly Series[],
   count: number,
@@ -139,8 +139,8 @@ async function extremes(
 }
 
 /**
- * Writes a label from the parts of another one, where all of that matches an expression. Throws request_invalid where two
- * series get the same labels, or a label gets too long; what `pace` throws.
+ * Writes a label from parts of another label whose whole value matches an expression. Throws request_invalid if two
+ * series get the same labels or a label gets too long, and what `pace` throws.
  */
 export async function replaced(
   { label, replacement, from, expression }: Extract<MetricQuery, { kind: "label_replace" }>,
@@ -173,7 +173,7 @@ function withLabel(labels: Labels, name: string, value: string): Labels {
   return value === "" ? others : { ...others, [name]: value };
 }
 
-/** Puts captured parts in: $1, ${1}, $name, ${name}; $$ is a dollar. */
+/** Inserts captured groups: $1, ${1}, $name, ${name}; $$ is a dollar. */
 function expanded(template: string, match: RegExpExecArray): string {
   let length = template.length;
   return template.replace(/\$(?:\$|(\w+)|\{(\w+)\})/g, (all, bare?: string, braced?: string) => {

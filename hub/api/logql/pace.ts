@@ -1,4 +1,7 @@
-/** What long work for one query looks at: its client, its deadline, and whether others wait for the thread. */
+/**
+ * Checks during long work for one query: whether the client is connected, the deadline has passed, and others wait for
+ * the thread.
+ */
 
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -10,25 +13,25 @@ export class Pace {
   readonly #clock: Clock;
   readonly #endMs: number;
 
-  /** `limitMs`: time that the query has, from now on. */
+  /** `limitMs`: time limit of the query, from now on. */
   constructor(signal: AbortSignal, clock: Clock, limitMs: number) {
     this.#signal = signal;
     this.#clock = clock;
     this.#endMs = clock.monotonic() + limitMs;
   }
 
-  /** True where it is time for `pause`. */
+  /** True if `pause` is due. */
   get isDue(): boolean {
     return this.#slices.isDue;
   }
 
-  /** Lets others have the thread. Throws what `check` throws. */
+  /** Yields the thread to others. Throws what `check` throws. */
   async pause(): Promise<void> {
     await this.#slices.pause();
     this.check();
   }
 
-  /** Throws cancelled where the client went away, timeout where the time is up. */
+  /** Throws cancelled if the client disconnected, timeout if the time is up. */
   check(): void {
     if (this.#signal.aborted) throw new AppError("cancelled", "the client went away before its answer");
     if (this.#clock.monotonic() >= this.#endMs)

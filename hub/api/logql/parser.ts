@@ -1,4 +1,4 @@
-/** Reads LogQL queries. The part of the language that is offered is listed in docs/grafana.md. */
+/** Parses LogQL queries. docs/grafana.md lists the supported part of the language. */
 
 import { wholeExpression } from "./expressions.ts";
 import { durationMs, TokenCursor } from "./lexer.ts";
@@ -15,7 +15,7 @@ import {
   VECTOR_FUNCTIONS,
 } from "./syntax.ts";
 
-/** Binding of operators between numbers, the strongest last. */
+/** Binary operators by precedence, the strongest last. */
 const BINDING: readonly (readonly string[])[] = [
   ["or"],
   ["and", "unless"],
@@ -29,7 +29,7 @@ const POWER = BINDING.length - 1;
 const SETS: ReadonlySet<string> = new Set(["or", "and", "unless"]);
 const COMPARISONS: ReadonlySet<string> = new Set(["==", "!=", ">", ">=", "<", "<="]);
 
-/** Returns the tree of a query. Throws request_invalid in the words of Loki. */
+/** Returns the tree of a query. Throws request_invalid with Loki's wording. */
 export function parseLogQl(text: string): LokiQuery {
   const reader = new QueryReader(text);
   const query = reader.isSymbol("{") ? reader.log() : reader.metric(0, 0);
@@ -90,7 +90,7 @@ class QueryReader extends TokenCursor {
       const { text: operator } = this.takeOperator();
       const isBool = this.#acceptBool(operator);
       const matching = this.#matching(operator);
-      // Powers are joined from the right: 2^3^2 is 2^9.
+      // Powers are right-associative: 2^3^2 is 2^9.
       const right = this.metric(level === POWER ? level : level + 1, depth + 1);
       if (SETS.has(operator) && (isNumber(left) || isNumber(right)))
         throw this.fault(`unexpected literal for ${operator}: it needs series on both sides`);
@@ -174,7 +174,7 @@ class QueryReader extends TokenCursor {
     this.expect("[");
     const rangeMs = durationMs(this.expectKind("duration", "DURATION"));
     this.expect("]");
-    // What stands behind the range belongs before it.
+    // Stages after the range are applied before it.
     const stages = [...selected.stages];
     while (
       this.isSymbol("|") ||
@@ -235,7 +235,7 @@ function isNumber(query: MetricQuery): boolean {
   return query.kind === "number" && !query.isVector;
 }
 
-/** Whether a matcher also fits what has no such label. */
+/** Returns true if a matcher also matches lines without the label. */
 function matchesNothing({ operator, value }: Matcher): boolean {
   if (operator === "=") return value === "";
   if (operator === "=~") return value === "" || value === ".*";

@@ -1,29 +1,29 @@
-/** Functions over the lines of a range: one number for each step, in time linear in samples and steps. */
+/** Functions over the lines of a range: one value for each step, in time linear in samples and steps. */
 
 import type { Labels, Series } from "./metric-math.ts";
 import type { Pace } from "./pace.ts";
 
-/** Steps between two looks at the time. */
+/** Steps between two checks of the time. */
 const STEPS_A_LOOK = 64;
 
-/** Samples of one series: time in ms and what counts. */
+/** Samples of one series: times in ms, and values. */
 export interface Samples {
   readonly labels: Labels;
   readonly times: number[];
   readonly values: number[];
 }
 
-/** What one function needs to know of the range it looks at. */
+/** Parameters of a range function. */
 interface RangeFunction {
   readonly name: string;
   readonly rangeMs: number;
-  /** Of quantile_over_time. */
+  /** Quantile of quantile_over_time. */
   readonly quantile: number;
 }
 
 /**
- * Returns the series of a range function over samples in any order: of each step those of (step - range, step]. Throws
- * what `pace` throws.
+ * Returns the series of a range function over samples in any order; each step uses those of (step - range, step].
+ * Throws what `pace` throws.
  */
 export async function overRange(
   { labels, times, values }: Samples,
@@ -48,13 +48,13 @@ export async function overRange(
   return { labels, points };
 }
 
-/** Moves over values in the order of their times. */
+/** A window that moves over values in the order of their times. */
 interface MovingWindow {
-  /** Takes the next value in. */
+  /** Adds the next value. */
   push(): void;
-  /** Leaves the oldest value out. */
+  /** Removes the oldest value. */
   shift(): void;
-  /** Of a window that isn't empty. */
+  /** Returns the result of a non-empty window. */
   result(): number;
 }
 
@@ -113,13 +113,13 @@ function growthOf(value: number): Growth {
   return { first: value, last: value, increase: 0 };
 }
 
-/** A value below the one before it is that of a counter which began at 0 again. */
+/** A value below the one before it means that the counter was reset to 0. */
 function joinedGrowth(a: Growth, b: Growth): Growth {
   const between = b.first < a.last ? b.first : b.first - a.last;
   return { first: a.first, last: b.last, increase: a.increase + between + b.increase };
 }
 
-/** Count, mean and sum of squared distances from the mean, joined as Chan, Golub and LeVeque do (1979). */
+/** Count, mean and sum of squared distances from the mean, joined by the method of Chan, Golub and LeVeque (1979). */
 interface Moments {
   readonly count: number;
   readonly mean: number;
@@ -144,7 +144,7 @@ function variance({ squares, count }: Moments): number {
   return squares / count;
 }
 
-/** Knows the rank of each value in the window: a tree of counts (Fenwick, 1994) over all values in order. */
+/** A window that finds values by rank, with a tree of counts (Fenwick, 1994) over all values in order. */
 class RankedWindow implements MovingWindow {
   readonly #sorted: Float64Array;
   /** Rank of each value, from 1. */
@@ -171,7 +171,7 @@ class RankedWindow implements MovingWindow {
     this.#count(this.#ranks[this.#start++]!, -1);
   }
 
-  /** The value at that share of the ranks, between two of them in proportion. */
+  /** Returns the value at the quantile, interpolated between two ranks. */
   result(): number {
     if (this.#quantile < 0) return Number.NEGATIVE_INFINITY;
     if (this.#quantile > 1) return Number.POSITIVE_INFINITY;
@@ -200,19 +200,19 @@ class RankedWindow implements MovingWindow {
 }
 
 /**
- * Knows what joins the values in the window. Nothing is taken away from a sum, so that neither rounding nor an infinite
- * value outlasts its place in the window.
+ * A window that keeps the join of its values. Nothing is ever subtracted from a sum, so neither rounding nor an
+ * infinite value has an effect after it has left the window.
  */
 class JoinedWindow<T> implements MovingWindow {
   readonly #values: readonly T[];
   readonly #join: (a: T, b: T) => T;
   readonly #finish: (total: T, size: number) => number;
-  /** At each place before `#middle`: the values from there to `#middle`, joined. */
+  /** At each index before `#middle`: the join of the values from there to `#middle`. */
   readonly #front: T[];
   #start = 0;
   #end = 0;
   #middle = 0;
-  /** The values from `#middle` to the end, joined. */
+  /** The join of the values from `#middle` to the end. */
   #back: T | undefined;
 
   constructor(values: readonly T[], join: (a: T, b: T) => T, finish: (total: T, size: number) => number) {

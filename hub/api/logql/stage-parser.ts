@@ -1,12 +1,12 @@
-/** Reads the stages of a LogQL pipeline. */
+/** Parses the stages of a LogQL pipeline. */
 
 import { numberOf, type TokenCursor } from "./lexer.ts";
 import type { LabelFilter, Stage } from "./syntax.ts";
 
-/** Stages that a query of the real server may have, but not here. */
+/** Stages of Loki that aren't supported here. */
 const LEFT_OUT = new Set(["unpack", "distinct"]);
 
-/** Reads the stage that begins at the next token. Throws request_invalid. */
+/** Parses the stage that begins at the next token. Throws request_invalid. */
 export function readStage(reader: TokenCursor): Stage {
   const { text } = reader.take();
   if (text !== "|") return lineFilter(reader, text as "|=" | "!=" | "|~" | "!~");

@@ -1,4 +1,4 @@
-/** Stages of a LogQL pipeline at work: each keeps an entry, perhaps with another line and more labels, or drops it. */
+/** Runs the stages of a LogQL pipeline: each keeps an entry, possibly with another line and more labels, or drops it. */
 
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
@@ -10,14 +10,14 @@ import { compileLineFormat } from "./line-format.ts";
 import type { Pace } from "./pace.ts";
 import type { Stage } from "./syntax.ts";
 
-/** Sequences that make a terminal's text coloured: escape, "[", numbers, "m". */
+/** Colour sequences of terminals: escape, "[", numbers, "m". */
 const COLOURS = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, "g");
 
-/** Labels that one line may make. */
+/** Maximum number of labels of one line. */
 const MAX_LABELS = 200;
-/** Levels of JSON that become labels. */
+/** Maximum depth of JSON values that become labels. */
 const MAX_DEPTH = 10;
-/** As `__error__` of a line with more: filters of Loki's own errors see it too. */
+/** `__error__` of a line with more labels, so that filters for Loki's errors also match it. */
 const LABELS_LEFT_OUT = "LabelsLimitErr";
 
 /** Returns whether the entry is kept. */
@@ -99,7 +99,7 @@ function put(entry: Entry, name: string, value: string): void {
     return;
   }
   const label = sanitized(name);
-  // A label of the stream keeps its value.
+  // An existing label keeps its value.
   entry.labels.set(entry.labels.has(label) ? `${label}_extracted` : label, value);
 }
 
@@ -129,7 +129,7 @@ function flatten(entry: Entry, prefix: string, value: object, depth: number): vo
   }
 }
 
-/** What stands at `a.b[0]["c d"]`. */
+/** Returns the value at a path such as `a.b[0]["c d"]`. */
 function at(value: unknown, path: string): unknown {
   let found = value;
   for (const [, name, index, quoted] of path.matchAll(/([^.[\]]+)|\[(\d+)\]|\["([^"]*)"\]/g))
@@ -173,7 +173,7 @@ function captures(expression: RegExp, source: string): Work {
   };
 }
 
-/** Writes `<ip> - <_> "<method> ` as an expression. */
+/** Returns a pattern such as `<ip> - <_> "<method> ` as a regular expression. */
 function patternExpression(pattern: string): string {
   const parts = pattern.split(/<([A-Za-z_]\w*)>/);
   const text = parts

@@ -12,7 +12,7 @@ export type Stage =
   | {
       readonly kind: "line";
       readonly operator: "|=" | "!=" | "|~" | "!~";
-      /** One of them is enough; of those that exclude, none may be there. */
+      /** An including filter needs one of them; an excluding one allows none of them. */
       readonly values: readonly string[];
     }
   | { readonly kind: "json" | "logfmt"; readonly only: readonly (readonly [label: string, path: string])[] }
@@ -50,23 +50,23 @@ export interface LogQuery {
   readonly stages: readonly Stage[];
 }
 
-/** Which labels series are joined by. */
+/** The labels by which series are grouped. */
 export interface Grouping {
   readonly without: boolean;
   readonly labels: readonly string[];
 }
 
-/** Which series of two operands belong together, and which side may have several for one of the other. */
+/** How series of two operands match, and which side may have several series for one of the other. */
 export interface Matching {
-  /** True: the same `labels` are needed; false: all but these. */
+  /** True: `labels` must be equal; false: all labels except these. */
   readonly on: boolean;
   readonly labels: readonly string[];
   readonly many: "left" | "right" | undefined;
-  /** Labels that the side with several takes over from the other. */
+  /** Labels that the side with several series takes from the other. */
   readonly include: readonly string[];
 }
 
-/** Numbers over time. */
+/** A query for values over time. */
 export type MetricQuery =
   | {
       readonly kind: "range";
@@ -74,14 +74,14 @@ export type MetricQuery =
       readonly log: LogQuery;
       readonly rangeMs: number;
       readonly offsetMs: number;
-      /** Of quantile_over_time; else 0. */
+      /** Quantile of quantile_over_time; otherwise 0. */
       readonly quantile: number;
       readonly grouping: Grouping | undefined;
     }
   | {
       readonly kind: "vector";
       readonly name: string;
-      /** Of topk and bottomk. */
+      /** Number of series for topk and bottomk. */
       readonly count: number;
       readonly grouping: Grouping | undefined;
       readonly inner: MetricQuery;
@@ -92,7 +92,7 @@ export type MetricQuery =
       readonly left: MetricQuery;
       readonly right: MetricQuery;
       readonly matching: Matching | undefined;
-      /** True: a comparison answers 0 or 1 instead of leaving points out. */
+      /** True: a comparison returns 0 or 1 instead of leaving points out. */
       readonly isBool: boolean;
     }
   | {
@@ -107,7 +107,7 @@ export type MetricQuery =
 
 export type LokiQuery = LogQuery | MetricQuery;
 
-/** Functions over ranges, and whether they count unwrapped labels. */
+/** Functions over ranges, and whether they use unwrapped labels. */
 export const RANGE_FUNCTIONS: ReadonlyMap<string, "needs unwrap" | "takes unwrap" | "counts lines"> = new Map(
   [
     ["rate", "takes unwrap"],

@@ -6,7 +6,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { isTermsLookup, isTrue } from "./values.ts";
 
-/** Reads {"name": {filter, routing, …}, …}. Throws parsing, request_invalid. */
+/** Parses {"name": {filter, routing, …}, …}. Throws parsing, request_invalid. */
 export function parseAliases(value: unknown): Record<string, AliasInfo> {
   if (value === undefined || value === null) return {};
   if (!isObject(value)) throw new AppError("parsing", "[aliases] must be an object of aliases by name");
@@ -18,7 +18,7 @@ export function parseAliases(value: unknown): Record<string, AliasInfo> {
   );
 }
 
-/** Reads {filter, routing, index_routing, search_routing, is_write_index, is_hidden}. Throws parsing, request_invalid. */
+/** Parses {filter, routing, index_routing, search_routing, is_write_index, is_hidden}. Throws parsing, request_invalid. */
 export function parseAlias(options: JsonObject): AliasInfo {
   const { filter, is_write_index: isWriteIndex, is_hidden: isHidden } = options;
   const indexRouting = options["index_routing"] ?? options["routing"];
@@ -41,7 +41,7 @@ export function parseAlias(options: JsonObject): AliasInfo {
   };
 }
 
-/** Returns true where a query needs the values of a document: a filter is used as it stands. */
+/** Returns true if a query needs values of a document: an alias filter can't, because it is used as given. */
 function holdsLookup(query: unknown): boolean {
   if (Array.isArray(query)) return query.some(holdsLookup);
   if (!isObject(query)) return false;

@@ -1,6 +1,6 @@
 /**
- * Settings of the whole cluster (`_cluster/settings`): those that have an effect with the values they take, those that
- * other servers know and that do nothing here, and nothing else: a mistyped name is an error.
+ * Settings of the whole cluster (`_cluster/settings`): those with an effect, with their valid values, and those that
+ * other servers have but that have no effect here. All other names are errors, so that typing errors are noticed.
  */
 
 import { warnOfClusterSetting } from "#hub/api/compat/interface-compatibility.ts";
@@ -15,11 +15,11 @@ type Check = (value: string, name: string) => void;
 
 /** Names with an effect, and the check of a new value. */
 const SETTINGS = {
-  /** `false`, `true`, or patterns of names with `+` and `-`: which indices a client's write may make. */
+  /** `false`, `true`, or name patterns with `+` and `-`: which indices a client's write may create. */
   "action.auto_create_index": checkCreation,
-  /** `true`: an index is deleted by its whole name only. */
+  /** `true`: an index can be deleted only by its full name. */
   "action.destructive_requires_name": checkFlag,
-  /** For a search that names no `timeout`; "-1" and "0" are no limit. */
+  /** Timeout of a search that names no `timeout`; "-1" and "0": no limit. */
   "search.default_search_timeout": checkTimeLimit,
   "search.max_buckets": checkBuckets,
   "search.max_keep_alive": checkDuration,
@@ -27,10 +27,10 @@ const SETTINGS = {
 
 export type ClusterSettingName = keyof typeof SETTINGS;
 
-/** Settings of 6.5 that are read at its start alone. */
+/** Settings that 6.5 reads only at its start. */
 const STATIC: ReadonlySet<string> = new Set(["script.painless.regex.enabled"]);
 
-/** Free notes of the cluster's owner, which are kept as they are. */
+/** Prefix of free notes of the cluster's owner, which are stored unchanged. */
 const NOTES = "cluster.metadata.";
 
 /** Returns the value of a setting as text; transient ones win. */
@@ -40,8 +40,8 @@ export function clusterSetting(cluster: Cluster, name: ClusterSettingName): stri
 }
 
 /**
- * Checks changes (dotted names; null takes a setting away, whatever its name) and warns of those that do nothing.
- * @throws request_invalid for a name that no server knows, and for a value that the setting doesn't take.
+ * Checks changes (dotted names; null removes a setting, whatever its name) and warns of those without effect.
+ * @throws request_invalid for a name that no server knows, and for a value that the setting doesn't accept.
  */
 export function checkClusterSettings(changes: Readonly<JsonObject>, kind: "persistent" | "transient"): void {
   for (const [name, value] of Object.entries(changes)) {
@@ -58,14 +58,14 @@ export function checkClusterSettings(changes: Readonly<JsonObject>, kind: "persi
   }
 }
 
-/** Throws request_invalid for an expression with patterns where `action.destructive_requires_name` wants whole names. */
+/** Throws request_invalid for an expression with patterns if `action.destructive_requires_name` requires full names. */
 export function checkWholeNames(cluster: Cluster, expression: string): void {
   if (clusterSetting(cluster, "action.destructive_requires_name") !== "true") return;
   if (!/[*?]/.test(expression) && !expression.split(",").includes("_all")) return;
   throw new AppError("request_invalid", "Wildcard expressions or all indices are not allowed");
 }
 
-/** Returns why a client's write mustn't make the index `name`; undefined where it may. */
+/** Returns why a client's write must not create the index `name`; undefined if it may. */
 export function creationFault(cluster: Cluster, name: string): AppError | undefined {
   const setting = clusterSetting(cluster, "action.auto_create_index") ?? "true";
   const decision = decide(setting, name);
@@ -73,7 +73,7 @@ export function creationFault(cluster: Cluster, name: string): AppError | undefi
   return new AppError("index_missing", `no such index [${name}] and ${decision}`, { data: { index: name } });
 }
 
-/** Why `name` mustn't be made, in the words of the other server; undefined where it may. */
+/** Returns why `name` must not be created, in the words of the other server; undefined if it may. */
 function decide(setting: string, name: string): string | undefined {
   if (setting === "true") return undefined;
   if (setting === "false") return "[action.auto_create_index] is [false]";
@@ -123,7 +123,7 @@ function checkTimeLimit(value: string, name: string): void {
   try {
     if (parseDuration(value) >= 0) return;
   } catch {
-    // Answered as a negative one.
+    // Answered like a negative number.
   }
   throw new AppError(
     "request_invalid",

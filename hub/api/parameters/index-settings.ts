@@ -6,10 +6,13 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { optionalText } from "./values.ts";
 
-/** Objects within each other that are followed. */
+/** Maximum depth of nested objects. */
 const MAX_DEPTH = 20;
 
-/** Returns settings with dotted keys without the leading "index.". Lists of texts stay values. Throws settings_invalid. */
+/**
+ * Returns settings with dotted keys without the leading "index.". Lists of texts are kept as values. Throws
+ * settings_invalid.
+ */
 export function flattenSettings(settings: unknown): JsonObject {
   const flat: JsonObject = {};
   if (settings === undefined || settings === null) return flat;
@@ -18,7 +21,7 @@ export function flattenSettings(settings: unknown): JsonObject {
   return Object.fromEntries(Object.entries(flat).map(([key, value]) => [key.replace(/^index\./, ""), value]));
 }
 
-/** Returns {"index.number_of_shards": "5", …}: all settings as text, by name. `human`: with twins for people. */
+/** Returns {"index.number_of_shards": "5", …}: all settings as text, by name. `human`: adds readable variants. */
 export function flatSettings(index: IndexInfo, compatVersion: string, human = false): JsonObject {
   const { settings, name, uuid } = index;
   const all: JsonObject = {
@@ -42,7 +45,7 @@ export function flatSettings(index: IndexInfo, compatVersion: string, human = fa
   );
 }
 
-/** Returns settings with dotted keys as nested objects, which have no prototype: names in keys are clients' own. */
+/** Returns settings with dotted keys as nested objects. These have no prototype because clients choose the keys. */
 export function nestSettings(flat: Readonly<JsonObject>): JsonObject {
   const result = Object.create(null) as JsonObject;
   for (const [key, value] of Object.entries(flat)) {
@@ -64,7 +67,7 @@ export function printSettings(raw: Readonly<JsonObject>): JsonObject {
   return Object.fromEntries(shown.map(([key, value]) => [`index.${key}`, printSetting(value)]));
 }
 
-/** Returns a setting of an index as a whole number of at least 1; `fallback` where it has none, or another value. */
+/** Returns a setting of an index as a whole number of at least 1; `fallback` if it is absent or has another value. */
 export function numberSetting({ settings }: IndexInfo, name: string, fallback: number): number {
   const value = Number(settings.raw[name] ?? fallback);
   return Number.isInteger(value) && value > 0 ? value : fallback;
@@ -88,7 +91,7 @@ function printSetting(value: unknown): unknown {
   return optionalText(value, "settings") ?? null;
 }
 
-/** 6.5.4 → 6050499, as clients read it. */
+/** Returns 6.5.4 as 6050499, the form that clients read. */
 export function versionNumber(version: string): number {
   const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
   return major * 1_000_000 + minor * 10_000 + patch * 100 + 99;

@@ -1,4 +1,4 @@
-/** Nodes that a request names. */
+/** Selects the nodes that a request names. */
 
 import { INDEX_VERSION } from "#hub/api/compat/version.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
@@ -9,12 +9,12 @@ import type { JsonObject } from "#proto/kit/json.ts";
 /** Roles that every node has. */
 const ROLES: readonly string[] = ["master", "data", "ingest"];
 
-/** Returns the roles of a node as its version lists them: from 7.8 on in the order of the alphabet, with one more. */
+/** Returns the roles of a node in the form of the request's version: from 7.8 on alphabetically, with one more role. */
 export function printedRoles(): readonly string[] {
   return answersAs(708) ? ["data", "ingest", "master", "remote_cluster_client"] : ROLES;
 }
 
-/** Returns a node as answers describe those that have shards. `version`: shown from 8 on where it is given. */
+/** Returns a node in the form in which answers describe nodes with shards. `version`: if given, shown from 8 on. */
 export function printedNode(
   { id, name, transportAddress, attributes }: NodeInfo,
   version?: string,
@@ -36,8 +36,8 @@ export function printedNode(
 }
 
 /**
- * Nodes that an expression means: ids, names, addresses with wildcards, _local, _master, _all, role:true, attribute:value.
- * All without one.
+ * Returns the nodes that an expression selects by ids, names, addresses with wildcards, _local, _master, _all, role:true
+ * or attribute:value. Without an expression: all.
  */
 export function meantNodes(nodes: readonly NodeInfo[], expression: string | undefined): readonly NodeInfo[] {
   const parts = expression?.split(",").filter((part) => part !== "") ?? [];
@@ -53,7 +53,7 @@ export function meantNodes(nodes: readonly NodeInfo[], expression: string | unde
   );
 }
 
-/** "master:true", "rack:r*": a role that nodes have, all of them here, or an attribute with its value. */
+/** Matches "master:true" or "rack:r*": a role, which every node has here, or an attribute with its value. */
 function fitsProperty({ attributes }: NodeInfo, part: string): boolean {
   const colon = part.indexOf(":");
   const [name, value] = [part.slice(0, colon), part.slice(colon + 1)];

@@ -10,7 +10,7 @@ export const RESOLVE_PARAMS: readonly string[] = [
   "ignore_unavailable",
   "allow_no_indices",
   "expand_wildcards",
-  // Clients of 6.6 to 7.13 send it with every list of indices; no index is throttled.
+  // Clients of 6.6 to 7.13 send it with every list of indices; no index is ever throttled.
   "ignore_throttled",
 ];
 
@@ -41,7 +41,7 @@ function wildcardStates(
   if (states.includes("all") || (states.includes("open") && states.includes("closed"))) return "all";
   if (states.includes("open")) return "open";
   if (states.includes("closed")) return "closed";
-  // "hidden" alone means open indices, the hidden ones included.
+  // "hidden" alone means open indices, including hidden ones.
   return states.includes("hidden") ? "open" : "none";
 }
 
@@ -53,7 +53,7 @@ export const SOURCE_PARAMS: readonly string[] = [
   "_source_excludes",
 ];
 
-/** Throws forbidden where a write asks to see a document that its sender may not read. */
+/** Throws forbidden if a write would return a document that its sender may not read. */
 export function checkMayRead(request: ApiRequest, filter: SourceFilter | false | undefined): void {
   if (filter === undefined || filter === false || request.may("search")) return;
   throw new AppError(
@@ -62,7 +62,7 @@ export function checkMayRead(request: ApiRequest, filter: SourceFilter | false |
   );
 }
 
-/** Returns the filter that the parameters ask for; undefined where they don't mention `_source`. */
+/** Returns the filter given by the parameters; undefined if they don't mention `_source`. */
 export function sourceParams(request: ApiRequest): SourceFilter | false | undefined {
   const { query } = request;
   for (const old of ["_source_include", "_source_exclude"]) {

@@ -1,15 +1,18 @@
-/** Single values in bodies, which clients write as text, number or boolean, and sizes and times as answers print them. */
+/**
+ * Single values in bodies, which clients write as text, number or boolean, and the forms in which answers print sizes and
+ * times.
+ */
 
 import { describe, scalarText } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
-/** Returns a value as text; undefined where there is none. Throws parsing for objects and lists. */
+/** Returns a value as text; undefined if there is none. Throws parsing for objects and lists. */
 export function optionalText(value: unknown, what: string): string | undefined {
   return value === undefined || value === null ? undefined : scalarText(value, what);
 }
 
-/** Returns a whole number; undefined where there is none. Throws request_invalid. */
+/** Returns a whole number; undefined if there is none. Throws request_invalid. */
 export function optionalInteger(value: unknown, what: string): number | undefined {
   const text = optionalText(value, what);
   if (text === undefined) return undefined;
@@ -18,7 +21,7 @@ export function optionalInteger(value: unknown, what: string): number | undefine
   throw new AppError("request_invalid", `[${what}] must be a whole number, but is ${describe(value)}`);
 }
 
-/** Returns a list of texts; a single value gives a list of one, null and undefined an empty list. Throws parsing. */
+/** Returns a list of texts; a single value becomes a list of one, null and undefined an empty list. Throws parsing. */
 export function texts(value: unknown, what: string): string[] {
   if (value === undefined || value === null) return [];
   return (Array.isArray(value) ? value : [value]).map((each: unknown) => scalarText(each, what));
@@ -52,7 +55,7 @@ const TIMES: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** Returns 1536 as "1.5kb", or as whole units where one is asked for. Throws request_invalid. */
+/** Returns 1536 as "1.5kb", or in whole units if `unit` is given. Throws request_invalid. */
 export function printSize(bytes: number, unit: string | undefined): string {
   if (unit !== undefined && unit !== "") {
     const factor = Object.hasOwn(SIZES, unit) ? SIZES[unit]! : undefined;
@@ -67,7 +70,7 @@ export function printSize(bytes: number, unit: string | undefined): string {
   return fitting === undefined ? `${bytes}b` : `${oneDecimal(bytes / SIZES[fitting]!)}${fitting}`;
 }
 
-/** Returns 1500 as "1.5s", or as whole units where one is asked for. Throws request_invalid. */
+/** Returns 1500 as "1.5s", or in whole units if `unit` is given. Throws request_invalid. */
 export function printTime(ms: number, unit: string | undefined): string {
   if (unit !== undefined && unit !== "") {
     const factor = Object.hasOwn(TIMES, unit) ? TIMES[unit]! : undefined;
@@ -82,18 +85,18 @@ export function printTime(ms: number, unit: string | undefined): string {
   return fitting === undefined ? `${Math.round(ms)}ms` : `${oneDecimal(ms / TIMES[fitting]!)}${fitting}`;
 }
 
-/** Prints a time in the largest unit that it has a whole number of, e.g. "25h": two that differ are printed differently. */
+/** Prints a time in the largest unit that gives a whole number, e.g. "25h", so that different times are printed differently. */
 export function printExactTime(ms: number): string {
   const fitting = ["d", "h", "m", "s"].find((name) => ms > 0 && ms % TIMES[name]! === 0);
   return fitting === undefined ? `${ms}ms` : `${ms / TIMES[fitting]!}${fitting}`;
 }
 
-/** Cut, not rounded; whole numbers without a fraction. */
+/** Truncates instead of rounding; whole numbers have no fraction. */
 function oneDecimal(value: number): string {
   return String(Math.floor(value * 10) / 10);
 }
 
-/** Returns true where [terms] names a document that has the values of a field: {index, id, path}. */
+/** Returns true if the value of [terms] names a document with the values: {index, id, path}. */
 export function isTermsLookup(value: unknown): value is JsonObject {
   return isObject(value) && value["id"] !== undefined && typeof value["path"] === "string";
 }

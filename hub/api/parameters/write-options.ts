@@ -17,7 +17,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Time that a write waits for its shard without `timeout`, as in 6.5. */
 const DEFAULT_TIMEOUT_MS = 60_000;
-/** In 6.5 the wait for a shard may be shorter, but a shard that is there has time for the write itself. */
+/** In 6.5 the wait for a shard may be shorter, but an available shard still has time for the write itself. */
 const MIN_TIMEOUT_MS = 5_000;
 /** Longest id, bytes of UTF-8. */
 export const MAX_ID_BYTES = 512;
@@ -76,7 +76,7 @@ export function conditionsOf(request: ApiRequest): WriteConditions {
   });
 }
 
-/** Warns that internal versions give way to sequence numbers. */
+/** Warns that internal versions are being replaced by sequence numbers. */
 export function warnOfVersion(index: string, type: string): void {
   warnDeprecated(
     "Usage of internal versioning for optimistic concurrency control is deprecated and will be removed. Please use the " +
@@ -85,7 +85,7 @@ export function warnOfVersion(index: string, type: string): void {
   );
 }
 
-/** Conditions as given in the request. */
+/** Conditions as given in a request. */
 export interface GivenConditions {
   readonly version: number | undefined;
   readonly versionType: string | undefined;
@@ -112,7 +112,7 @@ export function makeConditions(given: GivenConditions): WriteConditions {
   };
 }
 
-/** Throws request_invalid where an id is empty or too long. */
+/** Throws request_invalid if an id is empty or too long. */
 export function checkId(id: string): void {
   const bytes = id.length * 3 <= MAX_ID_BYTES ? 0 : Buffer.byteLength(id);
   if (id === "") throw new AppError("request_invalid", "if _id is specified it must not be empty");
@@ -128,7 +128,7 @@ export function isFailure(result: WriteResult): result is Extract<WriteResult, {
   return "error" in result;
 }
 
-/** Returns the body of a write that was done; `type`: printed as `_type`. */
+/** Returns the body of the answer to a successful write; `type`: printed as `_type`. */
 export function writeBody(
   result: WriteSuccess,
   indices: Pick<Indices, "get">,
@@ -148,13 +148,13 @@ export function writeBody(
   };
 }
 
-/** Returns the `_type` of documents of an index; the default where the index was deleted. */
+/** Returns the `_type` of documents of an index; the default if the index was deleted. */
 export function typeName(indices: Pick<Indices, "get">, name: string): string {
   const index = indices.get(name);
   return index === undefined ? DEFAULT_TYPE : typeOf(index);
 }
 
-/** HTTP status of a write that was done. */
+/** HTTP status of a successful write. */
 export function writeStatus({ result }: WriteSuccess): number {
   if (result === "created") return 201;
   return result === "not_found" ? 404 : 200;

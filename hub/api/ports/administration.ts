@@ -27,7 +27,7 @@ export interface HubStatus {
   agent(id: string): JsonObject | undefined;
   /** Forgets an agent until it reports again; false for an unknown one. */
   forgetAgent(id: string): boolean;
-  /** True when requests can be served; `/health` answers 503 else. */
+  /** True when requests can be served; otherwise `/health` answers 503. */
   ready(): boolean;
   health(): HealthReport;
 }
@@ -36,7 +36,7 @@ export interface HubStatus {
 export interface SavedContent {
   readonly title: string;
   readonly attributes: JsonObject;
-  /** Who saves it. */
+  /** The person who saves it. */
   readonly by?: string;
 }
 
@@ -50,7 +50,7 @@ export interface SavedObject extends SavedContent {
   readonly updated: string;
 }
 
-/** Searches, visualisations and dashboards that people saved. All calls throw request_invalid for a type or id that can't be. */
+/** Searches, visualisations and dashboards that people saved. All calls throw request_invalid for an invalid type or id. */
 export interface SavedObjects {
   /** Returns all objects of a type, by title. */
   list(type: string): Promise<SavedObject[]>;
@@ -58,19 +58,19 @@ export interface SavedObjects {
   get(type: string, id: string): Promise<SavedObject>;
   /** Throws request_too_large. */
   create(type: string, content: SavedContent): Promise<SavedObject>;
-  /** Throws journal_conflict where `revision` isn't the newest, not_found, request_too_large. */
+  /** Throws journal_conflict if `revision` isn't the newest, not_found, request_too_large. */
   put(type: string, id: string, content: SavedContent, revision?: number): Promise<SavedObject>;
-  /** Throws journal_conflict where `revision` isn't the newest, not_found. */
+  /** Throws journal_conflict if `revision` isn't the newest, not_found. */
   delete(type: string, id: string, revision?: number): Promise<void>;
-  /** Returns the former versions without their content, the newest first. Throws not_found. */
+  /** Returns the earlier versions without their content, the newest first. Throws not_found. */
   revisions(type: string, id: string): Promise<Omit<SavedObject, "attributes">[]>;
-  /** Returns a former version, or the present one. Throws not_found. */
+  /** Returns an earlier version or the current one. Throws not_found. */
   revision(type: string, id: string, revision: number): Promise<SavedObject>;
-  /** Saves the samples that aren't there; returns which were saved, and which were there, as JSON. */
+  /** Saves the samples that don't exist; returns which were saved and which existed, as JSON. */
   loadSamples(): Promise<object>;
 }
 
-/** Rules that watch the lines, as JSON. All calls throw not_found, request_invalid and journal_conflict where they apply. */
+/** Rules that watch the lines, as JSON. Calls throw not_found, request_invalid or journal_conflict. */
 export interface Alerts {
   /** Returns all rules with their states, by title. */
   list(): Promise<object[]>;
@@ -86,11 +86,11 @@ export interface Alerts {
 
 /** The retention rules of indices. */
 export interface RetentionRules {
-  /** Rules of the settings, those made here, and the revision that a change needs. */
+  /** Returns the rules from the settings, those set through the interface, and the revision that a change needs. */
   view(): Promise<RetentionView>;
-  /** Replaces those made here. Throws request_invalid, journal_conflict. */
+  /** Replaces the rules set through the interface. Throws request_invalid, journal_conflict. */
   put(rules: readonly string[], revision: number): Promise<RetentionView>;
-  /** Names of the indices that these rules would delete at once. Throws request_invalid. */
+  /** Returns the names of the indices that these rules would delete immediately. Throws request_invalid. */
   due(rules: readonly string[]): Promise<string[]>;
 }
 

@@ -15,45 +15,45 @@ export interface NodeInfo {
   readonly master: boolean;
 }
 
-/** Where copies of a shard are, by the ids of nodes. */
+/** Placement of a shard's copies, by node id. */
 export interface Placement {
-  /** Nodes that shall have it, also such as are lost. */
+  /** Nodes that should have a copy, including lost ones. */
   readonly holders: readonly string[];
-  /** Live nodes that have it. */
+  /** Live nodes that have a copy. */
   readonly having: readonly string[];
 }
 
-/** A change of where the copies of a shard are. Nodes are named by their ids. */
+/** A change of the placement of a shard's copies. Nodes are given by id. */
 export type ShardCommand = {
   readonly uuid: string;
   readonly shard: number;
-  /** Copies of the shard that its index wants. */
+  /** Number of copies that the index requires. */
   readonly wanted: number;
 } & (
   | { readonly command: "move"; readonly from: string; readonly to: string }
   | { readonly command: "allocate_replica" | "cancel"; readonly node: string }
 );
 
-/** Facts of the cluster. */
+/** The cluster, as the interfaces see it. */
 export interface Cluster {
   readonly name: string;
   /** 22 characters base64url. */
   readonly uuid: string;
-  /** This node first. */
+  /** Returns the nodes, this one first. */
   nodes(): NodeInfo[];
-  /** Returns where the copies of a shard are; undefined: every node has one, as each does where there is no such method. */
+  /** Returns the placement of a shard's copies. Undefined, or if the method is absent: every node has a copy. */
   placement?(uuid: string, shard: number): Placement | undefined;
   /**
-   * Changes where copies are, one command after the other; all of them or, with one that can't be done, none; with `possible`
-   * those that can. Returns for each why it can't, or null. Without such a method nothing is placed.
+   * Changes the placement of copies, one command after the other. If a command can't be executed, none is; with `possible`
+   * the others are. Returns for each command why it can't be executed, or null. Absent: copies aren't placed.
    */
   reroute?(
     commands: readonly ShardCommand[],
     mode: "all" | "possible" | "dry_run",
   ): Promise<readonly (string | null)[]>;
   /**
-   * Takes a hub that won't come back out of the cluster, by its name; `server`: also its part of the log's store. Throws
-   * request_invalid where it lives, not_found, unavailable, timeout.
+   * Removes a hub that won't come back from the cluster, by its name; `server`: also its part of the log's store. Throws
+   * request_invalid if the hub is alive, not_found, unavailable, timeout.
    */
   remove?(name: string): Promise<{ readonly member: boolean; readonly server: boolean }>;
   /** Settings of `_cluster/settings`, dotted keys. */

@@ -10,11 +10,11 @@ import type {
   WriteResult,
 } from "#hub/cluster/writes/writes.ts";
 
-/** A change of a document, as a route gives it. */
+/** A change of a document, as requested by a route. */
 export type WriteItem =
   | Exclude<ClusterWriteItem, NewVersion>
   | (NewVersion & {
-      /** Ingest pipeline it goes through first. */
+      /** Ingest pipeline that the document passes first. */
       readonly pipeline?: string;
     });
 
@@ -25,10 +25,19 @@ export type LargeBodies = Pick<BodyThreads, "lend">;
 
 /** The document interface: every change goes through the journal. */
 export interface Documents {
-  /** Resolves with one result per item, in order; items fail one by one. Throws only where nothing was tried (overloaded, journal_full, unavailable). */
+  /**
+   * Resolves with one result per item, in order; items fail one by one. Throws only if no write was attempted
+   * (overloaded, journal_full, unavailable).
+   */
   write(items: readonly WriteItem[], options: WriteOptions): Promise<WriteResult[]>;
-  /** Writes new documents of one index without ids, the quick way; the action is index or create. Null where they aren't as simple as that: nothing was tried, `write` takes them. */
+  /**
+   * Fast path for new documents of one index without ids; the action is index or create. Null if the documents don't qualify:
+   * nothing was written, and `write` must be used.
+   */
   append(run: AppendRun, options: WriteOptions): Promise<AppendResult | null>;
-  /** Reads in real time. `index`: a name or an alias of one index. Null: no such document. Throws index_missing. */
+  /**
+   * Reads a document in real time. `index`: a name or an alias of one index. Null: no such document. Throws
+   * index_missing.
+   */
   get(index: string, id: string, options: { readonly routing?: string }): Promise<StoredDocument | null>;
 }

@@ -17,17 +17,17 @@ export type { HostedShards as Shards } from "#hub/host/contract/hosted-shards.ts
 
 /** An alias of one index, as `_alias` prints it. */
 export interface AliasInfo {
-  /** Query that searches through the alias are restricted to. */
+  /** Query that restricts searches through the alias. */
   readonly filter?: JsonObject;
   readonly index_routing?: string;
   readonly search_routing?: string;
-  /** The one index of the alias that documents are written to. */
+  /** True for the index of the alias that documents are written to. */
   readonly is_write_index?: boolean;
-  /** From 7.7 on: wildcards that don't ask for hidden names pass it by. */
+  /** From 7.7 on: wildcards match it only if hidden names are requested. */
   readonly is_hidden?: boolean;
 }
 
-/** The metadata of one index. A snapshot: changes make a new object. */
+/** The metadata of one index. An immutable snapshot: a change creates a new object. */
 export interface IndexInfo {
   readonly name: string;
   /** 22 characters base64url. */
@@ -43,7 +43,7 @@ export interface IndexInfo {
   readonly mapping: Mapping;
   readonly aliases: Readonly<Record<string, AliasInfo>>;
   readonly state: "open" | "close";
-  /** Data stream that it is an index of. */
+  /** Data stream that the index belongs to. */
   readonly dataStream?: string;
   /** When a lifecycle policy found it rolled over, ms since 1970-01-01 UTC. */
   readonly rolledOverMs?: number;
@@ -59,7 +59,7 @@ export interface ResolveOptions {
   readonly expandWildcards?: "open" | "closed" | "all" | "none";
   /** Wildcards match hidden indices too. Default false. */
   readonly expandHidden?: boolean;
-  /** True: wildcards mean no aliases, and an alias by its name is refused. Default false. */
+  /** True: wildcards don't match aliases, and the name of an alias is refused. Default false. */
   readonly concreteOnly?: boolean;
 }
 
@@ -71,7 +71,7 @@ export interface IndexDefinition {
   readonly aliases: Readonly<Record<string, AliasInfo>>;
 }
 
-/** A legacy index template, as `_template` keeps it. */
+/** A legacy index template, as stored by `_template`. */
 export interface IndexTemplate extends IndexDefinition {
   readonly index_patterns: readonly string[];
   readonly order: number;
@@ -87,46 +87,52 @@ export type AliasAction =
 /** Composable templates and their components, of 7.8 and later. */
 export interface ComposableTemplates {
   set(): TemplateSet;
-  /** Throws what `putComposable` throws; nothing is stored. */
+  /** Throws what `putComposable` throws, without storing anything. */
   check(name: string, template: ComposableTemplate): void;
   /** Throws mapping_parse, settings_invalid, request_invalid. */
   putComposable(name: string, template: ComposableTemplate): Promise<void>;
   deleteComposable(names: readonly string[]): Promise<void>;
   /** Throws mapping_parse, settings_invalid. */
   putComponent(name: string, component: ComponentTemplate): Promise<void>;
-  /** Throws request_invalid where a template is composed of one of them. */
+  /** Throws request_invalid if a template uses one of them. */
   deleteComponents(names: readonly string[]): Promise<void>;
 }
 
 /** Index metadata: reads are answered from the local copy, changes are durable when their promise resolves. */
 export interface Indices {
-  /** Every index, by name. */
+  /** Returns all indices, sorted by name. */
   all(): IndexInfo[];
-  /** The index of exactly this name (no alias). */
+  /** Returns the index with exactly this name (not an alias). */
   get(name: string): IndexInfo | undefined;
-  /** Indices that an expression means (names, aliases, data streams, wildcards, exclusions, date math), by name. Throws index_missing. */
+  /**
+   * Returns the indices that an expression selects (names, aliases, data streams, wildcards, exclusions, date math), sorted by
+   * name. Throws index_missing.
+   */
   resolve(expression: string | undefined, options: ResolveOptions): IndexInfo[];
-  /** Throws index_name_invalid where no write could ever go to `name`. */
+  /** Throws index_name_invalid if `name` could never be the target of a write. */
   checkName(name: string): void;
   /**
-   * Settings of the index that `name` writes to, or that it would be created with; dotted, without "index.". Every
-   * principal that may write to `name` may read them.
+   * Returns the settings of the index that `name` writes to, or those that it would be created with; dotted, without
+   * "index.". Every principal that may write to `name` may read them.
    */
   settingsFor(name: string): Readonly<Record<string, unknown>>;
   /** Creates an index; matching templates apply first. Throws index_exists, index_name_invalid, mapping_parse, settings_invalid. */
   create(name: string, definition: IndexDefinition): Promise<IndexInfo>;
   /**
-   * Creates an index of exactly this definition: templates don't apply. `dataStream`: it becomes one of the stream's.
+   * Creates an index with exactly this definition: templates don't apply. `dataStream`: the stream that it is added to.
    * Throws what `create` throws.
    */
   createExact(name: string, definition: IndexDefinition, dataStream?: string): Promise<IndexInfo>;
-  /** Returns the index `name`, made with its templates where it is missing; an alias gives its write index. Throws index_name_invalid. */
+  /**
+   * Returns the index `name`, creating it with its templates if it is missing; for an alias its write index. Throws
+   * index_name_invalid.
+   */
   ensure(name: string): Promise<IndexInfo>;
   /** Creates a data stream with its first index. Throws what `create` throws, request_invalid without a template. */
   createDataStream(name: string): Promise<IndexInfo>;
-  /** Returns the name that the next index of a stream gets. Throws index_missing. */
+  /** Returns the name of the next index of a stream. Throws index_missing. */
   nextBackingName(stream: string): string;
-  /** Gives a stream its next index, called `name`. Throws what `create` throws. */
+  /** Adds the next index, called `name`, to a stream. Throws what `create` throws. */
   rollDataStream(stream: string, name: string, definition: IndexDefinition): Promise<IndexInfo>;
   /** Deletes indices by their concrete names. */
   delete(names: readonly string[]): Promise<void>;
@@ -139,7 +145,7 @@ export interface Indices {
   updateAliases(actions: readonly AliasAction[]): Promise<void>;
   readonly templateCatalog: ComposableTemplates;
   readonly lifecycles: LifecyclePolicies;
-  /** Every older template by name. */
+  /** Returns all legacy templates by name. */
   templates(): Readonly<Record<string, IndexTemplate>>;
   putTemplate(name: string, template: IndexTemplate): Promise<void>;
   deleteTemplates(names: readonly string[]): Promise<void>;

@@ -2,15 +2,15 @@
 
 import type { JsonObject } from "#proto/kit/json.ts";
 
-/** Events to try a pipeline with. */
+/** Events for testing a pipeline. */
 export interface PipelineSamples {
-  /** Instead of the stored pipeline's text. */
+  /** Text to use instead of the stored pipeline. */
   readonly text?: string;
-  /** Fields of each. */
+  /** The fields of each event. */
   readonly events: readonly JsonObject[];
 }
 
-/** What a grok expression did with a text. */
+/** The result of a grok expression for a text. */
 export interface GrokOutcome {
   readonly matched: boolean;
   readonly start: number;
@@ -20,7 +20,7 @@ export interface GrokOutcome {
   readonly failedPattern: string;
 }
 
-/** Where a document that went through an ingest pipeline is to go. */
+/** The destination of a document after an ingest pipeline. */
 export type IngestDestination = Partial<
   Record<"_index" | "_type" | "_id" | "_routing" | "_version" | "_version_type", string>
 >;
@@ -37,12 +37,12 @@ export type IngestOutcome =
         readonly processorType: string;
         readonly processorTag?: string;
         readonly javaClass: string;
-        /** What clients get of a script that failed: script_stack, script, lang, caused_by. */
+        /** Details of a failed script for clients: script_stack, script, lang, caused_by. */
         readonly script?: JsonObject;
       };
     };
 
-/** What an ingest pipeline has done: documents, those that failed, those in it now, time in ms. */
+/** Counts of an ingest pipeline: documents, failures, documents in it now, time in ms. */
 export interface IngestCounts {
   readonly count: number;
   readonly failed: number;
@@ -50,9 +50,9 @@ export interface IngestCounts {
   readonly timeMs: number;
 }
 
-/** Ingest pipelines: documents sent over HTTP pass through those that the request or the index names. */
+/** Ingest pipelines, which documents sent over HTTP pass through if the request or the index names them. */
 export interface IngestPipelines {
-  /** Definitions by id, in their order. */
+  /** Returns the definitions by id, in their order. */
   all(): ReadonlyMap<string, JsonObject>;
   /** Throws request_invalid, request_too_large. */
   put(id: string, definition: JsonObject): Promise<void>;
@@ -62,7 +62,7 @@ export interface IngestPipelines {
     items: readonly {
       readonly pipeline: string;
       readonly destination: IngestDestination;
-      /** JSON object, UTF-8. */
+      /** A JSON object in UTF-8. */
       readonly source: Uint8Array;
     }[],
   ): Promise<readonly IngestOutcome[]>;
@@ -72,11 +72,11 @@ export interface IngestPipelines {
     documents: readonly { readonly source: JsonObject; readonly destination: IngestDestination }[],
     verbose: boolean,
   ): Promise<unknown[]>;
-  /** What each pipeline has done since this hub's start, by id. */
+  /** Returns the counts of each pipeline since this hub's start, by id. */
   counts(): ReadonlyMap<string, IngestCounts>;
   /** Names of processors, sorted. */
   readonly processorTypes: readonly string[];
-  /** Grok patterns by name; `ecs`: with fields of the Elastic Common Schema. */
+  /** Returns the grok patterns by name; `ecs`: those with fields of the Elastic Common Schema. */
   patterns(ecs: boolean): Promise<Readonly<Record<string, string>>>;
 }
 
@@ -85,7 +85,7 @@ export interface PipelineAdmin {
   list(): Promise<JsonObject>;
   /** Throws not_found. */
   get(id: string): Promise<JsonObject>;
-  /** Throws settings_invalid with the places of all faults, request_invalid, request_too_large, journal_conflict. */
+  /** Throws settings_invalid with the positions of all faults, request_invalid, request_too_large, journal_conflict. */
   put(
     id: string,
     content: { readonly text: string; readonly description: string; readonly by: string },
@@ -106,8 +106,11 @@ export interface PipelineAdmin {
 
 /** The dead letters: events that no output accepted. */
 export interface DeadLetterBox {
-  /** Returns letters after a sequence, oldest first. */
+  /** Returns the dead letters after a sequence, oldest first. */
   letters(after: number, limit: number): Promise<JsonObject[]>;
-  /** Sends a letter, or what it was changed to, through a pipeline again; empty: through those of agents' events. Throws not_found, request_invalid. */
+  /**
+   * Sends a dead letter, or its edited event, through a pipeline again; empty: through the pipelines of agents' events. Throws
+   * not_found, request_invalid.
+   */
   replay(sequence: number, event: JsonObject | undefined, pipeline: string): Promise<JsonObject>;
 }

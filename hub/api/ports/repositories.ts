@@ -1,4 +1,4 @@
-/** Port of the search interface to snapshot repositories: folders and buckets that snapshots of indices are kept in. */
+/** Port of the search interface to snapshot repositories: folders and buckets with snapshots of indices. */
 
 /** A repository as it was registered. */
 export interface RepositoryDefinition {
@@ -14,17 +14,20 @@ export interface RepositoryBlobs {
   get(key: string): Promise<Uint8Array>;
   /** Returns the keys that start with `prefix`, sorted. */
   list(prefix: string): Promise<string[]>;
-  /** Removes a blob; one that isn't there is no error. */
+  /** Removes a blob; a missing blob is not an error. */
   remove(key: string): Promise<void>;
 }
 
 export interface SnapshotRepositories {
-  /** All repositories by name. */
+  /** Returns all repositories by name. */
   all(): ReadonlyMap<string, RepositoryDefinition>;
-  /** Registers a repository, or changes it. Throws request_invalid, settings_invalid, forbidden for other places. */
+  /**
+   * Registers or changes a repository. Throws request_invalid, settings_invalid, forbidden for locations that aren't
+   * allowed.
+   */
   put(name: string, definition: RepositoryDefinition): Promise<void>;
-  /** Forgets repositories; their files stay. */
+  /** Unregisters repositories; their files are kept. */
   delete(names: readonly string[]): Promise<void>;
-  /** Opens the place of a repository. Throws settings_invalid, forbidden. */
+  /** Opens the storage of a repository. Throws settings_invalid, forbidden. */
   open(definition: RepositoryDefinition): RepositoryBlobs;
 }

@@ -5,8 +5,8 @@ import type { StoredScript } from "#hub/scripts/script.ts";
 /** Scripts and search templates that requests name by id. */
 export interface StoredScripts {
   get(id: string): StoredScript | undefined;
-  /** `context`: what the script is for; without one only its syntax is checked. Throws request_invalid, script_failed. */
+  /** Stores a script. `context`: its use; without one only its syntax is checked. Throws request_invalid, script_failed. */
   put(id: string, script: unknown, context: string | undefined): Promise<void>;
-  /** Returns false where there is none of that id. */
+  /** Returns false if no script has this id. */
   delete(id: string): Promise<boolean>;
 }

@@ -31,7 +31,7 @@ export function acknowledgesShards(
   return untilActive(parts, request, names, CHANGE_TIMEOUT_MS);
 }
 
-/** Throws unavailable where a write asks for more copies than there are after its timeout; nothing is written then. */
+/** Throws unavailable if a write asks for more copies than there are after its timeout; nothing is written then. */
 export async function requireActiveShards(
   parts: Parts,
   request: ApiRequest,
@@ -90,7 +90,7 @@ function isActive(parts: Parts, request: ApiRequest, name: string): boolean {
   return indicesOf(parts, name).every((index) => activeOf(parts, index) >= neededOf(request, index));
 }
 
-/** Returns what a name or an alias means; none where it isn't there. */
+/** Returns what a name or an alias means; none if it isn't there. */
 function indicesOf({ indices }: Parts, name: string): readonly IndexInfo[] {
   try {
     return indices.resolve(name, {});

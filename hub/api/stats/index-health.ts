@@ -1,4 +1,4 @@
-/** Health of indices: green where every copy is there, yellow where replicas wait or are on their way, red where a shard has none. */
+/** Health of indices: green if every copy is there, yellow if replicas wait or are on their way, red if a shard has none. */
 
 import type { Cluster, NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
@@ -36,7 +36,7 @@ export interface ShardCopies {
 }
 
 /**
- * Returns the copies of a shard. Where they aren't placed every hub has one: as many as wanted count, from the node with the
+ * Returns the copies of a shard. If they aren't placed every hub has one: as many as wanted count, from the node with the
  * duties on.
  */
 export function shardCopies({ uuid, settings }: IndexInfo, shard: number, source: HealthSource): ShardCopies {

@@ -32,7 +32,7 @@ export function diskCells(folder: string): Record<`disk.${string}`, { readonly b
   };
 }
 
-/** Where a file system is mounted, and its type ("ext4"); empty where the system has no list of mounts. */
+/** Where a file system is mounted, and its type ("ext4"); empty if the system has no list of mounts. */
 export interface Mount {
   readonly mount?: string;
   readonly type?: string;
@@ -56,7 +56,7 @@ export function mountOf(folder: string): Mount {
   }
 }
 
-/** File descriptors of this process; -1 where the system doesn't list them. */
+/** File descriptors of this process; -1 if the system doesn't list them. */
 export function fileDescriptors(): { readonly current: number; readonly max: number } {
   try {
     const [, max] = /Max open files\s+(\d+)/.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
@@ -66,7 +66,7 @@ export function fileDescriptors(): { readonly current: number; readonly max: num
   }
 }
 
-/** Returns the threads of this process; 1 where the system doesn't list them. */
+/** Returns the threads of this process; 1 if the system doesn't list them. */
 export function threadCount(): number {
   try {
     return readdirSync("/proc/self/task").length;

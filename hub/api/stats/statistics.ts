@@ -157,7 +157,7 @@ const SECTIONS: Readonly<Record<string, readonly Statistic[]>> = {
   recovery: [stat("current_as_source", 0), stat("current_as_target", 0), stat("throttle_time_in_millis", 0)],
 };
 
-/** Names that requests have for sections, where they aren't those of answers. */
+/** Names that requests have for sections, if they aren't those of answers. */
 const REQUEST_NAMES: Readonly<Record<string, string>> = { merges: "merge" };
 
 /** Names of sections that requests may ask for; `suggest` has no statistics. */
@@ -166,7 +166,7 @@ export const SECTION_NAMES: readonly string[] = [
   "suggest",
 ];
 
-/** What a section has beside its statistics where a request asks for it. */
+/** What a section has beside its statistics if a request asks for it. */
 const DETAILS: Readonly<Record<string, (source: StatsSource, options: StatsOptions) => JsonObject>> = {
   indexing: ({ counts, types, ...rest }, options) =>
     named("types", types, options.types, (type) =>
@@ -253,7 +253,7 @@ export function printSections(source: StatsSource, options: StatsOptions): JsonO
   );
 }
 
-/** Returns the cell of a column, e.g. "store.size"; undefined where there is no such statistic. */
+/** Returns the cell of a column, e.g. "store.size"; undefined if there is no such statistic. */
 export function statCell(source: StatsSource, column: string): StatCell | undefined {
   const statistic = BY_COLUMN.get(column);
   if (statistic === undefined) return undefined;
@@ -365,7 +365,7 @@ function sum(values: Iterable<number>): number {
   return total;
 }
 
-/** Returns {[key]: {name: …}} of the names that a pattern fits; nothing where none does. */
+/** Returns {[key]: {name: …}} of the names that a pattern fits; nothing if none does. */
 function named(
   key: string,
   names: readonly string[],
