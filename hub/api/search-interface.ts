@@ -1,4 +1,4 @@
-/** Every route of the search interface. */
+/** All routes of the search interface. */
 
 import { NOT_OFFERED } from "#hub/api/compat/interface-compatibility.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
@@ -103,7 +103,7 @@ function notOfferedRoutes(): Route[] {
     methods: METHODS,
     paths,
     params: [],
-    // Whatever a client sends, the answer is the same.
+    // The answer is the same whatever a client sends.
     takesAnyParams: true,
     action: "monitor",
     body: "any",

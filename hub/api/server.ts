@@ -1,6 +1,6 @@
 /**
  * The two listeners. Search interface: the routes that `search-interface.ts` lists. Dashboard: the hub interface, the pages, the
- * live socket, and the search interface once more below /es, so that pages need no other origin.
+ * live socket, and the search interface again below /es, so that pages need no other origin.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -67,18 +67,18 @@ export interface ApiServerOptions {
   readonly uiFolder: string;
   /** Version of this program, for the interface's description. */
   readonly version: string;
-  /** Whether answers have the product header that newer clients check. */
+  /** True: answers have the product header that newer clients check. */
   readonly productHeader: boolean;
   readonly plugins?: readonly DashboardPlugin[];
   /** WebSocket paths of the dashboard. */
   readonly upgrades?: Readonly<Record<string, UpgradeHandler>>;
-  /** Those of the search interface. */
+  /** WebSocket paths of the search interface. */
   readonly searchUpgrades?: Readonly<Record<string, UpgradeHandler>>;
   readonly metrics: Metrics;
   readonly log: Logger;
 }
 
-/** A request of the dashboard's listener that comes another way than over HTTP, and its answer; bodies are JSON texts. */
+/** Runs a request on the dashboard's listener that doesn't come over HTTP; bodies are JSON texts. */
 export type RunRequest = (
   request: {
     readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -88,7 +88,7 @@ export type RunRequest = (
   signal: AbortSignal,
 ) => Promise<{ readonly status: number; readonly body: string }>;
 
-/** Headers that say who a client is and where its page is from. */
+/** Headers that identify a client and the origin of its page. */
 const PASSED_HEADERS = [
   "authorization",
   "cookie",
@@ -208,7 +208,7 @@ export class ApiServer implements Component {
 
   /**
    * Returns a function that runs requests on the dashboard's listener as if the client of `upgrade` had sent them: with its
-   * credentials, checked for each. It rejects when the signal ends the request.
+   * credentials, checked for each. It rejects when the signal is aborted.
    */
   runFor(upgrade: IncomingMessage): RunRequest {
     const headers = Object.fromEntries(
@@ -237,7 +237,7 @@ export class ApiServer implements Component {
     for (const listener of [this.#search, this.#dashboard]) listener.useCertificate(tls);
   }
 
-  /** Builds all routes without listening. `start` does it if it wasn't done. */
+  /** Builds all routes without listening. `start` does this if it hasn't been done. */
   prepare(): Promise<void> {
     this.#prepared ??= this.#prepare();
     return this.#prepared;

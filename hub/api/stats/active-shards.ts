@@ -1,6 +1,6 @@
 /**
- * `wait_for_active_shards`: how many copies of each shard must be on a live hub before a request is done. Without it one is
- * enough, since a write is durable in the log before it is answered.
+ * `wait_for_active_shards`: how many copies of each shard must be on a live hub before a request is done. The default is
+ * one because a write is durable in the log before it is answered.
  */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
@@ -9,20 +9,20 @@ import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { fewestCopies } from "./index-health.ts";
 
-/** Of requests without `timeout`, as in 6.5. */
+/** Timeout of requests without `timeout`, as in 6.5. */
 const CHANGE_TIMEOUT_MS = 30_000;
 const WRITE_TIMEOUT_MS = 60_000;
-/** Interval of the looks at the hubs. */
+/** Interval of the checks of the hubs. */
 const LOOK_MS = 100;
 
 type Parts = Pick<ApiContext, "cluster" | "clock" | "indices">;
 
-/** Returns whether a request asks for more than the one copy that there always is. Throws request_invalid. */
+/** Returns whether a request requires more than the one copy that always exists. Throws request_invalid. */
 export function asksForCopies(request: ApiRequest): boolean {
   return wantedCopies(request) !== 1;
 }
 
-/** Resolves with whether the copies that a change of an index asks for are there, after its timeout at most. */
+/** Resolves, after its timeout at the latest, with whether the copies exist that a change of an index requires. */
 export function acknowledgesShards(
   parts: Parts,
   request: ApiRequest,
@@ -31,7 +31,7 @@ export function acknowledgesShards(
   return untilActive(parts, request, names, CHANGE_TIMEOUT_MS);
 }
 
-/** Throws unavailable if a write asks for more copies than there are after its timeout; nothing is written then. */
+/** Throws unavailable if a write requires more copies than exist after its timeout; nothing is written in that case. */
 export async function requireActiveShards(
   parts: Parts,
   request: ApiRequest,
@@ -55,7 +55,10 @@ export async function requireActiveShards(
   );
 }
 
-/** Checks before each page of a change by query that the copies it asks for are there; an index it writes to is made first. */
+/**
+ * Checks before each page of a change by query that the copies exist that it requires; an index that it writes to is created
+ * first.
+ */
 export function pageCheck(
   parts: Parts,
   request: ApiRequest,
@@ -85,12 +88,12 @@ async function untilActive(
   }
 }
 
-/** An index that isn't there is made by the write, with the number of replicas that its template says. */
+/** A missing index is created by the write, with the number of replicas of its template. */
 function isActive(parts: Parts, request: ApiRequest, name: string): boolean {
   return indicesOf(parts, name).every((index) => activeOf(parts, index) >= neededOf(request, index));
 }
 
-/** Returns what a name or an alias means; none if it isn't there. */
+/** Returns the indices of a name or an alias; none if it doesn't exist. */
 function indicesOf({ indices }: Parts, name: string): readonly IndexInfo[] {
   try {
     return indices.resolve(name, {});

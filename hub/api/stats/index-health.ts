@@ -1,11 +1,14 @@
-/** Health of indices: green if every copy is there, yellow if replicas wait or are on their way, red if a shard has none. */
+/**
+ * Health of indices: green if every copy exists, yellow if replicas are unassigned or being copied, red if a shard has no
+ * copy.
+ */
 
 import type { Cluster, NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 
 export type Health = "green" | "yellow" | "red";
 
-/** What the health is made of. */
+/** The source of the health. */
 export type HealthSource = Pick<Cluster, "nodes" | "placement">;
 
 /** Shards of one or several indices. */
@@ -17,27 +20,27 @@ export interface ShardHealth {
   readonly relocating: number;
   readonly initializing: number;
   readonly unassigned: number;
-  /** Of those unassigned: their hub is lost, and is waited for. */
+  /** Unassigned copies whose lost hub is expected to come back. */
   readonly delayed: number;
 }
 
 /** The copies of one shard. */
 export interface ShardCopies {
-  /** Those that are there; the first counts as the primary. */
+  /** Nodes with a complete copy; the first counts as the primary. */
   readonly started: readonly NodeInfo[];
-  /** Those among them that go as soon as another hub has them: where from, where to. */
+  /** Started copies that are removed as soon as another hub has them: source and destination. */
   readonly relocating: readonly (readonly [from: NodeInfo, to: NodeInfo])[];
-  /** Hubs that copy a shard which no other hub gives up for it. */
+  /** Hubs that receive a copy that isn't moved from another hub. */
   readonly initializing: readonly NodeInfo[];
-  /** Copies without a hub. */
+  /** Number of copies without a hub. */
   readonly waiting: number;
-  /** Hubs that are lost, and are waited for. */
+  /** Lost hubs that are expected to come back. */
   readonly lost: readonly string[];
 }
 
 /**
- * Returns the copies of a shard. If they aren't placed every hub has one: as many as wanted count, from the node with the
- * duties on.
+ * Returns the copies of a shard. If copies aren't placed, every hub has one: only the required number counts, starting
+ * with the node that has the duties.
  */
 export function shardCopies({ uuid, settings }: IndexInfo, shard: number, source: HealthSource): ShardCopies {
   const wanted = 1 + settings.numberOfReplicas;
@@ -73,15 +76,15 @@ export function indexCopies(index: IndexInfo, source: HealthSource): ShardCopies
   );
 }
 
-/** A copy that is on its way. */
+/** A copy that is being received. */
 export interface ComingCopy {
   readonly shard: number;
-  /** One that has it; undefined: none does, and it waits. */
+  /** A node that has the copy; undefined: none has, and the copy waits. */
   readonly from: NodeInfo | undefined;
   readonly to: NodeInfo;
 }
 
-/** Returns the copies of an index that are on their way. */
+/** Returns the copies of an index that are being received. */
 export function comingCopies(index: IndexInfo, source: HealthSource): ComingCopy[] {
   return indexCopies(index, source).flatMap(({ started, relocating, initializing }, shard) => [
     ...relocating.map(([from, to]) => ({ shard, from, to })),
@@ -106,12 +109,12 @@ export function indexHealth(index: IndexInfo, source: HealthSource): ShardHealth
   return summed(indexCopies(index, source).map(shardHealth));
 }
 
-/** Sums over indices; the worst status counts. */
+/** Sums the health of indices; the worst status counts. */
 export function clusterHealth(indices: readonly IndexInfo[], source: HealthSource): ShardHealth {
   return summed(indices.map((index) => indexHealth(index, source)));
 }
 
-/** Returns how many copies of the shard that has fewest are there. */
+/** Returns the number of copies of the shard that has the fewest. */
 export function fewestCopies(index: IndexInfo, source: HealthSource): number {
   return Math.min(...indexCopies(index, source).map(({ started }) => started.length));
 }

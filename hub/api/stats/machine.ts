@@ -5,7 +5,7 @@ import { availableParallelism, freemem, loadavg, totalmem } from "node:os";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { bufferBytes, heapMemory, residentBytes } from "#proto/kit/process-memory.ts";
 
-/** Sizes of a file system, bytes, by the names that answers have. */
+/** Sizes of a file system, bytes, under the names in answers. */
 export interface DiskUsage {
   readonly total_in_bytes: number;
   readonly free_in_bytes: number;
@@ -32,7 +32,7 @@ export function diskCells(folder: string): Record<`disk.${string}`, { readonly b
   };
 }
 
-/** Where a file system is mounted, and its type ("ext4"); empty if the system has no list of mounts. */
+/** Mount point of a file system and its type ("ext4"); empty if the system has no list of mounts. */
 export interface Mount {
   readonly mount?: string;
   readonly type?: string;
@@ -108,7 +108,10 @@ export function processStats(): JsonObject {
   };
 }
 
-/** Returns the statistics of the runtime by the names of 6.5's Java machine: the heap is V8's, direct buffers are array buffers. */
+/**
+ * Returns the statistics of the runtime under the names of 6.5's JVM statistics: the heap is V8's, direct buffers are array
+ * buffers.
+ */
 export function runtimeStats(): JsonObject {
   const { usedBytes, totalBytes, externalBytes } = heapMemory();
   const buffers = bufferBytes();
@@ -126,7 +129,7 @@ export function runtimeStats(): JsonObject {
     },
     threads: { count: threadCount(), peak_count: threadCount() },
     buffer_pools: {
-      // Buffers aren't counted one by one.
+      // Buffers aren't counted individually.
       direct: { count: 0, used_in_bytes: buffers, total_capacity_in_bytes: buffers },
       mapped: noBuffers,
     },

@@ -13,29 +13,29 @@ import { answersAs } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
-/** What statistics are computed from: shards and counters, of one shard or of several indices. */
+/** The source of statistics: shards and counters, of one shard or of several indices. */
 export interface StatsSource {
   readonly shards: readonly HostedShardStats[];
-  /** One for each index; empty for single shards, as operations are counted by index. */
+  /** One for each index; empty for single shards because operations are counted by index. */
   readonly counts: readonly IndexCounts[];
-  /** Likewise. */
+  /** As `counts`. */
   readonly results: readonly ResultCacheStats[];
   /** Mapping type of each of `counts`. */
   readonly types: readonly string[];
 }
 
-/** What a request wants of the sections. */
+/** Options of a request for the sections. */
 export interface StatsOptions {
-  /** Returns whether a section is asked for. */
+  /** Returns whether a section is requested. */
   readonly wanted: (section: string) => boolean;
   /** Patterns of the search groups to show. */
   readonly groups: readonly string[];
   /** Patterns of the mapping types to show. */
   readonly types: readonly string[];
-  /** Patterns of the fields whose field data and completions are shown one by one. */
+  /** Patterns of the fields whose field data and completions are shown individually. */
   readonly fieldDataOf: readonly string[];
   readonly completionsOf: readonly string[];
-  /** Whether sizes of segment files are asked for. */
+  /** True: sizes of segment files are requested. */
   readonly fileSizes: boolean;
 }
 
@@ -49,13 +49,13 @@ interface Statistic {
   readonly column: string;
   readonly unit: "plain" | "bytes" | "ms";
   readonly value: (source: StatsSource) => number | boolean;
-  /** First version that has it, see answersAs. */
+  /** First version that has the statistic, see answersAs. */
   readonly from?: number;
 }
 
 type Value = (source: StatsSource) => number;
 
-/** A statistic whose key names its unit: `…_in_bytes`, `…_in_millis`. */
+/** Returns a statistic. Its key names its unit: `…_in_bytes`, `…_in_millis`. */
 function stat(key: string, value: Value | number | boolean, column?: string): Statistic {
   const unit = key.endsWith("_in_bytes") ? "bytes" : key.endsWith("_in_millis") ? "ms" : "plain";
   return {
@@ -66,12 +66,12 @@ function stat(key: string, value: Value | number | boolean, column?: string): St
   };
 }
 
-/** A statistic that versions before `from` don't have. */
+/** Returns a statistic that versions before `from` don't have. */
 function since(from: number, ...given: Parameters<typeof stat>): Statistic {
   return { ...stat(...given), from };
 }
 
-/** Sections by the name that answers have, in their order. */
+/** Sections under their names in answers, in the order of answers. */
 const SECTIONS: Readonly<Record<string, readonly Statistic[]>> = {
   docs: [
     stat("count", ofShards("docs")),
@@ -121,9 +121,9 @@ const SECTIONS: Readonly<Record<string, readonly Statistic[]>> = {
     stat("total_time_in_millis", ({ counts }) => operations(counts, "flushing").timeMs),
     stat("periodic", 0),
   ],
-  // No warming exists: searchers open on segments directly.
+  // There is no warming: searchers open segments directly.
   warmer: [stat("current", 0), stat("total", 0), stat("total_time_in_millis", 0)],
-  // Sets of documents that a condition gave are kept by segment and aren't counted by index.
+  // Cached filter results are kept by segment and aren't counted by index.
   query_cache: [...cache(() => 0), stat("total_count", 0), stat("cache_size", 0), stat("cache_count", 0)],
   fielddata: [
     stat("memory_size_in_bytes", ({ shards }) => sum(fieldBytes(shards, "fieldData").values())),
@@ -145,7 +145,7 @@ const SECTIONS: Readonly<Record<string, readonly Statistic[]>> = {
     stat("fixed_bit_set_memory_in_bytes", 0, "fixed_bitset_memory"),
     stat("max_unsafe_auto_id_timestamp", -1),
   ],
-  // The journal is the log before segments: the messages that an index would be read again from.
+  // The journal is the transaction log: the messages from which an index would be recovered.
   translog: [
     stat("operations", ofKeptLog("operations", "uncommittedOperations")),
     stat("size_in_bytes", ofKeptLog("bytes", "uncommittedBytes")),
@@ -157,16 +157,16 @@ const SECTIONS: Readonly<Record<string, readonly Statistic[]>> = {
   recovery: [stat("current_as_source", 0), stat("current_as_target", 0), stat("throttle_time_in_millis", 0)],
 };
 
-/** Names that requests have for sections, if they aren't those of answers. */
+/** Names of sections in requests that differ from those in answers. */
 const REQUEST_NAMES: Readonly<Record<string, string>> = { merges: "merge" };
 
-/** Names of sections that requests may ask for; `suggest` has no statistics. */
+/** Names of sections in requests; `suggest` has no statistics. */
 export const SECTION_NAMES: readonly string[] = [
   ...Object.keys(SECTIONS).map((name) => REQUEST_NAMES[name] ?? name),
   "suggest",
 ];
 
-/** What a section has beside its statistics if a request asks for it. */
+/** Additional details of sections, on request. */
 const DETAILS: Readonly<Record<string, (source: StatsSource, options: StatsOptions) => JsonObject>> = {
   indexing: ({ counts, types, ...rest }, options) =>
     named("types", types, options.types, (type) =>
@@ -190,7 +190,7 @@ const DETAILS: Readonly<Record<string, (source: StatsSource, options: StatsOptio
     ),
   fielddata: ({ shards }, { fieldDataOf }) => ({
     ...byField(shards, "fieldData", fieldDataOf, "memory_size_in_bytes"),
-    // Numbers of terms are computed with each segment.
+    // Numbers of terms are computed for each segment.
     ...(answersAs(800) && { global_ordinals: { build_time_in_millis: 0 } }),
   }),
   completion: ({ shards }, { completionsOf }) =>
@@ -225,7 +225,7 @@ export async function statsSources(
   );
 }
 
-/** Returns the source of the statistics of several sources together. */
+/** Returns the combined source of several sources. */
 export function together(sources: Iterable<StatsSource>): StatsSource {
   const all = [...sources];
   return {
@@ -241,7 +241,7 @@ export function shardSource(shard: HostedShardStats): StatsSource {
   return { shards: [shard], counts: [], results: [], types: [] };
 }
 
-/** Returns the sections that are asked for, as JSON. */
+/** Returns the requested sections as JSON. */
 export function printSections(source: StatsSource, options: StatsOptions): JsonObject {
   return Object.fromEntries(
     Object.entries(SECTIONS)
@@ -268,7 +268,7 @@ const BY_COLUMN: ReadonlyMap<string, Statistic> = new Map(
   ),
 );
 
-/** Returns the bytes that each text field's field data takes in the shards, or each completion field. */
+/** Returns the bytes of each text field's field data in the shards, or of each completion field. */
 export function fieldBytes(
   shards: readonly HostedShardStats[],
   kind: "fieldData" | "completions",
@@ -281,7 +281,7 @@ export function fieldBytes(
 
 function indexing(): Statistic[] {
   return [
-    // Operations of a single shard are known by its log only.
+    // The operations of a single shard are known only from its log.
     stat("index_total", (source) =>
       source.counts.length > 0 ? count(source.counts, "indexed") : ofLog("operations")(source),
     ),
@@ -332,7 +332,7 @@ function ofLog(key: keyof HostedShardStats["log"]): Value {
   return ({ shards }) => sum(shards.map(({ log }) => log[key]));
 }
 
-/** From 7.4 on a log holds what no commit has; before, it is kept a while longer. */
+/** From 7.4 on the log contains only uncommitted operations; before, they are kept for some time after a commit. */
 function ofKeptLog(key: keyof HostedShardStats["log"], uncommitted: keyof HostedShardStats["log"]): Value {
   return (source) => ofLog(answersAs(704) ? uncommitted : key)(source);
 }
@@ -343,7 +343,7 @@ function operations(counts: readonly IndexCounts[], name: CountName): OperationC
   return add(counts.map((each) => each[name]));
 }
 
-/** The sum; the time in whole ms. */
+/** Returns the sum; the time in whole ms. */
 function add(counts: readonly OperationCount[]): OperationCount {
   return {
     total: sum(counts.map(({ total }) => total)),
@@ -365,7 +365,7 @@ function sum(values: Iterable<number>): number {
   return total;
 }
 
-/** Returns {[key]: {name: …}} of the names that a pattern fits; nothing if none does. */
+/** Returns {[key]: {name: …}} with the names that match a pattern; {} if none does. */
 function named(
   key: string,
   names: readonly string[],

@@ -34,7 +34,7 @@ const Enrolment = Type.Object(
 
 interface AgentParts {
   readonly agents: AgentCredentials;
-  /** Null where another NATS is used, which has its own users. */
+  /** Null if an external NATS is used, which has its own users. */
   readonly agentAccess: () => AgentAccess | null;
   readonly publicUrl: () => string;
 }

@@ -13,7 +13,7 @@ import { providerRoutes } from "./provider.ts";
 import { sessionRoutes } from "./sessions.ts";
 import { setupRoutes } from "./setup.ts";
 
-/** Patterns of the paths outside /api, as fastify takes them. */
+/** Patterns of the paths outside /api, in fastify's syntax. */
 export const PROVIDER_PATHS: readonly string[] = [
   "/o/oauth2/*",
   "/token",
@@ -22,7 +22,7 @@ export const PROVIDER_PATHS: readonly string[] = [
   "/.well-known/oauth-authorization-server",
 ];
 
-/** Returns the routes; those of the embedded provider where it is enabled. */
+/** Returns the routes, including those of the embedded provider if it is enabled. */
 export function authRoutes(auth: Auth, log: Logger): Route[] {
   return [
     ...sessionRoutes(auth, log),

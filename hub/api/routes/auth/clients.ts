@@ -21,7 +21,7 @@ const NewClient = Type.Object(
   { additionalProperties: false },
 );
 
-/** The embedded provider, as far as its clients need it. */
+/** The parts of the embedded provider that the routes of clients need. */
 interface ClientParts {
   readonly provider: {
     readonly clients: Clients;

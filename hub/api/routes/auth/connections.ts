@@ -120,7 +120,7 @@ function definitionRoutes({ connections }: ConnectionParts): Route[] {
   ];
 }
 
-/** The binding cookie names who began: the session may have ended since. */
+/** The binding cookie identifies the person who began: the session may have ended since. */
 async function callback(
   { connections, cookies, publicUrl }: ConnectionParts,
   { uri, headers }: ApiRequest,

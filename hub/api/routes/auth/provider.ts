@@ -21,7 +21,10 @@ import { NO_STORE, PROVIDER_ROUTE } from "./shared.ts";
 const AUTHORIZATIONS_PER_MINUTE = 300;
 /** Wrong client secrets of one client from one network per minute. */
 const WRONG_SECRETS_PER_MINUTE = 20;
-/** Other refusals likewise. Codes and tokens can't be guessed; this limit protects the state from a client in an endless loop. */
+/**
+ * Other refusals of one client from one network per minute. Codes and tokens can't be guessed; the limit protects the state from
+ * a client in an endless loop.
+ */
 const REFUSALS_PER_MINUTE = 300;
 /** A client that sends credentials in URLs is logged once an hour. */
 const WARNING_WINDOW_MS = HOUR_MS;
@@ -164,7 +167,7 @@ async function authorization(
   { publicUrl, provider }: ProviderParts,
   { uri, headers, ip }: ApiRequest,
 ): Promise<ApiResponse> {
-  // Cookies belong to one host: a request by another name is redirected to the public address.
+  // Cookies belong to one host: a request to another host name is redirected to the public address.
   if (headers.host !== new URL(publicUrl()).host) return redirect(publicUrl() + uri);
   const request = { method: "GET", uri, headers, ip } as const;
   const answer = await answerBrowser(await provider.library(), publicUrl(), request);

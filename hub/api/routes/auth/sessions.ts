@@ -112,7 +112,7 @@ function ownSessions({ sessions, audit }: SessionParts): Route[] {
 async function login(auth: SessionParts, { uri, headers }: ApiRequest): Promise<ApiResponse> {
   const publicUrl = auth.publicUrl();
   if (auth.mode === "off") return redirect("/");
-  // Cookies belong to one host: a browser that used another name of this one starts at the public address.
+  // Cookies belong to one host: a browser that used another host name starts at the public address.
   if (headers.host !== new URL(publicUrl).host) return redirect(publicUrl + uri);
   const query = new URL(uri, publicUrl).searchParams;
   const binding = bindingFrom(auth.cookies().read(headers.cookie, BINDING_COOKIE));

@@ -1,4 +1,4 @@
-/** What the rows of authentication have in common. */
+/** Shared parts of the routes of authentication. */
 
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { ROLES } from "#hub/auth/accounts/principal.ts";
@@ -6,13 +6,13 @@ import { FORM_LIMIT_BYTES } from "#hub/auth/web/forms.ts";
 import type { AppError } from "#proto/kit/errors.ts";
 import { Type } from "#proto/kit/schema.ts";
 
-/** Answers may hold secrets, so no cache keeps them. */
+/** Answers may contain secrets, so no cache may store them. */
 export const NO_STORE = { "cache-control": "no-store" };
 
 /** Defaults of a route whose body and answer are JSON. */
 export const JSON_ROUTE = { params: [], maxBodyBytes: 64 * 1024, headers: NO_STORE } as const;
 
-/** Defaults of a route that a browser opens: the address may hold credentials, and no session exists yet. */
+/** Defaults of a route that a browser opens: the address may contain credentials, and no session exists yet. */
 export const PAGE_ROUTE = {
   params: [],
   takesAnyParams: true,
@@ -24,7 +24,7 @@ export const PAGE_ROUTE = {
   headers: NO_STORE,
 } as const satisfies Partial<Route>;
 
-/** The same of the identity provider, whose errors are those of OAuth. */
+/** The same for the identity provider, whose errors have the form of OAuth. */
 export const PROVIDER_ROUTE = { ...PAGE_ROUTE, answerError: oauthError } as const;
 
 /** Answers an error that is found before the library gets the request, in the form of RFC 6749 section 5.2. */

@@ -19,7 +19,7 @@ ${alert}
 </form>`;
 }
 
-/** Returns the body of the page of a failure, with a link to the sign-in. */
+/** Returns the body of the page for a failed sign-in, with a link to sign in again. */
 export function failureBody(say: Say, title: string, reason: string): Html {
   return html`<h1>${say(title)}</h1>
 <p>${say(reason)}</p>

@@ -1,4 +1,4 @@
-/** `_update_by_query` and `_delete_by_query`: rewrite or delete the documents of a query. */
+/** `_update_by_query` and `_delete_by_query`: rewrite or delete the documents that match a query. */
 
 import { type ApiContext, findStored } from "#hub/api/context/api-context.ts";
 import { checkPipeline, pipelineOf } from "#hub/api/context/ingest-documents.ts";
@@ -96,7 +96,7 @@ function change(
   });
 }
 
-/** The document as found; if its version changes, the write is a conflict. */
+/** Returns the write of a document as it was found: a conflict if its version has changed since. */
 function unchanged({ index, id, seqNo, primaryTerm, version, routing }: FoundDocument): {
   index: string;
   id: string;
@@ -109,7 +109,7 @@ function unchanged({ index, id, seqNo, primaryTerm, version, routing }: FoundDoc
     index,
     id,
     ...(routing !== undefined && { routing }),
-    // Conflicts are told by versions until 6.7.
+    // Before 6.7 conflicts are detected by versions.
     ...(!answersAs(607) && version !== undefined && { version }),
     ifSeqNo: seqNo ?? 0,
     ifPrimaryTerm: primaryTerm ?? 1,

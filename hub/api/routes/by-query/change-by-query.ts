@@ -12,18 +12,18 @@ import type { JsonObject } from "#proto/kit/json.ts";
 /** A document that the query found. */
 export interface FoundDocument {
   readonly index: string;
-  /** Its mapping type, where the other side has types. */
+  /** Its mapping type, if the source has types. */
   readonly type: string | undefined;
   readonly id: string;
   readonly version: number | undefined;
   readonly seqNo: number | undefined;
   readonly primaryTerm: number | undefined;
   readonly routing: string | undefined;
-  /** JSON, UTF-8; empty where the index stores none. */
+  /** JSON, UTF-8; empty if the index stores none. */
   readonly source: Uint8Array;
 }
 
-/** Returns the source of a document. Throws request_invalid where none is stored: a copy would be empty. */
+/** Returns the source of a document. Throws request_invalid if none is stored because a copy would be empty. */
 export function storedSource({ index, type = "_doc", id, source }: FoundDocument): Uint8Array {
   if (source.length > 0) return source;
   throw new AppError("request_invalid", `[${index}][${type}][${id}] didn't store _source`);
@@ -31,46 +31,46 @@ export function storedSource({ index, type = "_doc", id, source }: FoundDocument
 
 /** The source of the documents. `changeByQuery` closes it. */
 export interface DocumentPages {
-  /** Documents of the query, where that is known before the first page. */
+  /** Number of matching documents, if it is known before the first page. */
   readonly total: number;
-  /** Times that a page was asked for again. */
+  /** Number of times that a page was requested again. */
   readonly retries?: () => number;
-  /** The following page; empty at the end. */
+  /** Returns the next page; empty at the end. */
   next(signal: AbortSignal): Promise<readonly FoundDocument[]>;
   close(): Promise<void>;
 }
 
-/** A result that is counted by its name. */
+/** Results that are counted. */
 export type ChangeCount = "updated" | "created" | "deleted";
 
 export interface ChangeOptions {
-  /** Documents to change at most. */
+  /** Maximum number of documents to change. */
   readonly maxDocs: number;
-  /** True: a conflict of versions is counted and passed over; else it ends the walk. */
+  /** True: a version conflict is counted and skipped; false: it ends the change. */
   readonly proceedOnConflict: boolean;
-  /** Infinity: as fast as it goes. */
+  /** Infinity: no limit. */
   readonly requestsPerSecond: number;
-  /** What of the written indices is refreshed in the end. */
+  /** How the written indices are refreshed at the end. */
   readonly refresh: boolean;
-  /** Time a page's writes may take. */
+  /** Time that a page's writes may take. */
   readonly timeoutMs: number;
   /** Pauses before writes that were refused are repeated, ms. */
   readonly backoffMs?: readonly number[];
   /** Called with the first document before anything is written. */
   begin?(first: FoundDocument): Promise<void>;
-  /** Throws where a page may not be written to these indices now: its writes fail. */
+  /** Throws if a page may not be written to these indices now; its writes then fail. */
   readonly checkPage?: ((names: readonly string[], signal: AbortSignal) => Promise<void>) | undefined;
-  /** Makes the write of a document; undefined: it isn't changed. */
+  /** Returns the write of a document; undefined: it isn't changed. */
   make(document: FoundDocument): WriteItem | undefined;
 }
 
-/** Largest time between two pages. */
+/** Maximum pause between two pages. */
 const MAX_PAUSE_MS = 60_000;
 
-/** Failures that an answer lists. */
+/** Maximum number of failures that an answer lists. */
 const MAX_FAILURES = 100;
 
-/** Counts of one walk. */
+/** Progress and counts of one change. */
 export class ChangeProgress {
   total = 0;
   updated = 0;
@@ -85,7 +85,7 @@ export class ChangeProgress {
   readonly retries = { bulk: 0, search: 0 };
   /** True: the change was cancelled. */
   canceled = false;
-  /** When a pause under way ends, of performance.now(); 0 without one. */
+  /** End of the current pause, in terms of performance.now(); 0 without a pause. */
   pausedUntilMs = 0;
   readonly failures: JsonObject[] = [];
   #hurried = new AbortController();
@@ -95,7 +95,7 @@ export class ChangeProgress {
     return this.#hurried.signal;
   }
 
-  /** Sets another speed, which a pause under way heeds at once. */
+  /** Sets another speed, which also applies to the current pause. */
   rethrottle(perSecond: number): void {
     this.requestsPerSecond = perSecond;
     const before = this.#hurried;
@@ -103,7 +103,7 @@ export class ChangeProgress {
     before.abort();
   }
 
-  /** As `_tasks` and answers print it; `counts` names the results that can happen. */
+  /** Returns the progress as `_tasks` and answers print it; `counts` names the possible results. */
   print(counts: readonly ChangeCount[]): JsonObject {
     return {
       total: this.total,
@@ -143,7 +143,7 @@ export class ChangeProgress {
   }
 }
 
-/** Changes documents until there are no more, a failure, or the signal. Throws what reading refuses, cancelled. */
+/** Changes documents until none is left, one fails, or the signal is aborted. Throws the errors of reading, cancelled. */
 export async function changeByQuery(
   parts: ApiContext,
   pages: DocumentPages,
@@ -188,7 +188,7 @@ const BACKOFF_MS: readonly number[] = Array.from(
   (_, attempt) => 500 + 10 * (Math.trunc(Math.exp(0.8 * attempt)) - 1),
 );
 
-/** Repeats the writes that were refused with 429 until the signal; the others stay as they are. */
+/** Repeats the writes that were refused with 429, until the signal is aborted; the other results are kept. */
 async function writeUntilTaken(
   parts: ApiContext,
   items: readonly WriteItem[],
@@ -218,7 +218,7 @@ function isRefused(result: WriteResult): boolean {
   return isFailure(result) && result.error.status === 429;
 }
 
-/** Writes the changes of a page; what speaks against the page fails each of them. */
+/** Writes the changes of a page. If `checkPage` throws, each of them fails with that error. */
 async function writePage(
   parts: ApiContext,
   items: readonly WriteItem[],
@@ -234,7 +234,7 @@ async function writePage(
   return parts.documents.write(items, { refresh: "false", timeoutMs, signal });
 }
 
-/** Returns true for a write that was abandoned when the task was cancelled: its outcome is unknown, or it isn't repeated any more. */
+/** Returns true for a write that was abandoned because the task was cancelled: its outcome is unknown, or it isn't repeated. */
 function isGivenUp(result: WriteResult, signal: AbortSignal): boolean {
   return signal.aborted && isFailure(result) && (result.error.code === "cancelled" || isRefused(result));
 }
@@ -274,7 +274,7 @@ function inType(error: AppError, type: string): AppError {
     : error;
 }
 
-/** Waits as long as a page takes at the speed asked for. */
+/** Waits for the time that a page takes at the requested speed. */
 async function pause(docs: number, progress: ChangeProgress, signal: AbortSignal): Promise<void> {
   const startMs = performance.now();
   try {
@@ -291,7 +291,7 @@ async function pause(docs: number, progress: ChangeProgress, signal: AbortSignal
     }
   } finally {
     progress.pausedUntilMs = 0;
-    // As in 6.5, a pause doesn't count when the limit was lifted meanwhile.
+    // As in 6.5, a pause isn't counted if the limit was removed in the meantime.
     if (Number.isFinite(progress.requestsPerSecond)) progress.throttledMs += performance.now() - startMs;
   }
 }

@@ -1,4 +1,4 @@
-/** Copies all documents of a source into a new index as a task, and removes the index where that fails. */
+/** Copies all documents of a source into a new index as a task, and removes the index if that fails. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { storing, taskHeaders } from "#hub/api/context/tasks.ts";
@@ -15,32 +15,35 @@ import {
   storedSource,
 } from "./change-by-query.ts";
 
-/** Time a page's writes may take. */
+/** Time that a page's writes may take. */
 const WRITE_TIMEOUT_MS = 60_000;
 
-/** Versions are those of the source, which another writer could only have overtaken. */
+/** Versions are those of the source; only another writer could have stored a later one. */
 const KEEP_VERSION: VersionType = "external_gte";
 
-/** A copy: where the documents come from, and which new index takes them. */
+/** A copy: the source of the documents and the new index that gets them. */
 export interface IndexCopy {
   readonly action: string;
   readonly description: string;
-  /** Name of an index that was just made for the copy; it is deleted where the copy fails. */
+  /** Name of an index that was just made for the copy; it is deleted if the copy fails. */
   readonly target: string;
   open(signal: AbortSignal): Promise<DocumentPages>;
-  /** Called with all documents in the index, before the task ends. */
+  /** Called once all documents are in the index, before the task ends. */
   finish(): Promise<void>;
 }
 
-/** A copy under way. */
+/** A running copy. */
 export interface CopyTask {
-  /** As `_tasks` names it, without the node. */
+  /** Number of the task in `_tasks`, without the node. */
   readonly id: number;
-  /** Resolves when all is copied. Rejects with the error of the copy, cancelled where the task was. */
+  /**
+   * Resolves when everything is copied. Rejects with the error of the copy, or with cancelled if the task was
+   * cancelled.
+   */
   readonly done: Promise<void>;
 }
 
-/** Begins a copy. Throws overloaded; the index is deleted then as well. */
+/** Starts a copy. Throws overloaded; the index is deleted in that case too. */
 export async function startCopy(parts: ApiContext, request: ApiRequest, copy: IndexCopy): Promise<CopyTask> {
   const progress = new ChangeProgress();
   const status = (): JsonObject => progress.print(["created", "updated"]);
@@ -60,7 +63,7 @@ export async function startCopy(parts: ApiContext, request: ApiRequest, copy: In
     const done = task.ended.then(() => {
       if (task.error !== undefined) throw task.error;
     });
-    // A request that doesn't wait leaves the outcome to the task.
+    // If the request doesn't wait, only the task reports the outcome.
     done.catch(() => undefined);
     return { id: task.id, done };
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Pages of documents of this hub's own indices, over one snapshot. */
+/** Pages of documents of this hub's indices, read from one snapshot. */
 
 import { randomUUID } from "node:crypto";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
@@ -16,15 +16,15 @@ import type { DocumentPages, FoundDocument } from "./change-by-query.ts";
 export const DEFAULT_PAGE = 1000;
 
 /**
- * Time in which an index is refreshed again before it is to be read. A refresh waits some seconds for copies that lack what
- * was written, but fails at once while the log can't be reached, so there is a pause after it.
+ * Time during which refreshes of an index are repeated before it is read. A refresh waits a few seconds for copies that
+ * aren't up to date, but fails immediately while the log is unreachable, so there is a pause after it.
  */
 const WHOLE_MS = 30_000;
 const WHOLE_PAUSE_MS = 500;
 
 /**
- * Refreshes an index of which nothing may be missed. Throws unavailable where the copies still lack something after half a
- * minute, and what `signal` was aborted with.
+ * Refreshes an index of which no document may be missed. Throws unavailable if the copies aren't up to date after half
+ * a minute, and the reason of an aborted `signal`.
  */
 export async function refreshWhole(
   { maintenance, clock }: Pick<ApiContext, "maintenance" | "clock">,
@@ -41,7 +41,10 @@ export async function refreshWhole(
   }
 }
 
-/** Opens the documents of `body` (query, sort, _source), of one part where `slice` is one. Throws index_missing, parsing. */
+/**
+ * Opens the documents of `body` (query, sort, _source); with `slice` only those of one slice. Throws index_missing,
+ * parsing.
+ */
 export async function openIndexPages(
   parts: ApiContext,
   target: SearchTarget,
@@ -80,7 +83,7 @@ export async function openIndexPages(
   };
 }
 
-/** Returns into how many parts `auto` cuts a change: the shards of the index that has the fewest. Throws index_missing. */
+/** Returns the number of slices of `auto`: the shards of the index that has the fewest. Throws index_missing. */
 export function shardsOf({ indices }: ApiContext, { expression, options }: SearchTarget): number {
   const counts = indices.resolve(expression, options).map(({ settings }) => settings.numberOfShards);
   return counts.length === 0 ? 1 : Math.min(...counts);

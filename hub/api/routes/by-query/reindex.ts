@@ -1,4 +1,4 @@
-/** `_reindex`: documents of indices, here or elsewhere, copied into another index. */
+/** `_reindex`: copies documents of local or remote indices into another index. */
 
 import { adoptType, isUntyped } from "#hub/api/compat/mapping-types.ts";
 import { type ApiContext, findStored } from "#hub/api/context/api-context.ts";
@@ -110,19 +110,19 @@ async function reindex(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
   });
 }
 
-/** Gives a destination without type and mapping the type of its source, unless the request names one. */
+/** Sets the type of the source on a destination without type and mapping, unless the request names one. */
 async function takeType({ indices }: ApiContext, dest: Destination, type: string | undefined): Promise<void> {
   if (dest.type === undefined && isOpen(indices, dest.index)) await adoptType(indices, dest.index, type);
 }
 
-/** Whether the index isn't there yet, or nothing says what its documents are. */
+/** Returns true if the index doesn't exist, or has neither a type nor a mapping. */
 function isOpen(indices: Indices, name: string): boolean {
   const index = indices.get(name);
   if (index === undefined) return !indices.all().some(({ aliases }) => Object.hasOwn(aliases, name));
   return isUntyped(index);
 }
 
-/** Checks the source of a request and returns the size of its pages. Throws request_invalid. */
+/** Checks the source of a request and returns its page size. Throws request_invalid. */
 function readSource(source: JsonObject): number {
   checkSearchKeys(source);
   if (source["_source"] === false) throw validationError(["_source:false is not supported in this context"]);
@@ -168,7 +168,7 @@ function opener(
   return (signal, part) => openIndexPages(parts, target, body, size, signal, part ?? slice);
 }
 
-/** The indices of this hub that documents are read from. */
+/** Returns the indices of this hub that documents are read from. */
 function localTarget(source: JsonObject, from: readonly string[]): SearchTarget & { expression: string } {
   return { expression: from.join(","), types: names(source["type"]).join(",") || undefined, options: {} };
 }
@@ -197,7 +197,10 @@ function readDestination(json: JsonObject): Destination {
   };
 }
 
-/** Returns the write of a copy after its script, which may change the index and id or delete the document of that id. */
+/**
+ * Returns the write of a copy after its script, which may change the index and the id, or delete the document with that
+ * id.
+ */
 function scriptedCopyOf(script: Script, found: FoundDocument, dest: Destination): WriteItem | undefined {
   const seen = { ...found, index: dest.index };
   const copy = scriptedCopy(script, seen, ["_index", "_type", "_id", "_routing", "_version"]);

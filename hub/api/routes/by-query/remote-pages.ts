@@ -1,4 +1,4 @@
-/** Pages of documents of another search engine (5.x to 8.x, or another hub), by its scroll interface. */
+/** Pages of documents of another search engine (5.x to 8.x, or another hub), read by its scroll interface. */
 
 import { optionalText } from "#hub/api/parameters/values.ts";
 import { objectOf, parseJson } from "#hub/search/options/json.ts";
@@ -21,7 +21,7 @@ export interface RemoteSource {
   /** query, sort, _source. */
   readonly body: JsonObject;
   readonly pageSize: number;
-  /** Pauses before a request is sent again where the other side is busy or away, ms. */
+  /** Pauses, ms, before a request is repeated if the other side is busy or unreachable. */
   readonly pausesMs?: readonly number[];
 }
 
@@ -90,7 +90,7 @@ export function readRemote(
   return { origin, headers: sent, timeoutMs };
 }
 
-/** ms. Throws request_invalid with the type that 6.5 has for it. */
+/** Returns a duration in ms. Throws request_invalid with the error type of 6.5. */
 function durationOf(remote: JsonObject, name: string): number | undefined {
   const given = remote[name];
   if (given === undefined) return undefined;
@@ -137,22 +137,22 @@ export async function openRemotePages(source: RemoteSource, signal: AbortSignal)
     },
     async close() {
       const stop = AbortSignal.timeout(source.timeoutMs);
-      // The remote scroll ends by its keep-alive.
+      // The remote scroll ends with its keep-alive.
       await ask(source, "DELETE", "_search/scroll", { scroll_id: [scrollId] }, stop).catch(() => undefined);
     },
   };
 }
 
-/** How a request is sent again. */
+/** How a request is repeated. */
 interface Repeats {
-  /** Pauses before it is sent again, ms. */
+  /** Pauses before repetitions, ms. */
   readonly pauses: readonly number[];
   readonly retries: { count: number };
-  /** True: it is sent again only where the other side answered. One without an answer may have moved its scroll on. */
+  /** True: it is repeated only if the other side answered. A request without an answer may have advanced its scroll. */
   readonly needsAnswer?: boolean;
 }
 
-/** Sends a request; with `repeats` one that may succeed later is sent again. */
+/** Sends a request; with `repeats`, a request that may succeed later is repeated. */
 async function ask(
   source: RemoteSource,
   method: string,
@@ -195,7 +195,7 @@ async function send(
     method,
     headers: { "content-type": "application/json", accept: "application/json", ...headers },
     body: writeJson(body),
-    // Credentials must not follow to another place.
+    // Credentials must not be sent to another address.
     redirect: "error",
     signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
   });

@@ -1,6 +1,6 @@
 /**
- * `_shrink`, `_split` and `_clone`: an index copied into a new one with fewer, more or as many shards. Documents are
- * copied through the log, so the source must refuse writes meanwhile.
+ * `_shrink`, `_split` and `_clone`: copy an index into a new one with fewer, more or the same number of shards.
+ * Documents are copied through the log, so the source must refuse writes meanwhile.
  */
 
 import { warnOfSettings } from "#hub/api/compat/interface-compatibility.ts";
@@ -19,7 +19,7 @@ import { DEFAULT_PAGE, openIndexPages, refreshWhole } from "./index-pages.ts";
 
 type Resize = "shrink" | "split" | "clone";
 
-/** Settings that the new index gets once it has its documents, which they would keep out or change. */
+/** Settings that the new index gets only after its documents because they would reject or change these. */
 const LATER = /^(?:blocks\.|(?:default|final)_pipeline$)/;
 
 export function resizeRoutes(parts: ApiContext): Route[] {
@@ -102,7 +102,10 @@ function bodyOf(request: ApiRequest): JsonObject {
   return body;
 }
 
-/** Whether the settings of the source go to the new index; 6 copied only what the data needs. Throws request_invalid. */
+/**
+ * Returns true if the settings of the source are copied to the new index; 6 copied only those that the data needs.
+ * Throws request_invalid.
+ */
 function copiesSettings(request: ApiRequest, kind: Resize): boolean {
   if (kind === "clone") return true;
   const copies = request.flag("copy_settings");
@@ -126,7 +129,7 @@ function keptSettings({ settings }: IndexInfo): JsonObject {
   return Object.fromEntries(Object.entries(settings.raw).filter(([key]) => kept.test(key)));
 }
 
-/** Returns the number of shards of the new index. Throws request_invalid for one that the operation doesn't make. */
+/** Returns the number of shards of the new index. Throws request_invalid for a number that the operation can't produce. */
 function shardsOf(kind: Resize, { settings }: IndexInfo, given: unknown): number {
   const from = settings.numberOfShards;
   const to = Number(given ?? (kind === "clone" ? from : 1));
@@ -155,7 +158,7 @@ function shardsFault(kind: Resize, from: number, to: number, routing: number): s
   }
 }
 
-/** Throws request_invalid where a write during the copy could be missed by it. */
+/** Throws request_invalid unless the index refuses writes: the copy could miss a write. */
 function requireBlocked({ name, settings }: IndexInfo): void {
   const blocks = ["blocks.write", "blocks.read_only"];
   if (blocks.some((key) => settings.raw[key] !== undefined && isTrue(settings.raw[key]))) return;

@@ -1,4 +1,4 @@
-/** The scripts of `_update_by_query` and `_reindex`: what they may change of a document and of where it goes. */
+/** The scripts of `_update_by_query` and `_reindex`: what they may change in a document and in its destination. */
 
 import { jsonBytes, parsed, runChange } from "#hub/api/context/scripted-change.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
@@ -7,7 +7,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { type FoundDocument, storedSource } from "./change-by-query.ts";
 
-/** Where a document is and goes, as a script sees it. */
+/** Fields for a document's origin and destination, as a script sees them. */
 const PLACE = ["_index", "_type", "_id", "_version", "_routing"] as const;
 type Place = (typeof PLACE)[number];
 const KNOWN: ReadonlySet<string> = new Set([...PLACE, "op", "_source", "_now"]);
@@ -17,13 +17,13 @@ const OPERATIONS: ReadonlySet<unknown> = new Set(["noop", "index", "delete"]);
 export interface ScriptedCopy {
   readonly operation: "index" | "delete";
   readonly source: Uint8Array;
-  /** What of its place changed. */
+  /** The fields of its destination that changed. */
   readonly moved: Partial<Record<Place, unknown>>;
 }
 
 /**
- * Runs a script on a document that a query found; undefined: nothing is to be done with it. Parts of its place that
- * aren't in `movable` must stay. Throws script_failed, request_invalid.
+ * Runs a script on a found document; undefined: the document is left unchanged. Fields of its destination that aren't
+ * in `movable` must not change. Throws script_failed, request_invalid.
  */
 export function scriptedCopy(
   script: Script,
@@ -66,7 +66,7 @@ function movedIn(
   return moved;
 }
 
-/** Returns the write of a copy in the document's own place. */
+/** Returns the write of a changed document under its own index and id. */
 export function writeInPlace(
   { operation, source }: ScriptedCopy,
   place: Omit<Extract<WriteItem, { kind: "delete" }>, "kind">,

@@ -1,4 +1,4 @@
-/** Runs a change by query in several parts side by side: the parameter `slices`. */
+/** Runs a change by query in several slices in parallel: the parameter `slices`. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -12,23 +12,23 @@ import {
   type FoundDocument,
 } from "./change-by-query.ts";
 
-/** Parts that run at a time: each holds a snapshot and a page of documents. The others wait for their turn. */
+/** Slices that run at a time: each holds a snapshot and a page of documents. The others wait. */
 const MAX_RUNNING_PARTS = 4;
 
-/** Parts of one change; as many as a scroll may have by default. */
+/** Maximum number of slices of one change, the same as for a scroll by default. */
 const MAX_PARTS = 1024;
 
-/** Parts that `auto` makes at most. */
+/** Maximum number of slices of `auto`. */
 const MAX_AUTO_PARTS = 20;
 
-/** The option `slice` of a part. */
+/** The option `slice` of one slice. */
 export interface PartOfDocuments {
   /** From 0. */
   readonly id: number;
   readonly max: number;
 }
 
-/** Reads `slices`. Throws request_invalid. */
+/** Parses `slices`. Throws request_invalid. */
 export function readSlices(text: string | undefined): number | "auto" {
   if (text === undefined) return 1;
   if (text === "auto") return text;
@@ -39,12 +39,12 @@ export function readSlices(text: string | undefined): number | "auto" {
   throw new AppError("request_invalid", `[slices] may be at most [${MAX_PARTS}], but is [${parts}]`);
 }
 
-/** Returns how many parts a change has; `auto` makes as many as the source has shards. */
+/** Returns the number of slices of a change; `auto`: the number of the source's shards. */
 export function partsOf(slices: number | "auto", shards: number): number {
   return slices === "auto" ? Math.min(Math.max(1, shards), MAX_AUTO_PARTS) : slices;
 }
 
-/** Counts of all parts. */
+/** Progress of all slices. */
 export class SlicedProgress {
   readonly parts: readonly ChangeProgress[];
 
@@ -56,17 +56,17 @@ export class SlicedProgress {
     return this.parts.flatMap(({ failures }) => failures);
   }
 
-  /** Shares a speed out over the parts that run at a time. */
+  /** Divides a speed among the slices that run at a time. */
   rethrottle(perSecond: number): void {
     for (const part of this.parts) part.rethrottle(perSecond / runningAtATime(this.parts.length));
   }
 
-  /** True: the change was cancelled, in each of its parts. */
+  /** True: the change was cancelled, in all its slices. */
   set canceled(canceled: boolean) {
     for (const part of this.parts) part.canceled = canceled;
   }
 
-  /** As `_tasks` and answers print it: the sums, then each part. */
+  /** Returns the progress as `_tasks` and answers print it: the sums, then each slice. */
   print(counts: readonly ChangeCount[]): JsonObject {
     const all = new ChangeProgress();
     for (const part of this.parts) all.add(part);
@@ -82,8 +82,8 @@ function runningAtATime(parts: number): number {
 }
 
 /**
- * Changes the documents of all parts. The first part that can't be read ends the others. Throws what reading refuses,
- * cancelled.
+ * Changes the documents of all slices. The first slice that can't be read ends the others. Throws the errors of
+ * reading, cancelled.
  */
 export async function changeInParts(
   context: ApiContext,
@@ -104,7 +104,7 @@ export async function changeInParts(
       const maxDocs = shareOf(options.maxDocs, id, max);
       if (maxDocs === 0) continue;
       const pages = await open(either, { id, max });
-      // Another speed may have been set while the part waited.
+      // Another speed may have been set while the slice waited.
       const requestsPerSecond = part.requestsPerSecond;
       const its = { ...options, maxDocs, requestsPerSecond, ...(begin !== undefined && { begin }) };
       await changeByQuery(context, pages, its, part, either);
@@ -122,13 +122,13 @@ export async function changeInParts(
   stop.signal.throwIfAborted();
 }
 
-/** Documents that part `id` of `max` may change where `docs` may be changed in all. */
+/** Returns the maximum number of documents of slice `id` of `max`, if `docs` may be changed in all. */
 function shareOf(docs: number, id: number, max: number): number {
   if (!Number.isFinite(docs)) return docs;
   return Math.floor(docs / max) + (id < docs % max ? 1 : 0);
 }
 
-/** The destination is prepared by the part that finds a document first; the others wait for it. */
+/** The slice that finds a document first prepares the destination; the others wait for it. */
 function beginOnce(options: ChangeOptions): ChangeOptions["begin"] {
   if (options.begin === undefined) return undefined;
   let begun: Promise<void> | undefined;

@@ -1,4 +1,4 @@
-/** Runs a change by query as a task; answers its outcome, or its id where the client doesn't wait. */
+/** Runs a change by query as a task. Answers with its outcome, or with its id if the client doesn't wait. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { storing, taskHeaders } from "#hub/api/context/tasks.ts";
@@ -37,13 +37,13 @@ export interface Change {
   readonly description: string;
   readonly counts: readonly ChangeCount[];
   readonly options: ChangeOptions;
-  /** Shards of the source; 1 where it lies elsewhere. */
+  /** Shards of the source; 1 if it is remote. */
   readonly shards: number;
-  /** Opens the documents, or one part of them. */
+  /** Opens the documents, or one slice of them. */
   open(signal: AbortSignal, part?: PartOfDocuments): Promise<DocumentPages>;
 }
 
-/** Answers when the change is done, or immediately with the task. Throws overloaded and the errors of the change. */
+/** Answers when the change has ended, or immediately with the task. Throws overloaded and the errors of the change. */
 export async function startChange(
   parts: ApiContext,
   request: ApiRequest,
@@ -61,7 +61,7 @@ export async function startChange(
     failures: failures(),
   });
   const waits = request.flag("wait_for_completion") ?? true;
-  // A source that can't be opened fails this request, not only the task.
+  // If the source can't be opened, this request fails, not only the task.
   const pages = waits ? undefined : await change.open(request.signal);
   if (parted > 1) await pages?.close();
   const run = async (signal: AbortSignal): Promise<void> => {
@@ -92,7 +92,7 @@ export async function startChange(
   return json(task.response, Math.max(200, ...failed));
 }
 
-/** Returns the failures of shards that a change read, as answers list them. Throws any other error. */
+/** Returns the failures of the shards that a change reads, as answers list them. Throws any other error. */
 function searchFailures(error: unknown, { errors }: ApiContext): JsonObject[] {
   const failures = error instanceof AppError ? shardFailuresOf(error) : undefined;
   if (failures === undefined) throw error;
@@ -103,7 +103,7 @@ function searchFailures(error: unknown, { errors }: ApiContext): JsonObject[] {
   });
 }
 
-/** Reads what all changes have in common. Throws request_invalid. */
+/** Reads the options that all changes share. Throws request_invalid. */
 export function changeOptions(
   parts: ApiContext,
   request: ApiRequest,
@@ -141,20 +141,20 @@ function maxDocsOf(request: ApiRequest, body: JsonObject): number {
   );
 }
 
-/** Throws request_invalid where a request names a part of the documents and also wants them in parts. */
+/** Throws request_invalid if a request has both `slice` and `slices`. */
 export function checkSlicing(request: ApiRequest, slice: unknown): void {
   const isParted = (request.query["slices"] ?? "1") !== "1";
   checkValid(isParted && slice !== undefined && "can't specify both [slice] and [slices]");
 }
 
-/** Throws request_invalid for keys of a search that a change can't heed. */
+/** Throws request_invalid for keys of a search that a change doesn't support. */
 export function checkSearchKeys(search: JsonObject): void {
   for (const key of ["stored_fields", "from"]) {
     if (search[key] !== undefined) throw validationError([`${key} is not supported in this context`]);
   }
 }
 
-/** Documents a second. Throws request_invalid. */
+/** Returns documents per second. Throws request_invalid. */
 export function speedOf(text: string | undefined): number {
   const speed = Number(text ?? -1);
   if (speed === -1) return Number.POSITIVE_INFINITY;

@@ -164,7 +164,7 @@ export const aliasesTable: CatTable = {
   },
 };
 
-/** An alias that says so itself, and each of an index that does. */
+/** Returns true if the alias or its index is marked as hidden. */
 function isHidden({ settings }: IndexInfo, alias: IndexInfo["aliases"][string]): boolean {
   return alias.is_hidden === true || isTrue(settings.raw["hidden"]);
 }

@@ -1,4 +1,4 @@
-/** Tables of `_cat` with rows for nodes, and for what nodes do. */
+/** Tables of `_cat` with rows for nodes, and for the tasks, queues and pools of nodes. */
 
 import { freemem, loadavg, totalmem } from "node:os";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
@@ -51,7 +51,7 @@ export const nodesTable: CatTable = {
       ip: node.host,
       port: node.transportAddress.slice(node.transportAddress.lastIndexOf(":") + 1),
       http_address: node.httpAddress,
-      // Only of this node; another one's load is in its own metrics.
+      // Only for this node; the load of another node is in that node's metrics.
       ...(at === 0 && ownLoad(api)),
       "node.role": "mdi",
       master: node.master ? "*" : "-",
@@ -149,7 +149,7 @@ export const allocationTable: CatTable = {
     const { usedShare, ...disk } = diskCells(dataFolder);
     const rows = meantNodes(cluster.nodes(), request.path["nodes"]).map((node): Row => {
       const named = { host: node.host, ip: node.host, node: node.name };
-      // Only of this node; another one's disk is in its own answers.
+      // Only for this node; another node reports its own disk.
       const shards = shardsOn(node, open, cluster);
       if (node.id !== self?.id) return { shards, ...named };
       return {
@@ -171,7 +171,7 @@ function shardsOn({ id }: NodeInfo, open: readonly IndexInfo[], source: HealthSo
   return copies.filter(({ started }) => started.some((node) => node.id === id)).length;
 }
 
-/** A task as its row shows it. */
+/** A task with the values of its row. */
 interface ListedTask {
   readonly id: number;
   readonly action: string;
@@ -240,7 +240,7 @@ function opaqueId({ "X-Opaque-Id": id }: JsonObject): string {
   return typeof id === "string" ? id : "-";
 }
 
-/** Changes of the cluster's state are applied immediately: none waits. */
+/** Changes of the cluster state are applied immediately: none is ever pending. */
 export const pendingTasksTable: CatTable = {
   paths: ["/_cat/pending_tasks"],
   summary: "Lists changes of the cluster's state that wait, of which there are none.",
@@ -266,7 +266,7 @@ export const pluginsTable: CatTable = {
   rows: () => [],
 };
 
-/** Pools with their kind, as 6.5 has them. */
+/** Thread pools of 6.5 with their types. */
 const POOLS: readonly (readonly [name: string, type: "fixed" | "scaling" | "fixed_auto_queue_size"])[] = [
   ["analyze", "fixed"],
   ["fetch_shard_started", "scaling"],
@@ -286,7 +286,7 @@ const POOLS: readonly (readonly [name: string, type: "fixed" | "scaling" | "fixe
   ["write", "fixed"],
 ];
 
-/** No pool of threads runs requests here: `generic` counts the tasks that run, the others have no statistics. */
+/** Tailrace has no thread pools for requests: `generic` counts the running tasks, the others have no statistics. */
 export const threadPoolTable: CatTable = {
   paths: ["/_cat/thread_pool", "/_cat/thread_pool/{thread_pool_patterns}"],
   params: ["size", "thread_pool_patterns"],

@@ -13,7 +13,7 @@ import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { type CatTable, column, HIDDEN, RIGHT, type Row } from "./table.ts";
 
-/** Hidden columns of `_cat/shards` in the order of its help. Those that are no statistic of a shard stay empty. */
+/** Hidden columns of `_cat/shards` in the order of its help. Columns without a statistic of a shard are empty. */
 const HIDDEN_COLUMNS: readonly (readonly [name: string, help: string])[] = [
   ["sync_id", "sync id; segments are the same on all copies without one"],
   ["unassigned.reason", "reason shard is unassigned"],
@@ -115,7 +115,7 @@ export const shardsTable: CatTable = {
   },
 };
 
-/** Copies are equal: the statistics of one stand for all of a shard. */
+/** Copies are equal: the statistics of one are printed for all copies of a shard. */
 function shardRows(index: IndexInfo, stats: readonly HostedShardStats[], source: HealthSource): Row[] {
   const since = new Date(index.settings.creationDate).toISOString();
   return indexCopies(index, source).flatMap((copies, shard) => {
@@ -229,7 +229,10 @@ function segmentRows(
   );
 }
 
-/** Shards of this hub recover before it answers; copies on their way to a hub are active, and only that hub knows how far. */
+/**
+ * Shards of this hub recover before it answers requests. Copies being moved to a hub are active; only that hub knows their
+ * progress.
+ */
 export const recoveryTable: CatTable = {
   paths: ["/_cat/recovery", "/_cat/recovery/{index}"],
   summary: "Shows how shards were recovered.",
@@ -314,7 +317,7 @@ function activeRows(index: IndexInfo, source: HealthSource): Row[] {
   }));
 }
 
-/** The cells of a progress that is at its end. */
+/** Returns the cells of a completed progress. */
 function doneCells(prefix: string, count: number): Row {
   return {
     [prefix]: count,

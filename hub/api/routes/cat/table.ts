@@ -9,7 +9,7 @@ import type { Action } from "#hub/auth/accounts/principal.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
-/** A cell; sizes and times are printed in the unit asked for, lists with commas. */
+/** A cell; sizes and times are printed in the requested unit, lists with commas. */
 export type Cell =
   | string
   | number
@@ -22,15 +22,15 @@ export type Cell =
 /** One column. */
 export interface Column {
   readonly name: string;
-  /** Short names, the first being the one of the help. */
+  /** Short names; the help shows the first. */
   readonly aliases?: readonly string[];
   readonly help: string;
-  /** Not shown unless asked for. */
+  /** Shown only on request. */
   readonly hidden?: boolean;
-  /** Shown without being asked for where this parameter is `true` (detailed) or unless it is `false` (ts). */
+  /** Shown by default if this parameter is `true` (detailed), or unless it is `false` (ts). */
   readonly shownBy?: "detailed" | "ts";
   readonly right?: boolean;
-  /** Versions that have it: from one on, before another; see answersAs. */
+  /** Versions that have the column: from `from` on, before `until`; see answersAs. */
   readonly from?: number;
   readonly until?: number;
 }
@@ -42,12 +42,12 @@ export interface CatTable {
   readonly params?: readonly string[];
   readonly columns: readonly Column[];
   readonly summary: string;
-  /** Right that it needs; monitor without it. */
+  /** Right that the table needs; absent: monitor. */
   readonly action?: Action;
   rows(api: ApiContext, request: ApiRequest): Row[] | Promise<Row[]>;
 }
 
-/** Returns a column. `aliases`: apart by commas, the first being the one of the help. */
+/** Returns a column. `aliases`: separated by commas; the help shows the first. */
 export function column(
   name: string,
   aliases: string,
@@ -61,7 +61,7 @@ export const RIGHT = { right: true } as const;
 export const HIDDEN = { hidden: true } as const;
 export const HIDDEN_RIGHT = { hidden: true, right: true } as const;
 
-/** The columns that some tables begin with. */
+/** Columns with which some tables begin. */
 export const CLOCK_COLUMNS: readonly Column[] = [
   column("epoch", "t,time", "seconds since 1970-01-01 00:00:00", { shownBy: "ts" }),
   column("timestamp", "ts,hms,hhmmss", "time in HH:MM:SS", { shownBy: "ts" }),
@@ -104,7 +104,7 @@ async function answer(table: CatTable, parts: ApiContext, request: ApiRequest): 
   );
   if (request.flag("help") === true) return { status: 200, text: helpText(known) };
   const wanted = request.list("h");
-  // A column that is asked for by its name is there before its version too.
+  // A column that is requested by name is also available before its version.
   const named = table.columns.filter(({ until = Infinity }) => !answersAs(until));
   const columns = chosenColumns(
     wanted === undefined ? known.filter((column) => isShown(column, request)) : named,
@@ -137,7 +137,7 @@ function isShown({ shownBy }: Column, request: ApiRequest): boolean {
 
 interface ChosenColumn {
   readonly column: Column;
-  /** Name it was asked for by. */
+  /** Name by which it was requested. */
   readonly shown: string;
 }
 
@@ -162,7 +162,7 @@ function findColumn(columns: readonly Column[], name: string): Column | undefine
   );
 }
 
-/** Throws request_invalid for columns that aren't there. */
+/** Sorts rows. Throws request_invalid for unknown columns. */
 function sortRows(rows: Row[], columns: readonly Column[], keys: readonly string[] | undefined): Row[] {
   if (keys === undefined) return rows;
   const orders = keys.map((key) => {
@@ -186,7 +186,7 @@ function sortRows(rows: Row[], columns: readonly Column[], keys: readonly string
 function compareCells(a: Cell, b: Cell): number {
   const [x, y] = [sortValue(a), sortValue(b)];
   if (x === y) return 0;
-  // Empty cells are the smallest.
+  // Empty cells sort first.
   if (x === undefined) return -1;
   if (y === undefined) return 1;
   return x < y ? -1 : 1;
@@ -214,7 +214,7 @@ function printTable(lines: readonly (readonly string[])[], columns: readonly Col
   return printed.map((line) => `${line}\n`).join("");
 }
 
-/** The last column ends where its text does. */
+/** The last column isn't padded. */
 function pad(cell: string, at: number, widths: readonly number[], columns: readonly Column[]): string {
   if (columns[at]!.right === true) return cell.padStart(widths[at]!);
   return at === columns.length - 1 ? cell : cell.padEnd(widths[at]!);

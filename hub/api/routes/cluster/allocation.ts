@@ -1,6 +1,6 @@
 /**
- * Where the copies of shards are: `_cluster/allocation/explain`, `_cluster/reroute`, `_shard_stores`, and `_upgrade`, which
- * has nothing to do. Copies beyond the number of hubs wait.
+ * Placement of shard copies: `_cluster/allocation/explain`, `_cluster/reroute`, `_shard_stores`, and `_upgrade`, which has
+ * no effect. Copies beyond the number of hubs are unassigned.
  */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
@@ -56,7 +56,7 @@ export function allocationRoutes(parts: ApiContext): Route[] {
   ];
 }
 
-/** A copy of a shard: the one there is, or one that waits for a node. */
+/** A copy of a shard, on a node or waiting for one. */
 interface Copy {
   readonly index: IndexInfo;
   readonly shard: number;
@@ -97,7 +97,7 @@ function explained({ index, shard, primary }: Copy, source: HealthSource): JsonO
   };
 }
 
-/** Throws request_invalid where every copy has its node. */
+/** Returns the first unassigned copy. Throws request_invalid if every copy has a node. */
 function firstUnassigned({ indices, cluster }: ApiContext): Copy {
   for (const index of indices.all()) {
     if (index.state !== "open") continue;
@@ -135,7 +135,7 @@ function currentNode(node: NodeInfo | undefined): JsonObject {
   return { current_node: { id, name, transport_address: transportAddress, attributes, ...later } };
 }
 
-/** `lost`: hubs that had the copy, and are waited for. */
+/** `lost`: lost hubs that had the copy and are expected to come back. */
 function unassigned({ settings }: IndexInfo, lost: readonly string[], isPlaced: boolean): JsonObject {
   const isLost = lost.length > 0;
   return {

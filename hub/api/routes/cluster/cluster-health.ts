@@ -19,7 +19,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
 const DEFAULT_TIMEOUT_MS = 30_000;
-/** Interval of the checks while a request waits for a better health. */
+/** Interval of the checks while a request waits for a better status. */
 const POLL_MS = 100;
 const HEALTH_ORDER: readonly Health[] = ["red", "yellow", "green"];
 
@@ -69,9 +69,9 @@ async function health(parts: ApiContext, request: ApiRequest): Promise<ApiRespon
   }
 }
 
-/** Undefined where an index isn't there, or not yet. */
+/** Returns undefined if an index doesn't exist, or doesn't exist yet. */
 function healthTargets(parts: ApiContext, request: ApiRequest): IndexInfo[] | undefined {
-  // From 7.2 on the shards of closed indices count.
+  // From 7.2 on the shards of closed indices are counted.
   const expandWildcards = answersAs(700) ? "all" : "open";
   try {
     return parts.indices.resolve(request.path["index"], resolveOptions(request, { expandWildcards }));

@@ -32,11 +32,11 @@ export function clusterStateRoutes(parts: ApiContext): Route[] {
   ];
 }
 
-/** Parts of the state that may be asked for. */
+/** Parts of the state that may be requested. */
 export const STATE_METRICS: readonly string[] = [
   "version",
   "master_node",
-  // The name that it has in OpenSearch; only where it is asked for.
+  // OpenSearch's name of it; only on request.
   "cluster_manager_node",
   "nodes",
   "routing_table",
@@ -58,7 +58,7 @@ async function state(parts: ApiContext, request: ApiRequest): Promise<ApiRespons
   });
 }
 
-/** Returns the size of the compressed state, which later versions don't print. */
+/** Returns the compressed size of the state, which later versions don't print. */
 async function packedSize(state: JsonObject, human: boolean): Promise<JsonObject> {
   const { length } = await pack(writeJson(state), { level: constants.Z_BEST_SPEED });
   return {
@@ -67,7 +67,7 @@ async function packedSize(state: JsonObject, human: boolean): Promise<JsonObject
   };
 }
 
-/** Returns the parts of the state that `asked` names, with `found` of its indices. Throws request_invalid. */
+/** Returns the parts of the state that `asked` names; of the indices only `found`. Throws request_invalid. */
 export function clusterState(
   parts: ApiContext,
   asked: readonly string[],

@@ -95,14 +95,14 @@ async function clusterStats(api: ApiContext, request: ApiRequest): Promise<ApiRe
   });
 }
 
-/** Usage that isn't counted, and fields of types that there aren't. */
+/** Usage that isn't counted, and field types that don't exist here. */
 const UNCOUNTED_INDICES: JsonObject = {
   search: { total: 0, queries: {}, rescorers: {}, sections: {}, retrievers: {} },
   dense_vector: { value_count: 0 },
   sparse_vector: { value_count: 0 },
 };
 
-/** Snapshots that are being taken are tasks, see `_tasks`. */
+/** Running snapshots are tasks, see `_tasks`. */
 const NO_SNAPSHOTS: JsonObject = {
   current_counts: {
     snapshots: 0,
@@ -116,7 +116,7 @@ const NO_SNAPSHOTS: JsonObject = {
 
 const NO_TIME: JsonObject = { max: 0, avg: 0, p90: 0 };
 
-/** No search goes to another cluster. */
+/** There is no cross-cluster search. */
 const NO_OTHER_CLUSTERS: JsonObject = {
   _search: {
     total: 0,

@@ -1,4 +1,4 @@
-/** `_health_report` of version 8: the health of the hub's parts by subject, with what follows from it and what to do. */
+/** `_health_report` of version 8: the health of the hub's parts by indicator, with impacts and diagnoses. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
@@ -8,15 +8,15 @@ import { clusterHealth, type Health, indexHealth } from "#hub/api/stats/index-he
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
-/** Indices that are named with a diagnosis unless the request says otherwise. */
+/** Default number of indices that a diagnosis names. */
 const DEFAULT_SIZE = 1_000;
-/** Where people read on. */
+/** Page with further help. */
 const HELP = "docs/runbook.md";
 
 const COLOURS = { ok: "green", degraded: "yellow", failing: "red" } as const;
 const ORDER: readonly Health[] = ["green", "yellow", "red"];
 
-/** What a part that isn't well keeps from working. */
+/** Areas affected by an unhealthy part. */
 const AREAS: Readonly<Record<string, readonly string[]>> = {
   disk: ["ingest", "search"],
   log: ["ingest", "deployment_management"],
@@ -24,18 +24,18 @@ const AREAS: Readonly<Record<string, readonly string[]>> = {
   shards: ["search", "ingest"],
 };
 
-/** One subject. */
+/** One indicator. */
 interface Indicator {
   readonly status: Health;
   readonly symptom: string;
   readonly details: JsonObject;
-  /** What isn't well; none where all is. */
+  /** Faults; empty if everything is healthy. */
   readonly faults: readonly Fault[];
 }
 
 interface Fault {
   readonly id: string;
-  /** 1: the worst. */
+  /** 1 is the worst. */
   readonly severity: number;
   readonly cause: string;
   readonly areas: readonly string[];
@@ -173,7 +173,7 @@ function lifecycles({ indices }: ApiContext): Indicator {
   return { status: faults.length === 0 ? "green" : "yellow", symptom, details, faults };
 }
 
-/** A subject that is as well as parts of the hub are. */
+/** Returns an indicator with the health of some parts of the hub. */
 function ofParts(
   health: readonly PartHealth[],
   subject: string,

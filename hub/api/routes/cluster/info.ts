@@ -1,6 +1,6 @@
 /**
- * `/`, `_license` and `_xpack`: what clients ask before they do anything. This is free software, so nothing that "basic"
- * has elsewhere needs a licence here; of the features that only the other product has there are none.
+ * `/`, `_license` and `_xpack`, which clients request before anything else. Tailrace is free software: features of the
+ * other product's "basic" licence need no licence here, and features that only that product has don't exist.
  */
 
 import { BUILD, versionProfile } from "#hub/api/compat/version.ts";
@@ -39,7 +39,7 @@ export function infoRoutes({ cluster, compatVersion }: ApiContext): Route[] {
   ];
 }
 
-/** Features that 8.x lists beside these. */
+/** Features that 8.x lists in addition. */
 const LATER_FEATURES: readonly string[] = [
   "aggregate_metric",
   "analytics",

@@ -1,4 +1,4 @@
-/** `_ingest`: pipelines that documents go through before they are written, kept, shown and tried out. */
+/** `_ingest`: stores, shows and simulates the pipelines that documents pass before they are written. */
 
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
@@ -7,7 +7,7 @@ import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
-/** Documents of one simulation. */
+/** Maximum number of documents of one simulation. */
 const MAX_SAMPLES = 1_000;
 
 const DESTINATION = ["_index", "_type", "_id", "_routing", "_version", "_version_type"] as const;
@@ -115,7 +115,7 @@ function sampleOf(doc: unknown): { source: JsonObject; destination: IngestDestin
   return { source, destination };
 }
 
-/** Returns the pipelines that names, apart by commas and with wildcards, mean. */
+/** Returns the pipelines matching names that are separated by commas and may have wildcards. */
 function matching(ingest: IngestPipelines, names: string): [string, JsonObject][] {
   const patterns = names.split(",").map((name) => (name === "_all" ? "*" : name));
   const fits = patterns.map((name) => (hasWildcard(name) ? matcherOf(name) : (id: string) => id === name));

@@ -65,7 +65,7 @@ export function nodeStatsRoutes(api: ApiContext): Route[] {
 async function nodeStats(api: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const wanted = nodeMetrics(request);
   const [self] = api.cluster.nodes();
-  // Statistics of another node are in its own answers.
+  // Another node reports its own statistics.
   const found = meantNodes(api.cluster.nodes(), request.path["nodes"]).filter(({ id }) => id === self?.id);
   const indices = wanted("indices") ? await indexSections(api, request) : {};
   return json({
@@ -75,7 +75,7 @@ async function nodeStats(api: ApiContext, request: ApiRequest): Promise<ApiRespo
   });
 }
 
-/** Throws request_invalid for metrics that there aren't. */
+/** Throws request_invalid for unknown metrics. */
 function nodeMetrics(request: ApiRequest): (metric: string) => boolean {
   const asked = request.list("metric");
   if (asked === undefined || asked.includes("_all")) return () => true;
@@ -91,7 +91,7 @@ function nodeMetrics(request: ApiRequest): (metric: string) => boolean {
   return (metric) => asked.includes(metric);
 }
 
-/** `processors` stays empty: their time isn't measured one by one. */
+/** `processors` is empty: processors aren't measured individually. */
 function ingestSection(counts: ReadonlyMap<string, IngestCounts>): JsonObject {
   const printed = (all: readonly IngestCounts[]): JsonObject => {
     const sum = (of: (counts: IngestCounts) => number): number =>
@@ -164,7 +164,7 @@ async function indexSections(api: ApiContext, request: ApiRequest): Promise<Json
   };
 }
 
-/** Nodes meet in the journal: they have no connections to each other. */
+/** Nodes communicate through the journal and have no connections to each other. */
 function transportSection(): JsonObject {
   const none = { rx_count: 0, rx_size_in_bytes: 0, tx_count: 0, tx_size_in_bytes: 0 };
   return { server_open: 0, ...(answersAs(710) && { total_outbound_connections: 0 }), ...none };
@@ -189,7 +189,7 @@ function pressureSection({ pressure }: ApiContext): JsonObject {
   };
 }
 
-/** Each node reads the cluster's state from the journal by itself: nothing waits in a queue or is sent out. */
+/** Each node reads the cluster state from the journal by itself: nothing is queued or published. */
 function discoverySection(): JsonObject {
   return {
     cluster_state_queue: { total: 0, pending: 0, committed: 0 },

@@ -32,7 +32,7 @@ export function nodeRoutes(parts: ApiContext): Route[] {
   ];
 }
 
-/** Parts of a node's body that may be asked for alone; those that aren't here have nothing in them. */
+/** Parts of a node's body that may be requested alone; those not in PRINTED_METRICS are empty. */
 const METRICS: ReadonlySet<string> = new Set([
   "_all",
   "settings",
@@ -47,7 +47,7 @@ const METRICS: ReadonlySet<string> = new Set([
   "indices",
   "aggregations",
 ]);
-/** Those that are there. */
+/** The parts that have content. */
 const PRINTED_METRICS = ["settings", "transport", "http", "ingest", "aggregations"] as const;
 
 function nodes({ cluster, compatVersion, ingest }: ApiContext, request: ApiRequest): ApiResponse {
@@ -68,7 +68,7 @@ function nodes({ cluster, compatVersion, ingest }: ApiContext, request: ApiReque
   });
 }
 
-/** Which nodes and which parts of them a path means: a name of parts alone is no name of a node. */
+/** Returns the nodes and the parts that a path names: a segment that names only parts is not the name of a node. */
 function askedOf({ path }: ApiRequest): { expression: string | undefined; metrics: string[] | undefined } {
   const parts = (text: string | undefined): string[] | undefined =>
     text?.split(",").map((part) => part.trim());

@@ -1,4 +1,4 @@
-/** `_cluster/reroute`: copies of shards are moved, made or not moved after all, where they are placed by a table. */
+/** `_cluster/reroute`: moves or allocates shard copies, or cancels that, if copies are placed by a table. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
@@ -8,12 +8,12 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { clusterState, STATE_METRICS } from "./cluster-state.ts";
 
-/** Commands of one request. */
+/** Maximum number of commands of one request. */
 const MAX_COMMANDS = 1_000;
-/** Commands that would make a shard without its documents. */
+/** Commands that would create a shard without its documents. */
 const LOSING = ["allocate_stale_primary", "allocate_empty_primary"];
 
-/** A command as it was given, and what it means or why it can't be done. */
+/** A command as given, with its meaning or the reason why it can't be executed. */
 interface Asked {
   readonly name: string;
   readonly given: JsonObject;
@@ -40,14 +40,14 @@ export async function reroute(parts: ApiContext, request: ApiRequest): Promise<A
   });
 }
 
-/** Returns for each command why it can't be done, or null. */
+/** Returns for each command why it can't be executed, or null. */
 async function run(
   { cluster }: ApiContext,
   asked: readonly Asked[],
   mode: "all" | "possible" | "dry_run",
 ): Promise<readonly (string | null)[]> {
   const known = asked.flatMap(({ meant }) => (typeof meant === "string" ? [] : [meant]));
-  // With one that can't be done none is.
+  // If one command can't be executed, none is.
   const isWhole = known.length === asked.length || mode === "possible";
   const found = await cluster.reroute?.(known, isWhole ? mode : "dry_run");
   const refusals = [...(found ?? known.map(() => "copies of shards aren't placed"))];

@@ -15,7 +15,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 /** Name of the action that lists tasks. */
 export const LIST_ACTION = "cluster:monitor/tasks/lists";
 
-/** Longest time that a request waits for a task to end. */
+/** Maximum time that a request waits for a task to end. */
 const MAX_WAIT_MS = 30_000;
 
 const LIST_PARAMS = [
@@ -145,7 +145,10 @@ async function getTask(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
   return json({ completed, task: printTask(task, node.id), ...outcome });
 }
 
-/** Returns the number of a task of this node, NaN of another one. Throws request_invalid for a malformed task id. */
+/**
+ * Returns the number of a task of this node, NaN for a task of another node. Throws request_invalid for a malformed
+ * task id.
+ */
 function taskNumber({ cluster }: ApiContext, given: string): number {
   const match = /^(.+):(\d{1,15})$/.exec(given);
   if (match === null) throw new AppError("request_invalid", `malformed task id ${given}`);

@@ -1,6 +1,6 @@
 /**
  * The answer of a `_bulk` request, written as bytes: a request may have very many items, and items of new documents
- * differ in an id and a number only.
+ * differ only in an id and a number.
  */
 
 import { writeBody } from "#hub/api/parameters/write-options.ts";
@@ -11,7 +11,7 @@ import { freeBytes } from "#proto/kit/free-bytes.ts";
 
 const COMMA = 0x2c;
 const END = Buffer.from("]}");
-/** Capacity for the head, whose length isn't known before the items are. */
+/** Capacity for the head, whose length is known only after the items. */
 const HEAD_BYTES = 96;
 const FIRST_BYTES = 16 * 1024;
 
@@ -21,14 +21,14 @@ export interface RunAnswer {
   readonly result: AppendResult;
   readonly indices: Pick<Indices, "get">;
   readonly refresh: RefreshPolicy;
-  /** JSON of an item that isn't in. */
+  /** Returns the JSON of an item that failed. */
   readonly failure: (error: AppError) => string;
 }
 
 export class BulkAnswer {
-  /** An item failed. */
+  /** True: an item failed. */
   errors = false;
-  /** Why the first item that rights refuse is refused. */
+  /** Why the first item that was refused by rights was refused. */
   refusal: AppError | undefined;
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);
   #length = HEAD_BYTES;
@@ -63,13 +63,13 @@ export class BulkAnswer {
     }
   }
 
-  /** Adds the JSON of an item that isn't in, `count` times. */
+  /** Adds the JSON of a failed item, `count` times. */
   addFailures(json: string, count: number): void {
     this.errors = true;
     for (let nth = 0; nth < count; nth++) this.add(json);
   }
 
-  /** The whole answer; valid until `release`. `ingestMs`: of pipelines, where documents went through some. */
+  /** Returns the whole answer; valid until `release`. `ingestMs`: time in pipelines, if documents passed any. */
   finish(tookMs: number, ingestMs?: number): Uint8Array {
     this.#reserve(END.length);
     this.#bytes.set(END, this.#length);
@@ -86,7 +86,7 @@ export class BulkAnswer {
     freeBytes(this.#bytes);
   }
 
-  /** Adds items that differ in id and number only: one is written and copied, then each gets its own. */
+  /** Adds items that differ only in id and number: one is written and copied, then each copy gets its own values. */
   #addLike(
     [head, middle, tail]: ItemParts,
     { ids, idBytes, seqNos }: AppendResult,

@@ -19,7 +19,7 @@ import { readUpdateBody, scriptedUpdateOf } from "./update.ts";
 
 export type BulkKind = "index" | "create" | "update" | "delete";
 
-/** One action with its document; `write` is an error where it can't be done. */
+/** One action with its document; `write` is an error if it can't be done. */
 export interface BulkItem {
   readonly kind: BulkKind;
   readonly index: string;
@@ -84,7 +84,7 @@ const FIELDS: ReadonlySet<string> = new Set([
   "require_alias",
 ]);
 
-/** Throws request_invalid where the last line isn't ended. */
+/** Throws request_invalid if the last line isn't ended. */
 export function checkEnd(body: Buffer): void {
   if (body.length > 0 && body[body.length - 1] !== NEWLINE)
     throw new AppError("request_invalid", "The bulk request must be terminated by a newline [\\n]");
@@ -189,7 +189,7 @@ function quoteWords(text: string): string {
   });
 }
 
-/** A quoted text, or a word, with the colon after it where it is a key. */
+/** A quoted text, or a word, with the colon after it if it is a key. */
 const BARE_WORD = /"(?:[^"\\]|\\.)*"|([\w.+-]+)(\s*:)?/g;
 const LITERAL = /^(?:true|false|null)$/;
 

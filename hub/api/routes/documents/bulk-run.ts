@@ -12,18 +12,18 @@ import { type BulkDefaults, type BulkItem, firstItem } from "./bulk-parser.ts";
 
 const NOTHING = Buffer.alloc(0);
 
-/** Keys of the write of such a document. */
+/** Keys that a write has if its document qualifies. */
 const SIMPLE: ReadonlySet<string> = new Set(["index", "kind", "source"]);
 
 /** Documents of a body with what they have in common. */
 export interface BulkRun {
   readonly kind: "index" | "create";
-  /** Of the first document. */
+  /** The item of the first document. */
   readonly item: BulkItem;
   readonly run: AppendRun;
 }
 
-/** Returns the documents of a body that is as simple, else null. Throws what parseBulk throws of the first two lines. */
+/** Returns the documents of a body that qualifies, else null. Throws what parseBulk throws of the first two lines. */
 export function readBulkRun(body: Buffer, defaults: BulkDefaults): BulkRun | null {
   const first = firstOfRun(body, defaults);
   const lines = first && scanLines(body, first.documentStart, 0);
@@ -31,8 +31,8 @@ export function readBulkRun(body: Buffer, defaults: BulkDefaults): BulkRun | nul
 }
 
 /**
- * Like readBulkRun, of a large body: a thread looks through its lines part by part, and keeps the body. Without a run it
- * comes back. Throws what LentBody.run throws, too.
+ * Like readBulkRun, for a large body: another thread examines its lines in parts and keeps the body. If the body doesn't
+ * qualify, it is returned. Also throws what LentBody.run throws.
  */
 export async function readLargeRun(
   bodies: LargeBodies,
@@ -60,7 +60,7 @@ export async function readLargeRun(
   }
 }
 
-/** Returns the run with its bytes here again. Throws what LentBody.reclaim throws. */
+/** Returns the run after its bytes came back to this thread. Throws what LentBody.reclaim throws. */
 export async function reclaimed(
   { lent: _lent, ...run }: AppendRun,
   body: LentBody,
@@ -81,7 +81,7 @@ function joined(parts: readonly ScanResult[]): Pick<ScanResult, "ends" | "shapes
   return { ends, shapes };
 }
 
-/** Whether the line of the first document stands before the second one as well. */
+/** Returns true if the second document has the same action line as the first. */
 function isRepeated(body: Buffer, lineBytes: number): boolean {
   const first = scanLines(body, lineBytes, 0, 1);
   return first !== null && scanLines(body, lineBytes, first.next, 1) !== null;
@@ -89,7 +89,7 @@ function isRepeated(body: Buffer, lineBytes: number): boolean {
 
 type FirstItem = NonNullable<ReturnType<typeof firstItem>>;
 
-/** The first item where it is a new document and nothing else. */
+/** Returns the first item if it is a new document without further options. */
 function firstOfRun(body: Buffer, defaults: BulkDefaults): FirstItem | null {
   const first = firstItem(body, defaults);
   if (first === undefined) return null;
@@ -118,11 +118,11 @@ function runOf(
   return { kind, item, run };
 }
 
-/** Most documents and bytes that are written at a time: packing them keeps the thread from others for some 30 ms. */
+/** Maximum documents and bytes written at a time: packing them blocks the thread for about 30 ms. */
 const PART_DOCUMENTS = 25_000;
 const PART_BYTES = 8 * MIB;
 
-/** Returns the end of the documents from `from` on that are written together: at least one, if there are any. */
+/** Returns the end of the documents from `from` on that are written together: at least one document, if any is left. */
 export function partEnd(run: DocumentBatch, from: number): number {
   const limit = startOf(run, from) + PART_BYTES;
   let [low, high] = [from + 1, Math.min(from + PART_DOCUMENTS, run.ends.length)];
@@ -134,7 +134,7 @@ export function partEnd(run: DocumentBatch, from: number): number {
   return high;
 }
 
-/** Documents `from` to `to` of a run. */
+/** Returns the documents `from` to `to` of a run. */
 export function partOf(run: AppendRun, from: number, to: number): AppendRun {
   const actions = run.actions!.subarray(from, to);
   const { shapes } = run;
@@ -147,12 +147,12 @@ export function partOf(run: AppendRun, from: number, to: number): AppendRun {
   };
 }
 
-/** The documents of a run one by one, for the way that others go. */
+/** Yields the documents of a run as single items, for the slow path. */
 export function itemsOf({ kind, item }: BulkRun, run: DocumentBatch): BulkItem[] {
   return sourcesOf(run).map((source) => ({ ...item, write: { kind, index: item.index, source } }));
 }
 
-/** The documents of a run. */
+/** Returns the documents of a run. */
 export function sourcesOf(run: DocumentBatch): Uint8Array[] {
   return Array.from(run.ends, (end, at) => run.bytes.subarray(startOf(run, at), end));
 }

@@ -36,7 +36,7 @@ import { type BulkRun, itemsOf, partEnd, partOf, readBulkRun, readLargeRun, recl
 
 const LEFT = "the client went away before the end of its items";
 
-/** Items written at a time, so that others get their turn between the parts of a large request. */
+/** Items written at a time, so that other requests run between the parts of a large one. */
 const ITEMS_AT_A_TIME = 10_000;
 
 export function bulkRoutes(parts: ApiContext): Route[] {
@@ -64,7 +64,7 @@ async function bulk(parts: ApiContext, request: ApiRequest): Promise<ApiResponse
   }
 }
 
-/** The turn is left while others have to do something: copies to come, a refresh. */
+/** The turn is released while the request waits: for copies, or for a refresh. */
 async function bulkInTurn(parts: ApiContext, request: ApiRequest, turn: Turn): Promise<ApiResponse> {
   const startMs = parts.clock.monotonic();
   let ingestMs: number | undefined;
@@ -96,21 +96,24 @@ async function bulkInTurn(parts: ApiContext, request: ApiRequest, turn: Turn): P
   return { ...json(new RawJson(bytes)), release: () => answer.release(), refusal: answer.refusal };
 }
 
-/** Returns the body's documents where they are nothing but new, else the body. Throws what readLargeRun throws. */
+/**
+ * Returns the body's run if all its documents are new ones without options, else the body. Throws what readLargeRun
+ * throws.
+ */
 async function readBody(
   { bodies }: ApiContext,
   request: ApiRequest,
   defaults: BulkDefaults,
 ): Promise<{ readonly run: BulkRun | null; readonly body: Buffer }> {
   const { body, signal } = request;
-  // A run isn't cut into items, whose indices must be known here.
+  // The indices of all items must be known here, and a run isn't cut into items.
   if (asksForCopies(request)) return { run: null, body };
   if (bodies !== undefined && body.length > LARGE_BODY_BYTES)
     return readLargeRun(bodies, body, defaults, signal);
   return { run: readBulkRun(body, defaults), body };
 }
 
-/** Reads all items before one is written. Throws what parseBulk throws, forbidden. */
+/** Parses all items before any is written. Throws what parseBulk throws, forbidden. */
 async function readItems(request: ApiRequest, body: Buffer, defaults: BulkDefaults): Promise<BulkItem[]> {
   const items: BulkItem[] = [];
   const slices = new TimeSlices();
@@ -148,7 +151,7 @@ async function writeItems(
   }
 }
 
-/** Writes documents that are nothing but new. */
+/** Writes a run of new documents. */
 async function appendAll(
   parts: ApiContext,
   simple: BulkRun,
@@ -189,18 +192,19 @@ async function appendAll(
     }
     answer.addRun({ kind, result, indices: parts.indices, refresh: options.refresh, failure });
   }
-  // The body isn't read again: the log has a copy.
+  // The body isn't needed any more: the log has a copy.
   if (isCopied) freeBytes(run.bytes);
 }
 
-/** Returns the run with its bytes, so that its documents are looked at here; null where they are here. */
+/** Returns the run after its bytes came back to this thread; null if they already are on it. */
 async function broughtBack(run: AppendRun, signal: AbortSignal): Promise<AppendRun | null> {
   return run.lent === undefined ? null : reclaimed(run, run.lent.body, signal);
 }
 
 /**
- * Does something for a part of a request. A later part's error is returned: the parts before it are written, so it becomes the
- * error of the items that are left. The error of the first part, and of a client that is gone, is thrown.
+ * Runs `work` for a part of a request. The error of a later part is returned: the parts before it are already written, so it
+ * becomes the error of the remaining items. The error of the first part is thrown, and any error after the client
+ * disconnected.
  */
 async function orFailure<T>(
   isFirst: boolean,
@@ -254,9 +258,9 @@ async function writePart(
     const error = write instanceof AppError ? write : refused.get(pairKey(item));
     if (error !== undefined) results[place] = failed(item, error);
     else if ("script" in write) {
-      // A script reads what the items before it wrote.
+      // A script must see the writes of the items before it.
       await writePlaces();
-      // Each may take half a second: the others aren't run for a client that is gone.
+      // Each may take half a second: the others aren't run if the client has disconnected.
       if (slices.isDue) await slices.pause();
       if (options.signal.aborted) throw new AppError("cancelled", LEFT);
       const update = () => patience.during((its) => scriptedUpdate(parts, write, its));
@@ -288,7 +292,7 @@ async function addResults(
     const body = isFailure(result)
       ? failureBody(parts, item, result.error)
       : { ...writeBody(result, parts.indices, options.refresh), status: writeStatus(result) };
-    // JSON.stringify is much faster than writeJson, but doesn't keep the documents' bytes.
+    // JSON.stringify is much faster than writeJson but doesn't preserve the documents' bytes.
     answer.add(
       showsSource
         ? writeJson({ [item.kind]: { ...body, ...(await newSource(parts, item, result.id ?? "")) } })

@@ -1,7 +1,6 @@
 /**
- * Members of a body as byte ranges, so that documents keep the bytes they were sent with. A member `settings` that holds
- * nothing but the numbers of shards and replicas is meant for the index and isn't stored; any other is a part of the
- * document.
+ * Members of a body as byte ranges, so that documents keep the bytes they were sent with. A member `settings` with only
+ * the numbers of shards and replicas is for the index and isn't stored; any other is part of the document.
  */
 
 import { flattenSettings } from "#hub/api/parameters/index-settings.ts";
@@ -12,17 +11,17 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 const SETTINGS_KEY = Buffer.from('"settings"');
-/** Settings that may be given beside a document. */
+/** Settings that may be given with a document. */
 const COUNTS: readonly string[] = ["number_of_shards", "number_of_replicas"];
 
-/** A document with its index's settings taken out. */
+/** A document without the settings for its index. */
 export interface SplitBody {
   readonly source: Uint8Array;
-  /** Dotted keys without the leading "index."; undefined where the body has none that are meant for the index. */
+  /** Dotted keys without the leading "index."; undefined if the body has no settings for the index. */
   readonly settings: JsonObject | undefined;
 }
 
-/** Throws mapping_parse where the body has a member `settings` but is no JSON object. */
+/** Throws mapping_parse if the body has a member `settings` but isn't a JSON object. */
 export function splitSettings(source: Buffer): SplitBody {
   if (!source.includes(SETTINGS_KEY)) return { source, settings: undefined };
   const members = jsonMembers(source);
@@ -32,7 +31,10 @@ export function splitSettings(source: Buffer): SplitBody {
   return { source: joinMembers(members), settings };
 }
 
-/** Applies settings to the index, which is made with them where it is missing. Throws settings_invalid and what making an index throws. */
+/**
+ * Applies settings to the index, which is created with them if it is missing. Throws settings_invalid and the errors of
+ * creating an index.
+ */
 export async function applySettings(
   indices: Indices,
   name: string,
@@ -70,7 +72,10 @@ function isKnown(indices: Indices, name: string): boolean {
   }
 }
 
-/** Returns the raw values of an object's members by key; the last of a key counts. Throws parsing, mapping_parse (no JSON). */
+/**
+ * Returns the raw values of an object's members by key; of repeated keys the last counts. Throws parsing, mapping_parse (not
+ * JSON).
+ */
 export function jsonMembers(bytes: Uint8Array): Map<string, Uint8Array> {
   const scanner = new JsonScanner();
   scanner.reset(bytes);

@@ -125,7 +125,7 @@ async function indexDocument(
   return writeOne(parts, request, item);
 }
 
-/** What isn't there yet has no version to compare with. */
+/** A document that doesn't exist yet has no version to compare with. */
 function checkCreate({ version, versionType = "internal" }: WriteConditions): void {
   checkValid(
     versionType !== "internal" && "create operations only support internal versioning. use index instead",
@@ -194,14 +194,14 @@ async function deleteDocument(parts: ApiContext, request: ApiRequest): Promise<A
   const id = request.segment("id");
   const type = request.path["type"];
   const conditions = conditionsOf(request);
-  // An external version is kept even where there is nothing to delete, so its index must be there.
+  // An external version is stored even if there is nothing to delete, so the index must exist.
   if (conditions.versionType?.startsWith("external")) await adoptType(parts.indices, name, type);
   const [index] = parts.indices.resolve(name, {});
   if (index !== undefined && !fitsType(index, type)) await adoptType(parts.indices, name, type);
   return writeOne(parts, request, { ...conditions, ...routingOf(request), kind: "delete", index: name, id });
 }
 
-/** A document without an id is a new one, which is what data streams take. Throws request_invalid. */
+/** A document without an id is a new one, the only kind that data streams accept. Throws request_invalid. */
 function opTypeOf(request: ApiRequest): "index" | "create" {
   const isNew = request.path["id"] === undefined && !CONDITION_PARAMS.some((name) => name in request.query);
   const value = request.query["op_type"] ?? (isNew ? "create" : "index");

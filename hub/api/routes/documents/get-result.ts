@@ -1,4 +1,4 @@
-/** What a read of one document answers, in `_doc`, `_mget` and `_update`. */
+/** The result of reading one document, for `_doc`, `_mget` and `_update`. */
 
 import { documentType, fitsType, indexType } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
@@ -12,25 +12,25 @@ import { valuesAt } from "#hub/search/source/source-values.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
-/** One document asked for. */
+/** One requested document. */
 export interface GetSpec {
   readonly index: string;
   /** Type in the path. */
   readonly type: string | undefined;
   readonly id: string;
   readonly routing: string | undefined;
-  /** Undefined: all of the document unless stored fields are asked for. */
+  /** Undefined: the whole document, unless stored fields are requested. */
   readonly source: SourceFilter | false | undefined;
   readonly storedFields: readonly string[] | undefined;
-  /** Expected version; another one is a conflict. */
+  /** Expected version; a different one is a conflict. */
   readonly version?: number | undefined;
-  /** Print the index's type, whatever the version. */
+  /** True: print the index's type in every version. */
   readonly ownType?: boolean;
-  /** False: as the last refresh shows it. */
+  /** False: read the document as of the last refresh. */
   readonly realtime?: boolean | undefined;
 }
 
-/** Reads a document; its body says `found: false` where there is none. Throws index_missing, version_conflict, request_invalid. */
+/** Reads a document; the body has `found: false` if there is none. Throws index_missing, version_conflict, request_invalid. */
 export async function getDocument(
   parts: ApiContext,
   spec: GetSpec,
@@ -72,7 +72,7 @@ export async function getDocument(
   return { found: true, body, document, shown };
 }
 
-/** Returns the body where there is no document. `type`: that of the index. */
+/** Returns the body if there is no document. `type`: that of the index. */
 function missingBody(spec: GetSpec, index: IndexInfo | undefined, type: string): JsonObject {
   const shownType =
     spec.type === undefined || spec.type === "_all" || spec.type === "_doc" ? type : spec.type;
@@ -85,7 +85,10 @@ function missingBody(spec: GetSpec, index: IndexInfo | undefined, type: string):
   };
 }
 
-/** From 7.9 on the message has another number of the word. Throws request_invalid. */
+/**
+ * From 7.9 on: throws request_invalid for an alias of several indices, with a message that has one word in another
+ * number.
+ */
 function checkSingle(indices: ApiContext["indices"], name: string): void {
   if (!answersAs(709) || indices.get(name) !== undefined) return;
   const found = indices.resolve(name, {});
@@ -96,12 +99,12 @@ function checkSingle(indices: ApiContext["indices"], name: string): void {
   );
 }
 
-/** Returns true for an index without a mapping; from 7 on, lists show this for missing documents. */
+/** Returns true for an index without a mapping; from 7 on lists show this for missing documents. */
 function isUntyped(index: IndexInfo | undefined): boolean {
   return answersAs(700) && index !== undefined && Object.keys(index.mapping.toJSON()).length === 0;
 }
 
-/** Reads a document as the last refresh shows it. */
+/** Reads a document as of the last refresh. */
 async function refreshedDocument(
   { indices, shards }: ApiContext,
   { index: name, id }: GetSpec,

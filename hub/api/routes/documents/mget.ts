@@ -13,7 +13,7 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { type GetSpec, getDocument } from "./get-result.ts";
 
-/** Documents of one request. */
+/** Maximum number of documents of one request. */
 const MAX_DOCUMENTS = 10_000;
 const KEYS = [
   "_index",

@@ -15,7 +15,7 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { getDocument } from "./get-result.ts";
 
-/** Documents of one request. */
+/** Maximum number of documents of one request. */
 const MAX_DOCUMENTS = 1_000;
 
 const PARAMS = [
@@ -102,7 +102,7 @@ async function several(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
   const bodies = items.map((item) => {
     if (!isObject(item)) throw new AppError("request_invalid", "docs array element should include an object");
     const body = { ...shared, ...item };
-    // From 7 on old names are no fault of one document, but of the request.
+    // From 7 on an old name fails the whole request, not only its document.
     if (answersAs(700)) checkKeys(body);
     return body;
   });

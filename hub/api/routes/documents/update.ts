@@ -34,7 +34,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
 import { applySettings, jsonMembers, splitSettings } from "./document-body.ts";
 
-/** Keys of the body; one that has none of them is the partial document itself. */
+/** Keys of the body; a body without any of them is the partial document itself. */
 const KEYS: readonly string[] = [
   "doc",
   "upsert",
@@ -49,12 +49,12 @@ const KEYS: readonly string[] = [
   "if_seq_no",
   "if_primary_term",
 ];
-/** Tries of one update against others of the same document at most. */
+/** Maximum number of retries of one update after conflicts with others of the same document. */
 const MAX_RETRIES = 100;
 
 /** A parsed body of an update. */
 export interface UpdateBody {
-  /** Undefined where a script makes the document. */
+  /** Undefined if a script computes the document. */
   readonly doc: Uint8Array | undefined;
   readonly script: Script | undefined;
   /** True: the script runs on `upsert` too. */
@@ -88,7 +88,10 @@ export function updateRoutes(parts: ApiContext): Route[] {
   ];
 }
 
-/** Reads an update's body; bare fields are a partial document. Throws request_invalid, not_offered, mapping_parse. `upserts`: unless the body says otherwise. */
+/**
+ * Reads an update's body; bare fields are a partial document. Throws request_invalid, not_offered, mapping_parse. `upserts`:
+ * default for `doc_as_upsert`.
+ */
 export function readUpdateBody(bytes: Uint8Array, find?: FindStored, upserts = false): UpdateBody {
   const members = jsonMembers(bytes);
   const isBare = !KEYS.some((key) => members.has(key));
@@ -159,7 +162,7 @@ async function update(parts: ApiContext, request: ApiRequest): Promise<ApiRespon
   }
 }
 
-/** 6.x names the transport to the shard as the root of an error that isn't one of its own. */
+/** Before 7, the root cause of such an error is the transport to the shard. */
 function asOfShard(error: AppError, { cluster }: ApiContext): AppError {
   if (answersAs(700) || error.code !== "request_invalid") return error;
   const { name, transportAddress } = cluster.nodes()[0]!;
@@ -168,7 +171,7 @@ function asOfShard(error: AppError, { cluster }: ApiContext): AppError {
   return new AppError(error.code, error.message, { data, cause: error.cause });
 }
 
-/** Returns the update that a body's script makes; undefined where it has none. */
+/** Returns the update that a body's script makes; undefined if it has none. */
 export function scriptedUpdateOf(
   place: Pick<ScriptedUpdate, "index" | "id" | "routing" | "retries" | "ifSeqNo" | "ifPrimaryTerm">,
   { script, upsert, isUpsertScripted }: UpdateBody,

@@ -11,7 +11,7 @@ const LIST = "/api/alerts";
 const ONE = "/api/alerts/{id}";
 const DEFAULT_SPAN = "24h";
 
-/** `indices`: as the sender of a request may see them. */
+/** `indices`: those that the sender of a request may see. */
 export function alertRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): Route[] {
   return [...listRoutes(alerts, indices), ...trialRoutes(alerts, indices), ...ruleRoutes(alerts, indices)];
 }
@@ -38,7 +38,7 @@ function listRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): Route[] 
   ];
 }
 
-/** A rule that isn't stored, and a channel, tried out. */
+/** Routes that test a rule without storing it, and a channel. */
 function trialRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): Route[] {
   return [
     {
@@ -111,12 +111,15 @@ function readable(request: ApiRequest, indices: Pick<Indices, "resolve">): unkno
   return body;
 }
 
-/** Returns the alert; without the right to change alerts the addresses of webhooks, which often hold a token, are cut. */
+/**
+ * Returns the alert. Without the right to change alerts, the addresses of webhooks are shortened because they often
+ * contain a token.
+ */
 function visible(alert: object, request: ApiRequest): unknown {
   return request.may("alert") ? alert : withoutAddresses(alert);
 }
 
-/** Returns a copy in which every `url`, of the rule's channels and of waiting messages, is cut to its origin. */
+/** Returns a copy in which every `url`, of the rule's channels and of waiting messages, is reduced to its origin. */
 function withoutAddresses(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutAddresses);
   if (typeof value !== "object" || value === null) return value;

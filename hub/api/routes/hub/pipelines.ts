@@ -10,7 +10,7 @@ const LIST = "/api/pipelines";
 const ONE = "/api/pipelines/{id}";
 const LETTERS = "/api/dead-letters";
 
-/** Samples of one simulation. */
+/** Maximum number of samples of one simulation. */
 const MAX_SAMPLES = 100;
 const MAX_LETTERS = 500;
 const LETTERS_SHOWN = 50;

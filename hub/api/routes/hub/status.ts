@@ -1,6 +1,6 @@
 /**
- * The hub interface: status, agents, slow searches, health and metrics, and `/api/cluster/members`, which takes hubs
- * away for good.
+ * The hub interface: status, agents, slow searches, health and metrics, and `/api/cluster/members`, which removes hubs
+ * permanently.
  */
 
 import type { SlowQueries } from "#hub/api/context/slow-queries.ts";
@@ -17,7 +17,7 @@ export interface HubParts {
   readonly status: HubStatus;
   readonly metrics: Metrics;
   readonly slowQueries: SlowQueries;
-  /** As the sender of a request may see them. */
+  /** The indices that the sender of a request may see. */
   readonly indices: Pick<Indices, "get">;
   /** Returns the description of all interfaces. */
   readonly describe: () => JsonObject;
@@ -25,7 +25,7 @@ export interface HubParts {
   readonly showsParts: boolean;
 }
 
-/** The text format of Prometheus, version 0.0.4. */
+/** Prometheus text format, version 0.0.4. */
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 export function hubRoutes(parts: HubParts): Route[] {
@@ -76,7 +76,7 @@ export function hubRoutes(parts: HubParts): Route[] {
   ];
 }
 
-/** The agents as they reported themselves. */
+/** Routes for the agents, as reported by themselves. */
 function agentRoutes(status: HubStatus): Route[] {
   return [
     {
@@ -113,7 +113,7 @@ function agentRoutes(status: HubStatus): Route[] {
   ];
 }
 
-/** What probes and Prometheus read. */
+/** Routes for probes and Prometheus. */
 function monitoringRoutes({ status, metrics, showsParts }: HubParts): Route[] {
   return [
     {

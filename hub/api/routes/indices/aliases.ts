@@ -68,7 +68,7 @@ async function updateAliases({ indices }: ApiContext, request: ApiRequest): Prom
     throw new AppError("parsing", "[aliases] unknown field, expected [actions] as a list");
   if (actions.length === 0) throw new AppError("request_invalid", "No action specified");
   const steps = actions.flatMap((action: unknown) => readAction(indices, action));
-  // Removed indices come first, so that an alias of the same call can take their name.
+  // Indices are removed first, so that an alias of the same call can take their name.
   const isRemoval = ({ kind }: AliasAction): boolean => kind === "remove_index";
   await indices.updateAliases([...steps.filter(isRemoval), ...steps.filter((step) => !isRemoval(step))]);
   return json({ acknowledged: true });
@@ -118,7 +118,7 @@ function textsOf(options: JsonObject, one: string, many: string): string[] {
   return texts(options[one] ?? options[many], one).filter((name) => name !== "");
 }
 
-/** Reads true or false, also as text. Throws parsing. */
+/** Parses true or false, also as text. Throws parsing. */
 function readFlag(value: unknown, name: string): boolean | undefined {
   if (value === undefined || value === null) return undefined;
   if (value === true || value === "true") return true;
@@ -127,8 +127,8 @@ function readFlag(value: unknown, name: string): boolean | undefined {
 }
 
 /**
- * Returns what takes aliases away. Throws aliases_not_found where none of the patterns fits; `mustExist` true: where one
- * doesn't, false: never.
+ * Returns the actions that remove aliases. Throws aliases_not_found if no pattern matches; with `mustExist` true if one
+ * doesn't match, with false never.
  */
 function removals(
   found: readonly IndexInfo[],
@@ -199,7 +199,7 @@ function getAliases(parts: ApiContext, request: ApiRequest): ApiResponse {
   return json({ ...plainErrorBody(`alias${plural} [${missing.join(",")}] missing`, 404), ...answer }, 404);
 }
 
-/** The aliases of an index that the names and patterns mean, each "-" taking out again. */
+/** Returns the aliases of an index that the names and patterns select; those with "-" exclude. */
 function aliasesOf(index: IndexInfo, names: readonly string[] | undefined): JsonObject {
   const all: JsonObject = { ...index.aliases };
   if (names === undefined) return all;
@@ -229,7 +229,7 @@ function missingOf(names: readonly string[], seen: ReadonlySet<string>): string[
     .sort();
 }
 
-/** Returns true where one of the later patterns excludes the name. */
+/** Returns true if a later pattern excludes the name. */
 function isTakenOut(name: string, later: readonly string[]): boolean {
   return later.some((pattern) => pattern.startsWith("-") && compileWildcard(pattern.slice(1)).matches(name));
 }

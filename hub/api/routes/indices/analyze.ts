@@ -1,4 +1,4 @@
-/** `_analyze`: the tokens of a text by an analyzer. */
+/** `_analyze`: the tokens that an analyzer makes of a text. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { validationError } from "#hub/api/http/error-body.ts";
@@ -14,9 +14,9 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { TimeSlices } from "#proto/kit/time-slices.ts";
 
-/** Positions between the values of a list. */
+/** Position gap between the values of a list. */
 const VALUE_GAP = 100;
-/** Most tokens of an answer; index.analyze.max_token_count sets another number. */
+/** Default maximum number of tokens of an answer; index.analyze.max_token_count changes it. */
 const MAX_TOKENS = 10_000;
 const KEYS = [
   "analyzer",
@@ -37,7 +37,7 @@ export function analyzeRoutes(parts: ApiContext): Route[] {
       paths: ["/_analyze", "/{index}/_analyze"],
       params: ["index", "prefer_local", ...KEYS],
       action: "search",
-      // Every token of a text becomes a part of the answer.
+      // Every token of a text becomes part of the answer.
       maxBodyBytes: 1024 * 1024,
       summary: "Shows the tokens of a text.",
       handle: (request) => analyze(parts, request),
@@ -152,8 +152,8 @@ function limitOf(index: IndexInfo | undefined): number {
 }
 
 /**
- * Tokens of all texts; offsets and positions run on from one to the next. Other requests get their turn between pieces of long
- * texts.
+ * Returns the tokens of all texts; offsets and positions continue from one text to the next. Other requests run between pieces
+ * of long texts.
  */
 async function tokensOf(analyzer: Analyzer, texts: readonly string[], limit: number): Promise<Token[]> {
   const all: Token[] = [];
@@ -199,7 +199,7 @@ function printToken({ text, startOffset, endOffset, type, position, positionLeng
   };
 }
 
-/** The tokens after each step of the chain. */
+/** Returns the tokens after each step of the chain. */
 async function detailOf(
   index: IndexInfo | undefined,
   body: JsonObject,
@@ -250,7 +250,7 @@ function filteredText(analysis: Analysis, charFilters: readonly PartSpec[], text
     .join("");
 }
 
-/** Parts without a name of their own have one of their kind. */
+/** Returns the name of a part; one without a name gets a name by its kind. */
 function nameOf(part: PartSpec, kind: string): string {
   return typeof part === "string" ? part : `_anonymous_${kind}`;
 }

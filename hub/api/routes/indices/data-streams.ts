@@ -1,4 +1,4 @@
-/** `_data_stream`: a name for a sequence of indices to which documents are only added. */
+/** `_data_stream`: a name for a sequence of append-only indices. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
@@ -56,13 +56,13 @@ export function dataStreamRoutes(parts: ApiContext): Route[] {
   ];
 }
 
-/** A stream with its indices, that which is written to last. */
+/** A stream with its indices, the write index last. */
 interface Stream {
   readonly name: string;
   readonly indices: readonly IndexInfo[];
 }
 
-/** The streams that a request means. Throws index_missing for a name that none has. */
+/** Returns the streams that a request selects. Throws index_missing for an unknown name. */
 function meant({ indices }: ApiContext, request: ApiRequest): Stream[] {
   const all = indices.all();
   const names = [...new Set(all.flatMap(({ dataStream }) => dataStream ?? []))].sort();
@@ -96,7 +96,7 @@ function describe(parts: ApiContext, { name, indices }: Stream): JsonObject {
     hidden: options?.hidden ?? false,
     system: false,
     replicated: false,
-    // Clients of 7 refuse fields that came later.
+    // Clients of 7 reject fields that were added later.
     ...(answersAs(800) && {
       allow_custom_routing: options?.allow_custom_routing ?? false,
       next_generation_managed_by: managerOf(newest),
@@ -111,14 +111,14 @@ function policyOf(index: IndexInfo): { readonly ilm_policy?: string } {
   return policy === undefined ? {} : { ilm_policy: policy };
 }
 
-/** Without a policy retention.rules decide, which 8.x has no word for. */
+/** Without a policy retention.rules decide, for which 8.x has no term. */
 function managerOf(index: IndexInfo): string {
   return policyName(index) === undefined ? "Unmanaged" : "Index Lifecycle Management";
 }
 
 async function deleteStreams(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   checkWholeNames(parts.cluster, request.segment("name"));
-  // The newest goes last, so that an attempt that failed leaves a valid stream.
+  // The newest is deleted last, so that a failed attempt leaves a valid stream.
   const names = meant(parts, request).flatMap(({ indices }) => indices.map(({ name }) => name));
   await parts.indices.delete(names);
   return json({ acknowledged: true });
@@ -144,7 +144,7 @@ async function statsOf({ shards }: ApiContext, { name, indices }: Stream) {
   for (const { uuid, mapping } of open) {
     const perMs = mapping.field(TIMESTAMP_FIELD)?.type === "date_nanos" ? NANOS_PER_MS : 1;
     const found = newest.get(uuid) ?? 0;
-    // Unbounded: a shard can't be asked now.
+    // Infinite: a shard can't be queried now.
     if (Number.isFinite(found)) newestMs = Math.max(newestMs, found / perMs);
   }
   return {

@@ -108,7 +108,7 @@ async function createIndex(parts: ApiContext, request: ApiRequest): Promise<ApiR
   return json({ acknowledged: true, shards_acknowledged: acknowledged, index: index.name });
 }
 
-/** A body without any of its parts is settings alone. */
+/** A body without any of the known parts contains only settings. */
 function checkKeys(body: JsonObject): void {
   const known = ["settings", "mappings", "aliases", "warmers"];
   const keys = Object.keys(body);
@@ -168,7 +168,7 @@ async function deleteIndices({ indices, cluster }: ApiContext, request: ApiReque
   return json({ acknowledged: true });
 }
 
-/** Throws request_invalid for the index that a data stream is written to: with it the stream would go. */
+/** Throws request_invalid for the write index of a data stream: deleting it would break the stream. */
 function refuseWritten(indices: ApiContext["indices"], { name, dataStream }: IndexInfo): void {
   if (dataStream === undefined || backingIndices(indices.all(), dataStream).at(-1)?.name !== name) return;
   throw new AppError(

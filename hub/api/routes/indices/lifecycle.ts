@@ -1,4 +1,4 @@
-/** `_ilm/policy`: lifecycle policies, and whether they are carried out. */
+/** `_ilm/policy`: lifecycle policies, and whether they are executed. */
 
 import { warnOfActions } from "#hub/api/compat/interface-compatibility.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
@@ -11,7 +11,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { managedIndexRoutes } from "./managed-indices.ts";
 
-/** A policy decides over deletions. */
+/** A policy can delete indices. */
 const CHANGES = ["index_manage", "index_delete"] as const;
 const TIMEOUTS = ["timeout", "master_timeout"];
 

@@ -65,7 +65,7 @@ export function maintenanceRoutes(parts: ApiContext): Route[] {
   ];
 }
 
-/** `_shards` of an operation that all shards of this node did: `total` counts the copies that replicas ask for as well. */
+/** Returns `_shards` of an operation that succeeded on all shards of this node. `total` includes the copies for replicas. */
 export function shardCounts(indices: readonly IndexInfo[]): JsonObject {
   let total = 0;
   let successful = 0;
@@ -76,7 +76,7 @@ export function shardCounts(indices: readonly IndexInfo[]): JsonObject {
   return { total, successful, failed: 0 };
 }
 
-/** Names the copies that lack what was written: they failed. */
+/** Refreshes. Copies that aren't up to date are counted as failed. */
 async function refresh(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const found = parts.indices.resolve(request.path["index"], resolveOptions(request));
   refuseClosed(found);
@@ -133,7 +133,7 @@ function flush(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   return onIndices(parts, request, (indices) => parts.maintenance.flush(indices));
 }
 
-/** Old names of parameters, with what 6.5 calls them. */
+/** Old names of parameters, with their names in 6.5. */
 const OLD_PARAMS = { request_cache: "request", field_data: "fielddata" } as const;
 
 function clearCaches(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
@@ -141,7 +141,7 @@ function clearCaches(parts: ApiContext, request: ApiRequest): Promise<ApiRespons
     if (request.query[old] !== undefined)
       warnDeprecated(`Deprecated field [${old}] used, expected [${name}] instead`);
   }
-  // A request that names other caches only keeps the answers.
+  // A request that names only other caches leaves the result cache as it is.
   const names = ["query", "fielddata", "field_data", "recycler"].some((name) => name in request.query);
   const clears = request.flag("request") ?? request.flag("request_cache") ?? !names;
   return onIndices(parts, request, async (indices) => {

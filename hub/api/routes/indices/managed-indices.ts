@@ -1,4 +1,4 @@
-/** `/{index}/_ilm`: where indices are in their lifecycle. */
+/** `/{index}/_ilm`: the position of indices in their lifecycle. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
@@ -12,7 +12,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "#proto/kit/units.ts";
 
-/** Settings that `_ilm/remove` takes off. */
+/** Settings that `_ilm/remove` removes. */
 const REMOVED = {
   "lifecycle.name": null,
   "lifecycle.rollover_alias": null,
@@ -81,7 +81,7 @@ function printState(
   stored: StoredPolicy | undefined,
   nowMs: number,
 ): JsonObject {
-  // Clients expect a time also of an index that its policy still has to roll over.
+  // Clients expect a time also for an index that its policy hasn't rolled over yet.
   const sinceMs = state.sinceMs ?? settings.creationDate;
   const definition = stored && (stored.policy["phases"] as JsonObject)[state.phase];
   return {
@@ -108,7 +108,7 @@ function printState(
   };
 }
 
-/** Returns what answers add of an index on which nothing can be done, or where a step failed. */
+/** Returns the additions to the answer for an index on which the policy can't be executed, or on which a step failed. */
 function errorOf({ indices }: ApiContext, index: IndexInfo, state: LifecycleState): JsonObject | undefined {
   const fault = indices.lifecycles.fault(index);
   const reason = state.error ?? fault?.reason;

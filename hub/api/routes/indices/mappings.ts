@@ -1,4 +1,4 @@
-/** Mappings of indices: shown, extended, field by field. */
+/** Mappings of indices: shows and extends them, also field by field. */
 
 import { warnOfFields } from "#hub/api/compat/interface-compatibility.ts";
 import {
@@ -117,7 +117,7 @@ function getMapping(parts: ApiContext, request: ApiRequest): ApiResponse {
   );
 }
 
-/** `_doc` means the type an index has, or would get. */
+/** `_doc` means the type that an index has or would get. */
 function hasType(index: IndexInfo, pattern: string): boolean {
   if (pattern === "_all" || pattern === "_doc") return true;
   return (
@@ -185,7 +185,7 @@ function getFieldMapping(parts: ApiContext, request: ApiRequest): ApiResponse {
       answer[index.name] = { mappings: includeType ? { [typeOf(index)]: fields } : fields };
     else if (types === undefined && !showsTypes()) answer[index.name] = { mappings: {} };
   }
-  // 6.5 misses a field only where no type was named.
+  // 6.5 reports a missing field only if no type was named.
   const isMissing = Object.keys(answer).length === 0 && types === undefined && showsTypes();
   return json(answer, isMissing ? 404 : 200);
 }
@@ -202,7 +202,7 @@ function fieldBody(field: Field, withDefaults: boolean): JsonObject {
   return { full_name: field.path, mapping: { [name]: { ...defaults, ...printField(field) } } };
 }
 
-/** What a field has where nothing else was given. */
+/** Returns the defaults of a field. */
 function defaultsOf(field: Field): JsonObject {
   const common = { boost: 1, index: field.index, store: false, doc_values: field.docValues };
   if (field.type !== "text") return common;

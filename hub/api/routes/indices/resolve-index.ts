@@ -1,4 +1,4 @@
-/** `/_resolve/index`: the indices of names and patterns. Dashboards of 7.x request it while a pattern is typed. */
+/** `/_resolve/index`: the indices that names and patterns match. Dashboards of 7.x request it while a pattern is typed. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
@@ -28,7 +28,7 @@ function resolveNames(indices: ApiContext["indices"], request: ApiRequest): ApiR
   const fits = (name: string): boolean => patterns.some((pattern) => pattern.matches(name));
   const found = indices.resolve(expression, options);
   const aliases = new Map<string, string[]>();
-  // An alias names its closed indices, too.
+  // An alias also lists its closed indices.
   const reached = indices.resolve(expression, {
     ...options,
     expandWildcards: "all",
@@ -43,7 +43,7 @@ function resolveNames(indices: ApiContext["indices"], request: ApiRequest): ApiR
   }
   const streams = [...new Set(found.flatMap(({ dataStream }) => dataStream ?? []))].filter(fits).sort();
   return json({
-    // An index that only an alias led to isn't named.
+    // An index that was found only through an alias isn't listed.
     indices: found.filter(({ name }) => fits(name)).map(printIndex),
     aliases: [...aliases].sort(byName).map(([name, of]) => ({ name, indices: of })),
     data_streams: streams.map((name) => ({

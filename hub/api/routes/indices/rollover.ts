@@ -1,4 +1,4 @@
-/** `_rollover`: gives an alias or a data stream a new index to write to when the present one is old or large enough. */
+/** `_rollover`: gives an alias or a data stream a new write index when the current one is old or large enough. */
 
 import { checkTypeless, splitType, TYPE_SETTING } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
@@ -71,7 +71,7 @@ async function answerRollover(parts: ApiContext, request: ApiRequest): Promise<A
   });
 }
 
-/** Throws parsing where the mappings are nested under a type that the request doesn't allow. */
+/** Throws parsing if the mappings are nested under a type that the request doesn't allow. */
 function checkMappings(mappings: unknown, target: string, request: ApiRequest): void {
   try {
     checkTypeless(mappings, target, request.flag("include_type_name"));
@@ -80,7 +80,10 @@ function checkMappings(mappings: unknown, target: string, request: ApiRequest): 
   }
 }
 
-/** The following index of the stream that a request names. Throws request_invalid where it names the index too. */
+/**
+ * Returns the next index of the stream that a request names. Throws request_invalid if the request also names the
+ * index.
+ */
 function nextOf({ indices }: ApiContext, request: ApiRequest): string {
   checkValid(
     request.path["new_index"] !== undefined &&

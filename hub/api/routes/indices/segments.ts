@@ -13,7 +13,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { shardCounts } from "./maintenance.ts";
 
-/** Lucene version that clients get for segments. */
+/** Lucene version reported to clients for segments. */
 export const SEGMENT_VERSION = "7.5.0";
 
 export function segmentRoutes(parts: ApiContext): Route[] {
@@ -69,7 +69,7 @@ function shardSegments(shards: readonly HostedShardStats[], node: NodeInfo): Jso
   return Object.fromEntries(each) as JsonObject;
 }
 
-/** Statistics are kept by shard: they are shown as those of one segment with the first one's name. */
+/** Statistics are kept per shard: they are printed as those of a single segment with the name of the first. */
 function segmentBodies({ segments: count, docs, deleted, bytes }: HostedShardStats): JsonObject {
   if (count === 0) return {};
   return {
@@ -89,14 +89,14 @@ function segmentBodies({ segments: count, docs, deleted, bytes }: HostedShardSta
 }
 
 async function recovery(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
-  // From 7.2 on closed indices have copies, which were there.
+  // From 7.2 on closed indices have copies; these count as already recovered.
   const found = parts.indices
     .resolve(request.path["index"], resolveOptions(request))
     .filter(({ state }) => state === "open" || answersAs(702));
   const active = new Map(
     found.map((index) => [index, comingCopies(index, parts.cluster).map(activeRecovery)] as const),
   );
-  // Shards of this hub recover while it starts, before it answers.
+  // Shards of this hub recover while it starts, before it answers requests.
   if (request.flag("active_only") === true)
     return json(
       Object.fromEntries(
@@ -124,7 +124,7 @@ async function recovery(parts: ApiContext, request: ApiRequest): Promise<ApiResp
   );
 }
 
-/** A copy on its way to a hub, which alone knows how far it is. */
+/** Returns the recovery of a copy that is being moved to a hub. Only that hub knows the progress. */
 function activeRecovery({ shard, from, to }: ComingCopy): JsonObject {
   return {
     id: shard,

@@ -44,7 +44,7 @@ export function settingsRoutes(parts: ApiContext): Route[] {
   ];
 }
 
-/** Shown with include_defaults; other settings of 6.5 have no meaning here. */
+/** Shown with include_defaults; other settings of 6.5 don't apply here. */
 const DEFAULTS: JsonObject = {
   "index.refresh_interval": "1s",
   "index.max_result_window": "10000",
@@ -78,7 +78,7 @@ function getSettings({ indices, compatVersion }: ApiContext, request: ApiRequest
   return json(answer);
 }
 
-/** What an index can be made to refuse. */
+/** Blocks that can be set on an index. */
 const BLOCKS: readonly string[] = ["metadata", "read", "read_only", "write"];
 
 async function addBlock({ indices }: ApiContext, request: ApiRequest): Promise<ApiResponse> {

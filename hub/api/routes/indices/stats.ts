@@ -77,7 +77,7 @@ function indexBody(
   source: StatsSource,
   index: IndexInfo,
   options: StatsOptions,
-  /** Id of the node that the shards are shown on; undefined: they aren't shown. */
+  /** Id of the node printed for the shards; undefined: shards aren't printed. */
   node: string | undefined,
 ): JsonObject {
   const sum = printSections(source, options);
@@ -99,13 +99,16 @@ function indexBody(
   };
 }
 
-/** The newest commit of a shard; its id changes with each. */
+/** Returns the newest commit of a shard; each commit has another id. */
 function commitOf({ uuid }: IndexInfo, { shard, generation, docs }: HostedShardStats): JsonObject {
   const id = Buffer.from(`${uuid}/${shard}/${generation}`).toString("base64");
   return { id, generation, user_data: {}, num_docs: docs };
 }
 
-/** Reads what a request wants; `parameter`: names the sections. Throws request_invalid for unknown sections. */
+/**
+ * Parses the options of a request. `parameter`: the one that names the sections. Throws request_invalid for unknown
+ * sections.
+ */
 export function statsOptions(request: ApiRequest, parameter: string): StatsOptions {
   const fields = request.list("fields") ?? [];
   return {

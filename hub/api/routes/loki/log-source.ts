@@ -1,6 +1,6 @@
 /**
  * Lines for queries of Loki's data source: documents with a time, newest or oldest first, read in pages. Line filters
- * become queries of the index, which leave out most of the lines that don't fit before they are read.
+ * become index queries, which exclude most lines that don't match before they are read.
  */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
@@ -16,21 +16,21 @@ import type { Found } from "#hub/host/contract/found.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
-/** Words that are looked for in the index; each costs a walk over its terms. */
+/** Maximum number of words searched in the index; each costs a scan of its terms. */
 const MAX_WORDS = 4;
-/** Longest word that can be one term. */
+/** Length of the longest word that can be a single term. */
 const MAX_WORD = 255;
 /**
- * Words of a line that are longer than 255 UTF-16 units are cut, so that a part of them may be in no term. Their terms have
- * at least so many characters, of which each has one or two units.
+ * Words longer than 255 UTF-16 units are split, so a part of such a word may be in no single term. Their terms have at
+ * least 127 characters because each character has one or two units.
  */
 const LONG_TERM = `${"?".repeat(127)}*`;
 
-/** Documents of one page; as many as a search returns at most is more than a page of lines needs. */
+/** Documents of one page: less than the maximum of a search, which is more than a page of lines needs. */
 const PAGE = 5_000;
-/** What one request may use, all reads of its query together. */
+/** Limits of one request, for all reads of its query together. */
 const LIMITS = { lines: 200_000, timeMs: 120_000 };
-/** Values of a label that an expression is compared with. */
+/** Maximum number of a label's values that an expression is compared with. */
 const MAX_VALUES = 10_000;
 
 /** A span of time, ms since 1970-01-01 UTC: from `startMs` on, before `endMs`. */
@@ -42,7 +42,7 @@ export interface Span {
 /** A line with its time. */
 export interface TimedEntry extends Entry {
   readonly timeMs: number;
-  /** Of the stream, before stages changed them. */
+  /** Labels of the stream, before stages changed them. */
   readonly stream: ReadonlyMap<string, string>;
 }
 
@@ -53,10 +53,10 @@ interface Hit {
   readonly sort: readonly [number];
 }
 
-/** The lines for one request. */
+/** Reads the lines for one request. */
 export class LogSource {
   readonly fields: LabelFields;
-  /** Of the whole request. */
+  /** Pace of the whole request. */
   readonly pace: Pace;
   readonly #maxLines: number;
   /** Documents read so far. */
@@ -77,7 +77,7 @@ export class LogSource {
     this.fields = new LabelFields(indices);
   }
 
-  /** Searches the indices that have times; undefined where there are none. Throws timeout, cancelled. */
+  /** Searches the indices with times; undefined if there are none. Throws timeout, cancelled. */
   async search(body: JsonObject): Promise<Found | undefined> {
     this.pace.check();
     if (this.#expression === "") return undefined;
@@ -98,13 +98,13 @@ export class LogSource {
     return found;
   }
 
-  /** Returns the query for the documents that matchers mean within a span. Throws request_invalid. */
+  /** Returns the query for the documents that match `matchers` within a span. Throws request_invalid. */
   async filter(matchers: readonly Matcher[], span: Span): Promise<JsonObject> {
     const clauses = await Promise.all(matchers.map((matcher) => this.#clause(matcher, within(span))));
     return { bool: { filter: [within(span), ...clauses] } };
   }
 
-  /** Returns the values of a label within the documents that a query means, the most frequent ones. */
+  /** Returns the most frequent values of a label in the documents that match a query. */
   async values(label: string, query: JsonObject, limit: number): Promise<string[]> {
     const fields = this.fields.of(label);
     if (fields.length === 0) return [];
@@ -118,7 +118,7 @@ export class LogSource {
   }
 
   /**
-   * Calls `each` with the lines that a query keeps, until it returns false. Throws request_invalid where it would read too
+   * Calls `each` with the lines that pass a query, until it returns false. Throws request_invalid if it would read too
    * many documents, timeout.
    */
   async read(
@@ -160,7 +160,7 @@ export class LogSource {
           "request_invalid",
           `more than ${pageSize} lines have the time ${new Date(lastMs).toISOString()}: add matchers`,
         );
-      // The next page begins at the last time, whose lines may go on.
+      // The next page begins at the last time because more lines may have it.
       seen = new Set(hits.filter(({ sort }) => sort[0] === lastMs).map((hit) => `${hit._index}/${hit._id}`));
       rest =
         order === "desc"
@@ -226,8 +226,8 @@ function equal(fields: readonly string[], value: string): JsonObject {
 }
 
 /**
- * Queries that every line with the texts of the first filters fits: a word of the text may be part of one of the line, and
- * lines of documents without a message are made of other fields.
+ * Returns queries that match every line with the texts of the first filters. A word of the text may be part of a word of
+ * the line, and the line of a document without a message is made of other fields.
  */
 function wordClauses(stages: readonly Stage[]): JsonObject[] {
   const words: string[] = [];

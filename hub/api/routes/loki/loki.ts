@@ -1,6 +1,6 @@
 /**
- * The queries of Grafana's Loki data source: lines, numbers over time, labels and their values. Which part of LogQL is
- * offered is listed in docs/grafana.md.
+ * The queries of Grafana's Loki data source: lines, numbers over time, labels and their values. docs/grafana.md lists
+ * the supported part of LogQL.
  */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
@@ -15,13 +15,13 @@ import { LogSource, type Span, type TimedEntry } from "./log-source.ts";
 import { evaluate } from "./metric-query.ts";
 import { limitOf, parameter, required, spanOf, stepsOf, timeOf } from "./parameters.ts";
 
-/** Version that the data source is told, by which it decides what to offer. */
+/** Version reported to the data source, which chooses its features by it. */
 const VERSION = "2.9.0";
-/** Values of a label that are listed. */
+/** Maximum number of a label's values that are listed. */
 const MAX_VALUES = 1_000;
-/** Characters of the lines and labels of an answer. */
+/** Maximum characters of the lines and labels of an answer. */
 const MAX_ANSWER = 67_108_864;
-/** Newest lines whose streams are listed as series. */
+/** Number of newest lines whose streams are listed as series. */
 const MAX_SERIES_LINES = 5_000;
 
 type Handle = (parts: ApiContext, request: ApiRequest) => ApiResponse | Promise<ApiResponse>;
@@ -47,7 +47,7 @@ export function lokiRoutes(parts: ApiContext): Route[] {
     body: "any",
     action: "search",
     summary,
-    // The data source shows the text of an error as it is.
+    // The data source shows the text of an error unchanged.
     answerError: (error) => ({
       status: error.status,
       headers: { "content-type": "text/plain; charset=utf-8" },
@@ -95,7 +95,7 @@ async function queryInstant(parts: ApiContext, request: ApiRequest): Promise<Api
   );
 }
 
-/** Lines by the labels that they have at last. */
+/** Returns lines grouped by their final labels. */
 async function streams(
   source: LogSource,
   query: LogQuery,
@@ -139,7 +139,7 @@ function success(resultType: string, result: unknown): ApiResponse {
   return json({ status: "success", data: { resultType, result, stats: {} } });
 }
 
-/** As Go prints a float: no exponent, NaN and +Inf by name. */
+/** Returns a float in Go's format: no exponent; NaN and +Inf by name. */
 function numberText(value: number): string {
   if (Number.isFinite(value)) return String(value);
   return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
@@ -158,7 +158,7 @@ async function labelValues(parts: ApiContext, request: ApiRequest): Promise<ApiR
   return json({ status: "success", data, ...(values.length > MAX_VALUES && { warnings }) });
 }
 
-/** Reads the matchers of a parameter; none without it. */
+/** Returns the matchers of a parameter; none if it is absent. */
 function matchersOf(request: ApiRequest, name: string): readonly Matcher[] {
   const text = parameter(request, name);
   return text === undefined || text === "" ? [] : parseSelector(text);
@@ -191,11 +191,11 @@ async function stats(parts: ApiContext, request: ApiRequest): Promise<ApiRespons
   const filter = await source.filter(query.matchers, spanOf(request, parts.clock.now()));
   const found = await source.search({ size: 0, query: filter, track_total_hits: true });
   const entries = found?.total ?? 0;
-  // What a line weighs isn't kept by stream: streams and chunks are those that hold it, bytes are unknown.
+  // Sizes aren't kept by stream: `streams` only tells whether there are any, chunks and bytes are unknown.
   return json({ streams: entries > 0 ? 1 : 0, chunks: 0, entries, bytes: 0 });
 }
 
-/** The socket's upgrade doesn't come here. */
+/** The upgrade to a WebSocket is handled elsewhere, not by this route. */
 function needsSocket(): ApiResponse {
   throw new AppError("request_invalid", "lines are tailed over a WebSocket: the request asks for no upgrade");
 }

@@ -1,4 +1,4 @@
-/** Evaluates metric queries of LogQL over documents: in the index where it can count them, else line by line. */
+/** Evaluates LogQL metric queries over documents: in the index if it can count the lines, else line by line. */
 
 import { binary } from "#hub/api/logql/binary-operators.ts";
 import type { FieldValues } from "#hub/api/logql/entry.ts";
@@ -17,14 +17,17 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { LogSource, Span } from "./log-source.ts";
 
-/** Values of a label that the index counts apart; one more is asked for, by which too many are seen. */
+/**
+ * Maximum number of a label's values that the index counts separately; one more is requested to detect that there are
+ * too many.
+ */
 const MAX_VALUES = 500;
-/** Counts that the index makes for one query. */
+/** Maximum number of buckets for one query. */
 const MAX_BUCKETS = 11_000;
 
 type Range = Extract<MetricQuery, { kind: "range" }>;
 
-/** Returns series over `steps` (ms, ascending), or a number. Throws request_invalid. */
+/** Returns series over `steps` (ms, ascending), or a single number. Throws request_invalid. */
 export async function evaluate(
   source: LogSource,
   query: MetricQuery,
@@ -49,7 +52,7 @@ export async function evaluate(
       if (inner.kind === "range" && name === "sum") {
         const counted = await countedInIndex(source, inner, grouping, steps);
         if (counted !== undefined) return counted;
-        // Sums can be made while lines are read, which keeps fewer series.
+        // Sums are computed while lines are read, so fewer series are kept.
         if (
           inner.grouping === undefined &&
           /^(?:rate|count_over_time|bytes_rate|bytes_over_time|sum_over_time)$/.test(inner.name)
@@ -68,7 +71,7 @@ function spanOf({ rangeMs, offsetMs }: Range, steps: readonly number[]): Span {
   return { startMs: steps[0]! - rangeMs - offsetMs + 1, endMs: steps.at(-1)! - offsetMs + 1 };
 }
 
-/** Reads the lines. `joined`: the labels that are wanted at last. */
+/** Reads the lines. `joined`: the labels of the final result. */
 async function scanned(
   source: LogSource,
   query: Range,
@@ -106,7 +109,7 @@ async function overRanges(
   return series;
 }
 
-/** 1 at each step without a line, under the labels that all lines would have. */
+/** Returns 1 at each step without a line, with the labels that all lines would have. */
 function absent({ log }: Range, [found]: readonly Series[], steps: readonly number[]): Series[] {
   const points = steps.map((_, at) => (found?.points[at] === undefined ? 1 : undefined));
   const names = log.matchers.map(({ label }) => label);
@@ -118,7 +121,7 @@ function absent({ log }: Range, [found]: readonly Series[], steps: readonly numb
   return points.every((point) => point === undefined) ? [] : [{ labels, points }];
 }
 
-/** Labels may be fields of the document that its stream doesn't have. */
+/** Returns the labels `names`; those that the stream lacks are read from fields of the document. */
 function withFields(own: Labels, field: FieldValues, names: readonly string[]): Labels {
   return Object.fromEntries(
     names.map((name) => [name, Object.hasOwn(own, name) ? own[name]! : field(name).join(",")]),
@@ -131,8 +134,8 @@ function countedValue(name: string, line: string, value: number | undefined): nu
 }
 
 /**
- * Counts lines in the index: without stages, by labels that each mean one field, where the steps fit. Undefined: it can't
- * be done there.
+ * Counts lines in the index. Possible without stages, for labels that each name one field, and if the steps fit.
+ * Undefined: not possible.
  */
 async function countedInIndex(
   source: LogSource,
@@ -177,7 +180,10 @@ async function countedInIndex(
   return overRanges(source, query, all, steps);
 }
 
-/** Walks through the buckets of labels to those of times. `lastMs`: from a bucket's start to the last time that it counts. */
+/**
+ * Collects counts: descends through the buckets of labels to those of times. `lastMs`: from a bucket's start to the last time
+ * that it counts.
+ */
 function collect(
   aggs: JsonObject,
   labels: readonly string[],

@@ -6,12 +6,12 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Span } from "./log-source.ts";
 
 const HOUR_MS = 3_600_000;
-/** Points of one series, as the real server has it. */
+/** Maximum number of points of one series, the same as in Loki. */
 const MAX_POINTS = 11_000;
-/** Steps of a query that names none. */
+/** Number of steps of a query that gives none. */
 const USUAL_STEPS = 250;
 const USUAL_LIMIT = 100;
-/** Lines of an answer. */
+/** Maximum number of lines of an answer. */
 const MAX_LIMIT = 5_000;
 
 /** Returns a parameter of the query, or of a form in the body. */
@@ -21,7 +21,7 @@ export function parameter(request: ApiRequest, name: string): string | undefined
   return new URLSearchParams(request.body.toString("utf8")).get(name) ?? undefined;
 }
 
-/** Returns a parameter. Throws request_invalid where it is missing. */
+/** Returns a parameter. Throws request_invalid if it is missing. */
 export function required(request: ApiRequest, name: string): string {
   const value = parameter(request, name);
   if (value === undefined || value === "")
@@ -29,7 +29,7 @@ export function required(request: ApiRequest, name: string): string {
   return value;
 }
 
-/** Returns the span that `start` and `end`, or `since`, mean: by default the last hour. Throws request_invalid. */
+/** Returns the span given by `start` and `end`, or by `since`; default: the last hour. Throws request_invalid. */
 export function spanOf(request: ApiRequest, nowMs: number): Span {
   const endMs = timeOf(request, "end") ?? nowMs;
   const since = parameter(request, "since");
@@ -56,7 +56,7 @@ export function timeOf(request: ApiRequest, name: string): number | undefined {
   return ms;
 }
 
-/** Returns the steps of a query, ms. Throws request_invalid where there are too many. */
+/** Returns the steps of a query, ms. Throws request_invalid if there are too many. */
 export function stepsOf(request: ApiRequest, { startMs, endMs }: Span): number[] {
   const text = parameter(request, "step");
   const given =
@@ -77,7 +77,7 @@ export function stepsOf(request: ApiRequest, { startMs, endMs }: Span): number[]
   return steps;
 }
 
-/** Returns how many lines are wanted. Throws request_invalid. */
+/** Returns the requested number of lines. Throws request_invalid. */
 export function limitOf(request: ApiRequest): number {
   const text = parameter(request, "limit") ?? String(USUAL_LIMIT);
   const limit = Number(text);

@@ -1,4 +1,4 @@
-/** Queries of Loki's tail: evaluated over documents as they pass, before they are in an index. */
+/** Queries of Loki's tail: evaluated over documents as they arrive, before they are in an index. */
 
 import type { Entry } from "#hub/api/logql/entry.ts";
 import { documentFields, lineOf, streamLabels } from "#hub/api/logql/label-fields.ts";
@@ -11,7 +11,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
-/** A document that passes. */
+/** An arriving document. */
 interface PassingDocument {
   readonly index: string;
   readonly source: JsonObject;
@@ -27,10 +27,10 @@ interface TailQuery {
   readonly labels: (document: PassingDocument) => Record<string, string>;
 }
 
-/** Selectors compare the fields that a label means, as a search does; a stream has one of them. */
+/** Selectors compare all fields that a label names, as a search does; a stream has only one of them. */
 const NO_LABELS = new Map<string, string>();
 
-/** Compiles a query of lines. Its work pauses for others, and ends by the signal. Throws request_invalid. */
+/** Compiles a log query. Its evaluation yields to other work and stops when `signal` is aborted. Throws request_invalid. */
 export function compileTailQuery(text: string, signal: AbortSignal, clock: Clock): TailQuery {
   const query = parseLogQl(text);
   if (query.kind !== "log" || query.stages.some(({ kind }) => kind === "unwrap"))
@@ -63,7 +63,7 @@ function entryOf({ index, source }: PassingDocument, labels: Map<string, string>
   };
 }
 
-/** Returns the longest run of ASCII letters, in lower case, that the JSON of each match has; "" where none is known. */
+/** Returns the longest run of ASCII letters, in lower case, that the JSON of every match contains; "" if none is known. */
 function literalOf({ matchers, stages }: LogQuery): string {
   const equal = matchers.filter(({ label, operator }) => operator === "=" && label !== "_index");
   const changing = stages.findIndex(({ kind }) => kind !== "line");

@@ -1,4 +1,4 @@
-/** Every route that searches. */
+/** All routes that search. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { Route } from "#hub/api/http/route.ts";

@@ -1,4 +1,4 @@
-/** `_async_search`: searches whose answer is fetched later, with their progress by shard. */
+/** `_async_search`: searches whose answer is fetched later, with progress by shard. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { AsyncFound, AsyncSearch, AsyncWork } from "#hub/api/context/async-searches.ts";
@@ -22,13 +22,13 @@ import {
   searchLimits,
 } from "./search-target.ts";
 
-/** How long a submission waits for the answer unless it says otherwise, and any request at most. */
+/** Default time that a submission waits for the answer, and the maximum for any request. */
 const DEFAULT_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 3_600_000;
-/** How long an answer is kept unless the request says otherwise; also the longest time. */
+/** Default and maximum time that an answer is kept. */
 const MAX_KEEP_ALIVE_MS = 5 * 24 * 3_600_000;
 const MIN_KEEP_ALIVE_MS = 1_000;
-/** Characters of a request that are shown with its task. */
+/** Maximum characters of a request that are shown with its task. */
 const MAX_DESCRIPTION = 1_000;
 
 const SUBMIT_PARAMS = [
@@ -77,7 +77,7 @@ export function asyncSearchRoutes(parts: ApiContext): Route[] {
   ];
 }
 
-/** The same as OpenSearch has it. */
+/** Routes of the same interface in OpenSearch's form. */
 function openSearchRoutes(parts: ApiContext): Route[] {
   const [path, one] = ["/_plugins/_asynchronous_search", "/_plugins/_asynchronous_search/{id}"];
   return [
@@ -113,7 +113,7 @@ function openSearchRoutes(parts: ApiContext): Route[] {
 
 function remove(parts: ApiContext, request: ApiRequest): ApiResponse {
   const { asyncSearches } = parts;
-  // Its maker may end it also without the right to read what it found.
+  // The owner may end a search even without the right to read its result.
   asyncSearches.delete(asyncSearches.get(request.segment("id"), keyOf(request.principal)));
   return json({ acknowledged: true });
 }
@@ -131,7 +131,7 @@ function openSearchState(
   };
 }
 
-/** Prints a search; one that isn't kept has no id. */
+/** Prints a search; the id is omitted if the search isn't kept. */
 type Print = (search: AsyncSearch, isKept: boolean) => JsonObject;
 
 async function submit(
@@ -161,7 +161,7 @@ async function submit(
   });
   await waitFor(parts, request, search.task, waitMs);
   if (request.signal.aborted) {
-    // Nobody has its id.
+    // The id was never sent to anybody.
     asyncSearches.delete(search);
     throw new AppError("cancelled", "the client went away before its answer");
   }
@@ -197,7 +197,7 @@ async function showStatus(parts: ApiContext, request: ApiRequest): Promise<ApiRe
   });
 }
 
-/** Returns the search that a request names, and prolongs it. Throws not_found, forbidden. */
+/** Returns the search that a request names, and extends its life. Throws not_found, forbidden. */
 function own(parts: ApiContext, request: ApiRequest): AsyncSearch {
   const { asyncSearches } = parts;
   const search = asyncSearches.get(request.segment("id"), keyOf(request.principal), keepAliveOf(request));
@@ -219,7 +219,7 @@ function keepAliveOf(request: ApiRequest): number | undefined {
   return ms;
 }
 
-/** Returns which indices a search has, and how many shards. Throws what makes it no search: its body, its indices. */
+/** Returns the indices and the number of shards of a search. Throws the errors of an invalid body or of its indices. */
 async function checkedShards(
   parts: ApiContext,
   request: ApiRequest,
@@ -274,7 +274,7 @@ function describe({ expression }: SearchTarget, body: JsonObject): string {
   return text.length <= MAX_DESCRIPTION ? text : `${text.slice(0, MAX_DESCRIPTION)}…`;
 }
 
-/** Resolves when a search has ended, the time is over, or the client has gone. */
+/** Resolves when a search has ended, the time is over, or the client has disconnected. */
 async function waitFor(
   { clock }: ApiContext,
   { signal }: ApiRequest,
@@ -287,7 +287,7 @@ async function waitFor(
   over.abort();
 }
 
-/** The answer as far as there is one. */
+/** Returns the answer as far as it is available. */
 async function answer(
   parts: ApiContext,
   request: ApiRequest,
@@ -340,7 +340,7 @@ async function shardsOf({ id, work, found, error, endedMs }: AsyncSearch): Promi
   return { total: work.shards, successful: done, skipped: 0, failed };
 }
 
-/** A host that is too busy to say how far it is has no shards to add. */
+/** If a host is too busy to report its progress, it adds no shards. */
 async function progressOf(work: AsyncSearch["work"], id: string): Promise<number> {
   try {
     return await work.done(id);

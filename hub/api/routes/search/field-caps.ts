@@ -22,7 +22,7 @@ interface Capability {
   readonly type: string;
   readonly searchable: boolean;
   readonly aggregatable: boolean;
-  /** What the mapping says of the field's values, e.g. their unit. */
+  /** Metadata of the field's values from the mapping, e.g. their unit. */
   readonly meta?: JsonObject;
 }
 
@@ -36,7 +36,7 @@ const META: Readonly<Record<string, Capability>> = {
   _ignored: { type: "_ignored", searchable: true, aggregatable: false },
 };
 
-/** Of an index that doesn't have a field. */
+/** Capability of an index that lacks a field. */
 const UNMAPPED: Capability = { type: "unmapped", searchable: false, aggregatable: false };
 
 export function fieldCapsRoutes(parts: ApiContext): Route[] {
@@ -79,7 +79,7 @@ async function fieldCaps(parts: ApiContext, request: ApiRequest): Promise<ApiRes
   });
 }
 
-/** Returns the indices with a document that `index_filter` matches; all without one. Throws parsing. */
+/** Returns the indices with a document that matches `index_filter`; without a filter: all. Throws parsing. */
 async function matchingIndices(
   parts: ApiContext,
   request: ApiRequest,
@@ -97,7 +97,7 @@ async function matchingIndices(
   return found;
 }
 
-/** Names the indices that don't have a field which others have. */
+/** Adds the indices that lack a field which others have. */
 function addUnmapped(
   fields: ReadonlyMap<string, Map<string, [index: string, Capability][]>>,
   found: readonly IndexInfo[],
@@ -113,7 +113,7 @@ function addUnmapped(
   }
 }
 
-/** Returns the fields that the request defines as a search does. Throws parsing, mapping_parse, script_failed. */
+/** Returns the runtime fields that the request defines, as in a search. Throws parsing, mapping_parse, script_failed. */
 function runtimeFieldsOf(request: ApiRequest): readonly RuntimeField[] {
   const given = request.object()["runtime_mappings"];
   if (given === undefined) return [];
@@ -194,7 +194,7 @@ function describeType(
   };
 }
 
-/** What the indices say of a field's values: every distinct text by its key. */
+/** Returns the indices' metadata of a field's values: every distinct text by its key. */
 function mergedMeta(entries: readonly (readonly [string, Capability])[]): JsonObject {
   const texts = new Map<string, Set<string>>();
   for (const [, { meta = {} }] of entries) {

@@ -1,5 +1,5 @@
 /**
- * Look-ups of a query elsewhere, done before the search, once for all shards: values of `terms`, the documents that
+ * Look-ups of a query, done before the search and once for all shards: values of `terms`, the documents that
  * `more_like_this` compares with, and stored scripts.
  */
 
@@ -11,12 +11,12 @@ import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
-/** Look-ups of one request. */
+/** Maximum number of look-ups of one request. */
 const MAX_LOOKUPS = 100;
 
 /**
- * Returns `body` with what was looked up in its place; itself where there is nothing to. `index`: what is searched, where
- * documents are that name none. Throws index_missing, request_invalid.
+ * Returns `body` with each look-up replaced by its result, or `body` itself if it has none. `index`: the searched
+ * index, used for documents that name none. Throws index_missing, request_invalid.
  */
 export async function resolveLookups(
   parts: ApiContext,
@@ -39,25 +39,25 @@ export async function resolveLookups(
   return lookups.size === 0 ? body : (replaced(body, lookups) as JsonObject);
 }
 
-/** What of a body is looked up. */
+/** The parts of a body that are looked up. */
 interface WantedLookups {
-  /** Scripts that are named by the id of a stored one. */
+  /** Scripts that are given by the id of a stored script. */
   readonly scripts: JsonObject[];
   readonly terms: JsonObject[];
-  /** Documents of `more_like_this` that are named, not given. */
+  /** Documents of `more_like_this` that are given by id. */
   readonly likes: JsonObject[];
 }
 
 const SCRIPT_KEY = /(?:^|_)script$/;
 
-/** Walks a body once: one of a hundred thousand ranges must not keep the other requests waiting. */
+/** Walks a body only once: a body with a hundred thousand ranges must not delay other requests. */
 function wantedLookups(body: JsonObject): WantedLookups {
   const wanted: WantedLookups = { scripts: [], terms: [], likes: [] };
   addWanted(body, wanted, true, true);
   return wanted;
 }
 
-/** `findsScripts`, `findsLikes`: false below a script or a `more_like_this`, whose own parts name none. */
+/** `findsScripts`, `findsLikes`: false below a script or a `more_like_this`, which contain no further ones. */
 function addWanted(value: unknown, wanted: WantedLookups, findsScripts: boolean, findsLikes: boolean): void {
   if (typeof value !== "object" || value === null) return;
   if (Array.isArray(value)) {
@@ -87,7 +87,7 @@ function namedDocuments({ like, unlike }: JsonObject): JsonObject[] {
   return items.filter(isObject).filter((item) => item["_id"] !== undefined && item["doc"] === undefined);
 }
 
-/** The script with its source instead of its id. Throws not_found. */
+/** Returns the script with its source instead of its id. Throws not_found. */
 function inlineScript(parts: ApiContext, { id, stored, ...script }: JsonObject): JsonObject {
   const found = findStored(parts)(valueText(id ?? stored));
   if (found === undefined)
@@ -95,7 +95,7 @@ function inlineScript(parts: ApiContext, { id, stored, ...script }: JsonObject):
   return { ...script, ...found };
 }
 
-/** The item with its document, {} for one that isn't there. */
+/** Returns the item with its document, {} for a document that doesn't exist. */
 async function likeOf(
   parts: ApiContext,
   item: JsonObject,
@@ -113,7 +113,7 @@ async function likeOf(
   return { ...item, doc };
 }
 
-/** A document that isn't there has no values. */
+/** A document that doesn't exist has no values. */
 async function lookUp(parts: ApiContext, { index, id, path, routing }: JsonObject): Promise<unknown[]> {
   if (typeof index !== "string")
     throw new AppError("request_invalid", "[terms] query lookup element requires specifying the index.");

@@ -20,9 +20,9 @@ import { hasObjectTotals, searchAnswer } from "./search-answer.ts";
 import { checkSearchParams } from "./search-params.ts";
 import { parsePreference, type SearchTarget } from "./search-target.ts";
 
-/** Searches of a request: their answers are held together in memory. */
+/** Maximum number of searches of a request: all their answers are held in memory. */
 const MAX_SEARCHES = 1000;
-/** Largest body of all searches together, as of one. */
+/** Maximum size of all bodies together, the same as for one search. */
 const MSEARCH_BODY_BYTES = 10 * MIB;
 
 /** Parameters of _msearch. */
@@ -63,10 +63,10 @@ export function msearchRoutes(parts: ApiContext): Route[] {
   ];
 }
 
-/** Makes the body of a search of what stands in its line. */
+/** Makes the body of a search from its line. */
 export type MakeBody = (body: JsonObject) => JsonObject | Promise<JsonObject>;
 
-/** Answers the searches of a request. Throws what concerns the whole request. */
+/** Answers the searches of a request. Throws only errors of the whole request. */
 export async function multiSearch(
   parts: ApiContext,
   request: ApiRequest,
@@ -81,10 +81,10 @@ export async function multiSearch(
   const answers: Buffer[] = [];
   const slices = new TimeSlices();
   for (const item of items) {
-    // Searches that are refused wait for nothing.
+    // Refused searches never wait, so others get no time without this pause.
     if (slices.isDue) await slices.pause();
     if (request.signal.aborted) throw new AppError("cancelled", "the client went away before its answer");
-    // As bytes: an answer of values, or the texts of all answers together, takes several times as much memory.
+    // As bytes: an answer as values, or all answers as texts, takes several times as much memory.
     answers.push(Buffer.from(writeJson(await searchOne(parts, request, item, make))));
   }
   return json(joined(answers, Math.round(parts.clock.monotonic() - startMs)));
@@ -127,7 +127,7 @@ async function searchOne(
   }
 }
 
-/** Pairs of lines; an empty first line is an empty header. Throws parsing, request_invalid. */
+/** Parses pairs of lines; an empty first line is an empty header. Throws parsing, request_invalid. */
 async function readItems(bytes: Buffer): Promise<Item[]> {
   if (bytes.at(-1) !== NEWLINE) {
     throw new AppError("request_invalid", "The msearch request must be terminated by a newline [\n]");

@@ -1,4 +1,4 @@
-/** The order of hits of a point in time: its last key tells all of them apart. */
+/** The order of hits of a point in time: its last key is different for every hit. */
 
 import { checkValid } from "#hub/api/http/request.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
@@ -6,7 +6,7 @@ import { SHARD_DOC } from "#hub/search/sort/sort-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
-/** Checks that a search of what is visible now has nothing that only points in time and scrolls have. Throws request_invalid. */
+/** Checks that a search without a point in time or scroll has no option that needs one. Throws request_invalid. */
 export function checkPointless(body: JsonObject): void {
   if (body["slice"] !== undefined) {
     const where = answersAs(710) ? "scroll context or [pit]" : "a scroll context";
@@ -19,8 +19,8 @@ export function checkPointless(body: JsonObject): void {
 }
 
 /**
- * Returns the body with a last key by which no two hits are equal, as versions from 7.12 on have it, unless `search_after`
- * has no value for it.
+ * Returns the body with a last sort key that differs for every hit, as in versions from 7.12 on, unless `search_after` has
+ * no value for it.
  */
 export function withTiebreak(body: JsonObject): JsonObject {
   const { sort, search_after: after } = body;
@@ -30,7 +30,7 @@ export function withTiebreak(body: JsonObject): JsonObject {
   return { ...body, sort: [...(Array.isArray(sort) ? (sort as unknown[]) : [sort]), SHARD_DOC] };
 }
 
-/** Names of the keys of an order. */
+/** Returns the names of the sort keys. */
 function sortNames(sort: unknown): string[] {
   const entries: unknown[] = sort === undefined || sort === null ? [] : Array.isArray(sort) ? sort : [sort];
   return entries.flatMap((entry) => (isObject(entry) ? Object.keys(entry) : [String(entry)]));

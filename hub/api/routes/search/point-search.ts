@@ -1,4 +1,4 @@
-/** Searches of a point in time, which the body names. */
+/** Searches of a point in time that the body names. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { keepAliveLimitMs } from "#hub/api/context/keep-alive.ts";
@@ -27,7 +27,7 @@ const POINT_OPTIONS = {
   keep_alive: text("for how long it is kept from now on", undefined),
 } as const;
 
-/** Reads the option `pit` of a search. Throws parsing, request_invalid. */
+/** Parses the option `pit` of a search. Throws parsing, request_invalid. */
 export function readPoint(given: unknown): { readonly id: string; readonly keepAliveMs: number | undefined } {
   const { id, keep_alive: keepAlive } = readOptions("pit", objectOf(given, "pit"), POINT_OPTIONS, "option");
   if (keepAlive === undefined) return { id, keepAliveMs: undefined };
@@ -39,20 +39,23 @@ export function readPoint(given: unknown): { readonly id: string; readonly keepA
   }
 }
 
-/** A search with who sends it. */
+/** A search with its sender. */
 export interface OwnedSearch extends SearchRun {
   /** Principal.id. */
   readonly owner: string;
 }
 
-/** What a search found. */
+/** Result of a search. */
 export interface Searched {
   readonly response: Found;
-  /** Of the point in time that was searched. */
+  /** Id of the point in time that was searched. */
   readonly pointId?: string;
 }
 
-/** Searches the point in time that the body names, else what is visible now. Throws what `runSearch` throws, not_found. */
+/**
+ * Searches the point in time that the body names, else the currently visible documents. Throws what `runSearch` throws,
+ * not_found.
+ */
 export async function runOwnedSearch(parts: ApiContext, run: OwnedSearch): Promise<Searched> {
   if (run.body["pit"] === undefined) return { response: await runSearch(parts, run) };
   const { pit, slice, ...given } = run.body;
@@ -85,13 +88,13 @@ async function searchView(
   const resolved = await resolveLookups(parts, withTiebreak(given), expression);
   const body = withBoostedIndices(parts, resolved, target.options);
   const { maxSlices, targets } = view;
-  // Cached results are those of the newest snapshot.
+  // Cached results belong to the newest snapshot.
   const form = { limits, typedKeys, objectTotals, useCache: false, nodeId: parts.errors.nodeId };
   const call = { ...point, targets, maxSlices, ...timedBody(parts, body), ...form };
   return countedSearch(parts, indices, body, () => parts.shards.search(call, signal));
 }
 
-/** Returns the indices of a point in time. Throws index_missing where one was deleted, or the sender may not read it. */
+/** Returns the indices of a point in time. Throws index_missing if one was deleted, or the sender may not read it. */
 export function indicesOf(
   { indices }: Pick<ApiContext, "indices">,
   { names, targets }: PointView,

@@ -67,7 +67,7 @@ async function openPit(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
       "not_offered",
       "[index_filter] isn't offered: name the indices, or filter in the search",
     );
-  // As version 8 does, a point that lacks shards is refused unless it is wanted.
+  // As in version 8, a point that lacks shards is refused unless the request allows it.
   const { id, view } = await open(parts, request, request.flag("allow_partial_search_results") ?? false);
   return json({ id, ...(answersAs(800) && { _shards: shardsOf(view) }) });
 }
@@ -106,8 +106,8 @@ function printPoint({ id, openedMs, keepAliveMs }: PointInTime): JsonObject {
 }
 
 /**
- * `isPartial`: a point may lack shards. Throws request_invalid, index_missing, index_closed, overloaded, and unavailable where it
- * would lack all, or some against that.
+ * `isPartial`: a point may lack shards. Throws request_invalid, index_missing, index_closed, overloaded, and unavailable if it
+ * would lack all shards, or some without `isPartial`.
  */
 async function open(parts: ApiContext, request: ApiRequest, isPartial: boolean): Promise<PointInTime> {
   const ms = request.duration("keep_alive");
@@ -127,7 +127,7 @@ async function open(parts: ApiContext, request: ApiRequest, isPartial: boolean):
   });
 }
 
-/** Administrators close and see everybody's. */
+/** Administrators may see and close everybody's points. */
 function ownerOf(request: ApiRequest): string | undefined {
   return request.may("administer") ? undefined : keyOf(request.principal);
 }

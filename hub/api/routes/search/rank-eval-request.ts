@@ -6,11 +6,11 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { type RankMetric, readMetric } from "./rank-metrics.ts";
 
-/** Searches of a request: their hits are held together in memory. */
+/** Maximum number of searches of a request: all their hits are held in memory. */
 const MAX_REQUESTS = 1000;
-/** Hits that all searches of a request may ask for together. */
+/** Maximum number of hits that all searches of a request may request together. */
 const MAX_HITS = 100_000;
-/** Searches of a request that run at a time, unless it says fewer. */
+/** Maximum number of a request's searches that run at a time, unless it sets fewer. */
 const MAX_RUNNING = 4;
 
 const KEYS: readonly string[] = ["requests", "metric", "templates", "max_concurrent_searches"];
@@ -26,12 +26,12 @@ const RATING_KEYS: readonly string[] = ["_index", "_id", "rating"];
 
 export interface RatedRequest {
   readonly id: string;
-  /** The search, or what `_search/template` takes to make one. */
+  /** The search, or the template and params of one, as in `_search/template`. */
   readonly search: JsonObject;
   readonly isTemplate: boolean;
-  /** By `documentKey`. */
+  /** Ratings by `documentKey`. */
   readonly ratings: ReadonlyMap<string, number>;
-  /** Fields that the answer shows of each hit. */
+  /** Fields of each hit that the answer shows. */
   readonly summaryFields: readonly string[];
 }
 
@@ -41,12 +41,12 @@ export interface RankEvaluation {
   readonly running: number;
 }
 
-/** Returns a document as messages name it. */
+/** Returns the name of a document in messages. */
 export function documentKey(index: string, id: string): string {
   return `{"_index":${JSON.stringify(index)},"_id":${JSON.stringify(id)}}`;
 }
 
-/** Reads a body. Throws parsing, request_invalid. */
+/** Parses a body. Throws parsing, request_invalid. */
 export function readRankEvaluation(body: JsonObject): RankEvaluation {
   checkKeys(body, KEYS, "rank_eval");
   checkRequired(body, ["requests", "metric"]);
@@ -67,7 +67,7 @@ export function readRankEvaluation(body: JsonObject): RankEvaluation {
   return { requests, metric, running: runningOf(body["max_concurrent_searches"]) };
 }
 
-/** Throws request_invalid for a search with parts that say nothing of a ranking. */
+/** Throws request_invalid for a search with parts that don't belong to a ranking. */
 export function checkRanking(search: JsonObject): void {
   const { suggest, aggs, aggregations, highlight, explain, profile } = search;
   if (suggest !== undefined) throw invalid("Query in rated requests should not contain a suggest section.");

@@ -1,4 +1,4 @@
-/** `_rank_eval`: how good the hits of searches are, measured by documents that people rated. */
+/** `_rank_eval`: measures the quality of the hits of searches by documents that people rated. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { errorDetail, errorIn } from "#hub/api/http/error-body.ts";
@@ -25,7 +25,7 @@ import { runSearch } from "./run-search.ts";
 import { targetOf } from "./search.ts";
 import { renderedJson } from "./template-search.ts";
 
-/** Hits of all searches of a request, which its answer lists, bytes. */
+/** Maximum bytes of the hits of all searches of a request, which its answer lists. */
 const MAX_HIT_BYTES = 32 * MIB;
 
 export function rankEvalRoutes(parts: ApiContext): Route[] {
@@ -46,7 +46,7 @@ interface Hit {
   readonly _id: string;
 }
 
-/** A search that was run: its hits, or why there are none. */
+/** Result of a search: its hits, or why there are none. */
 type Outcome = { readonly hits: readonly Hit[] } | { readonly error: AppError };
 
 async function evaluate(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
@@ -68,7 +68,7 @@ async function evaluate(parts: ApiContext, request: ApiRequest): Promise<ApiResp
   return json({ metric_score: numberOrName(mean), details, failures });
 }
 
-/** Returns the bodies of the searches. Throws what a template or its search is refused for. */
+/** Returns the bodies of the searches. Throws the errors of invalid templates and searches. */
 async function searchesOf(
   parts: ApiContext,
   { requests, metric }: RankEvaluation,
@@ -141,7 +141,7 @@ class Run {
   }
 }
 
-/** Parses hits; others are served meanwhile. */
+/** Parses hits; other requests are served meanwhile. */
 async function parsed(hits: RawJson): Promise<readonly Hit[]> {
   const slices = new TimeSlices();
   const steps = parseJsonSteps(hits.text);

@@ -1,11 +1,11 @@
-/** Metrics of `_rank_eval`: what the order of a search's hits is worth, given the ratings of documents. */
+/** Metrics of `_rank_eval`: the quality of the order of a search's hits, given the ratings of documents. */
 
 import { optionalInteger } from "#hub/api/parameters/values.ts";
 import { describe, objectOf, onlyEntry } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
-/** Hits of one search that count at most, as many as a search may return. */
+/** Maximum number of hits of one search that are rated, as many as a search may return. */
 const MAX_K = 10_000;
 const DEFAULT_K = 10;
 
@@ -14,13 +14,13 @@ export type HitRatings = readonly (number | undefined)[];
 
 interface Quality {
   readonly score: number;
-  /** As the answer prints them below the metric's name. */
+  /** Details that the answer prints below the metric's name. */
   readonly details: JsonObject;
 }
 
 export interface RankMetric {
   readonly name: string;
-  /** Hits that are looked at. */
+  /** Number of hits that are rated. */
   readonly k: number;
   /** `known` are all ratings of the request, in any order. */
   rate(hits: HitRatings, known: readonly number[]): Quality;
@@ -30,7 +30,7 @@ type Rate = RankMetric["rate"];
 
 interface Kind {
   readonly keys: readonly string[];
-  /** Reads the options. Throws request_invalid. */
+  /** Parses the options. Throws request_invalid. */
   make(options: JsonObject): Rate;
 }
 
@@ -45,7 +45,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** Reads `metric` of a body. Throws parsing, request_invalid. */
+/** Parses `metric` of a body. Throws parsing, request_invalid. */
 export function readMetric(given: unknown): RankMetric {
   const [name, value] = onlyEntry(objectOf(given, "metric"), "metric");
   const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
@@ -122,7 +122,7 @@ function discountedGain(options: JsonObject): Rate {
   };
 }
 
-/** Hits without a rating add nothing, but keep their rank. */
+/** Hits without a rating add nothing but keep their rank. */
 function gainOf(ratings: HitRatings): number {
   return ratings.reduce<number>(
     (sum, rating, place) => sum + (rating === undefined ? 0 : (2 ** rating - 1) / Math.log2(place + 2)),
@@ -173,7 +173,7 @@ function share(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole;
 }
 
-/** Returns what JSON has no number for by its name, as clients expect it. */
+/** Returns numbers that JSON doesn't have by name, as clients expect. */
 export function numberOrName(value: number): number | string {
   return Number.isFinite(value) ? value : String(value);
 }

@@ -1,6 +1,6 @@
 /**
- * One search from its body to its answer, for _search and _msearch, within the time that it gets: its own `timeout`,
- * or that of the settings.
+ * Runs one search from its body to its answer, for _search and _msearch, within its own `timeout` or that of the
+ * settings.
  */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
@@ -15,18 +15,21 @@ import { resolveLookups } from "./lookups.ts";
 import { checkPointless } from "./point-order.ts";
 import { checkedIndices, type SearchTarget, searchLimits } from "./search-target.ts";
 
-/** Name of the setting, of the cluster and of the hub. */
+/** Name of the setting, in the cluster settings and in the hub's. */
 const SEARCH_TIMEOUT = "search.default_search_timeout";
-/** Time beyond the deadline in which a search may still write its answer, ms. After that it fails. */
+/** Time, ms, after the deadline in which a search may still write its answer. After that it fails. */
 const GRACE_MS = 10_000;
-/** Longest time of a timer: one of more goes off at once. A search of over 24 days has no end of its own. */
+/**
+ * Maximum delay of a timer: a longer one fires immediately. A search with a timeout of over 24 days isn't ended by a
+ * timer.
+ */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** A search with its time. */
+/** A search with its time limit. */
 interface TimedBody {
-  /** With a `timeout`, unless there is no limit. */
+  /** Body with a `timeout`, unless there is no limit. */
   readonly body: JsonObject;
-  /** Time after which the search fails, whatever it has found, ms; absent: none. */
+  /** Time, ms, after which the search fails, whatever it has found; absent: none. */
   readonly limitMs?: number;
 }
 
@@ -34,18 +37,18 @@ export interface SearchRun {
   readonly target: SearchTarget;
   readonly body: JsonObject;
   readonly typedKeys: boolean;
-  /** Totals are objects. */
+  /** True: totals are objects. */
   readonly objectTotals: boolean;
   /** False: a failed shard fails the search. */
   readonly allowPartial: boolean;
-  /** False: answered again whatever is kept. */
+  /** False: cached results aren't used. */
   readonly useCache: boolean;
   /** See SearchCall. */
   readonly progress?: string;
   readonly signal: AbortSignal;
 }
 
-/** Searches what is visible now. Throws what parsing and shards refuse, cancelled. */
+/** Searches the currently visible documents. Throws the errors of parsing and of shards, cancelled. */
 export async function runSearch(parts: ApiContext, run: SearchRun): Promise<Found> {
   const { target, typedKeys, objectTotals, useCache, signal } = run;
   checkPointless(run.body);
@@ -67,7 +70,7 @@ export async function runSearch(parts: ApiContext, run: SearchRun): Promise<Foun
   return answer;
 }
 
-/** Runs a search and counts it for its indices, in the groups that `stats` of its body names; a slow one is noted. */
+/** Runs a search and counts it for its indices, in the groups that `stats` of its body names; a slow search is recorded. */
 export async function countedSearch(
   { counters, slowQueries }: ApiContext,
   indices: readonly IndexInfo[],
@@ -88,7 +91,7 @@ export async function countedSearch(
   return response;
 }
 
-/** Throws the failure of a shard where an answer without it isn't wanted. */
+/** Throws the failure of a shard, or timeout, if partial answers aren't allowed. */
 export function checkPartial({ shards, timedOut }: Found, allowPartial: boolean): void {
   if (allowPartial) return;
   const [first] = shards.failures;
@@ -101,7 +104,7 @@ export function checkPartial({ shards, timedOut }: Found, allowPartial: boolean)
   if (timedOut) throw new AppError("timeout", "Time exceeded");
 }
 
-/** Returns `body` with each name of `indices_boost` replaced by those of its indices. Throws index_missing. */
+/** Returns `body` with each name in `indices_boost` replaced by the names of its indices. Throws index_missing. */
 export function withBoostedIndices(
   { indices }: ApiContext,
   body: JsonObject,
@@ -121,8 +124,8 @@ export function withBoostedIndices(
 }
 
 /**
- * Returns `body` with the time of the settings where it names none. A search that names a longer one, or "-1" for none, gets
- * that.
+ * Returns `body` with the timeout of the settings if it has none. A longer timeout of the search, or "-1" for none, is
+ * kept.
  */
 export function timedBody(
   parts: Pick<ApiContext, "cluster" | "searchTimeoutMs">,
@@ -141,7 +144,7 @@ function limited(body: JsonObject, timeoutMs: number): TimedBody {
   return limitMs > MAX_TIMER_MS ? { body } : { body, limitMs };
 }
 
-/** ms; undefined: none. */
+/** Returns the default timeout, ms; undefined: none. */
 function defaultTimeoutMs({
   cluster,
   searchTimeoutMs,
@@ -151,7 +154,7 @@ function defaultTimeoutMs({
   return ms > 0 ? ms : undefined;
 }
 
-/** 0 for what is no time: the search itself refuses it. */
+/** Returns 0 for an invalid time: the search itself refuses it. */
 function ownTimeoutMs(value: unknown): number {
   try {
     return Math.max(0, parseDuration(String(value), 1));

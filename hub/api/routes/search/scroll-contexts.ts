@@ -1,4 +1,7 @@
-/** Contexts of scrolls, each over a snapshot: bounded in number, for each owner too, closed when they expire. */
+/**
+ * Contexts of scrolls, each over a snapshot. Their number is bounded, in all and for each owner; they are closed when
+ * they expire.
+ */
 
 import { randomBytes } from "node:crypto";
 import { checkKeepAlive, MAX_KEEP_ALIVE_MS, missingContext } from "#hub/api/context/keep-alive.ts";
@@ -10,24 +13,24 @@ import { FairShares } from "#proto/kit/fair-shares.ts";
 import type { Gauge, Metrics } from "#proto/kit/metrics.ts";
 
 /**
- * Contexts at a time, half for one owner: each keeps its request and the files of its segments, which nothing else bounds.
- * search.max_open_scroll_context of ES 7 is 500 too.
+ * Maximum number of contexts; one owner may have half. Each keeps its request and the files of its segments, which have no
+ * other limit. search.max_open_scroll_context of ES 7 is also 500.
  */
 const MAX_CONTEXTS = 500;
 
-/** How often contexts are looked at. */
+/** Interval at which expired contexts are closed. */
 const SWEEP_MS = 5_000;
 
 export interface ScrollContext {
-  /** Principal.id of who opened it. */
+  /** Principal.id of the opener. */
   readonly owner: string;
-  /** Of its indices, as rights are granted on them. */
+  /** Names of its indices, in the form in which rights are granted on them. */
   readonly names: readonly string[];
-  /** The hosts that have its snapshot, under the same id. */
+  /** The hosts that have its snapshot under the same id. */
   readonly shards: Pick<Shards, "closeContexts">;
-  /** True while a page is made. */
+  /** True while a page is being made. */
   busy: boolean;
-  /** From the end of a page on: a client has the time that it asked for, however long a page takes. */
+  /** Counted from the end of a page, so that a client gets the full keep-alive, however long a page takes. */
   keepAliveMs: number;
   expiresMs: number;
 }
@@ -58,7 +61,7 @@ export class ScrollContexts {
   }
 
   /**
-   * Returns the id of a new context, which is busy until `made`: its first page is to be made. Throws overloaded,
+   * Returns the id of a new context, which is busy until `made` is called for its first page. Throws overloaded,
    * request_invalid.
    */
   open(
@@ -77,7 +80,7 @@ export class ScrollContexts {
     return id;
   }
 
-  /** A page was made, or failed: the context's time begins. */
+  /** Called when a page was made, or failed: the context's keep-alive starts. */
   made(id: string): void {
     const context = this.#contexts.get(id);
     if (context === undefined) return;
@@ -85,7 +88,7 @@ export class ScrollContexts {
     context.expiresMs = performance.now() + context.keepAliveMs;
   }
 
-  /** Returns what the client gets for a page that failed; a context that the host has no more is closed here too. */
+  /** Returns the client's error for a failed page; a context that the host no longer has is closed here too. */
   failureOf(id: string, error: unknown): AppError {
     const failure = toAppError(error);
     if (failure.code !== "not_found") return failure;
@@ -93,7 +96,10 @@ export class ScrollContexts {
     return missingContext(id, this.#cluster);
   }
 
-  /** Returns a context and prolongs its time; undefined `keepAliveMs` leaves it. Throws not_found, overloaded. */
+  /**
+   * Returns a context and sets its keep-alive; undefined `keepAliveMs` leaves it unchanged. Throws not_found,
+   * overloaded.
+   */
   take(
     id: string,
     owner: string,
@@ -112,7 +118,7 @@ export class ScrollContexts {
     return context;
   }
 
-  /** Closes contexts of `owner`, without one of anybody, and returns how many there were; `_all` stands for all of them. */
+  /** Closes contexts of `owner` (without `owner`: of anybody) and returns how many existed; `_all` means all of them. */
   close(ids: readonly string[], owner?: string): number {
     const wanted = ids.includes("_all") ? [...this.#contexts.keys()] : ids;
     let closed = 0;

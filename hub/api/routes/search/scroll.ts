@@ -1,4 +1,4 @@
-/** `_search/scroll`: the following pages of a search over one snapshot, and closing the snapshot. */
+/** `_search/scroll`: returns the next pages of a search over one snapshot, and closes the snapshot. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { keepAliveLimitMs } from "#hub/api/context/keep-alive.ts";
@@ -69,7 +69,7 @@ function clear(scrolls: ScrollContexts, request: ApiRequest): ApiResponse {
   return json({ succeeded: true, num_freed: freed }, freed === 0 ? 404 : 200);
 }
 
-/** Ids from the path, the parameters, a JSON body or a body that is an id. Throws parsing. */
+/** Returns ids from the path, the parameters, a JSON body, or a body that is an id. Throws parsing. */
 function readScroll(request: ApiRequest): {
   readonly ids: readonly string[];
   readonly keepAlive: string | undefined;

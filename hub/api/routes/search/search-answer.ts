@@ -6,14 +6,14 @@ import { answersAs } from "#hub/search/options/request-version.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
 export interface SearchAnswerOptions {
-  /** Totals as numbers whatever the version. */
+  /** True: totals are numbers in every version. */
   readonly totalAsInt: boolean;
   readonly scrollId?: string;
-  /** Of the point in time that was searched. */
+  /** Id of the point in time that was searched. */
   readonly pointId?: string | undefined;
-  /** How many states of aggregations are merged at a time; undefined: all. */
+  /** Number of aggregation states merged at a time; undefined: all. */
   readonly reduceSize?: number | undefined;
-  /** No hits were asked for. */
+  /** True: no hits were requested. */
   readonly countOnly: boolean;
   readonly errors: ErrorContext;
 }
@@ -60,7 +60,7 @@ export function hasObjectTotals({ totalAsInt }: Pick<SearchAnswerOptions, "total
   return answersAs(700) && !totalAsInt;
 }
 
-/** Merges that are needed when at most `size` states are kept at a time. */
+/** Returns the number of merges if at most `size` states are kept at a time. */
 function reducePhases(shards: number, size: number | undefined): number {
   if (size === undefined || shards <= size) return 1;
   return 1 + Math.ceil((shards - size) / (size - 1));

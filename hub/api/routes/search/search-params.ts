@@ -71,7 +71,7 @@ export function queryOfParams(request: ApiRequest): JsonObject | undefined {
   };
 }
 
-/** Returns a search's body with what the parameters say instead. Throws request_invalid. */
+/** Returns a search's body with the values that parameters override. Throws request_invalid. */
 export function bodyWithParams(body: JsonObject, request: ApiRequest): JsonObject {
   checkSearchParams(request);
   const { query } = request;
@@ -101,7 +101,10 @@ export function bodyWithParams(body: JsonObject, request: ApiRequest): JsonObjec
   };
 }
 
-/** `suggest_field` with its relatives as a term suggestion of the body; undefined without it. Throws request_invalid. */
+/**
+ * Returns `suggest_field` and related parameters as a term suggestion of the body; undefined without it. Throws
+ * request_invalid.
+ */
 function suggestionOf({ query }: ApiRequest): JsonObject | undefined {
   const { suggest_field: field, suggest_text: text, suggest_mode: mode, suggest_size: size } = query;
   if (field === undefined) return undefined;
@@ -113,7 +116,7 @@ function suggestionOf({ query }: ApiRequest): JsonObject | undefined {
   return { [field]: { text: text ?? query["q"] ?? "", term } };
 }
 
-/** "field:desc" as a key of an order. */
+/** Returns "field:desc" as a sort key. */
 function sortEntry(text: string): unknown {
   const at = text.lastIndexOf(":");
   const order = text.slice(at + 1);

@@ -38,7 +38,7 @@ function searchShards({ indices, cluster, compatVersion }: ApiContext, request: 
     indices: Object.fromEntries(
       found.map((index) => {
         const aliases = namedAliases(index, expression);
-        // A request that names the index itself, or an alias without a filter, searches all of it.
+        // A request that names the index itself, or an alias without a filter, searches the whole index.
         const filters = (meantAliases(index, expression) ?? []).map((name) => index.aliases[name]?.filter);
         const [first] = filters;
         const filter =
@@ -55,7 +55,7 @@ function searchShards({ indices, cluster, compatVersion }: ApiContext, request: 
   });
 }
 
-/** Aliases of an index that an expression names or matches, whether it names the index too or not. */
+/** Returns the aliases of an index that an expression names or matches, whether or not it also names the index. */
 function namedAliases(index: IndexInfo, expression: string | undefined): string[] {
   const tests = (expression ?? "").split(",").map((part) => compileWildcard(part));
   return Object.keys(index.aliases)
@@ -67,7 +67,7 @@ function byText(a: unknown, b: unknown): number {
   return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
 }
 
-/** Returns a query with what its short form leaves out; queries that have no short form as they are. */
+/** Returns a query in its full form; a query without a short form is returned unchanged. */
 function printedFilter(query: JsonObject): JsonObject {
   const [entry] = Object.entries(query);
   if (entry === undefined) return query;

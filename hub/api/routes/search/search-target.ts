@@ -1,6 +1,6 @@
 /**
- * The target of a search: its indices, restricted by aliases and types, the shards and copies that the parameter
- * `preference` selects, and the limits that settings of the cluster and of these indices give it.
+ * The target of a search: its indices, restricted by aliases and types; the shards and copies that the parameter
+ * `preference` selects; and its limits from settings of the cluster and of these indices.
  */
 
 import { fitsType, typeOf } from "#hub/api/compat/mapping-types.ts";
@@ -17,33 +17,33 @@ import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { DEFAULT_LIMITS, DEFAULT_MAX_TERMS_COUNT, type SearchLimits } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
-/** What a preference means. */
+/** A parsed preference. */
 interface Preference {
-  /** Numbers of the shards of each index; undefined: all. */
+  /** Shard numbers of each index; undefined: all. */
   readonly shards?: readonly number[];
   readonly copies?: CopyWish;
 }
 
-/** Copies are equal: none of them is the one that writes go through. */
+/** Copies are equal: none of them is a primary. */
 const EQUAL = /^_(?:primary|primary_first|replica|replica_first)$/;
 
-/** Which shards. */
+/** The selected indices, shards and copies. */
 export interface SearchTarget {
   /** Index expression; undefined means all. */
   readonly expression: string | undefined;
   /** Comma-separated types of the path; undefined means any. */
   readonly types: string | undefined;
   readonly options: ResolveOptions;
-  /** Numbers of the shards of each index; undefined: all. */
+  /** Shard numbers of each index; undefined: all. */
   readonly shards?: readonly number[];
-  /** Whose copies are read. */
+  /** Preference for the copies to read. */
   readonly copies?: CopyWish;
 }
 
 /** The indices of a search. */
 export interface SearchedIndices {
   readonly indices: readonly IndexInfo[];
-  /** The same as a host takes them. */
+  /** The same in the form of hosts. */
   readonly targets: readonly TargetIndex[];
 }
 
@@ -68,12 +68,12 @@ export function searchedIndices(
   };
 }
 
-/** Returns the names by which rights on indices are granted: of a data stream instead of its indices. */
+/** Returns the names on which rights are granted: that of a data stream instead of those of its indices. */
 export function grantedNames(indices: readonly IndexInfo[]): string[] {
   return [...new Set(indices.map(({ name, dataStream }) => dataStream ?? name))];
 }
 
-/** Throws forbidden where the sender of a later request, whose rights may have changed, may not read one of `names`. */
+/** Throws forbidden if the sender of a later request may not read one of `names`: rights may have changed since. */
 export function checkStillReadable({ indices }: Pick<ApiContext, "indices">, names: readonly string[]): void {
   // An empty expression means all.
   if (names.length > 0)
@@ -84,7 +84,7 @@ export function checkStillReadable({ indices }: Pick<ApiContext, "indices">, nam
     });
 }
 
-/** Resolves the indices of a target; where that fails, `check` may throw a fault of the request first. */
+/** Resolves the indices of a target. If that fails, `check` runs first and may throw an error of the request instead. */
 export async function checkedIndices(
   parts: Pick<ApiContext, "indices">,
   target: SearchTarget,
@@ -115,7 +115,7 @@ function targetIndex(
   };
 }
 
-/** Returns what restricts the search of an index: its types, or the filters of the aliases that mean it. */
+/** Returns the filter for the search of an index: by types, or the filters of the aliases through which it is searched. */
 function filterOf(
   index: IndexInfo,
   expression: string | undefined,
@@ -130,7 +130,7 @@ function filterOf(
   return given.length === 0 || given.length < filters.length ? {} : { filters: given };
 }
 
-/** Returns the aliases through which an expression means an index; undefined where it means the index itself, or its stream. */
+/** Returns the aliases through which an expression selects an index; undefined if it selects the index itself or its stream. */
 export function meantAliases(index: IndexInfo, expression: string | undefined): string[] | undefined {
   const parts = (expression ?? "").split(",").filter((part) => part !== "" && !part.startsWith("-"));
   const tests = parts.map((part) => compileWildcard(part === "_all" ? "*" : part));
@@ -139,10 +139,10 @@ export function meantAliases(index: IndexInfo, expression: string | undefined): 
   return Object.keys(index.aliases).filter((name) => tests.some((test) => test.matches(name)));
 }
 
-/** index.max_slices_per_scroll unless an index says otherwise. */
+/** Default of index.max_slices_per_scroll. */
 const DEFAULT_MAX_SLICES = 1024;
 
-/** Returns the limits of a search of `target`; `search.max_buckets` of the cluster's settings counts. */
+/** Returns the limits of a search of `target`, including the cluster setting `search.max_buckets`. */
 export function searchLimits({ cluster, indices }: ApiContext, target?: SearchTarget): SearchLimits {
   const given = clusterSetting(cluster, "search.max_buckets");
   const maxBuckets = given === undefined ? DEFAULT_LIMITS.maxBuckets : Number(given);
@@ -158,7 +158,7 @@ export function searchLimits({ cluster, indices }: ApiContext, target?: SearchTa
   };
 }
 
-/** Returns how many parts a scroll of `target` may have. */
+/** Returns the maximum number of slices of a scroll of `target`. */
 export function maxSlicesOf({ indices }: ApiContext, target: SearchTarget): number {
   return strictest(
     indices.resolve(target.expression, quietly(target)),
@@ -172,12 +172,12 @@ function strictest(indices: readonly IndexInfo[], name: string, fallback: number
   return values.length === 0 ? fallback : Math.min(...values);
 }
 
-/** Missing indices are reported by the search itself, after its body was checked. */
+/** The search itself reports missing indices, after its body was checked. */
 function quietly({ options }: SearchTarget): SearchTarget["options"] {
   return { ...options, ignoreUnavailable: true, allowNoIndices: true };
 }
 
-/** `nodes`: the live ones, this one first. Throws request_invalid. */
+/** Parses a preference. `nodes`: the live ones, this one first. Throws request_invalid. */
 export function parsePreference(given: string | undefined, nodes: readonly NodeInfo[]): Preference {
   if (given === undefined || given === "") return {};
   if (!given.startsWith("_shards:")) return { ...copiesOf(given, nodes) };

@@ -1,4 +1,4 @@
-/** `_search`: find documents. */
+/** `_search`: finds documents. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { keepAliveLimitMs } from "#hub/api/context/keep-alive.ts";
@@ -41,7 +41,7 @@ async function search(parts: ApiContext, scrolls: ScrollContexts, request: ApiRe
   return answerSearch(parts, scrolls, request, await request.objectInSlices());
 }
 
-/** Answers a search with `given` instead of the request's own body. Throws what _search refuses. */
+/** Answers a search with `given` instead of the request's own body. Throws the errors of _search. */
 export async function answerSearch(
   parts: ApiContext,
   scrolls: ScrollContexts,
@@ -68,12 +68,12 @@ export async function answerSearch(
   return json(searchAnswer(response, options));
 }
 
-/** A point in time has its indices. Throws request_invalid. */
+/** Checks that a request with a point in time names no indices: the point determines them. Throws request_invalid. */
 export function checkPointRequest({ query, path }: ApiRequest): void {
   checkPointTarget({ ...query, index: path["index"] });
 }
 
-/** `given`: what a request, or a header of a multiple one, says of where it searches. Throws validation errors. */
+/** The same for the target given by a request or by a header of _msearch. Throws validation errors. */
 export function checkPointTarget(given: Readonly<Record<string, unknown>>): void {
   checkValid(
     given["index"] !== undefined &&
@@ -87,7 +87,7 @@ export function checkPointTarget(given: Readonly<Record<string, unknown>>): void
   );
 }
 
-/** A plain number can't say that there are more. Throws request_invalid. */
+/** Refuses a limited total printed as a number, which can't express that there are more hits. Throws request_invalid. */
 export function checkCounted({ track_total_hits: limit }: JsonObject, request: ApiRequest): void {
   if (request.flag("rest_total_hits_as_int") !== true || !(Number(limit) >= 0) || typeof limit === "boolean")
     return;
@@ -97,7 +97,7 @@ export function checkCounted({ track_total_hits: limit }: JsonObject, request: A
   );
 }
 
-/** Shards that a request's path and parameters mean. Throws request_invalid. */
+/** Returns the shards that a request's path and parameters select. Throws request_invalid. */
 export function targetOf({ cluster }: Pick<ApiContext, "cluster">, request: ApiRequest): SearchTarget {
   return {
     expression: request.path["index"],
@@ -107,7 +107,7 @@ export function targetOf({ cluster }: Pick<ApiContext, "cluster">, request: ApiR
   };
 }
 
-/** How a request wants its answer. */
+/** Returns the options of an answer that a request gives. */
 export function answerOptions(parts: ApiContext, request: ApiRequest): SearchAnswerOptions {
   return {
     errors: parts.errors,
@@ -117,7 +117,7 @@ export function answerOptions(parts: ApiContext, request: ApiRequest): SearchAns
   };
 }
 
-/** A context is kept by the hub that opens it. Throws request_invalid. */
+/** Refuses a target on other hubs because a context is kept by the hub that opens it. Throws request_invalid. */
 export function checkHere(
   { copies }: SearchTarget,
   { cluster }: ApiContext,
@@ -141,7 +141,7 @@ function scrollOf(body: JsonObject, request: ApiRequest): Scroll | undefined {
   return keepAliveMs === undefined ? undefined : { body, keepAliveMs };
 }
 
-/** Checks for what a search can't have as a scroll. Throws request_invalid. */
+/** Refuses options that a scroll can't have. Throws request_invalid. */
 function checkScroll(body: JsonObject, request: ApiRequest): void {
   checkValid(
     typeof body["from"] === "number" && body["from"] > 0 && "using [from] is not allowed in a scroll context",

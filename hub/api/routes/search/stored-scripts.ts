@@ -1,7 +1,7 @@
 /**
- * Routes of scripts: `_scripts` keeps scripts and search templates under an id, `_scripts/painless/_execute` runs a
- * script once, alone or on a sample document of an index; `_script_context` and `_script_language` list what scripts
- * are for, and in which languages.
+ * Routes of scripts: `_scripts` stores scripts and search templates under an id. `_scripts/painless/_execute` runs a
+ * script once, alone or on a sample document of an index. `_script_context` and `_script_language` list the contexts
+ * and languages of scripts.
  */
 
 import { type ApiContext, findStored } from "#hub/api/context/api-context.ts";
@@ -19,7 +19,7 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 const CONTEXTS = ["painless_test", "filter", "score"];
 
-/** What a script of a context gives; anything of those that aren't here. */
+/** Result types of scripts by context; in other contexts any. */
 const RESULTS: Readonly<Record<string, string>> = {
   filter: "boolean",
   score: "double",
@@ -75,7 +75,7 @@ async function put(scripts: StoredScripts, request: ApiRequest): Promise<ApiResp
   return json({ acknowledged: true });
 }
 
-/** {script: {…}}, or {template: …}, which is the older form of a search template. */
+/** Returns the script of {script: {…}}, or of {template: …}, the older form of a search template. */
 function scriptOf(body: JsonObject): unknown {
   if (isObject(body["script"])) return body["script"];
   const template = body["template"];

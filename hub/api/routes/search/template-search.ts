@@ -1,4 +1,4 @@
-/** `_search/template`, `_msearch/template` and `_render/template`: searches made of Mustache templates. */
+/** `_search/template`, `_msearch/template` and `_render/template`: searches made from Mustache templates. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
@@ -16,7 +16,7 @@ import { SEARCH_PARAMS } from "./search-params.ts";
 /** Keys of a request. */
 const KEYS: readonly string[] = ["id", "source", "inline", "params", "explain", "profile", "lang"];
 
-/** A template makes at most a million characters: of larger params it could use little. */
+/** A template makes at most a million characters, so it could use only a little of larger params. */
 const TEMPLATE_BODY_BYTES = 1024 * 1024;
 
 export function templateSearchRoutes(parts: ApiContext, scrolls: ScrollContexts): Route[] {
@@ -94,7 +94,7 @@ async function searchOf(
   };
 }
 
-/** Returns the JSON object that a template makes of its params. Throws not_found, request_invalid, parsing. */
+/** Returns the JSON object that a template makes from its params. Throws not_found, request_invalid, parsing. */
 export async function renderedJson(
   parts: ApiContext,
   body: JsonObject,
@@ -113,14 +113,14 @@ export async function renderedJson(
   throw new AppError("parsing", "a search template must make a JSON object");
 }
 
-/** Throws parsing; with the type that 6.5 has for a text that ends too early. */
+/** Parses a rendered text. Throws parsing; for a text that ends too early with the error type of 6.5. */
 async function parseRendered(text: string): Promise<unknown> {
   try {
     return parseJson(text);
   } catch (error) {
     const missing = missingEnd(text);
     if (missing === "") throw error;
-    // As the 6.5 server reads along, a query that it doesn't know comes before the end.
+    // The 6.5 server parses as it reads, so it reports an unknown query before the early end.
     if (missing === "}") await checkQuery(text + missing);
     throw new AppError("parsing", "Unexpected end-of-input: a bracket or text of the search isn't closed", {
       data: { type: "json_e_o_f_exception" },
@@ -129,8 +129,8 @@ async function parseRendered(text: string): Promise<unknown> {
 }
 
 /**
- * Throws parsing where a text is a search whose query can't be read. Only here does the front need the search's own code,
- * which it doesn't load otherwise.
+ * Throws parsing if a text is a search whose query can't be parsed. Only this case loads the search's own code in this
+ * thread.
  */
 async function checkQuery(text: string): Promise<void> {
   let search: unknown;
@@ -144,11 +144,14 @@ async function checkQuery(text: string): Promise<void> {
   parseQueryRequest({ query: search["query"] });
 }
 
-/** Returns what ends the objects, lists and the string that a JSON text ends inside of; "" where it ends outside. */
+/**
+ * Returns the characters that close the objects, lists and string left open at the end of a JSON text; "" if none is
+ * open.
+ */
 function missingEnd(text: string): string {
   const open: string[] = [];
   let isInString = false;
-  // A loop, as an expression would look for the end of each quoted part again.
+  // A loop because a regular expression would search for the end of each quoted part repeatedly.
   for (let at = 0; at < text.length; at++) {
     const char = text[at]!;
     if (isInString && char === "\\") at++;

@@ -85,7 +85,7 @@ function termsOf(options: {
   return { terms: { field, size, order: { _key: "asc" }, ...include } };
 }
 
-/** Writes a text as an expression of the index; `isFolded`: in upper and lower case. */
+/** Returns a text as a regular expression of the index; `isFolded`: matches upper and lower case. */
 function beginning(string: string, isFolded: boolean): string {
   return Array.from(string)
     .map((character) => {

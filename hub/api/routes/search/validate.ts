@@ -51,7 +51,7 @@ async function validate(parts: ApiContext, request: ApiRequest): Promise<ApiResp
   } catch (error) {
     const fault = toAppError(error);
     if (fault.status >= 500 || fault.code === "cancelled") throw fault;
-    // Clients compare this text, so it has no hint.
+    // Clients compare this text, so no hint is added.
     const { text } = fault.data;
     const reason = typeof text === "string" ? text : fault.message;
     const exception = `org.elasticsearch.common.ParsingException: ${reason}`;

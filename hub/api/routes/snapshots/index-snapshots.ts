@@ -16,7 +16,7 @@ const unpack = promisify(gunzip);
 const FORMAT = 1;
 const DESCRIPTIONS = "index-snapshots/";
 const PAGES = "index-pages/";
-/** Bytes of documents from which on a page is stored; one document may go beyond. */
+/** Bytes of documents at which a page is stored; the last document may exceed it. */
 const PAGE_BYTES = 8 << 20;
 /** A page holds at most one document beyond PAGE_BYTES, and requests are smaller than this. */
 const MAX_PAGE_BYTES = 256 << 20;
@@ -45,12 +45,12 @@ export interface SnapshotIndex {
 export interface SnapshotRecord {
   readonly format: number;
   readonly snapshot: string;
-  /** Also the part of the keys of its pages that no other snapshot has. */
+  /** Also part of the keys of its pages, unique to this snapshot. */
   readonly uuid: string;
   readonly state: SnapshotState;
   readonly indices: readonly SnapshotIndex[];
   readonly includeGlobalState: boolean;
-  /** Templates, where they are included. */
+  /** Templates, if they are included. */
   readonly globalState?: JsonObject;
   readonly metadata?: JsonObject;
   /** Version that answers named when it was taken, e.g. "6.5.4". */
@@ -78,7 +78,7 @@ export class IndexSnapshots {
       .map((key) => key.slice(DESCRIPTIONS.length, -".json".length));
   }
 
-  /** Returns a snapshot; undefined where there is none. Throws data_corrupt. */
+  /** Returns a snapshot; undefined if there is none. Throws data_corrupt. */
   async read(name: string): Promise<SnapshotRecord | undefined> {
     let bytes: Uint8Array;
     try {
@@ -96,7 +96,7 @@ export class IndexSnapshots {
     throw new AppError("data_corrupt", `snapshot [${name}] has a format that this version doesn't read`);
   }
 
-  /** Returns all snapshots, by the time they began. */
+  /** Returns all snapshots, sorted by start time. */
   async all(): Promise<SnapshotRecord[]> {
     const records: SnapshotRecord[] = [];
     for (const name of await this.names()) {
@@ -110,15 +110,18 @@ export class IndexSnapshots {
     await this.#blobs.put(keyOf(record.snapshot), Buffer.from(JSON.stringify({ ...record, format: FORMAT })));
   }
 
-  /** Removes a snapshot, then the pages that no other one has. */
+  /** Removes a snapshot, then the pages that no other snapshot uses. */
   async remove(name: string): Promise<void> {
     await this.#blobs.remove(keyOf(name));
     await this.cleanUp();
   }
 
-  /** Removes pages that no snapshot has, unless one that is being taken may still name them. Returns what went. */
+  /**
+   * Removes pages that no snapshot uses, except those of a running snapshot, whose description doesn't name them yet.
+   * Returns what was removed.
+   */
   async cleanUp(): Promise<{ blobs: number; bytes: number }> {
-    // Before the descriptions: the one of a page that is stored later may be missing among them.
+    // Listed before the descriptions are read: a page that is stored later could be missing in them.
     const keys = await this.#blobs.list(PAGES);
     const records = await this.all();
     const used = new Set(records.flatMap(({ indices }) => indices.flatMap(({ pages }) => pages)));
@@ -136,7 +139,7 @@ export class IndexSnapshots {
     return { blobs, bytes };
   }
 
-  /** Returns what stores the documents of an index. `uuid`: of the snapshot. */
+  /** Returns the writer for the documents of an index. `uuid`: that of the snapshot. */
   pages(uuid: string, index: number): PageWriter {
     return new PageWriter(this.#blobs, `${PAGES}${uuid}/${index}/`);
   }
@@ -151,7 +154,7 @@ export class IndexSnapshots {
     }
   }
 
-  /** Writes, reads and removes a blob. Throws what the place refuses. */
+  /** Writes, reads and removes a blob. Throws the errors of the storage. */
   async verify(id: string): Promise<void> {
     const key = `tests-${id}`;
     await this.#blobs.put(key, Buffer.from(id));
@@ -183,7 +186,7 @@ export class PageWriter {
     if (this.#size >= PAGE_BYTES) await this.flush();
   }
 
-  /** Stores what is left. */
+  /** Stores the remaining documents. */
   async flush(): Promise<void> {
     if (this.#parts.length === 0) return;
     const bytes = await pack(Buffer.concat(this.#parts));

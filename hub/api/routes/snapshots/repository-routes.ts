@@ -1,4 +1,4 @@
-/** `_snapshot/{repository}`: registers, shows, checks and forgets the places of snapshots. */
+/** `_snapshot/{repository}`: registers, shows, verifies and unregisters repositories. */
 
 import { randomUUID } from "node:crypto";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
@@ -19,10 +19,10 @@ const SETTINGS: Readonly<Record<RepositoryDefinition["type"], readonly string[]>
   fs: ["location", "readonly"],
   s3: ["bucket", "base_path", "readonly"],
 };
-/** Settings of other servers that change only how fast they copy. */
+/** Settings of other servers that affect only the speed of their copies. */
 const IDLE = ["compress", "chunk_size", "max_snapshot_bytes_per_sec", "max_restore_bytes_per_sec"];
 
-/** Returns the repositories. Throws not_offered where this hub has none. */
+/** Returns the repositories. Throws not_offered if this hub has none. */
 export function repositoriesOf({ repositories }: ApiContext): SnapshotRepositories {
   if (repositories === undefined)
     throw new AppError("not_offered", "snapshot repositories: not offered here");
@@ -34,7 +34,7 @@ export function openRepository(parts: ApiContext, name: string): IndexSnapshots 
   return new IndexSnapshots(repositoriesOf(parts).open(definitionOf(parts, name)));
 }
 
-/** Throws request_invalid for a repository that must not be written to, not_found for none. */
+/** Throws request_invalid for a read-only repository, not_found for an unknown one. */
 export function refuseReadonly(parts: ApiContext, name: string): void {
   if (definitionOf(parts, name).settings["readonly"] !== "true") return;
   throw new AppError("request_invalid", `[${name}] repository is readonly`, {
@@ -147,7 +147,7 @@ function definitionOf(parts: ApiContext, name: string): RepositoryDefinition {
   return found;
 }
 
-/** Returns the repositories that names and patterns mean. Throws not_found for a name that isn't there. */
+/** Returns the repositories that names and patterns select. Throws not_found for an unknown name. */
 export function chosenRepositories(parts: ApiContext, names = "_all"): Map<string, JsonObject> {
   const all = repositoriesOf(parts).all();
   const found = new Map<string, JsonObject>();

@@ -1,4 +1,4 @@
-/** Restores indices of a snapshot: each is created again by its own definition and filled through the log, as a task. */
+/** Restores indices of a snapshot as a task: each is created with its stored definition and filled through the log. */
 
 import { splitType } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
@@ -28,7 +28,7 @@ const KEYS = [
   "ignore_index_settings",
   "partial",
 ];
-/** What the high-level client sends beside them: the path's names, options of how indices are named, and nothing. */
+/** Keys that the high-level client sends in addition: the names in the path, options for index names, and unused keys. */
 const REPEATED = ["repository", "snapshot", "expand_wildcards", "allow_no_indices", "ignore_throttled"];
 const UNUSED = ["settings", "feature_states"];
 
@@ -41,17 +41,20 @@ export function checkKeys(body: JsonObject, known: readonly string[]): void {
   if (unknown !== undefined) throw new AppError("parsing", `Unknown parameter ${unknown[0]}`);
 }
 
-/** Settings that an index gets once it has its documents, which they would keep out or change. */
+/** Settings that an index gets only after its documents because they would reject or change these. */
 const LATER = /^(?:blocks\.|(?:default|final)_pipeline$)/;
 
-/** What was asked to be restored, and the end of it. */
+/** A running restore. */
 export interface Restoring {
   readonly indices: readonly string[];
   readonly shards: number;
   readonly done: Promise<void>;
 }
 
-/** Makes the indices and begins to fill them. Throws request_invalid, not_found, index_exists with none of them made. */
+/**
+ * Creates the indices and starts to fill them. Throws request_invalid, not_found, index_exists; then none of them was
+ * created.
+ */
 export async function restoreSnapshot(
   parts: ApiContext,
   request: ApiRequest,
@@ -95,7 +98,7 @@ export async function restoreSnapshot(
   return { indices: names, shards: chosen.reduce((sum, [{ shards }]) => sum + shards, 0), done };
 }
 
-/** Makes an index without its documents; returns the settings that it gets once it has them. */
+/** Creates an index without its documents; returns the settings to be set after the documents. */
 async function makeIndex(
   parts: ApiContext,
   index: SnapshotIndex,
@@ -157,7 +160,7 @@ function pagesOf(store: IndexSnapshots, { name, docs, pages }: SnapshotIndex): D
   };
 }
 
-/** Returns the indices of a snapshot that names and patterns mean. Throws index_missing. */
+/** Returns the indices of a snapshot that names and patterns select. Throws index_missing. */
 export function chosenIndices(record: SnapshotRecord, body: JsonObject): SnapshotIndex[] {
   const patterns = listOf(body["indices"]);
   if (patterns.length === 0) return [...record.indices];
@@ -177,7 +180,7 @@ export function chosenIndices(record: SnapshotRecord, body: JsonObject): Snapsho
   return [...found];
 }
 
-/** Returns a list of names, given as a list or a text with commas. */
+/** Returns a list of names, given as a list or as comma-separated text. */
 export function listOf(value: unknown): string[] {
   if (value === undefined || value === null) return [];
   return (Array.isArray(value) ? value.map(valueText) : valueText(value).split(","))

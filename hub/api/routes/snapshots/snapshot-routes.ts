@@ -27,7 +27,7 @@ const CREATE_KEYS = [
 ];
 
 export function snapshotRoutes(parts: ApiContext): Route[] {
-  /** Snapshots that this hub takes, by "repository/snapshot"; undefined for one that begins. */
+  /** Snapshots that this hub is taking, by "repository/snapshot"; undefined while one is starting. */
   const taking = new Map<string, Taking | undefined>();
   return [
     {
@@ -114,7 +114,7 @@ async function create(
   };
   const key = `${repository}/${snapshot}`;
   checkName(repository, snapshot, taking.has(key));
-  // Before anything is waited for: another request of the same name is refused from now on.
+  // Set before the first await: from now on another request with the same name is refused.
   taking.set(key, undefined);
   let begun: Taking;
   try {
@@ -130,7 +130,7 @@ async function create(
   return json({ snapshot: printSnapshot(await begun.done, true, repository) });
 }
 
-/** Throws request_invalid for a name that can't be used or is taken. */
+/** Throws request_invalid for a name that is invalid or already used. */
 function checkName(repository: string, snapshot: string, isTaken: boolean): void {
   const fault = !NAME.test(snapshot)
     ? "must be 1 to 200 lowercase letters, digits, _, . and -, with a letter or digit first"
@@ -147,7 +147,7 @@ function checkName(repository: string, snapshot: string, isTaken: boolean): void
   );
 }
 
-/** Returns the indices that a snapshot is asked of. Throws index_missing. */
+/** Returns the indices requested for a snapshot. Throws index_missing. */
 function indicesOf({ indices }: ApiContext, body: JsonObject): IndexInfo[] {
   const names = listOf(body["indices"]);
   return indices.resolve(names.length === 0 ? undefined : names.join(","), {
@@ -222,7 +222,7 @@ async function restore(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
   return json({ snapshot: { snapshot: record.snapshot, indices, shards: counts } });
 }
 
-/** Returns the snapshots that the path's names and patterns mean. Throws not_found for a name that isn't there. */
+/** Returns the snapshots that the path's names and patterns select. Throws not_found for an unknown name. */
 async function chosenSnapshots(
   parts: ApiContext,
   request: ApiRequest,

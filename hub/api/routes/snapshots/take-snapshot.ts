@@ -1,4 +1,4 @@
-/** Takes a snapshot of indices: reads their documents into the pages of a repository, as a task. */
+/** Takes a snapshot of indices as a task: reads their documents into the pages of a repository. */
 
 import { randomUUID } from "node:crypto";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
@@ -29,7 +29,7 @@ export interface Taking {
   readonly done: Promise<SnapshotRecord>;
 }
 
-/** Begins a snapshot, with its description as IN_PROGRESS. Throws overloaded, and what the repository refuses. */
+/** Starts a snapshot, with its description as IN_PROGRESS. Throws overloaded, and the errors of the repository. */
 export async function takeSnapshot(
   parts: ApiContext,
   request: ApiRequest,
@@ -40,7 +40,7 @@ export async function takeSnapshot(
   await store.write(begun);
   let record: SnapshotRecord | undefined;
   const finish = async (end: Partial<SnapshotRecord>): Promise<void> => {
-    // Another hub may have deleted it, with the pages that were there.
+    // Another hub may have deleted it, with the pages that existed.
     if ((await store.read(begun.snapshot))?.uuid !== begun.uuid)
       throw new AppError("not_found", `snapshot [${begun.snapshot}] was deleted while it was taken`);
     const written = { ...begun, ...end, endMs: parts.clock.now() };
@@ -77,7 +77,7 @@ export async function takeSnapshot(
   return { task, done };
 }
 
-/** The description of a snapshot that is being taken. */
+/** Returns the description of a snapshot that is being taken. */
 function beginning(parts: ApiContext, wanted: SnapshotRequest): Omit<SnapshotRecord, "format"> {
   return {
     snapshot: wanted.snapshot,
@@ -93,7 +93,7 @@ function beginning(parts: ApiContext, wanted: SnapshotRequest): Omit<SnapshotRec
   };
 }
 
-/** Begins the task; a description without one would say for ever that the snapshot is being taken. */
+/** Starts the task. If that fails, the description is removed: it would report a running snapshot for ever. */
 async function startOrRemove(
   parts: ApiContext,
   store: IndexSnapshots,

@@ -1,4 +1,7 @@
-/** Composable templates (`_index_template`), their components (`_component_template`) and what they give new indices. */
+/**
+ * Composable templates (`_index_template`), their components (`_component_template`) and the settings that new indices
+ * get from them.
+ */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
@@ -30,7 +33,7 @@ import {
   requireNew,
 } from "./template-body.ts";
 
-/** Name of the template that a simulation is given. */
+/** Name of the template in a simulation. */
 const SIMULATED = "simulated_template";
 
 export function indexTemplateRoutes(parts: ApiContext): Route[] {
@@ -174,7 +177,7 @@ function simulateTemplate(parts: ApiContext, request: ApiRequest): ApiResponse {
   }
   const isOther = ([other, each]: [string, ComposableTemplate | IndexTemplate]): boolean =>
     each !== template && other !== SIMULATED && overlaps(template, each);
-  // A name that no template of another one takes, whatever the pattern.
+  // Only this template, with a pattern that matches the simulated name.
   const alone = { templates: { [SIMULATED]: { ...template, index_patterns: ["*"] } }, older: {}, components };
   return json(
     simulation(alone, "_", [
@@ -184,7 +187,7 @@ function simulateTemplate(parts: ApiContext, request: ApiRequest): ApiResponse {
   );
 }
 
-/** What an index would get, and which templates fit beside the one that gives it. */
+/** Returns the definition that an index would get, and the other templates that match. */
 function simulation(
   templates: Parameters<typeof definitionOf>[1],
   index: string,
@@ -200,12 +203,12 @@ function simulation(
   };
 }
 
-/** All templates, with the one of the body as it would be under `name`. Throws what storing it throws. */
+/** Returns all templates, including that of the body as if it were stored as `name`. Throws the errors of storing it. */
 function knownWith({ indices }: ApiContext, request: ApiRequest, name: string) {
   const { templates, components } = indices.templateCatalog.set();
   const older = indices.templates();
   const body = request.body.length === 0 ? {} : request.metadata();
-  // Typed clients send {} for no body.
+  // Typed clients send {} instead of no body.
   if (Object.keys(body).length === 0) return { templates, components, older };
   const given = readComposable(name, body);
   indices.templateCatalog.check(name, given);

@@ -1,4 +1,4 @@
-/** Composable templates and their components: their bodies are read, checked and printed, their names matched. */
+/** Parses, checks and prints composable templates and their components, and matches their names. */
 
 import { warnOfFields, warnOfSettings } from "#hub/api/compat/interface-compatibility.ts";
 import { DEFAULT_TYPE, splitType } from "#hub/api/compat/mapping-types.ts";
@@ -32,7 +32,7 @@ const COMPONENT_KEYS = ["template", "version", "_meta", "allow_auto_create", "de
 const DEFINITION_KEYS = ["settings", "mappings", "aliases", "lifecycle"];
 const STREAM_KEYS = ["hidden", "allow_custom_routing"];
 
-/** Reads a composable template. Throws parsing, request_invalid, settings_invalid. */
+/** Parses a composable template. Throws parsing, request_invalid, settings_invalid. */
 export function readComposable(name: string, body: JsonObject): ComposableTemplate {
   checkKeys("index_template", body, TEMPLATE_KEYS);
   const patterns = texts(body["index_patterns"], "index_patterns");
@@ -56,7 +56,7 @@ export function readComposable(name: string, body: JsonObject): ComposableTempla
   };
 }
 
-/** Reads a component template. Throws parsing, settings_invalid. */
+/** Parses a component template. Throws parsing, settings_invalid. */
 export function readComponent(body: JsonObject): ComponentTemplate {
   checkKeys("component_template", body, COMPONENT_KEYS);
   if (!isGiven(body["template"])) {
@@ -77,7 +77,7 @@ export function printComposable(template: ComposableTemplate, isFlat: boolean): 
   };
 }
 
-/** Clients of 7 refuse options that came later. */
+/** Clients of 7 reject options that were added later. */
 function printedStream({
   hidden = false,
   allow_custom_routing: routing = false,
@@ -90,7 +90,7 @@ export function printComponent({ template, ...rest }: ComponentTemplate, isFlat:
   return { template: printDefinition(template, isFlat), ...rest };
 }
 
-/** Returns what a template gives an index; only the parts that there are. */
+/** Returns the definition in a template; only the parts that exist. */
 export function printDefinition(
   { settings, mappings, aliases }: PartialDefinition,
   isFlat: boolean,
@@ -177,7 +177,7 @@ function invalid(name: string, why: string): AppError {
   );
 }
 
-/** Returns the names, in order, that one of `patterns` fits; all without patterns. */
+/** Returns the names, in order, that match one of `patterns`; without patterns: all. */
 export function namesMatching(
   templates: Readonly<Record<string, unknown>>,
   patterns: readonly string[] | undefined,
@@ -188,7 +188,7 @@ export function namesMatching(
   return all.filter((name) => tests.some((test) => test.matches(name)));
 }
 
-/** Returns the names that `patterns` fit; throws not_found for a name, in distinction from a pattern, that isn't there. */
+/** Returns the names that match `patterns`. Throws not_found for an unknown name that isn't a pattern. */
 export function namesAsked(
   templates: Readonly<Record<string, unknown>>,
   patterns: readonly string[] | undefined,
@@ -200,7 +200,7 @@ export function namesAsked(
   throw new AppError("not_found", `${what} matching [${missing}] not found`);
 }
 
-/** Returns the names to delete; throws not_found for a name that isn't there and where nothing fits, but for `*`. */
+/** Returns the names to delete. Throws not_found for an unknown name, or if nothing matches (except for `*`). */
 export function namesToDelete(
   templates: Readonly<Record<string, unknown>>,
   patterns: readonly string[],
@@ -219,7 +219,7 @@ function missingOf(names: readonly string[], patterns: readonly string[] | undef
   return patterns?.find((name) => !name.includes("*") && !names.includes(name));
 }
 
-/** Throws request_invalid where there is one of this name. */
+/** Throws request_invalid if a template has this name. */
 export function requireNew(templates: Readonly<Record<string, unknown>>, name: string, what: string): void {
   if (Object.hasOwn(templates, name))
     throw new AppError("request_invalid", `${what} [${name}] already exists`);
