@@ -13,7 +13,7 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { SearchOptions, SearchResponse, SearchShard } from "./phases/contract.ts";
 import { searchShards } from "./search.ts";
 
-/** A collapsed search takes `collapse` off its body and gets it here. */
+/** The `collapse` of the request, which is removed from its body. */
 export interface Collapse {
   readonly field: string;
   /** Each a search body with a name: more hits of the value. */
@@ -30,7 +30,10 @@ const OPTIONS = {
   ),
 } as const;
 
-/** Reads the option of a search. Throws parsing; request_invalid where it can't be combined with what else is there. */
+/**
+ * Parses the option of a search. Throws parsing; request_invalid if it can't be combined with the search's other
+ * options.
+ */
 export function parseCollapse(body: JsonObject): Collapse | undefined {
   const given = body["collapse"];
   if (!isObject(given) || Object.keys(given).length === 0) return undefined;
@@ -47,7 +50,7 @@ export function parseCollapse(body: JsonObject): Collapse | undefined {
   return { field: options.field, innerHits };
 }
 
-/** A second level names its field and nothing else. */
+/** A second level has only its field. */
 function checkInner({ collapse }: JsonObject): void {
   if (!isObject(collapse)) return;
   const unknown = Object.keys(collapse).find((key) => key !== "field");
@@ -164,7 +167,7 @@ async function addInner(
   const filter = [value === null ? noValue(field) : { term: { [field]: { value } } }];
   const answers: JsonObject = {};
   for (const { name, ignore_unmapped: _, ...inner } of innerHits) {
-    // Versions before 7 return the source in spite of false.
+    // Versions before 7 return the source despite false.
     const source = inner["_source"] === false && !answersAs(700) ? { _source: true } : {};
     const body = {
       size: 3,

@@ -18,7 +18,7 @@ export interface CountResponse {
   readonly failures: readonly ShardFailure[];
 }
 
-/** What the shards of one host have. Plain data, so that it can be sent. */
+/** Result of the shards of one host. Plain data, so that it can be sent. */
 interface PartialCount {
   readonly count: number;
   /** Shards that were counted. */
@@ -51,7 +51,7 @@ export async function countOnHosts(
   return mergeCounts(partials);
 }
 
-/** Merges the counts of hosts. Throws the error of a shard where none could be counted. */
+/** Merges the counts of hosts. Throws the error of a shard if none could be counted. */
 function mergeCounts(partials: readonly PartialCount[]): CountResponse {
   const failures = partials
     .flatMap((partial) => partial.failures)

@@ -1,4 +1,4 @@
-/** Options that searches accept without effect or refuse by name, as rows of `docs/compatibility.md`. */
+/** Rows of `docs/compatibility.md` for options that searches accept without effect or refuse by name. */
 
 import { REFUSED_TYPES } from "#hub/engine/mapping/parse-field.ts";
 import { AGGREGATION_TYPES } from "#hub/search/aggregations/all.ts";

@@ -19,7 +19,7 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import { allFailed, type SearchOptions, type SearchShard, type ShardFailure } from "./phases/contract.ts";
 
-/** Suggestions of one request. */
+/** Maximum number of suggestions of one request. */
 const MAX_SUGGESTIONS = 100;
 
 const KINDS = ["term", "phrase", "completion"] as const;
@@ -30,14 +30,14 @@ export interface NamedSuggester {
   readonly suggester: Suggester;
 }
 
-/** What suggesters found, by name. */
+/** Results of suggesters, by name. */
 export interface Suggestions {
   readonly suggest: JsonObject;
-  /** The time was over; it is what was found until then. */
+  /** True: the time was over; the result is what was found until then. */
   readonly timedOut: boolean;
-  /** There was more than is looked at. */
+  /** True: there was more than is examined. */
   readonly isCut: boolean;
-  /** Shards that could not be asked. */
+  /** Shards that could not be queried. */
   readonly failures: readonly ShardFailure[];
 }
 
@@ -57,11 +57,11 @@ export function parseSuggest(
   return entries.map(([name, one]) => ({ name, suggester: parseOne(name, one, { shared, maxRegexLength }) }));
 }
 
-/** What the shards of one host have. Plain data, so that it can be sent. */
+/** Result of the shards of one host. Plain data, so that it can be sent. */
 interface PartialSuggestions {
-  /** Shards that were asked. */
+  /** Shards that were queried. */
   readonly asked: number;
-  /** Shards that could not be asked, by their order. */
+  /** Shards that could not be queried, by their order. */
   readonly failures: PartialResult["failures"];
   /** States of the suggesters, in their order. */
   readonly states: readonly unknown[];
@@ -72,7 +72,7 @@ interface PartialSuggestions {
 type SuggestOptions = Pick<SearchOptions, "signal" | "clock" | "typedKeys">;
 
 /**
- * Runs suggestions over all shards that can be asked. Throws the error of one if none can, what a suggester throws,
+ * Runs suggestions over all shards that can be queried. Throws the error of one if none can, what a suggester throws,
  * cancelled.
  */
 export async function suggest(
@@ -85,7 +85,7 @@ export async function suggest(
   return mergeSuggestions(suggesters, [partial], options);
 }
 
-/** Collects what shards of one host have. Throws cancelled, memory_limit. */
+/** Collects the results of the shards of one host. Throws cancelled, memory_limit. */
 export async function collectSuggestions(
   suggesters: readonly NamedSuggester[],
   shards: readonly SearchShard[],
@@ -129,7 +129,7 @@ export async function suggestOnHosts(
   return mergeSuggestions(suggesters, partials, demand);
 }
 
-/** Merges what hosts have. Throws the error of a shard where none could be asked, what a suggester throws. */
+/** Merges the results of hosts. Throws the error of a shard if none could be queried, and what a suggester throws. */
 function mergeSuggestions(
   suggesters: readonly NamedSuggester[],
   partials: readonly PartialSuggestions[],
@@ -154,7 +154,7 @@ function mergeSuggestions(
   };
 }
 
-/** Why a shard can't be asked; undefined if it can. */
+/** Returns why a shard can't be queried; undefined if it can. */
 function faultOf(shard: SuggestShard, suggesters: readonly NamedSuggester[]): AppError | undefined {
   try {
     for (const { suggester } of suggesters) suggester.check?.(shard);

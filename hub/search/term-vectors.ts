@@ -21,7 +21,7 @@ export interface TermVectorOptions {
   readonly analyzers: ReadonlyMap<string, string>;
 }
 
-/** UTF-16 units of a value that are looked at. */
+/** Maximum UTF-16 units of a value that are analysed. */
 const MAX_ANALYZED = 1_000_000;
 
 interface Occurrence {
@@ -119,7 +119,7 @@ function fieldStatistics(shard: ShardContext, field: Field): JsonObject {
   };
 }
 
-/** Nothing where the shard doesn't have the term, as of the last refresh. */
+/** Nothing if the shard doesn't have the term as of the last refresh. */
 function termStatistics(shard: ShardContext, field: Field, term: string): JsonObject {
   const each = shard.searcher.segments.flatMap((segment) => segment.terms(field.path)?.find(term) ?? []);
   if (each.length === 0) return {};

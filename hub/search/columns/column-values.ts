@@ -97,14 +97,14 @@ export class NumericValues {
     ];
   }
 
-  /** The column, where what it says of blocks is all there is to know: exact numbers, one a document, no replacement. */
+  /** The column, if what it says of blocks is all there is to know: exact numbers, one a document, no replacement. */
   get wholeColumn(): NumericColumn | null {
     const column = this.#column;
     if (column === null || !column.safe || column.multiValued) return null;
     return this.#missing === undefined || column.presence === null ? column : null;
   }
 
-  /** True where no document of the segment gives a value. */
+  /** True if no document of the segment gives a value. */
   get isNothing(): boolean {
     return this.#column === null && this.#missing === undefined;
   }
@@ -207,7 +207,7 @@ export class NumericValues {
 
 /** Reads ordinals of a keyword column for batches of ascending documents. */
 export class KeywordValues {
-  /** Ordinals of the last `read`; -1 stands for a document without a value. */
+  /** Ordinals of the last `read`; -1 for a document without a value. */
   ordinals: Int32Array = NO_PLACES;
   /** For each ordinal the index of its document in the batch. */
   places: Int32Array = NO_PLACES;

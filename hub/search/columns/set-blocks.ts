@@ -27,7 +27,7 @@ export class SetBlocks {
     return { from, to, words: this.count() === docCount ? null : this.#words, wordsFrom: 0, docCount };
   }
 
-  /** True where nothing of the block is in the set. */
+  /** True if nothing of the block is in the set. */
   isEmpty(block: number): boolean {
     const words = this.#words;
     const end = Math.min(words.length, (block + 1) * WORDS);
@@ -102,7 +102,7 @@ function countWords(words: Uint32Array, from: number, to: number): number {
   return count;
 }
 
-/** Writes the documents of a block's mask to `docs`, ascending; null stands for all `length` of them. Returns how many. */
+/** Writes the documents of a block's mask to `docs`, ascending; null means all `length` of them. Returns how many. */
 export function expandMask(
   block: number,
   mask: Uint32Array | null,

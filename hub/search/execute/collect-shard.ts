@@ -39,9 +39,9 @@ export interface ShardResult {
   readonly shard: ShardContext;
   /** How ranks of hits compare. */
   readonly orders: readonly RankOrder[];
-  /** Matching live documents; a lower bound where it stopped early. */
+  /** Matching live documents; a lower bound if it stopped early. */
   readonly total: number;
-  /** NaN where scores weren't asked for or nothing matched. */
+  /** NaN if scores weren't requested or nothing matched. */
   readonly maxScore: number;
   readonly hits: readonly RankedHit[];
   readonly aggregations: TreeState;
@@ -213,7 +213,7 @@ class Collection {
     else await this.#set(segment, set);
   }
 
-  /** Whether documents may be taken as a set: none has to be looked at by itself, and there is use for all of them. */
+  /** Returns true if documents may be taken as a set: none has to be examined individually, and all of them are needed. */
   get #canUseSets(): boolean {
     const { postFilter, minScore, terminateAfter } = this.#request;
     if (postFilter !== undefined || minScore !== undefined || terminateAfter > 0) return false;
@@ -265,7 +265,7 @@ class Collection {
     });
   }
 
-  /** Meets the documents one after the other; `counted`: for the hits alone. */
+  /** Visits the documents one after the other; `counted`: for the hits only. */
   async #walk(segment: SegmentReader, counted = false): Promise<void> {
     const scorer = this.#weight.scorer(segment);
     if (scorer === null) return;
@@ -308,7 +308,7 @@ class Collection {
     return this.#counts ? this.#weight.count(segment) : 0;
   }
 
-  /** Takes the next batch, false after the last; where the total is known, documents that can't become hits are skipped. */
+  /** Takes the next batch, false after the last; if the total is known, documents that can't become hits are skipped. */
   #next(scorer: Scorer, known: number): boolean {
     const batch = this.#batch;
     if (known < 0) return batch.take(scorer);

@@ -10,7 +10,7 @@ import type { SearchControl } from "#hub/search/query/search-control.ts";
 /** Time for one block from which on aggregations get parts of blocks, ms, and the smallest part, in documents. */
 const SLOW_BLOCK_MS = 8;
 const SMALLEST_PART = 8;
-/** Documents at a time where each may fall into thousands of buckets. */
+/** Documents at a time if each may fall into thousands of buckets. */
 const COSTLY_PART = 32;
 
 export class PacedParts {
@@ -34,7 +34,7 @@ export class PacedParts {
     this.#part = Math.min(this.#part, this.#largest);
   }
 
-  /** Gives `blocks` whole blocks to aggregations by `collect`; where one takes long, the next come in parts. */
+  /** Gives `blocks` whole blocks to aggregations by `collect`; if one takes long, the next come in parts. */
   timed(blocks: number, collect: () => void): void {
     const startMs = performance.now();
     collect();

@@ -13,7 +13,7 @@ import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { type CollectOptions, collectShard } from "./collect-shard.ts";
 
-/** Parts of a query below each other that are told apart. */
+/** Maximum depth of a query's parts that are reported separately. */
 const MAX_DEPTH = 20;
 /** Parts of all that are measured. */
 const MAX_PARTS = 200;

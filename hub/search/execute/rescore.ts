@@ -53,7 +53,7 @@ function combined(
   });
 }
 
-/** Scores of the hits that the query matches; of some of them where the time is over before. Throws cancelled. */
+/** Scores of the hits that the query matches; of some of them if the time is over before. Throws cancelled. */
 async function secondScores(
   hits: readonly RankedHit[],
   weight: Weight,

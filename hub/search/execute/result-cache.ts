@@ -1,5 +1,5 @@
 /**
- * Caches shard results of requests without hits, as dashboards repeat requests and only the current index changes. An
+ * Caches shard results of requests without hits: dashboards repeat requests, and only the current index changes. An
  * entry is dropped with its snapshot, or when it is the least recently used.
  */
 
@@ -10,7 +10,10 @@ import type { ShardContext } from "#hub/search/query/query.ts";
 
 /** Bytes of all entries. */
 export const RESULT_BYTES = 32 * 1024 * 1024;
-/** Parts of a state that are looked at and kept at most; larger ones are rare and cost little more to make than to read. */
+/**
+ * Maximum number of a state's parts that are examined and kept; larger states are rare and cost little more to compute than
+ * to read.
+ */
 const MAX_PARTS = 20_000;
 /** What an entry needs besides its key and its state. */
 const ENTRY_BYTES = 200;
@@ -33,7 +36,7 @@ export interface ResultCacheStats {
 interface Entry {
   readonly shard: CachedShard;
   readonly key: string;
-  /** A CountedResult, serialised: nobody can change it. */
+  /** A CountedResult, serialised so that it can't be changed. */
   readonly result: Uint8Array;
 }
 
@@ -72,7 +75,7 @@ export class ResultCache {
     this.#limitBytes = limitBytes;
   }
 
-  /** Returns what the shard gave for `key` in its present snapshot. */
+  /** Returns the shard's cached result for `key` and its current snapshot. */
   get(shard: ShardContext, key: string): CountedResult | undefined {
     const cached = this.#shard(shard);
     const entry = cached.entries.get(key);
@@ -86,7 +89,7 @@ export class ResultCache {
     return deserialize(entry.result) as CountedResult;
   }
 
-  /** Keeps a result; one that is too large, or isn't data alone, is let go. */
+  /** Caches a result; one that is too large, or isn't plain data, is dropped. */
   put(
     shard: ShardContext,
     key: string,
@@ -109,12 +112,12 @@ export class ResultCache {
     }
   }
 
-  /** Figures of an index since the hub started. */
+  /** Statistics of an index since the hub started. */
   stats(indexUuid: string): ResultCacheStats {
     return { ...(this.#statistics.get(indexUuid) ?? NOTHING) };
   }
 
-  /** Lets go of all entries of an index. */
+  /** Drops all entries of an index. */
   clear(indexUuid: string): void {
     for (const [name, shard] of this.#shards) {
       if (!name.startsWith(`${indexUuid}/`)) continue;

@@ -198,7 +198,7 @@ export function boundsQuery(
     : rangeQuery(shard, name, bounds);
 }
 
-/** Returns true where `name` is a field of ranges. */
+/** Returns true if `name` is a field of ranges. */
 export function isRangeField({ mapping }: ShardContext, name: string): boolean {
   return mapping.objectKind(name)?.type.endsWith("_range") === true;
 }
@@ -209,7 +209,7 @@ function rangeFieldQuery(shard: ShardContext, name: string, bounds: RangeBounds,
   const side = (field: string, below: Bound | undefined, above: Bound | undefined): Query =>
     rangeQuery(shard, `${name}.${field}`, { ...bounds, from: below, to: above });
   const at = ({ value }: Bound, inclusive: boolean): Bound => ({ value, inclusive });
-  /** Ranges that begin after a bound, or at it where that is meant as well. */
+  /** Ranges that begin after a bound, or at it if that is meant as well. */
   const beginsBehind = (bound: Bound, orAt: boolean): Query =>
     anyOf([side("gte", at(bound, orAt), undefined), side("gt", at(bound, true), undefined)]);
   const endsBefore = (bound: Bound, orAt: boolean): Query =>

@@ -18,7 +18,7 @@ const LONG_MIN = -(2n ** 63n);
 const LONG_MAX = 2n ** 63n - 1n;
 
 /** Returns the field a request's name means, aliases followed; undefined if the mapping has none. */
-/** Returns a text as terms of a field stand in the index: by the normalizer of a keyword field. */
+/** Returns a text in the form of a field's terms in the index: normalised for a keyword field. */
 export function normalizedFor(shard: ShardContext, field: Field, text: string): string {
   if (field.type !== "keyword" || field.normalizer === undefined) return text;
   return shard.mapping.analysis.normalize(field.normalizer, text);
@@ -28,7 +28,7 @@ export function fieldOf(shard: ShardContext, name: string): Field | undefined {
   return shard.mapping.resolve(name);
 }
 
-/** Throws where a field can't be searched. */
+/** Throws if a field can't be searched. */
 export function checkSearchable(field: Field, shard: ShardContext): void {
   if (field.index) return;
   throw new AppError("query_shard", `Cannot search on field [${field.path}] since it is not indexed.`, {

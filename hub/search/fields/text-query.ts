@@ -63,7 +63,7 @@ export interface PhraseOptions {
   readonly slop: number;
   readonly analyzer?: string | undefined;
   readonly lenient: boolean;
-  /** Terms that the last word may be completed to; undefined: it stands as it is. */
+  /** Maximum number of terms that the last word may be completed to; undefined: it isn't completed. */
   readonly maxExpansions?: number;
   readonly zeroTerms?: Query;
 }
@@ -199,7 +199,7 @@ function expand(shard: ShardContext, path: string, prefix: string, limit: number
   return [...found].sort().slice(0, limit);
 }
 
-/** Returns what `make` makes; where it fails and `lenient` is set, no documents. */
+/** Returns what `make` makes; if it fails and `lenient` is set, no documents. */
 export function unlessLenient(lenient: boolean, make: () => Query): Query {
   if (!lenient) return make();
   try {
@@ -226,7 +226,7 @@ export function boolPrefixQuery(
     if (last === undefined) return options.zeroTerms ?? new NoneNode();
     const clauses = [
       ...places.map(({ terms }) => bestOf(terms.map((term) => termOrFuzzy(field.path, term, options)))),
-      // All that a beginning stands for scores alike.
+      // All terms with the prefix score alike.
       new ConstantNode(bestOf(last.terms.map((term) => prefixQuery(field.path, term)))),
     ];
     if (clauses.length === 1) return clauses[0]!;

@@ -112,7 +112,7 @@ function parseHash(hash: string, name: string): GeoPoint {
 export interface GeoBox {
   readonly south: number;
   readonly north: number;
-  /** Above `east` where the box crosses the date line. */
+  /** Above `east` if the box crosses the date line. */
   readonly west: number;
   readonly east: number;
 }
@@ -120,7 +120,7 @@ export interface GeoBox {
 /** Metres of a degree of latitude, and a little less: what is made of it is never too small. */
 const METRES_OF_DEGREE = (Math.PI / 180) * EARTH_RADIUS_METRES * 0.999_999;
 
-/** Returns a box that holds every point within `metres` of `point`; the whole width where it holds a pole or crosses the date line. */
+/** Returns a box that holds every point within `metres` of `point`; the whole width if it holds a pole or crosses the date line. */
 export function boxAround({ lat, lon }: GeoPoint, metres: number): GeoBox {
   const span = metres / METRES_OF_DEGREE + 1e-6;
   const south = Math.max(-90, lat - span);

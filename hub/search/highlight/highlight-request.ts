@@ -25,7 +25,7 @@ export interface HighlightField {
   readonly fragmentSize: number;
   /** 0: the whole value. */
   readonly fragments: number;
-  /** Characters of the beginning that are returned where nothing is marked. */
+  /** Characters of the beginning that are returned if nothing is marked. */
   readonly noMatchSize: number;
   readonly byScore: boolean;
   readonly requireFieldMatch: boolean;

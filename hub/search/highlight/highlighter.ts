@@ -98,7 +98,7 @@ export class Highlighter {
     return shown.map(({ value, start, end, marks }) => mark(value, start, end, marks, options).trim());
   }
 
-  /** Throws request_invalid if an index limits what is looked at and its mapping doesn't make up for it. */
+  /** Throws request_invalid if an index limits the text that is analysed and its mapping has no offsets instead. */
   #checkLength(value: string, field: Field, { plain }: HighlightField): void {
     const { index, maxAnalyzedOffset: limit = Number.POSITIVE_INFINITY } = this.#shard;
     if (value.length <= limit || (field.offsets && !plain)) return;
@@ -210,7 +210,7 @@ function wordEnd(text: string, from: number, limit: number, isInside: (at: numbe
 
 /** Returns whether a place is within a mark; `marks` ascend by their starts. */
 function insideOf(marks: readonly Mark[]): (at: number) => boolean {
-  // Of the marks up to each, as one may lie in another.
+  // Maximum end of the marks up to each because one may be inside another.
   const ends = new Float64Array(marks.length);
   for (const [at, { end }] of marks.entries()) ends[at] = Math.max(end, ends[at - 1] ?? 0);
   return (at) => {

@@ -77,7 +77,7 @@ export class QueryWords implements HighlightSink {
   }
 }
 
-/** Tokens that stand within the phrase. */
+/** Tokens within the phrase. */
 function phraseTokens(tokens: readonly Token[], { terms, slop }: Phrase): Token[] {
   const found: Token[] = [];
   for (const first of tokens) {

@@ -92,7 +92,7 @@ export function extended(list: Intervals, before: number): Intervals {
   return list.map(({ start, end, gaps }) => ({ start: start - before, end, gaps }));
 }
 
-/** How an interval may stand to one of another list. */
+/** Relations of an interval to one of another list. */
 export const RELATIONS = {
   containing: (a, b) => a.start <= b.start && a.end >= b.end,
   contained_by: (a, b) => b.start <= a.start && b.end >= a.end,
@@ -103,13 +103,13 @@ export const RELATIONS = {
 
 export type Relation = keyof typeof RELATIONS;
 
-/** Returns the intervals that stand so to one of `others`; `negated`: to none of them. */
+/** Returns the intervals that have the relation to one of `others`; `negated`: to none of them. */
 export function related(list: Intervals, others: Intervals, relation: Relation, negated: boolean): Intervals {
   const fits = RELATIONS[relation];
   return list.filter((each) => someNear(each, others, relation, fits) !== negated);
 }
 
-/** Looks at the others that may stand so: their starts and ends ascend. */
+/** Examines only the others that may have the relation: their starts and ends ascend. */
 function someNear(
   each: Interval,
   others: Intervals,

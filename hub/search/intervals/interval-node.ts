@@ -15,7 +15,7 @@ import type { Intervals } from "./algebra.ts";
 import { markIntervals } from "./marked-tokens.ts";
 import type { IntervalReader, IntervalSource } from "./source.ts";
 
-/** Documents between two looks at whether the search has to end. */
+/** Documents between two checks whether the search has to end. */
 const LOOKED_A_LOOK = 16;
 
 /** Sum of nearness at which a document has half of the highest score, as in Lucene. */
@@ -96,7 +96,7 @@ export class IntervalScorer extends Scorer {
   #found: Intervals = [];
   /** The document that they are of. */
   #readDoc = -1;
-  /** Documents that were looked at. */
+  /** Documents that were examined. */
   #looked = 0;
 
   /** `isOver`: whether the search only has to end. */
@@ -137,7 +137,7 @@ export class IntervalScorer extends Scorer {
     return this.#score(this.#found, this.doc);
   }
 
-  /** Moves to the next document with intervals; to the end where the search has to end. */
+  /** Moves to the next document with intervals; to the end if the search has to end. */
   #search(target: number): number {
     const candidates = this.#candidates;
     let doc = candidates.doc < target ? candidates.advance(target) : candidates.doc;

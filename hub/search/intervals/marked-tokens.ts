@@ -19,7 +19,7 @@ export class TextPositions implements PositionSource {
     }
   }
 
-  /** Returns the terms of the text where it is of this field. */
+  /** Returns the terms of the text if it is of this field. */
   termsOf(field: string): string[] {
     return field === this.#field ? [...this.#positions.keys()] : [];
   }
@@ -38,7 +38,7 @@ export class TextPositions implements PositionSource {
   }
 }
 
-/** Passes the tokens of a source's intervals to `sink`; where its words are of several fields, all of its words. */
+/** Passes the tokens of a source's intervals to `sink`; if its words are of several fields, all of its words. */
 export function markIntervals(source: IntervalSource, sink: HighlightSink, shard: ShardContext): void {
   const [first, ...others] = source.leaves;
   if (first === undefined) return;

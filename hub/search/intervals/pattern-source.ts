@@ -18,7 +18,7 @@ import {
   readTerm,
 } from "./source.ts";
 
-/** Terms of a shard that a pattern may stand for: each is read by a cursor of its own. */
+/** Maximum number of a shard's terms that a pattern may match: each is read by a cursor of its own. */
 const MAX_TERMS = 1024;
 
 /** Terms of the dictionary between two pauses: well below a millisecond. */
@@ -80,7 +80,7 @@ export class PatternSource implements IntervalSource, Leaf {
     if (this.#found !== undefined) return this.#found;
     const node = this.#node;
     const found = yield* node instanceof FuzzyNode ? this.#similar(node) : this.#selected(node);
-    // Found twice where two ask for the terms at once.
+    // Found twice if two ask for the terms at once.
     if (this.#found === undefined) this.#shard.chargeExpansions(found.length);
     return (this.#found ??= found);
   }

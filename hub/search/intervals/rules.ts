@@ -52,7 +52,7 @@ interface TermPattern {
 const MAX_DEPTH = 20;
 
 const MAX_GAPS = integer("maximum number of positions between the parts; -1: no limit", -1, -1);
-/** How the parts stand to each other, in place of `ordered`. */
+/** Relation of the parts to each other, in place of `ordered`. */
 const MODE = oneOf(
   "ordered, unordered, or unordered_no_overlap: in any order, without words of one part within another",
   ["ordered", "unordered", "unordered_no_overlap"],
@@ -157,7 +157,7 @@ function matchRule(body: JsonObject, parser: QueryParser, depth: number): Rule {
     const field = textField(shard, options.use_field ?? name);
     if (field === undefined) return nothing();
     const places = tokenPlaces(analyze(shard, field, options.query, options.analyzer));
-    // Places without a word, as those of stop words, stand in front of the next one.
+    // Positions without a word, such as those of stop words, are counted before the next one.
     const sources = places.map(({ terms, offset }, at) => {
       const before = at === 0 ? 0 : offset - places[at - 1]!.offset - 1;
       return extendedSource(anySource(terms.map((term) => termSource(field.path, term))), before);
@@ -187,7 +187,7 @@ function arranged(
     return allSource(sources, { ordered: mode === undefined ? ordered : mode === "ordered", maxGaps });
   const [first, ...others] = sources;
   if (first === undefined) return nothing();
-  // Each part stands before or after what was found of those before it.
+  // Each part is before or after the matches of the parts before it.
   return others.reduce(
     (found, next) =>
       anySource([
@@ -240,7 +240,7 @@ function fuzzyRule(options: Values<typeof FUZZY_RULE_OPTIONS>): Rule {
   });
 }
 
-/** A rule that stands for several terms. */
+/** A rule that matches several terms. */
 function expanded(
   owner: string,
   other: string | undefined,

@@ -21,7 +21,7 @@ import {
   unordered,
 } from "./algebra.ts";
 
-/** Reads the intervals of documents; they must be asked for in ascending order. */
+/** Reads the intervals of documents; documents must be requested in ascending order. */
 export type IntervalReader = (doc: number) => Intervals;
 
 /** Positions of terms: those of a segment's documents, or of a text that is highlighted, which is document 0. */
@@ -38,7 +38,7 @@ export interface PositionCursor {
   positions(): Int32Array;
 }
 
-/** The terms that a source begins with: one, or all that a pattern stands for. */
+/** The terms that a source begins with: one, or all that a pattern matches. */
 export interface Leaf {
   readonly field: string;
   /** Whether a token's term is one of them. */
@@ -172,7 +172,7 @@ export function anySource(sources: readonly IntervalSource[]): IntervalSource {
   });
 }
 
-/** How sources have to stand to each other. */
+/** Required relation of sources to each other. */
 export interface Arrangement {
   readonly ordered: boolean;
   /** Positions between them at most; below 0: any number. */
@@ -215,7 +215,7 @@ export function extendedSource(source: IntervalSource, before: number): Interval
   });
 }
 
-/** Returns the intervals of `source` that stand so to one of `other`; `negated`: to none. */
+/** Returns the intervals of `source` that have the relation to one of `other`; `negated`: to none. */
 export function relatedSource(
   source: IntervalSource,
   other: IntervalSource,

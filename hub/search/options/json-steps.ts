@@ -9,22 +9,22 @@ const PIECE_LENGTH = 32_768;
 export function* parseJsonSteps(text: string): Generator<void, unknown> {
   if (text.length <= PIECE_LENGTH) return parseJson(text);
   const found = yield* new PieceParser(text).run();
-  // What is wrong with a text, and where, is said by the parser of whole texts.
+  // Errors and their positions are reported by the parser of whole texts.
   return found === undefined ? parseJson(text) : found;
 }
 
 /** An object or a list that was opened and isn't closed yet. */
 interface Container {
   readonly isList: boolean;
-  /** Where it begins. */
+  /** Start of the container. */
   readonly open: number;
   /** What was parsed of it; undefined while all of it still is text. */
   value: unknown[] | Record<string, unknown> | undefined;
   /** First character that isn't parsed yet. */
   from: number;
-  /** First character of the member under way. */
+  /** First character of the current member. */
   member: number;
-  /** The member under way is in `value` already. */
+  /** True: the current member is already in `value`. */
   isAttached: boolean;
 }
 
@@ -103,7 +103,7 @@ class PieceParser {
     container.member = at + 1;
   }
 
-  /** Returns the value of the whole text where that ends here. */
+  /** Returns the value of the whole text if that ends here. */
   #end(at: number, isList: boolean): unknown {
     const container = this.#open.at(-1);
     if (container?.isList !== isList) throw new SyntaxError("no JSON");

@@ -10,7 +10,7 @@ const LONG_NUMBER = /\d{16}/;
 export function parseJson(text: string): unknown {
   checkNesting(text);
   const { stackTraceLimit } = Error;
-  // Where in the program broken JSON was met says nothing, and to note it takes longer than to parse a request.
+  // A stack trace says nothing about broken JSON, and capturing it takes longer than parsing a request.
   Error.stackTraceLimit = 0;
   try {
     return LONG_NUMBER.test(text) ? JSON.parse(text, exactNumber) : JSON.parse(text);
@@ -24,14 +24,17 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Objects and lists within each other. A deeper text would take a parser far more memory and time than its size says. */
+/**
+ * Maximum nesting of objects and lists. A deeper text would take a parser far more memory and time than its size
+ * suggests.
+ */
 export const MAX_NESTING = 500;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 
 /**
- * Throws parsing where the objects and lists of a JSON text are nested too deeply, request_too_large where it has more than
+ * Throws parsing if the objects and lists of a JSON text are nested too deeply, request_too_large if it has more than
  * `maxValues` values: each takes some 40 bytes, whatever its text has.
  */
 export function checkNesting(text: string, maxValues = Number.POSITIVE_INFINITY): void {
@@ -65,7 +68,7 @@ function nestedTooDeeply(): AppError {
   );
 }
 
-/** Returns `value` where it is an object. Throws parsing, saying that `what` must be one. */
+/** Returns `value` if it is an object. Throws parsing, saying that `what` must be one. */
 export function objectOf(value: unknown, what: string): JsonObject {
   if (isObject(value)) return value;
   throw new AppError("parsing", `[${what}] must be an object, but is ${describe(value)}`);
@@ -103,7 +106,7 @@ export function scalarText(value: unknown, what: string): string {
   throw new AppError("parsing", `[${what}] must be a single value, but is ${describe(value)}`);
 }
 
-/** Returns a whole number as a number where it is exact as one, else as bigint. */
+/** Returns a whole number as a number if it is exact as one, else as bigint. */
 export function shortest(value: bigint): number | bigint {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;

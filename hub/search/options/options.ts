@@ -55,7 +55,7 @@ export function readOptions<O extends Options>(
   return values as Values<O>;
 }
 
-/** From 7.8 on those of aggregations are told as unknown fields of an object. */
+/** From 7.8 on unknown options of aggregations are reported as unknown fields of an object. */
 function unknownOption(owner: string, key: string, known: readonly string[], kind: string): AppError {
   if (kind === "aggregation" && answersAs(708)) {
     const nearest = nearestName(key, known);
@@ -151,14 +151,14 @@ export function anything(summary: string): Option<unknown> {
   return make<unknown>(summary, undefined, (value) => value);
 }
 
-/** A list; a single value stands for a list of one. */
+/** A list; a single value is accepted as a list of one. */
 export function list(summary: string): Option<readonly unknown[] | undefined> {
   return make<readonly unknown[] | undefined>(summary, undefined, (value) =>
     Array.isArray(value) ? value : [value],
   );
 }
 
-/** A list of texts; a single text stands for a list of one. */
+/** A list of texts; a single text is accepted as a list of one. */
 export function texts(summary: string): Option<readonly string[] | undefined> {
   return make<readonly string[] | undefined>(summary, undefined, (value, where) =>
     (Array.isArray(value) ? value : [value]).map((each: unknown) => {

@@ -32,22 +32,22 @@ export function gatherWarnings<T>(warnings: Set<string>, version: VersionNumber,
   return underWay.run({ warnings, version }, run);
 }
 
-/** Returns the number of warnings that the request under way has so far. */
+/** Returns the number of warnings of the current request so far. */
 export function warningCount(): number {
   return underWay.getStore()?.warnings.size ?? 0;
 }
 
-/** Returns the version that the request under way is answered in. */
+/** Returns the version in which the current request is answered. */
 export function requestVersion(): VersionNumber {
   return underWay.getStore()?.version ?? OLDEST;
 }
 
-/** Returns true if the request under way is answered as `version` or a later one. */
+/** Returns true if the current request is answered as `version` or a later one. */
 export function answersAs(version: VersionNumber): boolean {
   return requestVersion() >= version;
 }
 
-/** Adds a warning to the answer of the request under way if its version is in the range. */
+/** Adds a warning to the answer of the current request if its version is in the range. */
 export function warnDeprecated(
   text: string,
   { from = 0, until = Number.POSITIVE_INFINITY }: Versions = {},

@@ -37,12 +37,12 @@ export const COMMON_OPTIONS = {
   _name: text("name of the query in answers", undefined),
 } as const;
 
-/** A nested query with what is asked for of its objects. */
+/** A nested query with the options for its returned objects. */
 export interface NestedPart extends QueryLevel {
   readonly path: string;
   /** Runs among the objects. */
   readonly query: Query;
-  /** Which objects are returned with a hit, as it was given; undefined for none. */
+  /** The options of the objects returned with a hit, as given; undefined: none are returned. */
   readonly innerHits: JsonObject | undefined;
 }
 
@@ -143,7 +143,7 @@ export class QueryParser {
     return this.#parseAs(type, body);
   }
 
-  /** Parses a list of queries; a single one stands for a list of one. */
+  /** Parses a list of queries; a single query is accepted as a list of one. */
   parseList(json: unknown): Query[] {
     if (json === undefined || json === null) return [];
     return (Array.isArray(json) ? json : [json]).map((each) => this.parse(each));
@@ -192,7 +192,7 @@ export class QueryParser {
   }
 }
 
-/** `_name` of a query, which stands beside its options or, in queries on one field, below the field. */
+/** `_name` of a query, which is next to its options or, in queries on one field, below the field. */
 function nameOf(body: unknown): string | undefined {
   if (!isObject(body)) return undefined;
   for (const each of [body, ...Object.values(body)]) {
@@ -249,7 +249,7 @@ export function readFieldBody<O extends Options>(
   };
 }
 
-/** Reads the body of a query whose options stand side by side. Throws parsing. */
+/** Parses the body of a query whose options are members of one object. Throws parsing. */
 export function readBody<O extends Options>(
   owner: string,
   body: unknown,

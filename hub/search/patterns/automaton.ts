@@ -28,7 +28,7 @@ interface Subset {
   readonly on: Map<number, Subset>;
 }
 
-/** An expression that is ready to be asked. */
+/** A compiled expression. */
 export interface CompiledRegexp {
   /** Whether the whole of a term fits. */
   matches(text: string): boolean;
@@ -178,7 +178,7 @@ function literalPrefix(node: Node): string {
   return prefix;
 }
 
-/** The longest text that every match holds in one piece, as far as it shows. */
+/** The longest known text that every match contains in one piece. */
 function longestLiteral(node: Node): string {
   if (node.kind === "set") return isLiteral(node) ? String.fromCodePoint(node.ranges[0]![0]) : "";
   if (node.kind === "repeat") return node.min > 0 ? longestLiteral(node.part) : "";

@@ -14,7 +14,7 @@ export type Node =
   | { readonly kind: "choice"; readonly parts: readonly Node[] }
   | { readonly kind: "repeat"; readonly part: Node; readonly min: number; readonly max: number };
 
-/** Largest number of repetitions, as each is states of the automaton. */
+/** Maximum number of repetitions: each adds states to the automaton. */
 const MAX_REPEAT = 1000;
 
 /** Nested groups. */

@@ -6,7 +6,7 @@ import { caselessStart, foldCase } from "./ascii-case.ts";
 export interface WildcardPattern {
   /** Characters before the first `*` or `?`. */
   readonly prefix: string;
-  /** True where there is no `*` or `?`: only `prefix` itself matches. */
+  /** True if there is no `*` or `?`: only `prefix` itself matches. */
   readonly literal: boolean;
   /** Longest run of plain characters: every text that matches holds it. */
   readonly longest: string;

@@ -5,9 +5,9 @@ import type { CallShard, PartialResult } from "./search-call.ts";
 
 export interface Question<Target, Answer> {
   readonly ask: (target: Target, signal: AbortSignal) => Promise<Answer>;
-  /** The answer that stands for that of a host which gave none. */
+  /** The answer used for a host that gave none. */
   readonly unanswered: (failures: PartialResult["failures"]) => Answer;
-  /** Gives up an answer, as another host refused the request. */
+  /** Drops an answer because another host refused the request. */
   readonly discard?: (answer: Answer) => void;
 }
 

@@ -117,7 +117,7 @@ class Collector {
     return { order, result: await rescored(result, request.rescore, control), profile };
   }
 
-  /** Returns what was kept of an equal request, or what `collect` gives, which is kept if it is whole. */
+  /** Returns the cached result of an equal request, or the result of `collect`, which is cached if it is complete. */
   async #cached(shard: ShardContext, collect: () => Promise<ShardResult>): Promise<ShardResult> {
     const { cache } = this.#options;
     if (cache === undefined) return collect();
@@ -125,7 +125,7 @@ class Collector {
     if (known !== undefined) return { ...known, shard, orders: [], hits: [] };
     const warningsBefore = warningCount();
     const result = await collect();
-    // A kept result would be returned without the warnings that the walk raised.
+    // A cached result would be returned without the warnings that the search raised.
     if (!this.#control.timedOut && warningCount() === warningsBefore)
       cache.results.put(shard, cache.key, result);
     return result;
@@ -269,7 +269,7 @@ function boostOf({ indicesBoost }: SearchRequest, index: string): number {
   return indicesBoost.find(([pattern]) => compileWildcard(pattern).matches(index))?.[1] ?? 1;
 }
 
-/** Throws request_invalid where hits of the shard can't be collapsed on a field. */
+/** Throws request_invalid if hits of the shard can't be collapsed on a field. */
 function checkCollapse(
   { index, shard, searcher }: SearchShard,
   name: string,

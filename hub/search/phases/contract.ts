@@ -21,7 +21,7 @@ export interface SearchShard {
   readonly filterPaths?: ReadonlySet<string>;
   /** False: results aren't kept for this shard. */
   readonly keepsResults?: boolean;
-  /** Position among all shards of the search, where they are on several hosts; without it that in the list. */
+  /** Position among all shards of the search, if they are on several hosts; without it that in the list. */
   readonly order?: number;
 }
 
@@ -30,20 +30,20 @@ export interface SearchOptions {
   readonly limits: SearchLimits;
   /** True: names of aggregations get their type before them. */
   readonly typedKeys?: boolean;
-  /** Where the page before ended; hits after it follow. The shards must be those of that page. */
+  /** The end of the previous page; the hits after it are returned. The shards must be those of that page. */
   readonly cursor?: SearchCursor;
   readonly clock?: Clock;
-  /** The request's time; without it the clock's. */
+  /** The request's time; absent: that of the clock. */
   readonly nowMs?: number;
   /** Field that hits are collapsed on: a shard that can't do that fails the search. */
   readonly collapseField?: string;
-  /** Time until the request's deadline, ms, beside its `timeout`. */
+  /** Time until the request's deadline, ms, in addition to its `timeout`. */
   readonly timeLeftMs?: number;
-  /** Where collected shards are counted, and under which name. */
+  /** The counter of collected shards, and the name under which they are counted. */
   readonly progress?: { readonly id: string; readonly done: () => void };
   /** Shown with each hit when explanations are requested. */
   readonly nodeId?: string;
-  /** Where results of shards are kept, and under which name: what of the request they depend on. Only without hits. */
+  /** The cache of shard results, and the key of this request: the parts that results depend on. Only without hits. */
   readonly cache?: { readonly results: ResultCache; readonly key: string };
 }
 
@@ -74,11 +74,11 @@ export interface SearchResponse {
     readonly successful: number;
     readonly failures: readonly ShardFailure[];
   };
-  /** Undefined where hits weren't counted. */
+  /** Undefined if hits weren't counted. */
   readonly total: number | undefined;
   /** Hits up to which the request wants them counted; undefined: all. */
   readonly totalLimit?: number;
-  /** Null where hits have no scores. */
+  /** Null if hits have no scores. */
   readonly maxScore: number | null;
   readonly hits: readonly Hit[];
   /** Undefined without aggregations. */
@@ -87,7 +87,7 @@ export interface SearchResponse {
   readonly cursor: SearchCursor | undefined;
   /** What suggesters found, by name; absent without them. */
   readonly suggest?: JsonObject;
-  /** Where the time went, by shard; undefined if it wasn't asked for. */
+  /** Timings by shard; undefined if they weren't requested. */
   readonly profile: readonly JsonObject[] | undefined;
 }
 

@@ -10,7 +10,7 @@ import type { FetchedHits } from "./contract.ts";
 
 /** Hits of a page. Each host fetches as many, though the answer has its share alone. */
 const MAX_HITS = 50;
-/** Bytes of documents that a host fetches in vain at most, and hits between two looks at them. */
+/** Maximum bytes of documents that a host fetches in vain, and hits between two checks of them. */
 const MAX_BYTES = 256 * 1024;
 const HITS_A_LOOK = 10;
 
@@ -22,7 +22,7 @@ export function isSoonFetched({ from, size, fetch }: SearchRequest): boolean {
   return size > 0 && from + size <= MAX_HITS && isPlain && made.every(({ length }) => length === 0);
 }
 
-/** Returns all hits of a collection; undefined where their documents are too large. Throws cancelled. */
+/** Returns all hits of a collection; undefined if their documents are too large. Throws cancelled. */
 export async function fetchedSoon(
   collection: Collection,
   signal: AbortSignal,

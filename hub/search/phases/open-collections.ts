@@ -1,4 +1,7 @@
-/** Collections whose hits the front may still fetch: bounded in number and in time, as each keeps snapshots open. */
+/**
+ * Collections whose hits the front may still fetch. Their number and time are bounded because each keeps snapshots
+ * open.
+ */
 
 import { randomBytes } from "node:crypto";
 import type { Clock } from "#proto/kit/clock.ts";
@@ -12,7 +15,7 @@ const MAX_OPEN = 512;
 /** Time from the collection to the last fetch; the front fetches at once. */
 const MAX_AGE_MS = 30_000;
 
-/** How often ages are looked at. */
+/** Interval at which expired collections are closed. */
 const SWEEP_MS = 5_000;
 
 interface Kept {
@@ -38,7 +41,7 @@ export class OpenCollections {
     );
   }
 
-  /** Keeps a collection and returns its id. `close` is called once, also where it throws. Throws overloaded. */
+  /** Keeps a collection and returns its id. `close` is called once, also if it throws. Throws overloaded. */
   open(collection: Collection, close: () => void): string {
     this.#sweep();
     if (this.#kept.size >= MAX_OPEN) {

@@ -9,7 +9,7 @@ import type { PartialResult, SearchCall } from "./search-call.ts";
 export type SearchOperation = "search" | "collect" | "fetch" | "close" | "count" | "suggest";
 
 /**
- * Sends a call and returns the reply. Throws what the host threw; unavailable, timeout where there is no reply. It may fail as
+ * Sends a call and returns the reply. Throws what the host threw; unavailable, timeout if there is no reply. It may fail as
  * soon as `signal` is aborted; a reply that comes after that goes to `late`.
  */
 export type Exchange = (
@@ -20,16 +20,16 @@ export type Exchange = (
 ) => Promise<Uint8Array>;
 
 export interface CollectReply {
-  /** Undefined where there is nothing to fetch, or no more. */
+  /** Undefined if there is nothing to fetch, or no more. */
   readonly id: string | undefined;
   readonly partial: PartialResult;
-  /** All of `partial.hits`, where they were fetched at once. */
+  /** All of `partial.hits`, if they were fetched at once. */
   readonly fetched?: FetchedHits;
 }
 
-/** Hosts of versions that don't say `closed` keep a collection until they are told to close it. */
+/** Hosts of versions that don't send `closed` keep a collection until it is closed by a request. */
 export interface FetchReply extends FetchedHits {
-  /** True: the host has closed the collection, as whoever merges fetches once. */
+  /** True: the host has closed the collection because the merging hub fetches only once. */
   readonly closed?: boolean;
 }
 

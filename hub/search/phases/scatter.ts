@@ -15,9 +15,9 @@ import { isSoonFetched } from "./fetch-soon.ts";
 import { type MergedHit, mergePartials } from "./merge.ts";
 import type { CallShard, PartialResult, SearchCall, SearchDemand } from "./search-call.ts";
 
-/** Where shards are searched. What it throws that isn't the request's fault is the failure of its shards. */
+/** A host of shards. Errors that aren't the request's fault count as failures of its shards. */
 export interface SearchHost {
-  /** Searches as if there were no other host. */
+  /** Runs the whole search, as the only host. */
   search(call: SearchCall, signal: AbortSignal): Promise<SearchResponse>;
   collect(call: SearchCall, signal: AbortSignal): Promise<OpenCollection>;
   /** Counts, or looks for suggestions. `T`: the partial result of the operation. */
@@ -70,7 +70,7 @@ export async function searchHosts(
   }
 }
 
-/** Where the only host can't be reached, all shards failed. */
+/** If the only host can't be reached, all shards failed. */
 async function searchOne(
   demand: SearchDemand,
   { host, shards }: HostShards,
@@ -88,7 +88,7 @@ async function searchOne(
 /** Errors of hosts that gave no answer. */
 const UNREACHED: ReadonlySet<ErrorCode> = new Set(["unavailable", "timeout", "closed"]);
 
-/** Collects on all hosts at the same time; where the search fails, what others opened is closed. */
+/** Collects on all hosts at the same time; if the search fails, what others opened is closed. */
 function collectAll(
   demand: SearchDemand,
   targets: readonly HostShards[],

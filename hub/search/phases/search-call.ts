@@ -37,7 +37,7 @@ export interface SearchDemand {
 /** A search in shards of one host. */
 export interface SearchCall extends SearchDemand {
   readonly shards: readonly CallShard[];
-  /** True: the host fetches what it collected at once, where that is little. Hosts of earlier versions don't. */
+  /** True: the host fetches what it collected at once, if that is little. Hosts of earlier versions don't. */
   readonly fetches?: boolean;
 }
 
@@ -79,7 +79,8 @@ export function filterQuery({
 
 /**
  * What the shards of one host found. Plain data, so that it can be sent to the front, which merges those of all hosts.
- * Where a hit stands in the order of all hits. `shardOrder`: position of its shard among all of the search.
+ * `HitPlace`: the position of a hit in the order of all hits. `shardOrder`: position of its shard among all shards of
+ * the search.
  */
 export type HitPlace = SearchCursor;
 
@@ -90,7 +91,7 @@ export interface PartialResult {
   readonly failures: readonly { readonly order: number; readonly failure: ShardFailure }[];
   /** Matching live documents. */
   readonly total: number;
-  /** Largest score; NaN where there is none. */
+  /** Largest score; NaN if there is none. */
   readonly maxScore: number;
   /** The best from + size hits of the host, from the best on. */
   readonly hits: readonly HitPlace[];
@@ -98,8 +99,8 @@ export interface PartialResult {
   readonly orders: readonly RankOrder[];
   readonly terminatedEarly: boolean;
   readonly timedOut: boolean;
-  /** Merged over the shards of the host; undefined where none was searched, or none were asked for. */
+  /** Merged over the shards of the host; undefined if none was searched or none were requested. */
   readonly aggregations: TreeState | undefined;
-  /** By the order of the shards; empty where it wasn't asked for. */
+  /** By the order of the shards; empty if it wasn't requested. */
   readonly profiles: readonly { readonly order: number; readonly profile: JsonObject }[];
 }

@@ -51,7 +51,7 @@ export class NestedScope {
   readonly above: NestedScope | undefined;
   readonly searcher: Searcher;
   readonly #below = new Map<string, NestedScope>();
-  /** Where the objects of each segment come from. */
+  /** The source of the objects of each segment. */
   readonly #origins: ReadonlyMap<SegmentReader, Origin>;
   readonly #held: HeldBytes;
 

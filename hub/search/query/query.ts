@@ -64,27 +64,27 @@ export interface ScoreMode {
 export interface Weight {
   /** Walks the documents of a segment, deleted ones included; null if none match. */
   scorer(segment: SegmentReader): Scorer | null;
-  /** Number of matching live documents where that is known without walking; else -1. */
+  /** Number of matching live documents if that is known without walking; else -1. */
   count(segment: SegmentReader): number;
   /**
-   * Documents of a segment as a set, deleted ones included, null for none; undefined, or no method, where walking them is
+   * Documents of a segment as a set, deleted ones included, null for none; undefined, or no method, if walking them is
    * cheaper. Must not be changed.
    */
   readonly set?: ((segment: SegmentReader) => Bitset | null | undefined) | undefined;
   /**
-   * Does the long work of the other calls for a segment beforehand, with pauses. Absent where nothing
-   * takes long. Ends early at the timeout: the segment is not used any more.
+   * Does the long work of the other calls for a segment beforehand, with pauses. Absent if nothing takes long. Ends
+   * early at the timeout: the segment is not used any more.
    */
   prepare?(segment: SegmentReader, control: SearchControl): Promise<void>;
   /** Documents that a walk would meet; undefined if that is not known at once. */
   readonly cost?: ((segment: SegmentReader) => number | undefined) | undefined;
   /** Names the set among those of a segment; undefined if it depends on more than the segment. */
   readonly key?: string | undefined;
-  /** True where scorers are approximate: a set of the documents isn't made in one step. */
+  /** True if scorers are approximate: a set of the documents isn't made in one step. */
   readonly isDear?: boolean | undefined;
 }
 
-/** Documents that a scorer fills in between two looks at the time, and how long it goes on, ms. */
+/** Documents that a scorer fills in between two checks of the time, and the time limit, ms. */
 const FILLED_A_LOOK = 16;
 const FILL_MS = 4;
 
@@ -101,7 +101,7 @@ export abstract class Scorer {
   /** Score of the current document. */
   abstract score(): number;
 
-  /** True where `seek` may stop at documents that don't match. */
+  /** True if `seek` may stop at documents that don't match. */
   readonly isApproximate: boolean = false;
 
   /**
@@ -112,12 +112,12 @@ export abstract class Scorer {
     return this.advance(target);
   }
 
-  /** True where the document that `seek` moved to matches. */
+  /** True if the document that `seek` moved to matches. */
   matches(): boolean {
     return true;
   }
 
-  /** Whether `doc`, at or after the last one that was asked for, matches; for scorers that aren't walked otherwise. */
+  /** Returns whether `doc`, at or after the last argument, matches; for scorers that aren't walked otherwise. */
   has(doc: number): boolean {
     return (this.doc < doc ? this.seek(doc) : this.doc) === doc && this.matches();
   }
@@ -183,7 +183,7 @@ export interface HighlightSink {
   term(field: string, text: string): void;
   /** Terms that a pattern matches. */
   pattern(field: string, matches: (text: string) => boolean): void;
-  /** Terms that count only where they follow one another; `terms[i]` alternatives at position i. */
+  /** Terms that count only if they follow one another; `terms[i]` alternatives at position i. */
   phrase(field: string, terms: readonly (readonly string[])[], slop: number): void;
   /** Tokens that `find` returns of those of a text. */
   tokens(field: string, find: (tokens: readonly Token[]) => Iterable<Token>): void;
@@ -250,14 +250,17 @@ export interface SearchedIndex {
   readonly typeName: string;
   /** index.max_terms_count; 65,536 without it. */
   readonly maxTermsCount?: number;
-  /** index.highlight.max_analyzed_offset, where it is set: texts without offsets that are longer aren't highlighted. */
+  /** index.highlight.max_analyzed_offset, if it is set: texts without offsets that are longer aren't highlighted. */
   readonly maxAnalyzedOffset?: number;
 }
 
 /** index.max_terms_count by default. */
 export const DEFAULT_MAX_TERMS_COUNT = 65_536;
 
-/** Terms that fuzzy clauses, and patterns in spans and intervals, of a query stand for in a shard: a scorer over more would keep the thread too long. */
+/**
+ * Maximum number of a shard's terms that a query's fuzzy clauses, and patterns in spans and intervals, may match: a scorer over
+ * more would block the thread too long.
+ */
 const MAX_EXPANSIONS = 20_000;
 
 /** The documents that aggregations collect. */
@@ -284,7 +287,7 @@ export class ShardContext {
   readonly nowMs: number;
   /** Type name that documents are printed with. */
   readonly typeName: string;
-  /** Values of a `terms` query above which a warning is given. */
+  /** Number of values of a `terms` query above which a warning is given. */
   readonly maxTermsCount: number;
   /** Characters of a text from which on highlighting it fails; undefined: it is cut. */
   readonly maxAnalyzedOffset: number | undefined;
@@ -339,7 +342,7 @@ export class ShardContext {
     return new ShardContext(this.#searchedIndex, shard, searcher, nowMs, collected, scope);
   }
 
-  /** Counts terms that a clause stands for. Throws request_invalid if they are too many together. */
+  /** Counts terms that a clause matches. Throws request_invalid if there are too many in all. */
   chargeExpansions(terms: number): void {
     const charged = this.#expansions;
     charged.terms += terms;

@@ -1,6 +1,6 @@
 /**
- * A segment with a field more, which another segment of the same documents holds, and what a search does where that
- * field could not be computed for some documents.
+ * A segment with an additional field, which another segment of the same documents contains, and the handling of
+ * documents for which that field could not be computed.
  */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
@@ -35,7 +35,7 @@ const OF_NONE: ReadonlySet<string> = new Set([
 export class RuntimeReader extends SegmentView {
   readonly #computed: SegmentReader | null;
   readonly #field: string;
-  /** The field, where it couldn't be computed for some documents. */
+  /** The field, if it couldn't be computed for some documents. */
   readonly failing: FailingField | undefined;
 
   /** `key` names how the field was computed. */
@@ -65,14 +65,14 @@ export function failingFields(segment: SegmentReader): FailingField[] {
 }
 
 /**
- * A computed field, of which some documents have failed. As each is computed before a search, and not when it is read, the
- * search fails only where it needs one of them.
+ * A computed field that failed for some documents. Fields are computed before a search, not when they are read, so the
+ * search fails only if it needs one of these documents.
  */
 export class FailingField extends SegmentView {
   readonly #failed: FailedDocuments;
   /** Live documents that have failed. */
   readonly failed: Bitset;
-  /** True while those ask for columns who look at documents that match, and at no others. */
+  /** True while columns are requested only for documents that match. */
   isCollected = false;
   /** True once columns were read for them. */
   wasRead = false;
@@ -130,7 +130,7 @@ export class FailingField extends SegmentView {
     return this.whole;
   }
 
-  /** Who looks at matching documents alone is asked later which those were. */
+  /** If only matching documents are read, failures are checked later, once these documents are known. */
   #readMany(isCollected: boolean): void {
     if (isCollected) this.wasRead = true;
     else if (this.failed.nextSet(0) >= 0) this.refuse();
@@ -164,7 +164,7 @@ export function bindCollectors(segment: SegmentReader, bind: () => void): readon
   return fields;
 }
 
-/** Throws script_failed where a field was read, and a document matches for which it failed; cancelled. */
+/** Throws script_failed if a field was read, and a document matches for which it failed; cancelled. */
 export async function checkFailed(
   fields: readonly FailingField[],
   weight: Weight,

@@ -10,10 +10,13 @@ import { MIB } from "#proto/kit/units.ts";
 import { searchMemory } from "./search-memory.ts";
 import { endFirst, hasUsedMost, nextTurn, sliceMs, type Turn, turnMs } from "./turns.ts";
 
-/** Slices between two looks at the heap. */
+/** Slices between two checks of the heap. */
 const SLICES_PER_LOOK = 8;
 
-/** Share of the heap's limit from which a search ends rather than the process. The collector has done its best by then. */
+/**
+ * Share of the heap's limit from which a search is ended to protect the process. Garbage collection has already been tried
+ * by then.
+ */
 const HEAP_SHARE = 0.9;
 
 /** Returns how much of the heap that the process may have is used, 0..1. */
@@ -55,7 +58,7 @@ export class SearchControl implements Turn {
     return this.#timedOut;
   }
 
-  /** True where `pause` has something to do; cheap enough for each batch. */
+  /** True if `pause` has something to do; cheap enough for each batch. */
   get isDue(): boolean {
     return this.#clock.monotonic() >= this.#sliceEndMs;
   }
@@ -65,7 +68,7 @@ export class SearchControl implements Turn {
     return this.#usedMs;
   }
 
-  /** True where it only has to end: it was cancelled, or its time is over. */
+  /** True if the search only has to end: it was cancelled, or its time is over. */
   get isOver(): boolean {
     return this.#signal.aborted || this.#clock.monotonic() >= this.#deadlineMs;
   }

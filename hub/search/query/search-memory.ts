@@ -9,7 +9,7 @@ import { MIB } from "#proto/kit/units.ts";
 
 /** Limit of a thread unless it gets another, bytes. */
 const LIMIT_BYTES = 384 * MIB;
-/** What nobody refers to any more isn't held. To collect it keeps the thread for 50 to 150 ms, so not more often. */
+/** Garbage doesn't count as held. A collection blocks the thread for 50 to 150 ms, so it isn't run more often. */
 const COLLECT_EVERY_MS = 500;
 /** Growth since the last collection from which there is another one, bytes, and the time between two of them. */
 const GROWTH_BYTES = 96 * MIB;
@@ -41,13 +41,13 @@ export class SearchMemory {
   #beforeBytes = 0;
   /** Bytes in use after the last collection; before the first, when the first search began. */
   #afterBytes: number | undefined;
-  /** Bytes taken when memory was given back last; before, when the first search began. */
+  /** Bytes in use when memory was last released; before that, when the first search began. */
   #releasedBytes = 0;
   #releasedMs = Number.NEGATIVE_INFINITY;
   #collectedMs = Number.NEGATIVE_INFINITY;
   #endedMs = 0;
   #isIdleAwaited = false;
-  /** What searches held after the last collection while one was running. */
+  /** Bytes that searches held after the last collection while one was running. */
   #keptBytes = 0;
   #isOver = false;
   #ended = 0;
@@ -76,7 +76,7 @@ export class SearchMemory {
     return this.#ended;
   }
 
-  /** True where those under way should come to their ends before others grow. */
+  /** True if running searches should end before others grow. */
   get isTight(): boolean {
     return this.#keptBytes > this.#limitBytes * TIGHT;
   }
@@ -95,7 +95,7 @@ export class SearchMemory {
     }
   }
 
-  /** Collects garbage where it amounts to much; every search calls it regularly. */
+  /** Collects garbage if it amounts to much; every search calls it regularly. */
   tidy(nowMs = performance.now()): void {
     const isOver = this.heldBytes > this.#limitBytes;
     if (!isOver && this.#grownBytes <= GROWTH_BYTES) return;

@@ -22,7 +22,10 @@ interface ThreadTimes {
   readonly ranMs: number;
 }
 
-/** Whether this thread has to wait for a processor, as it gets less of its time than it is busy: others have work, too. */
+/**
+ * Returns true if this thread has to wait for a processor: it gets less processor time than it is busy because others have
+ * work too.
+ */
 export class ThreadContention {
   readonly #times: () => ThreadTimes;
   #last: ThreadTimes;
@@ -33,7 +36,7 @@ export class ThreadContention {
     this.#last = times();
   }
 
-  /** True where the thread had to wait for more than a fifth of its busy time of late. */
+  /** True if the thread had to wait for more than a fifth of its busy time of late. */
   get isContended(): boolean {
     const times = this.#times();
     const busyMs = times.busyMs - this.#last.busyMs;
@@ -48,12 +51,12 @@ export class ThreadContention {
 const SLICE_MS = 8;
 /** The same while documents are written: each message of the log waits for the slice under way. */
 const WRITING_SLICE_MS = 2;
-/** Documents are being written for this long after the last message, ms. */
+/** Time, ms, after the last message for which documents count as being written. */
 const WRITING_MS = 500;
 /** Every this many turns the one that has waited longest is next, whatever it has used. */
 const OLDEST_EVERY = 4;
 
-/** Searches that wait may use so much together before they rest where they must, each an equal part of it, ms. */
+/** Time, ms, that the waiting searches may use together before they may have to rest; each has an equal part. */
 const LONG_MS = 250;
 /** Longest rest, ms. */
 const REST_MS = 8;
@@ -94,7 +97,7 @@ export function nextTurn(turn: Turn = FIRST): Promise<void> {
   });
 }
 
-/** Notes that the thread got documents to write, which searches must not delay. */
+/** Records that the thread got documents to write, which searches must not delay. */
 export function noteWriting(nowMs = performance.now()): void {
   writtenAtMs = nowMs;
 }
@@ -105,8 +108,8 @@ export function measureContention(measure: () => boolean): void {
 }
 
 /**
- * Says whether memory is tight. Then the search that has used most goes first, but for short ones: it is the next to end and to
- * give its memory back, while searches side by side would all grow to their full size.
+ * Sets whether memory is tight. If it is, the search that has used most goes first, except for short ones: it is the next to
+ * end and release its memory, while concurrent searches would all grow to their full size.
  */
 export function endFirst(isTight: boolean): void {
   isMemoryTight = isTight;
@@ -146,7 +149,7 @@ let passedSinceMs: number | undefined;
 function continueOne(): void {
   let at = chosen();
   const nowMs = performance.now();
-  // Short ones that follow one another are its rest too: else it would never go on.
+  // Short searches in a row also count as its rest: otherwise it would never continue.
   const isRested = hasRested || (passedSinceMs !== undefined && nowMs - passedSinceMs >= REST_MS);
   const restMs = isRested ? 0 : restOf(waiting[at]);
   if (restMs > 0) {

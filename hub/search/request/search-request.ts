@@ -105,7 +105,7 @@ export const SEARCH_OPTIONS = {
   ext: withoutEffect(anything("there are no extensions")),
 } as const;
 
-/** Options that are refused where they are used, with the reason. */
+/** Options that are refused if they are used, with the reason. */
 export const REFUSED_OPTIONS: Readonly<Record<string, string>> = {
   suggest: "here only plain searches are run",
   collapse: "here only plain searches are run",

@@ -9,10 +9,10 @@ export const K1 = 1.2;
 /** How much a field's length matters. */
 export const B = 0.75;
 
-/** Freqs that impacts tell apart; the last one stands for all from there on. */
+/** Frequencies that impacts distinguish; the last one means all from it on. */
 const IMPACT_FREQS = 255;
 
-/** A freq that impacts may stand for where they say the last of IMPACT_FREQS. */
+/** Frequency assumed if an impact has the last of IMPACT_FREQS. */
 const ANY_FREQ = 0x7fff_ffff;
 
 /** Scores occurrences of one term, or of a phrase. */
@@ -20,7 +20,7 @@ export class Bm25 {
   readonly #weight: number;
   /** k1 · (1 - b + b · length / average) by norm byte. */
   readonly #lengthFactor: Float32Array;
-  /** What `above` was asked for last: the same for many blocks, and for segments one after another. */
+  /** Last result of `above`: it is the same for many blocks and for consecutive segments. */
   #above: ScoreBound | undefined;
 
   /** `idf`: sum over the terms; `averageLength`: tokens of the field per document, 0 if the field has no norms. */
@@ -34,14 +34,14 @@ export class Bm25 {
     return Math.fround((this.#weight * freq) / (freq + this.#lengthFactor[norm]!));
   }
 
-  /** Returns the impacts that may stand for a score above `minScore`. */
+  /** Returns the impacts that may give a score above `minScore`. */
   above(minScore: number): ImpactBound {
     if (this.#above?.minScore !== minScore) this.#above = new ScoreBound(this, minScore);
     return this.#above;
   }
 }
 
-/** Tables that are remembered: those of the fields of some searches. */
+/** Maximum number of cached tables: those of the fields of some searches. */
 const KNOWN_TABLES = 16;
 
 const tables = new Map<number, Float32Array>();

@@ -22,7 +22,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 
-/** Makes a number of a document. */
+/** Computes a number from a document. */
 export interface ScoreFunction {
   /** Binds to a shard. Throws request_invalid if the mapping doesn't allow it. */
   bind(shard: ShardContext): (segment: SegmentReader) => (doc: number, score: number) => number;
@@ -38,7 +38,7 @@ export const FUNCTION_NAMES: readonly string[] = [
   ...DECAYS,
 ];
 
-/** Reads a function by its key. Throws parsing, request_invalid, script_failed. */
+/** Parses a function by its key. Throws parsing, request_invalid, script_failed. */
 export function parseFunction(name: string, body: unknown): ScoreFunction {
   const json = objectOf(body, name);
   if (name === "field_value_factor") return fieldValueFactor(json);
@@ -181,7 +181,7 @@ export function decayFunction(kind: string, json: JsonObject): ScoreFunction {
         const distances = unit.open(segment);
         return (doc) => {
           const found = distances(doc);
-          // A document without a value isn't far from anything.
+          // A document without a value has the distance 0.
           return found.length === 0 ? 1 : curve(Math.max(0, pick(found, mode) - unit.offset));
         };
       };
@@ -198,7 +198,7 @@ export interface Units {
 
 type DecayOptions = { readonly origin: unknown; readonly scale: unknown; readonly offset: unknown };
 
-/** Reads origin, scale and offset as a field's type has them. Throws parsing, request_invalid. */
+/** Parses origin, scale and offset in the form of a field's type. Throws parsing, request_invalid. */
 export function unitsOf(field: Field, { origin, scale, offset }: DecayOptions, shard: ShardContext): Units {
   if (field.type === "geo_point") {
     const centre = parsePoint(origin, field.path);

@@ -54,7 +54,7 @@ export function columnStep(column: NumericColumn, missing: number, out: Register
 const BLOCK_SHIFT = Math.log2(COLUMN_BLOCK);
 const BLOCK_MASK = COLUMN_BLOCK - 1;
 
-/** Writes 1 where the smallest ordinal of a keyword column satisfies `test`; -1 stands for no value. */
+/** Writes 1 if the smallest ordinal of a keyword column satisfies `test`; -1 means no value. */
 export function ordinalStep(column: KeywordColumn, test: (ordinal: number) => boolean, out: Register): Step {
   const block = new Int32Array(COLUMN_BLOCK);
   let loaded = -1;
@@ -104,7 +104,7 @@ export function arithmeticStep(operator: Arithmetic, a: Register, b: Register, o
   }
 }
 
-/** Whole numbers: cuts fractions, turns -0 into 0, and notes what a double can't hold exactly. */
+/** Whole numbers: truncates fractions, turns -0 into 0, and marks numbers that a double can't hold exactly. */
 export function wholeStep(out: Register): Step {
   return ({ length, unsure }) => {
     for (let at = 0; at < length; at++) {
@@ -115,7 +115,7 @@ export function wholeStep(out: Register): Step {
   };
 }
 
-/** Notes numbers that would be others, were they whole: beyond the digits of a double, or -0. */
+/** Marks numbers that would differ as whole numbers: beyond the digits of a double, or -0. */
 export function exactStep(values: Register): Step {
   return ({ length, unsure }) => {
     for (let at = 0; at < length; at++) {

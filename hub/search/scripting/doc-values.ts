@@ -104,7 +104,7 @@ function exactReader(column: NumericColumn): ReadValues {
   };
 }
 
-/** Returns what makes a script's value of a column's number. */
+/** Returns the function that converts a column's number to a script's value. */
 export function asValueOf(field: Field): (value: number) => unknown {
   if (field.type === "boolean") return (value) => value === 1;
   if (isDate(field)) return (value) => new DocumentDate(value);
@@ -129,7 +129,7 @@ function pointReader(field: Field, segment: SegmentReader): ReadValues {
   };
 }
 
-/** A place on earth. */
+/** A point on earth. */
 class Point extends ScriptObject {
   readonly type = "GeoPoint";
   readonly methods = POINT_METHODS;
@@ -156,7 +156,7 @@ const POINT_METHODS: Methods = new Map<string, Method>([
   ["getLon", (self: Point) => new Decimal(self.lon)],
 ]);
 
-/** Values of one field of the present document; a list for scripts. */
+/** Values of one field of the current document; a list for scripts. */
 export class FieldValues extends ScriptObject {
   readonly type = "ScriptDocValues";
   readonly methods = VALUES_METHODS;
@@ -166,7 +166,7 @@ export class FieldValues extends ScriptObject {
   #of = -1;
   #values: readonly unknown[] = [];
 
-  /** `doc`: says which document is the present one. */
+  /** `doc`: determines the current document. */
   constructor(doc: { readonly doc: number }, field: Field, read: ReadValues) {
     super();
     this.#doc = doc;
@@ -182,7 +182,7 @@ export class FieldValues extends ScriptObject {
     return this.#values;
   }
 
-  /** The first value. As the 6.5 server does, a document without one has 0, false, 1970 or null. */
+  /** Returns the first value. As in 6.5, a document without one has 0, false, 1970 or null. */
   get value(): unknown {
     const { values } = this;
     if (values.length > 0) return values[0];
@@ -193,7 +193,7 @@ export class FieldValues extends ScriptObject {
     return FRACTIONS.has(type) ? new Decimal(0) : 0;
   }
 
-  /** The first value as a date. */
+  /** Returns the first value as a date. */
   date(): unknown {
     if (isDate(this.#field))
       warnDeprecated("getDate is no longer necessary on date fields as the value is now a date.", {
@@ -206,7 +206,7 @@ export class FieldValues extends ScriptObject {
     return asDate(this.value);
   }
 
-  /** All values as dates. */
+  /** Returns all values as dates. */
   dates(): unknown[] {
     if (isDate(this.#field))
       warnDeprecated("getDates is no longer necessary on date fields as the values are now dates.", {
@@ -228,7 +228,7 @@ export class FieldValues extends ScriptObject {
   }
 }
 
-/** Distance of a field's first point to a place, metres. */
+/** Returns the distance of a field's first point to a position, metres. */
 function distance(self: FieldValues, [lat, lon]: readonly unknown[]): Decimal {
   const point = self.value;
   if (!(point instanceof Point)) throw new ScriptException("NullPointerException", null);

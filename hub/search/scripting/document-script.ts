@@ -32,23 +32,23 @@ export interface ValueScript {
 const NAMES = ["params", "doc"];
 const SCORE_NAMES = ["params", "doc", "_score"];
 
-/** Reads a script that decides on documents. Throws script_failed, parsing, request_invalid. */
+/** Parses a script that is a condition. Throws script_failed, parsing, request_invalid. */
 export function readConditionScript(given: unknown): Script {
   return readScript(given, NAMES, { expressions: "condition" });
 }
 
-/** Reads a script that gives a field of documents. Throws script_failed, parsing, request_invalid. */
+/** Parses a script that returns a field of documents. Throws script_failed, parsing, request_invalid. */
 export function readFieldScript(given: unknown): Script {
   return readScript(given, NAMES, { expressions: "number" });
 }
 
-/** Reads a script that scores documents; it sees `_score`. Throws script_failed, parsing, request_invalid. */
+/** Parses a script that scores documents; it sees `_score`. Throws script_failed, parsing, request_invalid. */
 export function readScoreScript(given: unknown): Script {
   return readScript(given, SCORE_NAMES, { expressions: "number" });
 }
 
 /**
- * Finds the documents of a segment for which a script is true; others get the thread between two steps. It throws
+ * Finds the documents of a segment for which a script is true; other work runs between two steps. It throws
  * script_failed if the script fails or isn't boolean.
  */
 export function* documentsWhere(
@@ -83,7 +83,7 @@ export function* documentsWhere(
   return found;
 }
 
-/** Returns what scores a document that has a score already. It throws script_failed. */
+/** Returns the function that scores a document that already has a score. It throws script_failed. */
 export function scoreOn(
   script: Script,
   shard: ShardContext,
@@ -100,8 +100,8 @@ export function scoreOn(
 }
 
 /**
- * Returns what makes a number of a document and its score. It throws script_failed if the script gives no number, or
- * takes more than `maxSteps`.
+ * Returns the function that computes a number from a document and its score. It throws script_failed if the script
+ * returns no number or takes more than `maxSteps`.
  */
 export function numberOn(
   script: Script,
@@ -121,12 +121,12 @@ export function numberOn(
   };
 }
 
-/** Documents between two that are asked for, up to which those that follow are computed together. */
+/** Maximum gap between two requested documents up to which the following ones are computed together. */
 const MOST_GAP = 2;
 
 /**
- * Runs a script over columns for documents that are asked for one by one, in ascending order: where they are close together,
- * more and more of those that follow are computed at once.
+ * Runs a script over columns for documents that are requested one by one, in ascending order. If they are close together,
+ * a growing number of the following ones is computed at once.
  */
 class StepsAhead {
   readonly values: Float64Array;
@@ -168,7 +168,7 @@ class StepsAhead {
   }
 }
 
-/** Returns what makes a field of a hit: its values as JSON. `source`: the document, where the script looks at it. */
+/** Returns the function that makes a field of a hit: its values as JSON. `source`: the document, if the script reads it. */
 export function fieldOn(
   script: Script,
   shard: ShardContext,
@@ -183,13 +183,13 @@ export function fieldOn(
   };
 }
 
-/** Reads the script. Throws script_failed, parsing, request_invalid. */
+/** Parses the script. Throws script_failed, parsing, request_invalid. */
 export function readValueScript(given: unknown, field: string | undefined): ValueScript {
   const names = field === undefined ? ["params", "doc"] : ["params", "doc", "_value"];
   return { script: readScript(given, names, { expressions: "number" }), field };
 }
 
-/** Returns what makes the values of a document. It throws script_failed, request_invalid. */
+/** Returns the function that computes the values of a document. It throws script_failed, request_invalid. */
 export function valuesOn(
   { script, field }: ValueScript,
   shard: ShardContext,
@@ -205,14 +205,14 @@ export function valuesOn(
   };
 }
 
-/** `_value` of a date is its time, as the 6.5 server has it. */
+/** `_value` of a date is its time, as in 6.5. */
 function rawValue(value: unknown): unknown {
   return value instanceof DateTime ? value.timeMs : value;
 }
 
 function flatten(result: unknown): ScriptedValue[] {
   if (result instanceof DateTime) return [result.timeMs];
-  // What 6.5 prints of a fraction has its point, which JSON drops.
+  // 6.5 prints a fraction with its decimal point, which JSON drops.
   if (result instanceof Decimal) return [Number(result.toJSON())];
   const value = toJson(result);
   return (Array.isArray(value) ? value.flat(Number.POSITIVE_INFINITY) : [value]).filter(

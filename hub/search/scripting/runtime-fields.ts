@@ -33,16 +33,16 @@ const TYPES: Readonly<Record<string, string>> = {
   long: "long",
 };
 
-/** Fields of one search, and values that a field may have in one document. */
+/** Maximum number of fields of one search, and of values of a field in one document. */
 const MAX_FIELDS = 100;
 const MAX_VALUES = 100;
-/** Characters of all values that a field may have in one document. */
+/** Maximum characters of all values of a field in one document. */
 const MAX_CHARACTERS = 1024 * 1024;
 
-/** Steps of the script of one document: others get the thread between two documents, well within 50 ms. */
+/** Maximum steps of the script for one document: other work runs between two documents, well within 50 ms. */
 const MAX_STEPS = 25_000;
 
-/** What each document has beside its fields. */
+/** Metadata that each document has besides its fields. */
 const METADATA: ReadonlySet<string> = new Set([
   "_id",
   "_index",
@@ -66,7 +66,7 @@ const NAMES = ["params", "doc", "emit()"];
 /** A runtime field of a search. */
 export interface RuntimeField {
   readonly name: string;
-  /** As the mapping of an index would have it. */
+  /** The field in the form of an index's mapping. */
   readonly mapping: JsonObject;
   /** Undefined: the values come from `_source`. */
   readonly script: Script | undefined;
@@ -74,11 +74,11 @@ export interface RuntimeField {
   readonly isSortKey?: boolean;
   /** True: a document for which the script fails has no value. */
   readonly skipsErrors: boolean;
-  /** Names how the values are made, the fields before it included. */
+  /** Identifies how the values are computed, including the fields before it. */
   readonly key: string;
 }
 
-/** Reads `runtime_mappings`; each field comes after those that it reads. Throws mapping_parse, script_failed, not_offered. */
+/** Parses `runtime_mappings`; each field comes after those that it reads. Throws mapping_parse, script_failed, not_offered. */
 export function readRuntimeFields(given: JsonObject | undefined): readonly RuntimeField[] {
   const entries = Object.entries(given ?? {});
   if (entries.length > MAX_FIELDS)
@@ -197,7 +197,7 @@ function* computed(
 ): NestedSteps<SegmentReader> {
   const { name, key, script } = field;
   const { type } = field.mapping;
-  // Scripts give dates in milliseconds.
+  // Scripts return dates in milliseconds.
   const definition =
     script === undefined ? field.mapping : { type, ...(type === "date" && { format: "epoch_millis" }) };
   const mapping = ownMapping(field, shard.mapping, definition);
@@ -207,7 +207,7 @@ function* computed(
   return new RuntimeReader(segment, block, name, key);
 }
 
-/** A script that takes too long does so for many documents, and would have to fail for each. */
+/** A script that takes too long usually does so for many documents, and would have to fail for each. */
 function isOfDocument(error: unknown): boolean {
   const { code, data } = toAppError(error);
   const cause = data["caused_by"];
@@ -257,7 +257,7 @@ function byScript(
   };
 }
 
-/** Returns what a document of the index would hold. */
+/** Returns an emitted value in the form of a document of the index. */
 function emittedValue({ name, mapping }: RuntimeField, given: readonly unknown[]): unknown {
   const type = mapping["type"] as string;
   const wanted = type === "geo_point" ? 2 : 1;

@@ -14,12 +14,12 @@ interface Scripted {
 const QUOTED = /\bdoc\s*(?:\[|\.\s*(?:get|containsKey)\s*\()\s*(?:'([^']*)'|"([^"]*)")/g;
 /** doc.name */
 const PLAIN = /\bdoc\s*\.\s*([A-Za-z_]\w*)/g;
-/** doc[params.name]: which one is read is known when the script runs. */
+/** doc[params.name]: the field is known only when the script runs. */
 const BY_PARAMETER = /\bdoc\s*(?:\[|\.\s*get\s*\()\s*params\b/;
 
 /**
- * Returns the fields, each after those that its script reads; else in their order. What a field reads under its own name is the
- * index's. Throws request_invalid where fields read each other.
+ * Returns the fields, each after those that its script reads; else in their order. A field that reads its own name reads the
+ * index's field. Throws request_invalid if fields read each other.
  */
 export function inOrder<T extends Scripted>(fields: readonly T[]): T[] {
   const byName = new Map(fields.map((field) => [field.name, field]));

@@ -11,7 +11,7 @@ export type Rank = number | string;
 
 /** How ranks of different segments, shards or hosts compare. Plain data, so that it can be sent. */
 export interface RankOrder {
-  /** Numbers are ascending; "text" by UTF-8 bytes, "address" by the addresses that texts stand for. */
+  /** Numbers are ascending; "text" by UTF-8 bytes, "address" by the addresses in texts. */
   readonly kind: "number" | "text" | "address";
   /** Only of texts: the last comes first. Numbers have their sign turned. */
   readonly descending: boolean;
@@ -39,9 +39,9 @@ export interface SegmentKey {
   rank(doc: number, key: number): Rank;
   /** What is shown of it. */
   value(doc: number, key: number): SortValue;
-  /** Key at which a rank stands in this segment; between two keys where no document has it. */
+  /** Key of a rank in this segment; between two keys if no document has it. */
   keyOf(rank: Rank): number;
-  /** Smallest key that a document of the column block may have; absent where that isn't known. */
+  /** Smallest key that a document of the column block may have; absent if that isn't known. */
   bestOfBlock?(block: number): number;
   /**
    * Removes documents of blocks [from, to) from `words` (one bit per document of these) that can't have a key at or below
@@ -63,7 +63,7 @@ function compareRank({ kind, descending }: RankOrder, a: Rank, b: Rank): number 
   if (a === b) return 0;
   if (kind === "number" || (typeof a === "number" && typeof b === "number"))
     return a < b ? -1 : a > b ? 1 : 0;
-  // An infinite number stands for a missing text.
+  // An infinite number means a missing text.
   if (typeof a === "number") return a;
   if (typeof b === "number") return -b;
   const compared = Buffer.compare(rankBytes(a, kind), rankBytes(b, kind));

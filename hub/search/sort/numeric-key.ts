@@ -101,7 +101,7 @@ class NumericKey implements SegmentKey {
     return value > 0 ? LONG_MAX : LONG_MIN;
   }
 
-  /** The value beyond 2^53 that `value` stands for; means and sums are as they were rounded. */
+  /** The value beyond 2^53 that `value` represents; means and sums stay rounded. */
   #exactValue(column: NumericColumn, doc: number, value: number): SortValue {
     const count = column.readExact(doc, this.#exact);
     if (count === 1 || this.#mode === "min") return shortest(this.#exact[0]!);

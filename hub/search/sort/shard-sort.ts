@@ -114,10 +114,10 @@ function readerOf(field: Field | undefined): (value: unknown) => number {
   };
 }
 
-/** A value as it stands in the field's column, NaN if it is none. */
+/** Returns a value in the form of the field's column, NaN if it is none. */
 function numberOf(text: string, field: Field | undefined): number {
   if (field?.type === "date") return dateFormat(field.format).parse(text);
-  // A count is one of nanoseconds, as answers have it.
+  // A number is in nanoseconds, as in answers.
   if (field?.type !== "date_nanos" || /^-?\d+$/.test(text)) return Number(text);
   return Number(parseNanos(text, field.format) ?? Number.NaN);
 }

@@ -34,7 +34,7 @@ export type SortKey = { readonly descending: boolean } & (
       /** "_first", "_last" or the value of documents without one. */
       readonly missing: unknown;
       readonly mode: SortMode | undefined;
-      /** Type that the field is taken for where it isn't mapped. */
+      /** Type assumed for the field if it isn't mapped. */
       readonly unmappedType: string | undefined;
       readonly nested: NestedSort | undefined;
     }
@@ -50,7 +50,7 @@ export type SortKey = { readonly descending: boolean } & (
   | { readonly kind: "script"; readonly script: Script }
 );
 
-/** The nested objects that a key is taken from. */
+/** The nested objects that a key is read from. */
 export interface NestedSort {
   readonly path: string;
   /** Runs among the objects; undefined: all count. */
@@ -121,7 +121,7 @@ export function needsScores(sort: readonly SortKey[]): boolean {
 /** What the keys of a sort may need besides themselves. */
 interface SortContext {
   readonly readFilter: ReadNestedFilter;
-  /** Gets the fields that scripts make for the search; absent where there are none. */
+  /** Gets the fields that scripts make for the search; absent if there are none. */
   readonly fields?: RuntimeField[] | undefined;
 }
 

@@ -38,7 +38,7 @@ export function parseSourceFilter(value: unknown): SourceFilter | false {
   );
 }
 
-/** Returns the parts of a document that are wanted; the document itself where all are. */
+/** Returns the parts of a document that are wanted; the document itself if all are. */
 export function filterSource(source: Uint8Array, filter: SourceFilter): RawJson | JsonObject {
   const raw = new RawJson(source);
   if (filter.includes.length === 0 && filter.excludes.length === 0) return raw;
@@ -74,7 +74,7 @@ function compile(pattern: string): PathPattern {
     covers: (path) => whole.test(path),
     leadsTo(path) {
       const depth = path.split(".").length;
-      // A star stands for any number of steps, so below it everything may fit.
+      // A star matches any number of steps, so everything below it may match.
       if (starAt >= 0 && depth > starAt)
         return heads.slice(0, depth).some((head) => head.test(path)) || heads[starAt]!.test(path);
       return depth < steps.length && heads[depth - 1]!.test(path);
@@ -126,7 +126,7 @@ function names(value: unknown): string[] {
   });
 }
 
-/** Returns the bytes of a document that are shown; undefined where its mapping has `_source` disabled. */
+/** Returns the bytes of a document that are shown; undefined if its mapping has `_source` disabled. */
 export function shownSource(mapping: Mapping, source: Uint8Array): Uint8Array | undefined {
   const { enabled, includes, excludes } = mapping.settings.source;
   if (!enabled) return undefined;

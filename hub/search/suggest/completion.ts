@@ -1,4 +1,4 @@
-/** `completion`: inputs of completion fields that begin with a text, highest weight first. */
+/** `completion`: inputs of completion fields that begin with a text, the highest weight first. */
 
 import { completionTerm } from "#hub/engine/documents/completions.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
@@ -24,7 +24,10 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { type ContextMatch, type ContextTest, contextTest, readAsked } from "./contexts.ts";
 import type { Suggested, Suggester, SuggestNotes, SuggestShard } from "./suggester.ts";
 
-/** Documents of a shard whose weights are looked at; those after them, in the order of their inputs, are passed over. */
+/**
+ * Maximum number of a shard's documents whose weights are examined; those after them, in the order of their inputs, are
+ * ignored.
+ */
 const MAX_CANDIDATES = 10_000;
 
 /** Options of a completion suggestion. */
@@ -55,14 +58,14 @@ export const FUZZY_COMPLETION_OPTIONS = {
   ),
 } as const;
 
-/** What of an input counts. */
+/** The match of an input. */
 interface Wanted {
-  /** What all terms that fit begin with. */
+  /** The common prefix of all matching terms. */
   readonly prefix: string;
   accepts(term: string): boolean;
 }
 
-/** The same, with what of the contexts of an input counts. */
+/** The same, with the match of an input's contexts. */
 interface WantedInputs extends Wanted {
   readonly test: ContextTest;
 }
@@ -80,7 +83,7 @@ interface Candidate {
 
 /** The best of one host. Plain data. */
 interface CompletionState {
-  /** False where no shard has the field. */
+  /** False if no shard has the field. */
   readonly hasField: boolean;
   readonly found: readonly FoundCompletion[];
 }
@@ -93,7 +96,7 @@ interface FoundCompletion {
   readonly option: JsonObject;
 }
 
-/** Where the text comes from: as it stands, or a regular expression. */
+/** Kind of the text: literal, or a regular expression. */
 export interface CompletionText {
   readonly text: string;
   readonly isRegexp: boolean;
@@ -153,7 +156,7 @@ export function completionSuggester(given: CompletionText, body: JsonObject): Su
   };
 }
 
-/** The first by weight, then by text, then by shard. `once`: of those of one text the first. */
+/** Returns the first by weight, then by text, then by shard. `once`: only the first of each text. */
 function firstOf<T extends Pick<FoundCompletion, "text" | "weight" | "order">>(
   found: readonly T[],
   size: number,
@@ -193,7 +196,7 @@ function fieldsOf(
   });
 }
 
-/** Documents whose inputs fit, each once with the input of the greatest weight. */
+/** Matching documents, each once with its input of the greatest weight. */
 async function candidates(
   shard: SuggestShard,
   field: Field,
@@ -229,7 +232,7 @@ async function candidates(
   return all;
 }
 
-/** An input of a document that fits; the text is undefined if the document doesn't have it as it stands. */
+/** A matching input of a document; the text is undefined if the document doesn't contain it literally. */
 type FoundInput = Pick<Candidate, "weight" | "contexts"> & { readonly text: string | undefined };
 
 /** The input of a document that `fits`, and whose contexts do, of the greatest weight; undefined if none does. */
@@ -254,7 +257,7 @@ function inputOf(
   return match && { text: undefined, weight: match.boost, contexts: match.contexts };
 }
 
-/** All inputs at a dotted path. */
+/** Returns all inputs at a dotted path. */
 function* inputs(
   value: unknown,
   path: string,

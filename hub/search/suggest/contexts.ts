@@ -26,7 +26,7 @@ const OPTIONS = {
   lon: anything("longitude"),
 } as const;
 
-/** What of one context is asked for. */
+/** One requested value of a context. */
 interface Asked {
   readonly value: unknown;
   readonly boost: number;
@@ -35,16 +35,16 @@ interface Asked {
   readonly neighbours: readonly unknown[] | undefined;
 }
 
-/** What contexts a request asks for, by their names. */
+/** The requested contexts by name. */
 export type AskedContexts = ReadonlyMap<string, readonly Asked[]>;
 
-/** Where an input stands in what was asked: the factor of its weight, and the contexts that it was found by. */
+/** How an input matches the requested contexts: the factor of its weight, and the contexts by which it was found. */
 export interface ContextMatch {
   readonly boost: number;
   readonly contexts: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Says of an input of a document what it is found by; undefined: it isn't asked for. */
+/** Returns how an input of a document matches the requested contexts; undefined: it doesn't. */
 export type ContextTest = (document: unknown, own: unknown) => ContextMatch | undefined;
 
 const EVERYTHING: ContextMatch = { boost: 1, contexts: {} };
@@ -61,7 +61,7 @@ export function readAsked(given: JsonObject | undefined): AskedContexts {
   );
 }
 
-/** Returns the test of a field's inputs. Throws request_invalid for contexts that the field hasn't. */
+/** Returns the test of a field's inputs. Throws request_invalid for contexts that the field doesn't have. */
 export function contextTest(field: Field, asked: AskedContexts): ContextTest {
   const known = readContexts(field.path, field.given["contexts"]);
   const unknown = [...asked.keys()].find((name) => !known.some((context) => context.name === name));
@@ -85,7 +85,7 @@ export function contextTest(field: Field, asked: AskedContexts): ContextTest {
   return () => EVERYTHING;
 }
 
-/** Throws request_invalid from 7.0 on, where 6.x warns. */
+/** From 7.0 on throws request_invalid; 6.x only warns. */
 function warnOfNone(): void {
   if (answersAs(700)) throw new AppError("request_invalid", "Missing mandatory contexts in context query");
   warnDeprecated(
@@ -99,7 +99,7 @@ interface OneTest {
   readonly fits: (value: string) => boolean;
 }
 
-/** One context that fits is enough; the greatest factor counts. */
+/** One matching context is enough; the greatest factor counts. */
 function matchOf(tests: readonly OneTest[], document: unknown, own: unknown): ContextMatch | undefined {
   let boost = Number.NEGATIVE_INFINITY;
   const contexts: Record<string, string[]> = {};
@@ -115,7 +115,10 @@ function matchOf(tests: readonly OneTest[], document: unknown, own: unknown): Co
   return boost === Number.NEGATIVE_INFINITY ? undefined : { boost, contexts };
 }
 
-/** What an input has of a context: what stands beside it, and in the document's field; places as geohashes. */
+/**
+ * The values of an input for a context: those given with the input, and those of the document's field; places as
+ * geohashes.
+ */
 function contextValues(
   { name, type, path, precision }: CompletionContext,
   document: unknown,
@@ -129,7 +132,7 @@ function contextValues(
     try {
       return parsePoints(value, name).map(({ lat, lon }) => geohashOf(lat, lon, precision));
     } catch {
-      // A place that can't be read is in no cell.
+      // A position that can't be parsed is in no cell.
       return [];
     }
   });
@@ -142,7 +145,7 @@ function flatTexts(value: unknown): string[] {
     : [];
 }
 
-/** Values at a dotted path as they stand there, lists and objects whole. */
+/** Returns the values at a dotted path unchanged, lists and objects as a whole. */
 function wholeValuesAt(value: unknown, path: string): unknown[] {
   if (path === "") return [value];
   if (Array.isArray(value)) return value.flatMap((item) => wholeValuesAt(item, path));
@@ -214,7 +217,7 @@ function wrapped(lon: number): number {
   return lon > 180 ? lon - 360 : lon < -180 ? lon + 360 : lon;
 }
 
-/** [lon, lat] is one place, not two values. */
+/** [lon, lat] is one position, not two values. */
 function isPair(value: readonly unknown[]): boolean {
   return value.length === 2 && value.every((each) => typeof each === "number");
 }

@@ -20,7 +20,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { similarTerms } from "./similar-terms.ts";
 
-/** Candidates of a word that a generator may be asked for. */
+/** Maximum number of candidates of a word that a generator may return. */
 const MAX_SIZE = 1_000;
 
 /** Options of one generator of a phrase suggestion. */
@@ -50,7 +50,7 @@ export const DIRECT_GENERATOR_OPTIONS = {
 /** A generator as a request has it. */
 export type GeneratorOptions = ReturnType<typeof readGenerator>;
 
-/** A word of a phrase, or one that it may stand for. */
+/** A word of a phrase, or a candidate for it. */
 export interface Candidate {
   readonly term: string;
   readonly docFreq: number;
@@ -119,7 +119,7 @@ export class CandidateGenerator {
     return this.#shard.searcher.segments.some((segment) => segment.terms(this.#path) !== null);
   }
 
-  /** Returns a word of the phrase as the generator's field knows it. */
+  /** Returns a word of the phrase in the form of the generator's field. */
   candidate(term: string, channel: number, isInput: boolean): Candidate {
     const counts = this.#counts(this.#filtered(term));
     return { term, ...counts, channel, score: this.#score(counts, channel), isInput };

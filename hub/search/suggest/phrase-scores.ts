@@ -12,13 +12,16 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import type { Candidate, CandidateSet } from "./phrase-candidates.ts";
 
-/** Words that are scored for one phrase and shard; with more combinations the answer is what was found until then. */
+/**
+ * Maximum number of words scored for one phrase and shard; with more combinations the answer is what was found until
+ * then.
+ */
 const MAX_SCORED = 200_000;
 
-/** Words that are scored between two looks at the time. */
+/** Words that are scored between two checks of the time. */
 const SCORED_A_LOOK = 128;
 
-/** Keeps a count of 0 from dividing. */
+/** Avoids a division by a count of 0. */
 const EPSILON = 1e-11;
 
 /** Options of the models, by their names. */
@@ -45,7 +48,7 @@ export class TermFrequencies {
   readonly #known = new Map<string, number>();
   /** Occurrences of all terms. */
   readonly all: number;
-  /** Terms; where there are several segments, those of the one with most. */
+  /** Terms; if there are several segments, those of the one with most. */
   readonly distinct: number;
 
   constructor(shard: ShardContext, path: string, separator: string) {
@@ -143,7 +146,7 @@ function linear(lambdas: {
     unigram: plainUnigram,
     bigram,
     trigram(terms, word, before, first) {
-      // The 6.5 server looks the words up from the last to the first.
+      // 6.5 looks the words up from the last to the first.
       const count = terms.of(word, before, first);
       if (count === 0) return bigram(terms, word, before);
       return (three / sum) * (count / (1 + terms.of(word, before))) + bigram(terms, word, before);
@@ -159,7 +162,7 @@ export interface Correction {
 
 interface ScoringRules {
   readonly model: WordModel;
-  /** Words that are taken together at most, from 1; 3 and more mean 3. */
+  /** Maximum number of words taken together, from 1; 3 and more mean 3. */
   readonly gramSize: number;
   /** Likelihood of a word that is in the index. */
   readonly realWord: number;

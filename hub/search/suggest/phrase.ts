@@ -39,9 +39,9 @@ import {
 } from "./phrase-scores.ts";
 import type { Suggested, Suggester, SuggestNotes, SuggestShard } from "./suggester.ts";
 
-/** Phrases of each shard; more are refused. */
+/** Maximum number of phrases of each shard; more are refused. */
 const MAX_PHRASES = 1_000;
-/** Words of a text that may be corrected; a higher [token_limit] is refused. */
+/** Maximum number of words of a text that may be corrected; a higher [token_limit] is refused. */
 const MAX_WORDS = 100;
 const MAX_GENERATORS = 10;
 
@@ -79,14 +79,14 @@ interface Collation {
   readonly isMarked: boolean;
 }
 
-/** A phrase suggestion that was read. */
+/** A parsed phrase suggestion. */
 interface PhraseRules {
   readonly options: PhraseOptions;
   readonly model: WordModel;
   readonly generators: readonly GeneratorOptions[];
   readonly collation: Collation | undefined;
   readonly tags: readonly [pre: string, post: string] | undefined;
-  /** As a float of 6.5. */
+  /** Rounded to a float, as in 6.5. */
   readonly realWord: number;
   readonly shardSize: number;
 }
@@ -98,7 +98,7 @@ interface PhraseOption extends JsonObject {
   readonly collate_match?: boolean;
 }
 
-/** What one shard has. Plain data. */
+/** Result of one shard. Plain data. */
 interface ShardPhrases {
   /** Score that others must exceed. */
   readonly cutoff: number;
@@ -299,7 +299,10 @@ function highlighted(words: Correction["words"], [pre, post]: readonly [string, 
     .join(" ");
 }
 
-/** Whether the query that a collation makes of a phrase matches a document of the shard. Throws parsing, request_invalid. */
+/**
+ * Returns whether the query that a collation makes from a phrase matches a document of the shard. Throws parsing,
+ * request_invalid.
+ */
 async function hasDocument(
   shard: SuggestShard,
   phrase: string,
@@ -326,7 +329,7 @@ async function hasDocument(
   return false;
 }
 
-/** The phrases of all shards that are likelier than the text is on any of them. */
+/** Returns the phrases of all shards that are likelier than the text is on any shard. */
 function merged(given: string, shards: readonly ShardPhrases[], size: number): Suggested {
   const cutoff = Math.max(...shards.map((shard) => shard.cutoff));
   const best = new Map<string, PhraseOption>();

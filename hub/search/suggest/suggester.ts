@@ -6,7 +6,7 @@ import type { ShardContext } from "#hub/search/query/query.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
-/** A shard to look in. */
+/** A shard to search. */
 export interface SuggestShard {
   readonly context: ShardContext;
   /** Position among all shards of the request. */
@@ -15,7 +15,7 @@ export interface SuggestShard {
   visible(segment: SegmentReader): Bitset | null;
 }
 
-/** A piece of the text that was given, with what might be meant. */
+/** A piece of the given text, with suggestions for it. */
 export interface Suggested extends JsonObject {
   readonly text: string;
   /** UTF-16 units. */
@@ -24,20 +24,20 @@ export interface Suggested extends JsonObject {
   readonly options: readonly JsonObject[];
 }
 
-/** What a suggester notes of its work beside what it found. */
+/** Information on a suggester's work besides its results. */
 export interface SuggestNotes {
-  /** There was more than is looked at: what was found may not be the best. */
+  /** True: there was more than is examined, so the results may not be the best. */
   isCut: boolean;
 }
 
 /**
- * A parsed suggestion: what shards of one host have is collected, what hosts have is merged. States are plain data, so that
+ * A parsed suggestion: collects the results of one host's shards, and merges those of hosts. States are plain data, so that
  * they can be sent.
  */
 export interface Suggester<State = unknown> {
   /** Name of its kind: term, phrase, completion. */
   readonly kind: string;
-  /** Throws request_invalid if a shard can't be asked: the others still can. */
+  /** Throws request_invalid if a shard can't be queried; the others still can. */
   check?(shard: SuggestShard): void;
   /** Throws cancelled, memory_limit. */
   collect(shards: readonly SuggestShard[], control: SearchControl, notes: SuggestNotes): Promise<State>;

@@ -18,7 +18,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { similarTerms } from "./similar-terms.ts";
 import type { Suggested, Suggester, SuggestShard } from "./suggester.ts";
 
-/** Words of a text that are looked at; others are left out. */
+/** Maximum number of words of a text that are examined; others are left out. */
 const MAX_WORDS = 100;
 
 /** Options of a term suggestion. */
@@ -54,14 +54,14 @@ interface WordRules {
   readonly mode: "missing" | "popular" | "always";
 }
 
-/** What one host has. Plain data. */
+/** Result of one host. Plain data. */
 interface TermState {
   /** Of the first shard that has the field; undefined if none has. */
   readonly order: number | undefined;
   readonly words: readonly WordState[];
 }
 
-/** A word of the text, and words like it. */
+/** A word of the text, and words similar to it. */
 interface WordState extends SimilarWords {
   readonly text: string;
   /** UTF-16 units. */
@@ -139,7 +139,7 @@ function wordsOf(
   return first?.tokens(given).slice(0, MAX_WORDS) ?? [];
 }
 
-/** Words like `word` in shards of one host. */
+/** Returns words similar to `word` in shards of one host. */
 async function similar(
   shards: readonly SuggestShard[],
   name: string,
@@ -161,7 +161,7 @@ async function similar(
   return { own, similar: Array.from(found, ([text, counts]) => ({ text, ...counts })) };
 }
 
-/** Words like `word` over all hosts, the likeliest first. */
+/** Returns words similar to `word` over all hosts, the likeliest first. */
 function likeliest(word: string, states: readonly SimilarWords[], rules: WordRules): Candidate[] {
   const own = states.reduce((sum, state) => sum + state.own, 0);
   if (own > 0 && rules.mode === "missing") return [];

@@ -9,7 +9,7 @@ export function replySteps(value: unknown, warnings: Iterable<string>): Generato
   return encodeSteps({ value, warnings: [...warnings] });
 }
 
-/** Returns the value of a reply. Its warnings become those of the request under way. Throws data_corrupt. */
+/** Returns the value of a reply. Its warnings become those of the current request. Throws data_corrupt. */
 export function readReply<T>(bytes: Uint8Array): T {
   const { value, warnings } = decodeValue(bytes) as { value: T; warnings: readonly string[] };
   for (const warning of warnings) warnDeprecated(warning);

@@ -295,7 +295,7 @@ class ValueWriter {
   }
 }
 
-/** Where an error comes from: another error, or for the log the stack of one that is not of the catalogue. */
+/** The cause of an error: another error, or for the log the stack of an error outside the catalogue. */
 function causeOf({ cause }: AppError): unknown {
   if (cause instanceof AppError || cause === undefined) return cause;
   return cause instanceof Error ? (cause.stack ?? cause.message) : toAppError(cause).detail;

@@ -45,7 +45,7 @@ export class BucketCollector {
     this.#buckets[this.#length++] = bucket;
   }
 
-  /** Adds many documents, ascending, to one bucket. */
+  /** Adds several documents, ascending, to one bucket. */
   addAll(docs: Int32Array, length: number, bucket: number): void {
     this.addCount(bucket, length);
     if (this.#below.isEmpty) return;
@@ -74,7 +74,7 @@ export class BucketCollector {
     this.#below.collectRun(run, bucket);
   }
 
-  /** True where `passBy` can be called. */
+  /** True if `passBy` can be called. */
   takesBy(column: KeywordColumn): boolean {
     return this.#below.takesBy(column);
   }
@@ -97,23 +97,23 @@ export class BucketCollector {
     this.#below.collect(docs, buckets, length);
   }
 
-  /** Counts documents that nothing below needs to see. */
+  /** Counts documents that no aggregation below needs. */
   addCount(bucket: number, count: number): void {
     if (bucket >= this.#counts.length) this.#grow(bucket);
     this.#counts[bucket]! += count;
   }
 
-  /** True where what is below gets documents after the search has left their segments. */
+  /** True if the aggregations below get documents after the search has left their segments. */
   get takesLate(): boolean {
     return this.#below.takesLate;
   }
 
-  /** True where nothing below needs to see documents. */
+  /** True if no aggregation below needs documents. */
   get onlyCounts(): boolean {
     return this.#below.isEmpty;
   }
 
-  /** Passes on what was gathered; to be called at the end of each batch. */
+  /** Passes on the gathered pairs; must be called at the end of each batch. */
   flush(): void {
     if (this.#length > 0) this.#below.collect(this.#docs, this.#buckets, this.#length);
     this.#length = 0;
@@ -132,7 +132,7 @@ export class BucketCollector {
     return this.#below.steps(bucket);
   }
 
-  /** Grows the pair buffers: they start small, as most collectors see few documents. */
+  /** Grows the pair buffers: they start small because most collectors see few documents. */
   #growPairs(): void {
     if (this.#length >= PAIRS) {
       this.flush();
@@ -172,7 +172,7 @@ export function onlyOwner(owners: Int32Array, length: number): number {
   return length === 0 ? -1 : first;
 }
 
-/** Gives out bucket numbers for keys within owners. */
+/** Assigns bucket numbers to keys within owners. */
 export class KeyTable<Key> {
   readonly #owners: Map<Key, number>[] = [];
   readonly #budget: CollectBudget;
@@ -182,7 +182,7 @@ export class KeyTable<Key> {
     this.#budget = budget;
   }
 
-  /** Returns the bucket of a key, a new one where the owner hasn't seen it. */
+  /** Returns the bucket of a key, a new one if the owner hasn't seen it. */
   bucket(owner: number, key: Key): number {
     let keys = this.#owners[owner];
     if (keys === undefined) {

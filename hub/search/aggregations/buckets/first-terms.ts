@@ -12,7 +12,7 @@ export interface CollectedTerms {
   readonly length: number;
   count(at: number): number;
   key(at: number): string | number;
-  /** Compares keys, where that is possible without making them. */
+  /** Compares keys, if that is possible without making them. */
   compareKeys?(a: number, b: number): number;
   below(at: number): TreeState;
   belowSteps(at: number): Steps<TreeState>;
@@ -22,7 +22,7 @@ export interface CollectedTerms {
 export interface TermsOrder {
   readonly below: AggregationTree;
   readonly order: readonly BucketOrder[];
-  /** The order of keys, where it isn't that of numbers and texts. */
+  /** The order of keys, if it isn't that of numbers and texts. */
   readonly compareKeys?: (a: string | number, b: string | number) => number;
 }
 
@@ -54,7 +54,7 @@ export function* firstTerms(terms: OrderedTerms, shape: TermsOrder, keep: number
   return yield* first.sortedSteps();
 }
 
-/** Returns whether all are in order already, as those of the only shard of a search are. */
+/** Returns whether all are already in order, as they are with a single shard. */
 function* areInOrder(count: number, compare: Compare): Steps<boolean> {
   for (let at = 1; at < count; at++) {
     if (compare(at - 1, at) > 0) return false;
@@ -74,7 +74,7 @@ function* compareBy(
     return (a, b) => sign * compare(a, b);
   }
   if (by === "count") return (a, b) => sign * (terms.count(a) - terms.count(b));
-  // Each is asked for once: a state is an object or more.
+  // Each state is requested only once because it is at least one object.
   const { aggregation } = shape.below.get(name)!;
   const numbers = new Float64Array(terms.length);
   for (let at = 0; at < terms.length; at++) {

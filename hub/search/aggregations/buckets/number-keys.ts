@@ -26,20 +26,23 @@ const PART_SHIFT = 26;
 /** Initial capacities. They differ, so that large tables do not grow all at the same time. */
 const FIRST_PLACES = { keys: 72, owners: 88, before: 104 } as const;
 
-/** Gives out bucket numbers. */
+/** Assigns bucket numbers. */
 export class NumberKeys {
   readonly #budget: CollectBudget;
-  /** One table or PARTS of them: bucket and one in each slot; 0: the slot is free. At most half of them are taken. */
+  /**
+   * One table or PARTS of them: bucket plus one in each slot; 0: the slot is free. At most half of the slots are in
+   * use.
+   */
   #parts: Int32Array[] = [new Int32Array(FIRST_SLOTS)];
   /** Slots taken in each. */
   #taken = new Int32Array(1);
   /** Of each bucket. */
   #keys = new Int32Array(FIRST_PLACES.keys);
   #owners = new Int32Array(FIRST_PLACES.owners);
-  /** The bucket before of the same owner and one; 0: it is the owner's first. */
+  /** The previous bucket of the same owner, plus one; 0: it is the owner's first. */
   #before = new Int32Array(FIRST_PLACES.before);
   #size = 0;
-  /** Last bucket and one, and number of buckets, by owner. */
+  /** Last bucket plus one, and number of buckets, by owner. */
   #last = new Int32Array(1);
   #counts = new Int32Array(1);
   #ownerCount = 1;
@@ -48,7 +51,7 @@ export class NumberKeys {
     this.#budget = budget;
   }
 
-  /** Returns the bucket of a key, a new one where the owner hasn't seen it. Throws memory_limit. */
+  /** Returns the bucket of a key, a new one if the owner hasn't seen it. Throws memory_limit. */
   bucket(owner: number, key: number): number {
     const hash = hashOf(owner, key);
     const slots = this.#parts[this.#partOf(hash)]!;
@@ -122,7 +125,7 @@ export class NumberKeys {
     for (let slot = 0; slot < old.length; slot++) if (old[slot] !== 0) this.#place(old[slot]!);
   }
 
-  /** Puts a bucket, and one, into its table. */
+  /** Puts a bucket, plus one, into its table. */
   #place(taken: number): void {
     const hash = hashOf(this.#owners[taken - 1]!, this.#keys[taken - 1]!);
     const part = this.#partOf(hash);

@@ -49,7 +49,7 @@ interface NumberOptions {
   readonly missing: unknown;
   /** Name of the aggregation's type, for messages. */
   readonly owner: string;
-  /** Throws where the field can't be used. */
+  /** Throws if the field can't be used. */
   readonly checkField: (field: Field) => void;
 }
 

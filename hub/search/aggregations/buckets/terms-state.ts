@@ -24,19 +24,19 @@ export interface TermBucket {
   readonly below: TreeState;
 }
 
-/** Of many buckets what is below them is made when it is asked for. */
+/** If there are many buckets, the states below them are computed on demand. */
 export interface TermsState {
   readonly buckets: readonly TermBucket[];
   /** Documents of buckets that were cut off. */
   readonly others: number;
   /** Largest count that a bucket cut off may have had. */
   readonly errorBound: number;
-  /** Shards that were counted: of one shard, counts are exact. */
+  /** Number of shards that were counted; with a single shard, counts are exact. */
   readonly parts: number;
-  /** What the keys are; "unmapped" where the shard doesn't know the field. */
+  /** Type of the keys; "unmapped" if the shard doesn't have the field. */
   readonly kind: "text" | "long" | "double" | "unmapped";
   readonly format: ValueFormat;
-  /** True where keys are texts of addresses, whose order is that of the addresses. */
+  /** True if keys are texts of addresses, whose order is that of the addresses. */
   readonly areAddresses?: boolean;
   /** Of rare terms: hashes of the keys that have too many documents here (see keyHash). */
   readonly frequent?: readonly number[];
@@ -48,7 +48,7 @@ export interface TermsShape extends TermsOrder {
   readonly showError: boolean;
 }
 
-/** The state of a shard that doesn't know the field. */
+/** The state of a shard without the field. */
 export const NO_TERMS: TermsState = {
   buckets: [],
   others: 0,
@@ -72,7 +72,10 @@ export interface TermsContext {
 /** Buckets a shard returns at least, so that merged counts stay exact for all but huge sets. */
 const MIN_HANDED_ON = 10_000;
 
-/** Buckets up to which what is below them is made at once: the state is data then, which can be kept. */
+/**
+ * Up to this number of buckets the states below them are computed immediately: the state is then plain data, which can
+ * be cached.
+ */
 const MAX_MADE = 1000;
 
 /** Buckets between two pauses. */
@@ -81,7 +84,7 @@ const STEP_BUCKETS = 64;
 /** Buckets with nothing below them that are rendered between two pauses. */
 const STEP_LEAVES = 8;
 
-/** Buckets that all owners of a shard together return beyond what was asked for. */
+/** Maximum number of buckets that all owners of a shard together return in addition to the requested ones. */
 const MAX_HANDED_ON = 100_000;
 
 /** Returns how many buckets a shard returns for each of this many owners. */
@@ -89,7 +92,7 @@ export function handedOn(shardSize: number, owners = 1): number {
   return Math.max(shardSize, Math.min(MIN_HANDED_ON, Math.floor(MAX_HANDED_ON / owners)));
 }
 
-/** What a shard returns of its buckets. */
+/** The buckets that a shard returns. */
 export type HandedOn = Pick<TermsState, "buckets" | "others" | "errorBound" | "frequent">;
 
 /** The state of terms that are text, of one shard. */
@@ -134,7 +137,7 @@ function isMostFrequent({ order: [first] }: TermsShape): boolean {
   return first?.by === "count" && first.descending;
 }
 
-/** Makes the bucket of a term; what is below those of many is made when it is asked for. */
+/** Makes the bucket of a term; if there are many, the states below are computed on demand. */
 export function* bucketOf(
   terms: CollectedTerms,
   at: number,
@@ -143,7 +146,7 @@ export function* bucketOf(
   const [key, count] = [terms.key(at), terms.count(at)];
   if (at % STEP_BUCKETS === 0) yield;
   if (below.size === 0) return { key, count, below: {} };
-  // Most of many are never shown.
+  // If there are many, most are never shown.
   if (terms.length > MAX_MADE) return new LateBucket(key, count, () => terms.below(at));
   return { key, count, below: yield* terms.belowSteps(at) };
 }
@@ -264,7 +267,7 @@ function errorOf({ parts, errorBound }: TermsState): number {
   return parts > 1 ? errorBound : 0;
 }
 
-/** Returns a bucket without what is below it. */
+/** Returns a bucket without the aggregations below it. */
 function ownMembers({ key, count }: TermBucket, state: TermsState, shape: TermsShape): JsonObject {
   const printed = typeof key === "number" ? printValue(state.format, key) : undefined;
   return {

@@ -43,13 +43,13 @@ export interface CompositeCollection {
   readonly budget: CollectBudget;
 }
 
-/** See the file's comment. There is one owner: `composite` stands below nothing. */
+/** See the file's comment. There is one owner because `composite` can't be below another aggregation. */
 export class CompositeCollector implements Collector<CompositeState> {
   readonly #collection: CompositeCollection;
   readonly #keys: FirstKeys;
   readonly #buckets: BucketCollector;
   readonly #known: KnownKeys;
-  /** True where no document of the open segment has several values of a source. */
+  /** True if no document of the open segment has several values of a source. */
   #isSingle = false;
 
   constructor(collection: CompositeCollection) {
@@ -132,7 +132,7 @@ interface KeyBucket {
   readonly bucket: number;
 }
 
-/** The first keys; what can't be one of them any more goes. */
+/** The first keys; keys that can no longer be among them are dropped. */
 class FirstKeys {
   readonly #compare: CompositeCollection["compare"];
   readonly #size: number;

@@ -11,10 +11,10 @@ import { CollectBudget } from "#hub/search/aggregations/tree/aggregation.ts";
 import { isNumeric, KeywordValues, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
 import type { CompositeSource, KeyPart, SourceValues } from "./composite-source.ts";
 
-/** Stands for a document without a value, and for an ordinal without a number. */
+/** Marks a document without a value, and an ordinal without a number. */
 const NONE = -1;
 
-/** Parts that have numbers at most; then they start again. */
+/** Maximum number of numbered parts; beyond it numbering restarts. */
 const MAX_PARTS = 1_000_000;
 
 /** Numbers the parts of one source. */
@@ -38,7 +38,7 @@ export class PartNumbers {
     this.#source = source;
   }
 
-  /** Opens a segment; false where documents may have several parts, or parts can't be told from their numbers. */
+  /** Opens a segment; false if documents may have several parts, or if parts can't be identified by numbers. */
   open(segment: SegmentReader): boolean {
     const field = this.#field;
     this.#byOrdinal = null;
@@ -69,7 +69,7 @@ export class PartNumbers {
     return this.#parts[number]!;
   }
 
-  /** True where there are this many parts that all numbers should be forgotten. */
+  /** True if there are this many parts that all numbers should be forgotten. */
   get isFull(): boolean {
     return this.#parts.length > MAX_PARTS;
   }
@@ -125,7 +125,7 @@ export class PartNumbers {
 /** Buckets that aren't known, as they are kept. */
 const UNKNOWN = -2;
 
-/** Combinations that are remembered at most; then all is forgotten. */
+/** Maximum number of remembered combinations; beyond it all are dropped. */
 const MAX_KNOWN = 1_000_000;
 
 /** Remembers the buckets of keys by the numbers of their parts. */
@@ -140,7 +140,7 @@ export class KnownKeys {
     this.#pairs = this.#makePairs();
   }
 
-  /** Opens a segment; false where documents may have several keys. */
+  /** Opens a segment; false if documents may have several keys. */
   open(segment: SegmentReader): boolean {
     return this.#parts.map((part) => part.open(segment)).every(Boolean);
   }

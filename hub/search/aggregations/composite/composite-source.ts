@@ -32,7 +32,7 @@ import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
 
-/** One part of a key; null stands for a document without a value. */
+/** One part of a key; null for a document without a value. */
 export type KeyPart = string | number | null;
 
 export interface CompositeSource {
@@ -147,7 +147,7 @@ export class SourceValues {
   /** How numbers of this source are printed; null: as they are. */
   readonly format: ValueFormat | null;
   readonly source: CompositeSource;
-  /** Undefined where the shard does not know it. */
+  /** Undefined if the shard doesn't have it. */
   readonly field: Field | undefined;
   readonly #numbers: number[] = [];
   readonly #ordinals: number[] = [];
@@ -156,7 +156,7 @@ export class SourceValues {
   #numeric: NumericColumn | null = null;
   #keywords: KeywordColumn | null = null;
   #reader: TermReader | undefined;
-  /** Texts of the open segment by ordinal, where these are few. */
+  /** Texts of the open segment by ordinal, if these are few. */
   #texts: string[] = [];
 
   constructor(source: CompositeSource, shard: ShardContext) {
@@ -179,7 +179,7 @@ export class SourceValues {
     this.#texts = [];
   }
 
-  /** True where documents of the open segment may have several parts. */
+  /** True if documents of the open segment may have several parts. */
   get multiValued(): boolean {
     const column = this.#numeric ?? this.#keywords;
     return this.#points !== undefined || column?.multiValued === true;

@@ -51,7 +51,10 @@ export const composite: AggregationType = {
   },
 };
 
-/** Above it may be what makes one bucket: from 7.0 on nested objects and filters. Throws request_invalid. */
+/**
+ * Only aggregations with a single bucket may be above it: from 7.0 on nested objects and filters. Throws
+ * request_invalid.
+ */
 function checkParents(above: readonly string[]): void {
   const parent = above.find((type) => !answersAs(700) || (type !== "nested" && type !== "filter"));
   if (parent === undefined) return;
@@ -137,7 +140,7 @@ class Composite implements Aggregation<CompositeState> {
       yield;
       for (const bucket of buckets) all.push(bucket);
     }
-    // Equal keys stand beside each other then; what is below keys behind the page isn't merged.
+    // Equal keys are then adjacent. The aggregations below keys beyond the page aren't merged.
     const sorted = yield* sortedSteps(all, (a, b) => this.#compare(a.key, b.key));
     const merged: CompositeBucket[] = [];
     for (let from = 0, to = 0; from < sorted.length && merged.length < this.#size; from = to) {

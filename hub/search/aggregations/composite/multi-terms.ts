@@ -208,7 +208,7 @@ class FieldValues {
     this.#values.open(segment);
   }
 
-  /** True where documents of the open segment have several values. */
+  /** True if documents of the open segment have several values. */
   get multiValued(): boolean {
     return this.#values.multiValued;
   }

@@ -289,7 +289,7 @@ class DateHistogram implements Aggregation<DateHistogramState> {
   }
 }
 
-/** Rounds without arithmetic while times stay within one bucket, as times of neighbouring documents do. */
+/** Rounds without arithmetic while times stay within one bucket, which is usual for neighbouring documents. */
 function remembering(rounding: Rounding): (utcMs: number) => number {
   let start = Number.POSITIVE_INFINITY;
   let end = Number.NEGATIVE_INFINITY;

@@ -36,7 +36,7 @@ export interface HistogramShape {
   next(key: number): number;
   /** Of times: how many months a bucket is long, undefined for other lengths. */
   readonly times?: { readonly months: number | undefined };
-  /** First and last key that are there in any case. */
+  /** First and last key that always exist. */
   readonly bounds: HistogramBounds | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface HistogramBounds {
   readonly max?: number;
 }
 
-/** So many times as long as one bucket are others at most: months have 28 to 31 days, days 23 to 25 hours. */
+/** Maximum ratio of the lengths of two buckets: months have 28 to 31 days, days 23 to 25 hours. */
 const LONGEST_BUCKET = 1.2;
 
 /** Makes bounds of what the option `name` gave. Throws request_invalid if they are the wrong way round. */
@@ -66,7 +66,7 @@ export function histogramBounds(
   return { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) };
 }
 
-/** Throws request_invalid where buckets that are to be there in any case are outside of the limits. */
+/** Throws request_invalid if buckets that must always exist are outside the limits. */
 export function checkLimits(bounds: HistogramBounds | undefined, limits: HistogramBounds | undefined): void {
   if (bounds === undefined || limits === undefined) return;
   const { min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY } = limits;
@@ -156,7 +156,7 @@ function* fillGaps(
     found.at(-1)?.key ?? Number.NEGATIVE_INFINITY,
     shape.bounds?.max ?? Number.NEGATIVE_INFINITY,
   );
-  // What is far too much is refused before anything is made.
+  // Far too many buckets are refused before any is made.
   budget.checkCapacity((last - first) / longestStep(first, shape));
   const filled: NumberBucket[] = [];
   let at = 0;
@@ -180,7 +180,7 @@ function* fillGaps(
   return filled;
 }
 
-/** Longer than any bucket after `first`; Infinity where that isn't known. */
+/** Longer than any bucket after `first`; Infinity if that isn't known. */
 function longestStep(first: number, shape: HistogramShape): number {
   const second = shape.next(first);
   // A bucket in which the clock changes may be short; the one beside it isn't.

@@ -88,7 +88,7 @@ export class HistogramCollector implements Collector<HistogramState> {
     this.#buckets.flush();
   }
 
-  /** Fast path: a batch whose values all fall into one bucket, as those of neighbouring log lines do. */
+  /** Fast path: a batch whose values all fall into one bucket, which is usual for neighbouring log lines. */
   #collectWhole(docs: Int32Array, owners: Int32Array, length: number): boolean {
     const bounds = this.#values.bounds(docs, length);
     if (bounds === null) return false;
@@ -116,7 +116,7 @@ export class HistogramCollector implements Collector<HistogramState> {
     const single = mask !== null && column.presence === null && !column.multiValued;
     if (single) this.#left.set(mask);
     for (let key = from; key <= last; key = next(key)) {
-      // Where each document has one value, the last bucket gets what the others left.
+      // If each document has one value, the last bucket gets what the others left.
       if (single && next(key) > last) this.#mask.set(this.#left);
       else this.#match(column, block, [key, Math.ceil(next(key)) - 1], mask);
       const found = countMask(this.#mask);
@@ -137,7 +137,7 @@ export class HistogramCollector implements Collector<HistogramState> {
     if (mask !== null) for (let word = 0; word < mask.length; word++) this.#mask[word]! &= mask[word]!;
   }
 
-  /** Fast path: neighbouring blocks of one bucket, as those of a log are, continue as one run. */
+  /** Fast path: neighbouring blocks of one bucket, which are usual in logs, continue as one run. */
   collectRun(run: SegmentRun, owner: number): boolean {
     const column = this.#values.wholeColumn;
     const { next, limits } = this.#context;
@@ -171,7 +171,7 @@ export class HistogramCollector implements Collector<HistogramState> {
     this.collect(this.#docs, this.#owners, count);
   }
 
-  /** True where few buckets begin from `from` to `last`: a mask is made for each. */
+  /** True if few buckets begin from `from` to `last`: a mask is made for each. */
   #isNear(from: number, last: number, next: (key: number) => number): boolean {
     let key = from;
     for (let steps = 0; steps < MAX_MASKS; steps++) {

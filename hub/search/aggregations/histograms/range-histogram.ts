@@ -19,7 +19,7 @@ const BOUNDS = [
   { name: "lt", isLower: false, isOpen: true },
 ] as const;
 
-/** Buckets that one range may reach into; fewer where something stands below, which sees the document in each. */
+/** Maximum number of buckets of one range; fewer with aggregations below, which see the document in each bucket. */
 const MAX_BUCKETS = 100_000;
 const MAX_SEEN = 10_000;
 
@@ -71,7 +71,7 @@ export class RangeHistogramCollector implements Collector<HistogramState> {
   /** Of each document of a batch; NaN if it has no such bound. */
   #from = new Float64Array(0);
   #to = new Float64Array(0);
-  /** Ranges that begin and end in a bucket, where nothing below has to see those between. */
+  /** Ranges that begin and end in a bucket, if nothing below has to see those between. */
   #begins = new Float64Array(0);
   #ends = new Float64Array(0);
 
@@ -159,7 +159,7 @@ export class RangeHistogramCollector implements Collector<HistogramState> {
   #inside(value: number, isLower: boolean): number {
     const { type } = this.#buckets;
     if (type !== "float_range" && type !== "double_range") return isLower ? value + 1 : value - 1;
-    // A value so near changes the bucket where the bound is a bucket's beginning.
+    // A value this close changes the bucket if the bound is the start of a bucket.
     const step = Math.max(Number.MIN_VALUE, Math.abs(value) * Number.EPSILON);
     return isLower ? value + step : value - step;
   }

@@ -3,7 +3,7 @@
 import { SUM_WIDTH, SumPlace } from "#hub/engine/columns/column-sums.ts";
 import type { CollectBudget } from "#hub/search/aggregations/tree/aggregation.ts";
 
-/** `ERROR` is what the additions so far were off by (Kahan), as many small values stand beside large ones. */
+/** `ERROR` is the rounding error of the additions so far (Kahan) because small and large values are mixed. */
 const { COUNT, TOTAL: SUM, ERROR, SQUARES, MIN, MAX } = SumPlace;
 const WIDTH = SUM_WIDTH;
 

@@ -49,9 +49,9 @@ export interface NumericMetric {
   numbers(state: BucketNumbers): NumberGroup;
   /** Numbers that count values, so that they have no printed twin. */
   readonly counts?: readonly string[];
-  /** Numbers that stand together in an object, by its name. */
+  /** Numbers that are grouped in an object, by its name. */
   groups?(state: BucketNumbers): Readonly<Record<string, NumberGroup>>;
-  /** Numbers that orders and pipelines know by other names than the answer. */
+  /** Numbers that have other names in orders and pipelines than in the answer. */
   paths?(state: BucketNumbers): NumberGroup;
 }
 

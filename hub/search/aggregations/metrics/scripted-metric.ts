@@ -146,7 +146,7 @@ class ScriptedCollector implements Collector<ScriptedState> {
       this.#doc.move(this.#segment!, docs[at]!);
       map.compiled.run([bucket.params, bucket.state, this.#doc], MAX_MAP_STEPS);
       if (++bucket.docs < bucket.nextCheck) continue;
-      // Throws where the state has more members than an answer may have.
+      // Throws if the state has more members than an answer may have.
       toJson(bucket.state);
       bucket.nextCheck *= 2;
     }

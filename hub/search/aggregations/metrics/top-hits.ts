@@ -79,7 +79,7 @@ interface TopHitsRequest {
 /** JSON-able but for infinite ranks. */
 interface TopHitsState {
   readonly total: number;
-  /** Null where hits have no scores. */
+  /** Null if hits have no scores. */
   readonly maxScore: number | null;
   /** The shard is named so that hits of equal rank have the same order however states are merged. */
   readonly hits: readonly {
@@ -159,7 +159,7 @@ class TopHitsCollector implements Collector<TopHitsState> {
   readonly #fetcher: HitFetcher;
   readonly #shard: ShardContext;
   readonly #budget: CollectBudget;
-  /** Undefined where neither the order nor the hits need scores. */
+  /** Undefined if neither the order nor the hits need scores. */
   readonly #scores: DocumentScores | undefined;
   readonly #buckets: BucketHits[] = [];
   readonly #doc = new Int32Array(1);

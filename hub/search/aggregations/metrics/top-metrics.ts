@@ -49,7 +49,7 @@ export const topMetrics: AggregationType = {
     const keys: unknown = Array.isArray(sort) && sort.length === 1 ? sort[0] : sort;
     if (Array.isArray(keys) || (isObject(keys) && Object.keys(keys).length !== 1))
       throw new AppError("request_invalid", "only one sort key is allowed for top_metrics");
-    // A field that is named twice, or a pattern, would be shown otherwise than asked for.
+    // A field that is named twice, or a pattern, would not be shown as requested.
     const shown = { size, _source: false, docvalue_fields: fields.map((field) => ({ field })) };
     const hits = topHits.parse({ ...shown, ...(keys !== undefined && { sort: keys }) }, context);
     return new TopMetrics(hits as Aggregation<HitsState>, fields, sortField(keys));

@@ -147,7 +147,7 @@ function extendedStats(values: readonly KeyedValue[], format: Format, sigma: num
   };
 }
 
-/** The value at the nearest rank, as these aggregations have it. */
+/** Returns the value at the nearest rank, as these aggregations define percentiles. */
 function percentiles(values: readonly KeyedValue[], format: Format, percents: readonly number[]): JsonObject {
   const sorted = values.map(({ value }) => value).sort((a, b) => a - b);
   const answer: JsonObject = {};

@@ -20,7 +20,7 @@ const OPTIONS = {
   missing: anything("time of documents without one"),
 } as const;
 
-/** Format of bounds where the field isn't mapped. */
+/** Format of bounds if the field isn't mapped. */
 const DEFAULT_FORMAT = "strict_date_optional_time||epoch_millis";
 
 export const dateRange: AggregationType = {
@@ -41,7 +41,7 @@ export const dateRange: AggregationType = {
       checkField(field) {
         if (!isDate(field)) throw fieldTypeFault(field, "date_range");
       },
-      // Bounds are times where the field is in no mapping, too.
+      // Bounds are times if the field is in no mapping, too.
       formatOf: (field) =>
         field === undefined
           ? { kind: "date", formats: options.format ?? DEFAULT_FORMAT, zone: options.time_zone ?? "UTC" }

@@ -288,7 +288,7 @@ export interface PlacedValues {
   readonly count: number;
 }
 
-/** True where a value is at or after `from` and before `to`. */
+/** True if a value is at or after `from` and before `to`. */
 export function inRange(value: number, { from, to }: RangeLimits): boolean {
   return (from === null || value >= from) && (to === null || value < to);
 }
@@ -299,7 +299,7 @@ export class SortedRanges {
   readonly #to: Float64Array;
   /** Largest upper bound up to each range. */
   readonly #largestTo: Float64Array;
-  /** Which buckets the open document is in, where it has several values. */
+  /** Which buckets the open document is in, if it has several values. */
   readonly #taken = new Set<number>();
 
   /** `ranges`: by lower bound, ascending, open ones first. */

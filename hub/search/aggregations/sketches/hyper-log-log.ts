@@ -16,7 +16,7 @@ const ALPHA = 0.7213 / (1 + 1.079 / REGISTERS);
 /** JSON-able: hashes, or registers as base64. */
 export type DistinctState = { readonly hashes: readonly number[] } | { readonly registers: string };
 
-/** A set of hashes (0..2^53 - 1) of which only the number is asked. */
+/** A set of hashes (0..2^53 - 1) of which only the number is needed. */
 export class DistinctCounter {
   readonly #threshold: number;
   #hashes: Set<number> | null = new Set();
@@ -36,7 +36,7 @@ export class DistinctCounter {
     if (this.#hashes!.size > this.#threshold) this.#convert();
   }
 
-  /** Adds what another counter has seen. */
+  /** Adds the values of another counter. */
   merge(state: DistinctState): void {
     if ("hashes" in state) {
       for (const hash of state.hashes) this.add(hash);

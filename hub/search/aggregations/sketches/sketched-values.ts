@@ -21,7 +21,7 @@ export interface Sketch {
   /** See TDigest.addSorted. */
   addSorted(values: Float64Array, weights: Float64Array): void;
   state(): SketchState;
-  /** Adds what other sketches have seen, in any order. */
+  /** Adds the values of other sketches, in any order. */
   merge(states: readonly SketchState[]): void;
   /** `share` 0..1; NaN without values. */
   quantile(share: number): number;
@@ -117,7 +117,7 @@ export function mergeSketches(states: readonly SketchedValues[], newSketch: () =
   };
 }
 
-/** Returns a sketch of all the values that states stand for. */
+/** Returns a sketch of all values of several states. */
 export function sketchOf(states: readonly SketchState[], newSketch: () => Sketch): Sketch {
   const sketch = newSketch();
   sketch.merge(states);

@@ -24,7 +24,7 @@ const FEW = 8;
 interface Weighted {
   readonly means: Float64Array;
   readonly weights: Float64Array;
-  /** 1 where a weight may be divided. */
+  /** 1 if a weight may be divided. */
   readonly divisible: Uint8Array;
 }
 
@@ -54,14 +54,14 @@ export class TDigest {
     this.#settle();
     let total = 0;
     for (const count of counts) total += count;
-    // A few are told apart, as if they had come one by one.
+    // A few are added separately, as if they had come one by one.
     if (total <= this.#exactValues) {
       for (const [at, value] of values.entries())
         for (let copy = 0; copy < counts[at]!; copy++) this.add(value);
     } else this.#mergeIn(values, counts, true);
   }
 
-  /** Adds what other digests have seen. Their centroids are joined once and in one order, whichever they come in. */
+  /** Adds the values of other digests. Their centroids are joined once and in one order, whichever they come in. */
   merge(states: readonly DigestState[]): void {
     const filled = states.filter(({ centroids }) => centroids.length > 0);
     if (filled.length === 0) return;
@@ -93,7 +93,7 @@ export class TDigest {
     const total = this.#total();
     if (total === 0) return Number.NaN;
     if (means.length === 1) return means[0]!;
-    // A centroid stands at the middle of its weight; a single value at either end stands for itself.
+    // A centroid is at the middle of its weight; a single value at either end represents itself.
     const target = quantile * total;
     let before = 0;
     let [lastOffset, lastMean] = [0, this.#min];
@@ -224,7 +224,7 @@ export class TDigest {
 
   /**
    * Quantile at which a centroid that begins at `quantile` has to end: its weight is at most 4 q (1 - q) / compression of all,
-   * so that values at both ends stand by themselves.
+   * so that values at both ends are centroids of their own.
    */
   #limit(quantile: number): number {
     return quantile + (4 * quantile * (1 - quantile)) / this.#compression;

@@ -1,7 +1,7 @@
 /**
- * Numbers for the terms of a field across segments, in the order of the terms. Unlike SharedTerms no term is kept, only
- * where each can be read: some 12 bytes a term. The numbers belong to one set of segments and are made again for another,
- * so they serve fields with too many terms for SharedTerms, and single segments, whose ordinals they are.
+ * Numbers for the terms of a field across segments, in the order of the terms. Unlike in SharedTerms no term is kept,
+ * only the location of each: about 12 bytes per term. The numbers belong to one set of segments and are recomputed for
+ * another. They serve fields with too many terms for SharedTerms, and single segments, whose ordinals they are.
  */
 
 import type { KeywordColumn, TermReader } from "#hub/engine/searcher/searcher.ts";

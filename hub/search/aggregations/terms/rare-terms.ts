@@ -33,7 +33,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { type TermsSource, termsCollector } from "./terms-source.ts";
 
-/** Largest max_doc_count: what more documents have isn't rare. */
+/** Maximum max_doc_count: values of more documents aren't rare. */
 const MAX_DOC_COUNT = 100;
 
 /** Values between two pauses: well below a millisecond. */
@@ -145,7 +145,7 @@ function checkWhole(shard: ShardContext, name: string): void {
   throw new AppError("request_invalid", "RareTerms aggregation does not support floating point fields.");
 }
 
-/** Number of 53 bits that stands for a key; two keys of one request have the same once in millions of requests. */
+/** Returns a 53-bit hash of a key; two keys of one request collide once in millions of requests. */
 function keyHash(key: string | number): number {
   const digits = String(key);
   let high = 0x811c9dc5;

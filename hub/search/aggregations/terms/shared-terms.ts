@@ -14,7 +14,7 @@ import type { KeptTerms, OrdinalCounts } from "./terms-merge.ts";
 const LIMIT_BYTES = 96 * 1024 * 1024;
 /** One table must not push out all others. */
 const LARGEST_SHARE = 1 / 2;
-/** Memory of a term: its bytes, where it ends, its hash, its slots, its number in some segments. */
+/** Memory of a term: its bytes, their end, its hash, its slots, its number in some segments. */
 const TERM_BYTES = 64;
 /** A table with this many times the terms of the segments is made again: most of its terms are gone. */
 const STALE_FACTOR = 2;
@@ -26,7 +26,7 @@ const STEP_TERMS = 1024;
 const STEP_NUMBERS = 65_536;
 /** Terms between two pauses. */
 const STEP_COUNTED = 512;
-/** Counts from which on terms aren't told apart when the least count is looked for. */
+/** Counts from this value on are not distinguished when the least count is determined. */
 const MOST_BINS = 65_536;
 
 /** Terms of a field by numbers 0..size - 1, which segments share. */
@@ -60,7 +60,7 @@ export class SharedTerms implements NumberedTerms {
     return this.#numbers.get(column)!;
   }
 
-  /** True where all these columns were numbered. */
+  /** True if all these columns were numbered. */
   covers(columns: readonly KeywordColumn[]): boolean {
     return columns.every((column) => this.#numbers.has(column));
   }
@@ -106,13 +106,13 @@ export class SharedTermsCache {
     return terms;
   }
 
-  /** Returns the terms of a field if those of all these columns were numbered before. */
+  /** Returns the terms of a field if the terms of all these columns are numbered. */
   known(index: string, path: string, columns: readonly KeywordColumn[]): NumberedTerms | undefined {
     const terms = this.#fields.get(`${index}\u0000${path}`);
     return terms?.covers(columns) === true ? terms : undefined;
   }
 
-  /** Lets go of the fields that weren't used for longest. */
+  /** Drops the least recently used fields. */
   #shrink(): void {
     let bytes = 0;
     for (const { size } of this.#fields.values()) bytes += size * TERM_BYTES;
@@ -164,7 +164,7 @@ export function* mergeShared(
   return { buckets, others, errorBound: others > 0 ? least : 0, numbers: kept };
 }
 
-/** The least count of the `keep` largest ones, 1 where there are fewer. */
+/** The least count of the `keep` largest ones, 1 if there are fewer. */
 function leastKept(totals: Int32Array, keep: number): number {
   const bins = new Int32Array(MOST_BINS);
   for (let number = 0; number < totals.length; number++) bins[Math.min(totals[number]!, MOST_BINS - 1)]!++;

@@ -17,7 +17,7 @@ export class TermTable {
   readonly #seed = newIdSeed();
   /** The terms one after another. */
   readonly #bytes = new ByteBuffer(4096);
-  /** Where each term ends. */
+  /** End of each term. */
   #ends = new Int32Array(FIRST_SLOTS / 2);
   #hashes = new Int32Array(FIRST_SLOTS / 2);
   /** Number of the term in a slot and one; 0: the slot is free. At most half of them are taken. */
@@ -34,7 +34,7 @@ export class TermTable {
     return this.#size;
   }
 
-  /** Returns the number of a term, a new one where it wasn't here. Throws memory_limit. */
+  /** Returns the number of a term, a new one if it wasn't here. Throws memory_limit. */
   number(term: Uint8Array): number {
     const hash = hashId(term, 0, term.length, this.#seed) | 0;
     const mask = this.#slots.length - 1;

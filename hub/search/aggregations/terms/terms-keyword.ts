@@ -57,7 +57,7 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   readonly #path: string;
   readonly #missing: string | undefined;
   readonly #values = new KeywordValues();
-  /** Values of all segments, by the numbers that stand for them here. */
+  /** Values of all segments, by their numbers in this collector. */
   readonly #terms: TermTable;
   /** Columns whose values are worth numbering for later searches, by segment; undefined: none. */
   readonly #many: ReadonlyMap<SegmentReader, KeywordColumn> | undefined;
@@ -253,7 +253,7 @@ export class KeywordTermsCollector implements Collector<TermsState> {
   #number(reader: TermReader, ordinal: number, kind: KeywordColumn["kind"]): number {
     const { filter } = this.#context;
     if (filter?.(reader.text(ordinal)) === false) return LEFT_OUT;
-    // Addresses stand in the order of their texts.
+    // Addresses are ordered by their texts.
     return this.#terms.number(kind === "ip" ? toBytes(reader.text(ordinal)) : reader.bytes(ordinal));
   }
 

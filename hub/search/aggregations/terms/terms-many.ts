@@ -43,7 +43,7 @@ const STEP_TERMS = 128;
 interface SegmentCounts {
   readonly column: KeywordColumn;
   readonly counts: Int32Array;
-  /** Undefined where nothing is below. */
+  /** Undefined if nothing is below. */
   readonly late: LateDocuments | undefined;
 }
 
@@ -72,7 +72,7 @@ export function keywordTerms(
   if (isPlain && order !== undefined && !areComputed(shard)) {
     const columns = shard.searcher.segments.map((segment) => segment.keywordColumn(path));
     const values = columns.reduce((total, column) => total + (column?.cardinality ?? 0), 0);
-    // Addresses stand in another order than their texts.
+    // Addresses have another order than their texts.
     if (values > many && columns.every((column) => column === null || column.kind === "keyword")) {
       const below = new BucketCollector(shape.below, shard, context.budget);
       if (below.onlyCounts || below.takesLate) return new ManyTermsCollector(context, path, order, below);
@@ -196,7 +196,7 @@ class ManyTermsCollector implements Collector<TermsState> {
     return this.#few;
   }
 
-  /** Adds up the counts of the segments: by number where that is enough, else term by term. */
+  /** Adds up the counts of the segments: by number if that suffices, else term by term. */
   *#merge(): Steps<Merged> {
     const { shardSize, filter, shard } = this.#context;
     const keep = handedOn(shardSize);
@@ -269,7 +269,7 @@ function* bucketsByOrdinal(numbers: Int32Array, byNumber: Int32Array): Steps<Int
   return byOrdinal;
 }
 
-/** True where a computed field failed for some documents: who reads it must be known while its segment is searched. */
+/** True if a computed field failed for some documents: its readers must be known while its segment is searched. */
 function areComputed({ searcher }: TermsContext["shard"]): boolean {
   return searcher.segments.some((segment) => failingFields(segment).length > 0);
 }

@@ -61,7 +61,7 @@ export function* mergeCounts(
   return { buckets, others, errorBound: isCut ? least : 0 };
 }
 
-/** A column, and where only terms that have documents are meant, their counts. */
+/** A column, and if only terms that have documents are meant, their counts. */
 type JoinedColumn = Pick<OrdinalCounts, "column"> & Partial<OrdinalCounts>;
 
 /** One segment's terms in their order: all, or those that have documents. */
@@ -104,7 +104,7 @@ class SegmentTerms {
 export class JoinedTerms {
   /** By their current terms. */
   readonly #open: SegmentTerms[] = [];
-  /** So many of the first stand at the current term. */
+  /** Number of the first segments that are at the current term. */
   #same = 0;
 
   constructor(segments: readonly JoinedColumn[]) {

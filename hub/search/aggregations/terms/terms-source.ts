@@ -1,5 +1,5 @@
 /**
- * Chooses the collector of `terms` by where the values come from: a field, the index name, or the value for documents
+ * Chooses the collector of `terms` by the source of the values: a field, the index name, or the value for documents
  * without one.
  */
 
@@ -36,7 +36,7 @@ import { NumberTermsCollector } from "./terms-number.ts";
 import { ScriptTermsCollector } from "./terms-script.ts";
 import { TextTermsCollector } from "./terms-text.ts";
 
-/** Values of value_type that stand for numbers. */
+/** Values of value_type that mean numbers. */
 const NUMBER_VALUE_TYPES = ["long", "integer", "short", "byte", "double", "float", "number", "numeric"];
 
 /** Options of an aggregation that say which values get buckets. */
@@ -49,7 +49,7 @@ export interface TermsSource {
   readonly include: unknown;
   readonly exclude: unknown;
   readonly missing: unknown;
-  /** Type that an unmapped field is taken for. */
+  /** Type assumed for an unmapped field. */
   readonly valueType: string | undefined;
   readonly format: string | undefined;
 }
@@ -77,7 +77,7 @@ export function termsCollector(
   return new NumberTermsCollector(context, field, absent, formatOf(field, format));
 }
 
-/** Keys are numbers where the field is one of numbers, or value_type says so. */
+/** Keys are numbers if the field or value_type is numeric. */
 function scriptTerms(
   unfiltered: Omit<TermsContext, "filter">,
   { owner, field: name, missing, valueType, format, include, exclude }: TermsSource,

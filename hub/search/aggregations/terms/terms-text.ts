@@ -24,7 +24,7 @@ import { sourcePath, valuesAt } from "#hub/search/source/source-values.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
-/** UTF-16 units of a value that are looked at. */
+/** Maximum UTF-16 units of a value that are analysed. */
 const MAX_ANALYZED = 100_000;
 
 /** Returns the terms of a document's values, each once; without those of passages that `copies` has seen. */
@@ -49,7 +49,7 @@ export function textTerms(
   };
 }
 
-/** Null where the segment has no terms of the field, or too many for a column in memory. */
+/** Null if the segment has no terms of the field, or too many for a column in memory. */
 function columnOf(segment: SegmentReader, field: Field): KeywordColumn | null {
   try {
     return segment.uninverted(field.path);
@@ -122,7 +122,7 @@ const MAX_PASSAGES = 200_000;
 export class DuplicateWords {
   readonly #seen = new Set<string>();
 
-  /** Returns the words of a document that don't stand in a passage of one before it, and remembers its passages. */
+  /** Returns the words of a document that aren't in a passage of an earlier document, and remembers its passages. */
   fresh(words: readonly string[]): string[] {
     const copied = new Uint8Array(words.length);
     const passages: string[] = [];

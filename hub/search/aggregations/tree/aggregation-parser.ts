@@ -18,7 +18,7 @@ export interface AggregationType {
   /** One sentence for the reference. */
   readonly summary: string;
   readonly options: Options;
-  /** False: it makes no buckets, so that nothing may stand below it. */
+  /** False: it makes no buckets, so no aggregation may be below it. */
   readonly buckets: boolean;
   /** Throws parsing or request_invalid. */
   parse(body: unknown, context: AggregationContext): Aggregation;
@@ -39,7 +39,7 @@ const MAX_AGGREGATIONS = 1000;
 /** Aggregations below aggregations. */
 const MAX_DEPTH = 20;
 
-/** Types with several buckets that pipelines may stand below. */
+/** Types with several buckets that pipelines may be below. */
 const MANY_BUCKETS: ReadonlySet<string> = new Set([
   "histogram",
   "date_histogram",
@@ -186,7 +186,7 @@ function onlyType(types: JsonObject, name: string): [type: string, options: unkn
   );
 }
 
-/** From 7.8 on the message names what is to stand above. */
+/** From 7.8 on the message names the required parent. */
 function noParent({ name, type }: NamedPipeline): AppError {
   if (!answersAs(708)) {
     return new AppError(
@@ -206,7 +206,7 @@ function noSubAggregations(name: string, type: string): AppError {
   return new AppError("parsing", `Aggregator [${name}] of type [${type}] cannot accept sub-aggregations`);
 }
 
-/** Throws where the first name of a path isn't beside the pipeline. */
+/** Throws if the first name of a path isn't beside the pipeline. */
 function checkReads(
   name: string,
   { reads }: Pipeline,

@@ -18,13 +18,13 @@ import { isSteps, type Steps } from "./steps.ts";
 /** A node of the aggregation tree. Immutable; used for many shards. */
 export interface Aggregation<State = unknown> {
   collector(shard: ShardContext, budget: CollectBudget): Collector<State>;
-  /** Merges at least one state of the same bucket; in steps where there may be many buckets. */
+  /** Merges at least one state of the same bucket; in steps if there may be many buckets. */
   merge(states: readonly State[]): State | Steps<State>;
-  /** The answer's object; in steps where it may have many buckets, which `budget` counts. */
+  /** The answer's object; in steps if it may have many buckets, which `budget` counts. */
   render(state: State, budget: BucketBudget): JsonObject | Steps<JsonObject>;
   /** State of a bucket that no document fell into. */
   empty(): State;
-  /** A number to order buckets by; `name` as in "stats.max". Undefined where there is none of that name. */
+  /** A number to order buckets by; `name` as in "stats.max". Undefined if there is none of that name. */
   metric?(state: State, name: string): number | undefined;
   /** Prefix of the name with typed_keys. */
   typedName(state: State): string;
@@ -38,20 +38,20 @@ export interface Collector<State = unknown> {
   collect(docs: Int32Array, buckets: Int32Array, length: number): void;
   /**
    * Documents of one column block, all of one owning bucket: those in `mask` (COLUMN_BLOCK bits; null: all `count` of
-   * them). Returns false, having done nothing, where `collect` must be called instead. The mask is the caller's.
+   * them). Returns false, having done nothing, if `collect` must be called instead. The mask is the caller's.
    */
   collectBlock?(block: number, mask: Uint32Array | null, count: number, bucket: number): boolean;
   /** Documents of a run of blocks, all of one owning bucket. Returns false, having done nothing if that is no gain. */
   collectRun?(run: SegmentRun, bucket: number): boolean;
-  /** True where `collectBy` can be called for the open segment and that column. */
+  /** True if `collectBy` can be called for the open segment and that column. */
   takesBy?(column: KeywordColumn): boolean;
   /** Documents of a run, each in the bucket that belongs to its ordinal in a column of one value a document. */
   collectBy?(run: SegmentRun, by: OrdinalBuckets): void;
-  /** True where segments may be opened, and their documents collected, after the search has left them. */
+  /** True if segments may be opened, and their documents collected, after the search has left them. */
   readonly takesLate?: boolean;
   /** State of an owning bucket, also of one that had no documents. */
   state(bucket: number): State;
-  /** Like `state`, in steps; there where that may take long. */
+  /** Like `state`, in steps; there if that may take long. */
   steps?(bucket: number): Steps<State>;
 }
 
@@ -70,7 +70,7 @@ export type AggregationTree = ReadonlyMap<string, NamedAggregation> & {
 
 export interface NamedAggregation {
   readonly aggregation: Aggregation;
-  /** Pipelines that stand below it and work on its buckets, in the order in which they are run. */
+  /** Pipelines below it that work on its buckets, in the order in which they are run. */
   readonly pipelines: readonly NamedPipeline[];
   /** Given back as it came. */
   readonly meta: JsonObject | undefined;
@@ -137,11 +137,11 @@ function limitOfMemory(): number {
   return Math.min(MAX_COLLECTED, Math.floor((memory * MEMORY_SHARE) / BUCKET_BYTES));
 }
 
-/** The time that a bucket stands for. */
+/** The time that a bucket covers. */
 export interface BucketPeriod {
   readonly startMs: number;
   readonly endMs: number;
-  /** Set where the buckets are this many months long. */
+  /** Set if the buckets are this many months long. */
   readonly months: number | undefined;
 }
 
@@ -172,7 +172,7 @@ export class BucketBudget {
     if (this.#buckets > this.#limit) throw this.#fault(this.#buckets);
   }
 
-  /** Throws too_many_buckets, at once, where as many more would be too many; counts none. */
+  /** Throws too_many_buckets immediately if this many more buckets would be too many; counts none. */
   checkCapacity(buckets: number): void {
     if (this.#buckets + buckets > this.#limit + 1) throw this.#fault(this.#limit + 1);
   }
@@ -234,7 +234,7 @@ export class TreeCollector {
     }
   }
 
-  /** True where `collectBy` can be called. */
+  /** True if `collectBy` can be called. */
   takesBy(column: KeywordColumn): boolean {
     return this.#collectors.every((collector) => collector.takesBy?.(column) === true);
   }

@@ -15,7 +15,7 @@ import {
 
 type Sibling = Extract<Pipeline, { place: "sibling" }>;
 
-/** Returns an aggregation's answer after the pipelines that stand below it. */
+/** Returns an aggregation's answer after the pipelines below it. */
 export function applyParents(
   answer: JsonObject,
   pipelines: readonly NamedPipeline[],

@@ -67,7 +67,7 @@ export function orderOfTerms(
   return order;
 }
 
-/** Returns the comparison of buckets; equal ones stand in the order of their keys. */
+/** Returns the comparison of buckets; equal ones are ordered by their keys. */
 export function compareBuckets(
   order: readonly BucketOrder[],
   below: AggregationTree,
@@ -98,7 +98,7 @@ function compareText(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Place of a UTF-16 unit: surrogates, which stand for what is beyond 16 bits, come last. */
+/** Rank of a UTF-16 unit: surrogates, which encode characters beyond 16 bits, come last. */
 function placeOf(unit: number): number {
   return unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }

@@ -54,7 +54,7 @@ export function isSteps<T>(made: T | Steps<T>): made is Steps<T> {
   return typeof (made as Partial<Steps<T>> | null | undefined)?.next === "function";
 }
 
-/** Items that are sorted at a time: well below a millisecond, also where each is compared by several keys. */
+/** Items that are sorted at a time: well below a millisecond, also if each is compared by several keys. */
 const SORTED_AT_ONCE = 1024;
 
 /** Returns the items in their order; equal ones stay as they were. */

@@ -12,7 +12,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { FetchOptions, FieldRequest } from "./fetch-request.ts";
 
-/** A field that is shown, and where its values are in documents. */
+/** A field to show, and the location of its values in documents. */
 interface ShownField {
   readonly name: string;
   readonly path: string;

@@ -23,14 +23,14 @@ import { DocumentFields } from "./document-fields.ts";
 import type { FetchOptions, FieldRequest, InnerHits } from "./fetch-request.ts";
 import { type FetchObject, InnerHitsSearch, nestedIdentity, nestedPart } from "./inner-hits.ts";
 
-/** A hit as the answer has it, key by key. */
+/** A hit in the form of the answer, key by key. */
 export type Hit = JsonObject;
 
 export interface FetchContext {
   readonly options: FetchOptions;
   /** Marks what it finds. */
   readonly query: Query;
-  /** True: `sort` is shown, and scores only where they were tracked. */
+  /** True: `sort` is shown, and scores only if they were tracked. */
   readonly sorted: boolean;
   /** Factor of all scores of the shard's index; 1 without it. */
   readonly boost?: number;
@@ -129,7 +129,7 @@ export class HitFetcher {
     if (highlight !== undefined) answer["highlight"] = highlight;
   }
 
-  /** The document, or the object alone where that is nested. */
+  /** The document, or the object alone if that is nested. */
   #source(bytes: Uint8Array, filter: SourceFilter): RawJson | JsonObject {
     const { path } = this.#shard.scope;
     const filtered = filterSource(bytes, filter);
@@ -143,7 +143,7 @@ export class HitFetcher {
       for (const field of this.#expand(request)) {
         const values = columnValues(field, request.format, hit);
         const name = request.field.includes("*") ? field.path : request.field;
-        // A field may be asked for in several formats.
+        // A field may be requested in several formats.
         if (values.length > 0) found.set(name, [...(found.get(name) ?? []), ...values]);
       }
     }

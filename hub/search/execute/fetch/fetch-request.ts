@@ -107,7 +107,7 @@ interface FetchBody {
   readonly explain?: boolean | undefined;
 }
 
-/** `maxColumns`: columns that may be asked for. Throws parsing or request_invalid. */
+/** `maxColumns`: maximum number of requested columns. Throws parsing or request_invalid. */
 export function parseFetch(
   body: FetchBody,
   queries: QueryParser,
@@ -115,7 +115,7 @@ export function parseFetch(
   { named }: Pick<QueryLevel, "named"> = queries,
 ): FetchOptions {
   const stored = storedFields(body.stored_fields);
-  // Naming stored fields or scripts leaves the document out unless it is asked for as well.
+  // If stored fields or scripts are named, the document is left out unless it is also requested.
   const scripts = scriptFields(body.script_fields ?? {});
   const isImplied = stored === undefined ? scripts.length === 0 : stored.includes("_source");
   const implied = isImplied ? ALL_SOURCE : false;
@@ -134,7 +134,7 @@ export function parseFetch(
   };
 }
 
-/** Returns the options where `names` are fields of the request itself: `fields` reads those from columns. */
+/** Returns the options if `names` are fields of the request itself: `fields` reads those from columns. */
 export function withRuntimeFields(options: FetchOptions, names: readonly string[]): FetchOptions {
   if (names.length === 0) return options;
   const columns = options.fields.flatMap(({ field, format }) => {
@@ -189,7 +189,7 @@ function fieldRequests(value: unknown, name: string, limit: number): FieldReques
   return requests;
 }
 
-/** Reads what nested queries of one level ask for of their objects. Throws parsing, request_invalid. */
+/** Parses the `inner_hits` of the nested queries of one level. Throws parsing, request_invalid. */
 export function parseInnerHits(parts: readonly NestedPart[], queries: QueryParser): InnerHits[] {
   const found: InnerHits[] = [];
   for (const part of parts) {

@@ -1,5 +1,5 @@
 /**
- * `inner_hits`: the nested objects of a hit that match a nested query, and where each is within its document.
+ * `inner_hits`: the nested objects of a hit that match a nested query, with the position of each in its document.
  */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";

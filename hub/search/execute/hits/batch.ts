@@ -3,12 +3,12 @@
 import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { NO_MORE_DOCS, type Scorer } from "#hub/search/query/query.ts";
 
-/** Documents of a batch at most: those of a column block. */
+/** Maximum number of documents of a batch: those of a column block. */
 export const BATCH = COLUMN_BLOCK;
 
 export class Batch {
   readonly docs: Int32Array;
-  /** Null where they aren't asked for. */
+  /** Null if they weren't requested. */
   readonly scores: Float32Array | null;
   /** Documents of the batch. */
   length = 0;

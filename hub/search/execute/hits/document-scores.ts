@@ -22,7 +22,7 @@ export class DocumentScores {
   /** Returns the score of a document of the open segment; 0 if the query does not match it. */
   of(doc: number): number {
     let scorer = this.#scorer;
-    // A scorer does not go back: where buckets bring earlier documents, a new one begins at the start.
+    // A scorer does not go back: if buckets bring earlier documents, a new one begins at the start.
     if (scorer === undefined || (scorer !== null && scorer.doc > doc))
       this.#scorer = scorer = this.#weight.scorer(this.#segment!);
     if (scorer === null) return 0;

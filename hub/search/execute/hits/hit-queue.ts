@@ -57,7 +57,7 @@ export class HitQueue {
     return hits.reverse();
   }
 
-  /** Positive where the hit in `slot` is worse than the offered one. */
+  /** Positive if the hit in `slot` is worse than the offered one. */
   #compareWith(slot: number, doc: number, columns: readonly Float64Array[], at: number): number {
     const from = slot * this.#width;
     for (let key = 0; key < this.#width; key++) {

@@ -9,7 +9,7 @@ import { expandMask, loadMask, SetBlocks } from "#hub/search/columns/set-blocks.
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 import type { TopHits } from "./top-hits.ts";
 
-/** Blocks that are collected before the others: enough for a page of hits where every few documents match. */
+/** Blocks that are collected before the others: enough for a page of hits if every few documents match. */
 const FIRST_BLOCKS = 8;
 
 /** Blocks that are narrowed at a time. */

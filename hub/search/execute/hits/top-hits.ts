@@ -12,7 +12,7 @@ import {
 import { BATCH } from "./batch.ts";
 import { HitQueue } from "./hit-queue.ts";
 
-/** Blocks that are collected before the others: enough for a page of hits where every few documents match. */
+/** Blocks that are collected before the others: enough for a page of hits if every few documents match. */
 const FIRST_BLOCKS = 8;
 
 /** Hits whose values are read between two moments at which others may get the thread. */
@@ -126,7 +126,7 @@ export class TopHits {
     return chosen;
   }
 
-  /** True where the order says which keys a block may hold. */
+  /** True if the order says which keys a block may hold. */
   get knowsBest(): boolean {
     return this.#keys[0]?.bestOfBlock !== undefined;
   }
@@ -136,7 +136,7 @@ export class TopHits {
     return this.#keys[0]!.bestOfBlock!(block);
   }
 
-  /** False where no document of a block can become a hit. */
+  /** False if no document of a block can become a hit. */
   mayImprove(block: number): boolean {
     const { bound } = this;
     if (bound === Number.POSITIVE_INFINITY) return true;
@@ -144,7 +144,7 @@ export class TopHits {
     return best === undefined || best <= bound;
   }
 
-  /** True where `mayImprove` is for some block of [from, to). */
+  /** True if `mayImprove` is for some block of [from, to). */
   mayImproveAny(from: number, to: number): boolean {
     for (let block = from; block < to; block++) if (this.mayImprove(block)) return true;
     return false;
@@ -230,13 +230,13 @@ export class TopHits {
   }
 }
 
-/** True where every one of `length` keys is after `bound`: the other keys of their documents needn't be known. */
+/** True if every one of `length` keys is after `bound`: the other keys of their documents needn't be known. */
 function isBeyond(bound: number, keys: Float64Array, length: number): boolean {
   for (let at = 0; at < length; at++) if (keys[at]! <= bound) return false;
   return true;
 }
 
-/** Compares hits of one shard; equal ranks stand in the order of the index. */
+/** Compares hits of one shard; equal ranks are in the order of the index. */
 export function compareHits(orders: readonly RankOrder[], a: RankedHit, b: RankedHit): number {
   return compareRanks(orders, a.ranks, b.ranks) || a.segmentOrder - b.segmentOrder || a.doc - b.doc;
 }
@@ -246,7 +246,7 @@ export interface RankedHit {
   /** Position of the segment in the snapshot. */
   readonly segmentOrder: number;
   readonly doc: number;
-  /** NaN where scores weren't asked for. */
+  /** NaN if scores weren't requested. */
   readonly score: number;
   /** One for each sort key; the score's alone without a sort. */
   readonly ranks: readonly Rank[];

@@ -28,7 +28,7 @@ export interface Clauses {
   readonly filter: readonly Query[];
   readonly should: readonly Query[];
   readonly mustNot: readonly Query[];
-  /** How many of `should` have to match, given their number; undefined: one where there is neither must nor filter. */
+  /** How many of `should` have to match, given their number; undefined: one if there is neither must nor filter. */
   readonly minimumShouldMatch?: (clauses: number) => number;
 }
 
@@ -58,7 +58,7 @@ export class BooleanNode implements Query {
   }
 }
 
-/** How many of `should` a document has to match: one at least where nothing else is required. */
+/** How many of `should` a document has to match: one at least if nothing else is required. */
 function leastShould({ must, filter, should, minimumShouldMatch }: Clauses): number {
   const implied = must.length + filter.length === 0 && should.length > 0 ? 1 : 0;
   return Math.max(implied, minimumShouldMatch?.(should.length) ?? implied);
@@ -139,7 +139,7 @@ class BooleanWeight implements Weight {
     return all.some((weight) => weight.isDear === true);
   }
 
-  /** True where uniting the choices would walk each of them in one step: a scorer over all of them can be left between batches. */
+  /** True if uniting the choices would walk each of them in one step: a scorer over all of them can be left between batches. */
   get #isWide(): boolean {
     return (
       this.key === undefined &&

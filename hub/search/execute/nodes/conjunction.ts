@@ -4,7 +4,7 @@ import { NO_MORE_DOCS, Scorer } from "#hub/search/query/query.ts";
 
 /** Steps towards a document that all have, between two pauses: some ms. */
 const MAX_STEPS = 32_768;
-/** Steps that it takes as long as to look whether a document matches where that is dear. */
+/** Steps that it takes as long as to look whether a document matches if that is dear. */
 const MATCH_STEPS = 1024;
 
 export interface Part {
@@ -28,7 +28,7 @@ class ConjunctionScorer extends Scorer {
   readonly #others: readonly Scorer[];
   readonly #approximate: readonly Scorer[];
   readonly #scoring: readonly Scorer[];
-  /** True where all scores are of one field. */
+  /** True if all scores are of one field. */
   readonly #shareNorms: boolean;
   #minScore = 0;
   /** Documents up to it may score above #minScore. */
@@ -128,13 +128,16 @@ class ConjunctionScorer extends Scorer {
     return target === doc + 1 && !this.#lead.isApproximate ? this.#lead.next() : this.#lead.seek(target);
   }
 
-  /** True where the document at which all parts stand matches each. */
+  /** True if the document at which all parts are positioned matches each. */
   #match(): boolean {
     for (const each of this.#approximate) if (!each.matches()) return false;
     return true;
   }
 
-  /** Moves to the first document from `first`, which is the lead's, that all have; after `steps` to before one to be looked at. */
+  /**
+   * Moves to the first document from `first`, the lead's, that all parts have; after `steps`, stops before the next one to be
+   * examined.
+   */
   #align(first: number, steps: number): number {
     let doc = first;
     this.#taken = 0;
@@ -165,7 +168,7 @@ class ConjunctionScorer extends Scorer {
   }
 }
 
-/** A required scorer whose score grows where an optional one matches too. */
+/** A required scorer whose score grows if an optional one matches too. */
 export class OptionalScorer extends Scorer {
   readonly cost: number;
   override readonly isApproximate: boolean;

@@ -7,7 +7,7 @@ import { NO_MORE_DOCS, Scorer } from "#hub/search/query/query.ts";
 
 /** Documents of a window: its arrays stay in the processor's cache. */
 const WINDOW = 2048;
-/** The same where a scorer needs long to tell whether it has a document. */
+/** The same if a scorer needs long to tell whether it has a document. */
 const DEAR_WINDOW = 64;
 
 /** Scorers up to which bounds by length are reckoned: it takes the square of their number. */
@@ -18,20 +18,20 @@ const MANY_SCORERS = 64;
 
 interface Part {
   readonly scorer: Scorer;
-  /** The most that it may give where `maxScoreFrom` looked last, and in the current window. */
+  /** Maximum score: at the last target of `maxScoreFrom`, and in the current window. */
   now: number;
   most: number;
-  /** Its documents as a set, where that is worth making. */
+  /** Its documents as a set, if that is worth making. */
   readonly members: () => Bitset | null | undefined;
 }
 
-/** Says of the scorer number `at` which documents it has, null for none; undefined where walking them is cheaper. */
+/** Says of the scorer number `at` which documents it has, null for none; undefined if walking them is cheaper. */
 export type Members = (at: number) => Bitset | null | undefined;
 
 /**
- * Adds up the scores of those that match, or takes the best with a share of the others. Where only documents above a score
- * are of use, windows that can't have one are passed over unread; in others those scorers that can't reach it together
- * are only asked for documents that the rest found (MaxScore, Turtle & Flood 1995).
+ * Adds up the scores of those that match, or takes the best with a share of the others. If only documents above a score
+ * are of use, windows that can't have one are passed over unread; in others those scorers that can't reach it together are
+ * only asked for documents that the rest found (MaxScore, Turtle & Flood 1995).
  */
 export class DisjunctionScorer extends Scorer {
   readonly cost: number;
@@ -54,7 +54,7 @@ export class DisjunctionScorer extends Scorer {
   #minScore = 0;
   /** #parts by what they give at most, of which the first `#helpers` can't reach #minScore together. */
   readonly #byMost: Part[];
-  /** True where all scores are of one field. */
+  /** True if all scores are of one field. */
   readonly #shareNorms: boolean;
   #helpers = 0;
   #helpersMost = 0;
@@ -156,7 +156,7 @@ export class DisjunctionScorer extends Scorer {
     return Math.fround(this.#shareNorms ? this.#mostOfOneLength(target) : total);
   }
 
-  /** Where all scores are of one field: its document has one length, and only terms of documents as short can be in it. */
+  /** If all scores are of one field: its document has one length, and only terms of documents as short can be in it. */
   #mostOfOneLength(target: number): number {
     let most = 0;
     for (const { scorer } of this.#parts) {
@@ -180,7 +180,7 @@ export class DisjunctionScorer extends Scorer {
   /** Gathers the window that begins with the first useful document at or after `from`; false if there is none. */
   #open(from: number): boolean {
     this.#helpers = 0;
-    // Helpers are no help where a document needs several matches: all of them have to be known.
+    // Helpers are no help if a document needs several matches: all of them have to be known.
     if (this.#minScore > 0 && this.#minimum === 1) {
       if (!this.#findUseful(from)) return false;
       this.#chooseHelpers();
@@ -211,8 +211,8 @@ export class DisjunctionScorer extends Scorer {
   }
 
   /**
-   * Puts the window from the first document at or after `from` that may score above #minScore up to where none may any
-   * more, and sets what parts give in it at most; false if there is no such document.
+   * Sets the window from the first document at or after `from` that may score above #minScore to the end of such
+   * documents, and the maximum scores of the parts in it. Returns false if there is no such document.
    */
   #findUseful(from: number): boolean {
     let start = from;
@@ -283,7 +283,7 @@ function mayHave({ members }: Part, doc: number): boolean {
   return set === undefined || (set?.has(doc) ?? false);
 }
 
-/** Calls `find` when it is asked for the first time. */
+/** Calls `find` on first use. */
 function remembering<T>(find: () => T): () => T {
   let found: { readonly value: T } | undefined;
   return () => (found ??= { value: find() }).value;

@@ -144,7 +144,7 @@ function termOf(
   };
 }
 
-/** Joins the functions that apply; 1 where none does. */
+/** Joins the functions that apply; 1 if none does. */
 function joinTerms(terms: readonly Term[], doc: number, before: number, mode: ScoreJoin): number {
   const values: number[] = [];
   let weights = 0;

@@ -56,7 +56,7 @@ export class GeoNode extends SetNode {
   }
 }
 
-/** True where nothing of a block's points can lie in the box; boxes over the date line are only compared by latitude. */
+/** True if nothing of a block's points can lie in the box; boxes over the date line are only compared by latitude. */
 function isApart(
   box: GeoBox,
   [south, north, west, east]: readonly [number, number, number, number],

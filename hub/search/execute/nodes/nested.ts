@@ -26,7 +26,7 @@ export interface NestedQuery {
   /** Runs among the objects. */
   readonly query: Query;
   readonly score: NestedScore;
-  /** Where no object has the path: true, nothing matches; false, the query is refused. */
+  /** If no object has the path: true, nothing matches; false, the query is refused. */
   readonly ignoreUnmapped: boolean;
 }
 
@@ -108,7 +108,7 @@ class NestedScorer extends Scorer {
   readonly #joined: JoinedSegment;
   readonly #mode: NestedScore;
   #score = 0;
-  /** Whether the document `#readDoc` matches, where objects are approximate. */
+  /** Whether the document `#readDoc` matches, if objects are approximate. */
   #isFound = false;
   #readDoc = -1;
 
@@ -157,7 +157,7 @@ class NestedScorer extends Scorer {
     return this.#isFound;
   }
 
-  /** Looks for matching objects before `end`, and scores them where that is wanted. */
+  /** Looks for matching objects before `end`, and scores them if that is wanted. */
   #lookTo(end: number): boolean {
     const objects = this.#objects;
     while (objects.doc < end && !objects.matches()) objects.seek(objects.doc + 1);

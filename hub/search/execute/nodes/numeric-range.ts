@@ -6,7 +6,7 @@ import type { Query, QueryDescription, ScoreMode, ShardContext, Weight } from "#
 import { type BlockMatch, BlockScorer } from "./block-scorer.ts";
 import { countLive } from "./set-algebra.ts";
 
-/** Both bounds inclusive; exact bounds as bigint where the column's values may exceed 2^53. */
+/** Both bounds inclusive; exact bounds as bigint if the column's values may exceed 2^53. */
 export interface NumericBounds {
   readonly from: number;
   readonly to: number;

@@ -80,14 +80,14 @@ export class Place implements PhrasePlace {
 export interface PhraseOptions {
   /** How many places terms may be moved. */
   readonly slop: number;
-  /** Null where scores aren't needed. */
+  /** Null if scores aren't needed. */
   readonly similarity: Bm25 | null;
   readonly norms: Uint8Array | null;
   /** Finds all documents with the phrase at once; undefined if that isn't possible. */
   readonly members?: () => Bitset | null | undefined;
 }
 
-/** Finds documents that have all places, and in each how often the phrase stands there. */
+/** Finds documents that have all positions, and the number of occurrences of the phrase in each. */
 export class PhraseScorer extends Scorer {
   readonly cost: number;
   readonly #places: readonly Place[];
@@ -97,16 +97,16 @@ export class PhraseScorer extends Scorer {
   readonly #similarity: Bm25 | null;
   readonly #norms: Uint8Array | null;
   #frequency = 0;
-  /** Documents without the phrase that were looked at. */
+  /** Documents without the phrase that were examined. */
   #looked = 0;
   #minScore = 0;
   /** Documents up to it may score above #minScore. */
   #usefulUntil = -1;
   readonly #findMembers: () => Bitset | null | undefined;
-  /** All documents with the phrase, where they are known. */
+  /** All documents with the phrase, if they are known. */
   #members: Bitset | null = null;
 
-  /** `members` is called when documents are taken in batches: nearly all of them are looked at then. */
+  /** `members` is called when documents are taken in batches: nearly all of them are examined in that case. */
   constructor(places: readonly Place[], { slop, similarity, norms, members }: PhraseOptions) {
     super();
     this.#findMembers = members ?? (() => undefined);
@@ -131,7 +131,7 @@ export class PhraseScorer extends Scorer {
     return this.#search(target, Number.POSITIVE_INFINITY);
   }
 
-  /** Moves to the next document with the phrase, or, where `last` documents have been looked at by then, to one without it. */
+  /** Moves to the next document with the phrase, or to one without it if `last` documents have been examined by then. */
   #search(target: number, last: number): number {
     let doc = target;
     this.#frequency = 0;
@@ -144,7 +144,7 @@ export class PhraseScorer extends Scorer {
     return (this.doc = NO_MORE_DOCS);
   }
 
-  /** Occurrences in a document that has all places; 0 also where it can't score above #minScore. */
+  /** Occurrences in a document that has all places; 0 also if it can't score above #minScore. */
   #frequencyIn(doc: number): number {
     let most = NO_MORE_DOCS;
     for (const place of this.#places) most = Math.min(most, place.maxFreq);
@@ -207,7 +207,7 @@ export class PhraseScorer extends Scorer {
     return target;
   }
 
-  /** Returns the first document at or after `target` that has all places, or the phrase where its documents are known. */
+  /** Returns the first document at or after `target` that has all places, or the phrase if its documents are known. */
   #align(target: number): number {
     let doc = target;
     if (this.#members !== null && doc < NO_MORE_DOCS) {
@@ -237,7 +237,7 @@ export interface PhrasePlace {
   readonly length: number;
 }
 
-/** Returns the number of places where all parts stand exactly as in the phrase. */
+/** Returns the number of positions at which all parts are exactly as in the phrase. */
 export function exactFrequency(places: readonly PhrasePlace[]): number {
   const [lead, ...others] = places;
   if (lead === undefined) return 0;
@@ -260,8 +260,8 @@ export function exactFrequency(places: readonly PhrasePlace[]): number {
 }
 
 /**
- * Returns the sum of 1 / (1 + distance) over the places where the parts stand within `slop` moves: the distance
- * is the spread of the parts' positions less their offsets.
+ * Returns the sum of 1 / (1 + distance) over the positions at which the parts are within `slop` moves: the distance is
+ * the spread of the parts' positions less their offsets.
  */
 export function sloppyFrequency(places: readonly PhrasePlace[], slop: number): number {
   const at = new Int32Array(places.length);
@@ -285,7 +285,7 @@ export function sloppyFrequency(places: readonly PhrasePlace[], slop: number): n
   }
 }
 
-/** True where the lowest part has no later position that is nearer to the others and two parts don't share a token. */
+/** True if the lowest part has no later position that is nearer to the others and two parts don't share a token. */
 function isBest(places: readonly PhrasePlace[], at: Int32Array, lowest: number, high: number): boolean {
   const place = places[lowest]!;
   const next = at[lowest]! + 1;

@@ -18,7 +18,7 @@ import { PhraseScorer, Place } from "./phrase-scorer.ts";
 import { countLive, walkedSet } from "./set-algebra.ts";
 import { similarityOf } from "./term.ts";
 
-/** Terms that may stand at a place of the phrase. */
+/** Terms that may be at a position of the phrase. */
 export interface PhrasePart {
   /** Alternatives; the last part of a phrase prefix has many. */
   readonly terms: readonly string[];
@@ -81,7 +81,7 @@ export class PhraseNode implements Query {
     return explainBm25({ ...found, freq: scorer.freq, counted: "phraseFreq" }, place);
   }
 
-  /** Whether this many documents have to be looked at that it can't be done at once. */
+  /** Returns true if too many documents have to be examined to do it in one step. */
   #isLong(segment: SegmentReader): boolean {
     if (this.#slop === 0 && this.#parts.every(({ terms }) => terms.length === 1)) return false;
     const dictionary = segment.terms(this.#field);
@@ -90,7 +90,10 @@ export class PhraseNode implements Query {
     return Math.min(...places) > MAX_AT_ONCE;
   }
 
-  /** Fast path: of exact phrases of single terms adjacent terms are found in pairs, and more than two are looked at then. */
+  /**
+   * Fast path: for exact phrases of single terms, adjacent terms are found in pairs; with more than two terms the documents
+   * are then examined.
+   */
   #find(segment: SegmentReader): Bitset | null {
     const terms = this.#parts.map((part) => part.terms);
     if (this.#slop > 0 || terms.some(({ length }) => length !== 1))

@@ -49,7 +49,7 @@ export function walkedSet(scorer: Scorer | null, segment: SegmentReader): Bitset
   return set;
 }
 
-/** Returns the documents that fit all of `required`; null for none, undefined where walking them is cheaper. */
+/** Returns the documents that fit all of `required`; null for none, undefined if walking them is cheaper. */
 export function intersect(required: readonly Weight[], segment: SegmentReader): Bitset | null | undefined {
   for (const weight of required) {
     if (weight.set === undefined) return undefined;

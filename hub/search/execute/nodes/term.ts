@@ -23,7 +23,7 @@ export class TermNode implements Query {
   readonly field: string;
   readonly term: string | Uint8Array;
 
-  /** Document frequency that scores use instead of the term's own, where terms are scored alike. */
+  /** Document frequency that scores use instead of the term's own, if terms are scored alike. */
   readonly docFreq: number | undefined;
 
   constructor(field: string, term: string | Uint8Array, docFreq?: number) {
@@ -109,7 +109,7 @@ class TermWeight implements Weight {
   }
 }
 
-/** A term as part of a key; bytes that aren't text are told from text. */
+/** Returns a term as part of a key; bytes that aren't text are distinguished from text. */
 function keyText(term: string | Uint8Array): unknown {
   return typeof term === "string" ? term : [...term];
 }
@@ -122,14 +122,14 @@ export class TermScorer extends Scorer {
   readonly #cursor: PostingsCursor;
   readonly #similarity: Bm25 | null;
   override readonly norms: Uint8Array | null;
-  /** Made for the first block: where no document scores enough none is read. */
+  /** Made for the first block: if no document scores enough none is read. */
   #docs = NOTHING;
   #freqs = NOTHING;
   #length = 0;
   #at = -1;
   #minScore = 0;
 
-  /** `similarity` null: scores aren't asked for. */
+  /** `similarity` null: scores aren't needed. */
   constructor(cursor: PostingsCursor, similarity: Bm25 | null, norms: Uint8Array | null) {
     super();
     this.#cursor = cursor;

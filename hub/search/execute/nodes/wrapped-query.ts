@@ -18,8 +18,8 @@ import type { SearchControl } from "#hub/search/query/search-control.ts";
 import { prepareAll } from "./set-algebra.ts";
 
 /**
- * A query around another one, which stands for it unless a method is overridden. `Required` makes the compiler ask for
- * members that `Query` gets later.
+ * A query around another one, to which it delegates unless a method is overridden. `Required` makes the compiler ask
+ * for members that `Query` gets later.
  */
 export abstract class WrappedQuery implements Required<Query> {
   /** Returns the query inside. */
@@ -54,7 +54,7 @@ type AllOfWeight = { readonly [K in keyof Required<Weight>]: Weight[K] };
 /** A weight for the documents of another one. The type makes the compiler ask for members that `Weight` gets later. */
 export class WrappedWeight implements AllOfWeight {
   protected readonly inner: Weight;
-  /** Undefined where the weight inside has no sets: conditions are planned by that. */
+  /** Undefined if the weight inside has no sets: conditions are planned by that. */
   readonly set: Weight["set"];
   readonly cost: Weight["cost"];
 
@@ -184,7 +184,7 @@ export class MappedNode extends WrappedQuery {
   }
 }
 
-/** A query whose scores are multiplied by `factor` where another query matches as well. */
+/** A query whose scores are multiplied by `factor` if another query matches as well. */
 export class BoostingNode extends WrappedQuery {
   readonly #positive: Query;
   readonly #negative: Query;
@@ -223,7 +223,7 @@ export class BoostingNode extends WrappedQuery {
   }
 }
 
-/** Returns `query` with a boost; itself where it is 1. */
+/** Returns `query` with a boost; itself if it is 1. */
 export function boosted(query: Query, boost: number): Query {
   return boost === 1 ? query : new BoostNode(query, boost);
 }

@@ -68,7 +68,10 @@ export const functionScore: QueryType = {
   },
 };
 
-/** A script alone makes the score, as it may use the query's; all others are factors of it. */
+/**
+ * If the only function is a script, its value replaces the score because it may use the query's. Otherwise functions
+ * are factors of it.
+ */
 function defaultBoostMode(
   functions: readonly WeightedFunction[],
   json: JsonObject,

@@ -125,7 +125,7 @@ export const geoDistance: QueryType = {
   },
 };
 
-/** Corners of a polygon; each is looked at for every point. */
+/** Maximum number of corners of a polygon; each is examined for every point. */
 const MAX_CORNERS = 10_000;
 
 export const geoPolygon: QueryType = {

@@ -18,7 +18,7 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Texts and documents that one query compares with. */
 const MAX_LIKES = 100;
-/** UTF-16 units of a value that are looked at. */
+/** Maximum UTF-16 units of a value that are analysed. */
 const MAX_ANALYZED = 100_000;
 /** Different words of a field that are weighed; those after them aren't. */
 const MAX_WORDS = 10_000;
@@ -121,7 +121,7 @@ function tellingWords(shard: ShardContext, options: Options, like: Likes, unlike
       if (options.max_word_length > 0 && word.length > options.max_word_length) continue;
       const documents = shard.docFreq(field.path, word);
       if (documents < options.min_doc_freq || documents > options.max_doc_freq || documents === 0) continue;
-      // Rare words tell more, as in BM25.
+      // Rare words have a larger weight, as in BM25.
       const rarity = Math.log(1 + (total - documents + 0.5) / (documents + 0.5));
       found.push({ field: field.path, word, score: frequency * rarity });
     }

@@ -1,7 +1,7 @@
 /**
  * `multi_match`: a text searched in several fields. `cross_fields` of `multi_match`: fields with the same analyzer are
  * searched as if they were one. Each term may be in any of them and has the same document frequency in all, so that a
- * field where a term is rare does not decide the order.
+ * field in which a term is rare does not decide the order.
  */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
@@ -133,7 +133,7 @@ export const multiMatch: QueryType = {
   },
 };
 
-/** Throws request_invalid for what words with a beginning at their end don't know. */
+/** Throws request_invalid for options that `bool_prefix` doesn't support. */
 function refuseForPrefix(body: unknown): void {
   for (const name of ["slop", "cutoff_frequency"]) {
     if (isObject(body) && body[name] !== undefined)
@@ -194,7 +194,7 @@ function groupQuery(
 
 /**
  * One term in several fields with the largest of its document frequencies. As in BlendedTermQuery of Elasticsearch, each field
- * where it is rarer counts one document more, so that fields where it is frequent win ties.
+ * in which it is rarer counts one document more, so that fields in which it is frequent win ties.
  */
 function blended(shard: ShardContext, group: readonly BoostedField[], term: string): Query[] {
   const frequencies = group.map(({ field }) => shard.docFreq(field.path, term));

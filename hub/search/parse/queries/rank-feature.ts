@@ -101,7 +101,7 @@ function checkAbove(name: string, value: number): void {
   if (!(value > 0)) throw new AppError("request_invalid", `${name} must be > 0, got: ${value}`);
 }
 
-/** Throws request_invalid for a field of another type, or one whose large values count less where that gives no score. */
+/** Throws request_invalid for a field of another type, or one whose large values count less if that gives no score. */
 function checkField(field: Field, shape: string): void {
   const { positive_score_impact: impact } = field.given;
   if (!isFeature(field)) {

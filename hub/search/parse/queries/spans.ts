@@ -96,7 +96,7 @@ function gap(json: unknown): SpanGap | undefined {
   return { field, gap: integer("", 0).read(width, `[span_gap] [${field}]`) };
 }
 
-/** Throws request_invalid where gaps have no spans around them. */
+/** Throws request_invalid if gaps have no spans around them. */
 function checkGaps(clauses: readonly (SpanNode | SpanGap)[], inOrder: boolean): void {
   if (clauses.every((each) => gapOf(each) === undefined)) return;
   if (!inOrder) throw new AppError("request_invalid", "Gaps can only be added to ordered near queries");
@@ -235,7 +235,7 @@ const MULTI_OPTIONS = {
   match: anything("a query of terms: prefix, wildcard, regexp, fuzzy or range"),
 } as const;
 
-/** Queries that stand for several terms of a field. */
+/** Queries that match several terms of a field. */
 const MULTI_TERM = new Set(["prefix", "wildcard", "regexp", "fuzzy", "range"]);
 
 export const spanMulti: QueryType = {

@@ -47,7 +47,7 @@ export const terms: QueryType = {
   },
 };
 
-/** Throws request_invalid from 7.0 on, where 6.x warns. */
+/** From 7.0 on throws request_invalid; 6.x only warns. */
 function checkCount(count: number, allowed: number): void {
   if (count <= allowed) return;
   if (answersAs(700)) {

@@ -107,7 +107,7 @@ class LuceneParser {
     return undefined;
   }
 
-  /** Whether AND, OR or, with `orNot`, NOT stands here. */
+  /** Returns true if AND, OR or, with `orNot`, NOT comes next. */
   #isOperator(orNot: boolean): boolean {
     const here = this.#source.slice(this.#at, this.#at + 4);
     return /^(?:AND|OR)(?![^\s("])|^(?:&&|\|\|)/.test(here) || (orNot && /^NOT(?![^\s("])/.test(here));
@@ -150,7 +150,7 @@ class LuceneParser {
     return node.field !== undefined || node.kind === "all" ? node : this.#named(field, node);
   }
 
-  /** Reads `name:` where there is one. */
+  /** Reads `name:` if there is one. */
   #fieldName(): string | undefined {
     const match = /^((?:\\.|[^\s()[\]{}"^~:+!/\\-])(?:\\.|[^\s()[\]{}"^~:\\])*)\s*:/su.exec(
       this.#source.slice(this.#at, this.#at + 1000),

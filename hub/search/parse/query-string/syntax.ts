@@ -6,7 +6,7 @@ export type StringNode = { readonly boost?: number; readonly field?: string } & 
       readonly kind: "text";
       readonly text: string /** Edits, "AUTO" for a bare ~. */;
       readonly fuzziness?: string;
-      /** The words that stand side by side in the text; absent: it is one. */
+      /** The adjacent words of the text; absent: it is a single word. */
       readonly words?: readonly string[];
     }
   | { readonly kind: "phrase"; readonly text: string; readonly slop: number }

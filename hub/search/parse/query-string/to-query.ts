@@ -18,7 +18,7 @@ export interface StringOptions {
   /** Fields of parts that name none. */
   readonly fields: readonly FieldName[];
   readonly defaultOperator: "or" | "and";
-  /** Words that stand side by side are looked for one by one, each in any of the fields. */
+  /** Adjacent words are searched one by one, each in any of the fields. */
   readonly wordByWord: boolean;
   readonly analyzer: string | undefined;
   readonly lenient: boolean;
@@ -81,8 +81,8 @@ function groupQuery(
 }
 
 /**
- * Words that stand side by side are one text for each field, as in Lucene since 7: several fields are searched for all of it,
- * a keyword must equal it. In a single text field each is a clause of its own.
+ * Adjacent words are one text for each field, as in Lucene since 7: several fields are searched for all of it, a keyword must
+ * equal it. In a single text field each is a clause of its own.
  */
 function separated(shard: ShardContext, clause: StringClause, options: StringOptions): StringClause[] {
   const { node, occur } = clause;
@@ -143,7 +143,7 @@ function lenientRange(
   }
 }
 
-/** Patterns on analysed text are lower-cased where its analyzer does so; other kinds of fields match nothing. */
+/** Patterns on analysed text are lower-cased if its analyzer does so; other kinds of fields match nothing. */
 function patternOf(
   shard: ShardContext,
   name: string,
