@@ -2,7 +2,7 @@
 
 import { isFailure } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
-import { inTime } from "#hub/cluster/writes/write-deadline.ts";
+import { WriteDeadline } from "#hub/cluster/writes/write-deadline.ts";
 import type { StoredDocument, WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
 import { type FindStored, readScript, type Script } from "#hub/scripts/script.ts";
 import { toJson } from "#hub/scripts/values/json.ts";
@@ -54,26 +54,32 @@ export async function scriptedUpdate(
   options: WriteOptions,
 ): Promise<WriteResult> {
   const { index, id } = update;
+  const deadline = new WriteDeadline(options);
   try {
-    await inTime(options, () => parts.indices.ensure(index));
+    await deadline.within(parts.indices.ensure(index));
     for (let tries = 0; ; tries++) {
-      const result = await tryUpdate(parts, update, options);
+      const result = await tryUpdate(parts, update, options, deadline);
       const isConflict = isFailure(result) && result.error.code === "version_conflict";
       if (!isConflict || tries >= update.retries || update.ifSeqNo !== undefined) return result;
     }
   } catch (error) {
     return { index, id, error: toAppError(error) };
+  } finally {
+    deadline.end();
   }
 }
 
 async function tryUpdate(
   parts: ApiContext,
   update: ScriptedUpdate,
-  options: WriteOptions,
+  given: WriteOptions,
+  deadline: WriteDeadline,
 ): Promise<WriteResult> {
   const { index, id, routing } = update;
   const place = { index, id, ...(routing !== undefined && { routing }) };
-  const stored = await parts.documents.get(index, id, routing === undefined ? {} : { routing });
+  const read = parts.documents.get(index, id, routing === undefined ? {} : { routing });
+  const stored = await deadline.within(read);
+  const options = { ...given, timeoutMs: deadline.leftMs };
   if (stored === null) return upsert(parts, update, place, options);
   const condition =
     update.ifSeqNo === undefined

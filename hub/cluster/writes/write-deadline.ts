@@ -54,7 +54,7 @@ export class WriteDeadline {
   #reason(): AppError {
     if (!this.isOver) return new AppError("cancelled", "the write was given up by its client");
     const text =
-      "the index's metadata could not be read or changed in time; nothing was written, send it again";
+      "what the write needs of its index could not be read or changed in time; nothing was written, send it again";
     return new AppError("timeout", text, { cause: this.#over.signal.reason });
   }
 }

@@ -106,3 +106,17 @@ test("scripts of a bulk request whose client left aren't run", async () => {
   }
   assert.ok(found < items);
 });
+
+test("the read, the write and their repetition take no more than the time of the request together", async (t) => {
+  await send("PUT", "/shop/_doc/late", { n: 1 });
+  const now = performance.now.bind(performance);
+  let aheadMs = 0;
+  t.mock.method(performance, "now", () => now() + aheadMs);
+  const get = hub.documents.get.bind(hub.documents);
+  t.mock.method(hub.documents, "get", (...of: Parameters<typeof get>) => {
+    aheadMs += 40_000;
+    return get(...of);
+  });
+  await update("/shop/_doc/late", { script: "ctx._source.n += 1" });
+  assert.ok(hub.documents.lastOptions!.timeoutMs <= 20_000);
+});
