@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AppError } from "#proto/kit/errors.ts";
+import { threadCpuMs } from "#test/harness/cpu-time.ts";
 import { EventDocument } from "./event-document.ts";
 import { compileFilter } from "./filter.ts";
 
@@ -144,7 +145,7 @@ test("a filter too deep or too long is refused", () => {
 
 test("many wildcards on a long text end soon", () => {
   const filter = compileFilter(`${"a*".repeat(100)}b`, []);
-  const started = performance.now();
+  const startedMs = threadCpuMs();
   assert.equal(filter.matches(document({ message: "a".repeat(200_000) })), false);
-  assert.ok(performance.now() - started < 1_000);
+  assert.ok(threadCpuMs() - startedMs < 1_000);
 });

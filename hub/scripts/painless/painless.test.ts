@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { toJson } from "#hub/scripts/values/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { threadCpuMs } from "#test/harness/cpu-time.ts";
 import { compilePainless } from "./painless.ts";
 
 type Variables = Readonly<Record<string, unknown>>;
@@ -412,14 +413,14 @@ test("scripts that join very many values are refused, or run, in time", () => {
     `ctx${"[0]".repeat(20_000)}`,
     `''${".trim()".repeat(9_000)}`,
   ]) {
-    const startMs = performance.now();
+    const startMs = threadCpuMs();
     try {
       compilePainless(source, ["ctx"]).run([{}]);
     } catch (error) {
       assert.ok(error instanceof AppError && error.code === "script_failed", String(error));
     }
     // Some milliseconds by itself; where each step read the whole path it was seconds.
-    assert.ok(performance.now() - startMs < 3_000);
+    assert.ok(threadCpuMs() - startMs < 3_000);
   }
 });
 
