@@ -14,9 +14,9 @@ import { assertExactlyOnce } from "#test/harness/exactly-once.ts";
 import { ask } from "#test/harness/http.ts";
 import { writeInBursts } from "#test/harness/line-writer.ts";
 import { chooseSeed, randomFrom } from "#test/harness/random.ts";
-import { refreshed } from "#test/harness/search.ts";
+import { count, refreshed } from "#test/harness/search.ts";
 import { SequenceLog } from "#test/harness/sequence-log.ts";
-import { untilSteady } from "#test/harness/until.ts";
+import { until, untilSteady } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { Clients } from "./cluster-clients.ts";
 import { type Fault, faults } from "./cluster-faults.ts";
@@ -140,6 +140,7 @@ test(`a cluster of three loses and doubles nothing in ${SECONDS} s of faults`, a
   const paths = logs.map((log) => workspace.path("logs", `${log.writer}.log`));
   const world = await startWorld(workspace, 3, paths);
   t.diagnostic(`seed ${seed}, ${world.servers.length} nats-servers`);
+  await findFirstLines(world, logs, paths, random);
   const clients = new Clients(world.nodes, randomFrom(seed + 1));
   const watch = new IngestWatch(world.nodes);
   const end = new AbortController();
@@ -171,6 +172,23 @@ test(`a cluster of three loses and doubles nothing in ${SECONDS} s of faults`, a
   const tooLong = [...pauses].filter(([, pauseMs]) => pauseMs > LONGEST_PAUSE_MS);
   assert.deepEqual(tooLong, [], `pauses of more than ${LONGEST_PAUSE_MS} ms ${hint}`);
 });
+
+/** Writes lines and waits until every hub finds them: no hub answers for indices that it can't know of. */
+async function findFirstLines(
+  { nodes }: World,
+  logs: readonly SequenceLog[],
+  paths: readonly string[],
+  random: () => number,
+): Promise<void> {
+  await Promise.all(
+    logs.map((log, at) => writeInBursts({ log, path: paths[at]!, lines: 1, random, rate: RATE })),
+  );
+  for (const { hub } of nodes)
+    await until(
+      `the first lines at ${hub.searchUrl}`,
+      async () => (await count(hub.searchUrl)) >= logs.length,
+    );
+}
 
 async function writeWhile(
   faulty: Promise<unknown>,
