@@ -125,6 +125,18 @@ test("an index that only the disk remembers comes back, unless it was deleted", 
   assert.equal(await after.restore(kept), false);
 });
 
+test("an index on the disk isn't given up for another one of its name, unless it was deleted", async (t) => {
+  const kept = await (await openCatalog(t)).create("a", EMPTY);
+  const foreign = await openCatalog(t, new MemoryBucket());
+  await foreign.create("a", EMPTY);
+  await assert.rejects(foreign.restore(kept), { code: "data_corrupt", message: /no deletion of the first/ });
+  const own = await openCatalog(t, new MemoryBucket());
+  const deleted = await own.create("a", EMPTY);
+  await own.delete(["a"]);
+  await own.create("a", EMPTY);
+  assert.equal(await own.restore(deleted), false);
+});
+
 test("an older mapping in the bucket gives way to the one of the disk", async (t) => {
   const bucket = new MemoryBucket();
   const catalog = await openCatalog(t, bucket);

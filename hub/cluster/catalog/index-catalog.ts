@@ -259,7 +259,8 @@ export class IndexCatalog implements Component {
 
   /**
    * Restores an index that is still on a disk but that the bucket has lost, or has in an older form because its store was
-   * rolled back. Returns false if the index was deleted deliberately.
+   * rolled back. Returns false if the index was deleted deliberately. Throws data_corrupt if the bucket has another index of
+   * that name and no record of a deletion: it isn't the bucket that this disk belongs to.
    */
   async restore(index: IndexMetadata): Promise<boolean> {
     const known = this.get(index.name);
@@ -268,7 +269,7 @@ export class IndexCatalog implements Component {
       return true;
     }
     if (await this.#store.isDeleted(index.uuid)) return false;
-    if (known !== undefined) return false;
+    if (known !== undefined) throw foreignIndex(index, known.uuid);
     await this.#store.add(index);
     this.#options.log.warn({ index: index.name }, "index metadata restored from the disk of this hub");
     return true;
@@ -346,4 +347,11 @@ export class IndexCatalog implements Component {
     if (isDataStream(this.#indices(), name))
       throw new AppError("index_exists", `data_stream [${name}] already exists`, { data: { index: name } });
   }
+}
+
+function foreignIndex({ name, uuid }: IndexMetadata, other: string): AppError {
+  return new AppError(
+    "data_corrupt",
+    `the data folder holds the index [${name}] as ${uuid}, and the stored state has another one of that name, ${other}, and no deletion of the first; restore the state's files (nats/store) from the same backup as the folder, or move engine/${uuid} away to give it up`,
+  );
 }
