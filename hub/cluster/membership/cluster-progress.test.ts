@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { COPY_WAIT_MS, committedByLive, isAwaited, neededOfDoc, processedRaw } from "./cluster-progress.ts";
+import { StillClock } from "#test/support/kit/still-clock.ts";
+import {
+  AwayTimes,
+  COPY_WAIT_MS,
+  committedByLive,
+  isAwaited,
+  neededOfDoc,
+  processedRaw,
+} from "./cluster-progress.ts";
 import type { MemberRecord } from "./member-record.ts";
 
 const at = (sequence: number) => ({ incarnation: 1, sequence });
@@ -20,9 +28,9 @@ test("agents' files are committed when every live hub has them; a lost one isn't
 });
 
 test("the log waits an hour for the copies of a lost hub", () => {
-  const members = [member("a", { doc: at(9) }), member("b", { state: "lost", lostMs: 0, doc: at(3) })];
-  assert.equal(neededOfDoc(members, COPY_WAIT_MS - 1).sequence, 3);
-  assert.equal(neededOfDoc(members, COPY_WAIT_MS).sequence, 9);
+  const members = [member("a", { doc: at(9) }), member("b", { state: "lost", doc: at(3) })];
+  assert.equal(neededOfDoc(members, () => COPY_WAIT_MS - 1).sequence, 3);
+  assert.equal(neededOfDoc(members, () => COPY_WAIT_MS).sequence, 9);
 });
 
 test("the log is awaited for an hour while a shard has no live copy, as its hub is lost or has left", () => {
@@ -32,21 +40,36 @@ test("the log is awaited for an hour while a shard has no live copy, as its hub 
     ["a", "d"],
     ["b", "c"],
   ];
-  const awaited = (live: string, away: Readonly<Record<string, number>>, nowMs = 1): boolean =>
+  const awaited = (live: string, awayForMs: Readonly<Record<string, number>>): boolean =>
     isAwaited(
       copies,
       (_uuid, shard) => has[shard]!.some((id) => live.includes(id)),
-      (id) => away[id],
-      nowMs,
+      (id) => awayForMs[id],
     );
   assert.equal(awaited("abc", {}), false);
-  assert.equal(awaited("ac", { b: 0 }), false);
-  assert.equal(awaited("bc", { a: 0 }), true);
-  assert.equal(awaited("bcd", { a: 0 }), false);
-  assert.equal(awaited("a", { b: 0, c: 0 }), true);
-  assert.equal(awaited("bc", { a: 0 }, COPY_WAIT_MS), false);
+  assert.equal(awaited("ac", { b: 1 }), false);
+  assert.equal(awaited("bc", { a: 1 }), true);
+  assert.equal(awaited("bcd", { a: 1 }), false);
+  assert.equal(awaited("a", { b: 1, c: 1 }), true);
+  assert.equal(awaited("bc", { a: COPY_WAIT_MS }), false);
   // A hub that starts has said nothing yet.
   assert.equal(awaited("", {}), false);
+});
+
+test("how long a hub is away is measured here, whatever its record says; a second loss begins anew", async () => {
+  const clock = new StillClock();
+  const away = new AwayTimes(clock);
+  // Another hub's clock, years ahead and years behind.
+  const observe = (recordedMs: number): void => away.observe(new Map([["a", recordedMs]]));
+  assert.equal(away.forMs("a"), undefined);
+  observe(1e15);
+  await clock.advance(10);
+  observe(1e15);
+  assert.equal(away.forMs("a"), 10);
+  observe(-1e15);
+  assert.equal(away.forMs("a"), 0);
+  away.observe(new Map());
+  assert.equal(away.forMs("a"), undefined);
 });
 
 test("RAW is done with where every owner of the present table is, and not while partitions move", () => {

@@ -1,5 +1,6 @@
 /** The progress of all members together: the log may be purged below it, and agents may release their files. */
 
+import type { Clock } from "#proto/kit/clock.ts";
 import { HOUR_MS } from "#proto/kit/units.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
 import type { MemberRecord } from "./member-record.ts";
@@ -16,11 +17,15 @@ export function committedByLive(members: readonly MemberRecord[], ownId: string,
   return lowest([own, ...others.map(({ doc }) => doc ?? START)]);
 }
 
-/** Returns the position in DOC below which no copy needs the log. A lost hub's position counts for COPY_WAIT_MS. */
-export function neededOfDoc(members: readonly MemberRecord[], nowMs: number): Position {
-  const waiting = members.filter(
-    ({ state, lostMs = 0 }) => state === "live" || nowMs - lostMs < COPY_WAIT_MS,
-  );
+/**
+ * Returns the position in DOC below which no copy needs the log. A lost hub's position counts for COPY_WAIT_MS; `awayForMs`:
+ * how long such a hub has been known to be away.
+ */
+export function neededOfDoc(
+  members: readonly MemberRecord[],
+  awayForMs: (id: string) => number | undefined,
+): Position {
+  const waiting = members.filter(({ id, state }) => state === "live" || (awayForMs(id) ?? 0) < COPY_WAIT_MS);
   return lowest(waiting.map(({ doc }) => doc ?? START));
 }
 
@@ -43,18 +48,49 @@ export function processedRaw(
 /**
  * Returns whether shards that no live hub has need the log: those of a hub that was lost or left at most COPY_WAIT_MS ago.
  * Nothing is purged meanwhile, and agents keep their files. `isHeld`: a live hub has the whole shard, whether the table
- * assigns it or not; `awayMs`: when each such hub was lost or left.
+ * assigns it or not; `awayForMs`: how long a hub that was lost or has left has been known to be away; undefined: it isn't.
  */
 export function isAwaited(
   copies: Readonly<Record<string, readonly (readonly string[])[]>>,
   isHeld: (uuid: string, shard: number) => boolean,
-  awayMs: (id: string) => number | undefined,
-  nowMs: number,
+  awayForMs: (id: string) => number | undefined,
 ): boolean {
-  const isAway = (id: string): boolean => nowMs - (awayMs(id) ?? Number.NEGATIVE_INFINITY) < COPY_WAIT_MS;
+  const isAway = (id: string): boolean => (awayForMs(id) ?? COPY_WAIT_MS) < COPY_WAIT_MS;
   return Object.entries(copies).some(([uuid, shards]) =>
     shards.some((holders, shard) => holders.some(isAway) && !isHeld(uuid, shard)),
   );
+}
+
+/**
+ * How long other hubs have been away, by this process's monotonic clock: a clock that is set must not let go of the log. A
+ * restart begins counting again, so the log is kept longer.
+ */
+export class AwayTimes {
+  readonly #clock: Clock;
+  /** By id: when the hub was lost or left according to its record, and when this process first saw that, monotonic ms. */
+  #seen: ReadonlyMap<string, { readonly recordedMs: number; readonly sinceMs: number }> = new Map();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Notes the hubs that are away now; `recorded`: when, according to their records. Forgets all others. */
+  observe(recorded: ReadonlyMap<string, number>): void {
+    const nowMs = this.#clock.monotonic();
+    const seen = this.#seen;
+    this.#seen = new Map(
+      [...recorded].map(([id, recordedMs]) => {
+        const before = seen.get(id);
+        return [id, before?.recordedMs === recordedMs ? before : { recordedMs, sinceMs: nowMs }];
+      }),
+    );
+  }
+
+  /** Returns for how long a hub has been away, ms; undefined: it isn't. */
+  forMs(id: string): number | undefined {
+    const seen = this.#seen.get(id);
+    return seen === undefined ? undefined : this.#clock.monotonic() - seen.sinceMs;
+  }
 }
 
 function lowest(positions: readonly Position[]): Position {

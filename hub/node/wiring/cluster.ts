@@ -23,6 +23,7 @@ import {
   openIdentity,
 } from "#hub/cluster/membership/cluster-identity.ts";
 import {
+  AwayTimes,
   committedByLive,
   isAwaited,
   neededOfDoc,
@@ -109,6 +110,7 @@ export class ClusterNode {
   readonly copies: CopyView;
   readonly #bucket: StateBucket;
   readonly #options: ClusterOptions;
+  readonly #away = new AwayTimes(systemClock);
   #progress: OwnProgress | undefined;
   #parts: () => Parts = () => [];
 
@@ -249,7 +251,7 @@ export class ClusterNode {
   /** Position in DOC up to which no copy needs the log. */
   docDone(): Position {
     if (this.#isLogAwaited()) return START;
-    return neededOfDoc(this.members(), systemClock.now());
+    return neededOfDoc(this.members(), (id) => this.#away.forMs(id));
   }
 
   /** Position in RAW up to which every partition is processed and committed; START while it is unknown. */
@@ -362,12 +364,14 @@ export class ClusterNode {
   #isLogAwaited(): boolean {
     const { copies, left = {} } = this.copies.table();
     const members = this.members();
-    const lost = new Map(members.flatMap(({ id, lostMs }) => (lostMs === undefined ? [] : [[id, lostMs]])));
+    const lost = members.flatMap(({ id, state, lostMs = 0 }) =>
+      state === "lost" ? [[id, lostMs] as const] : [],
+    );
+    this.#away.observe(new Map([...Object.entries(left), ...lost]));
     return isAwaited(
       copies,
       (uuid, shard) => members.some(({ id }) => this.copies.has(id, uuid, shard)),
-      (id) => lost.get(id) ?? left[id],
-      systemClock.now(),
+      (id) => this.#away.forMs(id),
     );
   }
 
