@@ -29,7 +29,8 @@ import { SavedObjects } from "#hub/saved/saved-objects.ts";
 import { LogJanitor, ProcessedFloor } from "#hub/upkeep/log-janitor.ts";
 import { Monitoring } from "#hub/upkeep/monitoring.ts";
 import type { RetentionRules } from "#hub/upkeep/retention-rules.ts";
-import { systemClock } from "#proto/kit/clock.ts";
+import { settledClock } from "#hub/upkeep/settled-clock.ts";
+import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -87,7 +88,11 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
   const port = routes.logPort(journal);
   const bodies = new BodyThreads({ log, metrics });
   const documents = new Documents({ log: port, catalog, shards, now });
-  const retention = retentionRules({ ...dependencies, shards }, await journal.bucket("retention"));
+  const ages = settledClock(systemClock, log);
+  const retention = retentionRules(
+    { ...dependencies, shards, clock: ages },
+    await journal.bucket("retention"),
+  );
   const settle = (): Promise<void> => {
     tail.announce();
     return shards.refreshWritten(catalog.all());
@@ -130,7 +135,7 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     start: () => hosts.follow(logServices(dependencies, shared, documents)),
     stop: () => hosts.unfollow(),
   };
-  joinCluster(dependencies, shared, { shards, copies, retention, servers, pipelines, sink });
+  joinCluster(dependencies, shared, { shards, copies, retention, ages, servers, pipelines, sink });
   const certificates = makeCertificateWatch(dependencies, servers);
   const health = makeHealth({ ...dependencies, stopped: shared.stopped, pipelines, fleet, certificates });
   servers.health = health;
@@ -302,16 +307,18 @@ function joinCluster(
     readonly shards: HostedShards;
     readonly copies: CopySource;
     readonly retention: RetentionRules;
+    readonly ages: Clock;
     readonly servers: Listeners;
     readonly pipelines: Pipelines;
     readonly sink: DocumentSink;
   },
 ): void {
   const { cluster } = dependencies;
-  const { shards, copies, servers, pipelines, sink } = parts;
+  const { shards, copies, ages, servers, pipelines, sink } = parts;
   // Created once because its metrics belong to the process: the lease may be lost and taken again.
-  const retention = wireRetention({ ...dependencies, shards }, parts.retention);
-  const lifecycles = wireLifecycles({ ...dependencies, shards }, () => cluster.duties.held);
+  const aged = { ...dependencies, shards, clock: ages };
+  const retention = wireRetention(aged, parts.retention);
+  const lifecycles = wireLifecycles(aged, () => cluster.duties.held);
   cluster.use({
     progress: {
       httpAddress: () => servers.httpAddress,

@@ -103,7 +103,7 @@ export const hubSchema = Type.Object(
     }),
     "retention.rules": list(
       [],
-      'retention by index pattern: "logs-* 30d" (age of the last document), "logs-* 50gb" (the oldest are deleted), or both; the first matching pattern applies',
+      'retention by index pattern: "logs-* 30d" (age of the last document), "logs-* 50gb" (the oldest are deleted), or both; the first matching pattern applies; a clock that is set forward counts after a day',
     ),
     "monitoring.interval": durationSetting({
       default: "15s",

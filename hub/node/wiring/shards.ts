@@ -18,7 +18,7 @@ import { Lifecycles } from "#hub/upkeep/lifecycles.ts";
 import { METRICS_PREFIX } from "#hub/upkeep/monitoring.ts";
 import { parseRetentionRule, type RetainedIndex, Retention } from "#hub/upkeep/retention.ts";
 import { RetentionRules } from "#hub/upkeep/retention-rules.ts";
-import { systemClock } from "#proto/kit/clock.ts";
+import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
@@ -32,6 +32,8 @@ export interface RetentionWiring {
   readonly settings: HubSettings;
   readonly catalog: IndexCatalog;
   readonly shards: HostedShards;
+  /** Tells how old an index is. */
+  readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
@@ -93,7 +95,7 @@ export function hostedShards({ hosts }: HostThreads, catalog: IndexCatalog): Hos
 
 /** Returns the retention rules. Throws settings_invalid. */
 export function retentionRules(
-  { settings, catalog, shards }: Pick<RetentionWiring, "settings" | "catalog" | "shards">,
+  { settings, catalog, shards, clock }: Pick<RetentionWiring, "settings" | "catalog" | "shards" | "clock">,
   bucket: StateBucket,
 ): RetentionRules {
   return new RetentionRules({
@@ -105,7 +107,7 @@ export function retentionRules(
     ],
     fixed: settings["retention.rules"],
     indices: () => retained(catalog, shards),
-    nowMs: () => systemClock.now(),
+    nowMs: () => clock.now(),
   });
 }
 
@@ -124,14 +126,14 @@ function ownRule(settings: HubSettings, key: "auth.audit.keep" | "monitoring.kee
 
 /** Returns the component that deletes indices by the rules. */
 export function wireRetention(
-  { catalog, shards, log, metrics }: RetentionWiring,
+  { catalog, shards, clock, log, metrics }: RetentionWiring,
   rules: RetentionRules,
 ): Retention {
   return new Retention({
     rules: () => rules.all(),
     indices: () => retained(catalog, shards),
     remove: (name) => catalog.delete([name]),
-    clock: systemClock,
+    clock,
     log,
     metrics,
   });
@@ -139,7 +141,7 @@ export function wireRetention(
 
 /** Returns the component that carries out lifecycle policies. */
 export function wireLifecycles(
-  { catalog, shards, log, metrics }: RetentionWiring,
+  { catalog, shards, clock, log, metrics }: RetentionWiring,
   mayAct: () => boolean,
 ): Lifecycles {
   return new Lifecycles({
@@ -147,7 +149,7 @@ export function wireLifecycles(
     size: async (index) => sizeOfShards((await shards.stats([index])).get(index.uuid) ?? []),
     merge: (index, maxSegments) => shards.forceMerge([index], maxSegments),
     mayAct,
-    clock: systemClock,
+    clock,
     log,
     metrics,
   });
