@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import { Shard } from "#hub/engine/shard.ts";
+import { type Clock, systemClock } from "#proto/kit/clock.ts";
+import { DocBatch } from "#proto/messages.ts";
 import {
   count,
   MemoryLog,
@@ -10,6 +12,13 @@ import {
   put,
   temporaryFolder,
 } from "#test/support/cluster/shard-feeding.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
+
+/** By this clock every slice of work is over after one shard or index. */
+function hastyClock(): Clock {
+  let nowMs = 0;
+  return { ...systemClock, monotonic: () => (nowMs += 1_000) };
+}
 
 const UNREFRESHED = { ...options, refresh: "false" } as const;
 
@@ -61,4 +70,53 @@ test("searches that can't all be opened leave none open", async (t) => {
   const shards = node.host.searchers([index]);
   assert.equal(open, shards.length);
   for (const each of shards) each.searcher.close();
+});
+
+test("a commit in slices covers what was applied before it began; after a crash the rest is read again", async (t) => {
+  const [log, folder, bucket] = [new MemoryLog(), temporaryFolder(t), new MemoryBucket()];
+  const first = await openNode(t, log, folder, bucket, hastyClock());
+  for (const index of ["a", "b", "c"]) await first.documents.write([put("1", {}, index)], UNREFRESHED);
+  const begun = first.host.position;
+  assert.equal(first.host.commitStep(), undefined);
+  await first.documents.write([put("2", {}, "a"), put("2", {}, "b"), put("2", {}, "c")], UNREFRESHED);
+  assert.equal(first.host.commitStep(), undefined);
+  assert.equal(first.host.commitStep(), undefined);
+  assert.deepEqual(first.host.commitStep(), begun);
+  assert.equal(first.host.isCommitting, false);
+  first.crash();
+  const second = await openNode(t, log, folder, bucket);
+  assert.deepEqual(second.host.position, begun);
+  await second.documents.write([put("barrier", {}, "d")], options);
+  for (const index of ["a", "b", "c"]) assert.equal(count(second, index), 2);
+});
+
+test("a shard that is reopened during a commit in slices loses nothing", async (t) => {
+  const [log, folder, bucket] = [new MemoryLog(), temporaryFolder(t), new MemoryBucket()];
+  const first = await openNode(t, log, folder, bucket, hastyClock());
+  for (const index of ["a", "b", "c"]) await first.documents.write([put("1", {}, index)], UNREFRESHED);
+  assert.equal(first.host.commitStep(), undefined);
+  for (const index of ["a", "b", "c"]) {
+    const { uuid, settings } = first.catalog.get(index)!;
+    for (let shard = 0; shard < settings.numberOfShards; shard++)
+      first.host.reopen(new DocBatch({ indexUuid: uuid, shard }));
+  }
+  while (first.host.commitStep() === undefined);
+  first.crash();
+  const second = await openNode(t, log, folder, bucket);
+  await second.documents.write([put("barrier", {}, "d")], options);
+  for (const index of ["a", "b", "c"]) assert.equal(count(second, index), 1);
+});
+
+test("refreshes in slices take turns", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t), new MemoryBucket(), hastyClock());
+  const indices = ["a", "b", "c"];
+  for (const index of indices) await node.documents.write([put("1", {}, index)], options);
+  for (const index of indices) await node.catalog.putSettings(index, { refresh_interval: "1ms" });
+  for (const index of indices) await node.documents.write([put("2", {}, index)], UNREFRESHED);
+  const found = (): number => indices.reduce((sum, index) => sum + count(node, index), 0);
+  const before = found();
+  for (let refreshed = 1; refreshed <= 3; refreshed++) {
+    assert.equal(node.host.refreshDue(), true);
+    assert.equal(found(), before + refreshed);
+  }
 });

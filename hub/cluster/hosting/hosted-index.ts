@@ -54,11 +54,6 @@ export class HostedIndex {
     return [...this.#hosted].map(([number, { shard }]) => [number, shard]);
   }
 
-  /** Something was applied since the last commit. */
-  get isDirty(): boolean {
-    return this.#all.some(({ isDirty }) => isDirty);
-  }
-
   /** Undefined if this host has no such shard. */
   shard(number: number): Shard | undefined {
     return this.#hosted.get(number)?.shard;
@@ -92,18 +87,22 @@ export class HostedIndex {
     return results;
   }
 
-  /** Commits the shards with uncommitted changes. */
-  commit({ isSet }: RefreshInterval): void {
-    for (const hosted of this.#all) {
-      if (!hosted.isDirty) continue;
-      hosted.shard.commit();
-      hosted.log.commit(this.#clock.now());
-      hosted.isDirty = false;
-      if (isSet) continue;
-      // Everything applied is in segments now, so making it visible costs nothing.
-      hosted.shard.refresh();
-      hosted.isStale = false;
-    }
+  /** Numbers of the shards to which something was applied since the last commit. */
+  get dirty(): number[] {
+    return [...this.#hosted].filter(([, { isDirty }]) => isDirty).map(([number]) => number);
+  }
+
+  /** Commits a shard if it has uncommitted changes and is still here. */
+  commit(number: number, { isSet }: RefreshInterval): void {
+    const hosted = this.#hosted.get(number);
+    if (hosted?.isDirty !== true) return;
+    hosted.shard.commit();
+    hosted.log.commit(this.#clock.now());
+    hosted.isDirty = false;
+    if (isSet) return;
+    // Everything applied is in segments now, so making it visible costs nothing.
+    hosted.shard.refresh();
+    hosted.isStale = false;
   }
 
   /** Frees the disk space that idle shards keep, see Shard.trim. */
@@ -111,12 +110,10 @@ export class HostedIndex {
     for (const { shard, isDirty } of this.#all) if (!isDirty) shard.trim();
   }
 
-  /** Refreshes if due and returns whether it was. `isAwaited`: a caller waits for the next refresh. */
-  refreshDue(interval: RefreshInterval, isAwaited: boolean): boolean {
+  /** `isAwaited`: a caller waits for the next refresh. */
+  isRefreshDue(interval: RefreshInterval, isAwaited: boolean): boolean {
     // Without changes a refresh is free, and it releases merged segments.
-    const isDue = this.#pace.isDue(interval, isAwaited || !this.#isStale, this.#clock.monotonic());
-    if (isDue) this.refresh();
-    return isDue;
+    return this.#pace.isDue(interval, isAwaited || !this.#isStale, this.#clock.monotonic());
   }
 
   /** Prepares the shards for a search. */
@@ -160,6 +157,9 @@ export class HostedIndex {
 
 /** All indices with shards here, by uuid. */
 export class HostedIndices extends Map<string, HostedIndex> {
+  /** Where the next slice of refreshes begins. */
+  #refreshFrom = 0;
+
   /** Undefined if this host has no such shard. */
   shard(uuid: string, number: number): Shard | undefined {
     return this.get(uuid)?.shard(number);
@@ -169,6 +169,11 @@ export class HostedIndices extends Map<string, HostedIndex> {
     for (const { shards } of this.values()) yield* shards;
   }
 
+  /** The shards to which something was applied since the last commit. */
+  dirty(): { readonly uuid: string; readonly number: number }[] {
+    return [...this].flatMap(([uuid, { dirty }]) => dirty.map((number) => ({ uuid, number })));
+  }
+
   /** Generations of the manifests, see `Committed`. */
   generations(): Map<string, number> {
     const generations = new Map<string, number>();
@@ -176,6 +181,35 @@ export class HostedIndices extends Map<string, HostedIndex> {
       for (const [number, { generation }] of numbered)
         if (generation > 0) generations.set(shardKey(uuid, number), generation);
     return generations;
+  }
+
+  /** See Shard.trim; ends when `isOver` and returns whether there may be more. */
+  trim(isOver: () => boolean): boolean {
+    for (const hosted of this.values()) {
+      hosted.trim();
+      if (isOver()) return true;
+    }
+    return false;
+  }
+
+  /** Refreshes in turn what `isDue`; ends when `isOver` and returns whether there may be more. */
+  refreshDue(
+    isDue: (uuid: string, hosted: HostedIndex) => boolean,
+    onRefreshed: (uuid: string) => void,
+    isOver: () => boolean,
+  ): boolean {
+    const all = [...this];
+    const from = this.#refreshFrom;
+    for (let count = 0; count < all.length; count++) {
+      const at = (from + count) % all.length;
+      const [uuid, hosted] = all[at]!;
+      if (!isDue(uuid, hosted)) continue;
+      hosted.refresh();
+      onRefreshed(uuid);
+      this.#refreshFrom = at + 1;
+      if (isOver()) return true;
+    }
+    return false;
   }
 
   /** Adds a shard that has arrived. */

@@ -52,6 +52,8 @@ const COMMIT_BYTES = 32 * 1024 * 1024;
 /** A restart reads the log again from the last commit on, up to this much. A commit costs several file syncs. */
 const COMMIT_EVERY_MS = 5_000;
 const TICK_MS = 100;
+/** Pause between two slices of other work, in which searches and writes get their turns. */
+const TURN_MS = 1;
 /** Pause between two slices (5 ms) of a merge, which thus gets a fifth of the thread. */
 const MERGE_PAUSE_MS = 20;
 const RETRY_MS = 2_000;
@@ -75,9 +77,10 @@ export class LogFollower implements Component {
   #failed: Position | undefined;
   /** Ends one read, so that another begins at the shards' current position. */
   #session = new AbortController();
+  /** Bytes of the messages since the last commit; one that is for another host counts as a byte. */
   #uncommittedBytes = 0;
-  /** True if messages of other hosts were skipped since the last commit. */
-  #hasMoved = false;
+  /** The part of these that the commit under way covers. */
+  #committingBytes = 0;
   #committedAtMs = 0;
   #running: Promise<unknown> = Promise.resolve();
   #applyFailure = "";
@@ -149,7 +152,7 @@ export class LogFollower implements Component {
 
   #pass(position: Position): void {
     this.#options.host.skip(position);
-    this.#hasMoved = true;
+    this.#uncommittedBytes++;
   }
 
   /** Skips a gap in the log; retries every other failure from the shards' current position. */
@@ -273,24 +276,15 @@ export class LogFollower implements Component {
   async #tick(): Promise<void> {
     const { clock, host, log } = this.#options;
     const { signal } = this.#abort;
-    let merges = false;
+    let pauseMs = TICK_MS;
     while (!signal.aborted) {
-      await clock.sleep(merges ? MERGE_PAUSE_MS : TICK_MS, signal);
+      await clock.sleep(pauseMs, signal);
       if (signal.aborted) return;
       try {
-        // A search may have detected the failure.
-        if (host.reopenFailed()) this.#session.abort();
-        host.refreshDue();
-        const due = clock.monotonic() - this.#committedAtMs >= COMMIT_EVERY_MS;
-        const isWanted = this.#uncommittedBytes > 0 || this.#hasMoved;
-        if (isWanted && (due || this.#uncommittedBytes >= COMMIT_BYTES)) this.#commit();
-        else {
-          merges = host.mergeStep();
-          if (due && !merges) host.trim();
-        }
+        pauseMs = this.#workSlice();
         if (this.#uncommittedBytes === 0) this.#commitFailure = "";
       } catch (error) {
-        merges = false;
+        pauseMs = TICK_MS;
         this.#commitFailure = `refresh, commit or merge fails: ${toAppError(error).message}`;
         log.error({ err: toAppError(error) }, "refresh, commit or merge failed; retrying");
         if (host.reopenFailed()) this.#session.abort();
@@ -299,10 +293,39 @@ export class LogFollower implements Component {
     }
   }
 
+  /** Does a slice of what is due; returns after how many ms the next one may begin. */
+  #workSlice(): number {
+    const { clock, host } = this.#options;
+    // A search may have detected the failure.
+    if (host.reopenFailed()) this.#session.abort();
+    const hasMoreRefreshes = host.refreshDue();
+    const isDue = clock.monotonic() - this.#committedAtMs >= COMMIT_EVERY_MS;
+    const isWanted = this.#uncommittedBytes > 0 && (isDue || this.#uncommittedBytes >= COMMIT_BYTES);
+    if (host.isCommitting || isWanted) return this.#commitStep() && !hasMoreRefreshes ? TICK_MS : TURN_MS;
+    if (host.mergeStep()) return hasMoreRefreshes ? TURN_MS : MERGE_PAUSE_MS;
+    const hasMoreToTrim = isDue && host.trim();
+    return hasMoreRefreshes || hasMoreToTrim ? TURN_MS : TICK_MS;
+  }
+
+  /** Does a slice of a commit; returns whether it is complete. */
+  #commitStep(): boolean {
+    const { host } = this.#options;
+    if (!host.isCommitting) this.#committingBytes = this.#uncommittedBytes;
+    const position = host.commitStep();
+    if (position === undefined) return false;
+    this.#committed(position);
+    return true;
+  }
+
+  /** Makes everything applied durable. */
   #commit(): void {
-    const position = this.#options.host.commit();
-    this.#uncommittedBytes = 0;
-    this.#hasMoved = false;
+    this.#committingBytes = this.#uncommittedBytes;
+    this.#committed(this.#options.host.commit());
+  }
+
+  #committed(position: Position): void {
+    this.#uncommittedBytes -= this.#committingBytes;
+    this.#commitFailure = "";
     this.#committedAtMs = this.#options.clock.monotonic();
     this.#options.onCommitted(position);
   }

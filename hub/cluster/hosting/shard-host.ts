@@ -21,6 +21,15 @@ import { type SetBackReport, SetBackShards, shardName } from "./set-back-shards.
 import { ShardFolders, shardKey } from "./shard-folders.ts";
 import { type HostSeat, ONLY_HOST, owns } from "./shard-owner.ts";
 
+/** A part of the work for many shards ends after this long, so that searches and writes get their turns. */
+const SLICE_MS = 20;
+
+/** A commit in slices: the shards that it still has to write, and the position that it covers. */
+interface CommitRound {
+  readonly position: Position;
+  readonly shards: { readonly uuid: string; readonly number: number }[];
+}
+
 export class ShardHost {
   readonly #options: ShardHostOptions;
   readonly #seat: HostSeat;
@@ -37,6 +46,7 @@ export class ShardHost {
   #position: Position;
   /** Position up to which everything is durable. */
   #committed: Position;
+  #round: CommitRound | undefined;
 
   constructor(options: ShardHostOptions) {
     this.#options = options;
@@ -148,26 +158,38 @@ export class ShardHost {
     this.#moveTo(next);
   }
 
-  /** Makes everything applied durable and returns the position that this covers. */
+  /** Makes everything applied durable and returns the position that this covers. Holds the thread until then. */
   commit(): Position {
-    this.#options.onCommitting?.(true);
-    try {
-      return this.#commit();
-    } finally {
-      this.#options.onCommitting?.(false);
+    this.#round = undefined;
+    for (;;) {
+      const position = this.#commitSlice(Number.POSITIVE_INFINITY);
+      if (position !== undefined) return position;
     }
   }
 
-  /** Frees the disk space that idle shards keep for their previous manifest. */
-  trim(): void {
-    for (const hosted of this.#hosted.values()) hosted.trim();
+  /** A commit was begun by `commitStep` and isn't complete. */
+  get isCommitting(): boolean {
+    return this.#round !== undefined;
   }
 
-  /** Refreshes the indices that are due. */
-  refreshDue(): void {
-    for (const [uuid, hosted] of this.#hosted) {
-      if (hosted.refreshDue(this.#interval(uuid), this.#waiters.has(uuid))) this.#waiters.refreshed(uuid);
-    }
+  /**
+   * Begins a commit of everything applied, or does the next slice of it. Returns the position that it covers once all of it is
+   * durable, before that undefined. A shard that is reopened meanwhile ends it; the next call begins another one.
+   */
+  commitStep(): Position | undefined {
+    return this.#commitSlice(SLICE_MS);
+  }
+
+  /** Frees disk space that idle shards keep for their previous manifest, for one slice. Returns whether there may be more. */
+  trim(): boolean {
+    return this.#hosted.trim(this.#slice(SLICE_MS));
+  }
+
+  /** Refreshes indices that are due, for one slice. Returns whether there may be more. */
+  refreshDue(): boolean {
+    const isDue = (uuid: string, hosted: HostedIndex): boolean =>
+      hosted.isRefreshDue(this.#interval(uuid), this.#waiters.has(uuid));
+    return this.#hosted.refreshDue(isDue, (uuid) => this.#waiters.refreshed(uuid), this.#slice(SLICE_MS));
   }
 
   /** Does a slice of merging; returns true if there is more. */
@@ -250,16 +272,36 @@ export class ShardHost {
     this.#waiters.release();
   }
 
-  #commit(): Position {
-    const position = this.#position;
-    for (const [uuid, hosted] of this.#hosted) {
-      if (!hosted.isDirty) continue;
-      const index = this.#options.catalog.byUuid(uuid);
-      if (index !== undefined) this.#folders.describe(index);
-      hosted.commit(refreshInterval(index));
+  #commitSlice(sliceMs: number): Position | undefined {
+    this.#options.onCommitting?.(true);
+    try {
+      const round = (this.#round ??= { position: this.#position, shards: this.#hosted.dirty() });
+      const isOver = this.#slice(sliceMs);
+      for (let next = round.shards.pop(); next !== undefined; next = round.shards.pop()) {
+        this.#commitShard(next);
+        if (isOver()) return undefined;
+      }
+      this.#round = undefined;
+      this.#writeCommitted(round.position);
+      return round.position;
+    } catch (error) {
+      this.#round = undefined;
+      throw error;
+    } finally {
+      this.#options.onCommitting?.(false);
     }
-    this.#writeCommitted(position);
-    return position;
+  }
+
+  #commitShard({ uuid, number }: CommitRound["shards"][number]): void {
+    const index = this.#options.catalog.byUuid(uuid);
+    if (index !== undefined) this.#folders.describe(index);
+    this.#hosted.get(uuid)?.commit(number, refreshInterval(index));
+  }
+
+  #slice(ms: number): () => boolean {
+    const { clock } = this.#options;
+    const endMs = clock.monotonic() + ms;
+    return () => clock.monotonic() >= endMs;
   }
 
   /** Prepares an index for a search. Throws index_closed. */
@@ -360,7 +402,10 @@ export class ShardHost {
     return true;
   }
 
+  /** A commit that is under way would cover messages that a shard lacks now: it ends. */
   #goBackTo(position: Position): void {
-    if (comparePositions(position, this.#position) < 0) this.#position = position;
+    if (comparePositions(position, this.#position) >= 0) return;
+    this.#position = position;
+    this.#round = undefined;
   }
 }

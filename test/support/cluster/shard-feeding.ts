@@ -82,18 +82,20 @@ export interface Node {
   crash(): void;
 }
 
+/** `clock`: of the shards. */
 export async function openNode(
   t: TestContext,
   log: MemoryLog,
   folder: string,
   bucket = new MemoryBucket(),
+  clock = systemClock,
 ): Promise<Node> {
   const logger = silentLogger();
   const metrics = new Metrics();
   const dead: AppError[] = [];
   const catalog = new IndexCatalog({ bucket, log: logger, now: Date.now });
   await catalog.start();
-  const host = new ShardHost({ folder, catalog, log: logger, clock: systemClock });
+  const host = new ShardHost({ folder, catalog, log: logger, clock });
   await host.open();
   const port = log.port();
   const documents = new Documents({
