@@ -1,4 +1,4 @@
-/** Cuts long work on the thread of the interfaces into slices, between which other requests are served. */
+/** Cuts long work of one request into slices, between which its thread serves others. */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 

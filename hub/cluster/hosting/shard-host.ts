@@ -9,6 +9,7 @@ import type { ItemResult } from "#hub/engine/operations/item-result.ts";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import { Shard } from "#hub/engine/shard.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { TimeSlices } from "#proto/kit/time-slices.ts";
 import type { tailrace } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 import { HostedIndex, HostedIndices, type HostedShardStats } from "./hosted-index.ts";
@@ -223,12 +224,13 @@ export class ShardHost {
     throw notOpen(index, number);
   }
 
-  refresh(indices: readonly IndexMetadata[]): Promise<void> {
+  async refresh(indices: readonly IndexMetadata[]): Promise<void> {
+    const slices = new TimeSlices();
     for (const { uuid } of indices) {
+      if (slices.isDue) await slices.pause();
       this.#hosted.get(uuid)?.refresh();
       this.#waiters.refreshed(uuid);
     }
-    return Promise.resolve();
   }
 
   /**
