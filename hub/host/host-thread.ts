@@ -2,12 +2,15 @@
 
 import { parentPort, workerData } from "node:worker_threads";
 import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
-import { extentCache, shareCaches } from "#hub/engine/files/extent-cache.ts";
+import { limitCaches, usualCacheBytes } from "#hub/engine/files/cache-memory.ts";
+import { extentCache } from "#hub/engine/files/extent-cache.ts";
 import { threadKernelBytes } from "#hub/engine/kernel/kernel.ts";
 import { searchKernelBytes } from "#hub/engine/kernel/search-kernel.ts";
 import { mergeKernelBytes } from "#hub/engine/merge/kernel-merge.ts";
 import { filterCache } from "#hub/engine/segment/filter-cache.ts";
 import { nestedCache } from "#hub/engine/segment/nested-cache.ts";
+import { fieldDataCache } from "#hub/engine/segment/uninverted-column.ts";
+import { storedBlocks } from "#hub/engine/stored/stored-blocks.ts";
 import { searchMemory } from "#hub/search/query/search-memory.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { sendingLogger } from "#proto/kit/log.ts";
@@ -30,6 +33,8 @@ export interface HostThreadData {
   readonly seat: HostSeat;
   /** Memory that the searches of the thread may use together. */
   readonly searchBytes: number | undefined;
+  /** Memory of the caches of all the hub's threads together; undefined: `usualCacheBytes`. */
+  readonly cacheBytes: number | undefined;
 }
 
 /** Interval in which the thread counts its turns. */
@@ -41,8 +46,8 @@ const SETTLED_MS = 3_000;
 export function runHostThread(operations?: Readonly<Record<string, Operation>>): void {
   const port = parentPort;
   if (port === null) return;
-  const { folder, level, pulse, seat, searchBytes } = workerData as HostThreadData;
-  shareCaches(seat.count);
+  const { folder, level, pulse, seat, searchBytes, cacheBytes } = workerData as HostThreadData;
+  limitCaches((cacheBytes ?? usualCacheBytes()) / seat.count);
   if (searchBytes !== undefined) searchMemory().limit(searchBytes);
   const words = new Int32Array(pulse, 0, BUSY_WORDS);
   setInterval(() => Atomics.add(words, TURNS, 1), TURN_MS).unref();
@@ -82,6 +87,8 @@ function watchEngine(metrics: Metrics): void {
     gauge.set({ cache: "files" }, extentCache().stats().bytes);
     gauge.set({ cache: "filters" }, filterCache().stats().bytes);
     gauge.set({ cache: "nested" }, nestedCache().sizeBytes);
+    gauge.set({ cache: "field_data" }, fieldDataCache().sizeBytes);
+    gauge.set({ cache: "stored" }, storedBlocks().sizeBytes);
   });
   metrics.gauge("tailrace_search_memory_bytes", "heap that searches hold together", [], (gauge) =>
     gauge.set(searchMemory().heldBytes),

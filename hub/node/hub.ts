@@ -210,8 +210,9 @@ export class Hub implements Component {
     const { log, settings } = this.#options;
     const threads = settings["hub.threads"];
     const searchMemory = settings["search.max_memory"];
+    const cacheMemory = settings["search.cache_memory"];
     const hosts = engine.then(async ({ makeHosts }) => {
-      const made = makeHosts({ folder, threads, searchMemory, log, metrics: this.#metrics });
+      const made = makeHosts({ folder, threads, searchMemory, cacheMemory, log, metrics: this.#metrics });
       await made.start();
       return made;
     });

@@ -4,12 +4,7 @@
  * garbage-collected.
  */
 
-import { totalmem } from "node:os";
-
-/** Share of the memory that this process may have (of its control group), and bounds of it. */
-const MEMORY_SHARE = 1 / 16;
-const MIN_BYTES = 16 * 1024 * 1024;
-const MAX_BYTES = 192 * 1024 * 1024;
+import { cacheLimit } from "./cache-memory.ts";
 
 /** A part above this share of the limit isn't kept: it would push out everything else. */
 const LARGEST_SHARE = 1 / 2;
@@ -111,27 +106,9 @@ export class ExtentCache {
   }
 }
 
-/** Returns the share of the memory that caches of searches get, bytes. */
-function cacheBytes(): number {
-  const constrained = process.constrainedMemory();
-  const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
-  return Math.min(MAX_BYTES, Math.max(MIN_BYTES, Math.floor(memory * MEMORY_SHARE)));
-}
-
 let ofThread: ExtentCache | undefined;
-let sharers = 1;
-
-/** Divides the memory of the caches among this many threads; to be called before a thread uses them. */
-export function shareCaches(threads: number): void {
-  sharers = threads;
-}
-
-/** Returns among how many threads the memory of caches is divided. */
-export function cacheSharers(): number {
-  return sharers;
-}
 
 /** Returns the cache of this thread. */
 export function extentCache(): ExtentCache {
-  return (ofThread ??= new ExtentCache(Math.floor(cacheBytes() / sharers)));
+  return (ofThread ??= new ExtentCache(cacheLimit("files")));
 }

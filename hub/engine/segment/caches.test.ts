@@ -1,9 +1,13 @@
 /** What stays in memory of segments, and what goes. */
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { test } from "node:test";
+import { Worker } from "node:worker_threads";
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
+import { usualCacheBytes } from "#hub/engine/files/cache-memory.ts";
 import { ExtentCache } from "#hub/engine/files/extent-cache.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { FilterCache } from "./filter-cache.ts";
 import { FieldDataCache, type UninvertedColumn } from "./uninverted-column.ts";
 
@@ -71,4 +75,36 @@ test("uninverted fields that were used last stay within the limit, and go with t
   assert.deepEqual([...cache.sizes(other)], [["large", 120]]);
   cache.drop(other);
   assert.equal(cache.sizeBytes, 0);
+});
+
+test("without a setting caches get a sixteenth of the memory, within bounds", () => {
+  const rows = [
+    [2 ** 27, 16 * MIB],
+    [2 ** 29, 32 * MIB],
+    [2 ** 36, 64 * MIB],
+  ] as const;
+  for (const [memory, bytes] of rows) assert.equal(usualCacheBytes(memory), bytes);
+});
+
+test("the caches of a thread share its bytes", async () => {
+  const caches = new URL("../files/cache-memory.ts", import.meta.url).href;
+  const script = `
+    const { parentPort } = require("node:worker_threads");
+    import(${JSON.stringify(caches)}).then(({ limitCaches, cacheLimit }) => {
+      limitCaches(8000);
+      parentPort.postMessage(["files", "filters", "results"].map(cacheLimit));
+    });`;
+  const thread = new Worker(script, { eval: true });
+  const [limits] = (await once(thread, "message")) as [number[]];
+  assert.deepEqual(limits, [5000, 2000, 1000]);
+  await thread.terminate();
+});
+
+test("caches without memory keep nothing", () => {
+  const extents = new ExtentCache(0);
+  for (let read = 0; read < 2; read++) extents.get({}, 0, 10, () => new Uint8Array(10));
+  const filters = new FilterCache(0);
+  const owner = {};
+  for (let read = 0; read < 3; read++) filters.get(owner, "a", () => new Bitset(64));
+  assert.equal(extents.stats().bytes + filters.stats().bytes, 0);
 });

@@ -4,10 +4,7 @@
  */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
-import { cacheSharers } from "#hub/engine/files/extent-cache.ts";
-
-/** Bytes of all sets: of 10 million documents about fifty. */
-const LIMIT_BYTES = 64 * 1024 * 1024;
+import { cacheLimit } from "#hub/engine/files/cache-memory.ts";
 
 /** Conditions of a segment that are remembered as requested once. */
 const MAX_SEEN = 256;
@@ -45,7 +42,7 @@ export class FilterCache {
   #hits = 0;
   #misses = 0;
 
-  constructor(limitBytes = LIMIT_BYTES) {
+  constructor(limitBytes: number) {
     this.#limitBytes = limitBytes;
   }
 
@@ -117,5 +114,5 @@ let ofThread: FilterCache | undefined;
 
 /** Returns the cache of this thread. */
 export function filterCache(): FilterCache {
-  return (ofThread ??= new FilterCache(Math.floor(LIMIT_BYTES / cacheSharers())));
+  return (ofThread ??= new FilterCache(cacheLimit("filters")));
 }

@@ -47,6 +47,8 @@ export interface HostThreadOptions {
   readonly seat: HostSeat;
   /** Memory that the searches of the thread may use together, bytes; without it the thread's own limit. */
   readonly searchBytes?: number;
+  /** Memory of the caches of all the hub's threads together, bytes; without it `usualCacheBytes`. */
+  readonly cacheBytes?: number;
   readonly restarts: HostRestarts;
   readonly askOther: AskOther;
   /** Shards that other hubs have instead of this one, by `shardKey`. */
@@ -190,9 +192,9 @@ export class HostThreadClient implements CallableHost {
   }
 
   #spawn(): Life {
-    const { folder, log, script, seat, searchBytes, askOther } = this.#options;
+    const { folder, log, script, seat, searchBytes, cacheBytes, askOther } = this.#options;
     const pulse = newPulse();
-    const workerData: HostThreadData = { folder, level: log.level, pulse, seat, searchBytes };
+    const workerData: HostThreadData = { folder, level: log.level, pulse, seat, searchBytes, cacheBytes };
     const worker = new Worker(script ?? new URL("../shard-host-thread.ts", import.meta.url), { workerData });
     const channel = portChannel(worker, () => undefined);
     const link = new HostLink({ channel, log, askOther, onReport: (report) => this.#take(life, report) });

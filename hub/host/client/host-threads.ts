@@ -26,6 +26,8 @@ export interface HostThreadsOptions {
   readonly clock: Clock;
   /** Memory that the searches of one thread may use together, bytes. */
   readonly searchBytes?: number;
+  /** Memory of the caches of all threads together, bytes; without it `usualCacheBytes`. */
+  readonly cacheBytes?: number;
   /** The threads' module instead of the host's own, for tests. */
   readonly script?: URL;
 }

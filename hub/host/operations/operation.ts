@@ -4,11 +4,11 @@ import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import type { PlacedShards } from "#hub/cluster/hosting/placed-shards.ts";
 import type { ShardHost } from "#hub/cluster/hosting/shard-host.ts";
 import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
-import { cacheSharers } from "#hub/engine/files/extent-cache.ts";
+import { cacheLimit } from "#hub/engine/files/cache-memory.ts";
 import type { HostAddress } from "#hub/host/contract/calls.ts";
 import type { NamedIndex } from "#hub/host/contract/hosted-shards.ts";
 import type { IncomingCall, Message } from "#hub/host/wire/peer.ts";
-import { RESULT_BYTES, ResultCache } from "#hub/search/execute/result-cache.ts";
+import { ResultCache } from "#hub/search/execute/result-cache.ts";
 import { SearchService } from "#hub/search/search-service.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -75,7 +75,7 @@ type Given = Pick<HostState, "shards" | "placed" | "indices" | "clock" | "seat" 
 /** Returns the state of a host with nothing open. */
 export function hostState({ metrics, ...given }: Given): HostState {
   const { shards, indices, clock } = given;
-  const results = new ResultCache(Math.floor(RESULT_BYTES / cacheSharers()));
+  const results = new ResultCache(cacheLimit("results"));
   const snapshots = new Snapshots();
   const progress = new SearchProgress();
   const service = new SearchService({

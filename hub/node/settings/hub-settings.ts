@@ -167,6 +167,11 @@ export const hubSchema = Type.Object(
       description:
         "total memory of the searches of one thread of shards; beyond it the search that uses most fails with an error; 0: no limit",
     }),
+    "search.cache_memory": sizeSetting({
+      default: "",
+      description:
+        "memory of the caches of searches, of all threads of shards together: parts of segments, sets of documents, results; empty: a sixteenth of the memory that the hub may have, but 16mb to 64mb; 0: no caches",
+    }),
     "search.slowlog.threshold": Type.Integer({
       minimum: -1,
       maximum: 3_600_000,

@@ -65,6 +65,7 @@ export function makeHosts({
   folder,
   threads,
   searchMemory,
+  cacheMemory,
   log,
   metrics,
 }: {
@@ -73,6 +74,8 @@ export function makeHosts({
   readonly threads: number;
   /** The setting search.max_memory. */
   readonly searchMemory: string | number;
+  /** The setting search.cache_memory. */
+  readonly cacheMemory: string | number;
   readonly log: Logger;
   readonly metrics: Metrics;
 }): HostThreads {
@@ -84,6 +87,7 @@ export function makeHosts({
     metrics,
     clock: systemClock,
     searchBytes: parseSize(searchMemory),
+    ...(cacheMemory !== "" && { cacheBytes: parseSize(cacheMemory) }),
   });
 }
 

@@ -52,7 +52,7 @@ const AGGREGATIONS: Readonly<Record<string, JsonObject>> = {
 
 for (const [name, aggregation] of Object.entries(AGGREGATIONS)) {
   test(`${name} from the cache equals ${name} computed again`, async () => {
-    const results = new ResultCache();
+    const results = new ResultCache(2 ** 20);
     const body = { size: 0, query: { range: { n: { gte: 3 } } }, aggs: { a: aggregation } };
     const cache = { results, key: JSON.stringify(body) };
     const anew = await fixture.search(body);
@@ -67,7 +67,7 @@ for (const [name, aggregation] of Object.entries(AGGREGATIONS)) {
 }
 
 test("another snapshot of a shard is another answer", async () => {
-  const cache = { results: new ResultCache(), key: "all" };
+  const cache = { results: new ResultCache(2 ** 20), key: "all" };
   const body = { size: 0 };
   assert.equal((await fixture.search(body, { cache })).total, 40);
   assert.equal((await other.search(body, { cache })).total, 10);
@@ -76,7 +76,7 @@ test("another snapshot of a shard is another answer", async () => {
 });
 
 test("a shard seen through a filter, and one that forbids it, cache nothing", async () => {
-  const cache = { results: new ResultCache(), key: "all" };
+  const cache = { results: new ResultCache(2 ** 20), key: "all" };
   const [first, second] = fixture.shards;
   const shards = [
     { ...first!, keepsResults: false },

@@ -8,8 +8,6 @@ import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import type { TreeState } from "#hub/search/aggregations/tree/aggregation.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 
-/** Bytes of all entries. */
-export const RESULT_BYTES = 32 * 1024 * 1024;
 /**
  * Maximum number of a state's parts that are examined and kept; larger states are rare and cost little more to compute than
  * to read.
@@ -71,7 +69,7 @@ export class ResultCache {
   #lastSnapshot = 0;
   #bytes = 0;
 
-  constructor(limitBytes = RESULT_BYTES) {
+  constructor(limitBytes: number) {
     this.#limitBytes = limitBytes;
   }
 

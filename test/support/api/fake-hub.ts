@@ -164,7 +164,7 @@ const NO_SHARDS = localShards({
   // Every index has them.
   indices: { byUuid: (uuid) => ({ uuid, settings: { numberOfShards: 0 } }) as IndexMetadata },
   clock: systemClock,
-  results: new ResultCache(),
+  results: new ResultCache(2 ** 20),
   contexts: new SearchContexts(),
 });
 

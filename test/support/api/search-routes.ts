@@ -82,7 +82,7 @@ export class SearchRoutesFixture {
         [...this.#indices.values()].find((index) => index.uuid === uuid) as IndexMetadata | undefined,
     },
     clock: systemClock,
-    results: new ResultCache(),
+    results: new ResultCache(2 ** 20),
     contexts: new SearchContexts(),
     snapshots: new Snapshots(),
   };
