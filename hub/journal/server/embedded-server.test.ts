@@ -38,6 +38,8 @@ function newServer(options: Partial<EmbeddedServerOptions> = {}): EmbeddedServer
   return new EmbeddedServer({ dataDir, host: "127.0.0.1", port: 0, log: silentLogger(), ...options });
 }
 
+const NO_PROC = process.platform === "linux" ? false : "the environment of a process is read from /proc";
+
 /** Runs `use` with a started server and stops it. */
 async function running(server: EmbeddedServer, use: () => Promise<void>): Promise<void> {
   await server.start();
@@ -150,6 +152,24 @@ describe("the embedded nats-server", () => {
     });
     assert.equal(isAlive(pid), false);
     assert.ok(!readdirSync(join(dataDir, "nats")).includes("owner.lock"));
+  });
+
+  test("has a soft memory limit, unless the environment sets another", { skip: NO_PROC }, async () => {
+    for (const [given, limit] of [
+      [{}, "96MiB"],
+      [{ GOMEMLIMIT: "200MiB" }, "200MiB"],
+    ] as const) {
+      const { GOMEMLIMIT: _, ...env } = process.env;
+      const server = newServer({ env: { ...env, ...given } });
+      await running(server, () => {
+        const variables = readFileSync(`/proc/${server.pid}/environ`, "utf8").split("\0");
+        assert.deepEqual(
+          variables.filter((variable) => variable.startsWith("GOMEMLIMIT=")),
+          [`GOMEMLIMIT=${limit}`],
+        );
+        return Promise.resolve();
+      });
+    }
   });
 
   test("keeps its token over restarts of the hub", async () => {
