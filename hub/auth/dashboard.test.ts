@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, mock, suite, test } from "node:test";
+import { AppError } from "#proto/kit/errors.ts";
 import { HOUR_MS } from "#proto/kit/units.ts";
 import { PERSON, World } from "#test/conformance/oauth/auth-server.ts";
 import { Browser, type Page } from "#test/conformance/oauth/browser.ts";
@@ -107,10 +108,34 @@ suite("sign-in on the dashboard", () => {
     try {
       await browser.follow(await browser.get(`${world.origin}/api/auth/login`), world.origin);
       const made = calls.map(({ name, count }) => `${count.callCount()} ${name}`);
-      assert.deepEqual(made, ["12 get", "2 create", "7 put", "1 update", "6 delete", "1 keys"]);
+      assert.deepEqual(made, ["9 get", "2 create", "5 put", "1 update", "4 delete", "1 keys"]);
     } finally {
       for (const { count } of calls) count.restore();
     }
+  });
+
+  test("no code is answered that could not be stored, nor one whose grant could not", async () => {
+    const { browser } = await signIn();
+    const { bucket } = world;
+    for (const kind of ["oauth.AuthorizationCode.", "oauth.Grant."]) {
+      const put = bucket.put.bind(bucket);
+      const failing = mock.method(bucket, "put", (key: string, value: Uint8Array) =>
+        key.startsWith(kind)
+          ? Promise.reject(new AppError("unavailable", "the log is not reachable"))
+          : put(key, value),
+      );
+      const page = await browser.follow(await browser.get(`${world.origin}/api/auth/login`), world.origin);
+      failing.mock.restore();
+      assert.equal(page.status, 503, kind);
+      assert.doesNotMatch(page.location ?? "", /code=/);
+    }
+  });
+
+  test("a sign-in leaves no access token and no grant in the state", async () => {
+    await signIn();
+    assert.deepEqual(await world.bucket.keys("oauth.AccessToken."), []);
+    assert.deepEqual(await world.bucket.keys("oauth-grant-of."), []);
+    assert.deepEqual(await world.bucket.keys("oauth-family."), []);
   });
 
   test("unsafe methods with the cookie need our own Origin", async () => {

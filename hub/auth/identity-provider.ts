@@ -12,7 +12,7 @@ import { Consents } from "#hub/auth/provider/consents.ts";
 import { PATHS, PROVIDER_COOKIE } from "#hub/auth/provider/endpoints.ts";
 import { answerClient, type QueryCredentials } from "#hub/auth/provider/library-requests.ts";
 import { type Scope, scopesOf, signInScope } from "#hub/auth/provider/scopes.ts";
-import { AccessTokens, TokenFamilies } from "#hub/auth/provider/tokens.ts";
+import { AccessTokens, SignInTokens, TokenFamilies } from "#hub/auth/provider/tokens.ts";
 import { SIGN_IN_CALLBACK } from "#hub/auth/sign-in/dashboard-sign-in.ts";
 import { Records, type Store } from "#hub/auth/state/records.ts";
 import { hashOf } from "#hub/auth/state/secrets.ts";
@@ -56,6 +56,7 @@ export class IdentityProvider {
   readonly isEnabled: boolean;
   readonly queryCredentials: QueryCredentials;
   readonly #parts: IdentityProviderParts;
+  readonly #signInTokens = new SignInTokens();
   readonly #sessions: Records<unknown>;
   #server: Promise<Provider> | undefined;
 
@@ -73,7 +74,7 @@ export class IdentityProvider {
       secret: keys.dashboardSecret,
     }));
     this.consents = new Consents(store, this.families, audit);
-    this.accessTokens = new AccessTokens(store, this.families, accounts);
+    this.accessTokens = new AccessTokens(store, this.families, this.#signInTokens, accounts);
     this.#sessions = new Records(store, "oauth.Session");
   }
 
@@ -118,6 +119,7 @@ export class IdentityProvider {
       clients: this.clients,
       consents: this.consents,
       families: this.families,
+      signInTokens: this.#signInTokens,
       scopes: this.scopes(),
       lives: {
         accessTokenSeconds: seconds(settings["auth.provider.access_token_ttl"]),

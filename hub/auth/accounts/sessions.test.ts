@@ -65,3 +65,23 @@ test("a session that is being opened stays in its account's list, whoever looks 
   await sessions.endAll("a");
   assert.equal(await sessions.find(secret), null);
 });
+
+test("a session that is used while it is ended ends all the same", async () => {
+  const bucket = new MemoryBucket();
+  const clock = new StillClock();
+  const accounts = { get: () => Promise.resolve({ epoch: 1 }) } as unknown as Accounts;
+  const sessions = new Sessions({ bucket, clock }, accounts, LIFE);
+  const secret = await sessions.open("a", 1, { ip: "", userAgent: "" });
+  const [listed] = await sessions.list("a");
+  await clock.advance(LIFE.idleMs / 2);
+  // Between the reading of the session and its deletion.
+  const remove = bucket.delete.bind(bucket);
+  bucket.delete = async (name, revision) => {
+    bucket.delete = remove;
+    assert.notEqual(await sessions.find(secret), null);
+    return remove(name, revision);
+  };
+  await sessions.end(listed!.key);
+  assert.equal(await sessions.find(secret), null);
+  assert.deepEqual(await sessions.list("a"), []);
+});

@@ -131,8 +131,17 @@ export class Sessions {
 
   /** Ends a session. A session that has already ended is not an error. */
   async end(key: string): Promise<void> {
-    const session = await this.#sessions.take(key);
-    if (session !== null) await this.#byAccount.delete(`${session.accountId}.${key}`);
+    for (;;) {
+      const read = await this.#sessions.get(key);
+      if (read === null) return;
+      const id = `${read.data.accountId}.${key}`;
+      const isEnding = won(this.#sessions.delete(key, read.revision));
+      // Its entry is read meanwhile, but removed only once the session is: who ends all sessions reads the entries.
+      const [hasEnded, entry] = await Promise.all([isEnding, this.#byAccount.get(id)]);
+      if (hasEnded && entry !== null) await won(this.#byAccount.delete(id, entry.revision));
+      // Else a request has just noted the session's use, or has ended it.
+      if (hasEnded) return;
+    }
   }
 
   /** Ends a session of this account only. Throws not_found. */

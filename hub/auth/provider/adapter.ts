@@ -3,12 +3,12 @@
  * never holds one. One-time use is a compare-and-set: of concurrent uses, on any hubs, exactly one succeeds.
  */
 
-import { type Adapter, type AdapterPayload, errors } from "oidc-provider";
+import { type Adapter, type AdapterPayload, errors, Provider } from "oidc-provider";
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
-import { Records, type Store, won } from "#hub/auth/state/records.ts";
+import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
 import { fingerprint, hashOf } from "#hub/auth/state/secrets.ts";
 import { DASHBOARD_CLIENT_ID } from "./clients.ts";
-import { FAMILY_MODELS, type TokenFamilies } from "./tokens.ts";
+import { FAMILY_MODELS, type SignInTokens, type TokenFamilies } from "./tokens.ts";
 
 /** Placeholder for the id of an interaction inside its own record. */
 const SELF = "{self}";
@@ -17,9 +17,32 @@ const SELF = "{self}";
 export interface AdapterParts {
   readonly store: Store;
   readonly families: TokenFamilies;
+  readonly signInTokens: SignInTokens;
   readonly audit: AuditSink;
   /** Returns the metadata of a registered client in the form of oidc-provider. */
   readonly findClient: (clientId: string) => Promise<AdapterPayload | undefined>;
+}
+
+/** The calls of the state that one request to the library makes. */
+interface Exchange {
+  /** Records that it has read, by kind and key: the library looks for some of them several times. */
+  readonly reads: Map<string, Promise<Stored<AdapterPayload> | null>>;
+  /** Writes of a new family that are under way. None of them is of use before the request's answer. */
+  readonly writes: Promise<unknown>[];
+}
+
+const exchanges = new WeakMap<object, Exchange>();
+
+/** Returns the exchange of the request that the library is answering; undefined outside of one. */
+function currentExchange(): Exchange | undefined {
+  const context = Provider.ctx;
+  if (context === undefined) return undefined;
+  let exchange = exchanges.get(context);
+  if (exchange === undefined) {
+    exchange = { reads: new Map(), writes: [] };
+    exchanges.set(context, exchange);
+  }
+  return exchange;
 }
 
 /** Records of one model of oidc-provider. */
@@ -40,6 +63,20 @@ export class StateAdapter implements Adapter {
     const key = hashOf(id);
     const expiresAt =
       expiresInSeconds === undefined ? null : this.#parts.store.clock.now() + expiresInSeconds * 1_000;
+    const isOwn = payload.clientId === DASHBOARD_CLIENT_ID;
+    if (isOwn && this.#model === "AccessToken") return this.#parts.signInTokens.keep(key, payload);
+    const exchange = currentExchange();
+    exchange?.reads.delete(nameOf(this.#model, key));
+    const stored = this.#store(id, key, payload, expiresAt);
+    // Nobody has a code before the answer, and the grant of a sign-in counts only with its code.
+    const isEarly = this.#model === "AuthorizationCode" || (isOwn && this.#model === "Grant");
+    if (exchange !== undefined && isEarly) {
+      stored.catch(() => undefined); // reported below
+      exchange.writes.push(stored);
+    } else await Promise.all([stored, ...(exchange?.writes.splice(0) ?? [])]);
+  }
+
+  async #store(id: string, key: string, payload: AdapterPayload, expiresAt: number | null): Promise<void> {
     const stored = this.#records.put(key, withoutSecrets(id, payload), expiresAt);
     // Its owner's list has a grant only once it is there: who revokes by the list removes entries without one.
     if (this.#model === "Grant") await stored;
@@ -55,11 +92,13 @@ export class StateAdapter implements Adapter {
     expiresAt: number | null,
   ): Promise<void> {
     const { families } = this.#parts;
-    // The dashboard ends the family of each of its sign-ins itself, see AccessTokens.verifyOnce.
-    if (FAMILY_MODELS.has(this.#model) && grantId !== undefined && clientId !== DASHBOARD_CLIENT_ID)
-      await families.join(grantId, this.#model, key, expiresAt);
-    if (this.#model === "Grant" && accountId !== undefined && clientId !== undefined)
-      await families.own(id, accountId, clientId, expiresAt);
+    // The dashboard ends the family of each of its sign-ins itself, see AccessTokens.verifyOwn.
+    if (clientId !== DASHBOARD_CLIENT_ID) {
+      if (FAMILY_MODELS.has(this.#model) && grantId !== undefined)
+        await families.join(grantId, this.#model, key, expiresAt);
+      if (this.#model === "Grant" && accountId !== undefined && clientId !== undefined)
+        await families.own(id, accountId, clientId, expiresAt);
+    }
     if (this.#model === "Session" && uid !== undefined)
       await this.#byUid.put(hashOf(uid), { key }, expiresAt);
   }
@@ -83,7 +122,10 @@ export class StateAdapter implements Adapter {
 
   /** Consumes a credential. A second use gets invalid_grant and ends the family (RFC 6749 section 10.5). */
   async consume(id: string): Promise<void> {
-    const read = await this.#records.get(hashOf(id));
+    const key = hashOf(id);
+    // Compared with the record that the request was checked against: whatever changed it since, this use has lost.
+    const read = await this.#get(this.#model, key);
+    currentExchange()?.reads.delete(nameOf(this.#model, key));
     if (read !== null && read.data.consumed === undefined) {
       const consumed = Math.floor(this.#parts.store.clock.now() / 1_000);
       if (await won(this.#records.update(read, { ...read.data, consumed }))) return;
@@ -100,6 +142,7 @@ export class StateAdapter implements Adapter {
   }
 
   async destroy(id: string): Promise<void> {
+    currentExchange()?.reads.delete(nameOf(this.#model, hashOf(id)));
     if (this.#model === "Grant") await this.#parts.families.revoke(id);
     else await this.#records.delete(hashOf(id));
   }
@@ -109,11 +152,28 @@ export class StateAdapter implements Adapter {
   }
 
   async #read(key: string): Promise<AdapterPayload | undefined> {
-    const payload = (await this.#records.get(key))?.data;
+    const payload = (await this.#get(this.#model, key))?.data;
     if (payload === undefined || !FAMILY_MODELS.has(this.#model)) return payload;
-    const lives = payload.grantId !== undefined && (await this.#parts.families.lives(payload.grantId));
+    const lives =
+      payload.grantId !== undefined && (await this.#get("Grant", hashOf(payload.grantId))) !== null;
     return lives ? payload : undefined;
   }
+
+  /** Returns a record; within a request as it was read first. */
+  #get(model: string, key: string): Promise<Stored<AdapterPayload> | null> {
+    const read = (): Promise<Stored<AdapterPayload> | null> =>
+      new Records<AdapterPayload>(this.#parts.store, `oauth.${model}`).get(key);
+    const exchange = currentExchange();
+    if (exchange === undefined) return read();
+    const name = nameOf(model, key);
+    const known = exchange.reads.get(name) ?? read();
+    exchange.reads.set(name, known);
+    return known;
+  }
+}
+
+function nameOf(model: string, key: string): string {
+  return `${model}.${key}`;
 }
 
 /** Returns the payload without secrets: its own id, and the session's id within an interaction. */

@@ -19,7 +19,7 @@ import {
 import { type Clients, DASHBOARD_CLIENT_ID } from "./clients.ts";
 import { PATHS, PROVIDER_COOKIE } from "./endpoints.ts";
 import { signInScope } from "./scopes.ts";
-import type { TokenFamilies } from "./tokens.ts";
+import type { SignInTokens, TokenFamilies } from "./tokens.ts";
 
 /** RFC 6749 section 4.1.2 allows 10 minutes; a client exchanges its code immediately. */
 const CODE_SECONDS = 60;
@@ -51,6 +51,7 @@ export interface AuthorizationServerParts extends RuleParts {
   readonly accounts: Accounts;
   readonly clients: Clients;
   readonly families: TokenFamilies;
+  readonly signInTokens: SignInTokens;
   readonly lives: ProviderLives;
   readonly cookieKey: Uint8Array;
   /** Require PKCE of all clients, not only of public ones. */
@@ -74,8 +75,14 @@ export function createAuthorizationServer(parts: AuthorizationServerParts): Prov
 }
 
 function configurationOf(parts: AuthorizationServerParts): Configuration {
-  const { publicUrl, store, families, audit, clients, scopes, requirePkce } = parts;
-  const adapterParts = { store, families, audit, findClient: (id: string) => clients.metadata(id) };
+  const { publicUrl, store, families, signInTokens, audit, clients, scopes, requirePkce } = parts;
+  const adapterParts = {
+    store,
+    families,
+    signInTokens,
+    audit,
+    findClient: (id: string) => clients.metadata(id),
+  };
   return {
     adapter: (model: string) => new StateAdapter(model, adapterParts),
     scopes: [...scopes.map(({ url }) => url), signInScope(publicUrl)],
@@ -112,7 +119,7 @@ function configurationOf(parts: AuthorizationServerParts): Configuration {
     issueRefreshToken: (_context, client) => Promise.resolve(client.clientId !== DASHBOARD_CLIENT_ID),
     rotateRefreshToken: ({ oidc }) => oidc.client?.["rotate_refresh_tokens"] === true,
     revokeGrantPolicy: () => true,
-    findAccount: (_context, id) => findAccount(parts.accounts, id),
+    findAccount: (context, id) => findAccount(context, parts.accounts, id),
     loadExistingGrant: (context) => loadGrant(context, parts),
     interactions: {
       policy: consentPolicy(),

@@ -6,7 +6,7 @@
 
 import type { AdapterPayload } from "oidc-provider";
 import type { Account, Accounts } from "#hub/auth/accounts/accounts.ts";
-import { Records, type Store, won } from "#hub/auth/state/records.ts";
+import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
 import { hashOf } from "#hub/auth/state/secrets.ts";
 
 /** Models of oidc-provider whose records belong to a grant. */
@@ -20,7 +20,7 @@ export const FAMILY_MODELS: ReadonlySet<string> = new Set([
 const REVOKED_AT_ONCE = 16;
 
 /** The fields of a stored grant that are read here. */
-interface GrantRecord {
+export interface GrantRecord {
   readonly accountId?: string;
   readonly clientId?: string;
 }
@@ -38,9 +38,9 @@ export class TokenFamilies {
     this.#owners = new Records(store, "oauth-grant-of");
   }
 
-  /** Returns true while the family's grant exists. */
-  async lives(grantId: string): Promise<boolean> {
-    return (await this.#grants.get(hashOf(grantId))) !== null;
+  /** Returns the family's grant; null once the family has ended. */
+  grant(grantId: string): Promise<Stored<GrantRecord> | null> {
+    return this.#grants.get(hashOf(grantId));
   }
 
   /** Records that `<model>.<key>` belongs to the family. */
@@ -58,10 +58,9 @@ export class TokenFamilies {
     return this.#revokeKey(hashOf(grantId));
   }
 
-  /** Ends a family whose members aren't recorded: they are invalid without their grant, and expire. */
-  async end(grantId: string, accountId: string, clientId: string): Promise<void> {
-    const key = hashOf(grantId);
-    await Promise.all([this.#grants.delete(key), this.#owners.delete(`${accountId}.${clientId}.${key}`)]);
+  /** Ends a family of which no list has anything: its members are invalid without their grant, and expire. */
+  async end(grant: Stored<GrantRecord>): Promise<void> {
+    await won(this.#grants.delete(grant.id, grant.revision));
   }
 
   /** Revokes all families of an account, or of an account with one client. */
@@ -113,43 +112,78 @@ export interface AccessToken {
   readonly scope: string;
 }
 
+/** Tokens of sign-ins that end at the same time. Beyond that the oldest one fails. */
+const MAX_SIGN_INS = 1_000;
+
+/**
+ * Access tokens of the dashboard's own sign-ins. Each is issued and redeemed by one request of this process, so none of them
+ * is stored.
+ */
+export class SignInTokens {
+  readonly #tokens = new Map<string, AdapterPayload>();
+
+  /** Keeps a token under its hash. */
+  keep(key: string, payload: AdapterPayload): void {
+    this.#tokens.set(key, payload);
+    const oldest = this.#tokens.keys().next();
+    if (this.#tokens.size > MAX_SIGN_INS && !oldest.done) this.#tokens.delete(oldest.value);
+  }
+
+  /** Returns a token, once. */
+  take(key: string): AdapterPayload | undefined {
+    const payload = this.#tokens.get(key);
+    this.#tokens.delete(key);
+    return payload;
+  }
+}
+
 export class AccessTokens {
   readonly #tokens: Records<AdapterPayload>;
   readonly #families: TokenFamilies;
+  readonly #signIns: SignInTokens;
   readonly #accounts: Accounts;
 
-  constructor(store: Store, families: TokenFamilies, accounts: Accounts) {
+  constructor(store: Store, families: TokenFamilies, signIns: SignInTokens, accounts: Accounts) {
     this.#tokens = new Records(store, "oauth.AccessToken");
     this.#families = families;
+    this.#signIns = signIns;
     this.#accounts = accounts;
   }
 
   /** Returns the record of `token`, or null if it is unknown, expired or revoked, or if its account was removed. */
   async verify(token: string): Promise<AccessToken | null> {
-    return (await this.verifyOnce(token)).found;
+    const read = await this.#tokens.get(hashOf(token));
+    return read === null ? null : (await this.#check(read.data)).found;
   }
 
   /**
-   * Like `verify`, for a token of the dashboard's own sign-in. `end` ends the token and its family, which nothing needs
-   * afterwards.
+   * Like `verify`, for a token of the dashboard's own sign-in, which can be redeemed once. `end` ends its family, which
+   * nothing needs afterwards.
    */
-  async verifyOnce(
+  async verifyOwn(
     token: string,
   ): Promise<{ readonly found: AccessToken | null; readonly end: () => Promise<void> }> {
-    const key = hashOf(token);
-    const read = await this.#tokens.get(key);
-    const { accountId, clientId, grantId, scope } = read?.data ?? {};
-    if (read === null || accountId === undefined || clientId === undefined || grantId === undefined)
-      return { found: null, end: () => Promise.resolve() };
-    const [lives, account] = await Promise.all([
-      this.#families.lives(grantId),
+    const payload = this.#signIns.take(hashOf(token));
+    const { found, grant } = payload === undefined ? NOTHING : await this.#check(payload);
+    return { found, end: () => (grant === null ? Promise.resolve() : this.#families.end(grant)) };
+  }
+
+  async #check({ accountId, clientId, grantId, scope = "" }: AdapterPayload): Promise<Checked> {
+    if (accountId === undefined || clientId === undefined || grantId === undefined) return NOTHING;
+    const [grant, account] = await Promise.all([
+      this.#families.grant(grantId),
       this.#accounts.get(accountId),
     ]);
-    const end = async (): Promise<void> => {
-      const token = won(this.#tokens.delete(key, read.revision));
-      await Promise.all([token, this.#families.end(grantId, accountId, clientId)]);
-    };
-    const isValid = lives && account !== null;
-    return { found: isValid ? { accountId, account, clientId, scope: scope ?? "" } : null, end };
+    const isValid = grant !== null && account !== null;
+    return { found: isValid ? { accountId, account, clientId, scope } : null, grant };
   }
 }
+
+/** What a token leads to. */
+interface Checked {
+  readonly found: AccessToken | null;
+  /** Its family's. */
+  readonly grant: Stored<GrantRecord> | null;
+}
+
+const NOTHING: Checked = { found: null, grant: null };

@@ -100,7 +100,7 @@ export class DashboardSignIn {
 
   /** Returns the account of the embedded provider's token. The token isn't needed afterwards. */
   async #own({ accessToken }: TokenSet): Promise<FoundAccount> {
-    const { found, end } = await this.#parts.accessTokens.verifyOnce(accessToken);
+    const { found, end } = await this.#parts.accessTokens.verifyOwn(accessToken);
     if (found !== null) return { id: found.accountId, account: found.account, end };
     await end();
     throw new AppError("forbidden", "the account is gone");
