@@ -157,3 +157,14 @@ test("what fails gives its turn back", async () => {
   );
   assert.equal(turns.taken, 0);
 });
+
+test("a request may wait for a shorter time than all others", async () => {
+  const turns = new FairTurns({ ...LIMITS, turns: 1 });
+  const held = turns.turn("ann", OPEN);
+  await held.take();
+  const started = performance.now();
+  await assert.rejects(turns.turn("bob", OPEN).take(20), { code: "overloaded", message: /waited 20 ms/ });
+  assert.ok(performance.now() - started < LIMITS.waitMs);
+  assert.equal(turns.waiting, 0);
+  held.leave();
+});

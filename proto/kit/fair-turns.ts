@@ -23,8 +23,11 @@ export interface TurnLimits {
 
 /** The turn of one request: it may be left while the request waits for something else, and taken again. */
 export interface Turn {
-  /** Resolves when the request may go on; at once where it has its turn. Throws overloaded, cancelled. */
-  take(): Promise<void>;
+  /**
+   * Resolves when the request may go on; at once where it has its turn. It waits `waitMs` at most, and never longer than the
+   * limit of all. Throws overloaded, cancelled.
+   */
+  take(waitMs?: number): Promise<void>;
   /** Gives the turn to others. */
   leave(): void;
 }
@@ -70,9 +73,9 @@ export class FairTurns {
   turn(owner: string, signal: AbortSignal): Turn {
     let isHeld = false;
     return {
-      take: async () => {
+      take: async (waitMs) => {
         if (isHeld) return;
-        await this.#take(owner, signal);
+        await this.#take(owner, signal, waitMs);
         isHeld = true;
       },
       leave: () => {
@@ -94,17 +97,17 @@ export class FairTurns {
   }
 
   /** The turn is the caller's from the moment that this resolves, and before: what is given is counted at once. */
-  #take(owner: string, signal: AbortSignal): Promise<void> | undefined {
+  #take(owner: string, signal: AbortSignal, waitMs?: number): Promise<void> | undefined {
     if (signal.aborted) throw cancelled();
     if (!this.#waiting.has(owner) && this.#mayTake(owner)) {
       this.#count(owner, 1);
       return undefined;
     }
     this.#places.take(owner);
-    return this.#wait(owner, signal).finally(() => this.#places.give(owner));
+    return this.#wait(owner, signal, waitMs).finally(() => this.#places.give(owner));
   }
 
-  #wait(owner: string, signal: AbortSignal): Promise<void> {
+  #wait(owner: string, signal: AbortSignal, mayWaitMs = Number.POSITIVE_INFINITY): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const resumes = this.#waiting.get(owner) ?? new Set();
     const end = (error: AppError): void => {
@@ -113,7 +116,8 @@ export class FairTurns {
       reject(error);
     };
     const leave = (): void => end(cancelled());
-    const { waitMs, what } = this.#limits;
+    const { what } = this.#limits;
+    const waitMs = Math.min(this.#limits.waitMs, Math.round(mayWaitMs));
     const timer = setTimeout(() => {
       this.#late++;
       end(

@@ -176,3 +176,12 @@ test("waiting for a refresh ends with the refresh of its own index, or with a re
   assert.equal(count(node, "seldom"), 2);
   await waiting;
 });
+
+test("a refresh that takes longer than the request's time ends with the write's result, which is stored", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  await node.documents.write([put("1", {})], options);
+  t.mock.method(node.host, "refresh", () => new Promise(() => undefined));
+  const results = await node.documents.write([put("2", {})], { ...LONG, refresh: "true", timeoutMs: 50 });
+  assert.deepEqual(codes(results), ["created"]);
+  assert.notEqual(await node.documents.get("a", "2", {}), null);
+});

@@ -17,7 +17,7 @@ import { KnownShapes } from "./known-shapes.ts";
 import type { LogPort } from "./log-port.ts";
 import { type Reply, ReplyInbox } from "./reply-inbox.ts";
 import { shardOf } from "./routing.ts";
-import { WriteDeadline, withinReason } from "./write-deadline.ts";
+import { doneOrLate, WriteDeadline, withinReason } from "./write-deadline.ts";
 import type { AppendResult, StoredDocument, WriteItem, WriteOptions, WriteResult } from "./writes.ts";
 
 /** What writes and reads by id need of this node's shards. */
@@ -163,14 +163,8 @@ export class Documents {
   }
 
   #header(lenient: boolean) {
-    return {
-      lenient,
-      timeMs: this.#options.now(),
-      rawIncarnation: 0,
-      rawPartition: 0,
-      rawSequence: 0,
-      sources: [],
-    };
+    const timeMs = this.#options.now();
+    return { lenient, timeMs, rawIncarnation: 0, rawPartition: 0, rawSequence: 0, sources: [] };
   }
 
   #openReply(
@@ -279,15 +273,18 @@ export class Documents {
 
   async #refresh(
     indices: readonly IndexMetadata[],
-    { refresh, signal, onWritten }: WriteOptions,
+    options: WriteOptions,
     deadline: WriteDeadline,
   ): Promise<void> {
+    const { refresh, signal, onWritten } = options;
     if (refresh === "false") return;
     onWritten?.();
     const { shards } = this.#options;
     if (refresh === "wait_for") await shards.nextRefresh(indices, deadline.signal);
     // A request that has waited long enough for the regular refresh gets its own.
-    if (refresh === "true" || (deadline.isOver && !signal.aborted)) await shards.refresh(indices);
+    if (refresh !== "true" && (!deadline.isOver || signal.aborted)) return;
+    // Everything is written: an error would make the client write it again.
+    await doneOrLate(options, () => shards.refresh(indices));
   }
 }
 

@@ -30,3 +30,23 @@ test("the writes of a request stand still no longer than its time together, and 
   await assert.rejects(write(0), { code: "timeout" });
   assert.deepEqual(given.slice(4), [60_000, 30_000]);
 });
+
+test("the wait for a request's turn is part of its time", async () => {
+  const clock = new StillClock();
+  const patience = new WritePatience(OPTIONS, clock);
+  const left: number[] = [];
+  const wait = (tookMs: number) =>
+    patience.whileWaiting(async (leftMs) => {
+      left.push(leftMs);
+      await clock.advance(tookMs);
+    });
+  await wait(900);
+  await wait(45_000);
+  await patience.during(({ timeoutMs }) => Promise.resolve(left.push(timeoutMs)));
+  await wait(15_000);
+  assert.deepEqual(left, [60_000, 60_000, 15_000, 15_000]);
+  await assert.rejects(
+    patience.during(() => Promise.resolve()),
+    { code: "timeout" },
+  );
+});

@@ -1,7 +1,7 @@
 /** The deadline of a whole write: it ends every wait within the write. */
 
 import type { Clock } from "#proto/kit/clock.ts";
-import { AppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { WriteOptions } from "./writes.ts";
 
 /** Longest time that a write may request. */
@@ -72,6 +72,18 @@ export async function inTime<T>(
   }
 }
 
+/** Like `inTime`, but resolves too when the time is over. */
+export async function doneOrLate(
+  options: Pick<WriteOptions, "timeoutMs" | "signal">,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await inTime(options, work);
+  } catch (error) {
+    if (toAppError(error).code !== "timeout") throw error;
+  }
+}
+
 /** Returns the request's options with the timeout limited to the longest wait. */
 export function withinReason<T extends { readonly timeoutMs: number }>(given: T): T {
   return { ...given, timeoutMs: Math.min(Math.max(given.timeoutMs, 0), LONGEST_WAIT_MS) };
@@ -79,7 +91,7 @@ export function withinReason<T extends { readonly timeoutMs: number }>(given: T)
 
 /**
  * The time that the writes of one request may stand still altogether, one after the other: without it each would have its
- * whole `timeout`. A refresh that is waited for doesn't count.
+ * whole `timeout`. The wait for the request's turn counts, a refresh that is waited for doesn't.
  */
 export class WritePatience {
   readonly #options: WriteOptions;
@@ -95,6 +107,16 @@ export class WritePatience {
   /** Gives the writes that follow the whole time again, unless those before have used theirs up. */
   renew(): void {
     if (this.#leftMs >= PROMPT_MS) this.#leftMs = this.#options.timeoutMs;
+  }
+
+  /** Resolves as `wait` does, which may take `leftMs`, ms. */
+  async whileWaiting(wait: (leftMs: number) => Promise<void>): Promise<void> {
+    const startedMs = this.#clock.monotonic();
+    try {
+      await wait(this.#leftMs);
+    } finally {
+      this.#spend(this.#clock.monotonic() - startedMs);
+    }
   }
 
   /** Resolves as `write` does, which gets what time is left. Throws timeout where there is none: nothing was tried then. */
@@ -113,8 +135,11 @@ export class WritePatience {
     try {
       return await write({ ...this.#options, timeoutMs: this.#leftMs, onWritten });
     } finally {
-      const tookMs = (writtenMs ?? this.#clock.monotonic()) - startedMs;
-      if (tookMs > PROMPT_MS) this.#leftMs -= tookMs;
+      this.#spend((writtenMs ?? this.#clock.monotonic()) - startedMs);
     }
+  }
+
+  #spend(tookMs: number): void {
+    if (tookMs > PROMPT_MS) this.#leftMs -= tookMs;
   }
 }

@@ -76,7 +76,7 @@ async function bulkInTurn(parts: ApiContext, request: ApiRequest, turn: Turn): P
   const answer = new BulkAnswer();
   const patience = new WritePatience(options, parts.clock);
   checkEnd(request.body);
-  await turn.take();
+  await takeTurn(turn, patience);
   const { run, body } = await readBody(parts, request, defaults);
   if (run !== null) {
     try {
@@ -94,6 +94,11 @@ async function bulkInTurn(parts: ApiContext, request: ApiRequest, turn: Turn): P
   }
   const bytes = answer.finish(Math.round(parts.clock.monotonic() - startMs), ingestMs);
   return { ...json(new RawJson(bytes)), release: () => answer.release(), refusal: answer.refusal };
+}
+
+/** Waits for the request's turn, for as long as the request has time. Throws overloaded, cancelled. */
+function takeTurn(turn: Turn, patience: WritePatience): Promise<void> {
+  return patience.whileWaiting((leftMs) => turn.take(leftMs));
 }
 
 /**
@@ -140,13 +145,14 @@ async function writeItems(
   for (let at = 0; at < items.length; at += ITEMS_AT_A_TIME) {
     if (at > 0) await setImmediate();
     if (options.signal.aborted) throw new AppError("cancelled", LEFT);
-    const refusal = await orFailure(answer.isEmpty, options, () => turn.take());
+    // The first part has what the wait for the turn left.
+    if (at > 0) patience.renew();
+    const refusal = await orFailure(answer.isEmpty, options, () => takeTurn(turn, patience));
     if (refusal !== undefined) {
       for (const item of items.slice(at))
         answer.addFailures(JSON.stringify({ [item.kind]: failureBody(parts, item, refusal) }), 1);
       return;
     }
-    patience.renew();
     await writePart(parts, items.slice(at, at + ITEMS_AT_A_TIME), options, answer, patience);
   }
 }
@@ -170,9 +176,9 @@ async function appendAll(
     if (options.signal.aborted) throw new AppError("cancelled", LEFT);
     end = partEnd(run, at);
     const part = partOf(run, at, end);
-    patience.renew();
+    if (at > 0) patience.renew();
     const result = await orFailure(at === 0, options, async () => {
-      await turn.take();
+      await takeTurn(turn, patience);
       const append = (its: WriteOptions) => parts.documents.append(part, its);
       const done = isRefused ? null : await patience.during(append);
       return done ?? broughtBack(run, options.signal);
