@@ -17,11 +17,12 @@ import {
   watermarkSubject,
 } from "#proto/subjects.ts";
 import type { TestHub } from "#test/harness/hub.ts";
+import { until } from "#test/harness/until.ts";
 
 /** As real agents do. */
 const STATUS_EVERY_MS = 10_000;
 const ANSWER_MS = 30_000;
-const HELLO_TRIES = 20;
+const HELLO_EVERY_MS = 250;
 
 export class SimulatedAgent {
   readonly id: string;
@@ -64,15 +65,11 @@ export class SimulatedAgent {
   async hello(): Promise<void> {
     const fileKeys = [...this.#sent.keys()].map((key) => `${key}/0`);
     const hello = AgentHello.encode({ ...this.#names, incarnation: 0, lastSequence: 0, fileKeys }).finish();
-    for (let left = HELLO_TRIES; ; left--) {
-      try {
-        await this.#nats.request(helloSubject(this.id), hello, { timeout: ANSWER_MS });
-        return;
-      } catch (error) {
-        if (left === 0) throw error;
-        await new Promise((resolve) => setTimeout(resolve, 250));
-      }
-    }
+    await until(
+      `the hub's answer to ${this.id}`,
+      () => this.#nats.request(helloSubject(this.id), hello, { timeout: ANSWER_MS }),
+      { everyMs: HELLO_EVERY_MS },
+    );
   }
 
   /** Sends the lines of a file that follow those before; resolves when the log has them. */
