@@ -5,12 +5,12 @@ import { once } from "node:events";
 import { chownSync, createWriteStream, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { zstdDecompressSync } from "node:zlib";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { Compression, LogBatch, type tailrace } from "#proto/messages.ts";
 import { RAW_STREAM } from "#proto/subjects.ts";
+import { programUnderTest } from "./child.ts";
 
 export interface AgentProcessOptions {
   /** Folder for settings, registry and output; made where it is missing. */
@@ -38,7 +38,7 @@ export interface AgentProcess {
   kill9(): Promise<void>;
 }
 
-const LAUNCHER = fileURLToPath(new URL("../../agent/bin/tailrace-agent", import.meta.url));
+const LAUNCHER = programUnderTest("agent");
 
 /** Starts an agent and resolves when its inputs run. Its output is kept in <folder>/agent.out. */
 export async function startAgent(options: AgentProcessOptions): Promise<AgentProcess> {

@@ -3,9 +3,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { withDeadline } from "#proto/kit/lifecycle.ts";
+
+/** Checkout whose hub and agent are tested; it needs its own `node_modules`. */
+const CHECKOUT = resolve(process.env["TAILRACE_FAULT_CHECKOUT"] ?? join(import.meta.dirname, "../.."));
 
 /** Bytes of the log that an error message shows. */
 const TAIL_BYTES = 4_000;
@@ -19,6 +22,11 @@ export interface ChildOptions {
   readonly logFile: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
+}
+
+/** Returns the path of a program under test: this checkout's, or that of the checkout in TAILRACE_FAULT_CHECKOUT. */
+export function programUnderTest(program: "hub" | "agent"): string {
+  return join(CHECKOUT, program, "bin", `tailrace-${program}`);
 }
 
 /** The line a process prints when it works. */

@@ -2,11 +2,11 @@
 
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { Child } from "./child.ts";
+import { join } from "node:path";
+import { Child, programUnderTest } from "./child.ts";
 import { keepSecret } from "./secrets.ts";
 
-const LAUNCHER = resolve(import.meta.dirname, "../../agent/bin/tailrace-agent");
+const LAUNCHER = programUnderTest("agent");
 
 export interface EnrolledAgentOptions {
   /** Its settings, key and registry. */

@@ -1,14 +1,14 @@
 /** A hub as a process of its own, on ports that the system chose, with its own nats-server. */
 
 import { readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { Child } from "./child.ts";
+import { dirname, join } from "node:path";
+import { Child, programUnderTest } from "./child.ts";
 import { findProcesses } from "./processes.ts";
 import { keepSecret } from "./secrets.ts";
 import { until } from "./until.ts";
 
-/** This checkout's program. */
-export const LAUNCHER = resolve(import.meta.dirname, "../../hub/bin/tailrace-hub");
+/** The program under test. */
+export const LAUNCHER = programUnderTest("hub");
 /** A hub that reads a log on after a kill may take long on a busy machine. */
 const READY_MS = 180_000;
 const STOP_MS = 60_000;
