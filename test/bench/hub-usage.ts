@@ -26,10 +26,19 @@ export async function untilQuiet(hub: TestHub): Promise<void> {
   }
 }
 
-/** Bytes of the files below a folder of the hub's data. */
-export function bytesBelow(hub: TestHub, folder: string): number {
+/** The files below a folder of the hub's data. */
+export function filesBelow(
+  hub: TestHub,
+  folder: string,
+): { readonly name: string; readonly bytes: number }[] {
   const path = join(hub.dataDir, folder);
-  return globSync("**/*", { cwd: path })
-    .map((name) => statSync(join(path, name), { throwIfNoEntry: false }))
-    .reduce((sum, found) => sum + (found?.isFile() === true ? found.size : 0), 0);
+  return globSync("**/*", { cwd: path }).flatMap((name) => {
+    const found = statSync(join(path, name), { throwIfNoEntry: false });
+    return found?.isFile() === true ? [{ name, bytes: found.size }] : [];
+  });
+}
+
+/** Bytes of these files. */
+export function bytesBelow(hub: TestHub, folder: string): number {
+  return filesBelow(hub, folder).reduce((sum, { bytes }) => sum + bytes, 0);
 }

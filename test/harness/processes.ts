@@ -24,19 +24,6 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND;
 }
 
-/**
- * Returns for each thread of a process the ns in which it ran or waited for a processor. A thread that has work does one or
- * the other all the time, however busy the machine is.
- */
-export function readyNanoseconds(pid: number): ReadonlyMap<string, number> {
-  const threads = new Map<string, number>();
-  for (const thread of list(`/proc/${pid}/task`)) {
-    const [ran = 0, waited = 0] = read(`/proc/${pid}/task/${thread}/schedstat`).split(" ").map(Number);
-    threads.set(thread, ran + waited);
-  }
-  return threads;
-}
-
 /** Returns the resident memory of a process, bytes; 0 where it is gone. */
 export function residentBytes(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024;
@@ -45,14 +32,6 @@ export function residentBytes(pid: number): number {
 /** Returns the largest resident memory a process ever had, bytes; 0 where it is gone. */
 export function peakResidentBytes(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024;
-}
-
-function list(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch {
-    return [];
-  }
 }
 
 function read(path: string): string {

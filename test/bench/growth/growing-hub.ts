@@ -5,27 +5,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { MIB } from "#proto/kit/units.ts";
 import { ask } from "#test/harness/http.ts";
 import { startHub, type TestHub } from "#test/harness/hub.ts";
-import { cpuSeconds, readyNanoseconds, residentBytes } from "#test/harness/processes.ts";
+import { cpuSeconds, residentBytes } from "#test/harness/processes.ts";
 import type { Workspace } from "#test/harness/workspace.ts";
 import { post } from "../clients.ts";
-import { bytesBelow, cpuOf } from "../hub-usage.ts";
+import { bytesBelow, cpuOf, filesBelow } from "../hub-usage.ts";
 import type { Sample } from "./series.ts";
 
 /** A request is repeated until it had so much CPU, at least and at most so often; before that to warm the compilers. */
 const CPU_SECONDS = 0.3;
 const FEWEST = 5;
 const MOST = 200;
-/** At rest: for so long no merge runs, the segments stay, and each thread has something to do for at most this share. */
-const LOOK_MS = 7_000;
-const MOST_LOOKS = 100;
-const READY_SHARE = 0.5;
+/** At rest: the files stay for so long. A merge may work for a fifth of its thread's time, and writes all the while. */
+const LOOK_MS = 5_000;
+const SAME_LOOKS = 3;
+const MOST_LOOKS = 200;
 const IDLE_MS = 10_000;
-
-interface ShardStats {
-  readonly _all: {
-    readonly total: { readonly merges: { readonly current: number }; readonly segments: object };
-  };
-}
 
 /** A request as it is measured: without a body it is a GET. */
 export interface Question {
@@ -94,23 +88,19 @@ export class GrowingHub {
     return cpuOf(this.hub).reduce((total, seconds) => total + seconds, 0);
   }
 
-  /** Waits until no merge runs and none is due. On a busy machine little use of the CPU doesn't mean that. */
+  /** Waits until no merge runs and none is due: statistics count only those that a request forces. Throws where that takes too long. */
   async untilAtRest(): Promise<void> {
-    let segmentsBefore = "";
-    for (let look = 0; look < MOST_LOOKS; look++) {
-      const readyBefore = readyNanoseconds(this.hub.pid);
-      const startMs = performance.now();
+    let before = "";
+    for (let look = 0, same = 0; look < MOST_LOOKS; look++) {
       await sleep(LOOK_MS);
-      const lookNs = (performance.now() - startMs) * 1_000_000;
-      const busiestNs = readyNanoseconds(this.hub.pid)
-        .entries()
-        .reduce((most, [thread, ns]) => Math.max(most, ns - (readyBefore.get(thread) ?? ns)), 0);
-      const { _all } = await this.ask<ShardStats>("GET", "/_stats/merge,segments");
-      const { merges, segments } = _all.total;
-      const segmentsNow = JSON.stringify(segments);
-      if (merges.current === 0 && segmentsNow === segmentsBefore && busiestNs < READY_SHARE * lookNs) return;
-      segmentsBefore = segmentsNow;
+      const now = filesBelow(this.hub, "engine")
+        .map(({ name, bytes }) => `${name} ${bytes}`)
+        .join();
+      same = now === before ? same + 1 : 0;
+      if (same >= SAME_LOOKS) return;
+      before = now;
     }
+    throw new Error(`files of the engine still change after ${(MOST_LOOKS * LOOK_MS) / 1000} seconds`);
   }
 
   /** CPU-ms a second without requests. */
