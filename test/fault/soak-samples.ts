@@ -52,7 +52,7 @@ export interface Trend {
 /** Returns the series of a process: resident memory, descriptors but those of segments, threads. `pid` is asked each time. */
 export function processSeries(name: string, pid: () => number, allowedMiB: number): Series[] {
   return [
-    new Series(`${name}: resident memory`, "MiB", allowedMiB, () => residentMiB(pid())),
+    new Series(`${name}: resident memory`, "MiB", allowedMiB, () => (statusOf(pid(), "VmRSS") * KIB) / MIB),
     new Series(
       `${name}: descriptors`,
       "",
@@ -61,11 +61,6 @@ export function processSeries(name: string, pid: () => number, allowedMiB: numbe
     ),
     new Series(`${name}: threads`, "", 2, () => statusOf(pid(), "Threads")),
   ];
-}
-
-/** Returns the resident memory of a process. */
-export function residentMiB(pid: number): number {
-  return (statusOf(pid, "VmRSS") * KIB) / MIB;
 }
 
 /**
