@@ -228,6 +228,30 @@ describe("core messages", () => {
     });
   });
 
+  test("each request gets its own answer; one that is cancelled ends at once, others when the hub stops", async () => {
+    const { core } = world.journal;
+    core.serve("echo", ({ data }) => Promise.resolve(data));
+    const reached = Promise.withResolvers<void>();
+    core.serve("silent", () => {
+      reached.resolve();
+      return new Promise(() => undefined);
+    });
+    const answers = range(1, 50).map((number) =>
+      core.request("echo", bytes(`${number}`), { timeoutMs: 5_000 }),
+    );
+    assert.deepEqual((await Promise.all(answers)).map(text).map(Number), range(1, 50));
+    const abort = new AbortController();
+    const cancelled = core.request("silent", bytes(""), { timeoutMs: 60_000, signal: abort.signal });
+    const left = core.request("silent", bytes(""), { timeoutMs: 60_000 });
+    await reached.promise;
+    abort.abort();
+    await assert.rejects(cancelled, { code: "cancelled" });
+    const ended = assert.rejects(left, { code: "unavailable" });
+    await world.journal.stop();
+    await ended;
+    await reopen({});
+  });
+
   test("subscriptions live on when the server is started again, and a thrown error doesn't end them", async () => {
     const got: string[] = [];
     let { promise: next, resolve } = Promise.withResolvers<void>();
