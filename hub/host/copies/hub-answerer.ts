@@ -34,6 +34,9 @@ const READY_MS = 1_000;
 /** Operations that other hubs may call. */
 const ANSWERED: ReadonlySet<string> = new Set([...OPERATION_NAMES, "reach"]);
 
+/** A reason for ending a wait. Without one, an abort makes an error with a stack. */
+const ANSWERED_NOW = "answered";
+
 const FAILED = { failed: true, parts: [], warnings: [] } as const;
 
 export interface HubAnswererOptions {
@@ -219,7 +222,7 @@ export class HubAnswerer implements Component {
     const over = new AbortController();
     const late = this.#options.clock.sleep(WAIT_MS, over.signal).then(() => undefined);
     const reply = await Promise.race([call.reply, late]);
-    over.abort();
+    over.abort(ANSWERED_NOW);
     if (reply === undefined) return { state: "running" };
     const piece = reply.subarray(offset, offset + PIECE_BYTES);
     if (offset + piece.length >= reply.length) this.#forget(id);

@@ -41,6 +41,9 @@ type Call = Pick<CallOptions, "signal" | "timeoutMs" | "parts">;
 
 export class HubCaller {
   readonly #options: HubCallerOptions;
+  /** Makes the ids of calls unique among those of all hubs and of their earlier runs. */
+  readonly #run = randomBytes(12).toString("base64url");
+  #calls = 0;
   /** Running calls, by hub. */
   readonly #load = new Map<string, number>();
   /** Time until which a hub that didn't answer is suspected, ms of performance.now(). */
@@ -74,10 +77,10 @@ export class HubCaller {
     value: unknown,
     { signal, timeoutMs = 0, parts = [] }: Call = {},
   ): Promise<Required<Message>> {
-    const id = randomBytes(12).toString("base64url");
+    const id = `${this.#run}.${(++this.#calls).toString(36)}`;
     const late = timeoutMs > 0 ? AbortSignal.timeout(timeoutMs) : undefined;
     const signals = [signal, late].filter((each) => each !== undefined);
-    const ended = AbortSignal.any(signals);
+    const ended = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
     const from = this.#options.node;
     const question: HubQuestion = {
       kind: "call",
@@ -95,7 +98,7 @@ export class HubCaller {
       this.#suspected.delete(at.hub);
       return settle(answer);
     } catch (error) {
-      if (ended.aborted) {
+      if (ended?.aborted === true) {
         void this.#send(at, { kind: "cancel", id }).catch(() => undefined);
         if (late?.aborted === true && signal?.aborted !== true)
           throw new AppError("timeout", `${operation} took longer than ${timeoutMs} ms`, { cause: error });
@@ -117,7 +120,12 @@ export class HubCaller {
   }
 
   /** Returns the bytes of the answer. */
-  async #answer(at: HubThread, id: string, question: HubQuestion, signal: AbortSignal): Promise<Uint8Array> {
+  async #answer(
+    at: HubThread,
+    id: string,
+    question: HubQuestion,
+    signal: AbortSignal | undefined,
+  ): Promise<Uint8Array> {
     let answer = await this.#send(at, question, signal);
     while (answer.state === "running") answer = await this.#again(at, { kind: "wait", id }, signal);
     if (answer.state === "refused") throw answer.error;
@@ -131,12 +139,12 @@ export class HubCaller {
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
   }
 
-  async #again(at: HubThread, question: HubQuestion, signal: AbortSignal): Promise<HubAnswer> {
+  async #again(at: HubThread, question: HubQuestion, signal: AbortSignal | undefined): Promise<HubAnswer> {
     for (let left = TRIES; ; left--) {
       try {
         return await this.#send(at, question, signal);
       } catch (error) {
-        if (left <= 1 || signal.aborted || toAppError(error).code !== "timeout") throw error;
+        if (left <= 1 || signal?.aborted === true || toAppError(error).code !== "timeout") throw error;
       }
     }
   }
