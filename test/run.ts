@@ -31,7 +31,7 @@ const SERVERS = /\b(?:startNats|EmbeddedServer|useJournal|running-pipeline|openT
 const HOOKED = /^(?:beforeEach|afterEach)\(/m;
 
 /** Parts whose tests are smaller than this share a process, whose start takes as long as they do. Bytes. */
-const SMALL_PART_BYTES = 32 * 1024;
+const SMALL_PART_BYTES = 128 * 1024;
 
 /** A process that has told its result has this long to end; what still runs then is a leak. */
 const LINGER_MS = 5_000;
