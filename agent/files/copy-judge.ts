@@ -5,9 +5,9 @@
  * table: README.md.
  */
 
-import { statOrNull } from "#agent/discovery/path.ts";
+import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import type { Harvester } from "#agent/harvester/harvester.ts";
-import { birthMsOf, HEAD_BYTES } from "#agent/harvester/identity.ts";
+import { birthMsOf, HEAD_BYTES, sameHead } from "#agent/harvester/identity.ts";
 import type { Registry } from "#agent/registry/registry.ts";
 import { type FileRow, newRow } from "#agent/registry/row.ts";
 import type { Clock } from "#proto/kit/clock.ts";
@@ -88,7 +88,7 @@ export class CopyJudge {
     const where = this.#options.whereIs(key);
     const path = where?.isThere === true ? where.path : null;
     const isShort = candidate.size < HEAD_BYTES && candidate.archive === null;
-    if (isShort && (path === null || !isShrunk(path, row.sent))) return "other";
+    if (isShort && (path === null || !isReplaced(path, row))) return "other";
     const sinceMs = this.#heldSinceMs.get(candidate.key);
     if (sinceMs === undefined) return "wait"; // the scan under way may still find the original, or its truncation
     const isOld = this.#options.clock.monotonic() - sinceMs > COPY_HELD_MS;
@@ -132,10 +132,21 @@ export class CopyJudge {
   }
 }
 
-/** Returns true if the file at `path` is shorter than what was sent of it: truncated, and not read since. */
-function isShrunk(path: string, sent: number): boolean {
-  const stat = statOrNull(path);
-  return stat !== null && stat.size < sent;
+/**
+ * Returns true if the file at `path` lost what was sent of it, and wasn't read since: it is shorter, or it was truncated and
+ * has grown beyond that already, with another beginning.
+ */
+function isReplaced(path: string, { sent, head }: FileRow): boolean {
+  try {
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      return fstatSync(fd).size < sent || !sameHead(fd, head);
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return false; // it is gone, which the next scan finds
+  }
 }
 
 /** Returns true if the candidate may have been made while the original, which is gone, was there. */
