@@ -10,6 +10,7 @@ runNamed({
   named: { agent: ["agent-cases.test.ts", "agent-raw.test.ts"] },
   byName: {
     cluster: "minutes of random faults with three hubs that share a NATS",
+    copies: "files that are watched for half a minute each",
     damage: "a sweep of 228 cases, each with a hub of its own",
     disk: "full disks, which take minutes",
     "disk-model": "minutes of random deeds on a disk that fills and empties",

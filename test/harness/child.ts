@@ -29,6 +29,11 @@ export function programUnderTest(program: "hub" | "agent"): string {
   return join(CHECKOUT, program, "bin", `tailrace-${program}`);
 }
 
+/** Returns true if the hub under test has a setting, by the reference that its checkout holds. */
+export function hubHasSetting(name: string): boolean {
+  return readFileSync(join(CHECKOUT, "docs/settings.md"), "utf8").includes(`| \`${name}\` |`);
+}
+
 /** The line a process prints when it works. */
 export type ReadyLine = Readonly<Record<string, unknown>> & { readonly ready: true };
 

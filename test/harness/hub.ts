@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Child, programUnderTest } from "./child.ts";
+import { Child, hubHasSetting, programUnderTest } from "./child.ts";
 import { findProcesses } from "./processes.ts";
 import { keepSecret } from "./secrets.ts";
 import { until } from "./until.ts";
@@ -162,8 +162,8 @@ export class TestHub {
   }
 }
 
-/** The same on every machine; tests of several threads set their number. */
-const ONE_THREAD = { "hub.threads": 1 };
+/** The same on every machine; tests of several threads set their number. Older hubs have one thread. */
+const ONE_THREAD: Settings = hubHasSetting("hub.threads") ? { "hub.threads": 1 } : {};
 
 /** Port 0: the system chooses. */
 const OWN_PORTS: Settings = { "http.port": 0, "dashboard.port": 0, "transport.port": 0, "nats.port": 0 };
