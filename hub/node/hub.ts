@@ -29,7 +29,7 @@ import type { Logger } from "#proto/kit/log.ts";
 import { exportLongestTurn } from "#proto/kit/longest-turn.ts";
 import { MemoryWatch } from "#proto/kit/memory-watch.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
-import { exportMemory, residentBytes } from "#proto/kit/process-memory.ts";
+import { exportMemory, residentParts } from "#proto/kit/process-memory.ts";
 import type { FlowDependencies } from "./flow.ts";
 import type { Listeners } from "./listeners.ts";
 
@@ -153,7 +153,7 @@ export class Hub implements Component {
     const { log } = this.#options;
     await this.#run("memory", new MemoryWatch({ log, metrics: this.#metrics, part: "hub" }));
     exportLongestTurn(this.#metrics, "hub");
-    exportMemory(this.#metrics, "hub", () => ({ kernel: threadKernelBytes(), resident: residentBytes() }));
+    exportMemory(this.#metrics, "hub", () => ({ kernel: threadKernelBytes(), ...residentParts() }));
     const engine = loadEngine();
     const hosts = this.#startHosts(folder, engine);
     const rest = loadFlow(hosts);

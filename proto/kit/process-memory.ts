@@ -1,12 +1,31 @@
 /** Memory of this process and thread. The resident memory is also available when no file descriptor is left to read it. */
 
+import { readFileSync } from "node:fs";
 import { getHeapStatistics } from "node:v8";
 import type { Metrics } from "./metrics.ts";
+import { KIB } from "./units.ts";
 
 /** Returns the resident memory, bytes; 0 if it can't be read now. */
 export function residentBytes(): number {
   try {
     return process.memoryUsage.rss();
+  } catch {
+    return 0;
+  }
+}
+
+/**
+ * Returns the resident memory, and the part of it that is pages of files, such as the program: other processes share them, and
+ * the system takes them back when it needs memory. Bytes; 0 where the system doesn't provide it.
+ */
+export function residentParts(): { readonly resident: number; readonly resident_files: number } {
+  return { resident: residentBytes(), resident_files: fileBytes() };
+}
+
+function fileBytes(): number {
+  try {
+    const kib = /^RssFile:\s+(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1];
+    return Number(kib ?? 0) * KIB;
   } catch {
     return 0;
   }

@@ -34,6 +34,11 @@ export function peakResidentBytes(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024;
 }
 
+/** Returns the resident memory of a process without pages of files, bytes; 0 where it is gone. */
+export function ownBytes(pid: number): number {
+  return Number(/^RssAnon:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024;
+}
+
 function read(path: string): string {
   try {
     return readFileSync(path, "utf8");
