@@ -17,6 +17,7 @@ import { sendingLogger } from "#proto/kit/log.ts";
 import { exportLongestTurn } from "#proto/kit/longest-turn.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { exportMemory } from "#proto/kit/process-memory.ts";
+import { lowerThreadPriority } from "#proto/kit/thread-priority.ts";
 import { Host } from "./host.ts";
 import type { Operation } from "./operations/operation.ts";
 import { BUSY_WORDS, COMMITTING, portChannel, TURNS } from "./wire/channel.ts";
@@ -46,6 +47,7 @@ const SETTLED_MS = 3_000;
 export function runHostThread(operations?: Readonly<Record<string, Operation>>): void {
   const port = parentPort;
   if (port === null) return;
+  lowerThreadPriority();
   const { folder, level, pulse, seat, searchBytes, cacheBytes } = workerData as HostThreadData;
   limitCaches((cacheBytes ?? usualCacheBytes()) / seat.count);
   if (searchBytes !== undefined) searchMemory().limit(searchBytes);

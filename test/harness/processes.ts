@@ -24,6 +24,18 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) / TICKS_PER_SECOND;
 }
 
+/** Returns the nice value of each thread of a process. */
+export function niceOfThreads(pid: number): ReadonlyMap<string, number> {
+  const threads = new Map<string, number>();
+  for (const thread of list(`/proc/${pid}/task`)) {
+    const fields = read(`/proc/${pid}/task/${thread}/stat`)
+      .replace(/^.*\) /, "")
+      .split(" ");
+    threads.set(thread, Number(fields[16] ?? 0));
+  }
+  return threads;
+}
+
 /** Returns the resident memory of a process, bytes; 0 where it is gone. */
 export function residentBytes(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024;
@@ -37,6 +49,14 @@ export function peakResidentBytes(pid: number): number {
 /** Returns the resident memory of a process without pages of files, bytes; 0 where it is gone. */
 export function ownBytes(pid: number): number {
   return Number(/^RssAnon:\s+(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0) * 1024;
+}
+
+function list(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
 }
 
 function read(path: string): string {

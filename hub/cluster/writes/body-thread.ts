@@ -3,6 +3,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { type KernelSeed, seedThreadKernel } from "#hub/engine/kernel/kernel.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { lowerThreadPriority } from "#proto/kit/thread-priority.ts";
 import type { BodyReply, BodyRequest } from "./body-thread-client.ts";
 import { BodyWork, memoryOf } from "./body-work.ts";
 
@@ -10,6 +11,7 @@ const port = parentPort;
 const bodies = new Map<number, BodyWork>();
 
 if (port !== null) {
+  lowerThreadPriority();
   // Shapes are compared with those that the main thread knows.
   seedThreadKernel(workerData as KernelSeed);
   port.on("message", (request: BodyRequest) => {

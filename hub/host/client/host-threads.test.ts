@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { cpSync, existsSync } from "node:fs";
+import { getPriority } from "node:os";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import type { ShardFailure } from "#hub/search/phases/contract.ts";
 import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import type { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { niceOfThreads } from "#test/harness/processes.ts";
 import { until } from "#test/harness/until.ts";
 import { MemoryLog, options, put, temporaryFolder } from "#test/support/cluster/shard-feeding.ts";
 import { openThreadNode, type ThreadNode } from "#test/support/host/thread-node.ts";
@@ -55,6 +57,16 @@ const BODIES: readonly JsonObject[] = [
 ];
 
 suite("an index in two threads", () => {
+  test("the threads have a lower priority than this one, which answers requests", {
+    skip: process.platform !== "linux" && "only Linux has a priority for each thread",
+  }, async (t) => {
+    const lowered = (): number =>
+      [...niceOfThreads(process.pid).values()].filter((nice) => nice > getPriority()).length;
+    assert.equal(lowered(), 0);
+    await open(t, 2);
+    assert.equal(lowered(), 2);
+  });
+
   test("searches, counts and documents are those of one thread", async (t) => {
     const log = new MemoryLog();
     const two = await open(t, 2, log);

@@ -18,6 +18,7 @@ import { RegexpGuard, RegexpTimeout } from "#hub/pipeline/regexp/regexp-guard.ts
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { freeBytes } from "#proto/kit/free-bytes.ts";
+import { lowerThreadPriority } from "#proto/kit/thread-priority.ts";
 import { DefaultPipeline } from "../default/default-pipeline.ts";
 import type { PipelineSet } from "../program/pipeline-set.ts";
 
@@ -40,6 +41,7 @@ const STATISTICS_INTERVAL_MS = 1_000;
 if (parentPort !== null) await serve(parentPort, workerData as WorkerSettings);
 
 async function serve(port: NonNullable<typeof parentPort>, settings: WorkerSettings): Promise<void> {
+  lowerThreadPriority();
   const guard = new RegexpGuard({
     onTimeout: () => port.postMessage({ id: SLOW, results: [] } satisfies WorkResponse),
   });

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { getPriority } from "node:os";
+import { test } from "node:test";
+import { Worker } from "node:worker_threads";
+import { niceOfThreads } from "#test/harness/processes.ts";
+
+const SCRIPT = `
+  import { readlinkSync } from "node:fs";
+  import { parentPort } from "node:worker_threads";
+  import { lowerThreadPriority } from ${JSON.stringify(new URL("./thread-priority.ts", import.meta.url).href)};
+  lowerThreadPriority();
+  parentPort.postMessage(readlinkSync("/proc/thread-self").split("/").at(-1));
+  parentPort.on("message", () => undefined);
+`;
+
+test("a thread lowers its own priority, not that of the process or of its other threads", {
+  skip: process.platform !== "linux" && "only Linux has a priority for each thread",
+}, async () => {
+  await readFile(import.meta.filename); // starts the threads for files
+  const before = getPriority();
+  const worker = new Worker(SCRIPT, { eval: true, execArgv: ["--input-type=module"] });
+  const [own] = (await once(worker, "message")) as [string];
+  const nice = new Map(niceOfThreads(process.pid));
+  assert.equal(nice.get(own), Math.min(19, before + 5));
+  nice.delete(own);
+  assert.ok(nice.size > 1);
+  assert.deepEqual(new Set(nice.values()), new Set([before]));
+  assert.equal(getPriority(), before);
+  await worker.terminate();
+});
