@@ -15,6 +15,9 @@ import { DecodedBlock, MASK_WORDS } from "./decoded-block.ts";
 /** Blocks that the kernel is given at a time: their bytes stay in the processor's cache. */
 export const RUN_BLOCKS = 64;
 
+/** Memory for the values of one block, of whichever column is counted. */
+const firsts = new Int32Array(COLUMN_BLOCK);
+
 /** Both inclusive. */
 type Bounds = readonly [from: number, to: number];
 
@@ -156,13 +159,19 @@ export class BlockColumn {
   }
 
   #countHere(block: number, { words, wordsFrom }: DocRun, counts: Int32Array, offset: number): void {
-    this.#decoded.load(block);
-    const docs = this.#decoded.docsOf(block);
-    for (let slot = 0; slot < docs; slot++) {
-      const bit = (block - wordsFrom) * COLUMN_BLOCK + slot;
-      if (words !== null && ((words[bit >>> 5]! >>> (bit & 31)) & 1) === 0) continue;
-      const start = this.#decoded.start(slot);
-      if (start < this.#decoded.start(slot + 1)) counts[offset + this.#decoded.values[start]!]!++;
+    const docs = this.#decoded.decodeFirst(block, firsts, -1);
+    if (words === null) {
+      for (let slot = 0; slot < docs; slot++) if (firsts[slot]! >= 0) counts[offset + firsts[slot]!]!++;
+      return;
+    }
+    const from = (block - wordsFrom) * MASK_WORDS;
+    const end = Math.min(words.length, from + Math.ceil(docs / 32));
+    for (let word = from; word < end; word++) {
+      const base = 32 * (word - from) + 31;
+      for (let bits = words[word]!; bits !== 0; bits &= bits - 1) {
+        const value = firsts[base - Math.clz32(bits & -bits)]!;
+        if (value >= 0) counts[offset + value]!++;
+      }
     }
   }
 
