@@ -58,6 +58,8 @@ export interface CollectOptions {
   readonly after: After | undefined;
   /** Position of the shard among those of the search; default 0. */
   readonly shardOrder?: number;
+  /** True if no other shard is searched: nothing is merged with its states. */
+  readonly isOnly?: boolean;
 }
 
 /** Searches a shard. Throws what the query, the order or an aggregation refuse, cancelled, data_corrupt. */
@@ -133,6 +135,7 @@ class Collection {
       inner,
       shard.collecting(this.#collected(query, options.boost)),
       budget,
+      options.isOnly,
     );
     this.#global = new TreeCollector(global, shard.collecting(this.#collected(new AllNode(), 1)), budget);
     this.#counts = request.trackTotalHits !== false;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { AllNode } from "#hub/search/execute/nodes/documents.ts";
+import type { SearchOptions, SearchShard } from "#hub/search/phases/contract.ts";
 import { DEFAULT_LIMITS, ShardContext } from "#hub/search/query/query.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { searchShards } from "#hub/search/search.ts";
@@ -65,6 +66,24 @@ for (const [name, aggregation] of Object.entries(AGGREGATIONS)) {
     assert.deepEqual([hits, misses], name === "top_hits" ? [0, 6] : [4, 2]);
   });
 }
+
+test("the only shard of a search leaves the results of several shards alone", async () => {
+  const body = { size: 0, aggs: { a: { terms: { field: "n", size: 2, order: { _key: "desc" } } } } };
+  const cache = { results: new ResultCache(2 ** 20), key: JSON.stringify(body) };
+  const searched = async (shards: readonly SearchShard[], options: Partial<SearchOptions>) =>
+    (
+      await searchShards(parseSearchRequest(body, DEFAULT_LIMITS), shards, {
+        signal: new AbortController().signal,
+        limits: DEFAULT_LIMITS,
+        ...options,
+      })
+    ).aggregations;
+  const [first] = fixture.shards;
+  for (const shards of [[first!], fixture.shards, [first!], fixture.shards])
+    assert.deepEqual(await searched(shards, { cache }), await searched(shards, {}));
+  const { hits, misses } = cache.results.stats("uuid-logs");
+  assert.deepEqual([hits, misses], [3, 3]);
+});
 
 test("another snapshot of a shard is another answer", async () => {
   const cache = { results: new ResultCache(2 ** 20), key: "all" };

@@ -25,11 +25,17 @@ import type { SearchCursor, SearchOptions, SearchShard, ShardFailure } from "./c
 import { prepareNested, prepareRuntimeFields } from "./prepare-search.ts";
 import type { PartialResult } from "./search-call.ts";
 
+/** Options of the part of a search that a host runs. */
+export interface HostSearchOptions extends SearchOptions {
+  /** True for the only shard of a search. */
+  readonly isOnly?: boolean;
+}
+
 /** Collects `shards` one after the other. A shard that fails is a failure of the result. Throws cancelled, memory_limit. */
 export async function collectShards(
   request: SearchRequest,
   shards: readonly SearchShard[],
-  options: SearchOptions,
+  options: HostSearchOptions,
 ): Promise<Collection> {
   const clock = options.clock ?? systemClock;
   const timeoutMs = Math.min(
@@ -65,11 +71,11 @@ class Collector {
   readonly found: FoundShard[] = [];
   readonly failures: { readonly order: number; readonly failure: ShardFailure }[] = [];
   readonly #request: SearchRequest;
-  readonly #options: SearchOptions;
+  readonly #options: HostSearchOptions;
   readonly #control: SearchControl;
   readonly #nowMs: number;
 
-  constructor(request: SearchRequest, options: SearchOptions, control: SearchControl, nowMs: number) {
+  constructor(request: SearchRequest, options: HostSearchOptions, control: SearchControl, nowMs: number) {
     this.#request = request;
     this.#options = options;
     this.#control = control;
@@ -100,6 +106,7 @@ class Collector {
       filter,
       after: afterOf(this.#options.cursor, order),
       shardOrder: order,
+      isOnly: this.#options.isOnly === true,
     };
     const collect = (): Promise<ShardResult> => collectShard(request, context, how, control);
     const keeps = keepsResults !== false && filter === undefined;
@@ -119,15 +126,16 @@ class Collector {
 
   /** Returns the cached result of an equal request, or the result of `collect`, which is cached if it is complete. */
   async #cached(shard: ShardContext, collect: () => Promise<ShardResult>): Promise<ShardResult> {
-    const { cache } = this.#options;
+    const { cache, isOnly } = this.#options;
     if (cache === undefined) return collect();
-    const known = cache.results.get(shard, cache.key);
+    // The only shard may return less than one of several.
+    const key = isOnly === true ? `only ${cache.key}` : cache.key;
+    const known = cache.results.get(shard, key);
     if (known !== undefined) return { ...known, shard, orders: [], hits: [] };
     const warningsBefore = warningCount();
     const result = await collect();
     // A cached result would be returned without the warnings that the search raised.
-    if (!this.#control.timedOut && warningCount() === warningsBefore)
-      cache.results.put(shard, cache.key, result);
+    if (!this.#control.timedOut && warningCount() === warningsBefore) cache.results.put(shard, key, result);
     return result;
   }
 }

@@ -64,6 +64,8 @@ export interface TermsContext {
   readonly budget: CollectBudget;
   readonly shape: TermsShape;
   readonly shardSize: number;
+  /** True if the state isn't merged with others: it needs no more buckets than the answer has. */
+  readonly isFinal?: boolean;
   readonly filter: TermFilter | undefined;
   /** Chooses what an owner's shard returns; without it that are the first buckets by the shape's order. */
   readonly choose?: (terms: CollectedTerms) => Steps<HandedOn>;
@@ -88,7 +90,12 @@ const STEP_LEAVES = 8;
 const MAX_HANDED_ON = 100_000;
 
 /** Returns how many buckets a shard returns for each of this many owners. */
-export function handedOn(shardSize: number, owners = 1): number {
+export function handedOn(
+  { shape, shardSize, isFinal }: Pick<TermsContext, "shape" | "shardSize" | "isFinal">,
+  owners = 1,
+): number {
+  // Buckets below a larger minimum aren't among the others of the answer.
+  if (isFinal === true && shape.minDocCount <= 1) return shape.size;
   return Math.max(shardSize, Math.min(MIN_HANDED_ON, Math.floor(MAX_HANDED_ON / owners)));
 }
 
@@ -101,22 +108,18 @@ export function textState(handed: HandedOn): TermsState {
 }
 
 /** Chooses what a shard returns for one of this many owners, in steps. */
-export function handOn(
-  { choose, shape, shardSize }: TermsContext,
-  terms: CollectedTerms,
-  owners: number,
-): Steps<HandedOn> {
-  return choose === undefined ? cutSteps(terms, shape, shardSize, owners) : choose(terms);
+export function handOn(context: TermsContext, terms: CollectedTerms, owners: number): Steps<HandedOn> {
+  if (context.choose !== undefined) return context.choose(terms);
+  return cutSteps(terms, context.shape, handedOn(context, owners));
 }
 
 /** Keeps the first buckets of a shard. */
 export function cutTerms(terms: CollectedTerms, shape: TermsShape, shardSize: number): HandedOn {
-  return atOnce(cutSteps(terms, shape, shardSize));
+  return atOnce(cutSteps(terms, shape, handedOn({ shape, shardSize })));
 }
 
-/** Like cutTerms, in steps; `owners`: this many return buckets. */
-function* cutSteps(terms: CollectedTerms, shape: TermsShape, shardSize: number, owners = 1): Steps<HandedOn> {
-  const keep = handedOn(shardSize, owners);
+/** Keeps the first `keep` buckets, in steps. */
+function* cutSteps(terms: CollectedTerms, shape: TermsShape, keep: number): Steps<HandedOn> {
   if (terms.length <= keep) {
     const buckets: TermBucket[] = [];
     for (let at = 0; at < terms.length; at++) buckets.push(yield* bucketOf(terms, at, shape));

@@ -192,8 +192,10 @@ export class KeywordTermsCollector implements Collector<TermsState> {
       below: (at) => this.#buckets.below(buckets[at]!),
       belowSteps: (at) => this.#buckets.belowSteps(buckets[at]!),
     };
-    const state = textState(yield* handOn(this.#context, collected, this.#keys.owners));
     const isAddress = this.#context.shard.mapping.field(this.#path)?.type === "ip";
+    // Addresses are cut in the order of their texts, which isn't that of the answer.
+    const context = isAddress ? { ...this.#context, isFinal: false } : this.#context;
+    const state = textState(yield* handOn(context, collected, this.#keys.owners));
     return isAddress ? { ...state, areAddresses: true } : state;
   }
 

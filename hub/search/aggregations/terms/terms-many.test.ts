@@ -3,14 +3,19 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
-import type { TermsContext, TermsState } from "#hub/search/aggregations/buckets/terms-state.ts";
+import {
+  renderTerms,
+  type TermsContext,
+  type TermsState,
+} from "#hub/search/aggregations/buckets/terms-state.ts";
 import {
   type AggregationTree,
+  BucketBudget,
   CollectBudget,
   type Collector,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import type { BucketOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
-import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
+import { atOnce, withPauses } from "#hub/search/aggregations/tree/steps.ts";
 import { SetBlocks } from "#hub/search/columns/set-blocks.ts";
 import { DEFAULT_LIMITS, ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
@@ -182,6 +187,27 @@ for (const field of ["k", "tags"])
       }
       assert.deepEqual(sorted(many.state(0)), sorted(few.state(0)));
     }
+  });
+
+for (const field of ["k", "tags", "ip"])
+  test(`a state that isn't merged has the buckets of the answer alone: ${field}`, () => {
+    for (const order of [FREQUENT, KEYS, [by("count", false)]])
+      for (const minDocCount of [1, 2]) {
+        const whole = contextOf(order, undefined, LATE);
+        const context = { ...whole, shape: { ...whole.shape, minDocCount } };
+        const [all, first] = [false, true].map((isFinal) => {
+          const collector = keywordTerms({ ...context, isFinal }, field, undefined, 100);
+          collect(collector, () => 0);
+          const state = collector.state(0);
+          const answer = atOnce(renderTerms(state, context.shape, new BucketBudget(10_000, false)));
+          return { answer, length: state.buckets.length };
+        });
+        assert.deepEqual(first!.answer, all!.answer);
+        assert.equal(first!.answer.buckets.length, 10);
+        assert.ok(all!.length > 100);
+        const isCut = minDocCount === 1 && field !== "ip";
+        assert.equal(first!.length, isCut ? 10 : all!.length);
+      }
   });
 
 test("aggregations that need their documents at once have them at once", () => {

@@ -198,13 +198,14 @@ class ManyTermsCollector implements Collector<TermsState> {
 
   /** Adds up the counts of the segments: by number if that suffices, else term by term. */
   *#merge(): Steps<Merged> {
-    const { shardSize, filter, shard } = this.#context;
-    const keep = handedOn(shardSize);
+    const { filter, shard } = this.#context;
+    const keep = handedOn(this.#context);
     if (this.#order === "frequent" && filter === undefined) {
       const columns = this.#segments.map(({ column }) => column);
       const field = { index: shard.indexUuid, path: this.#path, columns };
-      const isWorth = yield* haveDocuments(this.#segments, SHARE_NUMBERED);
-      const terms = knownTerms(field) ?? (isWorth ? yield* numberedTerms(field) : undefined);
+      let terms = knownTerms(field);
+      if (terms === undefined && (yield* haveDocuments(this.#segments, SHARE_NUMBERED)))
+        terms = yield* numberedTerms(field);
       if (terms !== undefined) {
         const { numbers, ...kept } = yield* mergeShared(this.#segments, terms, keep);
         return { kept, numbered: { terms, numbers } };

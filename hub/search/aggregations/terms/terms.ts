@@ -92,8 +92,9 @@ class Terms implements Aggregation<TermsState> {
     this.#source = source;
   }
 
-  collector(shard: ShardContext, budget: CollectBudget): Collector<TermsState> {
-    return termsCollector({ shard, budget, shape: this.#shape, shardSize: this.#shardSize }, this.#source);
+  collector(shard: ShardContext, budget: CollectBudget, isFinal = false): Collector<TermsState> {
+    const [shape, shardSize] = [this.#shape, this.#shardSize];
+    return termsCollector({ shard, budget, shape, shardSize, isFinal }, this.#source);
   }
 
   merge(states: readonly TermsState[]): Steps<TermsState> {

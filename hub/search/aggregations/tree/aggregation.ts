@@ -17,7 +17,8 @@ import { isSteps, type Steps } from "./steps.ts";
 
 /** A node of the aggregation tree. Immutable; used for many shards. */
 export interface Aggregation<State = unknown> {
-  collector(shard: ShardContext, budget: CollectBudget): Collector<State>;
+  /** `isFinal`: the state of the first owner isn't merged with others. */
+  collector(shard: ShardContext, budget: CollectBudget, isFinal?: boolean): Collector<State>;
   /** Merges at least one state of the same bucket; in steps if there may be many buckets. */
   merge(states: readonly State[]): State | Steps<State>;
   /** The answer's object; in steps if it may have many buckets, which `budget` counts. */
@@ -194,9 +195,12 @@ export class TreeCollector {
   #owners = new Int32Array(0);
   #mask = new Uint32Array(0);
 
-  constructor(tree: AggregationTree, shard: ShardContext, budget: CollectBudget) {
+  /** `isFinal`: see Aggregation.collector. */
+  constructor(tree: AggregationTree, shard: ShardContext, budget: CollectBudget, isFinal = false) {
     this.#names = [...tree.keys()];
-    this.#collectors = [...tree.values()].map(({ aggregation }) => aggregation.collector(shard, budget));
+    this.#collectors = [...tree.values()].map(({ aggregation }) =>
+      aggregation.collector(shard, budget, isFinal),
+    );
   }
 
   get isEmpty(): boolean {
