@@ -210,6 +210,18 @@ for (const field of ["k", "tags", "ip"])
       }
   });
 
+test("documents that are kept for metrics below are charged to the search", () => {
+  const values = segments.reduce((sum, segment) => sum + segment.keywordColumn("k")!.cardinality, 0);
+  const open = (below: AggregationTree): void => {
+    // Four bytes for each count, of the hundred of a bucket.
+    const budget = new CollectBudget(0.04 * values + 1);
+    const many = keywordTerms({ ...contextOf(FREQUENT, undefined, below), budget }, "k", undefined, 100);
+    for (const segment of segments) many.segment(segment);
+  };
+  assert.doesNotThrow(() => open(new Map()));
+  assert.throws(() => open(LATE), { code: "memory_limit" });
+});
+
 test("aggregations that need their documents at once have them at once", () => {
   const context = contextOf(FREQUENT, undefined, AT_ONCE);
   assert.ok(keywordTerms(context, "k", undefined, 100) instanceof KeywordTermsCollector);

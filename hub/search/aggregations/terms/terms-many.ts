@@ -113,8 +113,9 @@ class ManyTermsCollector implements Collector<TermsState> {
     this.#values.open(column);
     this.#open = undefined;
     if (column === null) return;
-    this.#context.budget.add(column.cardinality * COUNT_SHARE);
-    const late = this.#below.onlyCounts ? undefined : new LateDocuments(segment, column);
+    const { budget } = this.#context;
+    budget.add(column.cardinality * COUNT_SHARE);
+    const late = this.#below.onlyCounts ? undefined : new LateDocuments(segment, column, budget);
     this.#open = { column, counts: new Int32Array(column.cardinality), late };
     this.#segments.push(this.#open);
   }
