@@ -10,13 +10,13 @@ const WIDTH = SUM_WIDTH;
 /** Initial capacity in buckets. */
 const FIRST_BUCKETS = 16;
 
-/** What a bucket's numbers take of the memory that a bucket is estimated at. */
+/** Share of a bucket's estimated memory that its numbers take. */
 const BUDGET_SHARE = 0.5;
 
 /** Sums of whole numbers up to it are exact in any order. */
 const EXACT = Number.MAX_SAFE_INTEGER;
 
-/** What is known of a bucket; `min` and `max` null without values. */
+/** Statistics of a bucket; `min` and `max` are null without values. */
 export interface BucketNumbers {
   readonly count: number;
   readonly sum: number;
@@ -79,7 +79,7 @@ export class BucketStats {
     else for (let at = 0; at < count; at++) addSum(numbers, from, values[at]!);
   }
 
-  /** Adds what was summed of whole numbers at `from` of `sums` to one bucket. */
+  /** Adds the sums of whole numbers at `from` of `sums` to one bucket. */
   addSummed(sums: Float64Array, from: number, bucket: number): void {
     this.#reach(bucket);
     const numbers = this.#numbers;

@@ -116,7 +116,7 @@ class Cardinality implements Aggregation<DistinctState> {
   }
 }
 
-/** The counters of buckets, each made when its bucket gets the first value. */
+/** The counters of buckets, each created with its bucket's first value. */
 class Counters {
   readonly #threshold: number;
   readonly #budget: CollectBudget;

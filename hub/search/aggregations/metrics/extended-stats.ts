@@ -62,7 +62,7 @@ function metricOf(sigma: number): NumericMetric {
 
 type Spread = Pick<BucketNumbers, "count" | "sum" | "sumOfSquares">;
 
-/** Returns variance and standard deviation; from 7.7 on also those of a sample, null for a single value. */
+/** Returns variance and standard deviation; from 7.7 on also of a sample, null for a single value. */
 export function deviationsOf(state: Spread): NumberGroup {
   const variance = varianceOf(state);
   const deviation = rootOf(variance);
@@ -78,7 +78,7 @@ export function deviationsOf(state: Spread): NumberGroup {
   };
 }
 
-/** Returns the bounds at `sigma` standard deviations around the mean; from 7.7 on also those of a sample. */
+/** Returns the bounds at `sigma` standard deviations around the mean; from 7.7 on also of a sample. */
 export function boundsOf(state: Spread, sigma: number): NumberGroup {
   const { upper, lower } = boundsAt(state, varianceOf(state), sigma);
   if (!answersAs(707)) return { upper, lower };

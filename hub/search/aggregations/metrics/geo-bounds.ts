@@ -24,7 +24,7 @@ export const geoBounds: AggregationType = {
   },
 };
 
-/** JSON-able; longitudes apart for both halves of the earth, null if there are none. */
+/** JSON-able; each half of the earth has longitudes of its own, null without points. */
 interface BoundsState {
   readonly top: number | null;
   readonly bottom: number | null;

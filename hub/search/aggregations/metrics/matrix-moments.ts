@@ -138,7 +138,7 @@ function finite(value: number): number | string {
 /** Share of its slots that a hash table fills before it doubles. */
 const LOAD = 0.75;
 
-/** Returns the names as a Java HashMap of them runs through them. */
+/** Returns the names in the order in which a Java HashMap iterates over them. */
 export function fieldOrder(names: readonly string[]): string[] {
   let slots = 16;
   while (names.length > slots * LOAD) slots *= 2;

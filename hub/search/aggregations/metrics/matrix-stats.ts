@@ -48,7 +48,7 @@ class MatrixStats implements Aggregation<Moments> {
   readonly #fields: readonly string[];
   readonly #missing: JsonObject;
   readonly #mode: Mode;
-  /** Statistics of states: an order asks for them at every comparison. */
+  /** Cached statistics of states: sorting reads them at every comparison. */
   readonly #statistics = new WeakMap<Moments, JsonObject[]>();
 
   constructor(fields: readonly string[], missing: JsonObject, mode: Mode) {

@@ -106,7 +106,7 @@ class MedianAbsoluteDeviation implements Aggregation<SketchedValues> {
 
   readonly #newSketch = (): Sketch => new TDigest(this.#compression) as Sketch;
 
-  /** Distances of centroids are used for those of their values; null without values. */
+  /** Uses the distance of each centroid for all of its values; null without values. */
   #deviation({ sketches }: SketchedValues): number | null {
     const digest = new TDigest(this.#compression);
     digest.merge(sketches as readonly DigestState[]);

@@ -176,7 +176,7 @@ class Percentiles implements Aggregation<SketchedValues> {
   }
 }
 
-/** Returns what makes sketches of the kind that the options ask for. Throws request_invalid. */
+/** Returns a factory of sketches of the kind in the options. Throws request_invalid. */
 function sketchMaker({ tdigest, hdr }: Options, name: string): () => Sketch {
   if (hdr !== undefined) {
     const { number_of_significant_value_digits: given = 3 } = hdr;

@@ -66,7 +66,7 @@ class Rate implements Aggregation {
   readonly #unit: Unit | undefined;
   readonly #format: string | undefined;
 
-  /** `values`: what is divided. */
+  /** `values`: the dividends. */
   constructor(values: Aggregation, unit: Unit | undefined, format: string | undefined) {
     this.#values = values;
     this.#unit = unit;

@@ -38,7 +38,7 @@ interface Scripts {
   readonly params: JsonObject;
 }
 
-/** What shards have handed on. JSON-able. */
+/** Results of the shards' combine scripts. JSON-able. */
 interface ScriptedState {
   readonly states: readonly unknown[];
 }
@@ -68,7 +68,7 @@ function optional(given: unknown, names: readonly string[]): Script | undefined 
 
 class ScriptedMetric implements Aggregation<ScriptedState> {
   readonly #scripts: Scripts;
-  /** Values of states: an order asks for each at every comparison. */
+  /** Cached values of states: sorting reads them at every comparison. */
   readonly #values = new WeakMap<ScriptedState, unknown>();
 
   constructor(scripts: Scripts) {
@@ -107,7 +107,7 @@ class ScriptedMetric implements Aggregation<ScriptedState> {
 
   #reduce({ states }: ScriptedState): unknown {
     const { reduce, params } = this.#scripts;
-    // The script may change what it is given.
+    // The script may change its arguments.
     const given = structuredClone(states) as unknown[];
     if (reduce === undefined) return given;
     return toJson(reduce.compiled.run([{ ...params, ...reduce.params, _aggs: given }, given]));

@@ -30,7 +30,7 @@ export const stringStats: AggregationType = {
   },
 };
 
-/** What is counted of the texts of a bucket. */
+/** Counts of the texts of a bucket. */
 interface TextCounts {
   readonly count: number;
   readonly shortest: number;

@@ -62,12 +62,12 @@ function sortField(key: unknown): string | undefined {
   return typeof name === "string" && !name.startsWith("_") ? name : undefined;
 }
 
-/** What of the state of top_hits is read here. */
+/** Part of the state of top_hits that is read here. */
 interface HitsState {
   readonly hits: readonly { readonly hit: JsonObject }[];
 }
 
-/** The best documents, with what their sort values are printed as. */
+/** The best documents, with their sort values as printed. */
 type TopState = HitsState & { readonly format?: ReturnType<typeof formatOf> };
 
 class TopMetrics implements Aggregation<TopState> {

@@ -132,7 +132,7 @@ function mergedTermsCache(): MergedTermsCache {
   return (ofThread ??= new MergedTermsCache());
 }
 
-/** Which field of which index is meant. */
+/** A field of an index. */
 export interface TermsField {
   /** UUID. */
   readonly index: string;

@@ -32,7 +32,7 @@ const MOST_BINS = 65_536;
 /** Terms of a field by numbers 0..size - 1, which segments share. */
 export interface NumberedTerms {
   readonly size: number;
-  /** Returns the number of each ordinal of a column, which is one of those that were numbered. */
+  /** Returns the number of each ordinal of a column. The column must be one that was numbered. */
   numbersOf(column: KeywordColumn): Int32Array;
   text(number: number): string;
   /** Negative, 0 or positive as one term sorts before, with or after another by their bytes. */

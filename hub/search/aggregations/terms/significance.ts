@@ -14,7 +14,7 @@ export interface Frequencies {
 /** Makes a score; the larger the more significant, 0 and below not at all. */
 export type Heuristic = (frequencies: Frequencies) => number;
 
-/** Keys of the option, each with what makes its heuristic. */
+/** Factories of heuristics by the option's key. */
 const HEURISTICS: Readonly<Record<string, (options: JsonObject) => Heuristic>> = {
   jlh: () => jlh,
   percentage:

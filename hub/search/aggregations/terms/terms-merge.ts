@@ -17,7 +17,7 @@ export interface OrdinalCounts {
   readonly counts: Int32Array;
 }
 
-/** What is returned of joined terms. */
+/** Result of joining terms. */
 export type KeptTerms = Pick<TermsState, "buckets" | "others" | "errorBound">;
 
 /** Orders that can be had without knowing all buckets: the most frequent terms, or the first ones. */
@@ -61,7 +61,7 @@ export function* mergeCounts(
   return { buckets, others, errorBound: isCut ? least : 0 };
 }
 
-/** A column, and if only terms that have documents are meant, their counts. */
+/** A column; with counts if only terms that have documents are joined. */
 type JoinedColumn = Pick<OrdinalCounts, "column"> & Partial<OrdinalCounts>;
 
 /** One segment's terms in their order: all, or those that have documents. */
@@ -185,7 +185,7 @@ class FirstTerms {
 class MostFrequent {
   readonly #keep: number;
   #buckets: TermBucket[] = [];
-  /** Terms of this many documents or fewer aren't wanted any more. */
+  /** Terms of this many documents or fewer can't be among the returned ones. */
   #passed = 0;
 
   constructor(keep: number) {

@@ -22,7 +22,7 @@ import {
   valuesOn,
 } from "#hub/search/scripting/document-script.ts";
 
-/** What the keys are. */
+/** Type of the keys. */
 interface ScriptedKeys {
   readonly script: ValueScript;
   /** The format of numbers; undefined: keys are texts. */

@@ -39,7 +39,7 @@ import { TextTermsCollector } from "./terms-text.ts";
 /** Values of value_type that mean numbers. */
 const NUMBER_VALUE_TYPES = ["long", "integer", "short", "byte", "double", "float", "number", "numeric"];
 
-/** Options of an aggregation that say which values get buckets. */
+/** Options of an aggregation that select which values get buckets. */
 export interface TermsSource {
   /** Name of the aggregation's type, for messages. */
   readonly owner: string;

@@ -27,7 +27,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 /** Maximum UTF-16 units of a value that are analysed. */
 const MAX_ANALYZED = 100_000;
 
-/** Returns the terms of a document's values, each once; without those of passages that `copies` has seen. */
+/** Returns the terms of a document's values, each once; without the terms of passages that `copies` has seen. */
 export function textTerms(
   shard: ShardContext,
   field: Field,
@@ -79,7 +79,7 @@ export class TextTermsCollector implements Collector<TermsState> {
   readonly #copies: DuplicateWords | undefined;
   #terms: (doc: number) => Set<string> = () => new Set();
 
-  /** `copies`: what leaves words of copied passages out. */
+  /** `copies`: filter that leaves out words of copied passages. */
   constructor(context: TermsContext, field: Field, copies?: DuplicateWords) {
     this.#copies = copies;
     this.#context = context;

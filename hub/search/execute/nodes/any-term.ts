@@ -7,17 +7,18 @@ import type { SegmentReader, TermIterator } from "#hub/engine/searcher/searcher.
 import type { HighlightSink, QueryDescription } from "#hub/search/query/query.ts";
 import { SetNode } from "./documents.ts";
 
-/** Work of a step, in documents that are added to a set: a millisecond at most. What a term takes by itself. */
+/** Work of a step, in documents added to a set: a millisecond at most. */
 const STEP_WORK = 65_536;
+/** Work of each term besides its documents. */
 const TERM_WORK = 64;
 
-/** Which terms of a dictionary are meant. */
+/** The terms of a dictionary that a query matches. */
 export interface TermSelection {
   /** Terms of the segment's dictionary that may match, in order; null for none. */
   terms(segment: SegmentReader, field: string): TermIterator | null;
   /** False leaves the term out; absent: all of `terms` match. */
   readonly accepts?: (text: string) => boolean;
-  /** Tells this selection from others of the field; absent: its documents aren't remembered. */
+  /** Identifies this selection among others of the field; absent: its documents aren't cached. */
   readonly key?: string;
   /** The selection as Lucene writes it: "foo*", "/fo+/". */
   readonly text?: string;

@@ -60,7 +60,7 @@ export class BestOfNode implements Query {
   }
 }
 
-/** Returns the best of `queries`; the only one itself. */
+/** Returns a query that scores by the best of `queries`; a single query is returned unchanged. */
 export function bestOf(queries: readonly Query[], tieBreaker = 0): Query {
   return queries.length === 1 ? queries[0]! : new BestOfNode(queries, tieBreaker);
 }

@@ -4,12 +4,12 @@ import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { COLUMN_BLOCK } from "#hub/engine/searcher/searcher.ts";
 import { NO_MORE_DOCS, Scorer } from "#hub/search/query/query.ts";
 
-/** What a block holds. */
+/** Content of a block. */
 export type BlockMatch = "none" | "some" | "all";
 
 const WORDS = COLUMN_BLOCK / 32;
 
-/** All matches score the same. A subclass says which documents of a block match. */
+/** All matches score the same. A subclass decides which documents of a block match. */
 export abstract class BlockScorer extends Scorer {
   readonly cost: number;
   /** Matching documents of the block loaded, by doc - block * COLUMN_BLOCK; to be filled by `load`. */

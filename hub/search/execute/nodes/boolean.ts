@@ -28,7 +28,7 @@ export interface Clauses {
   readonly filter: readonly Query[];
   readonly should: readonly Query[];
   readonly mustNot: readonly Query[];
-  /** How many of `should` have to match, given their number; undefined: one if there is neither must nor filter. */
+  /** Returns how many of `should` must match, given their number; undefined: one without must and filter. */
   readonly minimumShouldMatch?: (clauses: number) => number;
 }
 
@@ -64,7 +64,7 @@ function leastShould({ must, filter, should, minimumShouldMatch }: Clauses): num
   return Math.max(implied, minimumShouldMatch?.(should.length) ?? implied);
 }
 
-/** Returns a query that needs any of `queries`; the only one itself. */
+/** Returns a query that matches any of `queries`; a single query is returned unchanged. */
 export function anyOf(queries: readonly Query[]): Query {
   return queries.length === 1 ? queries[0]! : new BooleanNode({ should: queries });
 }

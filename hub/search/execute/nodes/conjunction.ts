@@ -4,7 +4,7 @@ import { NO_MORE_DOCS, Scorer } from "#hub/search/query/query.ts";
 
 /** Steps towards a document that all have, between two pauses: some ms. */
 const MAX_STEPS = 32_768;
-/** Steps that it takes as long as to look whether a document matches if that is dear. */
+/** Cost of testing one document where that is expensive, in steps of a scorer. */
 const MATCH_STEPS = 1024;
 
 export interface Part {
@@ -13,14 +13,14 @@ export interface Part {
   readonly scores: boolean;
 }
 
-/** Returns a scorer of the documents that all parts have; there is at least one part. */
+/** Returns a scorer of the documents that match all parts. `parts` has at least one. */
 export function conjunction(parts: readonly Part[]): Scorer {
   const [only] = parts;
   if (parts.length === 1 && only !== undefined) return only.scores ? only.scorer : new Unscored(only.scorer);
   return new ConjunctionScorer(parts);
 }
 
-/** Leads with the rarest part and asks the others for its documents. */
+/** Walks the rarest part and tests its documents with the others. */
 class ConjunctionScorer extends Scorer {
   readonly cost: number;
   override readonly isApproximate: boolean;
@@ -241,7 +241,7 @@ export class ExcludingScorer extends Scorer {
     return this.#inner.score();
   }
 
-  /** What is left of the inner scorer's documents, however few: nearly all may be forbidden. */
+  /** The inner scorer's documents without the forbidden ones; nearly all may be forbidden. */
   override fill(docs: Int32Array, scores: Float32Array | null): number {
     if (this.isApproximate) return super.fill(docs, scores);
     const found = this.#inner.fill(docs, scores);

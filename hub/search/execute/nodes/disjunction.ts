@@ -7,7 +7,7 @@ import { NO_MORE_DOCS, Scorer } from "#hub/search/query/query.ts";
 
 /** Documents of a window: its arrays stay in the processor's cache. */
 const WINDOW = 2048;
-/** The same if a scorer needs long to tell whether it has a document. */
+/** The same if a scorer needs long to test a document. */
 const DEAR_WINDOW = 64;
 
 /** Scorers up to which bounds by length are reckoned: it takes the square of their number. */
@@ -25,13 +25,13 @@ interface Part {
   readonly members: () => Bitset | null | undefined;
 }
 
-/** Says of the scorer number `at` which documents it has, null for none; undefined if walking them is cheaper. */
+/** Returns the documents of the scorer number `at`, null for none; undefined if walking them is cheaper. */
 export type Members = (at: number) => Bitset | null | undefined;
 
 /**
- * Adds up the scores of those that match, or takes the best with a share of the others. If only documents above a score
- * are of use, windows that can't have one are passed over unread; in others those scorers that can't reach it together are
- * only asked for documents that the rest found (MaxScore, Turtle & Flood 1995).
+ * Adds up the scores of the matching parts, or takes the best with a share of the others. If only documents above a score
+ * are useful, windows that can't have one are skipped unread. In other windows, parts that can't reach that score together
+ * are only tested at documents that the other parts found (MaxScore, Turtle & Flood 1995).
  */
 export class DisjunctionScorer extends Scorer {
   readonly cost: number;

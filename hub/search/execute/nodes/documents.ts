@@ -64,12 +64,12 @@ export abstract class SetNode implements Query {
   /** Like `select`, for nodes that may need long: others get the thread between two steps. */
   protected selectInSteps?(segment: SegmentReader, shard: ShardContext): Generator<void, Bitset | null>;
 
-  /** Names the set among those of a segment; undefined: it isn't worth being remembered. */
+  /** Key of the set in a segment's cache; undefined: the set isn't cached. */
   protected readonly key: string | undefined = undefined;
 
   weight(shard: ShardContext, { boost }: ScoreMode): Weight {
     const { key } = this;
-    // Asked for up to three times by one search: counted, walked, returned.
+    // One search uses it up to three times: to count, to walk, to return the set.
     let last: { readonly segment: SegmentReader; readonly set: Bitset | null } | undefined;
     const set = (segment: SegmentReader): Bitset | null => {
       if (last?.segment !== segment) {
@@ -158,7 +158,7 @@ export class ExistsNode extends SetNode {
     return step.value;
   }
 
-  /** A pause for each field: those of a flattened field's key are found by its terms. */
+  /** A pause for each field: the documents of a flattened field's key are found by its terms. */
   protected override *selectInSteps(
     segment: SegmentReader,
     { mapping }: ShardContext,

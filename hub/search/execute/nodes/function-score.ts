@@ -174,7 +174,7 @@ function joinTerms(terms: readonly Term[], doc: number, before: number, mode: Sc
 
 /** Leaves out documents whose score is too low. */
 class MinScoreScorer extends RescoredScorer {
-  /** What scores enough may be far away, and a script may make each score. */
+  /** The next document that scores enough may be far away, and a script may compute each score. */
   override readonly isApproximate = true;
   readonly #minimum: number;
   #score = 0;

@@ -25,7 +25,7 @@ export interface FuzzyOptions {
   readonly edits: number;
   /** Leading characters that no edit may change. */
   readonly prefixLength: number;
-  /** Similar terms that are looked for at most, those with the fewest edits first. */
+  /** Maximum number of similar terms; terms with the fewest edits come first. */
   readonly maxExpansions: number;
 }
 
@@ -106,7 +106,7 @@ function boostOf(edits: number, length: number, text: string): number {
   return Math.fround(1 - edits / Math.min(length, Array.from(text).length));
 }
 
-/** A weight that is bound once its terms are known: with pauses in `prepare`, else when it is used first. */
+/** A weight that is bound once its terms are found: with pauses in `prepare`, else at its first use. */
 class FuzzyWeight implements Weight {
   readonly #expansion: Generator<void, SimilarTerm[]>;
   readonly #bind: (terms: readonly SimilarTerm[]) => Weight;

@@ -6,7 +6,7 @@ import type { GeoBox } from "#hub/search/geo/point.ts";
 import type { QueryDescription } from "#hub/search/query/query.ts";
 import { SetNode } from "./documents.ts";
 
-/** What a document's points are tested for. */
+/** Test of a document's points. */
 export interface GeoTest {
   /** Bounds outside of which no point is accepted; blocks outside are skipped. */
   readonly box: GeoBox;

@@ -18,7 +18,7 @@ import type { SearchControl } from "#hub/search/query/search-control.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { NoneNode } from "./documents.ts";
 
-/** How the score of a document is made of those of its matching objects. */
+/** How the score of a document is computed from the scores of its matching objects. */
 export type NestedScore = "avg" | "sum" | "min" | "max" | "none";
 
 export interface NestedQuery {
@@ -103,7 +103,7 @@ class NestedWeight implements Weight {
 class NestedScorer extends Scorer {
   readonly cost: number;
   override readonly isApproximate: boolean;
-  /** On the first matching object behind those of the current document. */
+  /** Positioned on the first matching object after those of the current document. */
   readonly #objects: Scorer;
   readonly #joined: JoinedSegment;
   readonly #mode: NestedScore;
@@ -157,7 +157,7 @@ class NestedScorer extends Scorer {
     return this.#isFound;
   }
 
-  /** Looks for matching objects before `end`, and scores them if that is wanted. */
+  /** Finds matching objects before `end`, and scores them if scores are needed. */
   #lookTo(end: number): boolean {
     const objects = this.#objects;
     while (objects.doc < end && !objects.matches()) objects.seek(objects.doc + 1);
@@ -182,7 +182,7 @@ class NestedScorer extends Scorer {
     return (this.doc = parent);
   }
 
-  /** Returns the score of the matching objects before `end`, of which there is at least one, and moves behind them. */
+  /** Returns the score of the matching objects before `end` and moves past them. There is at least one. */
   #scoreTo(end: number, mode: Exclude<NestedScore, "none">): number {
     const objects = this.#objects;
     let [sum, count] = [0, 0];

@@ -42,7 +42,7 @@ export class Place implements PhrasePlace {
     return this.#cursors.length === 1 ? this.#cursors[0]!.freq : NO_MORE_DOCS;
   }
 
-  /** Bounds of the documents from `target` to `impactEnd`; of several terms nothing is known. */
+  /** Bounds of the documents from `target` to `impactEnd`; several terms have no bounds. */
   seekImpact(target: number): void {
     const [cursor] = this.#cursors;
     if (this.#cursors.length !== 1 || cursor === undefined || target >= NO_MORE_DOCS) {
@@ -78,7 +78,7 @@ export class Place implements PhrasePlace {
 
 /** How a phrase is looked for. */
 export interface PhraseOptions {
-  /** How many places terms may be moved. */
+  /** By how many positions terms may be moved. */
   readonly slop: number;
   /** Null if scores aren't needed. */
   readonly similarity: Bm25 | null;
@@ -103,7 +103,7 @@ export class PhraseScorer extends Scorer {
   /** Documents up to it may score above #minScore. */
   #usefulUntil = -1;
   readonly #findMembers: () => Bitset | null | undefined;
-  /** All documents with the phrase, if they are known. */
+  /** All documents with the phrase, if they are cached. */
   #members: Bitset | null = null;
 
   /** `members` is called when documents are taken in batches: nearly all of them are examined in that case. */
@@ -144,7 +144,7 @@ export class PhraseScorer extends Scorer {
     return (this.doc = NO_MORE_DOCS);
   }
 
-  /** Occurrences in a document that has all places; 0 also if it can't score above #minScore. */
+  /** Occurrences in a document that has all terms; 0 also if it can't score above #minScore. */
   #frequencyIn(doc: number): number {
     let most = NO_MORE_DOCS;
     for (const place of this.#places) most = Math.min(most, place.maxFreq);
@@ -207,7 +207,7 @@ export class PhraseScorer extends Scorer {
     return target;
   }
 
-  /** Returns the first document at or after `target` that has all places, or the phrase if its documents are known. */
+  /** Returns the first document at or after `target` with all terms, or with the phrase if its documents are cached. */
   #align(target: number): number {
     let doc = target;
     if (this.#members !== null && doc < NO_MORE_DOCS) {
@@ -232,7 +232,7 @@ export class PhraseScorer extends Scorer {
 export interface PhrasePlace {
   /** Distance from the phrase's first part. */
   readonly offset: number;
-  /** Ascending, in the first `length` places. */
+  /** Ascending, in the first `length` elements. */
   readonly positions: Int32Array;
   readonly length: number;
 }

@@ -35,7 +35,7 @@ export class PhraseNode implements Query {
   readonly #parts: readonly PhrasePart[];
   readonly #slop: number;
 
-  /** `slop`: how many places terms may be moved. */
+  /** `slop`: by how many positions terms may be moved. */
   constructor(field: string, parts: readonly PhrasePart[], slop: number) {
     this.#field = field;
     this.#parts = parts;
@@ -110,7 +110,7 @@ export class PhraseNode implements Query {
     return terms.length === 2 ? candidates! : this.#kept(segment, candidates!);
   }
 
-  /** Removes the documents that haven't all parts in one place. */
+  /** Removes the documents that don't have all parts next to one another. */
   #kept(segment: SegmentReader, candidates: Bitset): Bitset {
     const scorer = this.#scorer(segment, null);
     const kept = new Bitset(segment.docCount);

@@ -92,7 +92,7 @@ class TermWeight implements Weight {
 
   count(segment: SegmentReader): number {
     if (segment.liveDocs === null) return this.cost(segment);
-    // Few documents are met sooner than a set is made of them; of many it spares a walk past the best ones.
+    // Walking few documents is faster than building a set; with many a set saves walking past the best ones.
     const set = this.set(segment);
     return set === undefined ? -1 : countLive(set, segment);
   }

@@ -223,7 +223,7 @@ export class BoostingNode extends WrappedQuery {
   }
 }
 
-/** Returns `query` with a boost; itself if it is 1. */
+/** Returns `query` with a boost; `query` itself if the boost is 1. */
 export function boosted(query: Query, boost: number): Query {
   return boost === 1 ? query : new BoostNode(query, boost);
 }
