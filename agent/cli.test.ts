@@ -16,8 +16,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import manifest from "../package.json" with { type: "json" };
-import { main } from "./cli.ts";
-import { settingsReference } from "./commands/reference.ts";
+import { main, settingsReference } from "./cli.ts";
 import { INPUTS } from "./inputs/all.ts";
 
 const launcher = fileURLToPath(new URL("./bin/tailrace-agent", import.meta.url));

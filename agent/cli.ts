@@ -1,18 +1,22 @@
-/** Dispatches the commands of `tailrace-agent` and runs the agent until a signal. */
+/** Dispatches the commands of `tailrace-agent`, prints the reference of settings and runs the agent until a signal. */
 
 import { basename, delimiter, dirname } from "node:path";
 import { PROCESS_TERMINAL, type Terminal } from "#agent/commands/terminal.ts";
+import { INPUTS } from "#agent/inputs/all.ts";
 import { type AgentSettings, installedDataFolder, loadSettings } from "#agent/settings/config.ts";
+import { inputSchema } from "#agent/settings/input-settings.ts";
+import { COMMON_INPUT_PROPERTIES, SETTINGS_SCHEMA } from "#agent/settings/schema.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { createLogger } from "#proto/kit/log.ts";
 import { printableLines } from "#proto/kit/printable.ts";
+import { Type } from "#proto/kit/schema.ts";
 import { ServiceManager } from "#proto/kit/sd-notify.ts";
+import { describeSettings } from "#proto/kit/settings/reference.ts";
 import { Agent } from "./agent.ts";
 import { helpText, type Options, parseOptions } from "./command-line.ts";
 import { checkOutput, type Finding } from "./commands/check-output.ts";
 import { enroll, waitForAdmission } from "./commands/enroll.ts";
-import { fullSchema, settingsReference } from "./commands/reference.ts";
 import { registryCommand } from "./commands/registry.ts";
 import { setup } from "./commands/setup.ts";
 import { Reloader } from "./reload.ts";
@@ -176,4 +180,35 @@ function report(error: unknown, terminal: Terminal): number {
   const detail = error.detail === undefined ? "" : ` (${error.detail})`;
   terminal.warn(printableLines(`tailrace-agent: ${error.message}${detail}\n`));
   return error.code === "settings_invalid" || error.code === "usage_invalid" ? WRONG_USAGE : FAILED;
+}
+
+/** Returns the schema of agent.yml with the inputs' own settings in it. */
+function fullSchema(): object {
+  const inputs = INPUTS.map((plugin) => {
+    const { properties } = inputSchema(plugin);
+    return Type.Object(
+      { ...properties, type: Type.Literal(plugin.type, { description: plugin.summary }) },
+      { additionalProperties: false },
+    );
+  });
+  const { properties } = SETTINGS_SCHEMA;
+  return Type.Object(
+    { ...properties, "shipper.inputs": Type.Array(Type.Union(inputs), { description: "What to read." }) },
+    { additionalProperties: false },
+  );
+}
+
+const INTRODUCTION = `Keys are written dotted or nested, in the file and in each input. \`\${NAME}\` and \`\${NAME:default}\` are replaced by values of the
+environment, \`-E key=value\` on the command line overrides the file. Durations are numbers of seconds or texts such as
+\`200ms\`, \`5m\`, \`2h\`; sizes are bytes or texts such as \`256kb\`, \`1mb\`. Exactly one output is enabled; without any
+it is the hub of this machine.
+`;
+
+/** Returns the reference of all settings as Markdown. */
+export function settingsReference(): string {
+  const inputs = INPUTS.map(
+    ({ type, summary, schema }) => `\n## Input ${type}\n\n${summary}\n\n${describeSettings(schema)}`,
+  );
+  const common = describeSettings(Type.Object(COMMON_INPUT_PROPERTIES));
+  return `# agent.yml\n\n${INTRODUCTION}\n${describeSettings(SETTINGS_SCHEMA)}\n## Every input\n\n${common}${inputs.join("")}`;
 }

@@ -1,7 +1,7 @@
 /** The output to a hub: batches into the durable log over NATS, acknowledged by the log itself. */
 
 import { constants, zstdCompressSync } from "node:zlib";
-import { createInbox, headers } from "@nats-io/transport-node";
+import { createInbox, headers, type NatsConnection } from "@nats-io/transport-node";
 import type { Batch, Channel, Output, OutputState } from "#agent/contract/output.ts";
 import { SlotPool } from "#agent/contract/slot-pool.ts";
 import type { Clock } from "#proto/kit/clock.ts";
@@ -13,7 +13,6 @@ import { inboxPrefix, partitionOf, RAW_STREAM, rawSubject } from "#proto/subject
 import { readAcknowledgement } from "./acknowledgement.ts";
 import type { Connection } from "./connection.ts";
 import { Lane } from "./lane.ts";
-import { publishInPlace } from "./publish-in-place.ts";
 import { Publisher, type PublisherOptions, type Wire, type WireMessage } from "./publisher.ts";
 
 /** Who sends. */
@@ -52,6 +51,8 @@ const ZSTD_OPTIONS = {
   // Tables for a window of 256 KiB, the size of a batch: larger ones are only cleared, never filled.
   params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_windowLog]: 18 },
 };
+
+const LINE_END = Buffer.from("\r\n");
 
 export class PipelineOutput implements Output, Wire {
   readonly slots: SlotPool;
@@ -157,4 +158,43 @@ function compress({ block, body }: Batch): Pick<Batch, "block" | "body"> {
   return isSmaller
     ? { block: { ...block, compression: Compression.ZSTD }, body: compressed }
     : { block, body };
+}
+
+/** Part of the client's connection that takes a finished protocol frame. Not part of its public interface. */
+interface FrameSender {
+  readonly protocol?: { sendCommand?(frame: Uint8Array): void };
+}
+
+/** The start of a frame: HPUB line (NATS client protocol) and headers. */
+interface FrameFields {
+  readonly subject: string;
+  readonly reply: string;
+  /** Header lines without the end, such as "Nats-Msg-Id: 1". */
+  readonly headers: readonly string[];
+}
+
+/**
+ * Sends `message`, a part of `frame`, without copying it; returns false if that is not possible, and nothing is sent.
+ * The client library would copy each batch into a new buffer, and the garbage collector would spend more time on those
+ * than the agent on everything else. So the protocol's line and headers are written directly before the message, into
+ * free bytes reserved in its buffer.
+ *
+ * The buffer then belongs to the socket until the server has read all of it. That is certain once the batch is
+ * acknowledged, but only for the first attempt: a retry could still be in the socket's queue when the answer to an
+ * earlier attempt arrives. Retries are therefore copied.
+ */
+function publishInPlace(nats: NatsConnection, fields: FrameFields, message: Buffer, frame: Buffer): boolean {
+  const { protocol } = nats as FrameSender;
+  if (protocol?.sendCommand === undefined || message.buffer !== frame.buffer) return false;
+  const headers = `NATS/1.0\r\n${fields.headers.join("\r\n")}\r\n\r\n`;
+  const total = headers.length + message.length;
+  if (total > (nats.info?.max_payload ?? 0)) return false; // publish() reports this error
+  const head = `HPUB ${fields.subject} ${fields.reply} ${headers.length} ${total}\r\n${headers}`;
+  const start = message.byteOffset - frame.byteOffset - head.length;
+  const end = message.byteOffset - frame.byteOffset + message.length;
+  if (start < 0 || end + LINE_END.length > frame.length) return false;
+  frame.write(head, start, "latin1");
+  LINE_END.copy(frame, end);
+  protocol.sendCommand(frame.subarray(start, end + LINE_END.length));
+  return true;
 }

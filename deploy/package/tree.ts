@@ -3,6 +3,7 @@
  * the container image and `deploy/systemd/install.sh` are all made of this tree.
  */
 
+import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
@@ -14,9 +15,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { addonFile, bundleAgent } from "./agent-bundle.ts";
 import { bundleHub, HUB_BUNDLE, UNBUNDLED } from "./hub-bundle.ts";
-import { manualPage } from "./manual.ts";
 import { ADDON_FILE } from "./native-addon.ts";
 import {
   billOfMaterials,
@@ -27,6 +28,12 @@ import {
   thirdPartyNotices,
 } from "./packages.ts";
 import { installedPlaces, nodeFolder, nodeVersion, type Part, projectVersion, ROOT } from "./project.ts";
+
+/** What a part does, for its manual page. */
+const PURPOSES: Readonly<Record<Part, string>> = {
+  agent: "ships the log lines of a machine to a Tailrace hub",
+  hub: "processes, indexes and serves logs",
+};
 
 export interface TreeOptions {
   readonly part: Part;
@@ -158,4 +165,53 @@ function put(out: string, path: string, content: string | Uint8Array, mode = FIL
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(target, content);
   chmodSync(target, mode);
+}
+
+/** Returns the manual page (man-pages(7)) of a part from its `--help`, section 8, gzipped as dpkg wants it. Throws where the program prints nothing. */
+function manualPage(part: Part, version: string): Uint8Array {
+  const { config, data } = installedPlaces(part);
+  const { stdout, status, stderr } = spawnSync(process.execPath, [join(ROOT, part, "main.ts"), "--help"], {
+    cwd: ROOT,
+    encoding: "utf8",
+    env: {
+      ...process.env,
+      [`TAILRACE_${part.toUpperCase()}_CONFIG`]: config,
+      [`TAILRACE_${part.toUpperCase()}_DATA`]: data,
+    },
+  });
+  if (status !== 0 || stdout === "") throw new Error(`tailrace-${part} --help failed: ${stderr}`);
+  return gzipSync(manualText(part, version, stdout), { level: 9 });
+}
+
+/** Returns the page's source in roff. */
+function manualText(part: Part, version: string, help: string): string {
+  const name = `tailrace-${part}`;
+  const { config, data } = installedPlaces(part);
+  return [
+    `.TH ${name.toUpperCase()} 8 "" "Tailrace ${version}" "System administration"`,
+    ".SH NAME",
+    `${name} \\- ${PURPOSES[part]}`,
+    ".SH DESCRIPTION",
+    ".nf",
+    ...help.trimEnd().split("\n").map(literal),
+    ".fi",
+    ".SH FILES",
+    ".TP",
+    `.I ${config}`,
+    "settings",
+    ".TP",
+    `.I ${data}`,
+    "state",
+    ".SH SEE ALSO",
+    `.BR tailrace-${part === "hub" ? "agent" : "hub"} (8)`,
+    "",
+  ].join("\n");
+}
+
+/** A line at whose start roff would see a request, and backslashes and minus signs, which mean something else in roff. */
+function literal(line: string): string {
+  return line
+    .replaceAll("\\", "\\e")
+    .replaceAll("-", "\\-")
+    .replace(/^([.'])/, "\\&$1");
 }
