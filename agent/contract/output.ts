@@ -52,3 +52,12 @@ export interface Output extends Component {
   drained(signal: AbortSignal): Promise<void>;
   state(): OutputState;
 }
+
+/** Resolves when `tasks` is empty, where each ended task is removed and others are added meanwhile, or `signal` is aborted. */
+export async function allEnded(tasks: ReadonlySet<Promise<unknown>>, signal: AbortSignal): Promise<void> {
+  const aborted = new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  while (tasks.size > 0 && !signal.aborted) await Promise.race([Promise.all(tasks), aborted]);
+}

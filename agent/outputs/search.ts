@@ -4,7 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
-import type { Batch, Channel, Output, OutputState } from "#agent/contract/output.ts";
+import { allEnded, type Batch, type Channel, type Output, type OutputState } from "#agent/contract/output.ts";
 import { SlotPool } from "#agent/contract/slot-pool.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -90,12 +90,8 @@ export class SearchOutput implements Output {
     this.#client.close();
   }
 
-  async drained(signal: AbortSignal): Promise<void> {
-    const aborted = new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      signal.addEventListener("abort", () => resolve(), { once: true });
-    });
-    while (this.#tasks.size > 0 && !signal.aborted) await Promise.race([Promise.all(this.#tasks), aborted]);
+  drained(signal: AbortSignal): Promise<void> {
+    return allEnded(this.#tasks, signal);
   }
 
   state(): OutputState {

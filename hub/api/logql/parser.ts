@@ -25,6 +25,9 @@ const BINDING: readonly (readonly string[])[] = [
   ["^"],
 ];
 
+/** Beginnings of filters and stages. */
+const STAGE_SYMBOLS = ["|", "|=", "|~", "!=", "!~"] as const;
+
 const POWER = BINDING.length - 1;
 const SETS: ReadonlySet<string> = new Set(["or", "and", "unless"]);
 const COMPARISONS: ReadonlySet<string> = new Set(["==", "!=", ">", ">=", "<", "<="]);
@@ -53,16 +56,14 @@ class QueryReader extends TokenCursor {
       throw this.fault(
         "queries require at least one regexp or equality matcher that does not have an empty-compatible value",
       );
+    return { kind: "log", matchers, stages: this.stages() };
+  }
+
+  /** Reads the stages that follow. */
+  stages(): Stage[] {
     const stages: Stage[] = [];
-    while (
-      this.isSymbol("|") ||
-      this.isSymbol("|=") ||
-      this.isSymbol("|~") ||
-      this.isSymbol("!=") ||
-      this.isSymbol("!~")
-    )
-      stages.push(readStage(this));
-    return { kind: "log", matchers, stages };
+    while (STAGE_SYMBOLS.some((symbol) => this.isSymbol(symbol))) stages.push(readStage(this));
+    return stages;
   }
 
   matchers(): Matcher[] {
@@ -175,15 +176,7 @@ class QueryReader extends TokenCursor {
     const rangeMs = durationMs(this.expectKind("duration", "DURATION"));
     this.expect("]");
     // Stages after the range are applied before it.
-    const stages = [...selected.stages];
-    while (
-      this.isSymbol("|") ||
-      this.isSymbol("|=") ||
-      this.isSymbol("|~") ||
-      this.isSymbol("!=") ||
-      this.isSymbol("!~")
-    )
-      stages.push(readStage(this));
+    const stages = [...selected.stages, ...this.stages()];
     let offsetMs = 0;
     if (this.isName("offset")) {
       this.take();

@@ -168,3 +168,27 @@ export interface InputDefinition<O extends TObject = TObject, Values = NoInfer<S
 export function defineInput<O extends TObject>(definition: InputDefinition<O>): InputDefinition<O> {
   return definition;
 }
+
+/** An input that is one task: `run` works until its signal is aborted. People see why it fails. */
+export class TaskInput implements Component {
+  readonly #context: Pick<InputContext, "failing">;
+  readonly #run: (signal: AbortSignal) => Promise<void>;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(context: Pick<InputContext, "failing">, run: (signal: AbortSignal) => Promise<void>) {
+    this.#context = context;
+    this.#run = run;
+  }
+
+  async start(): Promise<void> {
+    this.#running = this.#run(this.#stopping.signal).catch((error: unknown) => {
+      if (!this.#stopping.signal.aborted) this.#context.failing((error as Error).message);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+}

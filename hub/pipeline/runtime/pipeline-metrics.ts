@@ -1,6 +1,6 @@
 /** Metrics of the pipeline, all in one place. */
 
-import type { PipelineStatistics } from "#hub/pipeline/batch/plugin-statistics.ts";
+import type { PipelineStatistics, PluginStatistics } from "#hub/pipeline/batch/plugin-statistics.ts";
 import type { IntakeShares } from "#hub/pipeline/plugins/input.ts";
 import type { Counter, Gauge, Histogram, Metrics } from "#proto/kit/metrics.ts";
 
@@ -156,18 +156,9 @@ export function pipelineMetrics(metrics: Metrics, gauges: PipelineGauges): Pipel
   };
 }
 
-/** Figures of one plugin since the start. */
-interface PluginTotal {
+/** Statistics of one plugin since the start. */
+interface PluginTotal extends PluginStatistics {
   readonly pipeline: string;
-  readonly id: string;
-  readonly name: string;
-  readonly in: number;
-  readonly out: number;
-  readonly failures: number;
-  /** Projected from samples. */
-  readonly ms: number;
-  /** Longest time of a sampled event, ms. */
-  readonly slowestMs: number;
 }
 
 /** Plugins that are remembered; those of removed pipelines go first. */

@@ -3,7 +3,7 @@
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
-import { controls } from "#ui/components/style/styles.ts";
+import { controls, dialogFrame } from "#ui/components/style/styles.ts";
 
 export interface Question {
   readonly title: string;
@@ -23,19 +23,12 @@ export class ConfirmDialog extends LitElement {
 
   static override styles = [
     controls,
+    dialogFrame,
     css`
       dialog {
         width: min(30rem, calc(100vw - 24px));
         padding: 0;
-        border: 1px solid var(--line-strong);
         border-top: 3px solid var(--level-error);
-        border-radius: 10px;
-        background: var(--surface);
-        color: var(--ink);
-        box-shadow: 0 24px 60px var(--shadow);
-      }
-      dialog::backdrop {
-        background: #0007;
       }
       form {
         padding: 18px 20px;

@@ -3,7 +3,7 @@
  * within the window and never covers its button.
  */
 
-import { css } from "lit";
+import { css, type ReactiveControllerHost } from "lit";
 
 /** Space left between the panel and the window's edges. */
 const EDGE_PX = 8;
@@ -34,6 +34,17 @@ export const dropPanel = css`
     font-weight: 600;
   }
 `;
+
+/** Calls `close` when the pointer is pressed outside of an element, while that is in the page. */
+export function closeOutside(host: ReactiveControllerHost & HTMLElement, close: () => void): void {
+  const onPress = (event: Event): void => {
+    if (!event.composedPath().includes(host)) close();
+  };
+  host.addController({
+    hostConnected: () => document.addEventListener("pointerdown", onPress),
+    hostDisconnected: () => document.removeEventListener("pointerdown", onPress),
+  });
+}
 
 /** Opens or closes the panel behind the button, within the window; an open one has the focus. */
 export function toggleDropPanel(button: HTMLElement): void {

@@ -3,7 +3,7 @@
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
-import { placePanel } from "#ui/components/controls/drop-panel.ts";
+import { closeOutside, placePanel } from "#ui/components/controls/drop-panel.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import {
@@ -136,18 +136,11 @@ export class TimeRangePicker extends LitElement {
 
   static override styles = [controls, timeRangePickerStyles];
 
-  readonly #closeOutside = (event: Event): void => {
-    if (!event.composedPath().includes(this)) this._isOpen = false;
-  };
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    document.addEventListener("pointerdown", this.#closeOutside);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    document.removeEventListener("pointerdown", this.#closeOutside);
+  constructor() {
+    super();
+    closeOutside(this, () => {
+      this._isOpen = false;
+    });
   }
 
   /** Opens the panel with the cursor in it. */

@@ -3,7 +3,7 @@
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
-import { controls } from "#ui/components/style/styles.ts";
+import { controls, dialogFrame } from "#ui/components/style/styles.ts";
 import { formText } from "./form-text.ts";
 
 export interface TitleQuestion {
@@ -26,18 +26,11 @@ export class TitleDialog extends LitElement {
 
   static override styles = [
     controls,
+    dialogFrame,
     css`
       dialog {
         width: min(26rem, calc(100vw - 24px));
         padding: 18px 20px;
-        border: 1px solid var(--line-strong);
-        border-radius: 10px;
-        background: var(--surface);
-        color: var(--ink);
-        box-shadow: 0 24px 60px var(--shadow);
-      }
-      dialog::backdrop {
-        background: #0007;
       }
       h2 {
         margin: 0 0 12px;

@@ -3,7 +3,7 @@
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
-import { controls } from "#ui/components/style/styles.ts";
+import { controls, dialogFrame } from "#ui/components/style/styles.ts";
 
 export interface Command {
   /** What it does or where it goes. */
@@ -23,20 +23,13 @@ export class CommandPalette extends LitElement {
 
   static override styles = [
     controls,
+    dialogFrame,
     css`
       dialog {
         width: min(38rem, calc(100vw - 24px));
         margin-top: 12vh;
         padding: 0;
-        border: 1px solid var(--line-strong);
-        border-radius: 10px;
-        background: var(--surface);
-        color: var(--ink);
-        box-shadow: 0 24px 60px var(--shadow);
         overflow: hidden;
-      }
-      dialog::backdrop {
-        background: #0007;
       }
       input {
         width: 100%;

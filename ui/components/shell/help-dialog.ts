@@ -3,7 +3,7 @@
 import { msg } from "@lit/localize";
 import { css, html, LitElement, type TemplateResult } from "lit";
 import { icon } from "#ui/components/style/icons.ts";
-import { controls } from "#ui/components/style/styles.ts";
+import { controls, dialogFrame } from "#ui/components/style/styles.ts";
 
 /** What nobody finds by looking, each with the page it is on. */
 const FIRST_STEPS: readonly (readonly [address: string, title: string, text: string])[] = [
@@ -68,19 +68,12 @@ const LANGUAGE: readonly (readonly [string, string])[] = [
 export class HelpDialog extends LitElement {
   static override styles = [
     controls,
+    dialogFrame,
     css`
       dialog {
         width: min(46rem, calc(100vw - 24px));
         max-height: calc(100dvh - 40px);
         padding: 0;
-        border: 1px solid var(--line-strong);
-        border-radius: 10px;
-        background: var(--surface);
-        color: var(--ink);
-        box-shadow: 0 24px 60px var(--shadow);
-      }
-      dialog::backdrop {
-        background: #0007;
       }
       header {
         display: flex;

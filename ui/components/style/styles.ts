@@ -203,6 +203,38 @@ export const logRows = css`
   }
 `;
 
+/** Frame of modal dialogs. */
+export const dialogFrame = css`
+  dialog {
+    border: 1px solid var(--line-strong);
+    border-radius: 10px;
+    background: var(--surface);
+    color: var(--ink);
+    box-shadow: 0 24px 60px var(--shadow);
+  }
+  dialog::backdrop {
+    background: #0007;
+  }
+`;
+
+/** A page that fills the window, with a bar above what scrolls. */
+export const barPage = css`
+  :host {
+    display: flex;
+    flex-direction: column;
+    min-height: 0;
+    height: 100%;
+  }
+  .bar {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 8px;
+    padding: 10px 12px;
+    border-bottom: 1px solid var(--line);
+    background: var(--surface);
+  }
+`;
+
 /** Boxes that say what isn't as wished. */
 export const notices = css`
   .notice {

@@ -5,7 +5,7 @@ import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
 import { formText } from "#ui/components/controls/form-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
-import { controls } from "#ui/components/style/styles.ts";
+import { controls, dialogFrame } from "#ui/components/style/styles.ts";
 import { toHubError } from "#ui/services/hub/json-call.ts";
 import { DataViews, isTemplate, MAX_FORMATS, type SavedFormats } from "#ui/services/search/data-view.ts";
 import type { FieldCatalogue } from "#ui/services/search/fields.ts";
@@ -41,20 +41,13 @@ export class DataViewDialog extends LitElement {
 
   static override styles = [
     controls,
+    dialogFrame,
     css`
       dialog {
         width: min(44rem, calc(100vw - 24px));
         max-height: 86vh;
         padding: 18px 20px;
         overflow: auto;
-        border: 1px solid var(--line-strong);
-        border-radius: 10px;
-        background: var(--surface);
-        color: var(--ink);
-        box-shadow: 0 24px 60px var(--shadow);
-      }
-      dialog::backdrop {
-        background: #0007;
       }
       h2 {
         margin: 0 0 4px;

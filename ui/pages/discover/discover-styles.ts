@@ -1,22 +1,10 @@
 /** Layout of Discover: fields, results and details side by side; one above another on a narrow screen. */
 
 import { css } from "lit";
+import { barPage } from "#ui/components/style/styles.ts";
 
 export const discoverStyles = css`
-  :host {
-    display: flex;
-    flex-direction: column;
-    min-height: 0;
-    height: 100%;
-  }
-  .bar {
-    display: flex;
-    flex-wrap: wrap;
-    gap: 8px;
-    padding: 10px 12px;
-    border-bottom: 1px solid var(--line);
-    background: var(--surface);
-  }
+  ${barPage}
   tr-discover-results {
     flex: 1;
     min-height: 0;

@@ -3,7 +3,7 @@
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
-import { placePanel } from "#ui/components/controls/drop-panel.ts";
+import { closeOutside, placePanel } from "#ui/components/controls/drop-panel.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import { formatRoute } from "#ui/services/browser/router.ts";
@@ -112,18 +112,16 @@ export class DiscoverTools extends LitElement {
 
   #saidTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #store = new SavedClient();
-  readonly #closeOutside = (event: Event): void => {
-    if (!event.composedPath().includes(this)) this._menu = undefined;
-  };
 
-  override connectedCallback(): void {
-    super.connectedCallback();
-    document.addEventListener("pointerdown", this.#closeOutside);
+  constructor() {
+    super();
+    closeOutside(this, () => {
+      this._menu = undefined;
+    });
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    document.removeEventListener("pointerdown", this.#closeOutside);
     clearTimeout(this.#saidTimer);
   }
 

@@ -1,22 +1,12 @@
 /** Looks of the live page. */
 
 import { css } from "lit";
+import { barPage } from "#ui/components/style/styles.ts";
 
 export const liveStyles = css`
+  ${barPage}
   :host {
     container: live / inline-size;
-    display: flex;
-    flex-direction: column;
-    min-height: 0;
-    height: 100%;
-  }
-  .bar {
-    display: flex;
-    flex-wrap: wrap;
-    gap: 8px;
-    padding: 10px 12px;
-    border-bottom: 1px solid var(--line);
-    background: var(--surface);
   }
   .tools {
     display: flex;

@@ -1,6 +1,7 @@
 /** Layout of the page Visualise, and of the form that defines a visualisation. */
 
 import { css } from "lit";
+import { barPage } from "#ui/components/style/styles.ts";
 
 export const formStyles = css`
       :host {
@@ -102,20 +103,7 @@ export const formStyles = css`
     `;
 
 export const visualiseStyles = css`
-  :host {
-    display: flex;
-    flex-direction: column;
-    height: 100%;
-    min-height: 0;
-  }
-  .bar {
-    display: flex;
-    flex-wrap: wrap;
-    gap: 8px;
-    padding: 10px 12px;
-    border-bottom: 1px solid var(--line);
-    background: var(--surface);
-  }
+  ${barPage}
   .work {
     flex: 1;
     display: grid;

@@ -7,7 +7,7 @@ import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { meantNodes, printedRoles } from "#hub/api/parameters/meant-nodes.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IngestCounts } from "#hub/api/ports/pipelines.ts";
-import { statsOptions } from "#hub/api/routes/indices/stats.ts";
+import { STATS_PARAMS, statsOptions } from "#hub/api/routes/indices/stats.ts";
 import { diskUsage, mountOf, osStats, processStats, runtimeStats } from "#hub/api/stats/machine.ts";
 import { printSections, statsSources, together } from "#hub/api/stats/statistics.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
@@ -31,16 +31,7 @@ const METRICS = [
   "thread_pool",
   "transport",
 ];
-const PARAMS = [
-  "level",
-  "types",
-  "groups",
-  "fields",
-  "fielddata_fields",
-  "completion_fields",
-  "include_segment_file_sizes",
-  "timeout",
-];
+const PARAMS = [...STATS_PARAMS, "timeout"];
 
 export function nodeStatsRoutes(api: ApiContext): Route[] {
   return [

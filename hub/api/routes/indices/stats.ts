@@ -21,23 +21,23 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
 import { shardCounts } from "./maintenance.ts";
 
+/** Parameters that statistics of indices and of nodes share. */
+export const STATS_PARAMS: readonly string[] = [
+  "level",
+  "types",
+  "groups",
+  "fields",
+  "fielddata_fields",
+  "completion_fields",
+  "include_segment_file_sizes",
+];
+
 export function statsRoutes(parts: ApiContext): Route[] {
   return [
     {
       methods: ["GET"],
       paths: ["/_stats", "/_stats/{metric}", "/{index}/_stats", "/{index}/_stats/{metric}"],
-      params: [
-        ...RESOLVE_PARAMS,
-        "level",
-        "types",
-        "groups",
-        "fields",
-        "fielddata_fields",
-        "completion_fields",
-        "include_segment_file_sizes",
-        "include_unloaded_segments",
-        "forbid_closed_indices",
-      ],
+      params: [...RESOLVE_PARAMS, ...STATS_PARAMS, "include_unloaded_segments", "forbid_closed_indices"],
       action: "monitor",
       summary: "Shows how many documents and segments indices have, and their size.",
       handle: (request) => stats(parts, request),

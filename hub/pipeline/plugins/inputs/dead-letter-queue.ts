@@ -1,12 +1,16 @@
 /** Input dead_letter_queue: events that no output accepted, with the reason. */
 
 import type { Static } from "typebox";
-import { defineInput, type InputContext, type InputDeadLetter } from "#hub/pipeline/plugins/input.ts";
+import {
+  defineInput,
+  type InputContext,
+  type InputDeadLetter,
+  TaskInput,
+} from "#hub/pipeline/plugins/input.ts";
 import { parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, Timestamp } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
 import { flag, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
@@ -43,16 +47,17 @@ export const deadLetterQueueInput = defineInput({
         `"${values.start_timestamp}" is no time`,
         "write it as 2026-01-31T12:00:00Z",
       );
-    return (context) => new DeadLetterInput(context, values, fromMs);
+    return (context) => {
+      const letters = new DeadLetterReader(context, values, fromMs);
+      return new TaskInput(context, (signal) => letters.run(signal));
+    };
   },
 });
 
-class DeadLetterInput implements Component {
+class DeadLetterReader {
   readonly #context: InputContext;
   readonly #values: Static<typeof OPTIONS>;
   readonly #fromMs: number;
-  readonly #stopping = new AbortController();
-  #running: Promise<void> = Promise.resolve();
 
   constructor(context: InputContext, values: Static<typeof OPTIONS>, fromMs: number) {
     this.#context = context;
@@ -60,25 +65,14 @@ class DeadLetterInput implements Component {
     this.#fromMs = fromMs;
   }
 
-  async start(): Promise<void> {
-    this.#running = this.#run().catch((error: unknown) => {
-      if (!this.#stopping.signal.aborted) this.#context.failing((error as Error).message);
-    });
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
+  async run(signal: AbortSignal): Promise<void> {
     const { state, open, deadLetters } = this.#context;
     const stored = this.#values.commit_offsets ? await state.get(POSITION) : undefined;
     const channel = open({ key: "dead-letters" });
     let unstored = 0;
     let last = 0;
     try {
-      for await (const letter of deadLetters(Number(stored ?? 0), this.#stopping.signal)) {
+      for await (const letter of deadLetters(Number(stored ?? 0), signal)) {
         if (letter.timeMs >= this.#fromMs)
           await channel.send([{ event: eventOf(letter), offset: letter.sequence }]);
         last = letter.sequence;

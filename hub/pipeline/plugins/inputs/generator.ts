@@ -2,8 +2,7 @@
 
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";
 import { codecOption } from "#hub/pipeline/plugins/codec.ts";
-import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
+import { defineInput, type InputContext, TaskInput } from "#hub/pipeline/plugins/input.ts";
 import { list, number, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
@@ -25,17 +24,18 @@ export const generatorInput = defineInput({
   create({ message, lines, count, codec }, context) {
     const makeCodec = context.codec(codec);
     const texts = lines === undefined || lines.length === 0 ? [message] : lines;
-    return (running) => new Generator(running, makeCodec(), texts, count);
+    return (running) => {
+      const generator = new Generator(running, makeCodec(), texts, count);
+      return new TaskInput(running, (signal) => generator.run(signal));
+    };
   },
 });
 
-class Generator implements Component {
+class Generator {
   readonly #context: InputContext;
   readonly #codec: Codec;
   readonly #lines: readonly Uint8Array[];
   readonly #count: number;
-  readonly #stopping = new AbortController();
-  #running: Promise<void> = Promise.resolve();
 
   constructor(context: InputContext, codec: Codec, lines: readonly string[], count: number) {
     this.#context = context;
@@ -44,24 +44,13 @@ class Generator implements Component {
     this.#count = count;
   }
 
-  async start(): Promise<void> {
-    this.#running = this.#run().catch((error: unknown) => {
-      if (!this.#stopping.signal.aborted) this.#context.failing((error as Error).message);
-    });
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
-  }
-
   /** A generator that is counted makes its events once, whatever restarts. */
-  async #run(): Promise<void> {
+  async run(signal: AbortSignal): Promise<void> {
     const { clock, state, open } = this.#context;
     const total = this.#count === 0 ? Number.POSITIVE_INFINITY : this.#count * this.#lines.length;
     const channel = open({ key: "lines" });
     let next = Number((await state.get("next")) ?? 0);
-    while (next < total && !this.#stopping.signal.aborted) {
+    while (next < total && !signal.aborted) {
       const end = Math.min(next + BATCH, total);
       const events = [];
       for (; next < end; next++) {

@@ -2,9 +2,8 @@
 
 import { randomUUID } from "node:crypto";
 import type { Static } from "typebox";
-import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
+import { defineInput, type InputContext, TaskInput } from "#hub/pipeline/plugins/input.ts";
 import { Event } from "#proto/event.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
 import { oneOf, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
@@ -23,34 +22,23 @@ export const heartbeatInput = defineInput({
   description: "generates an event at an interval",
   isShared: true,
   options: OPTIONS,
-  create: (values) => (context) => new Heartbeat(context, values),
+  create: (values) => (context) => {
+    const heartbeat = new Heartbeat(context, values);
+    return new TaskInput(context, (signal) => heartbeat.run(signal));
+  },
 });
 
-class Heartbeat implements Component {
+class Heartbeat {
   readonly #context: InputContext;
   readonly #options: Options;
-  readonly #stopping = new AbortController();
-  #running: Promise<void> = Promise.resolve();
 
   constructor(context: InputContext, values: Options) {
     this.#context = context;
     this.#options = values;
   }
 
-  async start(): Promise<void> {
-    this.#running = this.#run().catch((error: unknown) => {
-      if (!this.#stopping.signal.aborted) this.#context.failing((error as Error).message);
-    });
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
+  async run(signal: AbortSignal): Promise<void> {
     const { clock, open } = this.#context;
-    const { signal } = this.#stopping;
     const { interval, count } = this.#options;
     const channel = open({ key: randomUUID() });
     for (let number = 0; (count < 0 || number < count) && !signal.aborted; number++) {
