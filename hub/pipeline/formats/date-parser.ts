@@ -15,8 +15,9 @@ const TAI_OFFSET_S = 10n;
 /** Largest number of ms a time can have. */
 const MAX_MS = 8.64e15;
 
+/** Years of more than four digits have a sign: 161209 is a date without separators, for another format to read. */
 const ISO =
-  /^([+-]?\d{4,6})(?:-(\d{2})(?:-(\d{2}))?)?(?:[T ](\d{2})(?::?(\d{2})(?::?(\d{2})(?:[.,](\d{1,9}))?)?)?)?(Z|[+-]\d{2}(?::?\d{2})?)?$/;
+  /^([+-]\d{4,6}|\d{4})(?:-(\d{2})(?:-(\d{2}))?)?(?:[T ](\d{2})(?::?(\d{2})(?::?(\d{2})(?:[.,](\d{1,9}))?)?)?)?(Z|[+-]\d{2}(?::?\d{2})?)?$/;
 
 /** Years of two digits are within the 50 years before and the 49 after the current one. */
 const PIVOT_DISTANCE_YEARS = 50;
