@@ -3,7 +3,7 @@
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { RegexpTimeout } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { translateRubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
-import { type Event, isHash, valueText } from "#proto/event.ts";
+import { type Event, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
 import { anyTable, flag, list, oneOf, optional, options, text } from "#proto/kit/options.ts";
@@ -66,18 +66,13 @@ export const kvFilter = defineFilter({
     return {
       apply(event) {
         const value = event.get(source);
-        if (typeof value !== "string" && !Array.isArray(value)) {
-          if (value !== undefined && value !== null) for (const tag of values.tag_on_failure) event.tag(tag);
-          return false;
-        }
         try {
           const work = (): Map<string, unknown> => read(event, value);
-          const found = guard.run(
-            reader,
-            typeof value === "string" ? value : value.join("\n"),
-            values.timeout_millis,
-            work,
-          );
+          const guarded = Array.isArray(value) ? value.join("\n") : value;
+          const found =
+            typeof guarded === "string"
+              ? guard.run(reader, guarded, values.timeout_millis, work)
+              : new Map<string, unknown>();
           for (const [key, fallback] of Object.entries(values.default_keys)) {
             if (!found.has(key)) found.set(key, fallback);
           }
@@ -99,13 +94,11 @@ function store(
   target: ReturnType<typeof fieldReference> | undefined,
   found: Map<string, unknown>,
 ): void {
-  const pairs = Object.fromEntries(found);
-  if (target === undefined) {
-    for (const [key, value] of found) event.set(keyReference(key), value);
+  if (target !== undefined) {
+    event.set(target, Object.fromEntries(found));
     return;
   }
-  const before = event.get(target);
-  event.set(target, isHash(before) ? { ...before, ...pairs } : pairs);
+  for (const [key, value] of found) event.set(keyReference(key), value);
 }
 
 /** A key with brackets that is no reference stands for itself, brackets made underscores. */
@@ -165,12 +158,12 @@ class KeyValueReader {
 
   /** Returns a reader, or undefined if an expression is none, which is reported. */
   static create(options: KeyValueOptions, report: FilterContext["report"]): KeyValueReader | undefined {
-    const field = separator(options.field_split, options.field_split_pattern, "field_split_pattern", report);
-    const value = separator(options.value_split, options.value_split_pattern, "value_split_pattern", report);
+    const field = separator(options.field_split, options.field_split_pattern, "field_split", report);
+    const value = separator(options.value_split, options.value_split_pattern, "value_split", report);
     if (field === undefined || value === undefined) return undefined;
     try {
-      const scan = new RegExp(scanSource(field, value, options), "gsu");
-      return new KeyValueReader(options, scan, new RegExp(value, "su"));
+      const scan = new RegExp(scanSource(field, value, options), "gu");
+      return new KeyValueReader(options, scan, new RegExp(value, "u"));
     } catch (error) {
       report("error", "field_split", `the separators make no expression: ${(error as Error).message}`);
       return undefined;
@@ -181,11 +174,13 @@ class KeyValueReader {
   read(text: string, filter: KeyFilter, found: Map<string, unknown>, depth = 0): void {
     if (!this.#nested.test(text)) return;
     for (const match of text.matchAll(this.#scan)) {
-      const key = filter.prefix + this.#cleanKey(match[1]!);
+      const name = this.#cleanKey(match[1]!);
       const raw = match.slice(2).find((group) => group !== undefined) ?? "";
-      if (key === "" || (raw === "" && !this.#options.allow_empty_values)) continue;
-      if (filter.include.size > 0 && !filter.include.has(key)) continue;
-      if (filter.exclude.has(key)) continue;
+      if (raw === "" && !this.#options.allow_empty_values) continue;
+      if (filter.include.size > 0 && !filter.include.has(name)) continue;
+      if (filter.exclude.has(name)) continue;
+      const key = filter.prefix + name;
+      if (key === "") continue;
       this.#add(found, key, this.#value(this.#cleanValue(raw), filter, depth));
     }
   }
@@ -217,23 +212,54 @@ function separator(
   report: FilterContext["report"],
 ): string | undefined {
   try {
+    if (pattern === "") throw new Error(`${option}_pattern must not be empty`);
     if (pattern !== undefined) return `(?:${translateRubyRegexp(pattern, { unnamedCapture: false }).source})`;
-    // As upstream the characters stand in a class, where people write \t and the like.
-    return translateRubyRegexp(`[${characters.replaceAll("[", "\\[")}]`).source;
+    return characterClass(characters);
   } catch (error) {
-    report("error", option, (error as Error).message);
+    report("error", pattern === undefined ? option : `${option}_pattern`, (error as Error).message);
     return undefined;
   }
 }
 
-function scanSource(field: string, value: string, { include_brackets, whitespace }: KeyValueOptions): string {
-  const key = `((?:(?!${field}|${value}).)+)`;
-  const blank = whitespace === "lenient" ? "[ ]*" : "";
-  const end = `(?=${field}|$)`;
-  const kinds = [`"((?:\\\\.|[^"\\\\])*)"${end}`, `'((?:\\\\.|[^'\\\\])*)'${end}`];
-  if (include_brackets) kinds.push(`\\(([^)]+)\\)${end}`, `\\[([^\\]]+)\\]${end}`, `<([^>]+)>${end}`);
-  kinds.push(`((?:(?!${field}).)*)`);
-  return `${key.replace(/\)$/, "?)")}${blank}${value}${blank}(?:${kinds.join("|")})`;
+/** As upstream the characters stand in a class, where people write \t and the like; `start` is "^" for all others. */
+function characterClass(characters: string, start = ""): string {
+  return translateRubyRegexp(`[${start}${characters.replaceAll("[", "\\[")}]`).source;
+}
+
+/**
+ * Returns the source of a scan: a key, what splits, a value, then the end of the pair, which it consumes so that the next key
+ * begins behind it. Groups: the key, then one for each kind of value.
+ */
+function scanSource(field: string, value: string, options: KeyValueOptions): string {
+  const { field_split, value_split, field_split_pattern, value_split_pattern } = options;
+  const split = options.whitespace === "lenient" ? ` *${value} *` : value;
+  const byPattern = field_split_pattern !== undefined || value_split_pattern !== undefined;
+  const key = byPattern ? until(`${split}|${field}`) : untilOneOf(value_split + field_split);
+  const kinds = [quoted('"'), quoted("'")];
+  if (options.include_brackets) kinds.push(quoted("(", ")"), quoted("[", "]"), quoted("<", ">"));
+  kinds.push(field_split_pattern === undefined ? untilOneOf(field_split) : until(field));
+  return `${key}${split}(?:${kinds.join("|")})?(?:${field}|${LINE_END})`;
+}
+
+const LINE_END = "(?![^\\n])";
+const ESCAPED = "\\\\[^\\n]";
+
+/**
+ * A group of characters that are none of `characters`, or escaped. An escape may be given up at the end of the group
+ * alone: each text is read in one way, so that reading takes linear time.
+ */
+function untilOneOf(characters: string): string {
+  const others = characterClass(`${characters}\\\\`, "^");
+  return `((?:${ESCAPED}|${others})+\\\\?|\\\\)`;
+}
+
+/** A group of characters in which the expression `end` doesn't begin, or escaped ones. */
+function until(end: string): string {
+  return `((?:(?!${end})(?:${ESCAPED}|[^\\\\\\n]))+(?:(?!${end})\\\\)?|(?!${end})\\\\)`;
+}
+
+function quoted(open: string, close = open): string {
+  return `${RegExp.escape(open)}${untilOneOf(`\\${close}`)}?${RegExp.escape(close)}`;
 }
 
 function cleaner(
