@@ -59,6 +59,7 @@ const ROWS: Record<string, Row[]> = {
       { "@timestamp": "2024-03-31T01:30:00.000Z" },
     ],
     ['date { match => ["m", "yyyy-MM-dd"] }', "2024-02-30", { tags: ["_dateparsefailure"] }],
+    ['date { match => ["m", "ISO8601"] }', "161209 13:08:33", { tags: ["_dateparsefailure"] }],
     ['date { match => ["m", "ISO8601"] }', "2024-00-15T12:00:00Z", { tags: ["_dateparsefailure"] }],
     ['date { match => ["m", "ISO8601"] }', "2024-01-15T12:00:60Z", { tags: ["_dateparsefailure"] }],
     ['date { match => ["m", "yyyy-MM-dd"] }', "2024-02-03 x", { tags: ["_dateparsefailure"] }],
@@ -87,6 +88,24 @@ const ROWS: Record<string, Row[]> = {
     ],
     ['kv { source => "m" allow_duplicate_values => false }', "a=1 a=1 a=2", { a: ["1", "2"] }],
     ['kv { source => "m" }', "nothing here", {}],
+    ['kv { source => "m" }', String.raw`a=cruel\ world b=2`, { a: String.raw`cruel\ world`, b: "2" }],
+    [
+      String.raw`kv { source => "m" field_split_pattern => "\?\?" value_split_pattern => "\+\+" }`,
+      'a++1??b++"x y"??c++(in brackets)',
+      { a: "1", b: "x y", c: "in brackets" },
+    ],
+    [
+      'kv { source => "m" field_split_pattern => "!!" }',
+      'a=1!!b="quoted" and more!!c="!!"!!d=""',
+      { a: "1", b: '"quoted" and more', c: "!!" },
+    ],
+    ['kv { source => "m" include_keys => ["b"] prefix => "p_" }', "a=1 b=2", { p_b: "2" }],
+    ['kv { source => "m" allow_empty_values => true whitespace => "strict" }', "a= b=[]", { a: "", b: "" }],
+    [
+      'mutate { add_field => { "[t][x]" => "1" } } kv { source => "m" target => "t" }',
+      "a=1",
+      { t: { a: "1" } },
+    ],
   ],
   csv: [
     [
@@ -136,6 +155,17 @@ const ROWS: Record<string, Row[]> = {
       'translate { source => "m" target => "t" exact => false dictionary => { "foo" => "bar" } }',
       "a foo b",
       { t: "a bar b" },
+    ],
+    ['translate { source => "m" dictionary => { "x" => "y" } }', "x", { translation: "y" }],
+    [
+      'translate { source => "m" iterate_on => "m" target => "t" dictionary => { "a" => "A" } }',
+      ["a", "b"],
+      { t: ["A", null] },
+    ],
+    [
+      'json { source => "m" target => "l" } translate { source => "k" iterate_on => "l" target => "v" dictionary => { "a" => "A" } }',
+      '[{"k":"a"},{"k":"b"},1]',
+      { l: [{ k: "a", v: "A" }, { k: "b" }, 1] },
     ],
   ],
   fingerprint: [
@@ -227,6 +257,22 @@ const ROWS: Record<string, Row[]> = {
   others: [
     ['truncate { fields => ["m"] length_bytes => 4 }', "aäöü", { m: "aä" }],
     ['prune { blacklist_names => ["^m$"] }', "x", {}],
+    [
+      'mutate { rename => { "m" => "l" } } prune { whitelist_values => { "l" => "^[12]" } }',
+      ["100", "200", "300"],
+      { l: ["100", "200"] },
+    ],
+    [
+      'mutate { rename => { "m" => "l" } } prune { blacklist_values => { "l" => "^[12]" } }',
+      ["100", "200", "300"],
+      { l: ["300"] },
+    ],
+    ['mutate { rename => { "m" => "l" } } prune { blacklist_values => { "l" => "0$" } }', ["10", "20"], {}],
+    [
+      'mutate { add_field => { "o" => "x" } } prune { interpolate => true blacklist_names => ["%{o}", "^o$"] blacklist_values => { "%{o}" => "%{m}" } }',
+      "k",
+      {},
+    ],
     [
       'syslog_pri { syslog_pri_field_name => "m" }',
       "165",

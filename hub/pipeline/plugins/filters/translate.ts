@@ -7,8 +7,8 @@ import { parse as parseYaml } from "yaml";
 import { parseCsvLine } from "#hub/pipeline/formats/csv-line.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { translateRubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
-import { isHash, valueText } from "#proto/event.ts";
-import { fieldReference } from "#proto/field-reference.ts";
+import { type Event, isHash, valueText } from "#proto/event.ts";
+import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { anyTable, flag, oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
@@ -19,7 +19,7 @@ const OPTIONS = options({
   source: optional(text("field whose value is looked up")),
   field: optional(text("former name of source")),
   target: optional(
-    text("target field for the result; default: the source, without ECS the field translation"),
+    text("target field for the result; default: the source; without ECS the field translation"),
   ),
   destination: optional(text("former name of target")),
   override: optional(
@@ -44,13 +44,19 @@ const OPTIONS = options({
   exact: flag("false: replaces only the matching part of the value", true),
   regex: flag("the keys are regular expressions", false),
   fallback: optional(text("result for values that aren't found, a format")),
-  iterate_on: optional(text("list whose items are looked up separately")),
+  iterate_on: optional(
+    text(
+      "list whose items are looked up one by one; where it isn't the source, the source and the target are members of its objects",
+    ),
+  ),
 });
 
 type Options = Static<typeof OPTIONS>;
 
 /** Returns the result of a value, or undefined. */
 type Lookup = (value: string) => unknown;
+/** Returns the result of a value for an event, the fallback included, or undefined. */
+type Find = (event: Event, value: unknown) => unknown;
 
 export const translateFilter = defineFilter({
   name: "translate",
@@ -58,31 +64,30 @@ export const translateFilter = defineFilter({
   options: OPTIONS,
   create(values, context) {
     const sourceName = values.source ?? values.field;
+    reportExclusive(values, context);
     if (sourceName === undefined) {
-      context.report("error", "source", "translate needs the option source");
+      context.report("error", "source", "translate needs the option source: please provide `source =>`");
       return { apply: () => false };
     }
-    const targetName =
-      values.target ??
-      values.destination ??
-      (context.ecs || values.source !== undefined ? sourceName : "translation");
+    const targetName = values.target ?? values.destination ?? (context.ecs ? sourceName : "translation");
     const source = fieldReference(sourceName);
     const target = fieldReference(targetName);
     const override = values.override ?? targetName === sourceName;
     const fallback = values.fallback === undefined ? undefined : compileFormat(values.fallback);
     const lookup = dictionaryLookup(values, context);
-    const list = values.iterate_on === undefined ? undefined : fieldReference(values.iterate_on);
+    if (values.iterate_on !== undefined) {
+      const list = fieldReference(values.iterate_on);
+      const isOfValues = values.iterate_on === sourceName;
+      const find: Find = (event, value) => lookup(valueText(value)) ?? fallback?.(event);
+      return {
+        apply: (event) =>
+          isOfValues
+            ? translateItems(event, list, target, find)
+            : translateObjects(event, list, source, target, find),
+      };
+    }
     return {
       apply(event) {
-        if (list !== undefined) {
-          const items = event.get(list);
-          if (!Array.isArray(items)) return false;
-          event.set(
-            target,
-            items.map((item) => lookup(valueText(item)) ?? fallback?.(event) ?? item),
-          );
-          return true;
-        }
         const value = event.get(source);
         if (value === undefined || value === null || (!override && event.has(target))) return false;
         const found = lookup(valueText(Array.isArray(value) ? value[0] : value)) ?? fallback?.(event);
@@ -93,6 +98,54 @@ export const translateFilter = defineFilter({
     };
   },
 });
+
+/** Options that exclude each other are faults of the configuration, as it isn't clear which one is meant. */
+function reportExclusive(values: Options, { report }: FilterContext): void {
+  const pairs = [
+    ["source", "field"],
+    ["target", "destination"],
+  ] as const;
+  for (const [name, former] of pairs) {
+    if (values[name] !== undefined && values[former] !== undefined)
+      report("error", former, `remove \`${former} =>\`, as \`${name}\` is set`);
+  }
+  if (values.dictionary_path !== undefined && Object.keys(values.dictionary).length > 0)
+    report("error", "dictionary", "dictionary and dictionary_path can't both be set");
+}
+
+/** Looks the items of a list up; the target gets as many, null for those that aren't found. */
+function translateItems(event: Event, list: FieldReference, target: FieldReference, find: Find): boolean {
+  const items = event.get(list);
+  if (items === undefined || items === null) return false;
+  const found = [items].flat().map((item) => find(event, item) ?? null);
+  event.set(target, found);
+  return found.some((each) => each !== null);
+}
+
+/** Looks a member of each object of a list up, and puts the result into the same object. */
+function translateObjects(
+  event: Event,
+  list: FieldReference,
+  source: FieldReference,
+  target: FieldReference,
+  find: Find,
+): boolean {
+  const items = event.get(list);
+  let isChanged = false;
+  for (const [index, item] of (Array.isArray(items) ? items : []).entries()) {
+    if (!isHash(item)) continue;
+    const value = event.get(memberOf(list, index, source));
+    const found = value === undefined || value === null ? undefined : find(event, value);
+    if (found === undefined) continue;
+    event.set(memberOf(list, index, target), found);
+    isChanged = true;
+  }
+  return isChanged;
+}
+
+function memberOf(list: FieldReference, index: number, member: FieldReference): FieldReference {
+  return { ...list, path: [...list.path, String(index), ...member.path] };
+}
 
 function dictionaryLookup(values: Options, { clock, resolvePath }: FilterContext): Lookup {
   const path = values.dictionary_path === undefined ? undefined : resolvePath(values.dictionary_path);
