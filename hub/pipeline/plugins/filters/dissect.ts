@@ -23,12 +23,15 @@ export const dissectFilter = defineFilter({
     });
     return {
       apply(event) {
-        let fits = true;
-        for (const { source, dissection } of steps) fits = dissect(event, source, dissection) && fits;
-        if (!fits) for (const tag of tag_on_failure) event.tag(tag);
-        if (!fits) return false;
+        let isMatched = false;
+        for (const { source, dissection } of steps) {
+          if (!event.has(source)) continue;
+          if (dissect(event, source, dissection)) isMatched = true;
+          else for (const tag of tag_on_failure) event.tag(tag);
+        }
+        // One mapping that fits is enough, and conversions don't depend on any.
         for (const { field, reference, kind } of conversions) convert(event, field, reference, kind);
-        return true;
+        return isMatched;
       },
     };
   },
@@ -48,7 +51,7 @@ function compile(field: string, text: string, report: FilterContext["report"]): 
   return [{ source: fieldReference(field), dissection }];
 }
 
-/** A field that isn't there or is empty doesn't fit. */
+/** A field that is empty doesn't fit. */
 function dissect(event: Event, source: FieldReference, dissection: Dissection): boolean {
   const value = event.get(source);
   if (value === undefined || value === null || value === "") return false;
@@ -58,10 +61,13 @@ function dissect(event: Event, source: FieldReference, dissection: Dissection): 
   return true;
 }
 
-/** What can't be converted keeps its text and gets a tag. */
+/** What can't be converted keeps its text, and the event gets a tag; so it does where there is nothing. */
 function convert(event: Event, field: string, reference: FieldReference, kind: string): void {
   const value = event.get(reference);
-  if (value === undefined || value === null) return;
+  if (value === undefined || value === null) {
+    event.tag(`_dataconversionnullvalue_${field}_${kind}`);
+    return;
+  }
   const number = Number(valueText(value).trim() || Number.NaN);
   if (Number.isNaN(number)) event.tag(`_dataconversionuncoercible_${field}_${kind}`);
   else event.set(reference, kind === "int" ? Math.trunc(number) : number);
