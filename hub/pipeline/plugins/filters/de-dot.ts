@@ -2,8 +2,7 @@
 
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
 import { type Event, isHash } from "#proto/event.ts";
-import { fieldReference } from "#proto/field-reference.ts";
-import type { JsonObject } from "#proto/kit/json.ts";
+import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import { flag, list, options, text } from "#proto/kit/options.ts";
 
 export const deDotFilter = defineFilter({
@@ -13,28 +12,31 @@ export const deDotFilter = defineFilter({
     separator: text("replacement of dots", "_"),
     nested: flag("true: a.b becomes b in an object a", false),
     recursive: flag("true: also names within objects", false),
-    fields: list("top-level fields to process; none: all"),
+    fields: list("fields to process, also [a][b.c]; none: all top-level ones"),
     tag_on_failure: text("tag of events for which a name can't be changed", "_de_dot_error"),
   }),
   create({ separator, nested, recursive, fields, tag_on_failure }, { report }) {
     if (separator.includes(".")) report("error", "separator", "the separator can't have a dot");
-    const rename = (event: Event, name: string): void => {
-      const path = name.split(".");
-      const value = event.fields[name];
-      delete event.fields[name];
-      const target = nested ? path.map((part) => `[${part}]`).join("") : `[${path.join(separator)}]`;
-      event.set(fieldReference(target), value);
+    const undotted = (part: string): string[] => {
+      if (!nested) return [part.replaceAll(".", separator)];
+      const parts = part.split(".");
+      return parts.includes("") ? [part] : parts;
     };
+    const rename = (event: Event, from: FieldReference): void => {
+      const to = { ...from, path: from.path.flatMap(undotted) };
+      if (to.path.join("\0") !== from.path.join("\0")) move(event, from, to);
+      if (!recursive) return;
+      const content = event.get(to);
+      const names = Array.isArray(content) || isHash(content) ? Object.keys(content) : [];
+      for (const name of names) rename(event, { ...to, path: [...to.path, name] });
+    };
+    const chosen = fields.map(fieldReference);
     return {
       apply(event) {
         try {
-          const names = Object.keys(event.fields).filter(
-            (name) => fields.length === 0 || fields.includes(name),
-          );
-          for (const name of names) {
-            if (recursive) event.fields[name] = withoutDots(event.fields[name], separator);
-            if (name.includes(".") && !name.split(".").includes("")) rename(event, name);
-          }
+          const every = (): FieldReference[] =>
+            Object.keys(event.fields).map((name) => ({ text: name, path: [name], inMetadata: false }));
+          for (const each of chosen.length > 0 ? chosen : every()) if (event.has(each)) rename(event, each);
           return true;
         } catch {
           event.tag(tag_on_failure);
@@ -45,11 +47,13 @@ export const deDotFilter = defineFilter({
   },
 });
 
-function withoutDots(value: unknown, separator: string): unknown {
-  if (Array.isArray(value)) return value.map((item) => withoutDots(item, separator));
-  if (!isHash(value)) return value;
-  const result: JsonObject = {};
-  for (const [name, item] of Object.entries(value))
-    result[name.replaceAll(".", separator)] = withoutDots(item, separator);
-  return result;
+/** Moves a value; an object that gets empty by it goes as well. */
+function move(event: Event, from: FieldReference, to: FieldReference): void {
+  event.set(to, event.remove(from));
+  for (let { path } = from; path.length > 1; ) {
+    path = path.slice(0, -1);
+    const outer = event.get({ ...from, path });
+    if (!isHash(outer) || Object.keys(outer).length > 0) return;
+    event.remove({ ...from, path });
+  }
 }

@@ -285,6 +285,32 @@ const ROWS: Record<string, Row[]> = {
     ],
     ['mutate { rename => { "m" => "[a][b]" } } de_dot { nested => true }', "x", { a: { b: "x" } }],
     [
+      'mutate { rename => { "m" => "[a][b.c]" } add_field => { "d.e" => "1" } } de_dot { fields => ["[a][b.c]"] }',
+      "x",
+      { a: { b_c: "x" }, "d.e": "1" },
+    ],
+    [
+      'mutate { rename => { "m" => "[a.b][c.d]" } } de_dot { nested => true recursive => true }',
+      "x",
+      { a: { b: { c: { d: "x" } } } },
+    ],
+    [
+      'mutate { rename => { "m" => "[a.b][c.d]" } } de_dot { fields => ["[a.b][c.d]"] }',
+      "x",
+      { a_b: { c_d: "x" } },
+    ],
+    ['dissect { mapping => { "none" => "%{a} %{b}" } }', "x", { m: "x" }],
+    [
+      'dissect { mapping => { "m" => "%{a} %{b}" } convert_datatype => { "a" => "int" "z" => "float" } }',
+      "1 2",
+      { a: 1, b: "2", tags: ["_dataconversionnullvalue_z_float"] },
+    ],
+    [
+      'dissect { mapping => { "m" => "%{a} %{b}" "t" => "%{c}-%{d}" } add_field => { "t2" => "y" } }',
+      "1 2",
+      { a: "1", b: "2", t2: "y" },
+    ],
+    [
       'mutate { add_field => { "a.b" => "1" "new-%{m}" => "%{m}!" } remove_field => ["m"] } de_dot { nested => true }',
       "x",
       { a: { b: "1" }, "new-x": "x!" },
