@@ -100,6 +100,7 @@ test("tasks of aggregate are whole whatever stands still, ends or reloads while 
     const all = async (): Promise<boolean> => (await arrived(stack)) >= expected;
     await until(`${expected} lines`, all, { deadlineMs: ARRIVAL_MS, everyMs: 200 });
   };
+  const failures: string[] = [];
   for (const [round, [name, fault]] of Object.entries(FAULTS).entries()) {
     write("begin", round);
     await untilArrived(1);
@@ -112,20 +113,14 @@ test("tasks of aggregate are whole whatever stands still, ends or reloads while 
     const documents = (await searchAll(stack.hub.searchUrl, INDEX))
       .map(({ _source }) => _source)
       .filter(({ task }) => String(task).startsWith(`r${round}-`));
-    assert.equal(documents.length, 4 * TASKS, `${name}: lines`);
     const ends = documents.filter(({ step }) => step === "end");
-    assert.deepEqual(
-      ends.filter(({ sum }) => sum !== SUM),
-      [],
-      `${name}: sums`,
-    );
-    assert.deepEqual(
-      documents.filter(({ tags }) => tags !== undefined),
-      [],
-      `${name}: tags`,
-    );
-    t.diagnostic(`${name}: ${ends.length} tasks whole`);
+    const whole = ends.filter(({ sum }) => sum === SUM).length;
+    const tagged = documents.filter(({ tags }) => tags !== undefined).length;
+    const found = `${name}: ${whole} of ${TASKS} tasks whole, ${documents.length} lines, ${tagged} tagged`;
+    t.diagnostic(found);
+    if (whole !== TASKS || documents.length !== 4 * TASKS || tagged > 0) failures.push(found);
   }
+  assert.deepEqual(failures, []);
 });
 
 test("a hub that stood still while it had no partitions processes those that it takes over", async (t) => {
