@@ -85,3 +85,27 @@ test("a session that is used while it is ended ends all the same", async () => {
   assert.equal(await sessions.find(secret), null);
   assert.deepEqual(await sessions.list("a"), []);
 });
+
+test("a browser that signs in again takes the place of its own session, and nobody else's ends", async () => {
+  const bucket = new MemoryBucket();
+  const clock = new StillClock();
+  const accounts = { get: () => Promise.resolve({ epoch: 1 }) } as unknown as Accounts;
+  const sessions = new Sessions({ bucket, clock }, accounts, LIFE);
+  const secrets: string[] = [];
+  const open = async (before?: string): Promise<string> => {
+    await clock.advance(1_000);
+    return sessions.open("a", 1, { ip: "", userAgent: "", ...(before !== undefined && { before }) });
+  };
+  for (let count = 0; count < 50; count++) secrets.push(await open());
+  const lives = async (secret: string): Promise<boolean> => (await sessions.find(secret)) !== null;
+  secrets.push(await open(secrets[7]));
+  const living = await Promise.all(secrets.map(lives));
+  assert.deepEqual(
+    living.flatMap((isAlive, at) => (isAlive ? [] : [at])),
+    [7],
+  );
+  // A session that is over already makes no room.
+  await open(secrets[7]);
+  assert.equal(await lives(secrets[0]!), false);
+  assert.equal((await sessions.list("a")).length, 50);
+});

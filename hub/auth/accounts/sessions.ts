@@ -74,12 +74,15 @@ export class Sessions {
       userAgent: userAgent.slice(0, 200),
     };
     // In parallel: each waits for the log, and none depends on another.
-    await Promise.all([
-      old !== undefined && this.end(old),
-      this.#dropOldest(accountId, [key, old]),
-      this.#create(key, session),
-    ]);
+    await Promise.all([this.#makeRoom(accountId, key, old), this.#create(key, session)]);
     return secret;
+  }
+
+  /** Ends the browser's previous session; if there is none, the account's oldest ones beyond the limit. */
+  async #makeRoom(accountId: string, opening: string, old: string | undefined): Promise<void> {
+    const ended = old === undefined ? null : await this.#end(old);
+    // One session in place of another doesn't add to their number.
+    if (ended?.accountId !== accountId) await this.#dropOldest(accountId, opening);
   }
 
   /** Stores a session, then its entry in the account's list: who reads the list removes entries without a session. */
@@ -131,16 +134,21 @@ export class Sessions {
 
   /** Ends a session. A session that has already ended is not an error. */
   async end(key: string): Promise<void> {
+    await this.#end(key);
+  }
+
+  /** Returns the session that it has ended; null if there is none. */
+  async #end(key: string): Promise<Session | null> {
     for (;;) {
       const read = await this.#sessions.get(key);
-      if (read === null) return;
+      if (read === null) return null;
       const id = `${read.data.accountId}.${key}`;
       const isEnding = won(this.#sessions.delete(key, read.revision));
       // Its entry is read meanwhile, but removed only once the session is: who ends all sessions reads the entries.
       const [hasEnded, entry] = await Promise.all([isEnding, this.#byAccount.get(id)]);
       if (hasEnded && entry !== null) await won(this.#byAccount.delete(id, entry.revision));
       // Else a request has just noted the session's use, or has ended it.
-      if (hasEnded) return;
+      if (hasEnded) return read.data;
     }
   }
 
@@ -155,11 +163,10 @@ export class Sessions {
     for (const { key } of await this.list(accountId)) await this.end(key);
   }
 
-  /** Ends the oldest sessions beyond the limit. `changing`: those that are being opened or ended at the same time. */
-  async #dropOldest(accountId: string, changing: readonly (string | undefined)[]): Promise<void> {
-    const start = `${accountId}.`;
-    const all = await this.#byAccount.ids(start);
-    const ids = all.filter((id) => !changing.includes(id.slice(start.length)));
+  /** Ends the oldest sessions beyond the limit, besides the one that is being opened. */
+  async #dropOldest(accountId: string, opening: string): Promise<void> {
+    const all = await this.#byAccount.ids(`${accountId}.`);
+    const ids = all.filter((id) => id !== `${accountId}.${opening}`);
     if (ids.length < MAX_PER_ACCOUNT) return; // usually no session needs to be read
     const present = await this.#read(accountId, ids);
     for (const { key } of present.slice(MAX_PER_ACCOUNT - 1)) await this.end(key);
