@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
 import type { WriteOptions } from "#hub/cluster/writes/writes.ts";
+import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { FairTurns } from "#proto/kit/fair-turns.ts";
 import { FakeHub } from "#test/support/api/fake-hub.ts";
 import { clientOf } from "#test/support/api/http-client.ts";
 
@@ -341,4 +343,20 @@ test("words of action lines need no quotes, as keys and as values", async () => 
     items.map((item) => Object.values(item)[0]!._id),
     ["abc-1", "2x"],
   );
+});
+
+test("a bulk waits for its turn within its timeout, and writes in what is left of it", async (t) => {
+  const waits: (number | undefined)[] = [];
+  const take = async (waitMs?: number): Promise<void> => {
+    waits.push(waitMs);
+    if (waits.length > 1) return;
+    const now = systemClock.monotonic();
+    t.mock.method(systemClock, "monotonic", () => now + 25_000);
+  };
+  t.mock.method(FairTurns.prototype, "turn", () => ({ take, leave: () => undefined }));
+  const { status } = await bulk("/waits/_doc/_bulk?timeout=40s", '{"index":{"_id":"1"}}\n{"a":1}\n');
+  assert.equal(status, 200);
+  assert.equal(waits[0], 40_000);
+  const leftMs = hub.documents.lastOptions?.timeoutMs ?? 0;
+  assert.ok(leftMs <= 15_001 && leftMs > 14_000, `${leftMs} ms are left`);
 });
