@@ -148,7 +148,7 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     ["age of the copies", age],
     ["copies", shards],
     ["copies for others", copies],
-    ["searches of other hubs", makeHubAnswerer(dependencies)],
+    ["searches of other hubs", makeHubAnswerer(dependencies, age)],
     [
       "placement of copies",
       makePlacer({ ...dependencies, folder: resolve(settings["path.data"]) }, logEndOf(journal)),

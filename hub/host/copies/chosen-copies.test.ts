@@ -22,7 +22,12 @@ interface World {
 }
 
 /** Hub "a" is here and has all shards; `others` have them too. `runs`: what the merging thread of each hub does. */
-function world(runs: Readonly<Record<string, Run>>, others: readonly string[], behind?: CopiesBehind): World {
+function world(
+  runs: Readonly<Record<string, Run>>,
+  others: readonly string[],
+  behind?: CopiesBehind,
+  late: readonly string[] = [],
+): World {
   const clock = new StillClock();
   const asked: string[] = [];
   const host = (hub: string) => ({
@@ -50,6 +55,7 @@ function world(runs: Readonly<Record<string, Run>>, others: readonly string[], b
     shards: () => SHARDS,
     nameOf: () => "i",
     behind: () => behind,
+    othersBehind: (hub) => (late.includes(hub) ? new AppError("unavailable", `${hub} is behind`) : undefined),
     clock,
     metrics: new Metrics(),
   });
@@ -135,6 +141,19 @@ describe("searches at chosen copies", () => {
       assert.deepEqual(await cutOff.count(), { count: 7, shards: SHARDS, failures });
       assert.deepEqual(cutOff.asked, ["a()"]);
     }
+  });
+
+  test("a hub that is behind itself doesn't make an answer whole: a third one is asked", async () => {
+    const doubt: CopiesBehind = { error: new AppError("unavailable", "a is behind"), othersAnswer: true };
+    const third = world({ a: whole }, ["b", "c"], doubt, ["b"]);
+    assert.deepEqual(await third.count(), whole());
+    assert.deepEqual(third.asked, ["a()", "a(b:0,1)", "a(c:0,1)"]);
+    const none = world({ a: whole }, ["b"], doubt, ["b"]);
+    const { failures } = await none.count();
+    assert.deepEqual(
+      failures.map(({ shard, error: { message } }) => `${shard} ${message}`),
+      ["0 b is behind", "1 b is behind"],
+    );
   });
 
   test("a hub that is cut off doesn't say that there are no indices", async () => {

@@ -56,6 +56,8 @@ export interface ChosenCopiesOptions {
   readonly nameOf: (uuid: string) => string;
   /** See CopyAge. */
   readonly behind: () => CopiesBehind | undefined;
+  /** Returns why another hub's answers since a monotonic time, ms, may lack writes; undefined if each is whole. */
+  readonly othersBehind: (hub: string, sinceMs: number) => AppError | undefined;
   readonly clock: Clock;
   readonly metrics: Metrics;
 }
@@ -118,8 +120,8 @@ export class ChosenCopies extends ForwardedShards {
   }
 
   /**
-   * Searches, and repeats the search if failed shards have other copies. Returns the best answer. This hub's copies also
-   * count as failed if they may lack writes of other hubs; their results are returned nevertheless.
+   * Searches, and repeats the search if failed shards have other copies. Returns the best answer. Copies also count as failed
+   * if their hub may lack writes of others; their results are returned nevertheless.
    */
   async #search<T>(search: Search<T>): Promise<T> {
     const { clock, holders, shards } = this.#options;
@@ -134,7 +136,9 @@ export class ChosenCopies extends ForwardedShards {
       const options: ChoiceOptions = { holders, wish: search.wish, failed, isLost, shards };
       const plan = choosePlan(search.targets, options);
       const tried = await this.#attempt(search, plan.targets, plan.merger);
-      const attempt = behind === undefined ? tried : this.#lacking(search, tried, plan, behind.error);
+      const attempt = this.#lacking(search, tried, plan, (hub) =>
+        hub === holders.node ? behind?.error : this.#options.othersBehind(hub, startMs),
+      );
       best = better(best, attempt);
       const isOver = search.signal.aborted || tries === MAX_TRIES;
       if (isOver || clock.monotonic() - startMs > RETRY_WITHIN_MS) return settled(best);
@@ -170,11 +174,18 @@ export class ChosenCopies extends ForwardedShards {
     }
   }
 
-  /** Adds the shards that were searched here to the failures. */
-  #lacking<T>(search: Search<T>, attempt: Attempt<T>, plan: Plan, error: AppError): Attempt<T> {
+  /** Adds the shards whose copies may lack writes to the failures. */
+  #lacking<T>(
+    search: Search<T>,
+    attempt: Attempt<T>,
+    plan: Plan,
+    behindAt: (hub: string) => AppError | undefined,
+  ): Attempt<T> {
     const { answer, failures } = attempt;
     if (answer === undefined) return attempt;
-    const all = [...failures, ...lackingShards(search.targets, plan, this.#options, { failures, error })];
+    const lacking = lackingShards(search.targets, plan, this.#options, failures, behindAt);
+    if (lacking.length === 0) return attempt;
+    const all = [...failures, ...lacking];
     return { answer: search.failing(answer, all), failures: all };
   }
 

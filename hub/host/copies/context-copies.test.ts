@@ -5,6 +5,7 @@ import type { NamedShard, PointCall } from "#hub/host/contract/calls.ts";
 import { allFailed } from "#hub/search/phases/contract.ts";
 import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { StillClock } from "#test/support/kit/still-clock.ts";
 import { ContextCopies } from "./context-copies.ts";
 import type { CopiesBehind } from "./copy-age.ts";
 
@@ -28,7 +29,12 @@ const PAGE = {
 };
 
 /** Hub "a" is here and has shard 0; `others` have both. Those of `silent` keep no snapshots. */
-function world(others: readonly string[], silent: readonly string[], behind?: CopiesBehind) {
+function world(
+  others: readonly string[],
+  silent: readonly string[],
+  behind?: CopiesBehind,
+  late: readonly string[] = [],
+) {
   const asked: string[] = [];
   const lost = (call: PointCall): NamedShard[] =>
     call.targets
@@ -63,6 +69,8 @@ function world(others: readonly string[], silent: readonly string[], behind?: Co
     shards: () => 2,
     nameOf: () => "i",
     behind: () => behind,
+    othersBehind: (hub) => (late.includes(hub) ? new AppError("unavailable", `${hub} is behind`) : undefined),
+    clock: new StillClock(),
   });
   return { asked, shards };
 }
@@ -111,6 +119,15 @@ test("a scroll names the shards of this hub where its copies may lack something"
   const failures = [{ index: "i", indexUuid: "u", shard: 0, error }];
   assert.deepEqual(counts, { total: 2, successful: 1, failures });
   assert.equal((await world(["b"], []).shards.openContext(CONTEXT, signal)).shards.failures.length, 0);
+});
+
+test("a scroll names the shards of another hub that is behind", async () => {
+  const { shards } = world(["b"], [], undefined, ["b"]);
+  const { failures } = (await shards.openContext(CONTEXT, signal)).shards;
+  assert.deepEqual(
+    failures.map(({ shard, error: { message } }) => `${shard} ${message}`),
+    ["1 b is behind"],
+  );
 });
 
 test("a hub that is cut off opens no scroll or point of no indices: there may be some that it doesn't know of", async () => {

@@ -35,15 +35,15 @@ interface Opening<T> {
   /** Returns the shards without a snapshot. */
   readonly failed: (opened: T) => readonly calls.NamedShard[];
   /** Returns the opened context, with the shards that may lack writes as failed. */
-  readonly lacking?: (opened: T, plan: Plan) => T;
+  readonly lacking?: (opened: T, plan: Plan, sinceMs: number) => T;
 }
 
 export class ContextCopies extends ForwardedShards {
-  readonly #options: Omit<ChosenCopiesOptions, "clock" | "metrics">;
+  readonly #options: Omit<ChosenCopiesOptions, "metrics">;
   /** Threads of other hubs that keep snapshots for a context. */
   readonly #contexts = new Map<string, readonly HubThread[]>();
 
-  constructor(options: Omit<ChosenCopiesOptions, "clock" | "metrics">) {
+  constructor(options: Omit<ChosenCopiesOptions, "metrics">) {
     super(options.own);
     this.#options = options;
   }
@@ -53,7 +53,7 @@ export class ContextCopies extends ForwardedShards {
       call,
       open: (targets) => super.openContext({ ...call, targets }, signal),
       failed: ({ shards }) => copyFaults(shards.failures),
-      lacking: (found, plan) => this.#lacking(call.targets, found, plan),
+      lacking: (...found) => this.#lacking(call.targets, ...found),
     });
   }
 
@@ -84,7 +84,8 @@ export class ContextCopies extends ForwardedShards {
   /** Opens a context; opens it again without the failed copies if there are others. The last attempt counts. */
   async #opened<T>(opening: Opening<T>): Promise<T> {
     const { call } = opening;
-    const { holders, shards } = this.#options;
+    const { holders, shards, clock } = this.#options;
+    const startMs = clock.monotonic();
     const behind = this.#options.behind();
     if (holders.isAlone && behind === undefined) return opening.open(call.targets);
     checkKnown(call.targets, behind);
@@ -100,17 +101,19 @@ export class ContextCopies extends ForwardedShards {
       }
       const isOver = tries === MAX_TRIES || !lost.some(({ uuid, shard }) => hasOther(uuid, shard, options));
       if (isOver && error !== undefined) throw error;
-      if (isOver) return opening.lacking?.(opened as T, plan) ?? (opened as T);
+      if (isOver) return opening.lacking?.(opened as T, plan, startMs) ?? (opened as T);
       this.closeContexts([call.id]);
     }
   }
 
-  #lacking(targets: readonly calls.TargetIndex[], found: Found, plan: Plan): Found {
-    const behind = this.#options.behind();
-    if (behind === undefined) return found;
+  #lacking(targets: readonly calls.TargetIndex[], found: Found, plan: Plan, sinceMs: number): Found {
+    const { behind, othersBehind, holders } = this.#options;
+    const own = behind()?.error;
     const { failures } = found.shards;
-    const lacking = lackingShards(targets, plan, this.#options, { failures, error: behind.error });
-    return withFailures(found, [...failures, ...lacking]);
+    const lacking = lackingShards(targets, plan, this.#options, failures, (hub) =>
+      hub === holders.node ? own : othersBehind(hub, sinceMs),
+    );
+    return lacking.length === 0 ? found : withFailures(found, [...failures, ...lacking]);
   }
 
   /** Notes which hubs keep snapshots for a context. */

@@ -91,21 +91,27 @@ export function hasOther(uuid: string, shard: number, options: ChoiceOptions): b
   return hub === undefined || hub !== NO_HUB;
 }
 
-/** Returns as failed the shards that this hub searched with copies that may lack writes, without those that failed anyway. */
+/**
+ * Returns as failed the shards that were searched in copies that may lack writes, without those that failed anyway. `behindAt`
+ * returns why a hub's copies may lack some.
+ */
 export function lackingShards(
   targets: readonly TargetIndex[],
   { used }: Plan,
-  options: Pick<ChoiceOptions, "holders" | "shards"> & { readonly nameOf: (uuid: string) => string },
-  { failures, error }: { readonly failures: readonly ShardFailure[]; readonly error: AppError },
+  options: Pick<ChoiceOptions, "shards"> & { readonly nameOf: (uuid: string) => string },
+  failures: readonly ShardFailure[],
+  behindAt: (hub: string) => AppError | undefined,
 ): ShardFailure[] {
+  const errors = new Map([...new Set(used.values())].map((hub) => [hub, behindAt(hub)]));
+  if ([...errors.values()].every((error) => error === undefined)) return [];
   const failed = new Set(failures.map(({ indexUuid, shard }) => shardKey(indexUuid, shard)));
   return targets.flatMap((target) =>
-    numbersOf(target, options)
-      .filter((shard) => {
-        const key = shardKey(target.uuid, shard);
-        return used.get(key) === options.holders.node && !failed.has(key);
-      })
-      .map((shard) => ({ index: options.nameOf(target.uuid), indexUuid: target.uuid, shard, error })),
+    numbersOf(target, options).flatMap((shard) => {
+      const key = shardKey(target.uuid, shard);
+      const error = errors.get(used.get(key) ?? "");
+      if (error === undefined || failed.has(key)) return [];
+      return { index: options.nameOf(target.uuid), indexUuid: target.uuid, shard, error };
+    }),
   );
 }
 

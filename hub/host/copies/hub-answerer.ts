@@ -9,6 +9,7 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import { MIB } from "#proto/kit/units.ts";
+import type { CopiesBehind } from "./copy-age.ts";
 import {
   decodeQuestion,
   encodeHubAnswer,
@@ -47,6 +48,8 @@ export interface HubAnswererOptions {
   readonly hosts: readonly AnsweringHost[];
   /** Returns whether a hub is live: snapshots of other hubs are closed. */
   readonly isLive: (hub: string) => boolean;
+  /** See CopyAge. */
+  readonly behind: () => CopiesBehind | undefined;
   readonly clock: Clock;
   readonly metrics: Metrics;
   /** MAX_KEPT_BYTES without it. */
@@ -201,12 +204,15 @@ export class HubAnswerer implements Component {
   async #run(question: Begin, signal: AbortSignal): Promise<Uint8Array> {
     const { thread, operation, value, parts, version } = question;
     const warnings = new Set<string>();
+    const behind = this.#options.behind()?.error;
     let reply: HubReply;
     try {
       const answer = await gatherWarnings(warnings, version, () =>
         this.#host(thread).call(operation as OperationName, value, { signal, parts, readyMs: READY_MS }),
       );
-      reply = { failed: false, value: answer.value, parts: answer.parts, warnings: [...warnings] };
+      const { value: found, parts: all } = answer;
+      const lacks = behind === undefined ? {} : { behind };
+      reply = { failed: false, value: found, parts: all, warnings: [...warnings], ...lacks };
     } catch (error) {
       reply = { ...FAILED, value: toAppError(error), warnings: [...warnings] };
     }

@@ -41,6 +41,8 @@ export interface HubReply {
   readonly value: unknown;
   readonly parts: readonly Uint8Array[];
   readonly warnings: readonly string[];
+  /** Why the answering hub's copies may have lacked writes when the call began. Hubs of earlier versions don't send it. */
+  readonly behind?: unknown;
 }
 
 /** Maximum bytes of an answer in one message: below NATS' limit, which may be set down to 1 MiB. */

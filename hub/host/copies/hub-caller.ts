@@ -48,6 +48,8 @@ export class HubCaller {
   readonly #load = new Map<string, number>();
   /** Time until which a hub that didn't answer is suspected, ms of performance.now(). */
   readonly #suspected = new Map<string, number>();
+  /** The last answers of hubs whose copies may have lacked writes; ms of performance.now(). */
+  readonly #behind = new Map<string, { readonly error: AppError; readonly atMs: number }>();
 
   constructor(options: HubCallerOptions) {
     this.#options = options;
@@ -57,6 +59,12 @@ export class HubCaller {
   load(hub: string): number {
     const isSuspected = (this.#suspected.get(hub) ?? 0) > performance.now();
     return this.#underWay(hub) + (isSuspected ? SUSPECT_LOAD : 0);
+  }
+
+  /** Returns why an answer of a hub since `sinceMs`, of performance.now(), may lack writes; undefined if each is whole. */
+  behind(hub: string, sinceMs: number): AppError | undefined {
+    const known = this.#behind.get(hub);
+    return known !== undefined && known.atMs >= sinceMs ? known.error : undefined;
   }
 
   /** Returns a thread of another hub that can be called. */
@@ -96,7 +104,7 @@ export class HubCaller {
     try {
       const answer = await this.#answer(at, id, question, ended);
       this.#suspected.delete(at.hub);
-      return settle(answer);
+      return this.#settle(at.hub, answer);
     } catch (error) {
       if (ended?.aborted === true) {
         void this.#send(at, { kind: "cancel", id }).catch(() => undefined);
@@ -109,6 +117,15 @@ export class HubCaller {
     } finally {
       this.#load.set(at.hub, this.#underWay(at.hub) - 1);
     }
+  }
+
+  /** Returns the message of a reply. Throws the error that it contains. */
+  #settle(hub: string, bytes: Uint8Array): Required<Message> {
+    const { failed, value, parts, warnings, behind } = decodeValue(bytes) as HubReply;
+    for (const warning of warnings) warnDeprecated(warning);
+    if (behind !== undefined) this.#behind.set(hub, { error: toAppError(behind), atMs: performance.now() });
+    if (failed) throw new AnsweredError(toAppError(value));
+    return { value, parts };
   }
 
   #underWay(hub: string): number {
@@ -156,14 +173,6 @@ export class HubCaller {
     const options = { timeoutMs: ANSWER_MS, ...(signal !== undefined && { signal }) };
     return decodeHubAnswer(await this.#options.transport.request(hostsSubject(hub), data, options));
   }
-}
-
-/** Returns the message of a reply. Throws the error that it contains. */
-function settle(bytes: Uint8Array): Required<Message> {
-  const { failed, value, parts, warnings } = decodeValue(bytes) as HubReply;
-  for (const warning of warnings) warnDeprecated(warning);
-  if (failed) throw new AnsweredError(toAppError(value));
-  return { value, parts };
 }
 
 /** An error that the other hub's thread threw, as opposed to a failure of the transport. */

@@ -5,6 +5,7 @@ import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
+import type { CopiesBehind } from "./copy-age.ts";
 import { type AnsweringHost, HubAnswerer } from "./hub-answerer.ts";
 import { type HubTransport, PIECE_BYTES } from "./hub-call-messages.ts";
 import { HubCaller } from "./hub-caller.ts";
@@ -42,7 +43,7 @@ type Call = AnsweringHost["call"];
 /** Bytes of answers that the hub keeps. */
 const KEPT_BYTES = 2 * 1_024 ** 2;
 
-async function world(call: Call, clock = systemClock) {
+async function world(call: Call, clock = systemClock, behind?: CopiesBehind) {
   const wire = new Wire();
   const notified: unknown[] = [];
   const host: AnsweringHost = { call, notify: (...event) => void notified.push(event) };
@@ -53,6 +54,7 @@ async function world(call: Call, clock = systemClock) {
     node: "b",
     hosts: [host],
     isLive,
+    behind: () => behind,
     clock,
     metrics,
     maxKeptBytes: KEPT_BYTES,
@@ -78,6 +80,19 @@ describe("calls to threads of another hub", () => {
       ["given", "x"],
     );
     assert.deepEqual([[...warnings], wire.messages], [["old"], 1]);
+  });
+
+  test("an answer says whether its hub's copies may have lacked writes when the call began", async () => {
+    const answer = (): Promise<{ value: null; parts: [] }> => Promise.resolve({ value: null, parts: [] });
+    const error = new AppError("unavailable", "still reading");
+    const late = await world(answer, systemClock, { error, othersAnswer: true });
+    const startMs = performance.now();
+    await late.thread.call("count", {});
+    assert.equal(late.caller.behind("b", startMs)?.message, "still reading");
+    assert.equal(late.caller.behind("b", performance.now() + 1), undefined);
+    const whole = await world(answer);
+    await whole.thread.call("count", {});
+    assert.equal(whole.caller.behind("b", startMs), undefined);
   });
 
   test("an error is thrown as the thread threw it", async () => {

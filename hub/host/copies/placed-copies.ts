@@ -1,7 +1,4 @@
-/**
- * Operations other than searches, over shards of which some are only on other hubs: calls those hubs, and merges the results
- * here.
- */
+/** Operations other than searches, over shards that partly are on other hubs only: calls these, and merges the results here. */
 
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import { shardKey } from "#hub/cluster/hosting/shard-folders.ts";
@@ -32,7 +29,8 @@ const MOVING_MS = 2_000;
 /** Multiplied by the number of tries so far. */
 const MOVING_PAUSE_MS = 50;
 
-export interface PlacedCopiesOptions extends Omit<ChosenCopiesOptions, "metrics" | "nameOf" | "behind"> {
+export interface PlacedCopiesOptions
+  extends Pick<ChosenCopiesOptions, "own" | "holders" | "thread" | "shards" | "clock"> {
   /** Returns the position of the last message of DOC. Throws unavailable or timeout. */
   readonly logEnd: () => Promise<Position>;
 }

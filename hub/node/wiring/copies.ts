@@ -122,18 +122,32 @@ function chosenCopies(
     shards: (uuid: string) => catalog.byUuid(uuid)?.settings.numberOfShards ?? 0,
     nameOf: (uuid: string) => catalog.byUuid(uuid)?.name ?? "",
     behind: () => age.behind(),
+    othersBehind: (hub: string, sinceMs: number) => caller.behind(hub, sinceMs),
+    clock: systemClock,
   };
   const own = hostedShards(hosts, catalog);
-  const chosen = new ChosenCopies({ ...shared, own, clock: systemClock, metrics });
+  const chosen = new ChosenCopies({ ...shared, own, metrics });
   const contexts = new ContextCopies({ ...shared, own: chosen });
-  return new PlacedCopies({ ...shared, own: contexts, logEnd: logEndOf(journal), clock: systemClock });
+  return new PlacedCopies({ ...shared, own: contexts, logEnd: logEndOf(journal) });
 }
 
 /** Makes the part that answers the searches of other hubs, without starting it. */
-export function makeHubAnswerer({ hosts: { hosts }, journal, cluster, metrics }: CopiesWiring): HubAnswerer {
+export function makeHubAnswerer(
+  { hosts: { hosts }, journal, cluster, metrics }: CopiesWiring,
+  age: CopyAge,
+): HubAnswerer {
   const { node } = cluster.identity;
   const isLive = (hub: string): boolean => cluster.others().some(({ id }) => id === hub);
-  return new HubAnswerer({ transport: journal.core, node, hosts, isLive, clock: systemClock, metrics });
+  const behind = (): ReturnType<CopyAge["behind"]> => age.behind();
+  return new HubAnswerer({
+    transport: journal.core,
+    node,
+    hosts,
+    isLive,
+    behind,
+    clock: systemClock,
+    metrics,
+  });
 }
 
 /** Makes the part from which other hubs copy this one's shards, without starting it. */

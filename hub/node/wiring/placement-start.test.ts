@@ -87,7 +87,15 @@ async function openWorld(t: TestContext): Promise<World> {
   const other = { hasAll: true };
   const call = async (operation: string) => ({ value: operation === "reach" || other.hasAll, parts: [] });
   const hosts = [{ call, notify: () => undefined }];
-  const answerer = new HubAnswerer({ transport: wire, node: "a", hosts, isLive: () => true, clock, metrics });
+  const answerer = new HubAnswerer({
+    transport: wire,
+    node: "a",
+    hosts,
+    isLive: () => true,
+    behind: () => undefined,
+    clock,
+    metrics,
+  });
   for (const part of [source, answerer]) {
     await part.start();
     t.after(() => part.stop());
