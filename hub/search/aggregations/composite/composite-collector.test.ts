@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import type { TermReader } from "#hub/engine/searcher/searcher.ts";
+import { KeywordColumnView } from "#hub/engine/segment/columns.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { Random } from "#test/support/engine/random.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
@@ -82,4 +84,53 @@ test("documents with one value, several and none have the keys that their values
     ({ key, doc_count: count }) => [`${String(key["tag"])} ${String(key["n"])}`, count] as const,
   );
   assert.deepEqual(new Map(found), counts);
+});
+
+test("texts of keys after the page's last one aren't read", async (t) => {
+  const { reader } = KeywordColumnView.prototype;
+  let read = 0;
+  t.mock.method(KeywordColumnView.prototype, "reader", function (this: KeywordColumnView): TermReader {
+    const own = reader.call(this);
+    return {
+      bytes: own.bytes,
+      text(ordinal) {
+        read++;
+        return own.text(ordinal);
+      },
+    };
+  });
+  const pageOf = async (source: JsonObject, behind?: string): Promise<number> => {
+    read = 0;
+    const sources = [{ k: { terms: { field: "k", ...source } } }];
+    const composite = { size: 10, sources, ...(behind !== undefined && { after: { k: behind } }) };
+    await index.search({ size: 0, aggs: { it: { composite } } });
+    return read;
+  };
+  // The last key is known after two batches of a thousand documents; all segments have 3,200 texts, which are read twice.
+  for (const order of ["asc", "desc"]) assert.ok((await pageOf({ order })) < 2500, order);
+  // Few are left after the page before.
+  assert.ok((await pageOf({}, "k99")) < 100);
+  assert.ok((await pageOf({ order: "desc" }, "k11")) < 400);
+});
+
+test("keys come by their code points", async () => {
+  const keys = ["a", "\uff5e", "\u{1f600}"];
+  const odd = new IndexFixture({
+    mapping: { properties: { k: { type: "keyword" } } },
+    docs: keys.map((k) => ({ k })),
+  });
+  try {
+    for (const order of ["asc", "desc"]) {
+      const composite = { sources: [{ k: { terms: { field: "k", order } } }] };
+      const { aggregations } = await odd.search({ size: 0, aggs: { it: { composite } } });
+      const { buckets } = aggregations!["it"] as unknown as Page;
+      const expected = order === "asc" ? keys : keys.toReversed();
+      assert.deepEqual(
+        buckets.map(({ key }) => key["k"]),
+        expected,
+      );
+    }
+  } finally {
+    odd.close();
+  }
 });

@@ -63,6 +63,7 @@ export class CompositeCollector implements Collector<CompositeState> {
     for (const values of this.#collection.values) values.open(segment);
     this.#isSingle = this.#known.open(segment);
     if (!this.#isSingle) this.#collection.budget.isCostly = true;
+    this.#known.bound(this.#collection.behind, this.#keys.last);
     this.#buckets.segment(segment);
   }
 
@@ -83,7 +84,10 @@ export class CompositeCollector implements Collector<CompositeState> {
       if (bucket === undefined) {
         const { shrunk } = this.#keys;
         bucket = this.#bucket(known.key(at));
-        if (this.#keys.shrunk !== shrunk) known.forgetBuckets();
+        if (this.#keys.shrunk !== shrunk) {
+          known.forgetBuckets();
+          known.bound(this.#collection.behind, this.#keys.last);
+        }
         known.setBucket(number, bucket);
       }
       if (bucket >= 0) this.#buckets.add(docs[at]!, bucket);
@@ -142,7 +146,7 @@ class FirstKeys {
   /** How often keys were dropped. */
   shrunk = 0;
   /** Keys after it aren't wanted: there are enough before. */
-  #last: readonly KeyPart[] | undefined;
+  last: readonly KeyPart[] | undefined;
 
   constructor({ compare, size, budget }: CompositeCollection) {
     this.#compare = compare;
@@ -152,7 +156,7 @@ class FirstKeys {
 
   /** Returns the bucket of a key, or -1 if the key isn't wanted. */
   bucket(key: readonly KeyPart[]): number {
-    if (this.#last !== undefined && this.#compare(key, this.#last) > 0) return -1;
+    if (this.last !== undefined && this.#compare(key, this.last) > 0) return -1;
     const text = JSON.stringify(key);
     const known = this.#buckets.get(text);
     if (known !== undefined) return known.bucket;
@@ -174,7 +178,7 @@ class FirstKeys {
     this.shrunk++;
     const all = [...this.#buckets.values()];
     chooseFirst(all, this.#size, (a, b) => this.#compare(a.key, b.key));
-    this.#last = all[this.#size - 1]!.key;
+    this.last = all[this.#size - 1]!.key;
     for (const { text } of all.slice(this.#size)) this.#buckets.delete(text);
   }
 }

@@ -5,7 +5,7 @@
 
 import { grown } from "#hub/engine/bytes/byte-buffer.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
-import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { COLUMN_BLOCK, type KeywordColumn, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { NumberKeys } from "#hub/search/aggregations/buckets/number-keys.ts";
 import { CollectBudget } from "#hub/search/aggregations/tree/aggregation.ts";
 import { isNumeric, KeywordValues, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
@@ -29,6 +29,10 @@ export class PartNumbers {
   readonly #values = new NumericValues();
   /** Of the open segment, by ordinal; null if its field isn't of keywords. */
   #byOrdinal: Int32Array | null = null;
+  #column: KeywordColumn | null = null;
+  /** Ordinals of the open segment outside of which no key is wanted. */
+  #least = 0;
+  #most = Number.POSITIVE_INFINITY;
   #text: (ordinal: number) => string = () => "";
   #lastValue = Number.NaN;
   #lastNumber = NONE;
@@ -42,9 +46,11 @@ export class PartNumbers {
   open(segment: SegmentReader): boolean {
     const field = this.#field;
     this.#byOrdinal = null;
+    this.#column = null;
     if (this.#source.zoom !== undefined) return false;
     if (field !== undefined && !isNumeric(field)) {
       const column = segment.keywordColumn(field.path);
+      this.#column = column;
       this.#keywords.open(column);
       const reader = column?.reader();
       this.#text = (ordinal) => reader!.text(ordinal);
@@ -54,6 +60,15 @@ export class PartNumbers {
     const column = numericColumn(segment, field);
     this.#values.open(column);
     return column === null || (!column.multiValued && column.safe);
+  }
+
+  /** Leaves documents out whose part comes before `first` or after `last` in the source's order; others may come. */
+  bound(first: KeyPart | undefined, last: KeyPart | undefined): void {
+    const column = this.#column?.kind === "keyword" ? this.#column : null;
+    const [low, high] = this.#source.descending ? [last, first] : [first, last];
+    this.#least = column === null || typeof low !== "string" ? 0 : placeOf(column, low);
+    this.#most = Number.POSITIVE_INFINITY;
+    if (column !== null && typeof high === "string") this.#most = placeOf(column, high, -1);
   }
 
   /** Numbers the parts of a batch of at most COLUMN_BLOCK documents. */
@@ -86,9 +101,11 @@ export class PartNumbers {
     const { numbers } = this;
     this.#keywords.read(docs, length);
     const { ordinals } = this.#keywords;
+    const [least, most] = [this.#least, this.#most];
     for (let at = 0; at < length; at++) {
       const ordinal = ordinals[at]!;
       if (ordinal < 0) numbers[at] = missing;
+      else if (ordinal < least || ordinal > most) numbers[at] = NONE;
       else {
         if (byOrdinal[ordinal] === NONE) byOrdinal[ordinal] = this.#number(this.#text(ordinal));
         numbers[at] = byOrdinal[ordinal]!;
@@ -122,6 +139,12 @@ export class PartNumbers {
   }
 }
 
+/** The ordinal of a value; of one that isn't there, that of the value after it, or with `before` -1 of the one before. */
+function placeOf(column: KeywordColumn, value: string, before = 0): number {
+  const ordinal = column.ordOf(value);
+  return ordinal >= 0 ? ordinal : -ordinal - 1 + before;
+}
+
 /** Buckets that aren't known, as they are kept. */
 const UNKNOWN = -2;
 
@@ -143,6 +166,11 @@ export class KnownKeys {
   /** Opens a segment; false if documents may have several keys. */
   open(segment: SegmentReader): boolean {
     return this.#parts.map((part) => part.open(segment)).every(Boolean);
+  }
+
+  /** Leaves documents out whose first part is outside of what is wanted, see PartNumbers.bound. */
+  bound(first: readonly KeyPart[] | undefined, last: readonly KeyPart[] | undefined): void {
+    this.#parts[0]!.bound(first?.[0], last?.[0]);
   }
 
   /** Reads a batch. */

@@ -10,6 +10,7 @@ import {
   renderTree,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { compareKeys } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { type Steps, sortedSteps } from "#hub/search/aggregations/tree/steps.ts";
 import { commonFormat, printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import { readTile, tileName } from "#hub/search/geo/tile.ts";
@@ -213,7 +214,7 @@ function compareParts(a: KeyPart, b: KeyPart): number {
   if (b === null) return 1;
   // A field may be of numbers in one index and of texts in another.
   if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
-  return a < b ? -1 : 1;
+  return compareKeys(a, b);
 }
 
 function printPart(
