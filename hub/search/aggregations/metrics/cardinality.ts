@@ -8,6 +8,7 @@ import {
   type ValueSource,
 } from "#hub/search/aggregations/buckets/number-source.ts";
 import {
+  columnRegisters,
   DistinctCounter,
   type DistinctState,
   hashBytes,
@@ -118,12 +119,12 @@ class Cardinality implements Aggregation<DistinctState> {
 
 /** The counters of buckets, each created with its bucket's first value. */
 class Counters {
-  readonly #threshold: number;
+  readonly threshold: number;
   readonly #budget: CollectBudget;
   readonly #counters: DistinctCounter[] = [];
 
   constructor(threshold: number, budget: CollectBudget) {
-    this.#threshold = threshold;
+    this.threshold = threshold;
     this.#budget = budget;
   }
 
@@ -132,7 +133,7 @@ class Counters {
     if (known !== undefined) return known;
     // A full counter takes about as much memory as that many buckets.
     this.#budget.add(16);
-    return (this.#counters[bucket] = new DistinctCounter(this.#threshold));
+    return (this.#counters[bucket] = new DistinctCounter(this.threshold));
   }
 
   state(bucket: number): DistinctState {
@@ -232,13 +233,27 @@ class CardinalityCollector implements Collector<DistinctState> {
     if (this.#countedBucket < 0) return;
     const counter = this.#counters.of(this.#countedBucket);
     this.#countedBucket = -1;
+    const registers = this.#registers(this.#keywordColumn!);
+    if (registers === undefined) this.#addHashes(counter);
+    else counter.addCounted(this.#counts, registers);
+    this.#counts.fill(0);
+  }
+
+  /** Registers of the open segment's values; undefined for few counted ones, which are hashed. */
+  #registers(column: KeywordColumn): Int32Array | undefined {
+    let met = 0;
+    for (let ordinal = 0; ordinal < this.#counts.length; ordinal++) if (this.#counts[ordinal] !== 0) met++;
+    if (met <= this.#counters.threshold) return undefined;
+    return columnRegisters().open(column, met);
+  }
+
+  #addHashes(counter: DistinctCounter): void {
     const reader = this.#keywordColumn!.reader();
     for (let ordinal = 0; ordinal < this.#counts.length; ordinal++) {
       if (this.#counts[ordinal] === 0) continue;
       if (Number.isNaN(this.#hashes[ordinal]!)) this.#hashes[ordinal] = hashBytes(reader.bytes(ordinal));
       counter.add(this.#hashes[ordinal]!);
     }
-    this.#counts.fill(0);
   }
 
   #collectNumbers(docs: Int32Array, buckets: Int32Array, length: number): void {

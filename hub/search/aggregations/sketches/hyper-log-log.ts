@@ -3,6 +3,8 @@
  * for small numbers.
  */
 
+import type { KeywordColumn } from "#hub/engine/searcher/searcher.ts";
+
 /** 2^14 registers: about 0.8 % off. */
 const PRECISION = 14;
 const REGISTERS = 1 << PRECISION;
@@ -34,6 +36,18 @@ export class DistinctCounter {
     }
     this.#hashes!.add(hash);
     if (this.#hashes!.size > this.#threshold) this.#convert();
+  }
+
+  /** Adds more values of a column than are counted exactly: those whose ordinals have a count. `registers`: see ColumnRegisters. */
+  addCounted(counts: Int32Array, registers: Int32Array): void {
+    this.#convert();
+    const own = this.#registers!;
+    for (let ordinal = 0; ordinal < counts.length; ordinal++) {
+      if (counts[ordinal] === 0) continue;
+      const place = registers[ordinal]! & (REGISTERS - 1);
+      const rank = registers[ordinal]! >>> PRECISION;
+      if (rank > own[place]!) own[place] = rank;
+    }
   }
 
   /** Adds the values of another counter. */
@@ -74,14 +88,73 @@ export class DistinctCounter {
   }
 
   #raise(hash: number): void {
-    const high = Math.floor(hash / 2 ** 32);
-    const low = hash >>> 0;
-    // 14 bits choose the register; the other 39 give the rank.
-    const register = low & (REGISTERS - 1);
-    const rest = (low >>> PRECISION) | 0;
-    const rank =
-      rest === 0 ? 32 - PRECISION + Math.min(21, countTrailing(high)) + 1 : countTrailing(rest) + 1;
-    if (rank > this.#registers![register]!) this.#registers![register] = rank;
+    const register = registerOf(hash);
+    const [place, rank] = [register & (REGISTERS - 1), register >>> PRECISION];
+    if (rank > this.#registers![place]!) this.#registers![place] = rank;
+  }
+}
+
+/** Returns which register a hash raises, in the lowest 14 bits, and to what, in those above. */
+function registerOf(hash: number): number {
+  const high = Math.floor(hash / 2 ** 32);
+  const low = hash >>> 0;
+  // 14 bits choose the register; the other 39 give the rank.
+  const rest = (low >>> PRECISION) | 0;
+  const rank = rest === 0 ? 32 - PRECISION + Math.min(21, countTrailing(high)) + 1 : countTrailing(rest) + 1;
+  return (rank << PRECISION) | (low & (REGISTERS - 1));
+}
+
+/** Memory of the registers of all columns of a thread: four bytes for each value. */
+const COLUMN_LIMIT_BYTES = 32 * 1024 * 1024;
+
+/** Registers are made if so large a share of a column's values is wanted. */
+const SHARE_KEPT = 1 / 4;
+
+let ofThread: ColumnRegisters | undefined;
+
+/** Returns those that this thread keeps. */
+export function columnRegisters(): ColumnRegisters {
+  return (ofThread ??= new ColumnRegisters());
+}
+
+/**
+ * The registers of the values of columns by ordinal, so that later searches need not read and hash the values. Keeps no column
+ * alive. At the limit those of the column that came first are dropped.
+ */
+export class ColumnRegisters {
+  readonly #limitBytes: number;
+  readonly #known = new WeakMap<KeywordColumn, Int32Array>();
+  /** Those of `#known`, and of columns that are gone; the oldest first. */
+  readonly #kept: { readonly column: WeakRef<KeywordColumn>; readonly bytes: number }[] = [];
+  #bytes = 0;
+
+  constructor(limitBytes = COLUMN_LIMIT_BYTES) {
+    this.#limitBytes = limitBytes;
+  }
+
+  /**
+   * Returns the registers of all values of a column; undefined if they would take too much memory, or aren't worth making for
+   * the `wanted` ones.
+   */
+  open(column: KeywordColumn, wanted: number): Int32Array | undefined {
+    const known = this.#known.get(column);
+    if (known !== undefined) return known;
+    const bytes = 4 * column.cardinality;
+    if (bytes > this.#limitBytes || wanted < SHARE_KEPT * column.cardinality) return undefined;
+    while (this.#bytes + bytes > this.#limitBytes) {
+      const oldest = this.#kept.shift()!;
+      this.#bytes -= oldest.bytes;
+      const dropped = oldest.column.deref();
+      if (dropped !== undefined) this.#known.delete(dropped);
+    }
+    const reader = column.reader();
+    const registers = new Int32Array(column.cardinality);
+    for (let ordinal = 0; ordinal < registers.length; ordinal++)
+      registers[ordinal] = registerOf(hashBytes(reader.bytes(ordinal)));
+    this.#known.set(column, registers);
+    this.#kept.push({ column: new WeakRef(column), bytes });
+    this.#bytes += bytes;
+    return registers;
   }
 }
 

@@ -1,7 +1,22 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { DistinctCounter, hashBytes, hashNumber } from "./hyper-log-log.ts";
+import type { KeywordColumn } from "#hub/engine/searcher/searcher.ts";
+import { ColumnRegisters, DistinctCounter, hashBytes, hashNumber } from "./hyper-log-log.ts";
 import { TDigest } from "./t-digest.ts";
+
+/** The values of a column, and how many were read. */
+function textColumn(name: string, cardinality: number) {
+  let read = 0;
+  const bytes = (ordinal: number): Uint8Array => Buffer.from(`${name} ${ordinal}`);
+  const reader = {
+    bytes(ordinal: number) {
+      read++;
+      return bytes(ordinal);
+    },
+  };
+  const column = { cardinality, reader: () => reader } as unknown as KeywordColumn;
+  return { column, bytes, read: () => read };
+}
 
 describe("distinct counts", () => {
   for (const count of [1, 100, 3000, 10_000, 200_000]) {
@@ -19,6 +34,28 @@ describe("distinct counts", () => {
       else assert.ok(Math.abs(found - count) < count * 0.03, String(found));
     });
   }
+
+  test("of a column's values by their registers are those by their hashes", () => {
+    const [values, limit] = [20_000, 200_000];
+    const columns = [0, 1, 2].map((at) => textColumn(`column-${at}`, values));
+    const registers = new ColumnRegisters(limit);
+    const counts = new Int32Array(values).map((_, ordinal) => ordinal % 3);
+    for (const column of [...columns, ...columns]) {
+      const [hashed, counted] = [new DistinctCounter(3000), new DistinctCounter(3000)];
+      for (const [ordinal, count] of counts.entries())
+        if (count > 0) hashed.add(hashBytes(column.bytes(ordinal)));
+      counted.addCounted(counts, registers.open(column.column, values)!);
+      assert.deepEqual(counted.state(), hashed.state());
+    }
+    // Those of two columns fit; the ones that came first go.
+    assert.equal(columns[0]!.read(), 2 * values);
+    const read = columns[2]!.read();
+    registers.open(columns[2]!.column, values);
+    assert.equal(columns[2]!.read(), read);
+    const few = textColumn("few", values);
+    assert.equal(registers.open(few.column, values / 5), undefined);
+    assert.equal(registers.open(textColumn("large", limit / 4 + 1).column, limit), undefined);
+  });
 
   test("distinguish texts", () => {
     const hashes = new Set(Array.from({ length: 50_000 }, (_, at) => hashBytes(Buffer.from(`host-${at}`))));
