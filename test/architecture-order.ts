@@ -195,7 +195,7 @@ export const FOLDERS: Readonly<Record<string, readonly (string | readonly string
   ],
   "hub/live": [".", "filter"],
   "hub/alerts": ["."],
-  "hub/snapshot": [".", "blobs"],
+  "hub/snapshot": ["."],
   "hub/upkeep": ["."],
   "hub/fleet": ["."],
   "hub/saved": ["."],

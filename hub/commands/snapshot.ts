@@ -5,7 +5,7 @@ import { StreamArchive } from "#hub/journal/streams/stream-archive.ts";
 import { type HubSettings, loadHubSettings } from "#hub/node/settings/hub-settings.ts";
 import { loadCommandSettings } from "#hub/node/settings/reach-file.ts";
 import { withConnection } from "#hub/node/wiring/state-session.ts";
-import { type BlobStore, DirectoryBlobs, S3Blobs } from "#hub/snapshot/blobs/blob-store.ts";
+import { type BlobStore, DirectoryBlobs, S3Blobs } from "#hub/snapshot/blob-store.ts";
 import { readSnapshot, snapshotNames } from "#hub/snapshot/contents.ts";
 import { checkHoldsData, createSnapshot } from "#hub/snapshot/create.ts";
 import { checkEmpty, finishRestore, restoreFiles, restoreStreams } from "#hub/snapshot/restore.ts";

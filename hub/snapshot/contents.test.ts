@@ -3,9 +3,9 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { ArchivedMessage } from "#hub/journal/streams/stream-archive.ts";
-import { DirectoryBlobs } from "#hub/snapshot/blobs/blob-store.ts";
 import { MIB } from "#proto/kit/units.ts";
 import { Workspace } from "#test/harness/workspace.ts";
+import { DirectoryBlobs } from "./blob-store.ts";
 import {
   decodeRecords,
   descriptionKey,

@@ -7,8 +7,8 @@
 
 import { createHash } from "node:crypto";
 import type { ArchivedMessage } from "#hub/journal/streams/stream-archive.ts";
-import type { BlobStore } from "#hub/snapshot/blobs/blob-store.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { BlobStore } from "./blob-store.ts";
 
 /** Format version; a higher one is rejected. */
 export const SNAPSHOT_VERSION = 1;

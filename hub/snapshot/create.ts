@@ -11,10 +11,10 @@ import { createReadStream, existsSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { filesBelow, holdShards } from "#hub/cluster/recovery/held-shards.ts";
 import type { StreamArchive } from "#hub/journal/streams/stream-archive.ts";
-import type { BlobStore } from "#hub/snapshot/blobs/blob-store.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { FolderLock } from "#proto/kit/files/folder-lock.ts";
 import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
+import type { BlobStore } from "./blob-store.ts";
 import {
   descriptionKey,
   encodeRecords,

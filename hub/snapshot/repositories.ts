@@ -6,7 +6,7 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { StoredTexts, type TextKind } from "#proto/kit/stored-texts.ts";
-import { type BlobStore, DirectoryBlobs, S3Blobs } from "./blobs/blob-store.ts";
+import { type BlobStore, DirectoryBlobs, S3Blobs } from "./blob-store.ts";
 
 const KIND: TextKind = {
   noun: "snapshot repository",

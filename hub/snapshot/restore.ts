@@ -19,11 +19,11 @@ import { readManifest } from "#hub/engine/commit/manifest.ts";
 import { LOG_BUCKET, RESTORED_KEY } from "#hub/journal/journal.ts";
 import { type Incarnation, Incarnations, RESTORED_IDENTITY } from "#hub/journal/streams/log-history.ts";
 import type { ArchivedMessage, StreamArchive } from "#hub/journal/streams/stream-archive.ts";
-import type { BlobStore } from "#hub/snapshot/blobs/blob-store.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { writeFully } from "#proto/kit/files/files.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
+import type { BlobStore } from "./blob-store.ts";
 import {
   decodeRecords,
   readPiece,
