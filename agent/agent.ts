@@ -120,16 +120,7 @@ export class Agent implements Component {
       clock: this.#clock,
       metrics: this.#metrics,
     });
-    if (file["status.enabled"]) {
-      this.#statusServer = new StatusServer({
-        host: file["status.host"],
-        port: file["status.port"],
-        setting: "status.port",
-        health: () => status.health(),
-        metrics: this.#metrics,
-      });
-      await this.#lifecycle.start("status server", this.#statusServer);
-    }
+    await this.#startStatusServer(status);
     await this.#lifecycle.start("inputs", {
       start: async () => {
         for (const { input } of this.#inputs) await input.start();
@@ -141,6 +132,19 @@ export class Agent implements Component {
       { agentId: names.agentId, epoch: registry.epoch, inputs: this.#inputs.length },
       "agent started",
     );
+  }
+
+  async #startStatusServer(status: Status): Promise<void> {
+    const { file } = this.#settings;
+    if (!file["status.enabled"]) return;
+    this.#statusServer = new StatusServer({
+      host: file["status.host"],
+      port: file["status.port"],
+      setting: "status.port",
+      health: () => status.health(),
+      metrics: this.#metrics,
+    });
+    await this.#lifecycle.start("status server", this.#statusServer);
   }
 
   /** Stops reading, waits for acknowledgements up to `shutdown_timeout`, and writes the registry. */

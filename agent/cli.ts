@@ -8,7 +8,7 @@ import { inputSchema } from "#agent/settings/input-settings.ts";
 import { COMMON_INPUT_PROPERTIES, SETTINGS_SCHEMA } from "#agent/settings/schema.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { createLogger } from "#proto/kit/log.ts";
+import { createLogger, type Logger } from "#proto/kit/log.ts";
 import { printableLines } from "#proto/kit/printable.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { ServiceManager } from "#proto/kit/sd-notify.ts";
@@ -82,15 +82,7 @@ async function run(options: Options, load: () => AgentSettings, terminal: Termin
   for (const warning of settings.warnings) log.warn(warning);
   const agent = new Agent(settings, log);
   const manager = new ServiceManager({ env: process.env, log });
-  const signalled = Promise.withResolvers<void>();
-  let signals = 0;
-  const onSignal = (signal: string): void => {
-    if (++signals > 1) process.exit(FAILED);
-    log.info({ signal }, "stopping; a second signal ends at once");
-    signalled.resolve();
-  };
-  process.on("SIGTERM", onSignal);
-  process.on("SIGINT", onSignal);
+  const signalled = stopSignal(log);
   const reloader = new Reloader({
     path: options.config,
     load,
@@ -109,13 +101,27 @@ async function run(options: Options, load: () => AgentSettings, terminal: Termin
       `${JSON.stringify({ ready: true, agent_id: agent.agentId, status_port: agent.statusPort, pid: process.pid })}\n`,
     );
   }
-  await Promise.race([signalled.promise, agent.ended]);
+  await Promise.race([signalled, agent.ended]);
   manager.stopping();
   await reloader.stop();
   await agent.stop();
   await manager.stop();
   log.info("agent stopped");
   return DONE;
+}
+
+/** Resolves at the first SIGTERM or SIGINT; the second one ends the process. */
+function stopSignal(log: Logger): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let signals = 0;
+  const onSignal = (signal: string): void => {
+    if (++signals > 1) process.exit(FAILED);
+    log.info({ signal }, "stopping; a second signal ends at once");
+    resolve();
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+  return promise;
 }
 
 async function test(what: string, settings: AgentSettings, terminal: Terminal): Promise<boolean> {

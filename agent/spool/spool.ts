@@ -181,10 +181,8 @@ export class Spool {
     this.#wakeWaiting();
   }
 
-  /** Fills a slot and sends it; returns false if nothing is left. */
-  #sendBatch(reader: SegmentReader, channel: Channel, slot: Slot): boolean {
-    const { headroom, tailroom } = channel;
-    const from = reader.offset;
+  /** Writes events into a slot; returns where they end, which is the channel's headroom if none is left. */
+  #fill(reader: SegmentReader, { headroom, tailroom }: Channel, slot: Slot): number {
     const limit = slot.buffer.length - tailroom;
     let at = headroom;
     try {
@@ -198,20 +196,27 @@ export class Spool {
         at = appendEvent(slot.buffer, at, event);
       }
     } catch (error) {
-      if (at === headroom) {
-        slot.release();
-        throw error;
-      }
-      // What is before the damage is sent; the next batch meets it again.
+      // Events before the damage are sent; the next batch meets it again.
+      if (at === headroom) throw error;
     }
-    if (at === headroom) {
-      slot.release();
-      return false;
+    return at;
+  }
+
+  /** Fills a slot and sends it; returns false if nothing is left. */
+  #sendBatch(reader: SegmentReader, channel: Channel, slot: Slot): boolean {
+    const { headroom } = channel;
+    const from = reader.offset;
+    let end = headroom;
+    try {
+      end = this.#fill(reader, channel, slot);
+    } finally {
+      if (end === headroom) slot.release();
     }
+    if (end === headroom) return false;
     this.#unacked++;
     channel.send({
       slot,
-      body: { buffer: slot.buffer, start: headroom, end: at, events: true },
+      body: { buffer: slot.buffer, start: headroom, end, events: true },
       block: {
         from,
         to: reader.offset,

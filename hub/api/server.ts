@@ -144,51 +144,10 @@ export class ApiServer implements Component {
       errorBody: hubErrorBody,
       onRefused: () => refused.inc({ listener: "dashboard" }),
     });
-    metrics.gauge("tailrace_api_connections", "open connections", ["listener", "state"], (gauge) => {
-      for (const [name, { connections }] of [
-        ["search", this.#search],
-        ["dashboard", this.#dashboard],
-      ] as const) {
-        gauge.set({ listener: name, state: "anonymous" }, connections.anonymous);
-        gauge.set({ listener: name, state: "signed_in" }, connections.open - connections.anonymous);
-      }
-    });
     this.#scrolls = new ScrollContexts(metrics, options.parts.cluster);
     this.#parts = apiContext({ ...options.parts, health: () => options.status.health() }, log);
-    const { points, asyncSearches, tasks, turns } = this.#parts;
-    metrics.counter(
-      "tailrace_api_shares_refused_total",
-      "requests refused with 429 because their sender, or all, held too many of these",
-      ["of"],
-      (counter) => {
-        counter.reset();
-        for (const [of, { refused }] of Object.entries({
-          scrolls: this.#scrolls,
-          points,
-          asyncSearches,
-          tasks,
-          searches: turns.searches,
-          bulks: turns.bulks,
-        }))
-          counter.inc({ of }, refused);
-      },
-    );
-    turns.measure(metrics);
-    metrics.gauge("tailrace_search_points_in_time", "open points in time", [], (gauge) =>
-      gauge.set(points.size),
-    );
-    metrics.gauge(
-      "tailrace_search_async_searches",
-      "searches in the background, with those whose answers are kept",
-      [],
-      (gauge) => gauge.set(asyncSearches.size),
-    );
-    metrics.gauge(
-      "tailrace_search_async_answer_bytes",
-      "answers of searches in the background that are kept",
-      [],
-      (gauge) => gauge.set(asyncSearches.bytes),
-    );
+    this.#measureConnections(metrics);
+    this.#measureShares(metrics);
   }
 
   /** Addresses with the real ports. Valid after `start`. */
@@ -342,5 +301,55 @@ export class ApiServer implements Component {
       ...(retention === undefined ? [] : retentionRoutes(retention)),
     ];
     return [...own, ...signIn];
+  }
+
+  #measureConnections(metrics: Metrics): void {
+    metrics.gauge("tailrace_api_connections", "open connections", ["listener", "state"], (gauge) => {
+      for (const [name, { connections }] of [
+        ["search", this.#search],
+        ["dashboard", this.#dashboard],
+      ] as const) {
+        gauge.set({ listener: name, state: "anonymous" }, connections.anonymous);
+        gauge.set({ listener: name, state: "signed_in" }, connections.open - connections.anonymous);
+      }
+    });
+  }
+
+  /** Exports how much is held for clients between their requests, and what was refused. */
+  #measureShares(metrics: Metrics): void {
+    const { points, asyncSearches, tasks, turns } = this.#parts;
+    metrics.counter(
+      "tailrace_api_shares_refused_total",
+      "requests refused with 429 because their sender, or all, held too many of these",
+      ["of"],
+      (counter) => {
+        counter.reset();
+        for (const [of, { refused }] of Object.entries({
+          scrolls: this.#scrolls,
+          points,
+          asyncSearches,
+          tasks,
+          searches: turns.searches,
+          bulks: turns.bulks,
+        }))
+          counter.inc({ of }, refused);
+      },
+    );
+    turns.measure(metrics);
+    metrics.gauge("tailrace_search_points_in_time", "open points in time", [], (gauge) =>
+      gauge.set(points.size),
+    );
+    metrics.gauge(
+      "tailrace_search_async_searches",
+      "searches in the background, with those whose answers are kept",
+      [],
+      (gauge) => gauge.set(asyncSearches.size),
+    );
+    metrics.gauge(
+      "tailrace_search_async_answer_bytes",
+      "answers of searches in the background that are kept",
+      [],
+      (gauge) => gauge.set(asyncSearches.bytes),
+    );
   }
 }

@@ -144,23 +144,7 @@ export function checkListeners(settings: AuthSettings, listeners: readonly Liste
 
 /** Throws settings_invalid if the settings contradict each other. */
 export function checkAuthSettings(settings: AuthSettings): void {
-  const publicUrl = settings["public.url"];
-  if (publicUrl !== "" && !isOrigin(publicUrl)) {
-    throw new AppError(
-      "settings_invalid",
-      `public.url is "${publicUrl}"; write https://host or https://host:port, without a path`,
-    );
-  }
-  if (
-    settings["auth.mode"] === "required" &&
-    publicUrl.startsWith("http:") &&
-    !isLoopbackHost(new URL(publicUrl).hostname)
-  ) {
-    throw new AppError(
-      "settings_invalid",
-      `public.url is ${publicUrl}: passwords would travel in the clear; write https://`,
-    );
-  }
+  checkPublicUrl(settings);
   for (const role of ["editor", "viewer", "ingest"] as const) {
     const key = `auth.roles.${role}.indices` as const;
     try {
@@ -182,6 +166,26 @@ export function checkAuthSettings(settings: AuthSettings): void {
     throw new AppError(
       "settings_invalid",
       "auth.mode is required, but there is no way to sign in: set auth.provider.enabled: true or auth.upstream.issuer",
+    );
+  }
+}
+
+function checkPublicUrl(settings: AuthSettings): void {
+  const publicUrl = settings["public.url"];
+  if (publicUrl !== "" && !isOrigin(publicUrl)) {
+    throw new AppError(
+      "settings_invalid",
+      `public.url is "${publicUrl}"; write https://host or https://host:port, without a path`,
+    );
+  }
+  if (
+    settings["auth.mode"] === "required" &&
+    publicUrl.startsWith("http:") &&
+    !isLoopbackHost(new URL(publicUrl).hostname)
+  ) {
+    throw new AppError(
+      "settings_invalid",
+      `public.url is ${publicUrl}: passwords would travel in the clear; write https://`,
     );
   }
 }

@@ -192,13 +192,7 @@ export class LumberjackReader {
     let at = 0;
     this.#neededBytes = 0;
     while (bytes.length - at >= 6) {
-      const version = bytes[at]!;
-      if (!VERSIONS.includes(version))
-        throw new AppError(
-          "parsing",
-          `version 0x${version.toString(16)} of lumberjack isn't spoken; versions 1 and 2 are`,
-        );
-      this.version = version;
+      this.version = checkVersion(bytes[at]!);
       const kind = bytes[at + 1];
       const first = bytes.readUInt32BE(at + 2);
       if (kind === WINDOW) {
@@ -210,11 +204,7 @@ export class LumberjackReader {
         if (isInner) throw new AppError("parsing", "a compressed frame holds another one");
         checkLength(first);
         if (this.#lacks(bytes, at, 6 + first)) return at;
-        const inner = await unpack(bytes.subarray(at + 6, at + 6 + first), {
-          maxOutputLength: MAX_FRAME_BYTES,
-        });
-        if ((await this.#frames(inner, windows, true)) !== inner.length)
-          throw new AppError("parsing", "a compressed frame ends in the middle of an event");
+        await this.#unpackFrames(bytes.subarray(at + 6, at + 6 + first), windows);
         at += 6 + first;
       } else if (kind === JSON_FRAME) {
         if (this.#lacks(bytes, at, 10)) return at;
@@ -236,6 +226,12 @@ export class LumberjackReader {
       }
     }
     return at;
+  }
+
+  async #unpackFrames(packed: Buffer, windows: LumberjackWindow[]): Promise<void> {
+    const inner = await unpack(packed, { maxOutputLength: MAX_FRAME_BYTES });
+    if ((await this.#frames(inner, windows, true)) !== inner.length)
+      throw new AppError("parsing", "a compressed frame ends in the middle of an event");
   }
 
   /** Whether bytes of the frame at `at` are still to come. */
@@ -284,6 +280,14 @@ function readPairs(bytes: Buffer, start: number): { fields: Record<string, strin
     texts[index * 2 + 1]!,
   ]);
   return { fields: Object.fromEntries(entries), end: at };
+}
+
+function checkVersion(version: number): number {
+  if (VERSIONS.includes(version)) return version;
+  throw new AppError(
+    "parsing",
+    `version 0x${version.toString(16)} of lumberjack isn't spoken; versions 1 and 2 are`,
+  );
 }
 
 function checkLength(length: number): void {
