@@ -7,7 +7,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { MAX_BODY_BYTES } from "#hub/api/http/route.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { FakeHub } from "#test/support/api/fake-hub.ts";
-import { clientOf } from "#test/support/api/http-client.ts";
+import { clientOf, gzipBomb } from "#test/support/api/http-client.ts";
 
 const hub = new FakeHub();
 const search = clientOf(() => hub.server.addresses.http);
@@ -110,7 +110,7 @@ test("a body beyond the limit is refused, packed or not, and the next request wo
   const head = { "content-type": "application/json", "content-length": String(MAX_BODY_BYTES + 1) };
   const announced = await search("POST", "/a/_doc", "{", head);
   assert.equal(announced.status, 413);
-  const bomb = gzipSync(Buffer.alloc(MAX_BODY_BYTES + 1, " "), { level: 1 });
+  const bomb = gzipBomb(MAX_BODY_BYTES + 1, " ");
   const packed = await search("POST", "/a/_doc", bomb, {
     "content-type": "application/json",
     "content-encoding": "gzip",

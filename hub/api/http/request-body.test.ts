@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { AppError } from "#proto/kit/errors.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
+import { gzipBomb } from "#test/support/api/http-client.ts";
 import { BodyReader, GrowingBytes } from "./request-body.ts";
 
 const MIB = 1024 * 1024;
@@ -37,7 +38,7 @@ test("bodies of one owner leave memory for those of others, and it is given back
 
 test("what a packed body unpacks to is charged while it unpacks", async () => {
   const reader = new BodyReader(new Metrics());
-  const bomb = gzipSync(Buffer.alloc(90 * MIB), { level: 1 });
+  const bomb = gzipBomb(90 * MIB, "\0");
   const first = await reader.read(messageOf(Buffer.from(bomb), "gzip"), 100 * MIB, "user ann");
   await assert.rejects(
     reader.read(messageOf(Buffer.from(bomb), "gzip"), 100 * MIB, "user ann"),

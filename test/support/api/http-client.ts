@@ -1,6 +1,7 @@
 /** For tests: sends requests exactly as written, with headers that fetch would change. */
 
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import { gzipSync } from "node:zlib";
 
 /** An answer as a client sees it. */
 export interface Reply {
@@ -70,4 +71,13 @@ function parse(text: string): Json {
   } catch {
     return undefined as unknown as Json;
   }
+}
+
+/** Bytes that one part of a bomb unpacks to. */
+const BOMB_PART_BYTES = 1024 * 1024;
+
+/** Returns a gzip body that unpacks to at least `bytes` of one character. Its parts are alike, so that one is packed only. */
+export function gzipBomb(bytes: number, character: string): Buffer {
+  const part = gzipSync(Buffer.alloc(BOMB_PART_BYTES, character), { level: 9 });
+  return Buffer.concat(new Array<Buffer>(Math.ceil(bytes / BOMB_PART_BYTES)).fill(part));
 }
