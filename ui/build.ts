@@ -159,7 +159,7 @@ async function compress(counted: readonly string[]): Promise<number> {
   return sizeBytes;
 }
 
-/** The dashboard asks nobody but its hub. */
+/** The dashboard sends requests to its hub only. */
 async function checkAddresses(): Promise<void> {
   for (const file of await readdir(DIST)) {
     const text = await readFile(join(DIST, file), "utf8");

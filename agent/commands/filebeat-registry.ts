@@ -15,7 +15,7 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 export interface ForeignState {
   readonly source: string;
   readonly offset: number;
-  /** What tells it from others; undefined if its path does. */
+  /** Identity of the file; undefined if its path is the identity. */
   readonly file?: { readonly inode: number; readonly device: number };
 }
 

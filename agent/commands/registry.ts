@@ -38,7 +38,7 @@ interface Imported {
 
 /** A copy taken while files come and go may lack one; the next one has it. */
 const TRIES = 3;
-/** Of the agent that runs; the copy is nobody's. */
+/** Of the agent that runs; the copy has no owner. */
 const LOCK = "LOCK";
 
 /** The words after `registry` on the command line, and its option `--json`. */

@@ -5,7 +5,7 @@ import { BlockMemory } from "./block-memory.ts";
 /** Blocks of memory beside the slots, for what inputs read into before they pack it. */
 const FURTHER_BLOCKS = 16;
 
-/** A buffer of the pool, owned by whoever acquired it until `release`. */
+/** A buffer of the pool, owned by the caller that acquired it until `release`. */
 export class Slot {
   readonly #allocate: () => Buffer;
   readonly #free: (slot: Slot) => void;
@@ -79,7 +79,7 @@ export class SlotPool {
     }
   }
 
-  /** Slots nobody owns. */
+  /** Free slots. */
   get available(): number {
     return this.#free.length;
   }

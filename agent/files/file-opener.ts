@@ -278,7 +278,7 @@ export class FileOpener {
     return row;
   }
 
-  /** Returns the row of a file nobody has read, null if it isn't to be read, "wait" where not yet. */
+  /** Returns the row of an unread file, null if it isn't to be read, "wait" if not yet. */
   #firstRow(
     entry: Entry,
     { path, mtimeMs }: { readonly path: string; readonly mtimeMs: number },

@@ -34,7 +34,7 @@ export class RegistryCleanup {
     if (entry.key === "" || now - entry.missingSinceMs > REMOVED_DELAY_MS) this.#forget(entry);
   }
 
-  /** Forgets the rows of files that nobody has written to for long. */
+  /** Removes the rows of files that weren't written to for long. */
   cleanInactive(): void {
     const { index, registry, clock, cleanInactiveMs, onForget } = this.#options;
     if (cleanInactiveMs === 0) return;

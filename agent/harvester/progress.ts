@@ -99,7 +99,7 @@ export class Progress {
     return () => this.#settle(tracker, flight);
   }
 
-  /** Continues at `offset` without anything sent: nobody needs what is before it. */
+  /** Continues at `offset` without sending the bytes before it, which aren't needed. */
   skipTo(offset: number): void {
     const { row } = this;
     row.sent = offset;

@@ -10,7 +10,7 @@ export type FailureReason = "timeout" | "no_stream" | "full" | "resources" | "in
 /** Error codes of JetStream. */
 const MAXIMUM_BYTES_EXCEEDED = 10077;
 const INSUFFICIENT_RESOURCES = 10023;
-/** Status of a message nobody listens for: no stream has the subject, or JetStream isn't running. */
+/** Status of a message without a receiver: no stream has the subject, or JetStream isn't running. */
 const NO_RESPONDERS = 503;
 
 const TEXTS: Readonly<Record<FailureReason, string>> = {

@@ -146,7 +146,7 @@ export class Publisher {
     }
   }
 
-  /** Forgets the sequences heard so far: the stream has begun again. */
+  /** Forgets the acknowledged sequences: the stream has begun again. */
   forgetSequences(): void {
     this.#highest = 0;
     for (const pending of this.#pending.values()) pending.floor = 0;

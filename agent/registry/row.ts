@@ -71,7 +71,7 @@ export interface Tail {
 
 /** How far the agent and the hub's log have come. */
 export interface StreamPosition {
-  /** Of the RAW stream as last heard, 0 before the first time. */
+  /** Of the RAW stream as last reported, 0 before the first time. */
   incarnation: number;
   /** Stream sequence of the last acknowledged batch, 0 for none. */
   sequence: number;

@@ -33,7 +33,7 @@ export interface OpenedStore {
   readonly repaired: boolean;
 }
 
-/** Damaged copies kept for whoever wants to look. */
+/** Number of damaged copies kept for inspection. */
 const BAD_COPIES_KEPT = 2;
 /** Opening the database writes its buffer as a table; on a disk without that space it would look damaged. */
 const START_BYTES = 2 << 20;

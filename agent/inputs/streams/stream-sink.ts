@@ -13,7 +13,7 @@ import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { sizeSetting } from "#proto/kit/settings/kinds.ts";
 
-/** The setting of inputs that nobody would send their data again. */
+/** The setting of inputs whose senders don't repeat their data. */
 export const spoolProperties = {
   "spool.max_bytes": sizeSetting({
     default: "100mb",

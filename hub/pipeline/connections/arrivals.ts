@@ -9,7 +9,7 @@ export class Arrivals<T> {
   #working: Promise<void> | undefined;
   #isStopped = false;
 
-  /** `take` gets the items in their order; `fail` hears why it failed, and nothing is taken any more. */
+  /** `take` gets the items in their order; `fail` is called with its error, and nothing is taken any more. */
   constructor(take: (items: readonly T[]) => Promise<void>, fail: (error: Error) => void) {
     this.#take = take;
     this.#fail = fail;

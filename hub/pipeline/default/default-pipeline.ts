@@ -181,7 +181,7 @@ const LEVELS = [
   "severe",
 ];
 
-/** Bits that tell the letters of ASCII apart, the same for both cases. */
+/** Bits that distinguish the letters of ASCII, the same for both cases. */
 const LETTER_BITS = 31;
 
 /** Levels by their first letter's bits. */

@@ -65,7 +65,7 @@ export function isIsoTime(value: unknown): boolean {
   return typeof value === "string" && isoMs(value) !== undefined && ISO.hasZone;
 }
 
-/** Returns the time that a JSON line bears, ms since 1970-01-01 UTC, or undefined. */
+/** Returns the time of a JSON line, ms since 1970-01-01 UTC, or undefined. */
 export function timeOfJson(line: JsonObject): number | undefined {
   for (const name of TIME_MEMBERS) {
     const value = line[name];

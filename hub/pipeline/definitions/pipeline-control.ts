@@ -60,7 +60,7 @@ export class PipelineControl implements Component {
   #runner: PipelineRunner | undefined;
   #tasks: Promise<void>[] = [];
   #fromFiles: readonly PipelineDefinition[] = [];
-  /** What was refused last, so that it is told once. */
+  /** The last refusal, so that it is logged once. */
   #refused = "";
   /** Why the last change of files wasn't taken over; empty: it was. */
   #problem = "";

@@ -9,7 +9,7 @@ export interface UserAgent {
   readonly device: string;
 }
 
-/** A name and the expression that tells it; group 1 is the version, group `name` the name where it varies. */
+/** A name and its expression; group 1 is the version, group `name` the name where it varies. */
 type Rule = readonly [name: string, expression: RegExp];
 
 /** The first that fits is taken: what imitates others stands before them. */

@@ -63,7 +63,7 @@ const userAgent: ProcessorKind = (settings, context) => {
   const properties = settings.texts("properties", isEcs ? ECS_NAMES : USER_AGENT_NAMES);
   // The rules are the hub's own.
   settings.take("regex_file");
-  // The kind of device isn't told: the rules here don't know it.
+  // The kind of device is left out: the rules here don't detect it.
   settings.flag("extract_device_type");
   return (document) => {
     const text = readText(document, change);

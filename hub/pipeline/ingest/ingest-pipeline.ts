@@ -181,7 +181,7 @@ function runStep(step: Step, document: IngestDocument): void {
       error instanceof ProcessorFault
         ? error
         : new ProcessorFault((error as Error).message, { cause: error });
-    // The processor of a pipeline that was called has been heard of.
+    // The failure of the called pipeline's processor was reported before.
     const isNew = fault.processor === undefined;
     fault.processor ??= step;
     if (isNew) document.listener?.(step, step.ignoresFailure ? "error_ignored" : "error", fault);
@@ -191,7 +191,7 @@ function runStep(step: Step, document: IngestDocument): void {
   }
 }
 
-/** While failures are taken care of, `_ingest` tells what failed. */
+/** While failures are handled, `_ingest` names what failed. */
 function withFailure(step: Step, fault: Error, document: IngestDocument, work: () => void): void {
   const told = {
     on_failure_message: fault.message,

@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import { AppError, type ErrorCode } from "#proto/kit/errors.ts";
 import { FIRST_VERSION, type IngestLibrary, type IngestReply, type IngestRequest } from "./ingest-work.ts";
 
-/** Requests that wait for the thread; others are told to come again. */
+/** Maximum number of requests that wait for the thread; others are refused. */
 const MAX_WAITING = 256;
 /** The start of the thread and one request. */
 const DEADLINE_MS = 60_000;
@@ -95,7 +95,7 @@ export class IngestThread {
   async #end(): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;
-    // A late error of a thread that is being ended is nobody's any more.
+    // A late error of a thread that is being ended has no receiver any more.
     worker?.on("error", () => undefined);
     await worker?.terminate();
   }

@@ -195,7 +195,7 @@ function internalNetworks(
   };
 }
 
-/** Returns what tells whether a network, by name or as address/bits, holds an address. Throws ProcessorFault. */
+/** Returns a test of whether a network, by name or as address/bits, holds an address. Throws ProcessorFault. */
 function networkTest(): (network: string, address: string) => boolean {
   const lists = new Map<string, BlockList>();
   const listOf = (name: string): BlockList => {

@@ -19,7 +19,7 @@ import type {
 
 const SECTIONS: readonly SectionName[] = ["input", "filter", "output"];
 
-/** Faults told at once. */
+/** Maximum number of faults reported at once. */
 const MAX_FAULTS = 20;
 
 export interface Parsed {

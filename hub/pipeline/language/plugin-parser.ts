@@ -225,7 +225,7 @@ export class PluginParser {
     if (!scan.takes(text)) throw scan.fault(`${scan.nextShown()} where "${text}" was expected`, hint);
   }
 
-  /** A brace or bracket without its partner is told where it stands, not at the end of the file. */
+  /** A brace or bracket without its partner is reported at its position, not at the end of the file. */
   unclosed(open: number): SyntaxFault {
     const scan = this.#scan;
     const what = scan.source.text[open];

@@ -66,7 +66,7 @@ export interface InputState {
 
 /** A record that another pipeline hands over. */
 export interface FedRecord {
-  /** The source that its event was read from, and the pipeline that hands it over; empty: it can't be told. */
+  /** The source that its event was read from, and the pipeline that hands it over; empty: unknown. */
   readonly sourceKey: string;
   /** Grows with the events of the source. */
   readonly place: number;
@@ -89,7 +89,7 @@ export interface InputDeadLetter {
 
 /** What the senders to all inputs of a hub hold together, and each address of it. */
 export interface IntakeShares {
-  /** Proxies that name the senders of requests. Their connections are nobody's share. */
+  /** Proxies that name the senders of requests. Their connections count for no sender. */
   readonly proxies: TrustedProxies;
   /** By the address of the sender, as a load balancer names it where the input reads the PROXY protocol. */
   readonly connections: FairShares;
@@ -117,7 +117,7 @@ export interface InputContext {
   readonly receive: (address: string, handler: (records: readonly FedRecord[]) => Promise<void>) => void;
   /** Counts what the input lost for good, such as datagrams: their senders can't be held up. */
   readonly dropped: (count: number) => void;
-  /** Hears of a failure that people should see while the input continues; null: it is over. */
+  /** Reports a failure that people should see while the input continues; null: it is over. */
   readonly failing: (message: string | null) => void;
   /**
    * Returns a token of the connection with this name for requests to `host` (with its port unless that is the scheme's own), over
@@ -144,7 +144,7 @@ export interface InputOptionsContext {
   readonly codec: (value: unknown) => () => Codec;
   /** Returns the path of a file named in the options, relative ones by the pipeline's folder. */
   readonly resolvePath: (path: string) => string;
-  /** Tells a fault of an option that the schema can't see. */
+  /** Reports a fault of an option that the schema can't find. */
   readonly report: (severity: "error" | "warning", option: string, message: string, hint?: string) => void;
 }
 

@@ -53,7 +53,7 @@ export type Shaper =
 export interface OutputRecord extends ShapedRecord {
   /** Of the event at this output: the same when it is delivered once more after a crash. */
   readonly id: string;
-  /** The source that its event was read from; empty: it can't be told. */
+  /** The source that its event was read from; empty: unknown. */
   readonly sourceKey: string;
   /** Grows with the events of the source and what became of each; the same when it is delivered once more. */
   readonly place: number;

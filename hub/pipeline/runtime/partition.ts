@@ -154,7 +154,7 @@ export class Partition {
       result,
       startedMs: clock.monotonic(),
     };
-    // The queue awaits it in its turn; until then a rejection is nobody's.
+    // The queue awaits it in its turn; until then a rejection has no handler.
     result.then((made) => this.#charge(passage, made)).catch(() => undefined);
     this.#queue.push(passage);
     if (!this.#isDraining) this.#draining = this.#drain();

@@ -46,7 +46,7 @@ export interface PipelineGauges {
   readonly intake: IntakeShares;
 }
 
-/** Metrics that tell plugins apart. */
+/** Metrics with a label for the plugin. */
 function pluginMetrics(metrics: Metrics) {
   const counter = (name: string, help: string): Counter<"pipeline" | "plugin"> =>
     metrics.counter(`tailrace_pipeline_${name}_total`, help, ["pipeline", "plugin"]);

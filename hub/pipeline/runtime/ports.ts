@@ -54,7 +54,7 @@ export interface DeadLetterSink {
 
 /** Those who watch events go by. */
 export interface EventListener {
-  /** False while nobody looks: then nothing is offered. */
+  /** False while there is no viewer: then nothing is offered. */
   readonly listening: boolean;
   offer(
     events: readonly {

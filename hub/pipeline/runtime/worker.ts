@@ -35,7 +35,7 @@ const STATEFUL_BATCH_MS = 2_000;
 /** After such an end each expression has a limit of its own for this long: the batch that took long comes again. */
 const CAREFUL_MS = 30_000;
 
-/** How often a thread tells what its plugins did. */
+/** How often a thread reports the statistics of its plugins. */
 const STATISTICS_INTERVAL_MS = 1_000;
 
 if (parentPort !== null) await serve(parentPort, workerData as WorkerSettings);

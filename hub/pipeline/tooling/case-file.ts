@@ -29,7 +29,7 @@ interface Case {
   readonly node: YAMLMap;
 }
 
-/** A time that nobody wrote down is the time of the run. */
+/** A missing time is the time of the run. */
 const IGNORED = "@timestamp";
 
 export class CaseFile {

@@ -11,7 +11,7 @@ const DEADLINE_MS = 10_000;
 
 const HEAP_MB = 256;
 
-/** Threads at the same time; further askers are told to come again. */
+/** Maximum number of threads; further requests are refused with `overloaded`. */
 const PARALLEL = 2;
 
 let running = 0;

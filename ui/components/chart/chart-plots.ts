@@ -26,7 +26,7 @@ export interface Frame extends PlotSize {
   readonly bottom: number;
 }
 
-/** A plot that is lower has no room for its axis' title. */
+/** A lower plot has no space for its axis' title. */
 const TITLED_PX = 160;
 /** Width of a letter of the labels, about. */
 export const LETTER_PX = 6.6;

@@ -13,7 +13,7 @@ const SCALE = 2;
 const MAX_SIDE_PX = 16_000;
 const TITLE_PX = 52;
 const MARGIN_PX = 14;
-/** Words of one part that are drawn: tables may hold more than anybody reads. */
+/** Maximum number of words drawn of one part; tables may hold more than can be read. */
 const MAX_WORDS = 20_000;
 /** Only of use on the page. */
 const UNDRAWN = ".reading, .corner, .hidden-text, [popover], script, style";

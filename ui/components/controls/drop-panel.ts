@@ -74,7 +74,7 @@ export function placePanel(panel: HTMLElement, button: HTMLElement): void {
   panel.style.left = `${Math.max(EDGE_PX, Math.min(left, farthestPx))}px`;
 }
 
-/** Whoever closes the panel from within is back at the button; whoever has gone elsewhere stays there. */
+/** Closing the panel from within moves the focus back to the button; a focus elsewhere stays there. */
 function giveBack(panel: HTMLElement, button: HTMLElement): void {
   if (panel.matches(":focus-within")) button.focus();
 }

@@ -68,7 +68,7 @@ export class Refreshing<T> implements ReactiveController {
     this.#abort.abort();
   }
 
-  /** Nothing is pushed to a page that nobody sees. */
+  /** A hidden page gets no pushed changes. */
   readonly #onVisibility = (): void => {
     this.#endWatches();
     if (document.hidden) return;

@@ -136,7 +136,7 @@ export class ConnectionBadge extends LitElement {
     const { socket } = hubConnection();
     if (!this.isConnected || (socket.isOpen && !this.#isMissed)) return;
     this.#show(state === "ready" && socket.state === "http" ? "http" : state);
-    // A connection that is still being made may hang with the hub, which nothing else would tell.
+    // A connection that is still being made may hang with the hub; nothing else would show that.
     const isSettled = state === "ready" && socket.state !== "connecting";
     this.#timer = setTimeout(this.#soon, isSettled ? ASK_MS : ASK_AGAIN_MS);
   }

@@ -249,7 +249,7 @@ export class TableHead extends LitElement {
     act();
   }
 
-  /** Whoever closes the menu from within is back at its button; whoever has gone elsewhere stays there. */
+  /** Closing the menu from within moves the focus back to its button; a focus elsewhere stays there. */
   #giveBack({ newState, currentTarget }: ToggleEvent): void {
     if (newState !== "closed" || !(currentTarget as HTMLElement).matches(":focus-within")) return;
     this.renderRoot.querySelector<HTMLElement>("[aria-expanded=true]")?.focus();

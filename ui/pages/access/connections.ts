@@ -14,7 +14,7 @@ import {
 import { formatAgo, formatMoment } from "#ui/services/text/format.ts";
 import { AccessPage, tableView } from "./access-page.ts";
 
-/** The state may change without anybody's doing. */
+/** The state may change by itself. */
 const REFRESH_MS = 5_000;
 
 export class ConnectionsPage extends AccessPage {

@@ -17,7 +17,7 @@ const KINDS = [
 /** A permission area that a client may ask for. */
 interface Scope {
   readonly url: string;
-  /** What whoever is asked for consent reads. */
+  /** Name that the consent page shows. */
   readonly title: string;
 }
 

@@ -198,7 +198,7 @@ export class UsersPage extends AccessPage {
   }
 }
 
-/** Where nobody has to sign in there are no sessions, and the hub refuses the question. */
+/** Without sign-in there are no sessions, and the hub refuses the request. */
 async function loadSessions(signal: AbortSignal): Promise<readonly Session[]> {
   const viewer = await fetchViewer();
   if (viewer?.canSignOut !== true) return [];

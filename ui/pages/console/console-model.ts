@@ -22,7 +22,7 @@ export interface Result {
 /** Longer answers aren't read for rows: that would stall the page. */
 const MAX_TABLE_BYTES = 3_000_000;
 const TEXT_KEY = "console.text";
-/** What a new console shows: the first questions anybody asks. */
+/** Content of a new console: the most common first requests. */
 export const FIRST_TEXT = `# Ctrl+Enter runs the request at the cursor, or all that are selected.
 
 GET logs-*/_search

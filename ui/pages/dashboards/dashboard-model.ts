@@ -153,7 +153,7 @@ export class DashboardModel {
     this.#keep();
   }
 
-  /** Keeps what isn't saved for whoever leaves the page. */
+  /** Keeps unsaved changes when the page is left. */
   #keep(): void {
     const { saved, dashboard } = this;
     if (saved !== undefined) {

@@ -32,7 +32,7 @@ import { type ResolvedRange, resolveRange } from "#ui/services/search/time-range
 import type { FieldFormats } from "#ui/services/text/field-format.ts";
 import type { SearchCost } from "./search-cost.ts";
 
-/** Loaded rows end here: more than anybody reads, less than a browser holds. */
+/** Maximum number of loaded rows: more than can be read, fewer than a browser can hold. */
 const MAX_ROWS = 100_000;
 const MAX_BUCKETS = 120;
 /** New fields come with new lines. */

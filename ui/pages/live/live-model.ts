@@ -13,7 +13,7 @@ import { rowsRequest, topValuesRequest } from "#ui/services/search/search-reques
 import { formatCount } from "#ui/services/text/format.ts";
 import { stateText } from "./live-views.ts";
 
-/** Screen readers hear the counts no oftener. */
+/** Minimum time between two announcements of the counts to screen readers. */
 const ANNOUNCE_INTERVAL_MS = 10_000;
 /** Lines of the past shown to begin with are at most so old. */
 const PREFILL_MS = 24 * 3_600_000;
@@ -42,7 +42,7 @@ export class LiveModel {
   refused: LiveError | undefined;
   isPaused = false;
   isFollowing = true;
-  /** The counts, as a screen reader hears them now and then. */
+  /** The counts, as announced to screen readers now and then. */
   announcement = "";
   readonly #search: SearchClient;
   readonly #listener: LiveListener;

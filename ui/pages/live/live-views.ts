@@ -90,7 +90,7 @@ declare global {
   }
 }
 
-/** Lines a second to choose from, the usual first: nobody reads more. */
+/** Lines a second to choose from, the usual first: more can't be read. */
 export const RATES: readonly number[] = [DEFAULT_LIMITS.defaultRate, 10_000, DEFAULT_LIMITS.maxRate];
 
 export interface ToolbarOptions {

@@ -31,7 +31,7 @@ import "#ui/components/controls/query-bar.ts";
 import "./tail-window.ts";
 import "#ui/components/controls/title-dialog.ts";
 
-/** A page nobody sees stops taking lines after this long. */
+/** A hidden page stops taking lines after this long. */
 const HIDDEN_PAUSE_MS = 10 * 60_000;
 
 export class LivePage extends LitElement {

@@ -73,7 +73,7 @@ const flowStyles = css`
   }
 `;
 
-/** Returns a pipeline's steps under its name; nothing if it tells of none. */
+/** Returns a pipeline's steps under its name; nothing if it has none. */
 function flowView(id: string, steps: readonly FlowStep[]): TemplateResult | typeof nothing {
   if (steps.length === 0) return nothing;
   return html`<h2>${msg(str`Flow of ${id}`)}</h2>
@@ -234,7 +234,7 @@ function defaultRow(perSecond: number | undefined): TemplateResult {
     <td role="cell" class="wrapped" data-label=${msg("Description")}>${msg("Recognises access logs, JSON lines and syslog lines. A pipeline of your own takes its place.")}</td><td role="cell"></td></tr>`;
 }
 
-/** Returns the largest count of a pipeline's plugins; undefined if they tell none. */
+/** Returns the largest count of a pipeline's plugins; undefined if they have none. */
 function mostOf(plugins: unknown, name: string): number | undefined {
   if (!Array.isArray(plugins) || plugins.length === 0) return undefined;
   return Math.max(...plugins.map((plugin: Facts) => Number(plugin[name] ?? 0) || 0));

@@ -90,7 +90,7 @@ function healthView(parts: unknown): TemplateResult[] {
     .map(({ part, reason }) => html`<p>${valueText(part)}: ${valueText(reason)}</p>`);
 }
 
-/** Returns who the hub is, how safe its data are, and whatever else it tells. */
+/** Returns the hub's identity, the safety of its data, and its other facts. */
 export function identityView(status: Facts): TemplateResult {
   const others = Object.entries(status)
     .filter(([name]) => !PLACED.has(name))
@@ -115,7 +115,7 @@ export function identityView(status: Facts): TemplateResult {
   </div>`;
 }
 
-/** Returns the streams with how full they are; nothing if the hub tells none. */
+/** Returns the streams with their fill levels; nothing if the hub lists none. */
 export function streamsView(streams: unknown): TemplateResult | typeof nothing {
   if (!isFacts(streams)) return nothing;
   const rows = Object.entries(streams).map(([name, stream]) =>

@@ -55,7 +55,7 @@ export async function listAlerts(signal?: AbortSignal): Promise<readonly Alert[]
   return alerts;
 }
 
-/** Makes a rule, or changes the one with an id where nobody else did meanwhile. */
+/** Creates a rule, or changes the one with an id unless it was changed meanwhile. */
 export async function saveAlert(rule: AlertRule, known?: Pick<Alert, "id" | "revision">): Promise<Alert> {
   if (known === undefined) return (await callHub("POST", "/api/alerts", rule)) as Alert;
   return (await callHub("PUT", `/api/alerts/${known.id}?revision=${known.revision}`, rule)) as Alert;

@@ -1,4 +1,4 @@
-/** Agents as the pages show them, read from whatever the hub's version tells of them. */
+/** Agents as the pages show them, read from the answers of any version of the hub. */
 
 import { msg } from "@lit/localize";
 import { asFacts, type Facts } from "#ui/services/hub/json-call.ts";
@@ -56,7 +56,7 @@ export interface FleetAgent {
   readonly filesMore: number;
 }
 
-/** Returns an agent of the hub's list; what it doesn't tell is 0 or "". */
+/** Returns an agent of the hub's list; a missing value becomes 0 or "". */
 export function readAgent(facts: Facts): FleetAgent {
   const number = (name: string): number => Number(facts[name] ?? 0) || 0;
   const text = (name: string): string => textOf(facts, name);

@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000;
 export const GROWTH_DAYS = 30;
 /** Days whose mean is the pace. */
 const PACE_DAYS = 7;
-/** More kinds of indices can't be told apart; further ones are one. */
+/** More kinds of indices can't be distinguished; all further ones are shown as one. */
 const MAX_FAMILIES = 6;
 /** Names of indices that are made by time end with a date, or a number of a rollover. */
 const TIMED = /^(.*?)[-_.]?(?:\d{4}[-.]\d{2}(?:[-.]\d{2})?(?:[-.]\d{2})?(?:-\d{6})?|\d{6})$/;

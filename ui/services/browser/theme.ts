@@ -46,7 +46,7 @@ export function rowHeightPx(): number {
   return rowHeight;
 }
 
-/** Puts what was chosen on the page, and tells when the system changes its own colours. */
+/** Applies the chosen theme to the page, and follows changes of the system's colours. */
 export function startTheme(): void {
   applyLooks();
   for (const query of ["(prefers-color-scheme: dark)", "(prefers-contrast: more)"])

@@ -17,7 +17,7 @@ export interface ConsoleFacts {
   fieldsOf(index: string): readonly { readonly name: string; readonly type: string }[];
 }
 
-/** More aren't looked through by anybody. */
+/** A longer list isn't readable. */
 const MAX_ITEMS = 100;
 
 /** Returns what may be written at `caret`, best first; undefined if nothing is known. */

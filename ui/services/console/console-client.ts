@@ -79,7 +79,7 @@ export class ConsoleClient {
     }
   }
 
-  /** Returns the address of the search interface for other programs; the dashboard's own where it isn't told. */
+  /** Returns the address of the search interface for other programs; the dashboard's own if that is unknown. */
   async address(origin: string): Promise<string> {
     try {
       const response = await this.#fetch(`${this.#base}/_nodes/http`);

@@ -67,7 +67,7 @@ export const EMPTY_DASHBOARD: Dashboard = {
   refreshSeconds: 0,
   query: "",
 };
-/** More panels ask more at once than anybody looks at. */
+/** More panels would send more searches at once than can be looked at. */
 export const MAX_PANELS = 40;
 export const MAX_VARIABLES = 8;
 /** Heights in px, as the style sheet has them. */

@@ -22,7 +22,7 @@ export interface FirstSearch {
 /** A shell without lines is drawn where they don't come so soon, ms. */
 const LINES_AWAITED_MS = 120;
 
-/** What was sent and nobody has taken yet. */
+/** The search that was sent and not taken yet. */
 let sent: FirstSearch | undefined;
 
 /** Sends the first requests of an address's hash where it is one of Discover. `later` sends those after them. */
@@ -40,7 +40,7 @@ export function startFirstSearch(
   const answers = new Map<string, Promise<Answer>>();
   const send = (path: string, init: RequestInit): void => {
     const answer = fetcher(`/es${path}`, init).then(read);
-    // Whoever takes it hears of the failure.
+    // `take` reports the failure.
     answer.catch(() => undefined);
     answers.set(keyOf(`/es${path}`, init), answer);
   };

@@ -151,7 +151,7 @@ export class SocketCalls {
     watch.onChange();
   }
 
-  /** What can be asked again goes over HTTP; of a change nobody knows whether it was made. */
+  /** A read is repeated over HTTP; a change isn't, as it may have been made. */
   #closed(): void {
     this.#isOffered = false;
     this.#pushed.clear();

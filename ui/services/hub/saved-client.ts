@@ -49,7 +49,7 @@ export class SavedClient {
     return (await callHub("POST", `${BASE}/${type}`, { title, attributes })) as SavedObject;
   }
 
-  /** Replaces an object; with its revision only where nobody else did meanwhile. */
+  /** Replaces an object; with its revision only if it wasn't changed meanwhile. */
   async put(
     type: SavedType,
     id: string,

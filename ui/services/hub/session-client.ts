@@ -4,17 +4,17 @@
 export interface Viewer {
   readonly name: string;
   readonly role: string;
-  /** False where the hub asks nobody to sign in. */
+  /** False if the hub requires no sign-in. */
   readonly canSignOut: boolean;
 }
 
 /** How the hub answered when it was last asked. */
 export type HubState = "ready" | "starting" | "away" | "silent" | "signed_out";
 
-/** The hub tells its health within 2 s; one that doesn't answer for this long hangs. */
+/** The hub answers with its health within 2 s; one that takes longer than this hangs. */
 const SILENT_MS = 5_000;
 
-/** Returns who is signed in; undefined where nobody is, or the hub can't say. */
+/** Returns the signed-in user; undefined if there is none, or the hub can't answer. */
 export async function fetchViewer(): Promise<Viewer | undefined> {
   try {
     const response = await fetch("/api/auth/me", { headers: { accept: "application/json" } });

@@ -30,7 +30,7 @@ export function writeRules(rules: readonly ColourRule[]): void {
   writePreference(NAME, rules.length === 0 ? undefined : JSON.stringify(rules.slice(0, MAX_RULES)));
 }
 
-/** Returns a function that tells a line's colour, 0: none; the case of letters doesn't count. */
+/** Returns a function that returns a line's colour, 0: none; the case of letters doesn't count. */
 export function compileRules(rules: readonly ColourRule[]): (line: string) => number {
   const compiled = rules.map(({ text, colour }) => ({ text: text.toLowerCase(), colour }));
   if (compiled.length === 0) return () => 0;

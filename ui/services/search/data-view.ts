@@ -16,10 +16,10 @@ export interface SavedFormats {
   readonly revision: number | undefined;
 }
 
-/** A form of more is no help to anybody. */
+/** Maximum number of formats: a longer form is not usable. */
 export const MAX_FORMATS = 200;
 const MAX_ID = 100;
-/** Of a saved object; the id tells longer patterns apart. */
+/** Of a saved object; the id distinguishes longer patterns. */
 const MAX_TITLE = 200;
 /** Where a link may lead: elsewhere by HTTP, or to a page of the dashboard. */
 const LINK = /^(?:https?:\/\/|#\/)/;

@@ -35,7 +35,7 @@ const INTERVALS: readonly Interval[] = [
   { text: "1y", ms: 365 * DAY },
 ];
 
-/** More steps than this can't be told apart on a screen. */
+/** More steps than this can't be distinguished on a screen. */
 const MAX_CHOSEN_BUCKETS = 600;
 
 /**

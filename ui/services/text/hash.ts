@@ -1,4 +1,4 @@
-/** A short hash of a text, to tell texts apart; no secret depends on it. */
+/** A short hash that distinguishes texts; no secret depends on it. */
 
 /** FNV-1a of 32 bits over UTF-16 units. */
 export function hashOf(text: string): number {

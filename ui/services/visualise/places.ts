@@ -22,7 +22,7 @@ export interface PlaceData extends ChartData {
   readonly within: number | undefined;
 }
 
-/** Cells asked for at most, those with most lines first: more circles can't be told apart. */
+/** Maximum number of cells, those with most lines first: more circles can't be distinguished. */
 const MAX_CELLS = 2_000;
 
 /** Returns the aggregations of a map. */

@@ -13,7 +13,7 @@ export interface ScriptedField {
 const TYPES = ["double", "long", "keyword", "boolean", "date", "ip"] as const;
 type ScriptedType = (typeof TYPES)[number];
 
-/** More can't be told apart on a page. */
+/** More can't be distinguished on a page. */
 const MAX_FIELDS = 10;
 
 const LINE = /^\s*([A-Za-z_][\w.-]*)\s*(?::\s*([a-z]+)\s*)?=(?!=)\s*(.*\S)\s*$/;

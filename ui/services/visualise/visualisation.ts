@@ -73,7 +73,7 @@ export interface Visualisation {
   readonly scripts: string;
 }
 
-/** Values a split or a grouping may have: more can't be told apart. */
+/** Maximum number of values of a split or a grouping: more can't be distinguished. */
 export const MAX_GROUPS = 100;
 export const MAX_SPLITS = 20;
 const MAX_QUERIES = 20;

@@ -161,7 +161,7 @@ async function submit(
   });
   await waitFor(parts, request, search.task, waitMs);
   if (request.signal.aborted) {
-    // The id was never sent to anybody.
+    // The id was never sent to a client.
     asyncSearches.delete(search);
     throw new AppError("cancelled", "the client went away before its answer");
   }

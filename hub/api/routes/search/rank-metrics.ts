@@ -9,7 +9,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 const MAX_K = 10_000;
 const DEFAULT_K = 10;
 
-/** Ratings of the hits of one search, best hit first; undefined for hits that nobody rated. */
+/** Ratings of the hits of one search, best hit first; undefined for unrated hits. */
 export type HitRatings = readonly (number | undefined)[];
 
 interface Quality {

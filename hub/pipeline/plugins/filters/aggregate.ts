@@ -181,7 +181,7 @@ class AggregateFilter implements Filter {
     const nowMs = this.#context.clock.now();
     this.#entry.tasks.keepTo(this.#sandbox.generation);
     for (const task of this.#entry.tasks.all()) {
-      // Where a field tells the time, a task whose events stopped coming ends by the clock.
+      // Where a field has the time, a task without further events ends by the clock.
       if (!this.#hasExpired(task, nowMs)) continue;
       const made = this.#expire(task);
       if (made !== undefined) emit(made, `${task.id} ${task.place}`);

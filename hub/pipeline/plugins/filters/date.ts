@@ -55,7 +55,7 @@ export const dateFilter = defineFilter({
   },
 });
 
-/** DD is the day of the year; beside a month nobody means that. */
+/** DD is the day of the year; beside a month that is hardly meant. */
 function warnOfDays(format: string, context: FilterContext): void {
   if (!/DD/.test(format) || !/M/.test(format)) return;
   context.report(

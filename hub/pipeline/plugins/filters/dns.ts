@@ -149,7 +149,7 @@ function store(event: Event, field: FieldReference, answer: string, isReplace: b
   else event.set(field, [...(Array.isArray(before) ? before : [before]), answer]);
 }
 
-/** Beyond the limit of all tries: what the thread needs to start and to tell. ms */
+/** Time beyond the limit of all tries that the thread needs to start and to answer, ms. */
 const GRACE_MS = 1_000;
 
 /** The first question waits for the thread to start. ms */

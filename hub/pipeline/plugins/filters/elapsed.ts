@@ -6,7 +6,7 @@ import { fieldReference } from "#proto/field-reference.ts";
 import { flag, oneOf, options, text } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
-/** Starts that wait for their end; beyond, the oldest is told as expired. */
+/** Maximum number of starts that wait for their end; beyond, the oldest expires. */
 const MAX_WAITING = 100_000;
 
 interface Names {
@@ -31,7 +31,7 @@ interface Waiting {
   readonly id: string;
   readonly place: number;
   readonly timeMs: number;
-  /** When it was seen, by the clock: what waits is told as expired by it. */
+  /** When it was seen, by the clock, which decides when it expires. */
   readonly seenMs: number;
   readonly host: unknown;
 }

@@ -1,4 +1,4 @@
-/** Filter fingerprint: a hash of fields, to tell equal events. */
+/** Filter fingerprint: a hash of fields, which identifies equal events. */
 
 import { createHash, createHmac, randomUUID } from "node:crypto";
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";

@@ -173,7 +173,7 @@ function targetOf(source: string, target: string | undefined, { ecs, report }: F
   return parent ?? "[geoip]";
 }
 
-/** Undefined: there is none, and every event is told so. */
+/** Undefined: there is none, and every event is tagged so. */
 function openDatabase(
   database: string | undefined,
   type: string,

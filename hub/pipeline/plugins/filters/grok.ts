@@ -197,7 +197,7 @@ interface FieldMatch {
   readonly expressions: readonly GrokMatcher[];
 }
 
-/** Returns what the options say to try. Faults are told to `context`; what was checked before is compiled when needed. */
+/** Returns the patterns of the options. Faults go to `context`; patterns checked before are compiled when used. */
 function compileMatches(values: GrokFilterOptions, context: FilterContext): FieldMatch[] {
   const patterns = knownPatterns(values, context);
   const compile = (expression: string): GrokMatcher => {

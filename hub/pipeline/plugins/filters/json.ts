@@ -37,7 +37,7 @@ export const jsonFilter = defineFilter({
   },
 });
 
-/** Returns false if a name within has brackets, which no field reference could tell. */
+/** Returns false if a name within has brackets, which no field reference can express. */
 function namesAreFields(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(namesAreFields);
   if (!isHash(value)) return true;

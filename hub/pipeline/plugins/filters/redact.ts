@@ -12,10 +12,10 @@ import { list, oneOf, optional, options, table, text } from "#proto/kit/options.
 /** Longest time one own pattern may take for one text, ms. */
 const PATTERN_LIMIT_MS = 1_000;
 
-/** Values within values looked at; deeper ones are data that nobody logs. */
+/** Depth of values looked at; deeper ones don't occur in logs. */
 const MAX_DEPTH = 32;
 
-/** Hexadecimal digits kept of a keyed hash: 64 bits tell apart what people log. */
+/** Hexadecimal digits kept of a keyed hash: 64 bits distinguish the values in logs. */
 const HASH_DIGITS = 16;
 
 /** What is known by its form. `accepts` sees each match: forms alone would take too much. */

@@ -206,7 +206,7 @@ class CountedChannel {
   }
 }
 
-/** Yields the messages of a connection; `held` hears what it holds of one. Throws parsing for one that is too long. */
+/** Yields the messages of a connection; `held` gets the bytes held of one. Throws parsing for too long ones. */
 async function* messages(socket: Socket, held: NoteHeld): AsyncGenerator<unknown> {
   const stream = new ValueStream(FORWARD_DECODING);
   for await (const chunk of socket as AsyncIterable<Buffer>) {

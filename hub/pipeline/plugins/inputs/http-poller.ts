@@ -21,7 +21,7 @@ import { fieldReference } from "#proto/field-reference.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 
-/** Tag of events that tell a request that failed. */
+/** Tag of events that report a failed request. */
 const FAILURE_TAG = "_http_request_failure";
 
 class AnswerReader {
@@ -57,7 +57,7 @@ class AnswerReader {
     return { events, next: nextPage(url, whole, this.#values) };
   }
 
-  /** Returns the event that tells of a failure, the `count`th of its kind in a row. */
+  /** Returns the event that reports a failure, the `count`th of its kind in a row. */
   failure(target: Target, reason: string, count: number): Event | undefined {
     const [event] = this.#makeCodec().decode(Buffer.from("{}"), this.#clock.now());
     if (event === undefined) return undefined;

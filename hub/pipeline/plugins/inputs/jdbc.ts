@@ -191,7 +191,7 @@ class JdbcInput implements Component {
       await this.#context.clock.sleep(backoff.next(), signal).catch(() => undefined);
   }
 
-  /** Returns false if the run failed; people have been told. */
+  /** Returns false if the run failed; the failure was reported. */
   async #try(channel: InputChannel): Promise<boolean> {
     const { signal } = this.#stopping;
     let database: Database | undefined;

@@ -181,7 +181,7 @@ export class KafkaSession {
   readonly #codec: Codec;
   readonly #consumer: Consumer;
   readonly #partitions = new Map<string, OffsetSource>();
-  /** What the log has and the group wasn't told of yet. */
+  /** Offsets that the log has and that aren't committed to the group yet. */
   readonly #uncommitted = new Map<string, Offset>();
   /** Names the topics for good: one that was made again has other ids. */
   #topicIds = new Map<string, string>();

@@ -59,7 +59,7 @@ class LineInput implements Component {
     for await (const line of lines) {
       const events = this.#codec.decode(Buffer.from(line), clock.now());
       const sent = channel.send(events.map((event) => ({ event })));
-      // Awaited in its turn; until then a rejection is nobody's.
+      // Awaited in its turn; until then a rejection has no handler.
       sent.catch(() => undefined);
       if (pending.push(sent) >= MAX_PENDING) await pending.shift();
     }

@@ -135,7 +135,7 @@ class FileWriter implements OutputWriter {
     const known = this.#open.get(path);
     if (known !== undefined) {
       this.#open.delete(path);
-      // A file that was removed has no link left: what is written to it nobody would find.
+      // A file that was removed has no link left: lines written to it would be lost.
       if ((await known.stat()).nlink > 0) {
         this.#open.set(path, known);
         return known;

@@ -171,7 +171,7 @@ class RabbitmqWriter implements OutputWriter {
     try {
       const channel = await connection.createConfirmChannel();
       channel.on("return", ({ properties }: Message) => this.#returned.add(String(properties.messageId)));
-      // What is in progress hears of it too.
+      // Deliveries in progress fail with it too.
       channel.on("error", () => this.#forget(connection));
       connection.on("close", () => this.#forget(connection));
       const { exchange, exchange_type, durable, passive } = this.#values;

@@ -211,7 +211,7 @@ class S3Writer implements OutputWriter {
     { sourceKey }: OutputRecord,
     signal: AbortSignal,
   ): Promise<IntervalSet | undefined> {
-    // Places of events whose source can't be told don't grow.
+    // Places of events without a known source don't grow.
     if (sourceKey === "") return undefined;
     const known = this.#known.get(name);
     if (known !== undefined) return known;

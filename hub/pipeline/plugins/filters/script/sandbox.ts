@@ -235,7 +235,7 @@ export class Sandbox {
     host.dispose();
   }
 
-  /** What the prelude calls. Texts are exact; an event is told by its number. */
+  /** Functions that the prelude calls. Texts are exact; an event is identified by its number. */
   #host(context: QuickJSContext): QuickJSHandle {
     const host = context.newObject();
     const offer = (name: string, work: (event: Event, args: readonly unknown[]) => unknown): void => {

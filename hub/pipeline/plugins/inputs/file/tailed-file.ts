@@ -11,7 +11,7 @@ import { isHash } from "#proto/event.ts";
 /** Bytes read and sent at a time. */
 const CHUNK_BYTES = 256 * 1024;
 
-/** First bytes that tell a file from another one that got its inode. */
+/** First bytes, which distinguish a file from another one that got its inode. */
 const HEAD_BYTES = 256;
 
 const CR = 0x0d;

@@ -45,7 +45,7 @@ export interface IntakeProtocol {
   readonly example: string;
   /** Returns true for the paths it answers. */
   serves(path: string): boolean;
-  /** Returns true for what anybody may ask: it takes nothing and tells nothing. */
+  /** Returns true for requests without credentials: they take nothing and reveal nothing. */
   isOpen?(method: string, path: string): boolean;
   /** Returns a refusal as its senders read it, where they don't go by the status alone. */
   refusal?(refusal: HttpRefusal): HttpAnswer;

@@ -50,7 +50,7 @@ export interface OtlpGrpcOptions {
   readonly tls: TlsOptions | undefined;
   /** Longest message, packed or not, bytes. */
   readonly maxBodyBytes: number;
-  /** Calls at work at a time; others are told to come back. */
+  /** Maximum number of calls at a time; others are refused as retryable. */
   readonly maxRequests: number;
   readonly signIn: SignIn;
   readonly shares: IntakeShares;

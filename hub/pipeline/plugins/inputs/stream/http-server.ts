@@ -28,10 +28,10 @@ export interface HttpServerOptions {
   readonly maxBodyBytes: number;
   /** Requests at work at a time; others are answered 429. */
   readonly maxRequests: number;
-  /** Who may send. */
+  /** Checks who may send. */
   readonly signIn: SignIn;
   readonly shares: IntakeShares;
-  /** Returns true for requests that anybody may make; their bodies aren't read. */
+  /** Returns true for requests that need no credentials; their bodies aren't read. */
   readonly isOpen?: (method: string, url: string) => boolean;
   /** Serves a request; what it throws is the answer. */
   readonly serve: (request: HttpRequest) => Promise<HttpAnswer>;

@@ -15,7 +15,7 @@ export type NoteHeld = (bytes: number) => void;
 /** Counts a connection and what it holds for the address that a load balancer names. Throws overloaded. */
 export type NoteSender = (address: string) => void;
 
-/** Warnings a minute of connections that ended early: whoever is refused may come again without end. */
+/** Warnings a minute of connections that ended early: a refused sender may reconnect without end. */
 const MAX_WARNINGS = 10;
 const MINUTE_MS = 60_000;
 
@@ -45,7 +45,7 @@ export interface ListenerOptions {
   readonly tls: TlsOptions | undefined;
   /** Serves a connection until its end; what it throws ends the connection. */
   readonly serve: (socket: Socket, held: NoteHeld, sentBy: NoteSender) => Promise<void>;
-  /** Hears why a connection ended early. */
+  /** Called with the reason why a connection ended early. */
   readonly onFault: (error: Error) => void;
   readonly shares: IntakeShares;
 }
@@ -103,7 +103,7 @@ export class Listener {
       held = bytes.holding(address);
     };
     this.#sockets.add(socket);
-    // An error also ends the reading, which tells it.
+    // An error also ends the reading, which reports it.
     socket.on("error", () => undefined);
     const served = this.#options
       .serve(socket, (bytes) => held.set(bytes), sentBy)
