@@ -6,7 +6,7 @@
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dirname, "..");
@@ -44,7 +44,10 @@ function listFiles(): string[] {
     { cwd: ROOT, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 },
   );
   if (status !== 0) throw new Error(`git ls-files failed: ${stderr}`);
-  return [...new Set(stdout.split("\0"))].filter((path) => path !== "" && existsSync(join(ROOT, path)));
+  // A link to a folder and a file that was removed are listed too.
+  return [...new Set(stdout.split("\0"))].filter(
+    (path) => path !== "" && statSync(join(ROOT, path), { throwIfNoEntry: false })?.isFile() === true,
+  );
 }
 
 function contentOf(path: string): Buffer {
