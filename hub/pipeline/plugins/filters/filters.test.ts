@@ -191,6 +191,24 @@ const ROWS: Record<string, Row[]> = {
       'PHP Warning:  json_encode() [<a href="f">]',
       { fingerprint: ':_()[<="">]' },
     ],
+    ['fingerprint { source => "m" method => "PUNCTUATION" }', "Größe: 3 €", { fingerprint: ":€" }],
+    ['fingerprint { source => "m" method => "MURMUR3" }', 123, { fingerprint: 823512154 }],
+    [
+      'fingerprint { source => "m" method => "MURMUR3_128" }',
+      "123.123.123.123",
+      { fingerprint: "41cbc4056eed401d091dfbeabf7ea9e0" },
+    ],
+    [
+      'fingerprint { source => "m" method => "MURMUR3_128" base64encode => true }',
+      2148483647,
+      { fingerprint: "/cdpmoJVbIxYQTHwEz7piQ==" },
+    ],
+    // SHA1 of |a|k|v|w|m|x|
+    [
+      'json { source => "m" target => "a" } mutate { replace => { "m" => "x" } } fingerprint { source => ["m", "a"] concatenate_sources => true remove_field => ["a"] }',
+      '[{"k":"v"},"w"]',
+      { m: "x", fingerprint: "414cab0dc57d59df2fd4691342e83a798679e7b2" },
+    ],
   ],
   grok: [
     [

@@ -13,12 +13,14 @@ const METHODS = [
   "SHA512",
   "MD5",
   "MURMUR3",
+  "MURMUR3_128",
   "IPV4_NETWORK",
   "UUID",
   "PUNCTUATION",
 ] as const;
 
-type Digest = (value: string) => string | number;
+/** Hashes a plain value; MurmurHash3 tells integers from their texts. */
+type Digest = (value: unknown) => string | number;
 
 export const fingerprintFilter = defineFilter({
   name: "fingerprint",
@@ -39,24 +41,30 @@ export const fingerprintFilter = defineFilter({
       report("error", "method", "IPV4_NETWORK needs the length of the prefix in key", "write: key => 24");
     }
     const target = fieldReference(values.target ?? (ecs ? "[event][hash]" : "fingerprint"));
-    const sources = values.source.map((name) => [name, fieldReference(name)] as const);
+    const sources = values.source.map(fieldReference);
+    const sorted = values.source.toSorted();
     return {
       apply(event) {
-        if (values.method === "UUID" || values.method === "PUNCTUATION") {
-          event.set(target, values.method === "UUID" ? randomUUID() : punctuation(event, sources[0]?.[1]));
+        if (values.method === "UUID") {
+          event.set(target, randomUUID());
+          return true;
+        }
+        if (values.method === "PUNCTUATION") {
+          for (const source of sorted.map(fieldReference))
+            if (event.has(source)) event.set(target, punctuation(valueText(event.get(source))));
           return true;
         }
         if (values.concatenate_all_fields || values.concatenate_sources) {
-          const names = values.concatenate_all_fields ? Object.keys(event.fields).sort() : values.source;
+          const names = values.concatenate_all_fields ? Object.keys(event.fields).sort() : sorted;
           event.set(target, digest(concatenated(event, names)));
           return true;
         }
-        for (const [, source] of sources) {
+        for (const source of sources) {
           const value = event.get(source);
           if (value === undefined) continue;
           event.set(
             target,
-            Array.isArray(value) ? value.map((item) => digest(hashText(item))) : digest(hashText(value)),
+            Array.isArray(value) ? value.map((item) => digest(canonical(item))) : digest(canonical(value)),
           );
         }
         return true;
@@ -66,30 +74,34 @@ export const fingerprintFilter = defineFilter({
 });
 
 function createDigest(method: string, key: string, base64: boolean): Digest {
-  if (method === "MURMUR3") return (value) => murmur3(value);
-  if (method === "IPV4_NETWORK") return (value) => network(value, Number(key));
-  const algorithm = method.toLowerCase();
   const encoding = base64 ? "base64" : "hex";
-  if (key === "") return (value) => createHash(algorithm).update(value).digest(encoding);
-  return (value) => createHmac(algorithm, key).update(value).digest(encoding);
+  if (method === "MURMUR3")
+    return (value) => murmur3(Number.isInteger(value) ? integerBytes(value, 8) : textBytes(value));
+  if (method === "MURMUR3_128") return (value) => murmur128(bytes128(value), SEED_128).toString(encoding);
+  if (method === "IPV4_NETWORK") return (value) => network(valueText(value), Number(key));
+  const algorithm = method.toLowerCase();
+  if (key === "") return (value) => createHash(algorithm).update(valueText(value)).digest(encoding);
+  return (value) => createHmac(algorithm, key).update(valueText(value)).digest(encoding);
 }
 
 /** `|name|value|name|value|` */
 function concatenated(event: Event, names: readonly string[]): string {
   let joined = "";
-  for (const name of names) joined += `|${name}|${hashText(event.get(fieldReference(name)))}`;
+  for (const name of names) joined += `|${name}|${valueText(canonical(event.get(fieldReference(name))))}`;
   return `${joined}|`;
 }
 
-/** Objects with their names in order, so that equal ones have equal texts. */
-function hashText(value: unknown): string {
-  if (!isHash(value)) return valueText(value);
+/** Returns names and values of objects in one order, and the members of lists, with `|` between; plain values as they are. */
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => valueText(canonical(item))).join("|");
+  if (!isHash(value)) return value;
   const sorted = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${sorted.map(([name, item]) => `"${name}":${hashText(item)}`).join(",")}}`;
+  return sorted.map(([name, item]) => `${name}|${valueText(canonical(item))}`).join("|");
 }
 
-function punctuation(event: Event, source: ReturnType<typeof fieldReference> | undefined): string {
-  return source === undefined ? "" : valueText(event.get(source)).replace(/[A-Za-z0-9\s]/g, "");
+/** Returns punctuation and symbols alone. */
+function punctuation(value: string): string {
+  return value.replace(/[^\p{P}\p{S}]/gu, "");
 }
 
 function network(address: string, prefix: number): string {
@@ -100,9 +112,24 @@ function network(address: string, prefix: number): string {
     .join(".");
 }
 
-/** Returns the hash of the UTF-8 bytes of `text`, 0..2^32-1. */
-function murmur3(text: string): number {
-  const bytes = Buffer.from(text);
+function textBytes(value: unknown): Buffer {
+  return Buffer.from(valueText(value));
+}
+
+/** An integer in little-endian order. */
+function integerBytes(value: unknown, length: 4 | 8): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigInt64LE(BigInt.asIntN(64, BigInt(value as number)));
+  return bytes.subarray(0, length);
+}
+
+function bytes128(value: unknown): Buffer {
+  if (!Number.isInteger(value)) return textBytes(value);
+  return integerBytes(value, (value as number) === ((value as number) | 0) ? 4 : 8);
+}
+
+/** MurmurHash3 (x86, 32 bits) with seed 0; 0..2^32-1. */
+function murmur3(bytes: Buffer): number {
   let hash = 0;
   let at = 0;
   for (; at + 4 <= bytes.length; at += 4) {
@@ -121,4 +148,46 @@ function murmur3(text: string): number {
 function scramble(block: number): number {
   const mixed = Math.imul(block, 0xcc9e2d51);
   return Math.imul((mixed << 15) | (mixed >>> 17), 0x1b873593);
+}
+
+const SEED_128 = 2n;
+const [C1, C2] = [0x87c37b91114253d5n, 0x4cf5ad432745937fn];
+
+/** MurmurHash3 (x64, 128 bits): 16 bytes, both halves with their lowest byte first. */
+function murmur128(bytes: Buffer, seed: bigint): Buffer {
+  let [h1, h2] = [seed, seed];
+  const mixed1 = (block: bigint): bigint => u64(rotated(u64(block * C1), 31n) * C2);
+  const mixed2 = (block: bigint): bigint => u64(rotated(u64(block * C2), 33n) * C1);
+  const end = bytes.length - (bytes.length % 16);
+  for (let at = 0; at < end; at += 16) {
+    h1 = u64((rotated(h1 ^ mixed1(bytes.readBigUInt64LE(at)), 27n) + h2) * 5n + 0x52dce729n);
+    h2 = u64((rotated(h2 ^ mixed2(bytes.readBigUInt64LE(at + 8)), 31n) + h1) * 5n + 0x38495ab5n);
+  }
+  const tail = Buffer.alloc(16);
+  bytes.copy(tail, 0, end);
+  const length = BigInt(bytes.length);
+  h1 ^= mixed1(tail.readBigUInt64LE(0)) ^ length;
+  h2 ^= mixed2(tail.readBigUInt64LE(8)) ^ length;
+  h1 = u64(h1 + h2);
+  h2 = u64(h2 + h1);
+  [h1, h2] = [finished(h1), finished(h2)];
+  h1 = u64(h1 + h2);
+  const hash = Buffer.alloc(16);
+  hash.writeBigUInt64LE(h1);
+  hash.writeBigUInt64LE(u64(h2 + h1), 8);
+  return hash;
+}
+
+function u64(value: bigint): bigint {
+  return BigInt.asUintN(64, value);
+}
+
+function rotated(value: bigint, by: bigint): bigint {
+  return u64(value << by) | (u64(value) >> (64n - by));
+}
+
+function finished(value: bigint): bigint {
+  let hash = u64((value ^ (value >> 33n)) * 0xff51afd7ed558ccdn);
+  hash = u64((hash ^ (hash >> 33n)) * 0xc4ceb9fe1a85ec53n);
+  return hash ^ (hash >> 33n);
 }
