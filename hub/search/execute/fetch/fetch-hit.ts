@@ -140,6 +140,8 @@ export class HitFetcher {
   #columns(hit: Pick<RankedHit, "segment" | "doc">): JsonObject {
     const found = new Map<string, unknown[]>();
     for (const request of this.#context.options.columns) {
+      const metadata = this.#metadata(request.field, hit);
+      if (metadata !== undefined) found.set(request.field, [metadata]);
       for (const field of this.#expand(request)) {
         const values = columnValues(field, request.format, hit);
         const name = request.field.includes("*") ? field.path : request.field;
@@ -148,6 +150,13 @@ export class HitFetcher {
       }
     }
     return Object.fromEntries(found);
+  }
+
+  /** The value of a metadata field that has a column; nested objects have that of their document. */
+  #metadata(name: string, { segment, doc }: Pick<RankedHit, "segment" | "doc">): number | string | undefined {
+    if (name === "_seq_no") return segment.seqNo(doc);
+    if (name === "_id") return segment.id(doc);
+    return name === "_index" ? this.#shard.index : undefined;
   }
 
   #scripted({ segment, doc }: Pick<RankedHit, "segment" | "doc">): JsonObject {

@@ -42,7 +42,7 @@ describe("fetching", () => {
     const hit = await hitOf("b", {
       version: true,
       seq_no_primary_term: true,
-      docvalue_fields: ["n", "host", "at", "ip", { field: "at", format: "yyyy" }],
+      docvalue_fields: ["n", "host", "at", "ip", { field: "at", format: "yyyy" }, "_seq_no", "_id"],
       _source: false,
     });
     assert.equal(hit["_version"], 1);
@@ -52,6 +52,8 @@ describe("fetching", () => {
       host: ["a"],
       at: ["2018-01-01T00:00:00.000Z", "2018"],
       ip: ["9.0.0.1"],
+      _seq_no: [1],
+      _id: ["b"],
     });
     const bare = await hitOf("b", { stored_fields: "_none_" });
     assert.deepEqual(Object.keys(bare), ["_index", "_score"]);
