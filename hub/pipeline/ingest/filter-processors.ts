@@ -128,14 +128,18 @@ const LOOKUP_PROCESSORS: Readonly<Record<string, ProcessorKind>> = { user_agent:
 const dissect: ProcessorKind = (settings) => {
   const field = settings.text("field");
   const ignoreMissing = settings.flag("ignore_missing");
-  const dissection = parseDissection(settings.text("pattern"), settings.text("append_separator", ""));
-  if (typeof dissection === "string") throw settings.fault("pattern", dissection);
+  const pattern = settings.text("pattern");
+  const dissection = parseDissection(pattern, settings.text("append_separator", ""));
+  if (typeof dissection === "string")
+    throw settings.fault("pattern", `Unable to parse pattern: ${pattern} Reason: ${dissection}`);
   return (document) => {
     const value = readText(document, { field, target: field, ignoreMissing });
     if (value === undefined) return;
     const found = dissection(value);
     if (found === undefined)
-      throw new ProcessorFault(`Unable to find match for dissect pattern against source: ${value}`);
+      throw new ProcessorFault(
+        `Unable to find match for dissect pattern: ${pattern} against source: ${value}`,
+      );
     for (const [path, text] of found) document.set(path, text);
   };
 };

@@ -121,6 +121,13 @@ test("a fingerprint depends on names, values and salt, and not on the order of f
   assert.throws(() => print({ method: "CRC" }, {}), /must be one of the supported hash methods \[MD5,SHA-1/);
 });
 
+test("a text that dissect can't cut is named with the pattern", () => {
+  assert.throws(() => run({ dissect: { field: "m", pattern: "%{a},%{b}" } }, { m: "foo bar" }), {
+    message: "Unable to find match for dissect pattern: %{a},%{b} against source: foo bar",
+  });
+  assert.throws(() => run({ dissect: { field: "m", pattern: "bad" } }, {}), /Unable to parse pattern: bad/);
+});
+
 test("dates are read and printed in the letters of java.time too", () => {
   const rows: [formats: string[], text: unknown, settings: JsonObject, expected: string][] = [
     [["uuuu-MM-dd'T'HH:mm:ss[.SSS]XXX"], "2021-03-04T05:06:07+02:00", {}, "2021-03-04T03:06:07.000Z"],
