@@ -15,14 +15,9 @@ import {
   isDataStream,
   streamTemplate,
 } from "./data-streams.ts";
+import { decodeDateMath } from "./date-math-name.ts";
 import type { IndexMetadata } from "./index-metadata.ts";
-import {
-  checkIndexName,
-  decodeDateMath,
-  indexMissing,
-  type ResolveOptions,
-  resolveIndices,
-} from "./index-names.ts";
+import { checkIndexName, indexMissing, type ResolveOptions, resolveIndices } from "./index-names.ts";
 import { changeSettings, expandTo } from "./index-settings.ts";
 import { IndexStore } from "./index-store.ts";
 import { LifecycleCatalog } from "./lifecycle-catalog.ts";

@@ -1,12 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  checkIndexName,
-  decodeDateMath,
-  matchesWildcard,
-  type NamedIndex,
-  resolveIndices,
-} from "./index-names.ts";
+import { decodeDateMath } from "./date-math-name.ts";
+import { checkIndexName, matchesWildcard, type NamedIndex, resolveIndices } from "./index-names.ts";
 
 for (const [name, why] of [
   ["", "'.' or '..'"],
@@ -83,4 +78,17 @@ test("date math names mean the day in UTC", () => {
   assert.equal(decodeDateMath("<logs-{now/d}>", now), "logs-2026.11.21");
   assert.equal(decodeDateMath("<logs-{now/M-1M{yyyy.MM}}>", now), "logs-2026.10");
   assert.throws(() => decodeDateMath("<logs-{tomorrow}>", now), { code: "request_invalid" });
+});
+
+test("date math names know zones, and dates that documents name", () => {
+  const late = new Date("2026-11-21T23:30:00Z");
+  assert.equal(decodeDateMath("<logs-{now/d{yyyy.MM.dd|+12:00}}>", late), "logs-2026.11.22");
+  assert.equal(decodeDateMath("<logs-{now/d{yyyy-MM-dd|Europe/Berlin}}>", late), "logs-2026-11-22");
+  assert.equal(decodeDateMath("<events-{2016-04-22||/d{yyyy-MM-dd|UTC}}>", late), "events-2016-04-22");
+  assert.equal(decodeDateMath("<e-{2016-04-22||/M{yyyy-MM-dd|+01:00}}>", late), "e-2016-04-01");
+  assert.equal(decodeDateMath("<e-{2016.04.22||-1d}-x>", late), "e-2016.04.21-x");
+  assert.equal(decodeDateMath("<e-{now/w{xxxx.ww}}>", late), "e-2026.47");
+  const faults = ["<e-{2016-04-22||/d}>", "<e-{x||/d}>", "<e-{now/d{yyyy|Mars}}>", "<e-{now/d{yyyy-QQ}}>"];
+  for (const each of faults)
+    assert.throws(() => decodeDateMath(each, late), { code: "request_invalid" }, each);
 });

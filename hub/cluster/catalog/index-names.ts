@@ -1,6 +1,7 @@
 /** Index names: validation, and resolution of the expressions in requests. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { decodeDateMath } from "./date-math-name.ts";
 import { indexKey } from "./index-metadata.ts";
 
 /** Characters that an index name must not contain; ':' is not among them because 6.5 accepts it. */
@@ -184,70 +185,4 @@ function wildcardNames(
     ...(concreteOnly ? [] : Object.keys(aliases)),
     ...(concreteOnly || dataStream === undefined ? [] : [dataStream]),
   ];
-}
-
-/** Replaces a date-math name `<logs-{now/d}>` or `<logs-{now/d{yyyy.MM.dd}}>` by its current name (UTC). */
-export function decodeDateMath(name: string, now: Date = new Date()): string {
-  if (!name.startsWith("<") || !name.endsWith(">")) return name;
-  return name
-    .slice(1, -1)
-    .replace(/\{([^{}]+)(?:\{([^{}]*)\})?\}/g, (_, math: string, format = "yyyy.MM.dd") => {
-      return formatDate(applyDateMath(math, now), format.split("|")[0]!);
-    });
-}
-
-/** Applies `now`, `+1d`, `-2h`, `/M` in UTC. Throws request_invalid. */
-function applyDateMath(math: string, now: Date): Date {
-  const date = new Date(now);
-  const rest = math.replace(/^now/, "");
-  const steps = rest.match(/[+-]\d+[yMwdhHms]|\/[yMwdhHms]/g) ?? [];
-  if (!math.startsWith("now") || steps.join("") !== rest) {
-    throw new AppError("request_invalid", `[${math}] is no date math; write for example now/d or now-1d/M`);
-  }
-  for (const step of steps) {
-    const unit = step.at(-1)!;
-    if (step.startsWith("/")) roundDown(date, unit);
-    else shift(date, Number(step.slice(0, -1)), unit);
-  }
-  return date;
-}
-
-function shift(date: Date, amount: number, unit: string): void {
-  if (unit === "y") date.setUTCFullYear(date.getUTCFullYear() + amount);
-  else if (unit === "M") date.setUTCMonth(date.getUTCMonth() + amount);
-  else {
-    const ms: Record<string, number> = {
-      w: 604_800_000,
-      d: 86_400_000,
-      h: 3_600_000,
-      H: 3_600_000,
-      m: 60_000,
-      s: 1_000,
-    };
-    date.setTime(date.getTime() + amount * ms[unit]!);
-  }
-}
-
-function roundDown(date: Date, unit: string): void {
-  date.setUTCMilliseconds(0);
-  if (unit === "s") return;
-  date.setUTCSeconds(0);
-  if (unit === "m") return;
-  date.setUTCMinutes(0);
-  if (unit === "h" || unit === "H") return;
-  date.setUTCHours(0);
-  if (unit === "w") date.setUTCDate(date.getUTCDate() - ((date.getUTCDay() + 6) % 7));
-  if (unit === "M" || unit === "y") date.setUTCDate(1);
-  if (unit === "y") date.setUTCMonth(0);
-}
-
-function formatDate(date: Date, format: string): string {
-  const two = (value: number): string => String(value).padStart(2, "0");
-  return format.replace(/yyyy|YYYY|MM|dd|HH|mm|ss/g, (part) => {
-    if (part === "yyyy" || part === "YYYY") return String(date.getUTCFullYear());
-    if (part === "MM") return two(date.getUTCMonth() + 1);
-    if (part === "dd") return two(date.getUTCDate());
-    if (part === "HH") return two(date.getUTCHours());
-    return two(part === "mm" ? date.getUTCMinutes() : date.getUTCSeconds());
-  });
 }
