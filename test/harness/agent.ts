@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { zstdDecompressSync } from "node:zlib";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
+import { withDeadline } from "#proto/kit/lifecycle.ts";
 import { Compression, LogBatch, type tailrace } from "#proto/messages.ts";
 import { RAW_STREAM } from "#proto/subjects.ts";
 import { programUnderTest } from "./child.ts";
@@ -39,6 +40,8 @@ export interface AgentProcess {
 }
 
 const LAUNCHER = programUnderTest("agent");
+/** It starts within 2 s; a loaded machine is slow. */
+const READY_MS = 180_000;
 
 /** Starts an agent and resolves when its inputs run. Its output is kept in <folder>/agent.out. */
 export async function startAgent(options: AgentProcessOptions): Promise<AgentProcess> {
@@ -64,7 +67,10 @@ export async function startAgent(options: AgentProcessOptions): Promise<AgentPro
   const end = (): void => void child.kill("SIGKILL");
   process.once("exit", end);
   child.once("exit", () => process.removeListener("exit", end));
-  const { agent_id, status_port } = await ready(child, options.folder);
+  const { agent_id, status_port } = await ready(child, options.folder).catch((error: unknown) => {
+    end(); // one that hangs would outlive the test
+    throw error;
+  });
   const finish = async (signal: NodeJS.Signals): Promise<number | null> => {
     if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
     const exit = once(child, "exit");
@@ -90,7 +96,8 @@ async function ready(
   });
   ended.catch(() => undefined);
   const line = once(createInterface({ input: child.stdout! }), "line") as Promise<[string]>;
-  return JSON.parse((await Promise.race([line, ended]))[0]) as { agent_id: string; status_port: number };
+  const [text] = await withDeadline(Promise.race([line, ended]), READY_MS, "start of the agent");
+  return JSON.parse(text) as { agent_id: string; status_port: number };
 }
 
 /** Connects and makes the RAW stream where it is missing. */
