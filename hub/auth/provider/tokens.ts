@@ -20,7 +20,7 @@ export const FAMILY_MODELS: ReadonlySet<string> = new Set([
 const REVOKED_AT_ONCE = 16;
 
 /** The fields of a stored grant that are read here. */
-export interface GrantRecord {
+interface GrantRecord {
   readonly accountId?: string;
   readonly clientId?: string;
 }
