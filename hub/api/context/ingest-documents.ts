@@ -90,19 +90,41 @@ async function applyPipelines(
   const known = ingest?.all();
   for (const [place, item] of items.entries()) {
     changed.push(item);
-    if ("result" in item || (item.kind !== "index" && item.kind !== "create")) continue;
-    const pipeline = pipelineFor(item);
-    if (pipeline === undefined || pipeline === NONE) continue;
-    if (known?.has(pipeline) === true) tasks.push({ place, item, pipeline });
-    else changed[place] = { result: { index: item.index, id: item.id, error: missing(pipeline) } };
+    const document = "result" in item ? undefined : newDocument(item);
+    const pipeline = document && pipelineFor(document);
+    if (document === undefined || pipeline === undefined || pipeline === NONE) continue;
+    if (known?.has(pipeline) === true) tasks.push({ place, item: document, pipeline });
+    else changed[place] = { result: { index: document.index, id: document.id, error: missing(pipeline) } };
   }
   if (ingest === undefined || tasks.length === 0) return changed;
   const outcomes = await ingest.run(tasks.map(({ item, pipeline }) => taskOf(item, pipeline)));
-  for (const [at, { place, item }] of tasks.entries()) changed[place] = afterPipeline(item, outcomes[at]!);
+  for (const [at, { place, item }] of tasks.entries())
+    changed[place] = withDocument(items[place]!, afterPipeline(item, outcomes[at]!));
   return changed;
 }
 
 type IndexItem = Extract<WriteItem, { kind: "index" | "create" }>;
+
+/** Returns what an item indexes: itself, or the document that an update makes if there is none. */
+function newDocument(item: WriteItem): IndexItem | undefined {
+  if (item.kind === "index" || item.kind === "create") return item;
+  const source = item.kind !== "update" ? undefined : item.docAsUpsert ? item.source : item.upsert;
+  if (source === undefined) return undefined;
+  const { index, id, routing } = item;
+  return {
+    kind: "index",
+    index,
+    ...(id !== undefined && { id }),
+    ...(routing !== undefined && { routing }),
+    source,
+  };
+}
+
+/** Puts the document that a pipeline made into the update that it is of. */
+function withDocument(item: Changed, made: Changed): Changed {
+  if ("result" in item || "result" in made || item.kind !== "update" || made.kind === "delete") return made;
+  return { ...item, [item.docAsUpsert ? "source" : "upsert"]: made.source };
+}
 
 function taskOf(
   { index, id, routing, source }: IndexItem,
