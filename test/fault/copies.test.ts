@@ -27,7 +27,7 @@ interface Scene {
   readonly p: Place;
   readonly hub: FoldingHub;
   /** Starts the agent again, after what is done while it is away. */
-  away(meanwhile: () => void): Promise<void>;
+  readonly away: (meanwhile: () => void) => Promise<void>;
 }
 
 interface Row {

@@ -38,8 +38,8 @@ test("documents that updates make go through the index's own pipeline", async (t
   );
   const texts = written.map((each) => [
     each.kind,
-    "source" in each && `${each.source}`,
-    "upsert" in each && `${each.upsert}`,
+    "source" in each && Buffer.from(each.source).toString(),
+    "upsert" in each && Buffer.from(each.upsert).toString(),
   ]);
   assert.deepEqual(texts, [
     ["update", '{"a":1,"b":2}', false],

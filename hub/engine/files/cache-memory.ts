@@ -9,7 +9,7 @@ import { MIB } from "#proto/kit/units.ts";
 /** Without a setting: a share of the memory that this process (its control group) may have, and bounds of it. */
 const MEMORY_SHARE = 1 / 16;
 const MIN_BYTES = 16 * MIB;
-const MAX_BYTES = 64 * MIB;
+const MAX_BYTES = 256 * MIB;
 
 /** Share of each cache. */
 const SHARES = {

@@ -81,7 +81,7 @@ test("without a setting caches get a sixteenth of the memory, within bounds", ()
   const rows = [
     [2 ** 27, 16 * MIB],
     [2 ** 29, 32 * MIB],
-    [2 ** 36, 64 * MIB],
+    [2 ** 36, 256 * MIB],
   ] as const;
   for (const [memory, bytes] of rows) assert.equal(usualCacheBytes(memory), bytes);
 });

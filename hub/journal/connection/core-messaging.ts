@@ -145,7 +145,7 @@ class Inbox {
   }
 
   #fail(error: Error): void {
-    for (const end of [...this.#waiting.values()]) end(error);
+    for (const end of this.#waiting.values()) end(error);
   }
 }
 

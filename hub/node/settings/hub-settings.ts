@@ -170,7 +170,7 @@ export const hubSchema = Type.Object(
     "search.cache_memory": sizeSetting({
       default: "",
       description:
-        "memory of the caches of searches, of all threads of shards together: parts of segments, sets of documents, results; empty: a sixteenth of the memory that the hub may have, but 16mb to 64mb; 0: no caches",
+        "memory of the caches of searches, of all threads of shards together: parts of segments, sets of documents, results; empty: a sixteenth of the memory that the hub may have, but 16mb to 256mb; 0: no caches",
     }),
     "search.slowlog.threshold": Type.Integer({
       minimum: -1,

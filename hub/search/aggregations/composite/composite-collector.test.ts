@@ -87,12 +87,14 @@ test("documents with one value, several and none have the keys that their values
 });
 
 test("texts of keys after the page's last one aren't read", async (t) => {
-  const { reader } = KeywordColumnView.prototype;
+  const reader = Reflect.get(KeywordColumnView.prototype, "reader") as (
+    this: KeywordColumnView,
+  ) => TermReader;
   let read = 0;
   t.mock.method(KeywordColumnView.prototype, "reader", function (this: KeywordColumnView): TermReader {
     const own = reader.call(this);
     return {
-      bytes: own.bytes,
+      bytes: (ordinal) => own.bytes(ordinal),
       text(ordinal) {
         read++;
         return own.text(ordinal);
