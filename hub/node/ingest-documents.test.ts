@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ingestDocuments } from "#hub/api/context/ingest-documents.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
 import { IngestPipelines } from "#hub/pipeline/ingest/ingest-pipelines.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
-import { ingestDocuments } from "./ingest-documents.ts";
 
 test("documents that updates make go through the index's own pipeline", async (t) => {
   const ingest = new IngestPipelines(new MemoryBucket(), silentLogger(), { version: 717 });
