@@ -60,5 +60,12 @@ test("a thread that makes no turn for 30 s is ended, later where it commits; pau
   assert.equal(watched({}, 62, {}), "it did not react for 31 s");
   assert.equal(watched({ isCommitting: true }, 200, {}), undefined);
   assert.equal(watched({ isCommitting: true }, 250, {}), "it did not react for 121 s");
+  assert.equal(watched({}, 62, { cpuMs: 400 }), "it did not react for 31 s");
   assert.equal(watched({}, 20, { nowMs: 60_000 }), undefined);
+});
+
+test("a turn of a thread that gets little processor time may take 120 s", () => {
+  assert.equal(watched({}, 200, { cpuMs: 20 }), undefined);
+  assert.equal(watched({}, 250, { cpuMs: 20 }), "it did not react for 121 s");
+  assert.equal(watched({}, 200, { cpuMs: 150 }), "it did not react for 50 s");
 });

@@ -11,9 +11,11 @@ const CANCEL_MS = 2_000;
 const CANCEL_CPU_MS = CANCEL_MS - 2 * WATCH_MS;
 /** Turns of the thread's event loop in which it could have answered. An idle thread makes twenty in CANCEL_MS. */
 const CANCEL_TURNS = 10;
-/** Maximum time for a turn of the thread's event loop, and for one in which it waits for the disk. */
+/** Maximum time for a turn of the thread's event loop, and for one in which it waits for the disk or for a processor. */
 const TURN_LIMIT_MS = 30_000;
-const COMMIT_LIMIT_MS = 120_000;
+const LONG_TURN_LIMIT_MS = 120_000;
+/** A thread that got less processor time during TURN_LIMIT_MS, but some, waits for a processor. */
+const TURN_CPU_MS = TURN_LIMIT_MS / 2;
 
 /** The findings of a check. */
 export interface ThreadState {
@@ -33,21 +35,26 @@ export class ThreadWatch {
   #last: Pick<ThreadState, "nowMs" | "turns"> | undefined;
   /** Time since the thread's last turn; a pause of the process counts as one check. */
   #stillMs = 0;
+  /** Processor time of the thread at its last turn. */
+  #turnCpuMs = 0;
   /** The findings when the overdue call was first seen. */
   #since: ThreadState | undefined;
 
   /** Returns why the thread must be ended; undefined while it needn't. */
   look(state: ThreadState): string | undefined {
-    const { nowMs, turns, isCommitting, overdue } = state;
+    const { nowMs, cpuMs, turns, isCommitting, overdue } = state;
     const last = this.#last ?? state;
     const passedMs = Math.min(nowMs - last.nowMs, 2 * WATCH_MS);
     this.#stillMs = turns === last.turns ? this.#stillMs + passedMs : 0;
+    if (this.#stillMs === 0) this.#turnCpuMs = cpuMs;
     this.#last = state;
     if (overdue === undefined) this.#since = undefined;
     else if (overdue.cancelledMs !== this.#since?.overdue?.cancelledMs) this.#since = state;
     if (!isCommitting && this.#isIgnored(state))
       return `a ${overdue!.operation} did not end when it was cancelled`;
-    if (this.#stillMs <= (isCommitting ? COMMIT_LIMIT_MS : TURN_LIMIT_MS)) return undefined;
+    const usedMs = cpuMs - this.#turnCpuMs;
+    const mayTakeLong = isCommitting || (usedMs > 0 && usedMs < TURN_CPU_MS);
+    if (this.#stillMs <= (mayTakeLong ? LONG_TURN_LIMIT_MS : TURN_LIMIT_MS)) return undefined;
     return `it did not react for ${Math.round(this.#stillMs / 1_000)} s`;
   }
 
