@@ -11,7 +11,8 @@ import { Shard } from "#hub/engine/shard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { TimeSlices } from "#proto/kit/time-slices.ts";
 import type { tailrace } from "#proto/messages.ts";
-import { comparePositions, type Position } from "#proto/position.ts";
+import type { Position } from "#proto/position.ts";
+import { beginSlice, HostProgress } from "./host-progress.ts";
 import { HostedIndex, HostedIndices, type HostedShardStats } from "./hosted-index.ts";
 import type { ShardHostOptions, ShardSearcher } from "./hosting-contract.ts";
 import { MergeScheduler } from "./merge-scheduler.ts";
@@ -21,15 +22,6 @@ import { type RefreshInterval, RefreshWaiters, refreshInterval } from "./refresh
 import { type SetBackReport, SetBackShards, shardName } from "./set-back-shards.ts";
 import { ShardFolders, shardKey } from "./shard-folders.ts";
 import { type HostSeat, ONLY_HOST, owns } from "./shard-owner.ts";
-
-/** A part of the work for many shards ends after this long, so that searches and writes get their turns. */
-const SLICE_MS = 20;
-
-/** A commit in slices: the shards that it still has to write, and the position that it covers. */
-interface CommitRound {
-  readonly position: Position;
-  readonly shards: { readonly uuid: string; readonly number: number }[];
-}
 
 export class ShardHost {
   readonly #options: ShardHostOptions;
@@ -44,36 +36,33 @@ export class ShardHost {
   readonly placed: PlacedShards;
   /** What was committed before the start. */
   readonly #before: Committed;
-  #position: Position;
-  /** Position up to which everything is durable. */
-  #committed: Position;
-  #round: CommitRound | undefined;
+  readonly #progress: HostProgress;
 
   constructor(options: ShardHostOptions) {
     this.#options = options;
     this.#seat = options.seat ?? ONLY_HOST;
     this.#folders = new ShardFolders(options.folder, options.log, this.#seat);
     this.#before = this.#folders.readCommitted();
-    this.#position = this.#before.position;
-    this.#committed = this.#position;
+    const [folders, hosted] = [this.#folders, this.#hosted];
+    this.#progress = new HostProgress({ ...options, folders, hosted, position: this.#before.position });
     this.#setBack = new SetBackShards(options.log);
     this.placed = new PlacedShards({
       ...options,
       seat: this.#seat,
       absent: options.absent ?? new Set(),
-      folders: this.#folders,
-      hosted: this.#hosted,
+      folders,
+      hosted,
       setBack: this.#setBack,
       open: (index, number) => this.#openShard(index, number, 0),
       commit: () => this.commit(),
-      goBackTo: (position) => this.#goBackDurably(position),
-      isDurable: (position) => this.#isDurable(position),
+      goBackTo: (position) => this.#progress.goBackDurably(position),
+      isDurable: (position) => this.#progress.isDurable(position),
     });
   }
 
   /** Last message of DOC that was applied or skipped. */
   get position(): Position {
-    return this.#position;
+    return this.#progress.position;
   }
 
   /** Opens every shard on this disk; restores indices that the catalog has lost. */
@@ -102,7 +91,7 @@ export class ShardHost {
   known(): { readonly doc: Position[]; readonly raw: Position[] } {
     const shards = [...this.#hosted.shards()];
     return {
-      doc: [this.#position, ...shards.map((shard) => shard.position)],
+      doc: [this.#progress.position, ...shards.map((shard) => shard.position)],
       raw: shards.flatMap((shard) => [...shard.rawPositions()]),
     };
   }
@@ -155,22 +144,18 @@ export class ShardHost {
 
   /** Continues after messages that the log no longer has. */
   skipLost(next: Position): void {
-    this.#setBack.missed(this.#position, next);
+    this.#setBack.missed(this.#progress.position, next);
     this.#moveTo(next);
   }
 
   /** Makes everything applied durable and returns the position that this covers. Holds the thread until then. */
   commit(): Position {
-    this.#round = undefined;
-    for (;;) {
-      const position = this.#commitSlice(Number.POSITIVE_INFINITY);
-      if (position !== undefined) return position;
-    }
+    return this.#progress.commit();
   }
 
   /** A commit was begun by `commitStep` and isn't complete. */
   get isCommitting(): boolean {
-    return this.#round !== undefined;
+    return this.#progress.isCommitting;
   }
 
   /**
@@ -178,19 +163,23 @@ export class ShardHost {
    * durable, before that undefined. A shard that is reopened meanwhile ends it; the next call begins another one.
    */
   commitStep(): Position | undefined {
-    return this.#commitSlice(SLICE_MS);
+    return this.#progress.commitStep();
   }
 
   /** Frees disk space that idle shards keep for their previous manifest, for one slice. Returns whether there may be more. */
   trim(): boolean {
-    return this.#hosted.trim(this.#slice(SLICE_MS));
+    return this.#hosted.trim(beginSlice(this.#options.clock));
   }
 
   /** Refreshes indices that are due, for one slice. Returns whether there may be more. */
   refreshDue(): boolean {
     const isDue = (uuid: string, hosted: HostedIndex): boolean =>
       hosted.isRefreshDue(this.#interval(uuid), this.#waiters.has(uuid));
-    return this.#hosted.refreshDue(isDue, (uuid) => this.#waiters.refreshed(uuid), this.#slice(SLICE_MS));
+    return this.#hosted.refreshDue(
+      isDue,
+      (uuid) => this.#waiters.refreshed(uuid),
+      beginSlice(this.#options.clock),
+    );
   }
 
   /** Does a slice of merging; returns true if there is more. */
@@ -274,38 +263,6 @@ export class ShardHost {
     this.#waiters.release();
   }
 
-  #commitSlice(sliceMs: number): Position | undefined {
-    this.#options.onCommitting?.(true);
-    try {
-      const round = (this.#round ??= { position: this.#position, shards: this.#hosted.dirty() });
-      const isOver = this.#slice(sliceMs);
-      for (let next = round.shards.pop(); next !== undefined; next = round.shards.pop()) {
-        this.#commitShard(next);
-        if (isOver()) return undefined;
-      }
-      this.#round = undefined;
-      this.#writeCommitted(round.position);
-      return round.position;
-    } catch (error) {
-      this.#round = undefined;
-      throw error;
-    } finally {
-      this.#options.onCommitting?.(false);
-    }
-  }
-
-  #commitShard({ uuid, number }: CommitRound["shards"][number]): void {
-    const index = this.#options.catalog.byUuid(uuid);
-    if (index !== undefined) this.#folders.describe(index);
-    this.#hosted.get(uuid)?.commit(number, refreshInterval(index));
-  }
-
-  #slice(ms: number): () => boolean {
-    const { clock } = this.#options;
-    const endMs = clock.monotonic() + ms;
-    return () => clock.monotonic() >= endMs;
-  }
-
   /** Prepares an index for a search. Throws index_closed. */
   #searched({ name, uuid, state }: IndexMetadata): HostedIndex | undefined {
     if (state === "close")
@@ -313,11 +270,6 @@ export class ShardHost {
     const hosted = this.#hosted.get(uuid);
     hosted?.beforeSearch(this.#interval(uuid));
     return hosted;
-  }
-
-  #writeCommitted(position: Position): void {
-    this.#folders.writeCommitted({ position, generations: this.#hosted.generations() });
-    this.#committed = position;
   }
 
   #interval(uuid: string): RefreshInterval {
@@ -358,14 +310,19 @@ export class ShardHost {
     const folder = this.#folders.shard(uuid, number);
     const { log } = this.#options;
     const shard = Shard.open(folder, { index: name, mapping, log, committedGeneration });
-    const setBack = { name: shardName(index, number), uuid, from: shard.position, until: this.#position };
+    const setBack = {
+      name: shardName(index, number),
+      uuid,
+      from: shard.position,
+      until: this.#progress.position,
+    };
     if (this.placed.isIncomplete(uuid, number)) this.#setBack.addIncomplete(setBack);
     else if (shard.fellBack) this.#setBack.add(setBack);
     return shard;
   }
 
   #moveTo(position: Position): void {
-    this.#position = position;
+    this.#progress.moveTo(position);
     this.#setBack.reached(position);
   }
 
@@ -377,7 +334,7 @@ export class ShardHost {
     shard.close();
     const opened = this.#openShard(index, number, shard.generation);
     hosted.replace(number, opened);
-    this.#goBackTo(opened.position);
+    this.#progress.goBackTo(opened.position);
     if (opened.fellBack) this.#goBackToOldest();
   }
 
@@ -387,27 +344,7 @@ export class ShardHost {
    */
   #goBackToOldest(): void {
     const behind = [...this.#hosted.shards()].filter(({ fellBack }) => fellBack);
-    for (const { position } of behind) this.#goBackTo(position);
-    if (behind.length > 0) this.#writeCommitted(this.#position);
-  }
-
-  #goBackDurably(position: Position): Position {
-    this.#goBackTo(position);
-    this.#writeCommitted(this.#position);
-    return this.#position;
-  }
-
-  /** Returns whether everything up to `position` is applied and on disk; commits if only the commit is missing. */
-  #isDurable(position: Position): boolean {
-    if (comparePositions(this.#position, position) < 0) return false;
-    if (comparePositions(this.#committed, position) < 0) this.commit();
-    return true;
-  }
-
-  /** A commit that is under way would cover messages that a shard lacks now: it ends. */
-  #goBackTo(position: Position): void {
-    if (comparePositions(position, this.#position) >= 0) return;
-    this.#position = position;
-    this.#round = undefined;
+    for (const { position } of behind) this.#progress.goBackTo(position);
+    if (behind.length > 0) this.#progress.goBackDurably();
   }
 }

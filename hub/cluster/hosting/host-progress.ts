@@ -1,0 +1,132 @@
+/**
+ * How far a host has read the log and what of that is durable. A commit writes the shards one after the other and then the
+ * position, in slices between which the thread does other work. It covers what was applied before it began.
+ */
+
+import type { Clock } from "#proto/kit/clock.ts";
+import { comparePositions, type Position } from "#proto/position.ts";
+import type { HostedIndices } from "./hosted-index.ts";
+import type { HostedCatalog, ShardHostOptions } from "./hosting-contract.ts";
+import { refreshInterval } from "./refresh-schedule.ts";
+import type { ShardFolders } from "./shard-folders.ts";
+
+/** A part of the work for many shards ends after this long, so that searches and writes get their turns. */
+const SLICE_MS = 20;
+
+/** A commit under way: the shards that it still has to write, and the position that it covers. */
+interface CommitRound {
+  readonly position: Position;
+  readonly shards: { readonly uuid: string; readonly number: number }[];
+}
+
+/** Returns a function that tells whether a slice of work that begins now is over. */
+export function beginSlice(clock: Clock, ms = SLICE_MS): () => boolean {
+  const endMs = clock.monotonic() + ms;
+  return () => clock.monotonic() >= endMs;
+}
+
+interface HostProgressOptions extends Pick<ShardHostOptions, "clock" | "onCommitting"> {
+  readonly catalog: Pick<HostedCatalog, "byUuid">;
+  readonly folders: ShardFolders;
+  readonly hosted: HostedIndices;
+  /** What was committed before the start. */
+  readonly position: Position;
+}
+
+export class HostProgress {
+  readonly #options: HostProgressOptions;
+  #position: Position;
+  /** Position up to which everything is durable. */
+  #committed: Position;
+  #round: CommitRound | undefined;
+
+  constructor(options: HostProgressOptions) {
+    this.#options = options;
+    this.#position = options.position;
+    this.#committed = options.position;
+  }
+
+  /** Last message of DOC that was applied or skipped. */
+  get position(): Position {
+    return this.#position;
+  }
+
+  /** Notes that everything up to `position` was applied or skipped. */
+  moveTo(position: Position): void {
+    this.#position = position;
+  }
+
+  /** Goes back to where a shard needs the log. A commit that is under way would cover what the shard lacks now: it ends. */
+  goBackTo(position: Position): void {
+    if (comparePositions(position, this.#position) >= 0) return;
+    this.#position = position;
+    this.#round = undefined;
+  }
+
+  /** Like goBackTo, on disk too; returns the position. */
+  goBackDurably(position = this.#position): Position {
+    this.goBackTo(position);
+    this.#writeCommitted(this.#position);
+    return this.#position;
+  }
+
+  /** Returns whether everything up to `position` is applied and on disk; commits if only the commit is missing. */
+  isDurable(position: Position): boolean {
+    if (comparePositions(this.#position, position) < 0) return false;
+    if (comparePositions(this.#committed, position) < 0) this.commit();
+    return true;
+  }
+
+  /** A commit was begun by `commitStep` and isn't complete. */
+  get isCommitting(): boolean {
+    return this.#round !== undefined;
+  }
+
+  /** Makes everything applied durable and returns the position that this covers. Holds the thread until then. */
+  commit(): Position {
+    this.#round = undefined;
+    for (;;) {
+      const position = this.#commitSlice(Number.POSITIVE_INFINITY);
+      if (position !== undefined) return position;
+    }
+  }
+
+  /** Begins a commit or does the next slice of it. Returns the position that it covers once all is durable, else undefined. */
+  commitStep(): Position | undefined {
+    return this.#commitSlice(SLICE_MS);
+  }
+
+  #commitSlice(sliceMs: number): Position | undefined {
+    const { clock, hosted, onCommitting } = this.#options;
+    onCommitting?.(true);
+    try {
+      const round = (this.#round ??= { position: this.#position, shards: hosted.dirty() });
+      const isOver = beginSlice(clock, sliceMs);
+      for (let next = round.shards.pop(); next !== undefined; next = round.shards.pop()) {
+        this.#commitShard(next);
+        if (isOver()) return undefined;
+      }
+      this.#round = undefined;
+      this.#writeCommitted(round.position);
+      return round.position;
+    } catch (error) {
+      this.#round = undefined;
+      throw error;
+    } finally {
+      onCommitting?.(false);
+    }
+  }
+
+  #commitShard({ uuid, number }: CommitRound["shards"][number]): void {
+    const { catalog, folders, hosted } = this.#options;
+    const index = catalog.byUuid(uuid);
+    if (index !== undefined) folders.describe(index);
+    hosted.get(uuid)?.commit(number, refreshInterval(index));
+  }
+
+  #writeCommitted(position: Position): void {
+    const { folders, hosted } = this.#options;
+    folders.writeCommitted({ position, generations: hosted.generations() });
+    this.#committed = position;
+  }
+}
