@@ -146,14 +146,27 @@ export const NAMED_FORMATS: Readonly<Record<string, string>> = {
   year_month_day: "yyyy-MM-dd",
 };
 
+/** Languages whose names are kept. */
+const MAX_LOCALES = 100;
+
 /** Returns the names of months in the language of `locale` ("en", "de-DE", "fr_FR"). Throws a RangeError for no locale. */
-export function monthNames(locale: string): DateNames {
-  return namesOf(locale, "month", months());
-}
+export const monthNames = keptByLocale((locale) => namesOf(locale, "month", months()));
 
 /** Returns the names of the days of the week, see monthNames. */
-export function dayNames(locale: string): DateNames {
-  return namesOf(locale, "weekday", days());
+export const dayNames = keptByLocale((locale) => namesOf(locale, "weekday", days()));
+
+/** Names take most of a millisecond, and a pattern of a request may ask for them in each of its letters. */
+function keptByLocale(make: (locale: string) => DateNames): (locale: string) => DateNames {
+  const kept = new Map<string, DateNames>();
+  return (locale) => {
+    let names = kept.get(locale);
+    if (names === undefined) {
+      names = make(locale);
+      if (kept.size >= MAX_LOCALES) kept.clear();
+      kept.set(locale, names);
+    }
+    return names;
+  };
 }
 
 function namesOf(locale: string, part: "month" | "weekday", times: readonly number[]): DateNames {

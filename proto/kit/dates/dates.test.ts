@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { civilTime, utcTime } from "./civil-time.ts";
-import { JODA, type PatternDialect } from "./date-pattern.ts";
+import { JODA, monthNames, type PatternDialect } from "./date-pattern.ts";
 import { compilePrinter } from "./date-printer.ts";
 import { compileReader } from "./date-reader.ts";
 import { UTC } from "./time-zone.ts";
@@ -54,6 +54,11 @@ suite("date patterns", () => {
     for (const text of ["6 déc. 2000", "6 déc 2000", "6 décembre 2000", "6 DÉCEMBRE 2000"])
       assert.equal(read(text, "d MMM yyyy", french), "2000-12-06T00:00:00.000Z", text);
     assert.equal(compilePrinter("E d MMMM", french)(Date.UTC(2000, 11, 6)), "mer 6 décembre");
+  });
+
+  test("the names of a language are made once, however often a pattern has them", () => {
+    assert.equal(monthNames("pt-BR"), monthNames("pt-BR"));
+    assert.throws(() => monthNames("no locale"), RangeError);
   });
 
   test("the last days of a year are printed in the week and the year that they belong to", () => {
