@@ -88,7 +88,39 @@ test("date math names know zones, and dates that documents name", () => {
   assert.equal(decodeDateMath("<e-{2016-04-22||/M{yyyy-MM-dd|+01:00}}>", late), "e-2016-04-01");
   assert.equal(decodeDateMath("<e-{2016.04.22||-1d}-x>", late), "e-2016.04.21-x");
   assert.equal(decodeDateMath("<e-{now/w{xxxx.ww}}>", late), "e-2026.47");
-  const faults = ["<e-{2016-04-22||/d}>", "<e-{x||/d}>", "<e-{now/d{yyyy|Mars}}>", "<e-{now/d{yyyy-QQ}}>"];
+  const faults = [
+    "<e-{2016-04-22||/d}>",
+    "<e-{x||/d}>",
+    "<e-{now/d{yyyy|Mars}}>",
+    "<e-{now/d{yyyy-QQ}}>",
+    "<e-{now+999999999y{e}}>",
+    "<e-{now>",
+    `<e-{now{${"E-MMM-".repeat(200)}}}>`,
+  ];
   for (const each of faults)
     assert.throws(() => decodeDateMath(each, late), { code: "request_invalid" }, each);
+});
+
+test("a month without the day of another one ends earlier", () => {
+  const march = new Date("2026-03-31T12:00:00Z");
+  assert.equal(decodeDateMath("<logs-{now-1M{yyyy.MM}}>", march), "logs-2026.02");
+  assert.equal(decodeDateMath("<logs-{now-1M/d}>", march), "logs-2026.02.28");
+  assert.equal(decodeDateMath("<logs-{now-1y}>", new Date("2028-02-29T12:00:00Z")), "logs-2027.02.28");
+});
+
+test("hours of date math are those that pass, also where the clock is set", () => {
+  // 03:30, and an hour before it was 01:30.
+  const summer = new Date("2026-03-29T01:30:00Z");
+  assert.equal(decodeDateMath("<e-{now-1h{HH|Europe/Berlin}}>", summer), "e-01");
+  // 02:30 for the second time.
+  const winter = new Date("2026-10-25T01:30:00Z");
+  assert.equal(decodeDateMath("<e-{now-1h{HH|Europe/Berlin}}>", winter), "e-02");
+  assert.equal(decodeDateMath("<e-{now-1d{dd.HH|Europe/Berlin}}>", winter), "e-24.02");
+});
+
+test("names may have braces, and dates no year or one in the letters of java.time", () => {
+  const now = new Date("2026-11-21T09:15:00Z");
+  assert.equal(decodeDateMath("<e\\{on\\}-{now/M}>", now), "e{on}-2026.11.01");
+  assert.equal(decodeDateMath("<e-{02-29||/d{MM-dd}}>", now), "e-02-29");
+  assert.equal(decodeDateMath("<e-{2016-04||/M{uuuu-MM|UTC}}>", now), "e-2016-04");
 });
