@@ -1,17 +1,19 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { ingestDocuments } from "#hub/api/context/ingest-documents.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
+import { parseBulk } from "#hub/api/routes/documents/bulk-parser.ts";
 import { IngestPipelines } from "#hub/pipeline/ingest/ingest-pipelines.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 
-test("documents that updates make go through the index's own pipeline", async (t) => {
+async function openDocuments(t: TestContext) {
   const ingest = new IngestPipelines(new MemoryBucket(), silentLogger(), { version: 717 });
   await ingest.start();
   t.after(() => ingest.stop());
   await ingest.put("p", { processors: [{ set: { field: "b", value: 2 } }] });
+  await ingest.put("asked", { processors: [{ set: { field: "z", value: 9 } }] });
   const written: WriteItem[] = [];
   const documents = {
     write: (items: readonly WriteItem[]) => {
@@ -26,6 +28,19 @@ test("documents that updates make go through the index's own pipeline", async (t
     { settingsFor: () => ({ default_pipeline: "p" }) },
     systemClock,
   );
+  return { wrapped, texts: () => written.map(textsOf) };
+}
+
+function textsOf(item: WriteItem): [kind: string, source: string | false, upsert: string | false] {
+  return [
+    item.kind,
+    "source" in item && Buffer.from(item.source).toString(),
+    "upsert" in item && Buffer.from(item.upsert).toString(),
+  ];
+}
+
+test("documents that updates make go through the index's own pipeline", async (t) => {
+  const { wrapped, texts } = await openDocuments(t);
   const update = { kind: "update", index: "x", id: "1", detectNoop: true } as const;
   const source = Buffer.from('{"a":1}');
   await wrapped.write(
@@ -36,14 +51,37 @@ test("documents that updates make go through the index's own pipeline", async (t
     ],
     {} as Parameters<typeof wrapped.write>[1],
   );
-  const texts = written.map((each) => [
-    each.kind,
-    "source" in each && Buffer.from(each.source).toString(),
-    "upsert" in each && Buffer.from(each.upsert).toString(),
-  ]);
-  assert.deepEqual(texts, [
+  assert.deepEqual(texts(), [
     ["update", '{"a":1,"b":2}', false],
     ["update", '{"a":1}', '{"c":3,"b":2}'],
     ["update", '{"a":1}', false],
   ]);
+});
+
+test("an upsert of a bulk goes through the pipeline that its request names, doc_as_upsert doesn't", async (t) => {
+  const { wrapped, texts } = await openDocuments(t);
+  const lines = [
+    { update: { _id: "1" } },
+    { doc: { a: 1 }, upsert: { c: 3 } },
+    { update: { _id: "1" } },
+    { doc: { a: 1 }, doc_as_upsert: true },
+    { update: { _id: "1", pipeline: "_none" } },
+    { doc: { a: 1 }, upsert: { c: 3 } },
+    { update: { _id: "1" } },
+    { script: { source: "ctx._source.a = 1" }, upsert: { c: 3 } },
+  ];
+  const body = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  const defaults = { index: "x", routing: undefined, pipeline: "asked", source: undefined };
+  const items = [...parseBulk(body, { ...defaults, type: undefined, requiresAlias: false })];
+  const writes = items.flatMap(({ write }) => ("kind" in write ? [write] : []));
+  await wrapped.write(writes, {} as Parameters<typeof wrapped.write>[1]);
+  assert.deepEqual(texts(), [
+    ["update", '{"a":1}', '{"c":3,"z":9}'],
+    ["update", '{"a":1,"b":2}', false],
+    ["update", '{"a":1}', '{"c":3}'],
+  ]);
+  assert.deepEqual(
+    items.flatMap(({ write }) => ("script" in write ? [write.pipeline] : [])),
+    ["asked"],
+  );
 });

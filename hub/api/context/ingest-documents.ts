@@ -108,14 +108,16 @@ type IndexItem = Extract<WriteItem, { kind: "index" | "create" }>;
 /** Returns what an item indexes: itself, or the document that an update makes if there is none. */
 function newDocument(item: WriteItem): IndexItem | undefined {
   if (item.kind === "index" || item.kind === "create") return item;
-  const source = item.kind !== "update" ? undefined : item.docAsUpsert ? item.source : item.upsert;
+  if (item.kind !== "update") return undefined;
+  const { index, id, routing, pipeline, docAsUpsert } = item;
+  const source = docAsUpsert ? item.source : item.upsert;
   if (source === undefined) return undefined;
-  const { index, id, routing } = item;
   return {
     kind: "index",
     index,
-    ...(id !== undefined && { id }),
+    id,
     ...(routing !== undefined && { routing }),
+    ...(docAsUpsert ? {} : pipelineOf(pipeline)),
     source,
   };
 }

@@ -9,6 +9,7 @@ import { toJson } from "#hub/scripts/values/json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { ApiContext } from "./api-context.ts";
+import { pipelineOf } from "./ingest-documents.ts";
 
 /** An update by a script that changes the stored document. */
 export interface ScriptedUpdate {
@@ -20,6 +21,8 @@ export interface ScriptedUpdate {
   readonly upsert: JsonObject | undefined;
   /** True: the script runs on `upsert` too. */
   readonly isUpsertScripted: boolean;
+  /** Ingest pipeline that `upsert` passes. */
+  readonly pipeline?: string;
   /** Number of retries after conflicts with other writers. */
   readonly retries: number;
   readonly ifSeqNo?: number;
@@ -92,7 +95,7 @@ async function tryUpdate(
 
 async function upsert(
   parts: ApiContext,
-  { upsert: document, isUpsertScripted, script, id }: ScriptedUpdate,
+  { upsert: document, isUpsertScripted, pipeline, script, id }: ScriptedUpdate,
   place: { readonly index: string; readonly id: string },
   options: WriteOptions,
 ): Promise<WriteResult> {
@@ -108,7 +111,11 @@ async function upsert(
       return { ...place, result: "noop", version: -1, seqNo: -2, primaryTerm: 0, copies: 0, copiesDone: 0 };
     source = ctx["_source"];
   }
-  return writeOne(parts, { ...place, kind: "create", source: jsonBytes(source) }, options);
+  return writeOne(
+    parts,
+    { ...place, ...pipelineOf(pipeline), kind: "create", source: jsonBytes(source) },
+    options,
+  );
 }
 
 function contextOf({ clock }: ApiContext, stored: StoredDocument): JsonObject {

@@ -14,11 +14,11 @@ import type {
 export type WriteItem =
   | Exclude<ClusterWriteItem, NewVersion>
   | (NewVersion & {
-      /** Ingest pipeline that the document passes first. */
+      /** Ingest pipeline that the document passes first; of an update: its `upsert`, not with `docAsUpsert`. */
       readonly pipeline?: string;
     });
 
-type NewVersion = Extract<ClusterWriteItem, { kind: "index" | "create" }>;
+type NewVersion = Extract<ClusterWriteItem, { kind: "index" | "create" | "update" }>;
 
 /** Threads for bodies of more than LARGE_BODY_BYTES. */
 export type LargeBodies = Pick<BodyThreads, "lend">;

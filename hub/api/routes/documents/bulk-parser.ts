@@ -248,13 +248,14 @@ function writeOf(
   const body = readUpdateBody(document!, defaults.findScript);
   const { doc, upsert, docAsUpsert, detectNoop, source } = body;
   const given = fields["_source"] === undefined ? defaults.source : parseSourceFilter(fields["_source"]);
-  const scripted = scriptedUpdateOf({ ...target, id, retries }, body);
+  const scripted = scriptedUpdateOf({ ...target, ...pipelineOf(pipeline), id, retries }, body);
   if (scripted !== undefined) return { write: scripted, source: source ?? given };
   return {
     write: {
       ...target,
       kind,
       id,
+      ...pipelineOf(pipeline),
       source: doc!,
       ...(upsert !== undefined && { upsert }),
       docAsUpsert,

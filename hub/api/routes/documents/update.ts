@@ -173,7 +173,10 @@ function asOfShard(error: AppError, { cluster }: ApiContext): AppError {
 
 /** Returns the update that a body's script makes; undefined if it has none. */
 export function scriptedUpdateOf(
-  place: Pick<ScriptedUpdate, "index" | "id" | "routing" | "retries" | "ifSeqNo" | "ifPrimaryTerm">,
+  place: Pick<
+    ScriptedUpdate,
+    "index" | "id" | "routing" | "pipeline" | "retries" | "ifSeqNo" | "ifPrimaryTerm"
+  >,
   { script, upsert, isUpsertScripted }: UpdateBody,
 ): ScriptedUpdate | undefined {
   if (script === undefined) return undefined;
