@@ -55,3 +55,19 @@ test("no element holds words that can't be translated", () => {
     [],
   );
 });
+
+test("no file that is loaded before the language is chosen has texts, which would stay English", () => {
+  const sources = new Map(SOURCES.map(({ file, source }) => [file, source]));
+  const loaded = new Set(["main.ts"]);
+  for (const file of loaded)
+    for (const [, from = ""] of (sources.get(file) ?? "").matchAll(
+      /^(?:import|export) (?!type)[^;]*?"(.+)";/gm,
+    ))
+      if (from.startsWith("#ui/")) loaded.add(from.slice("#ui/".length));
+      else if (from.startsWith(".")) loaded.add(join(file, "..", from));
+  assert.ok(loaded.has("services/search/time-range.ts"));
+  assert.deepEqual(
+    [...loaded].filter((file) => messagesOf(sources.get(file) ?? "").length > 0),
+    [],
+  );
+});

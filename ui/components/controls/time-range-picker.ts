@@ -6,15 +6,8 @@ import { property, state } from "lit/decorators.js";
 import { closeOutside, placePanel } from "#ui/components/controls/drop-panel.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
-import {
-  DEFAULT_RANGE,
-  describeRange,
-  moveRange,
-  QUICK_RANGES,
-  rangeFault,
-  resolveRange,
-  type TimeRange,
-} from "#ui/services/search/time-range.ts";
+import { describeRange, QUICK_RANGES, rangeFault } from "#ui/services/search/range-labels.ts";
+import { DEFAULT_RANGE, moveRange, resolveRange, type TimeRange } from "#ui/services/search/time-range.ts";
 import { formatTime, formatZone } from "#ui/services/text/format.ts";
 
 const timeRangePickerStyles = css`

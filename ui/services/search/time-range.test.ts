@@ -1,14 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  absoluteRange,
-  describeRange,
-  isRelative,
-  moveRange,
-  rangeFault,
-  resolveRange,
-  resolveTime,
-} from "./time-range.ts";
+import { describeRange, rangeFault } from "./range-labels.ts";
+import { absoluteRange, isRelative, moveRange, resolveRange, resolveTime } from "./time-range.ts";
 
 const NOW = Date.parse("2026-03-11T10:20:30.400Z");
 const MINUTE = 60_000;
