@@ -109,11 +109,11 @@ export class WritePatience {
     if (this.#leftMs >= PROMPT_MS) this.#leftMs = this.#options.timeoutMs;
   }
 
-  /** Resolves as `wait` does, which may take `leftMs`, ms. */
+  /** Resolves as `wait` does, which may take `leftMs`, ms, at least 0. */
   async whileWaiting(wait: (leftMs: number) => Promise<void>): Promise<void> {
     const startedMs = this.#clock.monotonic();
     try {
-      await wait(this.#leftMs);
+      await wait(Math.max(0, this.#leftMs));
     } finally {
       this.#spend(this.#clock.monotonic() - startedMs);
     }
