@@ -64,3 +64,10 @@ test("days are alike whatever was asked before", () => {
     }
   }
 });
+
+test("a name that is longer than those of zones is neither looked up nor kept", (t) => {
+  const looked = t.mock.method(Intl, "DateTimeFormat").mock;
+  assert.equal(findTimeZone("Mars/".repeat(100_000)), undefined);
+  assert.equal(looked.callCount(), 0);
+  assert.equal(findTimeZone("America/Argentina/ComodRivadavia")?.offsetAt(0), -3 * HOUR_MS);
+});

@@ -117,9 +117,12 @@ const zones = new Map<string, TimeZone | null>([["UTC", UTC]]);
 
 /** Names that are kept; there are about 600 zones. */
 const ZONE_LIMIT = 1000;
+/** Longest name that is looked up, UTF-16 units: zones have half of it. Requests may name anything, which would be kept. */
+const MAX_NAME = 64;
 
 /** Returns the zone of a name or an offset ("+01:00", "Europe/Berlin"); undefined if there is none. */
 export function findTimeZone(name: string): TimeZone | undefined {
+  if (name.length > MAX_NAME) return undefined;
   let zone = zones.get(name);
   if (zone === undefined) {
     zone = tryZone(name);
