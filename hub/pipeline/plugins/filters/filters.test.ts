@@ -163,6 +163,11 @@ const ROWS: Record<string, Row[]> = {
       { t: ["A", null] },
     ],
     [
+      'mutate { add_field => { "t" => "kept" } } translate { source => "m" iterate_on => "m" target => "t" dictionary => { "a" => "A" } }',
+      ["a"],
+      { t: "kept" },
+    ],
+    [
       'json { source => "m" target => "l" } translate { source => "k" iterate_on => "l" target => "v" dictionary => { "a" => "A" } }',
       '[{"k":"a"},{"k":"b"},1]',
       { l: [{ k: "a", v: "A" }, { k: "b" }, 1] },

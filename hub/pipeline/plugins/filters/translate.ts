@@ -82,7 +82,7 @@ export const translateFilter = defineFilter({
       return {
         apply: (event) =>
           isOfValues
-            ? translateItems(event, list, target, find)
+            ? (override || !event.has(target)) && translateItems(event, list, target, find)
             : translateObjects(event, list, source, target, find),
       };
     }
