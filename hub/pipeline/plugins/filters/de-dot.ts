@@ -49,7 +49,9 @@ export const deDotFilter = defineFilter({
 
 /** Moves a value; an object that gets empty by it goes as well. */
 function move(event: Event, from: FieldReference, to: FieldReference): void {
-  event.set(to, event.remove(from));
+  // Removed only after it was set: a plain value may be in the way.
+  event.set(to, event.get(from));
+  event.remove(from);
   for (let { path } = from; path.length > 1; ) {
     path = path.slice(0, -1);
     const outer = event.get({ ...from, path });

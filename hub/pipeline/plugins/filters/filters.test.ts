@@ -322,6 +322,11 @@ const ROWS: Record<string, Row[]> = {
       "x",
       { a_b: { c_d: "x" } },
     ],
+    [
+      'mutate { add_field => { "a.b" => "1" } rename => { "m" => "a" } } de_dot { nested => true }',
+      "x",
+      { a: "x", "a.b": "1", tags: ["_de_dot_error"] },
+    ],
     ['dissect { mapping => { "none" => "%{a} %{b}" } }', "x", { m: "x" }],
     [
       'dissect { mapping => { "m" => "%{a} %{b}" } convert_datatype => { "a" => "int" "z" => "float" } }',
