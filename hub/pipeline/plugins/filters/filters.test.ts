@@ -376,6 +376,15 @@ test("an expression that doesn't end is stopped in careful mode, and the event i
   ]);
 });
 
+test("kv passes a long text without pairs in linear time", () => {
+  const guard = new RegexpGuard({ careful: true });
+  const long = "a".repeat(100_000);
+  for (const option of ["", 'field_split_pattern => " "']) {
+    const filter = `kv { source => "m" timeout_millis => 1000 remove_field => ["m"] ${option} }`;
+    assert.deepEqual(run(filter, { m: `${long} b=1` }, guard), [{ b: "1" }]);
+  }
+});
+
 test("a csv filter whose first batch is done again takes the same event for the names of its columns", () => {
   let place = 7;
   const clock = { now: () => 0, monotonic: () => 0, sleep: () => Promise.resolve() };

@@ -4,7 +4,7 @@ import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.t
 import { RegexpTimeout } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { translateRubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
 import { type Event, valueText } from "#proto/event.ts";
-import { fieldReference } from "#proto/field-reference.ts";
+import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
 import { anyTable, flag, list, oneOf, optional, options, text } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
@@ -67,11 +67,10 @@ export const kvFilter = defineFilter({
       apply(event) {
         const value = event.get(source);
         try {
-          const work = (): Map<string, unknown> => read(event, value);
           const guarded = Array.isArray(value) ? value.join("\n") : value;
           const found =
             typeof guarded === "string"
-              ? guard.run(reader, guarded, values.timeout_millis, work)
+              ? guard.run(reader, guarded, values.timeout_millis, () => read(event, value))
               : new Map<string, unknown>();
           for (const [key, fallback] of Object.entries(values.default_keys)) {
             if (!found.has(key)) found.set(key, fallback);
@@ -89,11 +88,7 @@ export const kvFilter = defineFilter({
   },
 });
 
-function store(
-  event: Event,
-  target: ReturnType<typeof fieldReference> | undefined,
-  found: Map<string, unknown>,
-): void {
+function store(event: Event, target: FieldReference | undefined, found: Map<string, unknown>): void {
   if (target !== undefined) {
     event.set(target, Object.fromEntries(found));
     return;
@@ -102,7 +97,7 @@ function store(
 }
 
 /** A key with brackets that is no reference stands for itself, brackets made underscores. */
-function keyReference(key: string): ReturnType<typeof fieldReference> {
+function keyReference(key: string): FieldReference {
   try {
     return fieldReference(key);
   } catch {
@@ -142,16 +137,20 @@ const MAX_DEPTH = 10;
 
 class KeyValueReader {
   readonly #options: KeyValueOptions;
-  /** Groups: key, then the kinds of values, of which one takes part. */
-  readonly #scan: RegExp;
+  /** A pair. Groups: key, then the kinds of values, of which one takes part. */
+  readonly #pair: RegExp;
+  readonly #key: RegExp;
   readonly #nested: RegExp;
   readonly #cleanKey: (text: string) => string;
   readonly #cleanValue: (text: string) => string;
 
-  private constructor(options: KeyValueOptions, scan: RegExp, nested: RegExp) {
+  /** `field` and `value`: sources of what separates. Throws if they make no expression. */
+  private constructor(options: KeyValueOptions, field: string, value: string) {
+    const [key, rest] = pairSources(field, value, options);
     this.#options = options;
-    this.#scan = scan;
-    this.#nested = nested;
+    this.#pair = new RegExp(key + rest, "uy");
+    this.#key = new RegExp(key, "uy");
+    this.#nested = new RegExp(value, "u");
     this.#cleanKey = cleaner(options.trim_key, options.remove_char_key, options.transform_key);
     this.#cleanValue = cleaner(options.trim_value, options.remove_char_value, options.transform_value);
   }
@@ -162,8 +161,7 @@ class KeyValueReader {
     const value = separator(options.value_split, options.value_split_pattern, "value_split", report);
     if (field === undefined || value === undefined) return undefined;
     try {
-      const scan = new RegExp(scanSource(field, value, options), "gu");
-      return new KeyValueReader(options, scan, new RegExp(value, "u"));
+      return new KeyValueReader(options, field, value);
     } catch (error) {
       report("error", "field_split", `the separators make no expression: ${(error as Error).message}`);
       return undefined;
@@ -173,7 +171,7 @@ class KeyValueReader {
   /** Adds the pairs of `text` to `found`; a key that comes again gets a list. */
   read(text: string, filter: KeyFilter, found: Map<string, unknown>, depth = 0): void {
     if (!this.#nested.test(text)) return;
-    for (const match of text.matchAll(this.#scan)) {
+    for (const match of this.#pairs(text)) {
       const name = this.#cleanKey(match[1]!);
       const raw = match.slice(2).find((group) => group !== undefined) ?? "";
       if (raw === "" && !this.#options.allow_empty_values) continue;
@@ -182,6 +180,22 @@ class KeyValueReader {
       const key = filter.prefix + name;
       if (key === "") continue;
       this.#add(found, key, this.#value(this.#cleanValue(raw), filter, depth));
+    }
+  }
+
+  /** Where no pair begins, none begins in the rest of the key up to a backslash: that is skipped, to take linear time. */
+  *#pairs(text: string): Generator<RegExpExecArray> {
+    for (let at = 0; at < text.length; ) {
+      this.#pair.lastIndex = at;
+      const match = this.#pair.exec(text);
+      if (match === null) {
+        this.#key.lastIndex = at;
+        const [key] = this.#key.exec(text) ?? [""];
+        at += Math.max(1, key.split("\\", 1)[0]!.length);
+        continue;
+      }
+      at = this.#pair.lastIndex;
+      yield match;
     }
   }
 
@@ -227,10 +241,10 @@ function characterClass(characters: string, start = ""): string {
 }
 
 /**
- * Returns the source of a scan: a key, what splits, a value, then the end of the pair, which it consumes so that the next key
- * begins behind it. Groups: the key, then one for each kind of value.
+ * Returns the sources of a key and of the rest of a pair: what splits, a value, then the end of the pair, which it consumes so
+ * that the next key begins behind it. Groups: the key, then one for each kind of value.
  */
-function scanSource(field: string, value: string, options: KeyValueOptions): string {
+function pairSources(field: string, value: string, options: KeyValueOptions): [key: string, rest: string] {
   const { field_split, value_split, field_split_pattern, value_split_pattern } = options;
   const split = options.whitespace === "lenient" ? ` *${value} *` : value;
   const byPattern = field_split_pattern !== undefined || value_split_pattern !== undefined;
@@ -238,7 +252,7 @@ function scanSource(field: string, value: string, options: KeyValueOptions): str
   const kinds = [quoted('"'), quoted("'")];
   if (options.include_brackets) kinds.push(quoted("(", ")"), quoted("[", "]"), quoted("<", ">"));
   kinds.push(field_split_pattern === undefined ? untilOneOf(field_split) : until(field));
-  return `${key}${split}(?:${kinds.join("|")})?(?:${field}|${LINE_END})`;
+  return [key, `${split}(?:${kinds.join("|")})?(?:${field}|${LINE_END})`];
 }
 
 const LINE_END = "(?![^\\n])";
