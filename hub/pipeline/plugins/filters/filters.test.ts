@@ -385,6 +385,14 @@ test("kv passes a long text without pairs in linear time", () => {
   }
 });
 
+test("a fingerprint of all fields takes their names as they are", () => {
+  const filter = "fingerprint { concatenate_all_fields => true }";
+  // SHA1 of |@timestamp|2024-01-05T00:00:00.000Z|[b]|1|a[0]|2|b|3|
+  assert.deepEqual(run(filter, { "[b]": 1, "a[0]": 2, b: 3 }), [
+    { "[b]": 1, "a[0]": 2, b: 3, fingerprint: "6006ae1d48b6abe99c3618413da0ecc1c0003589" },
+  ]);
+});
+
 test("a csv filter whose first batch is done again takes the same event for the names of its columns", () => {
   let place = 7;
   const clock = { now: () => 0, monotonic: () => 0, sleep: () => Promise.resolve() };

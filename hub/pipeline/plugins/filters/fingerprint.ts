@@ -2,8 +2,9 @@
 
 import { createHash, createHmac, randomUUID } from "node:crypto";
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
-import { type Event, isHash, valueText } from "#proto/event.ts";
+import { isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { flag, list, oneOf, optional, options, text } from "#proto/kit/options.ts";
 
 const METHODS = [
@@ -21,6 +22,8 @@ const METHODS = [
 
 /** Hashes a plain value; MurmurHash3 tells integers from their texts. */
 type Digest = (value: unknown) => string | number;
+
+type Named = readonly [name: string, value: unknown];
 
 export const fingerprintFilter = defineFilter({
   name: "fingerprint",
@@ -55,8 +58,10 @@ export const fingerprintFilter = defineFilter({
           return true;
         }
         if (values.concatenate_all_fields || values.concatenate_sources) {
-          const names = values.concatenate_all_fields ? Object.keys(event.fields).sort() : sorted;
-          event.set(target, digest(concatenated(event, names)));
+          const named = sorted.map((name): Named => [name, event.get(fieldReference(name))]);
+          // Names of an event's fields are no references: they may have brackets.
+          const all = values.concatenate_all_fields ? inOrder(event.fields) : named;
+          event.set(target, digest(`|${joined(all)}|`));
           return true;
         }
         for (const source of sources) {
@@ -84,19 +89,19 @@ function createDigest(method: string, key: string, base64: boolean): Digest {
   return (value) => createHmac(algorithm, key).update(valueText(value)).digest(encoding);
 }
 
-/** `|name|value|name|value|` */
-function concatenated(event: Event, names: readonly string[]): string {
-  let joined = "";
-  for (const name of names) joined += `|${name}|${valueText(canonical(event.get(fieldReference(name))))}`;
-  return `${joined}|`;
+function inOrder(fields: Readonly<JsonObject>): Named[] {
+  return Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/** `name|value|name|value` */
+function joined(entries: readonly Named[]): string {
+  return entries.map(([name, value]) => `${name}|${valueText(canonical(value))}`).join("|");
 }
 
 /** Returns names and values of objects in one order, and the members of lists, with `|` between; plain values as they are. */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => valueText(canonical(item))).join("|");
-  if (!isHash(value)) return value;
-  const sorted = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return sorted.map(([name, item]) => `${name}|${valueText(canonical(item))}`).join("|");
+  return isHash(value) ? joined(inOrder(value)) : value;
 }
 
 /** Returns punctuation and symbols alone. */
