@@ -104,8 +104,10 @@ function registerOf(hash: number): number {
   return (rank << PRECISION) | (low & (REGISTERS - 1));
 }
 
-/** Memory of the registers of all columns of a thread: four bytes for each value. */
+/** Memory of the registers of all columns of a thread: four bytes for each value, and some for each column. */
 const COLUMN_LIMIT_BYTES = 32 * 1024 * 1024;
+/** An array, an entry of the list and one of the map. */
+const COLUMN_BYTES = 512;
 
 /** Registers are made if so large a share of a column's values is wanted. */
 const SHARE_KEPT = 1 / 4;
@@ -139,7 +141,7 @@ export class ColumnRegisters {
   open(column: KeywordColumn, wanted: number): Int32Array | undefined {
     const known = this.#known.get(column);
     if (known !== undefined) return known;
-    const bytes = 4 * column.cardinality;
+    const bytes = COLUMN_BYTES + 4 * column.cardinality;
     if (bytes > this.#limitBytes || wanted < SHARE_KEPT * column.cardinality) return undefined;
     while (this.#bytes + bytes > this.#limitBytes) {
       const oldest = this.#kept.shift()!;

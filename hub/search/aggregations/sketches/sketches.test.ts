@@ -57,6 +57,15 @@ describe("distinct counts", () => {
     assert.equal(registers.open(textColumn("large", limit / 4 + 1).column, limit), undefined);
   });
 
+  test("of very many columns with few values keep the registers of some", () => {
+    const registers = new ColumnRegisters(100_000);
+    const columns = Array.from({ length: 1000 }, (_, at) => textColumn(`column-${at}`, 2));
+    for (const { column } of columns) registers.open(column, 2);
+    const [first, last] = [columns[0]!, columns.at(-1)!];
+    for (const { column } of [last, first]) registers.open(column, 2);
+    assert.deepEqual([first.read(), last.read()], [4, 2]);
+  });
+
   test("distinguish texts", () => {
     const hashes = new Set(Array.from({ length: 50_000 }, (_, at) => hashBytes(Buffer.from(`host-${at}`))));
     assert.equal(hashes.size, 50_000);
