@@ -1,6 +1,7 @@
 /** Conversions of values to other kinds: those of `convert` in mutate and csv. */
 
 import type { FilterContext } from "#hub/pipeline/plugins/filter.ts";
+import { parseJson } from "#proto/codec/json.ts";
 import { type Event, isHash, valueText } from "#proto/event.ts";
 import { FieldConflict } from "#proto/event-members.ts";
 import { fieldReference } from "#proto/field-reference.ts";
@@ -72,11 +73,14 @@ function european(text: string): string {
   return text.replaceAll(".", "").replace(",", ".");
 }
 
-/** As Ruby's to_i: the digits at the start, 0 without any. */
-function toInteger(text: string): number {
+/** As Ruby's to_i: the digits at the start, 0 without any. Beyond 2^53 it is kept as it was written. */
+function toInteger(text: string): unknown {
   if (isDigits(text)) return Number(text);
   const number = /^\s*[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?/i.exec(text)?.[0];
-  return number === undefined ? 0 : Math.trunc(Number(number)) + 0;
+  if (number === undefined) return 0;
+  const value = Math.trunc(Number(number)) + 0;
+  const [digits] = /^\s*[-+]?\d{16,40}(?![\de])/i.exec(number) ?? [];
+  return Number.isSafeInteger(value) || digits === undefined ? value : parseJson(String(BigInt(digits)));
 }
 
 /** As Ruby's to_f: the number at the start, 0 without one. */
