@@ -1,6 +1,7 @@
 /** Filter dissect: cuts text at fixed delimiters. */
 
 import { type Dissection, parseDissection } from "#hub/pipeline/formats/dissection.ts";
+import { conversions } from "#hub/pipeline/formats/value-conversion.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { type Event, valueText } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
@@ -61,6 +62,9 @@ function dissect(event: Event, source: FieldReference, dissection: Dissection): 
   return true;
 }
 
+/** The other numbers of the language, such as 0x1f and Infinity, aren't meant. */
+const DECIMAL = /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i;
+
 /** What can't be converted keeps its text, and the event gets a tag; so it does where there is nothing. */
 function convert(event: Event, field: string, reference: FieldReference, kind: string): void {
   const value = event.get(reference);
@@ -68,7 +72,8 @@ function convert(event: Event, field: string, reference: FieldReference, kind: s
     event.tag(`_dataconversionnullvalue_${field}_${kind}`);
     return;
   }
-  const number = Number(valueText(value).trim() || Number.NaN);
-  if (Number.isNaN(number)) event.tag(`_dataconversionuncoercible_${field}_${kind}`);
-  else event.set(reference, kind === "int" ? Math.trunc(number) : number);
+  const text = valueText(value).trim();
+  const isNumber = DECIMAL.test(text) && Number.isFinite(Number(text));
+  if (!isNumber) event.tag(`_dataconversionuncoercible_${field}_${kind}`);
+  else event.set(reference, kind === "int" ? conversions["integer"]!(text) : Number(text));
 }

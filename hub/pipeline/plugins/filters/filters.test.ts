@@ -327,11 +327,30 @@ const ROWS: Record<string, Row[]> = {
       "x",
       { a: "x", "a.b": "1", tags: ["_de_dot_error"] },
     ],
+    [
+      'mutate { convert => { "m" => "integer" } } mutate { replace => { "m" => "%{m}" } }',
+      "-1,700,000,000,123,456,789",
+      { m: "-1700000000123456789" },
+    ],
+    [
+      'dissect { mapping => { "m" => "%{a} %{b}" } convert_datatype => { "b" => "int" } } mutate { replace => { "b" => "%{b}" } }',
+      "x 01700000000123456789",
+      { a: "x", b: "1700000000123456789" },
+    ],
     ['dissect { mapping => { "none" => "%{a} %{b}" } }', "x", { m: "x" }],
     [
       'dissect { mapping => { "m" => "%{a} %{b}" } convert_datatype => { "a" => "int" "z" => "float" } }',
       "1 2",
       { a: 1, b: "2", tags: ["_dataconversionnullvalue_z_float"] },
+    ],
+    [
+      'dissect { mapping => { "m" => "%{a} %{b}" } convert_datatype => { "a" => "int" "b" => "float" } }',
+      "0x1f Infinity",
+      {
+        a: "0x1f",
+        b: "Infinity",
+        tags: ["_dataconversionuncoercible_a_int", "_dataconversionuncoercible_b_float"],
+      },
     ],
     [
       'dissect { mapping => { "m" => "%{a} %{b}" "t" => "%{c}-%{d}" } add_field => { "t2" => "y" } }',
