@@ -1,9 +1,10 @@
 /** Reads times by the formats of pipelines: ISO8601, UNIX, UNIX_MS, TAI64N or a date pattern. */
 
-import { civilTime, type DateFields, utcTime } from "#proto/kit/dates/civil-time.ts";
+import { civilTime, type DateFields, startOfDay, utcTime } from "#proto/kit/dates/civil-time.ts";
 import { JODA, type PatternDialect } from "#proto/kit/dates/date-pattern.ts";
 import { compileReader, offsetOf } from "#proto/kit/dates/date-reader.ts";
 import type { TimeZone } from "#proto/kit/dates/time-zone.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "#proto/kit/units.ts";
 
 /** Returns ms since 1970-01-01 UTC, or undefined if the text doesn't fit. */
 export type DateParser = (value: string, zone: TimeZone, now: () => number) => number | undefined;
@@ -75,25 +76,10 @@ function parseIso(value: string, zone: TimeZone): number | undefined {
   if (found === null) return undefined;
   const [, year, month = "1", day = "1", hour = "0", minute = "0", second = "0", fraction = "", offset] =
     found;
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
+  const dayMs = startOfDay(Number(year), Number(month), Number(day));
+  if (Number.isNaN(dayMs)) return undefined;
   const ms = Math.floor(Number(`0.${fraction || "0"}`) * 1000);
-  const civil = Date.UTC(
-    Number(year),
-    Number(month) - 1,
-    Number(day),
-    Number(hour),
-    Number(minute),
-    Number(second),
-    ms,
-  );
-  if (
-    Number(month) < 1 ||
-    Number(month) > 12 ||
-    Number(hour) > 23 ||
-    Number(minute) > 59 ||
-    Number(second) > 59 ||
-    new Date(civil).getUTCDate() !== Number(day)
-  ) {
-    return undefined;
-  }
+  const civil = dayMs + Number(hour) * HOUR_MS + Number(minute) * MINUTE_MS + Number(second) * SECOND_MS + ms;
   return offset === undefined ? zone.toUtc(civil) : civil - offsetOf(offset)!;
 }

@@ -60,6 +60,11 @@ const ROWS: Record<string, Row[]> = {
     ],
     ['date { match => ["m", "yyyy-MM-dd"] }', "2024-02-30", { tags: ["_dateparsefailure"] }],
     ['date { match => ["m", "ISO8601"] }', "161209 13:08:33", { tags: ["_dateparsefailure"] }],
+    [
+      'date { match => ["m", "ISO8601"] target => "t" }',
+      "0001-01-01T00:00:00Z",
+      { t: "0001-01-01T00:00:00.000Z" },
+    ],
     ['date { match => ["m", "ISO8601"] }', "2024-00-15T12:00:00Z", { tags: ["_dateparsefailure"] }],
     ['date { match => ["m", "ISO8601"] }', "2024-01-15T12:00:60Z", { tags: ["_dateparsefailure"] }],
     ['date { match => ["m", "yyyy-MM-dd"] }', "2024-02-03 x", { tags: ["_dateparsefailure"] }],
