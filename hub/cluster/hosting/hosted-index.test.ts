@@ -120,3 +120,20 @@ test("refreshes in slices take turns", async (t) => {
     assert.equal(found(), before + refreshed);
   }
 });
+
+test("merges go on between the slices of a commit, and one that fails holds it up once", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  await node.documents.write([put("1", {})], UNREFRESHED);
+  let slices = 0;
+  const merged: number[] = [];
+  t.mock.method(node.host, "mergeStep", () => {
+    merged.push(slices);
+    if (slices === 2) throw new Error("no merge");
+    return true;
+  });
+  t.mock.getter(node.host, "isCommitting", () => true);
+  await new Promise<void>((resolve) => {
+    t.mock.method(node.host, "commitStep", () => void (++slices === 4 && resolve()));
+  });
+  assert.deepEqual(merged, [1, 2]);
+});

@@ -301,10 +301,13 @@ export class LogFollower implements Component {
     const hasMoreRefreshes = host.refreshDue();
     const isDue = clock.monotonic() - this.#committedAtMs >= COMMIT_EVERY_MS;
     const isWanted = this.#uncommittedBytes > 0 && (isDue || this.#uncommittedBytes >= COMMIT_BYTES);
-    if (host.isCommitting || isWanted) return this.#commitStep() && !hasMoreRefreshes ? TICK_MS : TURN_MS;
-    if (host.mergeStep()) return hasMoreRefreshes ? TURN_MS : MERGE_PAUSE_MS;
-    const hasMoreToTrim = isDue && host.trim();
-    return hasMoreRefreshes || hasMoreToTrim ? TURN_MS : TICK_MS;
+    const isCommitting = host.isCommitting || isWanted;
+    const hasMoreToCommit = isCommitting && !this.#commitStep();
+    // Also between the slices of a commit: the next one may begin at once. A merge that fails must not hold it up.
+    const merges = (!isCommitting || this.#commitFailure === "") && host.mergeStep();
+    const hasMoreToTrim = isDue && !isCommitting && !merges && host.trim();
+    if (hasMoreRefreshes || hasMoreToCommit || hasMoreToTrim) return TURN_MS;
+    return merges ? MERGE_PAUSE_MS : TICK_MS;
   }
 
   /** Does a slice of a commit; returns whether it is complete. */
