@@ -51,6 +51,21 @@ test("a step forward that is taken back never counts, and the next one waits its
   assert.equal(machine.behindMs, DAY_MS);
 });
 
+test("a step forward doesn't count sooner for a smaller one before it, which counts after its own day", () => {
+  const machine = new Machine();
+  machine.wallMs += HOUR_MS;
+  assert.equal(machine.behindMs, HOUR_MS);
+  machine.pass(DAY_MS - 1);
+  machine.wallMs += 400 * DAY_MS;
+  assert.equal(machine.behindMs, 400 * DAY_MS + HOUR_MS);
+  machine.pass(1);
+  assert.equal(machine.behindMs, 400 * DAY_MS);
+  machine.pass(DAY_MS - 1);
+  assert.equal(machine.behindMs, 400 * DAY_MS);
+  machine.pass(1);
+  assert.equal(machine.behindMs, 0);
+});
+
 test("steps back, small corrections and a suspension count at once", () => {
   const machine = new Machine();
   machine.wallMs -= DAY_MS;

@@ -4,7 +4,7 @@
  *
  * | known | done | what can go wrong |
  * |---|---|---|
- * | set forward by 5 s or more | not counted for a day | what is due by the right time is deleted a day late |
+ * | set forward by 5 s or more | not counted for a day | what is due by the right time is deleted a day late, two where steps follow each other |
  * | set back | counted at once | indices are kept longer |
  * | corrected gradually | counted at once | an error may grow by 5 s between two readings |
  * | the machine was suspended | counted at once | – |
@@ -30,20 +30,22 @@ export function settledClock(
   uptimeMs: () => number = () => uptime() * 1_000,
 ): Clock {
   let offset = clock.now() - uptimeMs();
-  let steppedAt: number | undefined;
+  /** The least that the clock was set forward to since then. */
+  let step: { readonly offset: number; readonly sinceMs: number } | undefined;
   const now = (): number => {
     const up = uptimeMs();
     const found = clock.now() - up;
+    if (step !== undefined && up - step.sinceMs >= SETTLED_AFTER_MS) {
+      offset = Math.min(step.offset, found);
+      step = undefined;
+    }
     if (found - offset < STEP_MS) {
       offset = found;
-      steppedAt = undefined;
-    } else if (steppedAt === undefined) {
-      steppedAt = up;
+      step = undefined;
+    } else if (step === undefined) {
+      step = { offset: found, sinceMs: up };
       log.warn({ byMs: found - offset }, "the clock was set forward; for a day this makes no index older");
-    } else if (up - steppedAt >= SETTLED_AFTER_MS) {
-      offset = found;
-      steppedAt = undefined;
-    }
+    } else step = { ...step, offset: Math.min(step.offset, found) };
     return up + offset;
   };
   return { ...clock, now };
