@@ -5,6 +5,7 @@ import { silentLogger } from "#proto/kit/log.ts";
 import { freePorts } from "#test/harness/free-ports.ts";
 import { startGreeter } from "#test/support/journal/greeter.ts";
 import { Connection } from "./connection.ts";
+import { CoreMessaging } from "./core-messaging.ts";
 
 test("servers that are away when a hub starts are tried after a loss, too", async (t) => {
   const greeter = await startGreeter(t);
@@ -40,4 +41,25 @@ test("a first attempt that is late at a start is no proof that nobody is there",
   t.mock.timers.reset();
   t.after(() => connection.stop());
   assert.equal(clients, 2);
+});
+
+test("after the server refused the inbox of requests, the next request makes another", async () => {
+  const inboxes: { readonly take: (error: Error | null, answer: unknown) => void; isClosed: boolean }[] = [];
+  const nats = {
+    subscribe: (_: string, { callback }: { callback: (typeof inboxes)[number]["take"] }) => {
+      const inbox = { take: callback, isClosed: false };
+      inboxes.push(inbox);
+      return { closed: new Promise(() => undefined), isClosed: () => inbox.isClosed };
+    },
+    publish: (_: string, data: Uint8Array, { reply }: { reply: string }) =>
+      queueMicrotask(() => {
+        const inbox = inboxes.at(-1)!;
+        inbox.isClosed ||= inboxes.length === 1;
+        inbox.take(inbox.isClosed ? new Error("refused") : null, { subject: reply, data });
+      }),
+  };
+  const core = new CoreMessaging({ nats } as unknown as Connection, silentLogger());
+  const request = (): Promise<Uint8Array> => core.request("echo", Uint8Array.of(1), { timeoutMs: 60_000 });
+  await assert.rejects(request(), { code: "unavailable", message: /refused/ });
+  assert.deepEqual(await request(), Uint8Array.of(1));
 });

@@ -1,6 +1,12 @@
 /** Core NATS messaging: fast, not stored, lost without a subscriber. */
 
-import { createInbox, errors, type Msg, type NatsConnection } from "@nats-io/transport-node";
+import {
+  createInbox,
+  errors,
+  type Msg,
+  type NatsConnection,
+  type Subscription,
+} from "@nats-io/transport-node";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Connection } from "./connection.ts";
@@ -48,7 +54,7 @@ export class CoreMessaging {
     const what = `request to ${subject}`;
     try {
       const { nats } = this.#connection;
-      if (this.#inbox?.nats !== nats) this.#inbox = new Inbox(nats);
+      if (this.#inbox?.nats !== nats || this.#inbox.isClosed) this.#inbox = new Inbox(nats);
       return await this.#inbox.request(subject, data, options);
     } catch (error) {
       if (options.signal?.aborted) throw new AppError("cancelled", `${what} was cancelled`, { cause: error });
@@ -109,6 +115,7 @@ export class CoreMessaging {
 class Inbox {
   readonly nats: NatsConnection;
   readonly #prefix: string;
+  readonly #subscription: Subscription;
   readonly #waiting = new Map<string, (answer: Msg | Error) => void>();
   #last = 0;
 
@@ -117,11 +124,15 @@ class Inbox {
     this.#prefix = `${createInbox()}.`;
     const callback = (error: Error | null, answer: Msg): void => {
       if (error === null) this.#waiting.get(answer.subject)?.(answer);
-      else this.#fail(error);
+      else this.#fail(new errors.RequestError(error.message, { cause: error }));
     };
-    void nats
-      .subscribe(`${this.#prefix}*`, { callback })
-      .closed.then(() => this.#fail(new errors.RequestError("connection closed")));
+    this.#subscription = nats.subscribe(`${this.#prefix}*`, { callback });
+    void this.#subscription.closed.then(() => this.#fail(new errors.RequestError("connection closed")));
+  }
+
+  /** The connection was closed, or the server refused the subscription: permissions may have changed for a while. */
+  get isClosed(): boolean {
+    return this.#subscription.isClosed();
   }
 
   request(subject: string, data: Uint8Array, { timeoutMs, signal }: RequestOptions): Promise<Uint8Array> {
