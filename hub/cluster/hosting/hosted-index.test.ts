@@ -121,6 +121,21 @@ test("refreshes in slices take turns", async (t) => {
   }
 });
 
+test("an index that can't be refreshed doesn't keep others from it", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t), new MemoryBucket(), hastyClock());
+  for (const index of ["a", "b"]) await node.documents.write([put("1", {}, index)], options);
+  const refreshed = new Set<Shard>();
+  let broken: Shard | undefined;
+  t.mock.method(Shard.prototype, "refresh", function (this: Shard) {
+    broken ??= this;
+    if (this === broken) throw new Error("broken");
+    return refreshed.add(this).size > 0;
+  });
+  assert.throws(() => node.host.refreshDue(), { message: "broken" });
+  node.host.refreshDue();
+  assert.equal(refreshed.size, node.host.stats(node.catalog.get("b")!).length);
+});
+
 test("merges go on between the slices of a commit, and one that fails holds it up once", async (t) => {
   const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
   await node.documents.write([put("1", {})], UNREFRESHED);

@@ -204,9 +204,10 @@ export class HostedIndices extends Map<string, HostedIndex> {
       const at = (from + count) % all.length;
       const [uuid, hosted] = all[at]!;
       if (!isDue(uuid, hosted)) continue;
+      // One that fails is the last to be tried again.
+      this.#refreshFrom = at + 1;
       hosted.refresh();
       onRefreshed(uuid);
-      this.#refreshFrom = at + 1;
       if (isOver()) return true;
     }
     return false;
