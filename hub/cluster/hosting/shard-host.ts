@@ -227,11 +227,14 @@ export class ShardHost {
    * without automatic refresh are refreshed at once.
    */
   async nextRefresh(given: readonly IndexMetadata[], signal: AbortSignal): Promise<void> {
-    const hosted = given.filter(({ uuid }) => this.#hosted.has(uuid));
     const never = ({ uuid }: IndexMetadata): boolean => this.#interval(uuid).ms === Number.POSITIVE_INFINITY;
-    await this.refresh(hosted.filter(never));
-    const others = hosted.filter((index) => !never(index)).map(({ uuid }) => uuid);
-    await this.#waiters.wait(others, signal);
+    await this.refresh(given.filter(never));
+    // Some may be gone by now.
+    const others = given.filter((index) => this.#hosted.has(index.uuid) && !never(index));
+    await this.#waiters.wait(
+      others.map(({ uuid }) => uuid),
+      signal,
+    );
   }
 
   flush(): Promise<void> {
