@@ -63,8 +63,18 @@ export class HostProgress {
     this.#round = undefined;
   }
 
+  /**
+   * Goes back to the oldest of the positions of shards that have lost files, on disk too. What is written isn't above the
+   * committed position: while a commit is under way such a shard may have been written twice, and others not yet.
+   */
+  goBackToOldest(positions: readonly Position[]): void {
+    for (const position of positions) this.goBackTo(position);
+    const isAbove = comparePositions(this.#position, this.#committed) > 0;
+    this.#writeCommitted(isAbove ? this.#committed : this.#position);
+  }
+
   /** Like goBackTo, on disk too; returns the position. */
-  goBackDurably(position = this.#position): Position {
+  goBackDurably(position: Position): Position {
     this.goBackTo(position);
     this.#writeCommitted(this.#position);
     return this.#position;

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import { Shard } from "#hub/engine/shard.ts";
-import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { DocBatch } from "#proto/messages.ts";
 import {
   count,
+  hastyClock,
   MemoryLog,
   openNode,
   options,
@@ -13,12 +13,6 @@ import {
   temporaryFolder,
 } from "#test/support/cluster/shard-feeding.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
-
-/** By this clock every slice of work is over after one shard or index. */
-function hastyClock(): Clock {
-  let nowMs = 0;
-  return { ...systemClock, monotonic: () => (nowMs += 1_000) };
-}
 
 const UNREFRESHED = { ...options, refresh: "false" } as const;
 

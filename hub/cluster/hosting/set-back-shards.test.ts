@@ -2,8 +2,12 @@ import assert from "node:assert/strict";
 import { copyFileSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { Shard } from "#hub/engine/shard.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { DocBatch } from "#proto/messages.ts";
 import {
   count,
+  hastyClock,
   MemoryLog,
   type Node,
   openNode,
@@ -99,6 +103,28 @@ for (const [damage, doIt] of Object.entries(DAMAGES)) {
     assert.equal(node.host.setBack(), null);
   });
 }
+
+test("a shard that goes back doesn't make durable what others haven't written", async (t) => {
+  const files = await stored(t);
+  const node = await openNode(t, files.log, files.folder, files.bucket, hastyClock());
+  const write = (id: string, index: string) => node.documents.write([put(id, {}, index)], options);
+  await write("4", "a");
+  await write("b4", "b");
+  assert.equal(node.host.commitStep(), undefined);
+  const failing = t.mock.method(Shard.prototype, "commit", () => {
+    throw new AppError("disk_full", "full");
+  });
+  assert.throws(() => node.host.commitStep(), { code: "disk_full" });
+  failing.mock.restore();
+  await write("b5", "b");
+  assert.equal(node.host.commitStep(), undefined);
+  rmSync(filesOf(files.other, MANIFEST).at(-1)!);
+  node.host.reopen(new DocBatch({ indexUuid: node.catalog.get("b")!.uuid, shard: 0 }));
+  node.crash();
+  const again = await openNode(t, files.log, files.folder, files.bucket);
+  await contentOf(again);
+  assert.notEqual(await again.documents.get("a", "4", {}), null);
+});
 
 test("a segment of another shard isn't read in the place of the own one", async (t) => {
   const files = await stored(t);

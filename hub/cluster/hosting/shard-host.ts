@@ -343,11 +343,11 @@ export class ShardHost {
 
   /**
    * Sets the position back to where the oldest shard that has lost files needs the log. The new position is durable before
-   * such a shard commits: otherwise the shard would look up to date after a crash in between.
+   * such a shard commits: otherwise the shard would look up to date after a crash in between. It isn't above the committed
+   * one: while a commit is under way that shard may have been written twice, and others not yet.
    */
   #goBackToOldest(): void {
     const behind = [...this.#hosted.shards()].filter(({ fellBack }) => fellBack);
-    for (const { position } of behind) this.#progress.goBackTo(position);
-    if (behind.length > 0) this.#progress.goBackDurably();
+    if (behind.length > 0) this.#progress.goBackToOldest(behind.map(({ position }) => position));
   }
 }

@@ -12,7 +12,7 @@ import { Documents } from "#hub/cluster/writes/documents.ts";
 import type { LogPort } from "#hub/cluster/writes/log-port.ts";
 import type { WriteItem } from "#hub/cluster/writes/writes.ts";
 import type { AddressedDoc } from "#hub/host/client/doc-dispatcher.ts";
-import { systemClock } from "#proto/kit/clock.ts";
+import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
@@ -148,6 +148,12 @@ export async function openNode(
   };
   atEnd(t, stop);
   return { catalog, host, documents, sink, dead, follower, stop, crash };
+}
+
+/** By this clock every slice of work is over after one shard or index. */
+export function hastyClock(): Clock {
+  let nowMs = 0;
+  return { ...systemClock, monotonic: () => (nowMs += 1_000) };
 }
 
 const cleanups = new WeakMap<TestContext, (() => unknown)[]>();
