@@ -1,5 +1,6 @@
 /** The duty of the hub that holds the lease: marks members as lost, and makes the table of partitions. */
 
+import { AwayTimes, COPY_WAIT_MS } from "#hub/cluster/membership/cluster-progress.ts";
 import type { MemberDirectory, ObservedMember } from "#hub/cluster/membership/member-directory.ts";
 import { encodeMember, memberKey, takesPartitions } from "#hub/cluster/membership/member-record.ts";
 import type { Clock } from "#proto/kit/clock.ts";
@@ -19,7 +20,10 @@ import {
 } from "./partition-table.ts";
 
 const TICK_MS = 500;
-/** The health report names a lost member for this long; then it is forgotten. */
+/**
+ * The health report names a lost member for this long, by the wall clock, as the hub with this duty changes; then it is
+ * forgotten. A clock that is set forward must not end the time for which the log waits for that member.
+ */
 const FORGET_AFTER_MS = 7 * DAY_MS;
 
 export interface AllocatorOptions {
@@ -32,10 +36,12 @@ export interface AllocatorOptions {
 export class PartitionAllocator implements Component {
   readonly #options: AllocatorOptions;
   readonly #abort = new AbortController();
+  readonly #away: AwayTimes;
   #running: Promise<void> = Promise.resolve();
 
   constructor(options: AllocatorOptions) {
     this.#options = options;
+    this.#away = new AwayTimes(options.clock);
   }
 
   /** Makes a table at once if none fits. */
@@ -74,6 +80,8 @@ export class PartitionAllocator implements Component {
   /** Marks members as lost that don't renew, and makes the next table if the members have changed. */
   async sweep(): Promise<void> {
     const { directory } = this.#options;
+    const lost = directory.all().filter(({ record }) => record.state === "lost");
+    this.#away.observe(new Map(lost.map(({ record: { id, lostMs = 0 } }) => [id, lostMs])));
     for (const member of directory.all()) {
       if (directory.isStill(member)) await this.#takeOut(member);
       else if (member.record.state === "lost") await this.#forget(member);
@@ -98,7 +106,9 @@ export class PartitionAllocator implements Component {
     const isReplaced = directory
       .all()
       .some(({ record: other }) => other.state === "live" && other.name === record.name);
-    if (!isReplaced && clock.now() - (record.lostMs ?? 0) < FORGET_AFTER_MS) return;
+    const awayForMs = this.#away.forMs(record.id) ?? 0;
+    const isLong = clock.now() - (record.lostMs ?? 0) >= FORGET_AFTER_MS && awayForMs >= COPY_WAIT_MS;
+    if (!isReplaced && !isLong) return;
     await bucket.delete(memberKey(record.id), revision);
     const why = isReplaced ? "that one of the same name has replaced" : "that has been away for a week";
     log.info({ node: record.name, id: record.id }, `a hub ${why} is forgotten`);

@@ -8,6 +8,7 @@ import { STILLNESS } from "#hub/journal/buckets/lease.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import type { StateEntry } from "#proto/kit/state-bucket.ts";
+import { DAY_MS } from "#proto/kit/units.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
 import { PartitionAllocator } from "./partition-allocator.ts";
@@ -246,6 +247,17 @@ describe("hubs that share a bucket", () => {
     await pass(2_000);
     const keys = await bucket.keys("node.");
     assert.deepEqual(keys.toSorted(), ["node.a", "node.c"]);
+  });
+
+  test("a clock that is set forward doesn't make a lost hub forgotten: the log waits for it", async (t) => {
+    const { hub, pass, bucket, clock } = world(t);
+    const [, b] = [await hub("a"), await hub("b")];
+    await pass(3_000);
+    b.link.away = true;
+    await pass(FOUND_DEAD_MS);
+    t.mock.method(clock, "now", () => clock.monotonic() + 400 * DAY_MS);
+    await pass(2_000);
+    assert.ok((await bucket.keys()).includes("node.b"));
   });
 
   test("a hub that can't reach the store stops before the others take its partitions over", async (t) => {
