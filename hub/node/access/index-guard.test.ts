@@ -60,6 +60,31 @@ test("an editor can't give an index a name, or a template a pattern, beyond its 
   assert.deepEqual(done, ["aliases", "template"]);
 });
 
+test("a name with a date is granted as the index that it makes", async () => {
+  const bucket = new MemoryBucket();
+  const catalog = new IndexCatalog({ bucket, log: silentLogger(), now: Date.now });
+  await catalog.start();
+  const as = (grant: string): GuardedIndices =>
+    new GuardedIndices(catalog, () => ({
+      principal: principal("editor", [grant]),
+      actions: ["index_manage"],
+    }));
+  const definition = { settings: {}, mappings: {}, aliases: {} };
+  const refused = { code: "forbidden" };
+  for (const [grant, name] of [
+    ["*", "<.tailrace-audit-{now/d}>"],
+    ["*own*", "<logs-{now/d{yyyy|UTC|own}}>"],
+  ] as const) {
+    await assert.rejects(as(grant).create(name, definition), refused);
+    await assert.rejects(as(grant).createExact(name, definition), refused);
+    await assert.rejects(as(grant).ensure(name), refused);
+  }
+  assert.deepEqual(catalog.all(), []);
+  await as("own-*").create("<own-a-{now/d}>", definition);
+  await as("own-*").ensure("<own-b-{now/d}>");
+  await catalog.stop();
+});
+
 test("what reads and writes needs the right to read its source and the right to write its destination", async (t) => {
   const catalog = new IndexCatalog({ bucket: new MemoryBucket(), log: silentLogger(), now: () => 0 });
   await catalog.start();

@@ -17,6 +17,7 @@ import type {
 } from "#hub/api/ports/indices.ts";
 import { type IndexAction, isIndexAction } from "#hub/auth/accounts/index-rights.ts";
 import { type Action, authorize, type Principal } from "#hub/auth/accounts/principal.ts";
+import { decodeDateMath } from "#hub/cluster/catalog/date-math-name.ts";
 import { LIFECYCLE_SETTINGS } from "#hub/cluster/catalog/lifecycle-policy.ts";
 import type { AppendRun } from "#hub/cluster/writes/append-run.ts";
 import type { AppendResult, StoredDocument, WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
@@ -190,7 +191,9 @@ export class GuardedIndices implements Indices {
     const wanted = needed ?? writeActions(actions);
     const isAllowed = (target: string): boolean => reaches(principal, target, wanted);
     // The refusal names what the request named: an alias doesn't show the indices behind it.
-    if (!(targets.length === 0 ? [name] : targets).every(isAllowed)) throw unreachable(principal, name);
+    // What isn't there may be created by this name.
+    if (!(targets.length === 0 ? [decodeDateMath(name)] : targets).every(isAllowed))
+      throw unreachable(principal, name);
   }
 
   /** Throws forbidden unless all indices of `name` (or alias) may be read. */
@@ -208,9 +211,9 @@ export class GuardedIndices implements Indices {
   requireAll(names: readonly string[], needed?: readonly IndexAction[]): void {
     const { principal, actions } = this.#current();
     const wanted = needed ?? writeActions(actions);
-    const refused = names.find(
-      (name) => !reaches(principal, this.#inner.get(name)?.dataStream ?? name, wanted),
-    );
+    const refused = names
+      .map((name) => decodeDateMath(name))
+      .find((name) => !reaches(principal, this.#inner.get(name)?.dataStream ?? name, wanted));
     if (refused !== undefined) throw unreachable(principal, refused);
   }
 
