@@ -56,26 +56,27 @@ export class HostProgress {
     this.#position = position;
   }
 
-  /** Goes back to where a shard needs the log. A commit that is under way would cover what the shard lacks now: it ends. */
-  goBackTo(position: Position): void {
-    if (comparePositions(position, this.#position) >= 0) return;
-    this.#position = position;
-    this.#round = undefined;
-  }
-
   /**
    * Goes back to the oldest of the positions of shards that have lost files, on disk too. What is written isn't above the
    * committed position: while a commit is under way such a shard may have been written twice, and others not yet.
    */
   goBackToOldest(positions: readonly Position[]): void {
-    for (const position of positions) this.goBackTo(position);
+    for (const position of positions) this.#goBackTo(position);
     const isAbove = comparePositions(this.#position, this.#committed) > 0;
     this.#writeCommitted(isAbove ? this.#committed : this.#position);
   }
 
-  /** Like goBackTo, on disk too; returns the position. */
+  /**
+   * Goes back for a shard that was reopened with all that it had committed. `position`: of its last message, which may be older
+   * than the log; everything up to the committed position it has.
+   */
+  goBackToCommit(position: Position): void {
+    this.#goBackTo(comparePositions(position, this.#committed) < 0 ? this.#committed : position);
+  }
+
+  /** Goes back to where a shard that arrives needs the log, on disk too; returns the position. */
   goBackDurably(position: Position): Position {
-    this.goBackTo(position);
+    this.#goBackTo(position);
     this.#writeCommitted(this.#position);
     return this.#position;
   }
@@ -104,6 +105,13 @@ export class HostProgress {
   /** Begins a commit or does the next slice of it. Returns the position that it covers once all is durable, else undefined. */
   commitStep(): Position | undefined {
     return this.#commitSlice(SLICE_MS);
+  }
+
+  /** Goes back to where a shard needs the log. A commit that is under way would cover what the shard lacks now: it ends. */
+  #goBackTo(position: Position): void {
+    if (comparePositions(position, this.#position) >= 0) return;
+    this.#position = position;
+    this.#round = undefined;
   }
 
   #commitSlice(sliceMs: number): Position | undefined {

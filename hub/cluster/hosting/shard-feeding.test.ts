@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { DocBatch } from "#proto/messages.ts";
 import {
   count,
   MemoryLog,
@@ -228,3 +229,21 @@ class UnwatchedBucket extends MemoryBucket {
     return this.#inner.keys(prefix);
   }
 }
+
+test("an idle shard that is reopened needs nothing from before the last commit, which the log may have purged", async (t) => {
+  const log = new MemoryLog();
+  const folder = temporaryFolder(t);
+  const node = await openNode(t, log, folder);
+  await node.documents.write([put("1", {})], options);
+  node.host.commit();
+  await node.documents.write([put("2", {}, "b"), put("3", {}, "b")], options);
+  const committed = node.host.commit();
+  await node.documents.write([put("4", {}, "b")], options);
+  const { uuid, settings } = node.catalog.get("a")!;
+  for (let shard = 0; shard < settings.numberOfShards; shard++)
+    node.host.reopen(new DocBatch({ indexUuid: uuid, shard }));
+  assert.deepEqual(node.host.position, committed);
+  node.follower.reread();
+  await node.documents.write([put("5", {}), put("6", {}, "b")], options);
+  assert.deepEqual([count(node, "a"), count(node, "b")], [2, 4]);
+});

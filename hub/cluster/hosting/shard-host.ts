@@ -337,8 +337,8 @@ export class ShardHost {
     shard.close();
     const opened = this.#openShard(index, number, shard.generation);
     hosted.replace(number, opened);
-    this.#progress.goBackTo(opened.position);
     if (opened.fellBack) this.#goBackToOldest();
+    else this.#progress.goBackToCommit(opened.position);
   }
 
   /**
