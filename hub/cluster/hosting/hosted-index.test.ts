@@ -119,10 +119,10 @@ test("an index that can't be refreshed doesn't keep others from it", async (t) =
   const node = await openNode(t, new MemoryLog(), temporaryFolder(t), new MemoryBucket(), hastyClock());
   for (const index of ["a", "b"]) await node.documents.write([put("1", {}, index)], options);
   const refreshed = new Set<Shard>();
-  let broken: Shard | undefined;
+  const broken = new Set<Shard>();
   t.mock.method(Shard.prototype, "refresh", function (this: Shard) {
-    broken ??= this;
-    if (this === broken) throw new Error("broken");
+    if (broken.size === 0) broken.add(this);
+    if (broken.has(this)) throw new Error("broken");
     return refreshed.add(this).size > 0;
   });
   assert.throws(() => node.host.refreshDue(), { message: "broken" });
