@@ -58,7 +58,7 @@ export class TokenFamilies {
     return this.#revokeKey(hashOf(grantId));
   }
 
-  /** Ends a family of which no list has anything: its members are invalid without their grant, and expire. */
+  /** Ends a family that no list names. Its members are invalid without the grant, and expire by themselves. */
   async end(grant: Stored<GrantRecord>): Promise<void> {
     await won(this.#grants.delete(grant.id, grant.revision));
   }
