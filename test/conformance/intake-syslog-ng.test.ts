@@ -72,6 +72,7 @@ log { source(s_src); destination(d_tailrace); };
       await until("the end of the connection", () => /connection broken|EOF occurred/i.test(said));
     },
   });
-  const lost = assertLostInFlight(sent);
+  // Each logger has a connection of its own, and syslog-ng reads several by turns: the ends of two batches come mixed.
+  const lost = assertLostInFlight(sent, "many");
   t.diagnostic(`${sent.all} lines sent, ${lost} lost`);
 }
