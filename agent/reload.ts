@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { AgentSettings } from "#agent/settings/config.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
+import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 
 export interface ReloaderOptions {
@@ -25,10 +25,9 @@ export interface ReloaderOptions {
 
 export class Reloader implements Component {
   readonly #options: ReloaderOptions;
-  readonly #stop = new AbortController();
+  readonly #task = new BackgroundTask();
   #current: AgentSettings;
   #text: string;
-  #task: Promise<void> | undefined;
   #reloading: Promise<void> = Promise.resolve();
 
   constructor(options: ReloaderOptions) {
@@ -38,13 +37,12 @@ export class Reloader implements Component {
   }
 
   start(): Promise<void> {
-    if (this.#options.everyMs > 0) this.#task = this.#watch();
+    if (this.#options.everyMs > 0) this.#task.start((signal) => this.#watch(signal));
     return Promise.resolve();
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#task;
+    await this.#task.stop();
     await this.#reloading;
   }
 
@@ -54,9 +52,8 @@ export class Reloader implements Component {
     return this.#reloading;
   }
 
-  async #watch(): Promise<void> {
+  async #watch(signal: AbortSignal): Promise<void> {
     const { clock, everyMs, path } = this.#options;
-    const { signal } = this.#stop;
     for (;;) {
       await clock.sleep(everyMs, signal);
       if (signal.aborted) return;
@@ -66,7 +63,7 @@ export class Reloader implements Component {
 
   async #reload(): Promise<void> {
     const { path, load, apply, log } = this.#options;
-    if (this.#stop.signal.aborted) return;
+    if (this.#task.signal.aborted) return;
     this.#text = textOf(path);
     try {
       const next = load();

@@ -5,7 +5,7 @@
 
 import type { LastAck } from "#agent/outputs/publisher.ts";
 import type { Clock } from "#proto/kit/clock.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
+import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import { AgentHello, type tailrace, Watermark } from "#proto/messages.ts";
@@ -37,11 +37,10 @@ const KEYS_MAX = 10_000;
 
 export class WatermarkClient implements Component {
   readonly #options: WatermarkOptions;
-  readonly #stop = new AbortController();
+  readonly #task = new BackgroundTask();
   readonly #rewinds: Counter;
   #answered = false;
   #rouse = new AbortController();
-  #task: Promise<void> | undefined;
 
   constructor(options: WatermarkOptions) {
     this.#options = options;
@@ -58,14 +57,14 @@ export class WatermarkClient implements Component {
   }
 
   start(): Promise<void> {
-    this.#task = this.#run();
+    this.#task.start((signal) => this.#run(signal));
     return Promise.resolve();
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
+    const ended = this.#task.stop();
     this.#rouse.abort();
-    await this.#task;
+    await ended;
   }
 
   /** Notes the last acknowledged batch, for the next hello. */
@@ -80,9 +79,8 @@ export class WatermarkClient implements Component {
     this.#rewind();
   }
 
-  async #run(): Promise<void> {
+  async #run(signal: AbortSignal): Promise<void> {
     const { clock, connection } = this.#options;
-    const { signal } = this.#stop;
     while (!signal.aborted) {
       this.#rouse = new AbortController();
       let waitMs = HELLO_TIMEOUT_MS;

@@ -6,7 +6,7 @@
 
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
+import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
@@ -49,8 +49,7 @@ export class Alerts implements Component {
   readonly #store: RuleStore;
   readonly #evaluations: Counter<"outcome">;
   readonly #messages: Messages;
-  readonly #abort = new AbortController();
-  #running: Promise<void> = Promise.resolve();
+  readonly #task = new BackgroundTask();
   /** Revisions of unreadable rules that were logged, by id. */
   #warned: ReadonlyMap<string, number> = new Map();
 
@@ -65,13 +64,12 @@ export class Alerts implements Component {
   }
 
   start(): Promise<void> {
-    this.#running = this.#run();
+    this.#task.start((signal) => this.#run(signal));
     return Promise.resolve();
   }
 
   async stop(): Promise<void> {
-    this.#abort.abort();
-    await this.#running;
+    await this.#task.stop();
     this.#options.notifier.close();
   }
 
@@ -135,10 +133,10 @@ export class Alerts implements Component {
     const { rules, unreadable } = await this.#store.list();
     this.#warnOf(unreadable);
     for (const stored of rules) {
-      if (this.#abort.signal.aborted) return;
+      if (this.#task.signal.aborted) return;
       try {
         await this.#evaluate(stored);
-        await this.#messages.deliver(stored, this.#abort.signal);
+        await this.#messages.deliver(stored, this.#task.signal);
       } catch (error) {
         this.#options.log.warn(
           { err: error, alert: stored.rule.title },
@@ -173,9 +171,8 @@ export class Alerts implements Component {
     if (!this.#options.writer().internal) await this.#visible(id);
   }
 
-  async #run(): Promise<void> {
+  async #run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
-    const { signal } = this.#abort;
     while (!signal.aborted) {
       try {
         await this.tick();

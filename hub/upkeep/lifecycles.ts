@@ -34,7 +34,7 @@ import {
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
+import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 
@@ -75,8 +75,7 @@ export class Lifecycles implements Component {
   /** By uuid: the segments that an index was merged into since this process began, and the error that was logged. */
   readonly #merged = new Map<string, number>();
   readonly #logged = new Map<string, string>();
-  #abort = new AbortController();
-  #running: Promise<void> = Promise.resolve();
+  readonly #task = new BackgroundTask();
 
   constructor(options: LifecyclesOptions) {
     this.#options = options;
@@ -93,14 +92,12 @@ export class Lifecycles implements Component {
   }
 
   start(): Promise<void> {
-    this.#abort = new AbortController();
-    this.#running = this.#run();
+    this.#task.start((signal) => this.#run(signal));
     return Promise.resolve();
   }
 
   async stop(): Promise<void> {
-    this.#abort.abort();
-    await this.#running;
+    await this.#task.stop();
   }
 
   /** Checks once. Never throws: a step that fails is tried again at the next check. */
@@ -126,8 +123,7 @@ export class Lifecycles implements Component {
     }
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#abort;
+  async #run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.check();
       await this.#options.clock.sleep(EVERY_MS, signal);
@@ -136,7 +132,7 @@ export class Lifecycles implements Component {
 
   #mayAct(): boolean {
     const { indices, mayAct } = this.#options;
-    return !this.#abort.signal.aborted && !indices.lifecycles.isStopped && mayAct();
+    return !this.#task.signal.aborted && !indices.lifecycles.isStopped && mayAct();
   }
 
   #look(
@@ -235,7 +231,7 @@ export class Lifecycles implements Component {
 
   async #merge(index: IndexMetadata, maxSegments: number): Promise<void> {
     const { merge } = this.#options;
-    const { signal } = this.#abort;
+    const { signal } = this.#task;
     const stopped = new Promise<"stopped">((resolve) => {
       signal.addEventListener("abort", () => resolve("stopped"), { once: true });
     });

@@ -2,7 +2,7 @@
 
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
+import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
 
@@ -34,28 +34,25 @@ interface Mark {
 
 export class LogJanitor implements Component {
   readonly #options: LogJanitorOptions;
-  readonly #abort = new AbortController();
+  readonly #task = new BackgroundTask();
   readonly #marks = new Map<string, Mark[]>();
   readonly #purged = new Map<string, Position>();
-  #running: Promise<void> = Promise.resolve();
 
   constructor(options: LogJanitorOptions) {
     this.#options = options;
   }
 
   start(): Promise<void> {
-    this.#running = this.#run();
+    this.#task.start((signal) => this.#run(signal));
     return Promise.resolve();
   }
 
   async stop(): Promise<void> {
-    this.#abort.abort();
-    await this.#running;
+    await this.#task.stop();
   }
 
-  async #run(): Promise<void> {
+  async #run(signal: AbortSignal): Promise<void> {
     const { clock, log, streams } = this.#options;
-    const { signal } = this.#abort;
     for (;;) {
       await clock.sleep(EVERY_MS, signal);
       if (signal.aborted) return;

@@ -9,7 +9,7 @@ import { INTERNAL_PREFIX } from "#hub/cluster/catalog/index-names.ts";
 import type { WriteItem, WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
+import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { heapMemory, residentBytes } from "#proto/kit/process-memory.ts";
@@ -44,8 +44,7 @@ const WRITE_TIMEOUT_MS = 5_000;
 export class Monitoring implements Component {
   readonly #options: MonitoringOptions;
   readonly #reader: ProcessMetricsReader;
-  readonly #stopping = new AbortController();
-  #running: Promise<void> = Promise.resolve();
+  readonly #task = new BackgroundTask();
 
   constructor(options: MonitoringOptions) {
     this.#options = options;
@@ -53,18 +52,16 @@ export class Monitoring implements Component {
   }
 
   start(): Promise<void> {
-    if (this.#options.intervalMs > 0) this.#running = this.#run();
+    if (this.#options.intervalMs > 0) this.#task.start((signal) => this.#run(signal));
     return Promise.resolve();
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#running;
+    await this.#task.stop();
   }
 
-  async #run(): Promise<void> {
+  async #run(signal: AbortSignal): Promise<void> {
     const { clock, intervalMs, log } = this.#options;
-    const { signal } = this.#stopping;
     this.#reader.start();
     while (!signal.aborted) {
       try {

@@ -6,7 +6,7 @@
 
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
+import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Gauge, Metrics } from "#proto/kit/metrics.ts";
 import { parseDuration, parseSize } from "#proto/kit/units.ts";
@@ -74,11 +74,10 @@ export function parseRetentionRule(text: string): RetentionRule {
 /** Applies the rules once a minute. May be started again after a stop: another hub did the work meanwhile. */
 export class Retention implements Component {
   readonly #options: RetentionOptions;
-  #abort = new AbortController();
+  readonly #task = new BackgroundTask();
   readonly #deleted: Counter<"reason">;
   readonly #deletedBytes: Counter;
   readonly #excess: Gauge<"pattern">;
-  #running: Promise<void> = Promise.resolve();
 
   constructor(options: RetentionOptions) {
     this.#options = options;
@@ -97,14 +96,12 @@ export class Retention implements Component {
   }
 
   start(): Promise<void> {
-    this.#abort = new AbortController();
-    this.#running = this.#run();
+    this.#task.start((signal) => this.#run(signal));
     return Promise.resolve();
   }
 
   async stop(): Promise<void> {
-    this.#abort.abort();
-    await this.#running;
+    await this.#task.stop();
   }
 
   /** Checks once and deletes. Never throws: a deletion that fails is retried at the next check. */
@@ -120,8 +117,7 @@ export class Retention implements Component {
     for (const [rule, found] of due) await this.#apply(rule, found);
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#abort;
+  async #run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.sweep();
       await this.#options.clock.sleep(EVERY_MS, signal);

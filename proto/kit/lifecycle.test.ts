@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { test } from "node:test";
 import type { AppError } from "./errors.ts";
-import { type Component, Lifecycle, withDeadline } from "./lifecycle.ts";
+import { BackgroundTask, type Component, Lifecycle, withDeadline } from "./lifecycle.ts";
 
 /** Notes its starts and stops in `events`. */
 function part(
@@ -104,3 +105,21 @@ test("a deadline that passes names what took too long", async () => {
 function withTimeout(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
+
+test("a background task runs from its start until its stop, and again after another start", async () => {
+  const task = new BackgroundTask();
+  await task.stop();
+  for (const round of [1, 2]) {
+    let ended = 0;
+    task.start(async (signal) => {
+      await once(signal, "abort");
+      ended = round;
+    });
+    const { signal } = task;
+    assert.equal(signal.aborted, false);
+    const stopped = task.stop();
+    assert.equal(signal.aborted, true);
+    await stopped;
+    assert.equal(ended, round);
+  }
+});

@@ -11,6 +11,29 @@ export interface Component {
   stop(): Promise<void>;
 }
 
+/** Work that runs beside its owner, a component, from its start until its stop. */
+export class BackgroundTask {
+  #abort = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+
+  /** Aborted while the task isn't to run: what the owner does for it meanwhile ends as well. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** `run` returns soon after its signal is aborted, and never rejects. May be called again after a stop. */
+  start(run: (signal: AbortSignal) => Promise<void>): void {
+    if (this.#abort.signal.aborted) this.#abort = new AbortController();
+    this.#running = run(this.#abort.signal);
+  }
+
+  /** Aborts the signal at once, and resolves when the work has ended. */
+  async stop(): Promise<void> {
+    this.#abort.abort();
+    await this.#running;
+  }
+}
+
 /** What a component gets to stop unless told otherwise, ms. */
 const STOP_MS = 10_000;
 /** What a component gets to stop although the deadline of all is over, ms. */

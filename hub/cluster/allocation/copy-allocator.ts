@@ -8,7 +8,7 @@ import { expansionOf } from "#hub/cluster/catalog/index-settings.ts";
 import type { MemberDirectory } from "#hub/cluster/membership/member-directory.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
+import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { MINUTE_MS, parseDuration } from "#proto/kit/units.ts";
@@ -44,8 +44,7 @@ export interface CopyAllocatorOptions {
 export class CopyAllocator implements Component {
   readonly #options: CopyAllocatorOptions;
   readonly #view: CopyView;
-  readonly #abort = new AbortController();
-  #running: Promise<void> = Promise.resolve();
+  readonly #task = new BackgroundTask();
 
   constructor(options: CopyAllocatorOptions) {
     this.#options = options;
@@ -53,13 +52,12 @@ export class CopyAllocator implements Component {
   }
 
   start(): Promise<void> {
-    this.#running = this.#run();
+    this.#task.start((signal) => this.#run(signal));
     return Promise.resolve();
   }
 
   async stop(): Promise<void> {
-    this.#abort.abort();
-    await this.#running;
+    await this.#task.stop();
   }
 
   /** Lets indices with auto_expand_replicas have as many replicas as there are other hubs, within their range. */
@@ -145,9 +143,8 @@ export class CopyAllocator implements Component {
     }
   }
 
-  async #run(): Promise<void> {
+  async #run(signal: AbortSignal): Promise<void> {
     const { clock, directory, log } = this.#options;
-    const { signal } = this.#abort;
     while (!signal.aborted) {
       try {
         await this.expand();

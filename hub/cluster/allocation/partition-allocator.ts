@@ -5,7 +5,7 @@ import type { MemberDirectory, ObservedMember } from "#hub/cluster/membership/me
 import { encodeMember, memberKey, takesPartitions } from "#hub/cluster/membership/member-record.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
+import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { DAY_MS } from "#proto/kit/units.ts";
@@ -35,9 +35,8 @@ export interface AllocatorOptions {
 
 export class PartitionAllocator implements Component {
   readonly #options: AllocatorOptions;
-  readonly #abort = new AbortController();
+  readonly #task = new BackgroundTask();
   readonly #away: AwayTimes;
-  #running: Promise<void> = Promise.resolve();
 
   constructor(options: AllocatorOptions) {
     this.#options = options;
@@ -47,17 +46,15 @@ export class PartitionAllocator implements Component {
   /** Makes a table at once if none fits. */
   async start(): Promise<void> {
     await this.#try();
-    this.#running = this.#run();
+    this.#task.start((signal) => this.#run(signal));
   }
 
   async stop(): Promise<void> {
-    this.#abort.abort();
-    await this.#running;
+    await this.#task.stop();
   }
 
-  async #run(): Promise<void> {
+  async #run(signal: AbortSignal): Promise<void> {
     const { clock, directory } = this.#options;
-    const { signal } = this.#abort;
     while (!signal.aborted) {
       const changed = new AbortController();
       const unwatch = directory.onChange(() => changed.abort());

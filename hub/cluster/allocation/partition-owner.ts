@@ -8,7 +8,7 @@ import type { MemberDirectory } from "#hub/cluster/membership/member-directory.t
 import type { Membership } from "#hub/cluster/membership/membership.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
+import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import {
   decodeTable,
@@ -40,7 +40,7 @@ const NONE: ReadonlySet<number> = new Set();
 
 export class PartitionOwner implements Component {
   readonly #options: OwnerOptions;
-  readonly #abort = new AbortController();
+  readonly #task = new BackgroundTask();
   #runner: PartitionRunner | undefined;
   #owned: ReadonlySet<number> = NONE;
   /** True after the membership was interrupted: the running work was abandoned. */
@@ -49,7 +49,6 @@ export class PartitionOwner implements Component {
   #active = -1;
   #session = "";
   #wake = new AbortController();
-  #running: Promise<void> = Promise.resolve();
 
   constructor(options: OwnerOptions) {
     this.#options = options;
@@ -77,13 +76,12 @@ export class PartitionOwner implements Component {
   /** Publishes that this hub takes partitions, which are then assigned. */
   async start(): Promise<void> {
     await this.#try();
-    this.#running = this.#run();
+    this.#task.start((signal) => this.#run(signal));
   }
 
   /** Stops following the table; the runner must be stopped next. */
   async stop(): Promise<void> {
-    this.#abort.abort();
-    await this.#running;
+    await this.#task.stop();
   }
 
   /** The table as this hub knows it. */
@@ -92,9 +90,8 @@ export class PartitionOwner implements Component {
     return shared === undefined ? NO_TABLE : decodeTable(shared.value);
   }
 
-  async #run(): Promise<void> {
+  async #run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    const { signal } = this.#abort;
     while (!signal.aborted) {
       await clock.sleep(TICK_MS, AbortSignal.any([signal, this.#wake.signal]));
       this.#wake = new AbortController();

@@ -3,7 +3,7 @@
 import { acquireLease, type HeldLease } from "#hub/journal/buckets/lease.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
-import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
+import { BackgroundTask, type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { MEMBER_LEASE_MS } from "./member-record.ts";
@@ -30,8 +30,7 @@ export interface DutiesOptions {
 
 export class Duties implements Component {
   readonly #options: DutiesOptions;
-  readonly #abort = new AbortController();
-  #running: Promise<void> = Promise.resolve();
+  readonly #task = new BackgroundTask();
   #lease: HeldLease | undefined;
 
   constructor(options: DutiesOptions) {
@@ -39,12 +38,11 @@ export class Duties implements Component {
   }
 
   async start(): Promise<void> {
-    this.#running = this.#run();
+    this.#task.start((signal) => this.#run(signal));
   }
 
   async stop(): Promise<void> {
-    this.#abort.abort();
-    await this.#running;
+    await this.#task.stop();
   }
 
   /** True while this hub holds the lease. */
@@ -52,9 +50,8 @@ export class Duties implements Component {
     return this.#lease !== undefined && !this.#lease.lost.aborted;
   }
 
-  async #run(): Promise<void> {
+  async #run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
-    const { signal } = this.#abort;
     while (!signal.aborted) {
       try {
         await this.#hold(await this.#acquire());
@@ -72,7 +69,7 @@ export class Duties implements Component {
     const owner = `${node}/${process}`;
     return acquireLease(
       { bucket, key: DUTIES_KEY, owner, isDead, durationMs, clock, log },
-      this.#abort.signal,
+      this.#task.signal,
     );
   }
 
@@ -82,7 +79,7 @@ export class Duties implements Component {
     this.#lease = lease;
     try {
       for (const [name, part] of parts()) await lifecycle.start(name, part);
-      await ended(AbortSignal.any([lease.lost, this.#abort.signal]));
+      await ended(AbortSignal.any([lease.lost, this.#task.signal]));
     } finally {
       await lifecycle.stop();
       await lease.release();

@@ -6,7 +6,7 @@
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { freeDiskBytes } from "#proto/kit/files/disk-space.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
+import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { MIB } from "#proto/kit/units.ts";
 
@@ -42,8 +42,7 @@ export interface ServerWatchdogOptions extends WatchdogTimes {
 
 export class ServerWatchdog implements Component {
   readonly #options: ServerWatchdogOptions;
-  readonly #stop = new AbortController();
-  #running: Promise<void> = Promise.resolve();
+  readonly #task = new BackgroundTask();
   #answeredAtMs = 0;
   #pid: number | undefined;
   #waitsForSpace = false;
@@ -53,18 +52,16 @@ export class ServerWatchdog implements Component {
   }
 
   start(): Promise<void> {
-    this.#running = this.#run();
+    this.#task.start((signal) => this.#run(signal));
     return Promise.resolve();
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
+    await this.#task.stop();
   }
 
-  async #run(): Promise<void> {
+  async #run(signal: AbortSignal): Promise<void> {
     const { clock, probeEveryMs = PROBE_EVERY_MS } = this.#options;
-    const { signal } = this.#stop;
     this.#answeredAtMs = clock.monotonic();
     while (!signal.aborted) {
       await clock.sleep(probeEveryMs, signal);

@@ -12,7 +12,7 @@ import { AGENT_KIND } from "#hub/auth/accounts/agent-credentials.ts";
 import type { Auth } from "#hub/auth/auth.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import type { Clock } from "#proto/kit/clock.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
+import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 
@@ -35,10 +35,9 @@ const RETRY = { firstMs: 200, capMs: 10_000 };
 /** Keeps nats-server's users in sync with the enrolled agents, no matter which hub or command changes them. */
 export class AgentGate implements Component {
   readonly #options: AgentGateOptions;
-  readonly #stop = new AbortController();
+  readonly #task = new BackgroundTask();
   #unfollow: () => void = () => undefined;
   #changed = Promise.withResolvers<void>();
-  #task: Promise<void> = Promise.resolve();
 
   constructor(options: AgentGateOptions) {
     this.#options = options;
@@ -49,19 +48,18 @@ export class AgentGate implements Component {
     const { auth } = this.#options;
     this.#unfollow = auth.follower.onChange(AGENT_KIND, () => this.#changed.resolve());
     await this.#tell();
-    this.#task = this.#run();
+    this.#task.start((signal) => this.#run(signal));
   }
 
   async stop(): Promise<void> {
     this.#unfollow();
-    this.#stop.abort();
+    const ended = this.#task.stop();
     this.#changed.resolve();
-    await this.#task;
+    await ended;
   }
 
-  async #run(): Promise<void> {
+  async #run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
-    const { signal } = this.#stop;
     const backoff = new Backoff(RETRY);
     while (!signal.aborted) {
       await this.#changed.promise;

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import { freeDiskBytes } from "#proto/kit/files/disk-space.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
+import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { MIB } from "#proto/kit/units.ts";
@@ -37,8 +37,7 @@ export interface DiskReserveOptions {
 
 export class DiskReserve implements Component {
   readonly #options: DiskReserveOptions;
-  readonly #stop = new AbortController();
-  #running: Promise<void> = Promise.resolve();
+  readonly #task = new BackgroundTask();
 
   constructor(options: DiskReserveOptions) {
     this.#options = options;
@@ -50,19 +49,17 @@ export class DiskReserve implements Component {
 
   /** Doesn't wait for the file. */
   start(): Promise<void> {
-    this.#running = this.#run();
+    this.#task.start((signal) => this.#run(signal));
     return Promise.resolve();
   }
 
   /** Doesn't remove the file. */
   async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
+    await this.#task.stop();
   }
 
-  async #run(): Promise<void> {
+  async #run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    const { signal } = this.#stop;
     while (!signal.aborted) {
       await this.#check(signal);
       await clock.sleep(CHECK_EVERY_MS, signal);

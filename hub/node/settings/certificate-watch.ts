@@ -2,7 +2,7 @@
 
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
-import type { Component } from "#proto/kit/lifecycle.ts";
+import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { readTlsFiles, type TlsOptions, type TlsSettings } from "./tls-files.ts";
 
@@ -22,10 +22,9 @@ export interface CertificateWatchOptions {
 /** Polls the files: a file watch misses switched symbolic links, which certbot and Kubernetes use. */
 export class CertificateWatch implements Component {
   readonly #options: CertificateWatchOptions;
-  readonly #stop = new AbortController();
+  readonly #task = new BackgroundTask();
   #known: TlsOptions | undefined;
   #problem = "";
-  #task: Promise<void> = Promise.resolve();
 
   constructor(options: CertificateWatchOptions) {
     this.#options = options;
@@ -44,18 +43,16 @@ export class CertificateWatch implements Component {
   /** Throws settings_invalid. */
   start(): Promise<void> {
     this.#known = readTlsFiles(this.#options.settings);
-    if (this.#known !== undefined) this.#task = this.#look();
+    if (this.#known !== undefined) this.#task.start((signal) => this.#look(signal));
     return Promise.resolve();
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#task;
+    await this.#task.stop();
   }
 
-  async #look(): Promise<void> {
+  async #look(signal: AbortSignal): Promise<void> {
     const { clock, lookEveryMs = LOOK_EVERY_MS } = this.#options;
-    const { signal } = this.#stop;
     while (!signal.aborted) {
       await clock.sleep(lookEveryMs, signal);
       if (!signal.aborted) this.#lookOnce();

@@ -6,7 +6,7 @@
 import type { HealthReport, PartHealth } from "#hub/api/ports/administration.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
-import { type Component, withDeadline } from "#proto/kit/lifecycle.ts";
+import { BackgroundTask, type Component, withDeadline } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 
@@ -33,9 +33,8 @@ export interface HealthOptions {
 
 export class Health implements Component {
   readonly #options: HealthOptions;
-  readonly #stop = new AbortController();
+  readonly #task = new BackgroundTask();
   #parts: readonly PartHealth[];
-  #running: Promise<void> = Promise.resolve();
 
   constructor(options: HealthOptions) {
     this.#options = options;
@@ -47,13 +46,12 @@ export class Health implements Component {
   }
 
   start(): Promise<void> {
-    this.#running = this.#run();
+    this.#task.start((signal) => this.#run(signal));
     return Promise.resolve();
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
+    await this.#task.stop();
   }
 
   /** The findings of the last checks, a few seconds old. */
@@ -82,8 +80,7 @@ export class Health implements Component {
     }
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#stop;
+  async #run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.check();
       await this.#options.clock.sleep(CHECK_EVERY_MS, signal);
