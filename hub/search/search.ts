@@ -22,7 +22,7 @@ export async function searchShards(
 ): Promise<SearchResponse> {
   const clock = options.clock ?? systemClock;
   const startMs = clock.monotonic();
-  const collection = await collectShards(request, shards, { ...options, isOnly: shards.length === 1 });
+  const collection = await collectShards(request, shards, { ...options, isWhole: true });
   const control = new SearchControl(clock, options.signal, undefined);
   const { hits, answer } = await withPauses(mergePartials(request, [collection.partial], options), control);
   const fetched = await collection.fetch(hits.map(({ place }) => place));

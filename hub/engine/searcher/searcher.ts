@@ -22,6 +22,8 @@ export interface Searcher {
   readonly mapping: Mapping;
   /** Documents that are live, over all segments. */
   readonly totalDocs: number;
+  /** The snapshots that it joins: the segments are those of all. */
+  readonly parts?: readonly Searcher[];
   close(): void;
 }
 

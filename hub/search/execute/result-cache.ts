@@ -41,8 +41,8 @@ interface Entry {
 /** Entries of a shard, all of one snapshot. */
 interface CachedShard {
   readonly index: IndexStatistics;
-  /** See `#snapshots`. */
-  readonly snapshot: number;
+  /** See `#snapshots`; of several shards that are searched as one, those of all. */
+  readonly snapshot: string;
   readonly mappingVersion: number;
   readonly entries: Map<string, Entry>;
 }
@@ -77,11 +77,12 @@ export class ResultCache {
   get(shard: ShardContext, key: string): CountedResult | undefined {
     const cached = this.#shard(shard);
     const entry = cached.entries.get(key);
+    const shards = shard.searcher.parts?.length ?? 1;
     if (entry === undefined) {
-      cached.index.misses++;
+      cached.index.misses += shards;
       return undefined;
     }
-    cached.index.hits++;
+    cached.index.hits += shards;
     this.#entries.delete(entry);
     this.#entries.add(entry);
     return deserialize(entry.result) as CountedResult;
@@ -124,9 +125,10 @@ export class ResultCache {
   }
 
   #shard({ indexUuid, shard, searcher, mapping }: ShardContext): CachedShard {
-    const name = `${indexUuid}/${shard}`;
+    const { parts } = searcher;
+    const name = `${indexUuid}/${parts === undefined ? shard : "joined"}`;
     const known = this.#shards.get(name);
-    const snapshot = this.#snapshot(searcher.segments);
+    const snapshot = (parts ?? [searcher]).map(({ segments }) => this.#snapshot(segments)).join();
     if (known?.snapshot === snapshot && known.mappingVersion === mapping.version) return known;
     if (known !== undefined) this.#drop(name, known);
     const fresh: CachedShard = {

@@ -88,6 +88,7 @@ export function phraseQuery(
     const last = places.at(-1);
     if (last === undefined) return options.zeroTerms ?? new NoneNode();
     if (options.maxExpansions !== undefined) {
+      shard.requireOne(); // the first terms of each shard
       last.terms = last.terms.flatMap((term) => expand(shard, field.path, term, options.maxExpansions!));
       if (last.terms.length === 0) return new NoneNode();
       // A single word is a query of the words that begin with it, whose scores are added.

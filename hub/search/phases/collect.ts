@@ -22,13 +22,14 @@ import { systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { SearchCursor, SearchOptions, SearchShard, ShardFailure } from "./contract.ts";
+import { grouped, joined, type PlacedShard } from "./joined-shards.ts";
 import { prepareNested, prepareRuntimeFields } from "./prepare-search.ts";
 import type { PartialResult } from "./search-call.ts";
 
 /** Options of the part of a search that a host runs. */
 export interface HostSearchOptions extends SearchOptions {
-  /** True for the only shard of a search. */
-  readonly isOnly?: boolean;
+  /** True if the search has no other shards. */
+  readonly isWhole?: boolean;
 }
 
 /** Collects `shards` one after the other. A shard that fails is a failure of the result. Throws cancelled, memory_limit. */
@@ -46,9 +47,12 @@ export async function collectShards(
   const collector = new Collector(request, options, control, options.nowMs ?? clock.now());
   if (options.collapseField !== undefined)
     for (const shard of shards) checkCollapse(shard, options.collapseField, request);
-  for (const [at, shard] of shards.entries()) {
-    await collector.add(shard, shard.order ?? at);
-    options.progress?.done();
+  const groups = grouped(request, shards);
+  const isOnly = options.isWhole === true && groups.length === 1;
+  for (const group of groups) {
+    if (group.length === 1) await collector.add(group[0], isOnly);
+    else await collector.addJoined(group, isOnly);
+    for (const _ of group) options.progress?.done();
   }
   return withPauses(collectionSteps(request, options, control, collector), control);
 }
@@ -62,6 +66,8 @@ interface FoundHit {
 
 interface FoundShard {
   readonly order: number;
+  /** Orders of the shards that were collected with it as one. */
+  readonly others: readonly number[];
   readonly result: ShardResult;
   readonly profile: JsonObject | undefined;
 }
@@ -82,9 +88,10 @@ class Collector {
     this.#nowMs = nowMs;
   }
 
-  async add(shard: SearchShard, order: number): Promise<void> {
+  /** `isOnly`: nothing is merged with what it finds. */
+  async add({ shard, order }: PlacedShard, isOnly = false): Promise<void> {
     try {
-      this.found.push(await this.#collect(shard, order));
+      this.found.push({ ...(await this.#collect(shard, order, isOnly)), others: [] });
     } catch (thrown) {
       const error = toAppError(thrown);
       if (error.code === "cancelled") throw error;
@@ -93,7 +100,22 @@ class Collector {
     }
   }
 
-  async #collect(searched: SearchShard, order: number) {
+  /** Adds shards as one; each by itself where that fails, so that one that can't be read doesn't keep the others out. */
+  async addJoined(group: readonly PlacedShard[], isOnly: boolean): Promise<void> {
+    const [order, ...others] = group.map((each) => each.order);
+    let result: Omit<FoundShard, "others">;
+    try {
+      result = await this.#collect(joined(group), order!, isOnly);
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      if (error.code === "cancelled") throw error;
+      for (const each of group) await this.add(each);
+      return;
+    }
+    this.found.push({ ...result, others });
+  }
+
+  async #collect(searched: SearchShard, order: number, isOnly: boolean): Promise<Omit<FoundShard, "others">> {
     const { index, shard, searcher, filter: given, filterPaths, keepsResults } = searched;
     const [request, control] = [this.#request, this.#control];
     const seen = await prepareRuntimeFields(request.runtimeFields, searched, control);
@@ -106,14 +128,14 @@ class Collector {
       filter,
       after: afterOf(this.#options.cursor, order),
       shardOrder: order,
-      isOnly: this.#options.isOnly === true,
+      isOnly,
     };
     const collect = (): Promise<ShardResult> => collectShard(request, context, how, control);
     const keeps = keepsResults !== false && filter === undefined;
     const startMs = performance.now();
     await prepareNested(context, control, request.nestedPaths);
     await prepareNested(stored, control, filterPaths);
-    const result = await (keeps ? this.#cached(context, collect) : collect());
+    const result = await (keeps ? this.#cached(context, collect, isOnly) : collect());
     const tookMs = performance.now() - startMs;
     const profile = request.profile
       ? {
@@ -125,11 +147,15 @@ class Collector {
   }
 
   /** Returns the cached result of an equal request, or the result of `collect`, which is cached if it is complete. */
-  async #cached(shard: ShardContext, collect: () => Promise<ShardResult>): Promise<ShardResult> {
-    const { cache, isOnly } = this.#options;
+  async #cached(
+    shard: ShardContext,
+    collect: () => Promise<ShardResult>,
+    isOnly: boolean,
+  ): Promise<ShardResult> {
+    const { cache } = this.#options;
     if (cache === undefined) return collect();
     // The only shard may return less than one of several.
-    const key = isOnly === true ? `only ${cache.key}` : cache.key;
+    const key = isOnly ? `only ${cache.key}` : cache.key;
     const known = cache.results.get(shard, key);
     if (known !== undefined) return { ...known, shard, orders: [], hits: [] };
     const warningsBefore = warningCount();
@@ -150,7 +176,7 @@ function* collectionSteps(
   const orders = found[0]?.result.orders ?? [];
   const hits = yield* bestHits(found, orders, request.from + request.size);
   const partial: PartialResult = {
-    searched: found.map(({ order }) => order),
+    searched: found.flatMap(({ order, others }) => [order, ...others]),
     failures,
     total: found.reduce((sum, { result }) => sum + result.total, 0),
     maxScore: largest(found.map(({ result }) => result.maxScore)),

@@ -252,6 +252,8 @@ export interface SearchedIndex {
   readonly maxTermsCount?: number;
   /** index.highlight.max_analyzed_offset, if it is set: texts without offsets that are longer aren't highlighted. */
   readonly maxAnalyzedOffset?: number;
+  /** True: the documents of several of its shards are searched as one shard's. */
+  readonly isJoined?: boolean;
 }
 
 /** index.max_terms_count by default. */
@@ -340,6 +342,11 @@ export class ShardContext {
   uncharged(): ShardContext {
     const { shard, searcher, nowMs, collected, scope } = this;
     return new ShardContext(this.#searchedIndex, shard, searcher, nowMs, collected, scope);
+  }
+
+  /** To be called by what finds other documents, or other terms, in several shards than in each of them. Throws for several. */
+  requireOne(): void {
+    if (this.#searchedIndex.isJoined === true) throw new Error("this needs each shard by itself");
   }
 
   /** Counts terms that a clause matches. Throws request_invalid if there are too many in all. */

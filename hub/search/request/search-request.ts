@@ -54,6 +54,8 @@ export interface SearchRequest {
   /** Undefined: no limit. */
   readonly timeoutMs: number | undefined;
   readonly aggregations: AggregationTree;
+  /** True if shards of an index on one thread are best searched as one: for the aggregations alone. */
+  readonly joinsShards: boolean;
   readonly fetch: FetchOptions;
   /** Nested objects that it reads. */
   readonly nestedPaths: ReadonlySet<string>;
@@ -134,6 +136,10 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
     parseFetch(options, queries, limits.maxColumnFields),
     runtimeFields.map(({ name }) => name),
   );
+  const aggregations = new AggregationParser(AGGREGATIONS_BY_NAME, PIPELINES_BY_NAME, queries);
+  const tree = aggregations.parse(options.aggs ?? options.aggregations);
+  const terminateAfter = options.terminate_after ?? 0;
+  const isPlain = terminateAfter === 0 && options.min_score === undefined && options.profile !== true;
   return {
     query: query === undefined || query === null ? new AllNode() : queries.parse(query),
     hasQuery: query !== undefined && query !== null,
@@ -145,11 +151,10 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
     searchAfter: options.search_after,
     minScore: options.min_score,
     trackTotalHits: readTrackTotal(options.track_total_hits),
-    terminateAfter: options.terminate_after ?? 0,
+    terminateAfter,
     timeoutMs: readTimeout(options.timeout),
-    aggregations: new AggregationParser(AGGREGATIONS_BY_NAME, PIPELINES_BY_NAME, queries).parse(
-      options.aggs ?? options.aggregations,
-    ),
+    aggregations: tree,
+    joinsShards: from + size === 0 && isPlain && runtimeFields.length === 0 && aggregations.gainsJoined,
     fetch: { ...fetch, innerHits: parseInnerHits(queries.nested, queries) },
     nestedPaths: queries.nestedPaths,
     runtimeFields: [...runtimeFields, ...sortFields],

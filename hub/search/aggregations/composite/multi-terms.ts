@@ -73,6 +73,7 @@ export const multiTerms: AggregationType = {
   summary: "Documents by the values of several fields together, the most frequent first.",
   options: OPTIONS,
   buckets: true,
+  joined: "gains",
   parse(body, { name, below }) {
     const options = readAggregation("multi_terms", body, OPTIONS);
     const fields = (options.terms ?? []).map((each) =>

@@ -22,6 +22,7 @@ export const sampler: AggregationType = {
   summary: "The first documents of each shard, as one bucket.",
   options: OPTIONS,
   buckets: true,
+  joined: "never",
   parse(body, { below }) {
     const size = readAggregation("sampler", body, OPTIONS).shard_size ?? 100;
     return new SingleBucket("sampler", below, collectFirst(size));
@@ -33,6 +34,7 @@ export const diversifiedSampler: AggregationType = {
   summary: "The first documents of each shard with different values of a field, as one bucket.",
   options: DIVERSIFIED,
   buckets: true,
+  joined: "never",
   parse(body, { name, below }) {
     const options = readAggregation("diversified_sampler", body, DIVERSIFIED);
     const field = requireField(options.field, name);

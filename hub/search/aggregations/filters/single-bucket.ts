@@ -154,6 +154,7 @@ export const global: AggregationType = {
   summary: "All documents of the indices, whatever the query.",
   options: {},
   buckets: true,
+  joined: "never",
   parse(body, { below }) {
     readAggregation("global", body, {});
     return new Global(below);

@@ -65,6 +65,7 @@ export const autoDateHistogram: AggregationType = {
   summary: "Times in as many buckets as wanted, of the unit that fits.",
   options: OPTIONS,
   buckets: true,
+  joined: "never",
   parse(body, { name, below }) {
     const options = readAggregation("auto_date_histogram", body, OPTIONS);
     const wanted = options.buckets ?? 10;

@@ -48,6 +48,7 @@ export const scriptedMetric: AggregationType = {
   summary: "A value that scripts make of documents.",
   options: OPTIONS,
   buckets: false,
+  joined: "never",
   parse(body, { name }) {
     const options = readAggregation("scripted_metric", body, OPTIONS);
     if (options.map_script === undefined || options.map_script === null)

@@ -45,6 +45,7 @@ export const topHits: AggregationType = {
   summary: "The best documents of each bucket by [sort]; without one by score.",
   options: OPTIONS,
   buckets: false,
+  joined: "never",
   parse(body, { name, queries }) {
     const options = readAggregation("top_hits", body, OPTIONS);
     const [from, size] = [options.from ?? 0, options.size ?? 3];

@@ -55,6 +55,7 @@ export const rareTerms: AggregationType = {
   summary: "Values of a field that few documents have, the rarest first.",
   options: OPTIONS,
   buckets: true,
+  joined: "never",
   parse(body, { name, below }) {
     const options = readAggregation("rare_terms", body, OPTIONS);
     const most = options.max_doc_count ?? 1;

@@ -70,6 +70,7 @@ export const significantTerms: AggregationType = {
   summary: SUMMARY,
   options: OPTIONS,
   buckets: true,
+  joined: "never",
   parse: (body, context) => parse("significant_terms", body, context, termsField),
 };
 
@@ -78,6 +79,7 @@ export const significantText: AggregationType = {
   summary: SUMMARY,
   options: OPTIONS,
   buckets: true,
+  joined: "never",
   parse: (body, context) => parse("significant_text", body, context, textField),
 };
 

@@ -50,6 +50,7 @@ export const terms: AggregationType = {
   summary: "Documents by the values of a field, the most frequent first.",
   options: OPTIONS,
   buckets: true,
+  joined: "gains",
   parse(body, { name, below }) {
     const options = readAggregation("terms", body, OPTIONS);
     const order = orderOfTerms(options.order, "terms", name, below);

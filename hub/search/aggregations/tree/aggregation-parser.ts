@@ -20,6 +20,8 @@ export interface AggregationType {
   readonly options: Options;
   /** False: it makes no buckets, so no aggregation may be below it. */
   readonly buckets: boolean;
+  /** Whether several shards may be collected as one: `gains`, if that is cheaper; `never`, if the answer is another one. */
+  readonly joined?: "gains" | "never";
   /** Throws parsing or request_invalid. */
   parse(body: unknown, context: AggregationContext): Aggregation;
 }
@@ -70,6 +72,8 @@ export class AggregationParser {
   readonly #pipelines: ReadonlyMap<string, PipelineType>;
   readonly #queries: QueryParser;
   #count = 0;
+  #gains = false;
+  #mayJoin = true;
 
   /** `types`, `pipelines`: by their names. */
   constructor(
@@ -80,6 +84,11 @@ export class AggregationParser {
     this.#types = types;
     this.#pipelines = pipelines;
     this.#queries = queries;
+  }
+
+  /** True if it is cheaper, and the same, to collect several shards as one; after `parse`. */
+  get gainsJoined(): boolean {
+    return this.#gains && this.#mayJoin;
   }
 
   /** Parses `{"<name>": {"<type>": {…}, "aggs": {…}}}`. Throws parsing. */
@@ -124,6 +133,8 @@ export class AggregationParser {
   ): Omit<NamedAggregation, "meta"> {
     const type = this.#types.get(typeName);
     if (type === undefined) throw this.#unknown(name, typeName);
+    if (type.joined === "never") this.#mayJoin = false;
+    if (type.joined === "gains" && above.length === 0) this.#gains = true;
     const { tree, parents } = this.#level(below, [...above, type.name]);
     if (tree.size + parents.length > 0 && !type.buckets) throw noSubAggregations(name, typeName);
     for (const { name: pipeline } of parents) {

@@ -59,6 +59,7 @@ export class FunctionScoreNode extends WrappedQuery {
 
   override weight(shard: ShardContext, mode: ScoreMode): Weight {
     const { minScore } = this.#options;
+    if (minScore !== undefined) shard.requireOne(); // scores are by the statistics of each shard
     const scores = mode.scores || minScore !== undefined;
     const { boostsResult = false } = this.#options;
     const inner = this.#inner.weight(shard, { scores, boost: boostsResult ? 1 : mode.boost });

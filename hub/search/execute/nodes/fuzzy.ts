@@ -64,6 +64,7 @@ export class FuzzyNode implements Query {
 
   /** Finds the similar terms of all segments, in steps. */
   *expand(shard: ShardContext): Generator<void, SimilarTerm[]> {
+    shard.requireOne(); // the nearest terms of each shard
     const { edits: limit, prefixLength, maxExpansions } = this.#options;
     const wanted = Array.from(this.#term);
     const edits = editsFrom(this.#term, limit);

@@ -111,6 +111,7 @@ function readLikes(given: unknown, option: string): Likes {
 /** The words that tell most of what is compared with, the most telling first. */
 function tellingWords(shard: ShardContext, options: Options, like: Likes, unlike: Likes): Telling[] {
   const found: Telling[] = [];
+  shard.requireOne(); // the rarest words of each shard
   const total = shard.searcher.segments.reduce((sum, { docCount }) => sum + docCount, 0);
   const stops = new Set(options.stop_words);
   for (const field of wantedFields(shard, options)) {
