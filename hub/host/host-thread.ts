@@ -11,6 +11,9 @@ import { filterCache } from "#hub/engine/segment/filter-cache.ts";
 import { nestedCache } from "#hub/engine/segment/nested-cache.ts";
 import { fieldDataCache } from "#hub/engine/segment/uninverted-column.ts";
 import { storedBlocks } from "#hub/engine/stored/stored-blocks.ts";
+import { columnRegisters } from "#hub/search/aggregations/sketches/hyper-log-log.ts";
+import { mergedTermsCache } from "#hub/search/aggregations/terms/merged-terms.ts";
+import { sharedTermsCache } from "#hub/search/aggregations/terms/shared-terms.ts";
 import { searchMemory } from "#hub/search/query/search-memory.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { sendingLogger } from "#proto/kit/log.ts";
@@ -91,6 +94,8 @@ function watchEngine(metrics: Metrics): void {
     gauge.set({ cache: "nested" }, nestedCache().sizeBytes);
     gauge.set({ cache: "field_data" }, fieldDataCache().sizeBytes);
     gauge.set({ cache: "stored" }, storedBlocks().sizeBytes);
+    gauge.set({ cache: "terms" }, sharedTermsCache().sizeBytes + mergedTermsCache().sizeBytes);
+    gauge.set({ cache: "registers" }, columnRegisters().sizeBytes);
   });
   metrics.gauge("tailrace_search_memory_bytes", "heap that searches hold together", [], (gauge) =>
     gauge.set(searchMemory().heldBytes),

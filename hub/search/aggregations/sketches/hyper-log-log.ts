@@ -134,6 +134,10 @@ export class ColumnRegisters {
     this.#limitBytes = limitBytes;
   }
 
+  get sizeBytes(): number {
+    return this.#bytes;
+  }
+
   /**
    * Returns the registers of all values of a column; undefined if they would take too much memory, or aren't worth making for
    * the `wanted` ones.

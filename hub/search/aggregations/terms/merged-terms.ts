@@ -95,6 +95,12 @@ export class MergedTermsCache {
     this.#limitBytes = limitBytes;
   }
 
+  get sizeBytes(): number {
+    let bytes = 0;
+    for (const each of this.#fields.values()) bytes += each.bytes;
+    return bytes;
+  }
+
   /** Returns the numbers of columns if they were made before and fit. */
   known(index: string, path: string, columns: readonly KeywordColumn[]): NumberedTerms | undefined {
     const key = `${index}\u0000${path}`;
@@ -115,8 +121,7 @@ export class MergedTermsCache {
     const key = `${index}\u0000${path}`;
     this.#fields.delete(key);
     this.#fields.set(key, terms);
-    let bytes = 0;
-    for (const each of this.#fields.values()) bytes += each.bytes;
+    let bytes = this.sizeBytes;
     for (const [oldest, each] of this.#fields) {
       if (bytes <= this.#limitBytes) break;
       this.#fields.delete(oldest);
@@ -128,7 +133,8 @@ export class MergedTermsCache {
 
 let ofThread: MergedTermsCache | undefined;
 
-function mergedTermsCache(): MergedTermsCache {
+/** Returns the numbers that this thread keeps. */
+export function mergedTermsCache(): MergedTermsCache {
   return (ofThread ??= new MergedTermsCache());
 }
 

@@ -112,10 +112,15 @@ export class SharedTermsCache {
     return terms?.covers(columns) === true ? terms : undefined;
   }
 
-  /** Drops the least recently used fields. */
-  #shrink(): void {
+  get sizeBytes(): number {
     let bytes = 0;
     for (const { size } of this.#fields.values()) bytes += size * TERM_BYTES;
+    return bytes;
+  }
+
+  /** Drops the least recently used fields. */
+  #shrink(): void {
+    let bytes = this.sizeBytes;
     for (const [key, { size }] of this.#fields) {
       if (bytes <= this.#limitBytes || this.#fields.size === 1) return;
       this.#fields.delete(key);
