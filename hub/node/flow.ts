@@ -8,9 +8,7 @@ import { DocumentSink } from "#hub/cluster/writes/document-sink.ts";
 import { Documents } from "#hub/cluster/writes/documents.ts";
 import { Fleet } from "#hub/fleet/fleet.ts";
 import { Watermarks } from "#hub/fleet/watermarks.ts";
-import type { KnownPositions } from "#hub/host/client/host-link.ts";
-import type { HostThreads, HubLogServices } from "#hub/host/client/host-threads.ts";
-import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
+import type { HostThreads } from "#hub/host/client/host-threads.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import { SharedTail } from "#hub/live/shared-tail.ts";
 import { AUTH_BUCKET, type OpenedAccess, openAccess } from "#hub/node/access/access.ts";
@@ -18,26 +16,25 @@ import { DiskReserve } from "#hub/node/checks/disk-reserve.ts";
 import { CertificateWatch } from "#hub/node/settings/certificate-watch.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { makeHealth } from "#hub/node/status/hub-health.ts";
-import { type ClusterNode, DAMAGED, INCOMPLETE } from "#hub/node/wiring/cluster.ts";
+import type { ClusterNode } from "#hub/node/wiring/cluster.ts";
+import { joinCluster } from "#hub/node/wiring/cluster-work.ts";
 import { logEndOf, makeCopies, makeCopySource, makeHubAnswerer } from "#hub/node/wiring/copies.ts";
 import * as routes from "#hub/node/wiring/journal-adapters.ts";
 import { Pipelines } from "#hub/node/wiring/pipelines.ts";
 import { makePlacer } from "#hub/node/wiring/placement.ts";
-import { retentionRules, wireLifecycles, wireRetention } from "#hub/node/wiring/shards.ts";
+import { logServices, reconcile, refuseIncompleteCopies } from "#hub/node/wiring/shard-log.ts";
+import { retentionRules } from "#hub/node/wiring/shards.ts";
 import { HUB_HEALTH } from "#hub/saved/sample-objects.ts";
 import { SavedObjects } from "#hub/saved/saved-objects.ts";
-import { LogJanitor, ProcessedFloor } from "#hub/upkeep/log-janitor.ts";
+import { ProcessedFloor } from "#hub/upkeep/log-janitor.ts";
 import { Monitoring } from "#hub/upkeep/monitoring.ts";
-import type { RetentionRules } from "#hub/upkeep/retention-rules.ts";
 import { settledClock } from "#hub/upkeep/settled-clock.ts";
-import { type Clock, systemClock } from "#proto/kit/clock.ts";
-import { AppError } from "#proto/kit/errors.ts";
+import { systemClock } from "#proto/kit/clock.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { parseDuration } from "#proto/kit/units.ts";
-import { comparePositions, type Position, START } from "#proto/position.ts";
-import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
+import { DOC_STREAM } from "#proto/subjects.ts";
 import { Listeners, type ListenersOptions } from "./listeners.ts";
 
 /** Dependencies of the flow; journal, catalog and the hosts' threads are started. */
@@ -74,8 +71,9 @@ const now = (): number => systemClock.now();
 
 /** Creates the parts without starting them. First compares the log with the positions that the shards remember. */
 export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
-  const { settings, log, journal, catalog, hosts, metrics, cluster } = dependencies;
-  const { shards, age } = makeCopies(dependencies);
+  const { log, journal, catalog, hosts, metrics } = dependencies;
+  const copies = makeCopies(dependencies);
+  const { shards } = copies;
   const known = await hosts.open(catalog);
   const findings = await reconcile(journal, known);
   await refuseIncompleteCopies(dependencies, known.position);
@@ -85,27 +83,43 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     floor: new ProcessedFloor(),
     stopped: new Map(),
   };
-  const port = routes.logPort(journal);
   const bodies = new BodyThreads({ log, metrics });
-  const documents = new Documents({ log: port, catalog, shards, now });
+  const documents = new Documents({ log: routes.logPort(journal), catalog, shards, now });
   const ages = settledClock(systemClock, log);
-  const retention = retentionRules(
-    { ...dependencies, shards, clock: ages },
-    await journal.bucket("retention"),
-  );
+  const rules = await journal.bucket("retention");
+  const retention = retentionRules({ ...dependencies, shards, clock: ages }, rules);
   const settle = (): Promise<void> => {
-    tail.announce();
+    processing.tail.announce();
     return shards.refreshWritten(catalog.all());
   };
-  const { opened, servers } = await makeServers(dependencies, {
-    shards,
-    documents,
-    bodies,
-    retention,
-    settle,
+  const written = { shards, documents, bodies, retention, settle };
+  const { opened, servers } = await makeServers(dependencies, written);
+  const processing = await makeProcessing(dependencies, shared, { opened, servers });
+  const source = makeCopySource(dependencies);
+  joinCluster(dependencies, shared, { shards, copies: source, retention, ages, servers, ...processing });
+  const parts = await inStartOrder(dependencies, shared, {
+    ...{ ...copies, source, documents, bodies, opened, servers },
+    ...processing,
   });
+  return { servers, opened, parts };
+}
+
+/** What reads the log's lines, and what follows them. */
+interface Processing {
+  readonly sink: DocumentSink;
+  readonly tail: SharedTail;
+  readonly pipelines: Pipelines;
+  readonly fleet: Fleet;
+}
+
+async function makeProcessing(
+  dependencies: FlowDependencies,
+  shared: Shared,
+  { opened, servers }: Pick<Flow, "opened" | "servers">,
+): Promise<Processing> {
+  const { log, journal, metrics, cluster } = dependencies;
   const sink = makeSink(dependencies, shared);
-  const tail: SharedTail = new SharedTail({
+  const tail = new SharedTail({
     transport: journal.core,
     node: cluster.identity.node,
     own: servers.tail,
@@ -113,49 +127,54 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     clock: systemClock,
   });
   const pipelines = await openPipelines(dependencies, shared, sink, { opened, tail });
-  servers.pipelines = pipelines;
-  const { watermarks } = shared;
-  const raw = routes.rawPort(journal);
   const fleet = new Fleet({
     log,
-    port,
-    raw,
-    watermarks,
+    port: routes.logPort(journal),
+    raw: routes.rawPort(journal),
+    watermarks: shared.watermarks,
     hasOthers: () => cluster.members().length > 1,
     bucket: await journal.bucket("agents"),
     now,
   });
+  servers.pipelines = pipelines;
   servers.fleet = fleet;
-  const copies = makeCopySource(dependencies);
-  const feeding = { start: async () => documents.start(), stop: async () => documents.stop() };
-  // The pipelines' threads start concurrently with the parts that follow; `pipelines` awaits them.
-  const threads = { start: async () => pipelines.prepare(), stop: () => pipelines.stop() };
-  const interfaces = { start: async () => void (await servers.prepare()), stop: () => servers.stop() };
-  const following = {
-    start: () => hosts.follow(logServices(dependencies, shared, documents)),
-    stop: () => hosts.unfollow(),
-  };
-  joinCluster(dependencies, shared, { shards, copies, retention, ages, servers, pipelines, sink });
+  return { sink, tail, pipelines, fleet };
+}
+
+interface Made extends Processing, Pick<Flow, "opened" | "servers">, ReturnType<typeof makeCopies> {
+  readonly source: CopySource;
+  readonly documents: Documents;
+  readonly bodies: BodyThreads;
+}
+
+/** Returns the parts in the order of their start; they are stopped in reverse. */
+async function inStartOrder(
+  dependencies: FlowDependencies,
+  shared: Shared,
+  made: Made,
+): Promise<Flow["parts"]> {
+  const { settings, journal, hosts, cluster } = dependencies;
+  const { shards, age, source, documents, bodies, opened, servers, tail, pipelines, fleet } = made;
   const certificates = makeCertificateWatch(dependencies, servers);
   const health = makeHealth({ ...dependencies, stopped: shared.stopped, pipelines, fleet, certificates });
   servers.health = health;
-  const parts: readonly (readonly [string, Component])[] = [
+  const follow = (): Promise<void> => hosts.follow(logServices(dependencies, shared, documents));
+  const placed = { ...dependencies, folder: resolve(settings["path.data"]) };
+  return [
     ["members", cluster.joining],
-    ["pipeline threads", threads],
-    ["shard feeding", following],
-    ["documents", feeding],
+    // They start concurrently with the parts that follow; `pipelines` awaits them.
+    ["pipeline threads", { start: async () => pipelines.prepare(), stop: () => pipelines.stop() }],
+    ["shard feeding", { start: follow, stop: () => hosts.unfollow() }],
+    ["documents", { start: async () => documents.start(), stop: async () => documents.stop() }],
     ["large bodies", bodies],
     ["age of the copies", age],
     ["copies", shards],
-    ["copies for others", copies],
+    ["copies for others", source],
     ["searches of other hubs", makeHubAnswerer(dependencies, age)],
-    [
-      "placement of copies",
-      makePlacer({ ...dependencies, folder: resolve(settings["path.data"]) }, logEndOf(journal)),
-    ],
+    ["placement of copies", makePlacer(placed, logEndOf(journal))],
     ["live tail of other hubs", tail],
     ["access", opened],
-    ["interfaces", interfaces],
+    ["interfaces", { start: async () => void (await servers.prepare()), stop: () => servers.stop() }],
     ["release of partitions", { start: async () => undefined, stop: () => cluster.release() }],
     ["pipeline", pipelines],
     ["fleet", fleet],
@@ -167,29 +186,6 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
     ["certificates", certificates],
     ["disk reserve", makeDiskReserve(dependencies)],
   ];
-  return { servers, opened, parts };
-}
-
-/** Compares the log with the positions that the shards remember; begins new incarnations if it was lost or rolled back. */
-async function reconcile(journal: Journal, known: KnownPositions): Promise<routes.LogFindings> {
-  const before = await journal.state(DOC_STREAM);
-  const end = before.lastSequence === 0 ? START : journal.positionOf(DOC_STREAM, before.lastSequence);
-  const doc = await journal.reconcile(DOC_STREAM, known.doc);
-  await journal.reconcile(RAW_STREAM, known.raw);
-  const survived = comparePositions(end, known.position) > 0 ? end : known.position;
-  return { docLost: doc.raised, survived };
-}
-
-/** Throws unavailable if other hubs have documents that neither this hub nor the log has. */
-async function refuseIncompleteCopies(
-  { journal, catalog, cluster }: FlowDependencies,
-  position: Position,
-): Promise<void> {
-  const { firstSequence } = await journal.state(DOC_STREAM);
-  const needed = journal.positionOf(DOC_STREAM, firstSequence);
-  const isNext = comparePositions({ ...position, sequence: position.sequence + 1 }, needed) >= 0;
-  if (isNext || firstSequence === 1 || catalog.all().length === 0) return;
-  if (await cluster.hasOthers()) throw new AppError("unavailable", INCOMPLETE);
 }
 
 async function makeServers(
@@ -271,91 +267,6 @@ async function openPipelines(
       onPartitionStopped: (partition, { message }) => stopped.set(partition, message),
     },
     resume: (cursor) => routes.resumption(cursor, findings),
-  });
-}
-
-/** Returns the functions by which shards read the log, and those that receive their results and commits. */
-function logServices(
-  { journal, cluster }: FlowDependencies,
-  { watermarks, floor }: Shared,
-  documents: Documents,
-): HubLogServices {
-  return {
-    read: (after, signal) => routes.readDocs(journal, after, signal),
-    oldest: async () => {
-      if (await cluster.hasOthers()) throw new AppError("data_corrupt", DAMAGED);
-      return routes.oldestDoc(journal);
-    },
-    // A write is answered by the shards of the hub that received it, so that a read there finds it. If copies are placed and
-    // that hub lacks the shard, the hubs that have it answer.
-    reply: (subject, data) => {
-      if (!documents.deliver(subject, data) && cluster.copies.isPlaced) journal.core.publish(subject, data);
-    },
-    deadLetter: (message, reason) => routes.keepDocMessage(journal, message, reason),
-    onCommitted: (position) => {
-      floor.committed(position);
-      watermarks.committed(cluster.committed(position));
-    },
-  };
-}
-
-/** Gives the cluster's membership the values that it reports, and the work of the hub that holds the duties. */
-function joinCluster(
-  dependencies: FlowDependencies,
-  { floor, watermarks, stopped }: Shared,
-  parts: {
-    readonly shards: HostedShards;
-    readonly copies: CopySource;
-    readonly retention: RetentionRules;
-    readonly ages: Clock;
-    readonly servers: Listeners;
-    readonly pipelines: Pipelines;
-    readonly sink: DocumentSink;
-  },
-): void {
-  const { cluster } = dependencies;
-  const { shards, copies, ages, servers, pipelines, sink } = parts;
-  // Created once because its metrics belong to the process: the lease may be lost and taken again.
-  const aged = { ...dependencies, shards, clock: ages };
-  const retention = wireRetention(aged, parts.retention);
-  const lifecycles = wireLifecycles(aged, () => cluster.duties.held);
-  cluster.use({
-    progress: {
-      httpAddress: () => servers.httpAddress,
-      doc: () => copies.needed(floor.position),
-      raw: () => floor.advance(pipelines.processed ?? START, sink.last),
-      needsAllPartitions: () => pipelines.isStateful,
-    },
-    runner: {
-      assign: async (partitions) => {
-        await pipelines.assign(partitions);
-        // Partitions of other hubs are no longer a fault of this one.
-        for (const partition of stopped.keys()) if (!partitions.has(partition)) stopped.delete(partition);
-      },
-      abandon: () => pipelines.abandon(),
-    },
-    duties: () => [
-      ["janitor", makeJanitor(dependencies)],
-      ["retention", retention],
-      ["copies", cluster.copyAllocator(dependencies.catalog)],
-      ["lifecycles", lifecycles],
-    ],
-  });
-  // Others' commits arrive with their records.
-  cluster.directory.onChange(() => watermarks.committed(cluster.committed(floor.position)));
-}
-
-function makeJanitor({ journal, log, cluster }: FlowDependencies): LogJanitor {
-  return new LogJanitor({
-    clock: systemClock,
-    log,
-    streams: [
-      { name: RAW_STREAM, done: () => cluster.rawDone() },
-      { name: DOC_STREAM, done: () => cluster.docDone() },
-    ],
-    state: (stream) => journal.state(stream),
-    purge: (stream, { incarnation, sequence }) =>
-      journal.purge(stream, { incarnation, sequence: sequence + 1 }),
   });
 }
 

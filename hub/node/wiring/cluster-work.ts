@@ -1,0 +1,99 @@
+/** What this hub does for its cluster: what it reports, the partitions it processes, and the duties while it holds them. */
+
+import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
+import type { CopySource } from "#hub/cluster/recovery/copy-source.ts";
+import type { DocumentSink } from "#hub/cluster/writes/document-sink.ts";
+import type { Watermarks } from "#hub/fleet/watermarks.ts";
+import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
+import type { Journal } from "#hub/journal/journal.ts";
+import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
+import { LogJanitor, type ProcessedFloor } from "#hub/upkeep/log-janitor.ts";
+import type { RetentionRules } from "#hub/upkeep/retention-rules.ts";
+import { type Clock, systemClock } from "#proto/kit/clock.ts";
+import type { Logger } from "#proto/kit/log.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
+import { START } from "#proto/position.ts";
+import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
+import type { ClusterNode } from "./cluster.ts";
+import type { Pipelines } from "./pipelines.ts";
+import { wireLifecycles, wireRetention } from "./shards.ts";
+
+export interface ClusterWorkWiring {
+  readonly settings: HubSettings;
+  readonly journal: Journal;
+  readonly catalog: IndexCatalog;
+  readonly cluster: ClusterNode;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** State that is reported, and that of partitions that stopped. */
+export interface Reported {
+  readonly watermarks: Watermarks;
+  readonly floor: ProcessedFloor;
+  /** With the reasons. */
+  readonly stopped: Map<number, string>;
+}
+
+/** The parts that work for the cluster, or are asked how far they are. */
+export interface ClusterWork {
+  readonly shards: HostedShards;
+  readonly copies: CopySource;
+  readonly retention: RetentionRules;
+  readonly ages: Clock;
+  readonly servers: { readonly httpAddress: string };
+  readonly pipelines: Pipelines;
+  readonly sink: DocumentSink;
+}
+
+/** Gives the cluster's membership the values that it reports, and the work of the hub that holds the duties. */
+export function joinCluster(
+  wiring: ClusterWorkWiring,
+  { floor, watermarks, stopped }: Reported,
+  parts: ClusterWork,
+): void {
+  const { cluster } = wiring;
+  const { shards, copies, ages, servers, pipelines, sink } = parts;
+  // Created once because its metrics belong to the process: the lease may be lost and taken again.
+  const aged = { ...wiring, shards, clock: ages };
+  const retention = wireRetention(aged, parts.retention);
+  const lifecycles = wireLifecycles(aged, () => cluster.duties.held);
+  cluster.use({
+    progress: {
+      httpAddress: () => servers.httpAddress,
+      doc: () => copies.needed(floor.position),
+      raw: () => floor.advance(pipelines.processed ?? START, sink.last),
+      needsAllPartitions: () => pipelines.isStateful,
+    },
+    runner: {
+      assign: async (partitions) => {
+        await pipelines.assign(partitions);
+        // Partitions of other hubs are no longer a fault of this one.
+        for (const partition of stopped.keys()) if (!partitions.has(partition)) stopped.delete(partition);
+      },
+      abandon: () => pipelines.abandon(),
+    },
+    duties: () => [
+      ["janitor", makeJanitor(wiring)],
+      ["retention", retention],
+      ["copies", cluster.copyAllocator(wiring.catalog)],
+      ["lifecycles", lifecycles],
+    ],
+  });
+  // Others' commits arrive with their records.
+  cluster.directory.onChange(() => watermarks.committed(cluster.committed(floor.position)));
+}
+
+function makeJanitor({ journal, log, cluster }: ClusterWorkWiring): LogJanitor {
+  return new LogJanitor({
+    clock: systemClock,
+    log,
+    streams: [
+      { name: RAW_STREAM, done: () => cluster.rawDone() },
+      { name: DOC_STREAM, done: () => cluster.docDone() },
+    ],
+    state: (stream) => journal.state(stream),
+    purge: (stream, { incarnation, sequence }) =>
+      journal.purge(stream, { incarnation, sequence: sequence + 1 }),
+  });
+}
