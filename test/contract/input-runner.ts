@@ -36,6 +36,9 @@ export class InputWorld {
   /** Set: sends fail with it, as while the input is stopped. */
   refusal: AppError | undefined;
   #waiting: (() => void)[] = [];
+  #full: Promise<void> | undefined;
+  /** Sends that wait for the log. */
+  #held = 0;
   #capacity = Number.POSITIVE_INFINITY;
 
   /** Returns the messages sent, or the whole events as JSON where there is no message. */
@@ -77,6 +80,21 @@ export class InputWorld {
     return this.#until(
       () => this.#capacity < 0,
       () => "no send was refused",
+    );
+  }
+
+  /** Sends wait, as while the log is full, until what is returned is called. */
+  fill(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#full = promise;
+    return resolve;
+  }
+
+  /** Resolves when a send waits for the log. */
+  untilHeld(): Promise<void> {
+    return this.#until(
+      () => this.#held > 0,
+      () => "no send waits",
     );
   }
 
@@ -127,6 +145,10 @@ export class InputWorld {
       open: ({ key, generation = 0 }) => ({
         send: async (events) => {
           if (this.refusal !== undefined) throw this.refusal;
+          this.#held++;
+          this.#changed();
+          await this.#full;
+          this.#held--;
           this.#capacity -= events.length;
           if (this.#capacity < 0) {
             this.#changed();

@@ -5,7 +5,7 @@ import { type TestContext, test } from "node:test";
 import { deflateSync } from "node:zlib";
 import { InputWorld, plain } from "#test/contract/input-runner.ts";
 import { freePort } from "#test/harness/free-ports.ts";
-import { LumberjackReader } from "./beats.ts";
+import { LumberjackReader } from "./stream/lumberjack-reader.ts";
 
 function frame(kind: string, ...numbers: number[]): Buffer {
   const bytes = Buffer.alloc(2 + numbers.length * 4);
@@ -56,6 +56,50 @@ test("beats takes windows, packed or not, and acknowledges the last event of eac
   assert.deepEqual(world.messages, ["a", "b", "c"]);
   assert.equal(world.sent[0]!.event.timeMs, Date.UTC(2024, 0, 1));
   assert.deepEqual(plain(world.sent[2]!.event), { message: "c" });
+});
+
+test("beats takes a compressed window of more than one event's longest frame, and counts what it unpacks to", async () => {
+  const line = "x".repeat(1024 * 1024);
+  const events = Array.from({ length: 17 }, (_, index) => json(index + 1, `{"message":"${line}"}`));
+  let most = 0;
+  const reader = new LumberjackReader({ held: (bytes) => (most = Math.max(most, bytes)) });
+  const [window] = await reader.push(Buffer.concat([frame("W", 17), compressed(...events)]));
+  assert.equal(window?.payloads.length, 17);
+  assert.ok(most > 17 * line.length, `${most} bytes`);
+});
+
+test("beats takes what came of a window whose sender begins another one, which counts anew", async () => {
+  const reader = new LumberjackReader();
+  const bytes = [frame("W", 3), json(1, '{"n":1}'), frame("W", 2), json(1, '{"n":2}'), json(2, '{"n":3}')];
+  const windows = await reader.push(Buffer.concat(bytes));
+  assert.deepEqual(
+    windows.map(({ sequence, payloads }) => [sequence, payloads.map(String)]),
+    [
+      [1, ['{"n":1}']],
+      [2, ['{"n":2}', '{"n":3}']],
+    ],
+  );
+});
+
+test("beats shows a sender that it lives while a window waits for the log, and keeps its connection", async (t) => {
+  const world = new InputWorld();
+  const port = await freePort();
+  const input = world.make(`beats { port => ${port} host => "127.0.0.1" client_inactivity_timeout => 0.5 }`);
+  await input.start();
+  t.after(() => input.stop());
+  const release = world.fill();
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const socket = connect(port, "127.0.0.1");
+  t.after(() => socket.destroy());
+  const idle = once(socket.setTimeout(700), "timeout");
+  socket.write(Buffer.concat([frame("W", 1), json(1, '{"message":"a"}')]));
+  await world.untilHeld();
+  await idle;
+  t.mock.timers.tick(5_000);
+  assert.deepEqual((await once(socket, "data"))[0], frame("A", 0));
+  release();
+  assert.deepEqual((await once(socket, "data"))[0], frame("A", 1));
+  assert.deepEqual(world.messages, ["a"]);
 });
 
 test("beats acknowledges an event that nests too deep, and keeps it as text", async (t) => {
@@ -128,7 +172,10 @@ for (const [what, bytes, reason] of [
   ],
 ] as const) {
   test(`${what} is refused`, async () => {
-    await assert.rejects(new LumberjackReader(50).push(bytes), { code: "parsing", message: reason });
+    await assert.rejects(new LumberjackReader({ maxWindowBytes: 50 }).push(bytes), {
+      code: "parsing",
+      message: reason,
+    });
   });
 }
 

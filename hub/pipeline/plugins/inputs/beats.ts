@@ -3,18 +3,19 @@
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import type { TlsOptions } from "node:tls";
-import { promisify } from "node:util";
-import { inflate } from "node:zlib";
 import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { faultLog, Listener, type NoteHeld } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
+import {
+  acknowledgement,
+  LumberjackReader,
+  VERSION_2,
+} from "#hub/pipeline/plugins/inputs/stream/lumberjack-reader.ts";
 import { parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
-import { addPart } from "#proto/kit/byte-parts.ts";
-import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
@@ -83,14 +84,21 @@ class BeatsInput implements Component {
 
   /** A window is acknowledged when its events are in the log; what isn't comes again. */
   async #serve(socket: Socket, held: NoteHeld): Promise<void> {
-    socket.setTimeout(this.#timeoutMs, () => socket.destroy());
+    let isSending = false;
+    // A sender that waits for its acknowledgement isn't idle.
+    socket.setTimeout(this.#timeoutMs, () => {
+      if (!isSending) socket.destroy();
+    });
     const address = socket.remoteAddress ?? "";
-    const reader = new LumberjackReader();
+    const reader = new LumberjackReader({ held });
     const channel = this.#context.open({ key: randomUUID() });
     try {
       for await (const chunk of socket as AsyncIterable<Buffer>) {
         for (const { payloads, sequence } of await reader.push(chunk)) {
-          await channel.send(payloads.map((payload) => ({ event: this.#event(payload, address) })));
+          isSending = true;
+          const events = payloads.map((payload) => ({ event: this.#event(payload, address) }));
+          await keepAlive(socket, reader.version, channel.send(events));
+          isSending = false;
           socket.write(acknowledgement(reader.version, sequence));
         }
         held(reader.heldBytes);
@@ -109,187 +117,17 @@ class BeatsInput implements Component {
   }
 }
 
-const unpack = promisify(inflate);
+/** Time between signs of life while a window waits for the log, ms: senders give up after 30 s and repeat it. */
+const KEEP_ALIVE_MS = 5_000;
 
-/** Longest frame, packed or not. Bytes. */
-const MAX_FRAME_BYTES = 16 * 1024 * 1024;
-
-/** Events in one window; senders have 2,048 by default. */
-const MAX_WINDOW = 100_000;
-
-/** Bytes of the events in one window, which stay in memory until it is complete. */
-const MAX_WINDOW_BYTES = 128 * 1024 * 1024;
-
-/** Pairs of an event of version 1, whose senders know a handful of fields: they are read again when more came. */
-const MAX_PAIRS = 1_000;
-
-/** Digits of the versions that are spoken: 1, of the first forwarders, and 2. */
-const VERSIONS = [0x31, 0x32];
-const WINDOW = 0x57;
-const JSON_FRAME = 0x4a;
-const DATA_FRAME = 0x44;
-const COMPRESSED = 0x43;
-
-/** The events of one window, which are acknowledged together. */
-interface LumberjackWindow {
-  /** JSON objects, UTF-8. */
-  readonly payloads: readonly Buffer[];
-  /** Number of the last event; the acknowledgement names it. */
-  readonly sequence: number;
-}
-
-/** Returns the frame that acknowledges all events up to `sequence`, in the sender's version. */
-function acknowledgement(version: number, sequence: number): Buffer {
-  const frame = Buffer.from([version, 0x41, 0, 0, 0, 0]);
-  frame.writeUInt32BE(sequence, 2);
-  return frame;
-}
-
-/** Gathers frames into windows. */
-export class LumberjackReader {
-  /** Digit of the version that the sender spoke last. */
-  version = 0x32;
-  /** What came of the frame under way. */
-  #pending: Uint8Array[] = [];
-  #pendingBytes = 0;
-  /** Bytes that it has at least: before these are there nothing is read. */
-  #neededBytes = 0;
-  #size = 0;
-  #payloads: Buffer[] = [];
-  #payloadBytes = 0;
-  #sequence = 0;
-  /** Events of the bytes that are being read. */
-  #taken = 0;
-  readonly #maxWindowBytes: number;
-
-  /** `maxWindowBytes`: longest events of one window together. */
-  constructor(maxWindowBytes = MAX_WINDOW_BYTES) {
-    this.#maxWindowBytes = maxWindowBytes;
+/** Waits for a window; meanwhile the sender gets acknowledgements of no event. Version 1 takes each for the window's. */
+async function keepAlive(socket: Socket, version: number, sent: Promise<void>): Promise<void> {
+  const timer = setInterval(() => {
+    if (version === VERSION_2) socket.write(acknowledgement(version, 0));
+  }, KEEP_ALIVE_MS);
+  try {
+    await sent;
+  } finally {
+    clearInterval(timer);
   }
-
-  /** Takes a chunk; returns the windows that it completed. Throws parsing for what is no lumberjack. */
-  async push(chunk: Buffer): Promise<LumberjackWindow[]> {
-    addPart(this.#pending, chunk);
-    this.#pendingBytes += chunk.length;
-    if (this.#pendingBytes < this.#neededBytes) return [];
-    const bytes = this.#pendingBytes === chunk.length ? chunk : Buffer.concat(this.#pending);
-    const windows: LumberjackWindow[] = [];
-    this.#taken = 0;
-    const used = await this.#frames(bytes, windows);
-    const rest = bytes.subarray(used);
-    this.#pending = rest.length === 0 ? [] : [rest];
-    this.#pendingBytes = rest.length;
-    return windows;
-  }
-
-  /** Bytes of the frame and the window that aren't whole. */
-  get heldBytes(): number {
-    return this.#pendingBytes + this.#payloadBytes;
-  }
-
-  /** Reads whole frames; returns how many bytes they took. `isInner`: they are those of a compressed frame. */
-  async #frames(bytes: Buffer, windows: LumberjackWindow[], isInner = false): Promise<number> {
-    let at = 0;
-    this.#neededBytes = 0;
-    while (bytes.length - at >= 6) {
-      this.version = checkVersion(bytes[at]!);
-      const kind = bytes[at + 1];
-      const first = bytes.readUInt32BE(at + 2);
-      if (kind === WINDOW) {
-        if (first > MAX_WINDOW) throw new AppError("parsing", `a window of ${first} events is too large`);
-        this.#size = first;
-        at += 6;
-      } else if (kind === COMPRESSED) {
-        // Each level multiplies what a sender can make the hub unpack by a thousand.
-        if (isInner) throw new AppError("parsing", "a compressed frame holds another one");
-        checkLength(first);
-        if (this.#lacks(bytes, at, 6 + first)) return at;
-        await this.#unpackFrames(bytes.subarray(at + 6, at + 6 + first), windows);
-        at += 6 + first;
-      } else if (kind === JSON_FRAME) {
-        if (this.#lacks(bytes, at, 10)) return at;
-        const length = bytes.readUInt32BE(at + 6);
-        checkLength(length);
-        if (this.#lacks(bytes, at, 10 + length)) return at;
-        this.#take(first, Buffer.from(bytes.subarray(at + 10, at + 10 + length)), windows);
-        at += 10 + length;
-      } else if (kind === DATA_FRAME) {
-        const pairs = readPairs(bytes, at + 6);
-        if (typeof pairs === "number") {
-          this.#lacks(bytes, at, pairs - at);
-          return at;
-        }
-        this.#take(first, Buffer.from(JSON.stringify(pairs.fields)), windows);
-        at = pairs.end;
-      } else {
-        throw new AppError("parsing", `0x${(kind ?? 0).toString(16)} is no frame of lumberjack`);
-      }
-    }
-    return at;
-  }
-
-  async #unpackFrames(packed: Buffer, windows: LumberjackWindow[]): Promise<void> {
-    const inner = await unpack(packed, { maxOutputLength: MAX_FRAME_BYTES });
-    if ((await this.#frames(inner, windows, true)) !== inner.length)
-      throw new AppError("parsing", "a compressed frame ends in the middle of an event");
-  }
-
-  /** Whether bytes of the frame at `at` are still to come. */
-  #lacks(bytes: Buffer, at: number, frameBytes: number): boolean {
-    const lacks = bytes.length - at < frameBytes;
-    this.#neededBytes = lacks ? frameBytes : 0;
-    return lacks;
-  }
-
-  #take(sequence: number, payload: Buffer, windows: LumberjackWindow[]): void {
-    // Of small ones a packed frame may hold a million, each a window.
-    if (++this.#taken > MAX_WINDOW)
-      throw new AppError("parsing", `a frame holds more than ${MAX_WINDOW} events`);
-    this.#payloads.push(payload);
-    this.#payloadBytes += payload.length;
-    if (this.#payloadBytes > this.#maxWindowBytes)
-      throw new AppError("parsing", `the events of a window are longer than ${this.#maxWindowBytes} bytes`);
-    this.#sequence = sequence;
-    if (this.#payloads.length < this.#size) return;
-    windows.push({ payloads: this.#payloads, sequence: this.#sequence });
-    this.#payloads = [];
-    this.#payloadBytes = 0;
-  }
-}
-
-/**
- * Returns an event of version 1, pairs of texts; where more is to come, the place that it goes to at least. Throws
- * parsing if it is too long.
- */
-function readPairs(bytes: Buffer, start: number): { fields: Record<string, string>; end: number } | number {
-  if (bytes.length - start < 4) return start + 4;
-  const count = bytes.readUInt32BE(start);
-  if (count > MAX_PAIRS) throw new AppError("parsing", `an event of ${count} pairs is too large`);
-  let at = start + 4;
-  const texts: string[] = [];
-  for (let index = 0; index < count * 2; index++) {
-    if (bytes.length - at < 4) return at + 4;
-    const length = bytes.readUInt32BE(at);
-    checkLength(at + length - start);
-    if (bytes.length - at < 4 + length) return at + 4 + length;
-    texts.push(bytes.toString("utf8", at + 4, at + 4 + length));
-    at += 4 + length;
-  }
-  const entries = Array.from({ length: count }, (_, index): [string, string] => [
-    texts[index * 2]!,
-    texts[index * 2 + 1]!,
-  ]);
-  return { fields: Object.fromEntries(entries), end: at };
-}
-
-function checkVersion(version: number): number {
-  if (VERSIONS.includes(version)) return version;
-  throw new AppError(
-    "parsing",
-    `version 0x${version.toString(16)} of lumberjack isn't spoken; versions 1 and 2 are`,
-  );
-}
-
-function checkLength(length: number): void {
-  if (length > MAX_FRAME_BYTES) throw new AppError("parsing", `a frame of ${length} bytes is too long`);
 }

@@ -231,7 +231,7 @@ export async function unpackedBody(
   packed: Buffer,
   unpacking: Duplex,
   maxBytes: number,
-  held: Holding,
+  held: Pick<Holding, "take">,
 ): Promise<Buffer> {
   unpacking.end(packed);
   try {
@@ -241,7 +241,11 @@ export async function unpackedBody(
   }
 }
 
-async function whole(chunks: AsyncIterable<Buffer>, maxBytes: number, held: Holding): Promise<Buffer> {
+async function whole(
+  chunks: AsyncIterable<Buffer>,
+  maxBytes: number,
+  held: Pick<Holding, "take">,
+): Promise<Buffer> {
   const taken: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of chunks) {
