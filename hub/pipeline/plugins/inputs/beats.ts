@@ -6,7 +6,7 @@ import type { TlsOptions } from "node:tls";
 import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
-import { faultLog, Listener, type NoteHeld } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
+import { type Connection, faultLog, Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import {
   acknowledgement,
   LumberjackReader,
@@ -69,7 +69,7 @@ class BeatsInput implements Component {
       port: values.port ?? 0,
       tls,
       shares: context.shares,
-      serve: (socket, held) => this.#serve(socket, held),
+      serve: (connection) => this.#serve(connection),
       onFault: faultLog(context, "a shipper's connection ended early"),
     });
   }
@@ -83,7 +83,7 @@ class BeatsInput implements Component {
   }
 
   /** A window is acknowledged when its events are in the log; what isn't comes again. */
-  async #serve(socket: Socket, held: NoteHeld): Promise<void> {
+  async #serve({ socket, chunks, held }: Connection): Promise<void> {
     let isSending = false;
     // A sender that waits for its acknowledgement isn't idle.
     socket.setTimeout(this.#timeoutMs, () => {
@@ -93,7 +93,7 @@ class BeatsInput implements Component {
     const reader = new LumberjackReader({ held });
     const channel = this.#context.open({ key: randomUUID() });
     try {
-      for await (const chunk of socket as AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
         for (const { payloads, sequence } of await reader.push(chunk)) {
           isSending = true;
           const events = payloads.map((payload) => ({ event: this.#event(payload, address) }));

@@ -22,7 +22,12 @@ import {
   forwardMessage,
   MAX_FORWARD_BYTES,
 } from "#hub/pipeline/plugins/inputs/stream/forward-protocol.ts";
-import { faultLog, Listener, type NoteHeld } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
+import {
+  type Connection,
+  faultLog,
+  Listener,
+  type NoteHeld,
+} from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -75,7 +80,7 @@ class ForwardInput implements Component {
       port: values.port,
       tls,
       shares: context.shares,
-      serve: (socket, held) => this.#serve(socket, held),
+      serve: (connection) => this.#serve(connection),
       onFault: faultLog(context, "a connection ended early"),
     });
   }
@@ -89,7 +94,7 @@ class ForwardInput implements Component {
     await this.#listener.stop();
   }
 
-  async #serve(socket: Socket, held: NoteHeld): Promise<void> {
+  async #serve({ socket, chunks, held }: Connection): Promise<void> {
     const { shared_key, users, self_hostname } = this.#values;
     const channel = new CountedChannel(this.#context);
     let handshake: ForwardHandshake | undefined;
@@ -102,7 +107,7 @@ class ForwardInput implements Component {
       socket.write(encode(handshake.helo));
     }
     try {
-      for await (const value of messages(socket, held)) {
+      for await (const value of messages(chunks, held)) {
         if (handshake === undefined) {
           await this.#take(await forwardMessage(value), socket, channel);
           continue;
@@ -207,9 +212,9 @@ class CountedChannel {
 }
 
 /** Yields the messages of a connection; `held` gets the bytes held of one. Throws parsing for too long ones. */
-async function* messages(socket: Socket, held: NoteHeld): AsyncGenerator<unknown> {
+async function* messages(chunks: AsyncIterable<Buffer>, held: NoteHeld): AsyncGenerator<unknown> {
   const stream = new ValueStream(FORWARD_DECODING);
-  for await (const chunk of socket as AsyncIterable<Buffer>) {
+  for await (const chunk of chunks) {
     for (const value of stream.values(chunk)) {
       yield value;
       stream.reset();

@@ -1,12 +1,11 @@
 /** Input gelf: messages of Graylog's format, over UDP (whole or in chunks) and TCP (each ends with a zero byte). */
 
-import type { Socket } from "node:net";
 import type { TlsOptions } from "node:tls";
 import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { GelfCodec } from "#hub/pipeline/plugins/inputs/stream/gelf-codec.ts";
-import { faultLog, Listener, type NoteHeld } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
+import { type Connection, faultLog, Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import { StreamSession } from "#hub/pipeline/plugins/inputs/stream/stream-session.ts";
 import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
@@ -71,7 +70,7 @@ class GelfInput implements Component {
         port,
         tls,
         shares: context.shares,
-        serve: (socket, held) => serve(socket, context, held),
+        serve: (connection) => serve(connection, context),
         onFault: faultLog(context, "a connection ended early"),
       }),
     };
@@ -87,7 +86,7 @@ class GelfInput implements Component {
   }
 }
 
-async function serve(socket: Socket, context: InputContext, held: NoteHeld): Promise<void> {
+async function serve({ socket, chunks, held }: Connection, context: InputContext): Promise<void> {
   const address = socket.remoteAddress ?? "";
   const session = new StreamSession({
     context,
@@ -97,7 +96,7 @@ async function serve(socket: Socket, context: InputContext, held: NoteHeld): Pro
     decorate: (event) => setSender(event, address),
   });
   try {
-    for await (const chunk of socket as AsyncIterable<Buffer>) await session.push(chunk);
+    for await (const chunk of chunks) await session.push(chunk);
   } finally {
     await session.end();
   }

@@ -4,6 +4,7 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { decode, decodeMulti, encode } from "@msgpack/msgpack";
 import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
@@ -30,7 +31,7 @@ async function start(t: TestContext, name: string, more = "", world = new InputW
   const socket = connect(port, "127.0.0.1");
   await once(socket, "connect");
   t.after(() => socket.destroy());
-  return { world, port, socket };
+  return { world, port, socket, input };
 }
 
 const sharesOf = (limit: number): FairShares =>
@@ -54,6 +55,41 @@ test("relp answers each message when it is in the log, and the end of the sessio
   socket.write("4 close 0\n");
   assert.equal(String(await received(socket)), "4 rsp 6 200 OK\n0 serverclose 0\n");
   await once(socket, "close");
+});
+
+test("an input that stops takes what it has begun with and answers it, and ends idle connections", async (t) => {
+  const { world, port, socket, input } = await start(t, "relp");
+  const release = world.fill();
+  const idle = connect(port, "127.0.0.1");
+  await once(idle, "connect");
+  socket.write(`1 syslog ${LINE.length} ${LINE}\n`);
+  await world.untilHeld();
+  const stopped = input.stop();
+  idle.resume();
+  await once(idle, "close");
+  release();
+  assert.equal(String(await received(socket)), "1 rsp 6 200 OK\n");
+  await once(socket, "close");
+  await stopped;
+  assert.deepEqual(world.messages, ["hello"]);
+});
+
+test("a sender that ends its side after its last message gets the answer to it", async (t) => {
+  const { world, socket } = await start(t, "relp");
+  const letFirst = world.fill();
+  socket.write(`1 syslog ${LINE.length} ${LINE}\n`);
+  await world.untilHeld();
+  socket.end(`2 syslog ${LINE.length} ${LINE}\n`);
+  await once(socket, "finish");
+  // The end comes while the last message waits for the log.
+  for (let turn = 0; turn < 10; turn++) await nextTurn();
+  const letLast = world.fill();
+  letFirst();
+  await world.until(1);
+  for (let turn = 0; turn < 10; turn++) await nextTurn();
+  letLast();
+  const answers = (await socket.toArray()) as Buffer[];
+  assert.equal(String(Buffer.concat(answers)), "1 rsp 6 200 OK\n2 rsp 6 200 OK\n");
 });
 
 test("relp doesn't answer a message that the log didn't take", async (t) => {
@@ -289,9 +325,9 @@ test("an address that holds too much of messages that aren't whole loses the con
       onRefused: () => undefined,
     },
     onFault: (error) => faults.push(error.message),
-    serve: async (socket, held) => {
+    serve: async ({ socket, chunks, held }) => {
       let bytes = 0;
-      for await (const chunk of socket as AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
         held((bytes += chunk.length));
         socket.write("k");
       }
@@ -358,9 +394,9 @@ test("an address that has too many connections gets no more", async (t) => {
       onRefused: (address) => refused.push(address),
     },
     onFault: () => undefined,
-    serve: async (socket) => {
+    serve: async ({ socket, chunks }) => {
       socket.write("k");
-      await once(socket, "close");
+      for await (const chunk of chunks) socket.write(chunk);
     },
   });
   await listener.start();

@@ -1,12 +1,11 @@
 /** Input relp: syslog by the Reliable Event Logging Protocol, each message acknowledged when the log has it. */
 
 import { randomUUID } from "node:crypto";
-import type { Socket } from "node:net";
 import type { TlsOptions } from "node:tls";
 import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
-import { faultLog, Listener, type NoteHeld } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
+import { type Connection, faultLog, Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import {
   SYSLOG_FORMAT,
   SyslogCodec,
@@ -66,7 +65,7 @@ class RelpInput implements Component {
       port: values.port,
       tls,
       shares: context.shares,
-      serve: (socket, held) => this.#serve(socket, held),
+      serve: (connection) => this.#serve(connection),
       onFault: faultLog(context, "a connection ended early"),
     });
   }
@@ -79,12 +78,12 @@ class RelpInput implements Component {
     await this.#listener.stop();
   }
 
-  async #serve(socket: Socket, held: NoteHeld): Promise<void> {
+  async #serve({ socket, chunks, held }: Connection): Promise<void> {
     const reader = new RelpReader();
     const codec = new SyslogCodec(this.#values, this.#zone);
     const channel = this.#context.open({ key: randomUUID() });
     try {
-      for await (const chunk of socket as AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
         const frames = reader.push(chunk);
         await this.#take(frames, codec, channel, socket.remoteAddress ?? "");
         socket.write(frames.map(answerTo).join(""));

@@ -1,6 +1,5 @@
 /** Input syslog: lines of RFC 3164 and RFC 5424, by UDP (RFC 5426), TCP (RFC 6587) and TLS (RFC 5425) at one port. */
 
-import type { Socket } from "node:net";
 import type { TlsOptions } from "node:tls";
 import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
@@ -88,11 +87,11 @@ class SyslogInput implements Component {
       port,
       tls,
       shares: context.shares,
-      serve: (socket, held, sentBy) => {
+      serve: ({ socket, chunks, held, sentBy }) => {
         const codec = new SyslogCodec(values, zone);
         const peer = { ip: socket.remoteAddress ?? "", port: socket.remotePort ?? 0 };
         const proxy = new ProxyLine(peer, values.proxy_protocol, sentBy);
-        return serve(socket, { context, codec, held }, sender, proxy);
+        return serve(chunks, { context, codec, held }, sender, proxy);
       },
       onFault: faultLog(context, "a connection ended early"),
     });
@@ -110,7 +109,7 @@ class SyslogInput implements Component {
 }
 
 async function serve(
-  socket: Socket,
+  chunks: AsyncIterable<Buffer>,
   options: StreamSessionOptions,
   sender: FieldReference,
   proxy: ProxyLine,
@@ -121,7 +120,7 @@ async function serve(
     decorate: (event) => setSender(event, sender, proxy.sender.ip),
   });
   try {
-    for await (const chunk of socket as AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
       const bytes = proxy.take(chunk);
       if (bytes !== undefined) await session.push(bytes);
     }

@@ -1,6 +1,6 @@
 /** Input tcp: lines over TCP connections, accepted or opened by the input. */
 
-import { connect, type Socket } from "node:net";
+import { connect } from "node:net";
 import { type ConnectionOptions, connect as connectTls, type TlsOptions } from "node:tls";
 import type { Static } from "typebox";
 import {
@@ -12,7 +12,7 @@ import {
 } from "#hub/pipeline/connections/tls.ts";
 import { type Codec, codecOption } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
-import { faultLog, Listener, type NoteSender } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
+import { type Connection, faultLog, Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import {
   ProxyLine,
   type Sender,
@@ -82,7 +82,8 @@ class TcpServer implements Component {
       port: values.port,
       tls,
       shares: context.shares,
-      serve: (socket, held, sentBy) => serve(socket, values, { context, codec: makeCodec(), held }, sentBy),
+      serve: (connection) =>
+        serve(connection, values, { context, codec: makeCodec(), held: connection.held }),
       onFault: faultLog(context, "a connection ended early"),
     });
   }
@@ -153,7 +154,10 @@ class TcpClient implements Component {
     signal.addEventListener("abort", end, { once: true });
     socket.once(this.#tls === undefined ? "connect" : "secureConnect", connected);
     try {
-      await serve(socket, this.#values, { context: this.#context, codec: this.#makeCodec() });
+      await serve({ socket, chunks: socket }, this.#values, {
+        context: this.#context,
+        codec: this.#makeCodec(),
+      });
     } finally {
       signal.removeEventListener("abort", end);
       socket.destroy();
@@ -162,10 +166,9 @@ class TcpClient implements Component {
 }
 
 async function serve(
-  socket: Socket,
+  { socket, chunks, sentBy }: Pick<Connection, "socket" | "chunks"> & Partial<Connection>,
   values: Options,
   options: StreamSessionOptions,
-  sentBy?: NoteSender,
 ): Promise<void> {
   if (values.tcp_keep_alive) socket.setKeepAlive(true);
   const proxy = new ProxyLine(
@@ -179,7 +182,7 @@ async function serve(
     decorate: (event) => setSource(event, proxy.sender, values.ecs_compatibility !== "disabled"),
   });
   try {
-    for await (const chunk of socket as AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
       const bytes = proxy.take(chunk);
       if (bytes !== undefined) await session.push(bytes);
     }

@@ -39,23 +39,53 @@ export function faultLog(
   };
 }
 
+/** An open connection. */
+export interface Connection {
+  readonly socket: Socket;
+  /** What comes, until the sender ends or the listener stops: a chunk that is handled then comes to its end. */
+  readonly chunks: AsyncIterable<Buffer>;
+  readonly held: NoteHeld;
+  readonly sentBy: NoteSender;
+}
+
+/** Time for the sender to take its last answers and to end, ms. */
+const LINGER_MS = 1_000;
+
 export interface ListenerOptions {
   readonly host: string;
   readonly port: number;
   readonly tls: TlsOptions | undefined;
   /** Serves a connection until its end; what it throws ends the connection. */
-  readonly serve: (socket: Socket, held: NoteHeld, sentBy: NoteSender) => Promise<void>;
+  readonly serve: (connection: Connection) => Promise<void>;
   /** Called with the reason why a connection ended early. */
   readonly onFault: (error: Error) => void;
   readonly shares: IntakeShares;
 }
 
+/** A sender that has said all still waits for its answers. */
+const HALF_OPEN = { allowHalfOpen: true };
+
+/** Ends a connection: resolves when both sides have, or the sender takes too long to. */
+async function closed(socket: Socket): Promise<void> {
+  if (socket.destroyed) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, LINGER_MS);
+  socket.once("close", () => resolve());
+  socket.end();
+  // Unread bytes would make the system drop the last answers.
+  socket.resume();
+  await promise;
+  clearTimeout(timer);
+}
+
 export class Listener {
   readonly #options: ListenerOptions;
-  readonly #sockets = new Set<Socket>();
+  /** Sockets that wait for a chunk. */
+  readonly #idle = new Set<Socket>();
   readonly #serving = new Set<Promise<void>>();
   readonly #places: ConnectionPlaces;
   #server: Server | undefined;
+  #isStopping = false;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
@@ -72,8 +102,10 @@ export class Listener {
     const { host, port, tls } = this.#options;
     const server =
       tls === undefined
-        ? createServer((socket) => this.#take(socket))
-        : createTlsServer({ ...tls, handshakeTimeout: HANDSHAKE_MS }, (socket) => this.#take(socket));
+        ? createServer(HALF_OPEN, (socket) => this.#take(socket))
+        : createTlsServer({ ...tls, ...HALF_OPEN, handshakeTimeout: HANDSHAKE_MS }, (socket) =>
+            this.#take(socket),
+          );
     this.#places.limit(server);
     server.on("tlsClientError", (error: Error) => this.#options.onFault(error));
     this.#server = server;
@@ -87,7 +119,8 @@ export class Listener {
     const closed = new Promise<void>((resolve) => {
       server.close(() => resolve());
     });
-    for (const socket of this.#sockets) socket.destroy();
+    this.#isStopping = true;
+    for (const socket of this.#idle) socket.destroy();
     await Promise.allSettled(this.#serving);
     await closed;
   }
@@ -102,19 +135,35 @@ export class Listener {
       held.release();
       held = bytes.holding(address);
     };
-    this.#sockets.add(socket);
     // An error also ends the reading, which reports it.
     socket.on("error", () => undefined);
     const served = this.#options
-      .serve(socket, (bytes) => held.set(bytes), sentBy)
+      .serve({ socket, chunks: this.#chunks(socket), held: (bytes) => held.set(bytes), sentBy })
+      .then(() => closed(socket))
       .catch((error: unknown) => this.#options.onFault(error as Error))
       .finally(() => {
         socket.destroy();
         held.release();
-        this.#sockets.delete(socket);
         this.#serving.delete(served);
       });
     this.#serving.add(served);
+  }
+
+  async *#chunks(socket: Socket): AsyncGenerator<Buffer> {
+    if (this.#isStopping) return;
+    this.#idle.add(socket);
+    try {
+      for await (const chunk of socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+        this.#idle.delete(socket);
+        yield chunk;
+        if (this.#isStopping) return;
+        this.#idle.add(socket);
+      }
+    } catch (error) {
+      if (!this.#isStopping) throw error;
+    } finally {
+      this.#idle.delete(socket);
+    }
   }
 }
 
