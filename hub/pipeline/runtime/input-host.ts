@@ -146,6 +146,9 @@ function keyOf({ pipeline, input }: PlannedInput): string {
   return JSON.stringify([pipeline, input.id, input.fingerprint]);
 }
 
+/** Time for sends to end before a stop, ms: while the log is full or away they don't. */
+const STOP_GRACE_MS = 2_000;
+
 /** A port that is taken, a server that is away: tried again within a minute. */
 const START_RETRY = { firstMs: 500, capMs: 60_000 };
 
@@ -190,10 +193,20 @@ class RunningInput implements Component {
     await first.promise;
   }
 
+  /** What is being sent may come to its end first: a sender without an answer would repeat what the log has taken. */
   async stop(): Promise<void> {
-    this.#stopping.abort();
+    const { input, reach, clock } = this.#options;
+    // What a shared source brings bears its position, so that nothing of it comes twice.
+    const component = input.isShared && reach.shared !== undefined ? undefined : this.#component;
+    const stopped = component?.stop();
+    try {
+      if (stopped !== undefined)
+        await Promise.race([stopped, clock.sleep(STOP_GRACE_MS, this.#stopping.signal)]);
+    } finally {
+      this.#stopping.abort();
+    }
     await this.#starting;
-    await this.#component?.stop();
+    await (stopped ?? this.#component?.stop());
   }
 
   status(): InputStatus {
