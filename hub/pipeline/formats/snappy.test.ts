@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { unpackSnappy } from "./snappy.ts";
+import { unpackFramedSnappy, unpackSnappy } from "./snappy.ts";
 
 /** Blocks by the format's description: the packed bytes and their text. */
 const BLOCKS: [name: string, packed: number[], text: string][] = [
@@ -35,4 +35,20 @@ test("snappy: what is damaged or too long is refused", () => {
       JSON.stringify(bytes),
     );
   assert.throws(() => unpackSnappy(Uint8Array.from([101, 0]), 100), { code: "request_too_large" });
+});
+
+const FRAMED = Buffer.from(
+  "\xff\x06\0\0sNaPpY" + "\0\x09\0\0CRC!\x03\x08abc" + "\xfe\x01\0\0." + "\x01\x06\0\0CRC!de",
+  "latin1",
+);
+
+test("snappy: chunks of a stream, packed, plain and skipped", () => {
+  assert.equal(unpackFramedSnappy(FRAMED, 5).toString(), "abcde");
+  assert.throws(() => unpackFramedSnappy(FRAMED, 4), { code: "request_too_large" });
+  for (const bytes of [
+    FRAMED.subarray(1),
+    FRAMED.subarray(0, -1),
+    Buffer.concat([FRAMED, Buffer.from("\x02\0\0\0")]),
+  ])
+    assert.throws(() => unpackFramedSnappy(bytes, 100), { code: "parsing" });
 });

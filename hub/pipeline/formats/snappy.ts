@@ -1,4 +1,7 @@
-/** Snappy's block format (github.com/google/snappy/blob/main/format_description.txt). */
+/**
+ * Snappy's block format (github.com/google/snappy/blob/main/format_description.txt), and blocks in a row by its framing
+ * format (framing_format.txt there).
+ */
 
 import { AppError } from "#proto/kit/errors.ts";
 
@@ -44,6 +47,45 @@ export function unpackSnappy(packed: Uint8Array, maxBytes: number): Buffer {
   }
   if (end !== length) throw damaged();
   return out;
+}
+
+/** The chunk that a stream begins with. */
+const STREAM_HEAD = Buffer.from("\xff\x06\0\0sNaPpY", "latin1");
+
+/** Kinds of chunks; those from 0x80 on are skipped. */
+const PACKED_CHUNK = 0;
+const PLAIN_CHUNK = 1;
+const FIRST_SKIPPED = 0x80;
+
+/** Before a chunk's data: one byte for its kind, three for its length; then a checksum, which isn't checked. */
+const CHUNK_HEAD_BYTES = 4;
+const CHECKSUM_BYTES = 4;
+
+export function isFramedSnappy(packed: Uint8Array): boolean {
+  return STREAM_HEAD.equals(packed.subarray(0, STREAM_HEAD.length));
+}
+
+/** Returns the chunks of a stream unpacked. Throws parsing for what is none, request_too_large for more than `maxBytes`. */
+export function unpackFramedSnappy(packed: Uint8Array, maxBytes: number): Buffer {
+  if (!isFramedSnappy(packed)) throw damaged();
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for (let at = 0; at < packed.length; ) {
+    const kind = packed[at]!;
+    const start = at + CHUNK_HEAD_BYTES;
+    const end = start + littleEndian(packed, at + 1, 3);
+    if (end > packed.length) throw damaged();
+    at = end;
+    if (kind >= FIRST_SKIPPED) continue;
+    if (kind > PLAIN_CHUNK || end - start < CHECKSUM_BYTES) throw damaged();
+    const data = packed.subarray(start + CHECKSUM_BYTES, end);
+    const part = kind === PACKED_CHUNK ? unpackSnappy(data, maxBytes - bytes) : data;
+    bytes += part.length;
+    if (bytes > maxBytes)
+      throw new AppError("request_too_large", `a body may have ${maxBytes} bytes at most`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
 }
 
 /** Reads the length before the elements, a varint of 32 bits. */

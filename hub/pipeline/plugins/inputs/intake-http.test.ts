@@ -5,7 +5,7 @@ import { type TestContext, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { FairShares } from "#proto/kit/fair-shares.ts";
 import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
 import { MIB } from "#proto/kit/units.ts";
@@ -119,6 +119,23 @@ for (const [encoding, pack] of [
     assert.equal(answer.status, 413);
     assert.deepEqual([world.sent.length, world.shares.bytes.taken], [0, 0]);
   });
+
+test("bodies are unpacked by all names and forms of their encodings", async (t) => {
+  const { world, post } = await start(t, "http", 'codec => "plain"');
+  const framed = Buffer.from("\xff\x06\0\0sNaPpY\x01\x05\0\0CRC!x", "latin1");
+  for (const [encoding, body] of [
+    ["GZIP", gzipSync("x")],
+    ["x-gzip", gzipSync("x")],
+    ["zlib", deflateSync("x")],
+    ["deflate", deflateRawSync("x")],
+    ["snappy", Buffer.from([1, 0, 0x78])],
+    ["snappy", framed],
+    ["x-snappy-framed", framed],
+    ["", Buffer.from("x")],
+  ] as const)
+    assert.equal((await post("/", body, { "content-encoding": encoding })).status, 200, encoding);
+  assert.deepEqual(world.messages, Array(8).fill("x"));
+});
 
 test("a body in chunks of single bytes takes no more memory than its bytes", async (t) => {
   const { world, port } = await start(t, "loki");

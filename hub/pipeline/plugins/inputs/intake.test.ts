@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
 import { type TestContext, test } from "node:test";
-import { gzipSync } from "node:zlib";
+import { setImmediate as turn } from "node:timers/promises";
+import { deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { AppError } from "#proto/kit/errors.ts";
 import { InputWorld } from "#test/contract/input-runner.ts";
 import { freePort } from "#test/harness/free-ports.ts";
@@ -60,19 +61,53 @@ test("otlp takes calls of gRPC, packed or not, and names the code of what it ref
   assert.deepEqual(await call(grpc, ONE_RECORD, signed), { status: "0", message: "" });
   const packed = { ...signed, "grpc-encoding": "gzip" };
   assert.equal((await call(grpc, gzipSync(ONE_RECORD), packed)).status, "0");
-  assert.deepEqual(world.messages, ["hi", "hi"]);
+  const literal = Buffer.from([ONE_RECORD.length, (ONE_RECORD.length - 1) << 2]);
+  for (const [encoding, message] of [
+    ["deflate", deflateSync(ONE_RECORD)],
+    ["zstd", zstdCompressSync(ONE_RECORD)],
+    ["snappy", Buffer.concat([literal, ONE_RECORD])],
+  ] as const)
+    assert.equal((await call(grpc, message, { ...signed, "grpc-encoding": encoding })).status, "0", encoding);
+  assert.deepEqual(world.messages, ["hi", "hi", "hi", "hi", "hi"]);
   const refused: [Buffer, Record<string, string>, string][] = [
     [ONE_RECORD, {}, "16"],
     [Buffer.from([0xff, 0xff]), signed, "3"],
     [Buffer.alloc(1001), signed, "8"],
     [gzipSync(Buffer.alloc(100_000)), packed, "8"],
     [ONE_RECORD, packed, "3"],
-    [ONE_RECORD, { ...signed, "grpc-encoding": "snappy" }, "12"],
+    [ONE_RECORD, { ...signed, "grpc-encoding": "lz4" }, "12"],
     [ONE_RECORD, { ...signed, ":path": "/opentelemetry.proto.collector.trace.v1.TraceService/Export" }, "12"],
   ];
   for (const [message, headers, status] of refused)
     assert.equal((await call(grpc, message, headers)).status, status, JSON.stringify(headers));
-  assert.equal(world.sent.length, 2);
+  assert.equal(world.sent.length, 5);
+});
+
+test("a call whose message doesn't end keeps no input from stopping, and ends after its time", async (t) => {
+  const world = new InputWorld();
+  const grpc = await freePort();
+  const input = world.make(`otlp { port => ${await freePort()} host => "127.0.0.1" grpc_port => ${grpc} }`);
+  await input.start();
+  t.after(() => input.stop());
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const session = connectHttp2(`http://127.0.0.1:${grpc}`);
+  t.after(() => session.destroy());
+  const begin = async (taken: number) => {
+    const stream = session.request({
+      ":method": "POST",
+      ":path": "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
+    });
+    stream.on("error", () => undefined);
+    stream.write("half");
+    while (world.shares.bytes.taken < taken) await turn();
+    return stream;
+  };
+  const slow = await begin(4);
+  t.mock.timers.tick(300_000);
+  await once(slow, "close");
+  await begin(4);
+  await input.stop();
+  assert.equal(world.shares.bytes.taken, 0);
 });
 
 test("a call isn't answered with success before the log has its events, and is told to come back", async (t) => {

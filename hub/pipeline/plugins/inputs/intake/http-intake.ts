@@ -159,6 +159,11 @@ function pathOf(url: string): string {
   return URL.parse(url, BASE)?.pathname ?? "";
 }
 
+/** Returns true for a body of JSON, by its Content-Type. */
+export function isJson(headers: HttpRequest["headers"]): boolean {
+  return /^\s*application\/json\b/i.test(headers["content-type"] ?? "");
+}
+
 /** Throws request_too_large. */
 export function checkEvents(count: number): void {
   if (count > MAX_EVENTS)

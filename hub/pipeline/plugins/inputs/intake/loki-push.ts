@@ -10,7 +10,7 @@ import { Event, isHash, valueText } from "#proto/event.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { HttpAnswer } from "../stream/http-server.ts";
-import { checkEvents, type IntakeProtocol, type IntakeRequest } from "./http-intake.ts";
+import { checkEvents, type IntakeProtocol, type IntakeRequest, isJson } from "./http-intake.ts";
 
 /** The part of github.com/grafana/loki/pkg/push that is read. */
 const SCHEMA = `
@@ -81,9 +81,10 @@ function failed(error: unknown): HttpAnswer {
 
 /** Throws parsing, request_too_large. */
 function entriesOf({ headers, body, nowMs }: IntakeRequest): LokiEntry[] {
-  if ((headers["content-type"] ?? "").startsWith("application/json")) return jsonEntries(body, nowMs);
+  if (isJson(headers)) return jsonEntries(body, nowMs);
   // Protobuf is always packed; a sender that says so in a header has had it unpacked by the server.
-  const bytes = headers["content-encoding"] === "snappy" ? body : unpackSnappy(body, MAX_UNPACKED_BYTES);
+  const isUnpacked = /snappy/i.test(headers["content-encoding"] ?? "");
+  const bytes = isUnpacked ? body : unpackSnappy(body, MAX_UNPACKED_BYTES);
   let push: JsonObject;
   try {
     checkProtobuf(PUSH, bytes);

@@ -4,6 +4,7 @@
  */
 
 import {
+  constants,
   createSecureServer,
   createServer,
   type Http2Server,
@@ -12,14 +13,13 @@ import {
   type ServerHttp2Stream,
 } from "node:http2";
 import type { TlsOptions } from "node:tls";
-import { createGunzip } from "node:zlib";
 import type { IntakeShares } from "#hub/pipeline/plugins/input.ts";
 import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Holding } from "#proto/kit/fair-shares.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { ConnectionPlaces } from "../stream/connection-place.ts";
-import { unpackedBody } from "../stream/http-server.ts";
+import { unpacked } from "../stream/http-server.ts";
 import { HANDSHAKE_MS, listen, listenedPort } from "../stream/listener.ts";
 import type { SignIn } from "../stream/sign-in.ts";
 import type { TakeEvents } from "./http-intake.ts";
@@ -29,6 +29,12 @@ const EXPORT = "/opentelemetry.proto.collector.logs.v1.LogsService/Export";
 
 /** Before each message: one byte for compression, four for the length. */
 const FRAME_HEAD_BYTES = 5;
+
+/** Encodings of messages that are taken. */
+const ENCODINGS = ["gzip", "deflate", "zstd", "snappy"];
+
+/** Time for the message of a call to come, as for a request over HTTP, ms. */
+const MESSAGE_MS = 300_000;
 
 /** Status codes of gRPC. */
 const OK = 0;
@@ -71,6 +77,8 @@ export class OtlpGrpcServer implements Component {
   readonly #options: OtlpGrpcOptions;
   readonly #sessions = new Set<Http2Session>();
   readonly #calls = new Set<Promise<void>>();
+  /** Calls whose message isn't whole: nothing of it was taken. */
+  readonly #reading = new Set<ServerHttp2Stream>();
   #server: Http2Server | undefined;
 
   constructor(options: OtlpGrpcOptions) {
@@ -107,6 +115,7 @@ export class OtlpGrpcServer implements Component {
     const closed = new Promise<void>((resolve) => {
       server.close(() => resolve());
     });
+    for (const stream of this.#reading) stream.close(constants.NGHTTP2_CANCEL);
     await Promise.allSettled(this.#calls);
     for (const session of this.#sessions) session.destroy();
     await closed;
@@ -157,40 +166,57 @@ export class OtlpGrpcServer implements Component {
     held: Holding,
   ): Promise<Buffer> {
     const { maxBodyBytes } = this.#options;
-    const tooLong = new CallFailure(RESOURCE_EXHAUSTED, `a message may have ${maxBodyBytes} bytes at most`);
-    const chunks: Uint8Array[] = [];
-    let bytes = 0;
-    // Left early, the stream must stay for the answer.
-    for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > maxBodyBytes + FRAME_HEAD_BYTES) throw tooLong;
-      held.take(chunk.length);
-      addPart(chunks, chunk);
-    }
-    const whole = Buffer.concat(chunks);
+    this.#reading.add(stream);
+    const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), MESSAGE_MS);
+    const whole = await readMessage(stream, maxBodyBytes, held).finally(() => {
+      clearTimeout(timer);
+      this.#reading.delete(stream);
+    });
     if (whole.length < FRAME_HEAD_BYTES || whole.readUInt32BE(1) !== whole.length - FRAME_HEAD_BYTES)
       throw new CallFailure(INVALID_ARGUMENT, "a call has one message, which ends with it");
     const message = whole.subarray(FRAME_HEAD_BYTES);
     if (whole[0] === 0) return message;
-    if (encoding !== "gzip")
-      throw new CallFailure(UNIMPLEMENTED, `messages packed by ${String(encoding)} aren't read; gzip is`);
+    if (typeof encoding !== "string" || !ENCODINGS.includes(encoding))
+      throw new CallFailure(
+        UNIMPLEMENTED,
+        `messages packed by ${String(encoding)} aren't read; ${ENCODINGS.join(", ")} are`,
+      );
     try {
-      return await unpackedBody(message, createGunzip(), maxBodyBytes, held);
+      return await unpacked(message, encoding, maxBodyBytes, held);
     } catch (error) {
-      if (error instanceof AppError) throw error;
-      throw new CallFailure(INVALID_ARGUMENT, "the message is no gzip");
+      if (error instanceof AppError && error.code !== "request_invalid") throw error;
+      throw new CallFailure(INVALID_ARGUMENT, `the message is no ${encoding}`);
     }
   }
 }
 
+/** Returns what a call brings until its end. */
+async function readMessage(stream: ServerHttp2Stream, maxBytes: number, held: Holding): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // Left early, the stream must stay for the answer.
+  for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes + FRAME_HEAD_BYTES)
+      throw new CallFailure(RESOURCE_EXHAUSTED, `a message may have ${maxBytes} bytes at most`);
+    held.take(chunk.length);
+    addPart(chunks, chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
 /** Answers a call; one that succeeded has an empty ExportLogsServiceResponse, so that nothing was rejected. */
 function respond(stream: ServerHttp2Stream, code: number, message: string): void {
-  if (stream.destroyed || stream.headersSent) return;
+  if (stream.destroyed || stream.closed || stream.headersSent) return;
   const status = {
     "grpc-status": String(code),
     ...(message !== "" && { "grpc-message": encodeURI(message) }),
   };
-  const head = { ":status": 200, "content-type": "application/grpc+proto", "grpc-accept-encoding": "gzip" };
+  const head = {
+    ":status": 200,
+    "content-type": "application/grpc+proto",
+    "grpc-accept-encoding": ENCODINGS.join(","),
+  };
   if (code !== OK) {
     stream.respond({ ...head, ...status }, { endStream: true });
     // What wasn't read of the call isn't wanted.

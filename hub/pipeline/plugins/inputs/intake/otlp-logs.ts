@@ -11,7 +11,13 @@ import { decodeText } from "#proto/codec/plain.ts";
 import { Event, isHash, valueText } from "#proto/event.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { checkEvents, type IntakeProtocol, type IntakeRequest, type TakeEvents } from "./http-intake.ts";
+import {
+  checkEvents,
+  type IntakeProtocol,
+  type IntakeRequest,
+  isJson as isJsonBody,
+  type TakeEvents,
+} from "./http-intake.ts";
 
 const JSON_TYPE = "application/json";
 const PROTOBUF_TYPE = "application/x-protobuf";
@@ -27,7 +33,7 @@ export const otlpHttp: IntakeProtocol = {
   example: "/v1/logs",
   serves: (path) => /^\/v1\/(?:logs|traces|metrics)$/.test(path),
   async answer(request, take) {
-    const isJson = (request.headers["content-type"] ?? "").startsWith(JSON_TYPE);
+    const isJson = isJsonBody(request.headers);
     const failed = (status: number, code: number, message: string): HttpAnswer => ({
       status,
       headers: { "Content-Type": isJson ? JSON_TYPE : PROTOBUF_TYPE, ...(status === 503 && RETRY) },

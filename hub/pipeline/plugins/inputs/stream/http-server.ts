@@ -10,8 +10,14 @@ import {
 import { createServer as createTlsServer } from "node:https";
 import { type Duplex, pipeline } from "node:stream";
 import type { TlsOptions } from "node:tls";
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
-import { unpackSnappy } from "#hub/pipeline/formats/snappy.ts";
+import {
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from "node:zlib";
+import { isFramedSnappy, unpackFramedSnappy, unpackSnappy } from "#hub/pipeline/formats/snappy.ts";
 import type { IntakeShares } from "#hub/pipeline/plugins/input.ts";
 import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -85,7 +91,9 @@ export interface HttpRefusal {
 
 const ENCODINGS: Readonly<Record<string, () => Duplex>> = {
   gzip: createGunzip,
+  "x-gzip": createGunzip,
   deflate: createInflate,
+  zlib: createInflate,
   br: createBrotliDecompress,
   zstd: createZstdDecompress,
 };
@@ -211,19 +219,45 @@ function clientOf({ socket, headers }: IncomingMessage, { proxies }: IntakeShare
 /** Returns a body, unpacked; its bytes are charged as they come. Throws request_too_large, request_invalid, overloaded. */
 async function bodyOf(request: IncomingMessage, maxBytes: number, held: Holding): Promise<Buffer> {
   const packed = await whole(request, maxBytes, held);
-  const encoding = request.headers["content-encoding"] ?? "identity";
-  if (encoding === "identity") return packed;
-  if (encoding === "snappy") {
-    const unpacked = unpackSnappy(packed, maxBytes);
-    held.take(unpacked.length);
-    return unpacked;
+  const encoding = encodingOf(request);
+  return encoding === "identity" ? packed : unpacked(packed, encoding, maxBytes, held);
+}
+
+/** Returns the name of a body's encoding; empty means none. */
+function encodingOf(request: IncomingMessage): string {
+  return (request.headers["content-encoding"] ?? "").trim().toLowerCase() || "identity";
+}
+
+/** Returns what bytes of an encoding unpack to; they are charged as they come. Throws request_too_large, request_invalid, overloaded. */
+export async function unpacked(
+  packed: Buffer,
+  encoding: string,
+  maxBytes: number,
+  held: Holding,
+): Promise<Buffer> {
+  if (SNAPPY.includes(encoding)) {
+    // Under both names senders have sent both forms.
+    const unpack = isFramedSnappy(packed) ? unpackFramedSnappy : unpackSnappy;
+    const body = unpack(packed, maxBytes);
+    held.take(body.length);
+    return body;
   }
   const make = Object.hasOwn(ENCODINGS, encoding) ? ENCODINGS[encoding] : undefined;
-  if (make === undefined) throw new AppError("request_invalid", `the encoding ${encoding} isn't known`);
-  return unpackedBody(packed, make(), maxBytes, held).catch((error: unknown) => {
+  if (make === undefined)
+    throw new AppError("request_invalid", `the encoding ${encoding.slice(0, 100)} isn't known`);
+  const unpacking = make === createInflate && !hasZlibHead(packed) ? createInflateRaw() : make();
+  return unpackedBody(packed, unpacking, maxBytes, held).catch((error: unknown) => {
     if (error instanceof AppError) throw error;
     throw new AppError("request_invalid", `the body is no ${encoding}`, { cause: error });
   });
+}
+
+/** Names of snappy as an encoding. */
+const SNAPPY = ["snappy", "x-snappy-framed"];
+
+/** Returns true for the two bytes before zlib's data (RFC 1950 §2.2), which some senders of "deflate" leave out. */
+function hasZlibHead(bytes: Buffer): boolean {
+  return bytes.length >= 2 && (bytes[0]! & 0x0f) === 8 && bytes.readUInt16BE(0) % 31 === 0;
 }
 
 /** Returns what a packed body unpacks to; its bytes are charged as they come. Throws request_too_large, overloaded. */
@@ -260,7 +294,7 @@ async function whole(
 
 /** Returns a body as it comes, unpacked. Throws request_invalid for an encoding that isn't known; reading, where it is damaged. */
 function unpackedStream(request: IncomingMessage): AsyncIterable<Buffer> {
-  const encoding = request.headers["content-encoding"] ?? "identity";
+  const encoding = encodingOf(request);
   if (encoding === "identity") return request;
   const make = Object.hasOwn(ENCODINGS, encoding) ? ENCODINGS[encoding] : undefined;
   if (make === undefined)
