@@ -108,6 +108,8 @@ class ForwardInput implements Component {
     }
     try {
       for await (const value of messages(chunks, held)) {
+        // A sign of life.
+        if (value === null) continue;
         if (handshake === undefined) {
           await this.#take(await forwardMessage(value), socket, channel);
           continue;
@@ -130,7 +132,7 @@ class ForwardInput implements Component {
       await channel.send(events());
       return;
     }
-    const id = chunkId(tag, chunk);
+    const id = chunkId(tag, typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("base64"));
     const known = this.#chunks.get(id);
     const taken = known ?? this.#sendChunk(id, events(), channel);
     if (known === undefined) this.#remember(id, taken);
@@ -163,7 +165,7 @@ class ForwardInput implements Component {
 
   #events({ tag, entries }: ForwardMessage, address: string): Event[] {
     const nowMs = this.#context.clock.now();
-    return entries.map(({ timeMs = nowMs, record }) => {
+    return entries.map(({ timeMs = nowMs, record, metadata }) => {
       const { log, container_id, container_name, ...fields } = record;
       // Under `log` senders have the line, where ECS has an object.
       if (typeof log === "string") fields["message"] ??= log.replace(/\r?\n$/, "");
@@ -172,7 +174,9 @@ class ForwardInput implements Component {
         fields["container"] = { id: container_id, name: container_name };
       if (fields["host"] === undefined) fields["host"] = { ip: address };
       const event = new Event(fields, timeMs);
-      if (!event.has(FLUENT)) event.trySet(TAG, tag);
+      if (event.has(FLUENT)) return event;
+      event.trySet(TAG, tag);
+      if (metadata !== undefined) event.trySet(METADATA, metadata);
       return event;
     });
   }
@@ -180,6 +184,7 @@ class ForwardInput implements Component {
 
 const FLUENT = fieldReference("fluent");
 const TAG = fieldReference("[fluent][tag]");
+const METADATA = fieldReference("[fluent][metadata]");
 
 /** A channel whose next offset is known before events are sent. */
 class CountedChannel {

@@ -5,8 +5,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { gzipSync } from "node:zlib";
-import { decode, decodeMulti, encode } from "@msgpack/msgpack";
+import { gzipSync, zstdCompressSync } from "node:zlib";
+import { decode, decodeMulti, ExtData, encode } from "@msgpack/msgpack";
 import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
 import { plainCodec } from "#hub/pipeline/plugins/codecs/plain.ts";
 import { FairShares } from "#proto/kit/fair-shares.ts";
@@ -239,6 +239,33 @@ test("gelf keeps a message that nests too deep as text, and a sender's own value
   assert.equal(world.sent[1]!.event.fields["observer"], "mine");
 });
 
+test("gelf loses no member whose name is taken, and takes a message of the first format", () => {
+  const codec = new GelfCodec();
+  const fieldsOf = (message: object) => plain(codec.decode(Buffer.from(JSON.stringify(message)), 0)[0]!);
+  assert.deepEqual(fieldsOf({ host: "a", short_message: "b", _host: "c", _message: "d" }), {
+    message: "b",
+    host: { name: "a" },
+    _host: "c",
+    _message: "d",
+  });
+  assert.deepEqual(fieldsOf({ short_message: "b", message: "c" }), { message: "b", _message: "c" });
+  assert.deepEqual(fieldsOf({ host: "a", message: "text", full_message: "long" }), {
+    message: "text",
+    host: { name: "a" },
+    full_message: "long",
+  });
+});
+
+test("messages of GELF of which one byte came wait within the limit of memory", () => {
+  let dropped = 0;
+  const codec = new GelfCodec((chunks) => (dropped += chunks));
+  for (let id = 0; id < 30_000; id++) {
+    const chunk = Buffer.from([0x1e, 0x0f, 0, 0, 0, 0, 0, 0, id >> 8, id, 0, 128, 0x7b]);
+    assert.deepEqual(codec.decode(chunk, 0), []);
+  }
+  assert.ok(dropped > 5_000, String(dropped));
+});
+
 test("chunks of GELF that come alone are dropped after five seconds and counted", () => {
   let dropped = 0;
   const codec = new GelfCodec((chunks) => {
@@ -468,6 +495,51 @@ test("values of MessagePack may come byte by byte", () => {
   const found = Array.from(bytes, (_, at) => [...stream.values(bytes.subarray(at, at + 1))]).flat();
   assert.deepEqual(found, [...decodeMulti(bytes)]);
   assert.equal(stream.pendingBytes, 0);
+});
+
+test("forward gives the records of a group of Fluent Bit what they share, and keeps metadata", async () => {
+  const time = (seconds: number): ExtData => {
+    const data = Buffer.alloc(8);
+    data.writeUInt32BE(seconds);
+    return new ExtData(0, data);
+  };
+  const entries = [
+    [[time(0xffffffff), { schema: "otlp" }], { resource: { attributes: { "service.name": "shop" } } }],
+    [[time(5), { otlp: { severity_number: 9 } }], { log: "a" }],
+    [[time(0xfffffffe), {}], {}],
+    [[time(6), {}], { log: "b" }],
+  ];
+  const decoded = [...new ValueStream(FORWARD_DECODING).values(encode(["app", entries]))];
+  assert.deepEqual((await forwardMessage(decoded[0])).entries, [
+    {
+      timeMs: 5_000,
+      record: { resource: { attributes: { "service.name": "shop" } }, log: "a" },
+      metadata: { otlp: { severity_number: 9 } },
+    },
+    { timeMs: 6_000, record: { log: "b" }, metadata: undefined },
+  ]);
+});
+
+test("forward takes texts written as bytes, signs of life and entries packed by zstd", async (t) => {
+  const { world, socket } = await start(t, "forward");
+  const bytes = (text: string): Uint8Array => Buffer.from(text);
+  // A record whose key is bytes: {"k": 1}.
+  const record = Buffer.from([0x81, 0xc4, 0x01, 0x6b, 0x01]);
+  const entry = Buffer.concat([Buffer.from([0x92, 0x05]), record]);
+  socket.write(encode(null));
+  socket.write(encode([bytes("app"), entry, { chunk: bytes("c1") }]));
+  assert.deepEqual(decode(await received(socket)), { ack: bytes("c1") });
+  socket.write(encode(["app", zstdCompressSync(entry), { chunk: "c2", compressed: "zstd" }]));
+  assert.deepEqual(decode(await received(socket)), { ack: "c2" });
+  const expected = { k: 1, host: { ip: "127.0.0.1" }, fluent: { tag: "app" } };
+  assert.deepEqual(
+    world.sent.map(({ event }) => plain(event)),
+    [expected, expected],
+  );
+  socket.on("error", () => undefined).resume();
+  socket.write(encode(["app", entry, { chunk: "c3", compressed: "lz4" }]));
+  await once(socket, "close");
+  assert.equal(world.sent.length, 2);
 });
 
 test("forward sends a chunk that comes again after a restart to the offsets it had, one of another tag to new ones", async (t) => {

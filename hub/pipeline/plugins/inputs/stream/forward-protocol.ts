@@ -6,14 +6,18 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
+import { gunzip, zstdDecompress } from "node:zlib";
 import { ExtensionCodec } from "@msgpack/msgpack";
 import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
 import { isHash, valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
-const unpack = promisify(gunzip);
+/** How packed entries are unpacked, by the option `compressed`. */
+const UNPACK = new Map<unknown, (bytes: Uint8Array, limit: { maxOutputLength: number }) => Promise<Buffer>>([
+  ["gzip", promisify(gunzip)],
+  ["zstd", promisify(zstdDecompress)],
+]);
 
 /** Longest message, packed or not. Bytes. */
 export const MAX_FORWARD_BYTES = 32 * 1024 * 1024;
@@ -25,14 +29,22 @@ const ENTRIES_A_LOOK = 64;
 /** Type of the extension EventTime. */
 const EVENT_TIME = 0;
 
+/** Seconds that Fluent Bit marks the ends of a group with: the record before it has what all records in it share. */
+const GROUP_START = 0xffffffff;
+const GROUP_END = 0xfffffffe;
+
 /** A time with nanoseconds, as ms since 1970-01-01 UTC. */
 class EventTime {
   readonly ms: number;
+  /** Set: this is no time but one end of a group. */
+  readonly groupEnd: "start" | "end" | undefined;
 
   constructor(data: Uint8Array) {
     if (data.length !== 8) throw new AppError("parsing", "an EventTime has 8 bytes");
     const bytes = Buffer.from(data.buffer, data.byteOffset, data.length);
-    this.ms = bytes.readUInt32BE(0) * 1000 + Math.floor(bytes.readUInt32BE(4) / 1e6);
+    const [seconds, nanos] = [bytes.readUInt32BE(0), bytes.readUInt32BE(4)];
+    this.ms = seconds * 1000 + Math.floor(nanos / 1e6);
+    if (nanos === 0 && seconds >= GROUP_END) this.groupEnd = seconds === GROUP_START ? "start" : "end";
   }
 }
 
@@ -47,7 +59,7 @@ extensions.register({
 export const FORWARD_DECODING = {
   extensionCodec: extensions,
   useBigInt64: true,
-  mapKeyConverter: String,
+  mapKeyConverter: textOf,
   maxStrLength: MAX_FORWARD_BYTES,
   maxBinLength: MAX_FORWARD_BYTES,
   maxArrayLength: 1_000_000,
@@ -58,59 +70,100 @@ export const FORWARD_DECODING = {
 export interface ForwardEntry {
   readonly timeMs: number | undefined;
   readonly record: JsonObject;
+  /** What Fluent Bit notes besides the record; undefined: nothing. */
+  readonly metadata: JsonObject | undefined;
 }
 
 export interface ForwardMessage {
   readonly tag: string;
   readonly entries: readonly ForwardEntry[];
-  /** Id that the acknowledgement names; undefined: none is wanted. */
-  readonly chunk: string | undefined;
+  /** Id that the acknowledgement repeats; undefined: none is wanted. */
+  readonly chunk: string | Uint8Array | undefined;
 }
 
 /** Reads a decoded message of any mode. Throws parsing for what is none. */
 export async function forwardMessage(value: unknown): Promise<ForwardMessage> {
-  if (!Array.isArray(value) || typeof value[0] !== "string") throw noMessage();
-  const [tag, second] = value as [string, unknown];
-  if (Array.isArray(second)) return { tag, entries: second.map(entryOf), chunk: chunkOf(value[2]) };
-  if (second instanceof Uint8Array || typeof second === "string") {
+  if (!Array.isArray(value) || !isText(value[0])) throw noMessage();
+  const tag = textOf(value[0]);
+  const second = value[1] as unknown;
+  const reader = new EntryReader();
+  if (Array.isArray(second)) {
+    for (const each of second) reader.read(each);
+    return { tag, entries: reader.entries, chunk: chunkOf(value[2]) };
+  }
+  if (isText(second)) {
     const bytes = typeof second === "string" ? Buffer.from(second, "latin1") : second;
     const option = isHash(value[2]) ? value[2] : {};
-    const stream = option["compressed"] === "gzip" ? await unpacked(bytes) : bytes;
-    return { tag, entries: await entriesOf(stream), chunk: chunkOf(option) };
+    await readPacked(await unpacked(bytes, option["compressed"]), reader);
+    return { tag, entries: reader.entries, chunk: chunkOf(option) };
   }
-  return { tag, entries: [entryOf([second, value[2]])], chunk: chunkOf(value[3]) };
+  reader.read([second, value[2]]);
+  return { tag, entries: reader.entries, chunk: chunkOf(value[3]) };
 }
 
 /** Reads entries, one after the other; other work is done between them. */
-async function entriesOf(bytes: Uint8Array): Promise<ForwardEntry[]> {
+async function readPacked(bytes: Uint8Array, reader: EntryReader): Promise<void> {
   const stream = new ValueStream(FORWARD_DECODING);
-  const entries: ForwardEntry[] = [];
   let endMs = performance.now() + SLICE_MS;
+  let count = 0;
   for (const value of stream.values(bytes)) {
-    entries.push(entryOf(value));
-    if (entries.length % ENTRIES_A_LOOK > 0 || performance.now() < endMs) continue;
+    reader.read(value);
+    if (++count % ENTRIES_A_LOOK > 0 || performance.now() < endMs) continue;
     await nextTurn();
     endMs = performance.now() + SLICE_MS;
   }
   if (stream.pendingBytes > 0) throw new AppError("parsing", "packed entries end within a value");
-  return entries;
 }
 
-async function unpacked(bytes: Uint8Array): Promise<Buffer> {
+async function unpacked(bytes: Uint8Array, compressed: unknown): Promise<Uint8Array> {
+  if (compressed === undefined || compressed === null || compressed === "text") return bytes;
+  const unpack = UNPACK.get(compressed);
+  if (unpack === undefined)
+    throw new AppError("parsing", `entries packed by ${valueText(compressed).slice(0, 100)} aren't read`);
   try {
     return await unpack(bytes, { maxOutputLength: MAX_FORWARD_BYTES });
   } catch (error) {
-    throw new AppError("parsing", "packed entries are no gzip, or too long", { cause: error });
+    throw new AppError("parsing", `packed entries are no ${valueText(compressed)}, or too long`, {
+      cause: error,
+    });
   }
 }
 
-function entryOf(value: unknown): ForwardEntry {
-  if (!Array.isArray(value)) throw noMessage();
-  const [time, record] = value as unknown[];
-  // Fluent Bit 2 adds metadata: [[time, metadata], record].
-  const plain = Array.isArray(time) ? (time as unknown[])[0] : time;
-  if (!isHash(record)) throw noMessage();
-  return { timeMs: timeOf(plain), record: jsonOf(record, 0) as JsonObject };
+/** Gathers the entries of a message. */
+class EntryReader {
+  readonly entries: ForwardEntry[] = [];
+  /** What the records of the group under way share. */
+  #group: JsonObject = {};
+
+  /** Throws parsing for what is no entry. */
+  read(value: unknown): void {
+    if (!Array.isArray(value)) throw noMessage();
+    const [time, record] = value as unknown[];
+    // Fluent Bit 2 adds metadata: [[time, metadata], record].
+    const [plain, metadata] = Array.isArray(time) ? (time as unknown[]) : [time, undefined];
+    if (!isHash(record)) throw noMessage();
+    const own = jsonOf(record, 0) as JsonObject;
+    const groupEnd = plain instanceof EventTime ? plain.groupEnd : undefined;
+    if (groupEnd !== undefined) {
+      this.#group = groupEnd === "start" ? own : {};
+      return;
+    }
+    const noted = isHash(metadata) && Object.keys(metadata).length > 0 ? jsonOf(metadata, 0) : undefined;
+    this.entries.push({
+      timeMs: timeOf(plain),
+      record: { ...this.#group, ...own },
+      metadata: noted as JsonObject | undefined,
+    });
+  }
+}
+
+/** Old senders write texts as bytes. */
+function isText(value: unknown): value is string | Uint8Array {
+  return typeof value === "string" || value instanceof Uint8Array;
+}
+
+function textOf(value: unknown): string {
+  return value instanceof Uint8Array ? Buffer.from(value).toString() : String(value);
 }
 
 function timeOf(time: unknown): number | undefined {
@@ -119,9 +172,9 @@ function timeOf(time: unknown): number | undefined {
   return time !== undefined && time !== null && Number.isFinite(seconds) ? seconds * 1000 : undefined;
 }
 
-function chunkOf(option: unknown): string | undefined {
+function chunkOf(option: unknown): string | Uint8Array | undefined {
   const chunk = isHash(option) ? option["chunk"] : undefined;
-  return typeof chunk === "string" ? chunk : undefined;
+  return isText(chunk) ? chunk : undefined;
 }
 
 /** Deepest nesting of values that is kept. */

@@ -34,6 +34,10 @@ const ECS: Readonly<Record<string, string>> = {
   line: "[log][origin][file][line]",
 };
 
+/** What a message that waits takes besides its chunks, and each chunk that it may have. Bytes. */
+const WAITING_BYTES = 512;
+const PLACE_BYTES = 8;
+
 interface Waiting {
   readonly sinceMs: number;
   readonly chunks: (Buffer | undefined)[];
@@ -69,12 +73,7 @@ export class GelfCodec implements Codec {
     const [number = 0, count = 0] = bytes.subarray(10, CHUNK_HEAD_BYTES);
     if (bytes.length <= CHUNK_HEAD_BYTES || count > MAX_CHUNKS || number >= count) return this.#drop(1);
     const id = bytes.toString("latin1", 2, 10);
-    const found = this.#waiting.get(id) ?? {
-      sinceMs: nowMs,
-      chunks: new Array<Buffer | undefined>(count),
-      bytes: 0,
-      missing: count,
-    };
+    const found = this.#waiting.get(id) ?? this.#await(id, count, nowMs);
     if (found.chunks.length !== count) return this.#drop(1);
     if (found.chunks[number] !== undefined) return undefined;
     const chunk = Buffer.from(bytes.subarray(CHUNK_HEAD_BYTES));
@@ -82,10 +81,17 @@ export class GelfCodec implements Codec {
     found.bytes += chunk.length;
     found.missing--;
     this.#waitingBytes += chunk.length;
-    this.#waiting.set(id, found);
     if (found.missing > 0) return undefined;
     this.#forget(id, found);
     return Buffer.concat(found.chunks as Buffer[]);
+  }
+
+  #await(id: string, count: number, nowMs: number): Waiting {
+    const bytes = WAITING_BYTES + count * PLACE_BYTES;
+    const waiting = { sinceMs: nowMs, chunks: new Array<Buffer | undefined>(count), bytes, missing: count };
+    this.#waitingBytes += bytes;
+    this.#waiting.set(id, waiting);
+    return waiting;
   }
 
   #forgetOld(nowMs: number): void {
@@ -129,11 +135,11 @@ function unpacked(bytes: Buffer): Buffer | undefined {
 
 /** Names the members by ECS; additional fields lose their underscore. */
 function named(gelf: JsonObject, nowMs: number): Event {
-  const { short_message, full_message, timestamp, level, host, version: _version, ...more } = gelf;
+  const { short_message, message, full_message, timestamp, level, host, version: _version, ...more } = gelf;
   const seconds = Number(timestamp);
   const isTimed = timestamp !== undefined && timestamp !== null && Number.isFinite(seconds);
   const event = new Event(
-    { message: valueText(short_message ?? full_message ?? "") },
+    { message: valueText(short_message ?? message ?? full_message ?? "") },
     isTimed ? seconds * 1000 : nowMs,
   );
   const set = (field: string, value: unknown): void => {
@@ -141,7 +147,9 @@ function named(gelf: JsonObject, nowMs: number): Event {
     if (!event.has(reference)) event.set(reference, value);
   };
   if (host !== undefined) set("[host][name]", valueText(host));
-  if (full_message !== undefined && short_message !== undefined) set("full_message", full_message);
+  if (short_message !== undefined && message !== undefined) set("_message", message);
+  if (full_message !== undefined && (short_message ?? message) !== undefined)
+    set("full_message", full_message);
   const severity = Number(level);
   if (level !== undefined && SEVERITY_LEVELS[severity] !== undefined) {
     set("[log][level]", SEVERITY_LEVELS[severity]);
@@ -151,11 +159,9 @@ function named(gelf: JsonObject, nowMs: number): Event {
     const own = name.startsWith("_") ? name.slice(1) : name;
     const field = ECS[own] ?? (/^[\w.-]+$/.test(own) ? own : undefined);
     if (field === undefined || field === "id") continue;
-    try {
-      set(field, value);
-    } catch {
-      set(`_${own}`, value); // A plain value is where an object would be needed.
-    }
+    // Its name may be that of a member, or a plain value be where an object is needed.
+    const isFree = !event.has(fieldReference(field)) && event.trySet(fieldReference(field), value);
+    if (!isFree) set(`_${own}`, value);
   }
   return event;
 }
