@@ -191,6 +191,17 @@ test("otlp names the records that it leaves out, and takes the others", async (t
   assert.deepEqual(world.messages, ["one", "one"]);
 });
 
+test("loki takes JSON of its first interface", async (t) => {
+  const { world, post } = await start(t, "loki");
+  const entries = [{ ts: "2024-05-01T10:00:00.5Z", line: "a" }, { line: "b" }];
+  const body = JSON.stringify({ streams: [{ labels: '{job="j"}', entries }] });
+  const answer = await post("/api/prom/push", body, { "content-type": "Application/JSON; charset=utf-8" });
+  assert.equal(answer.status, 204);
+  assert.deepEqual(plain(world.sent[0]!.event), { message: "a", labels: { job: "j" } });
+  assert.equal(world.sent[0]!.event.timeMs, Date.UTC(2024, 4, 1, 10, 0, 0, 500));
+  assert.deepEqual(world.messages, ["a", "b"]);
+});
+
 test("loki takes protobuf packed by snappy, whether a header says so or not", async (t) => {
   const { world, post } = await start(t, "loki");
   const type = { "content-type": "application/x-protobuf" };
@@ -304,10 +315,9 @@ test("splunk_hec takes events one behind the other, and acknowledges those in th
     '{"event":"a {\\"","time":1700000000.5,"host":"web-1","source":"s","sourcetype":"st"}{"event":{"message":"b","n":1},"fields":{"team":"x"}}\n\n[{"event":{"line":"c","tag":"t"}}]';
   const path = "/services/collector/event";
   assert.equal((await post(path, body)).status, 401);
-  assert.deepEqual(await post(path, body, headers), {
-    status: 200,
-    text: '{"text":"Success","code":0,"ackId":0}',
-  });
+  const { status, text } = await post(path, body, headers);
+  const { ackId, ...answer } = JSON.parse(text) as { ackId: number };
+  assert.deepEqual([status, answer], [200, { text: "Success", code: 0 }]);
   assert.deepEqual(
     world.sent.map(({ event }) => plain(event)),
     [
@@ -317,15 +327,29 @@ test("splunk_hec takes events one behind the other, and acknowledges those in th
     ],
   );
   assert.equal(world.sent[0]!.event.timeMs, 1_700_000_000_500);
-  const acks = await post("/services/collector/ack?channel=c1", '{"acks":[0,1]}', headers);
-  assert.equal(acks.text, '{"acks":{"0":true,"1":false}}');
+  const acks = async (ids: number[]): Promise<unknown> =>
+    JSON.parse(
+      (await post("/services/collector/ack?channel=c1", JSON.stringify({ acks: ids }), headers)).text,
+    );
+  assert.deepEqual(await acks([ackId, ackId + 1]), { acks: { [ackId]: true, [ackId + 1]: false } });
+  assert.deepEqual(await acks([ackId - 5_000]), { acks: { [ackId - 5_000]: true } }, "of an earlier run");
   const raw = "/services/collector/raw?channel=c1&host=h&sourcetype=st&time=5";
-  assert.match((await post(raw, "x\r\ny\n", headers)).text, /"ackId":1/);
+  assert.match((await post(raw, "x\r\ny\n", headers)).text, /"ackId":\d+/);
   assert.deepEqual(plain(world.sent[4]!.event), {
     message: "y",
     host: { name: "h" },
     splunk: { sourcetype: "st" },
   });
+});
+
+test("splunk_hec takes times in seconds, ms and ns", async (t) => {
+  const { world, post } = await start(t, "splunk_hec");
+  const times = ["1700000000.5", '"1700000000.5"', "1700000000500", '"1700000000500000000"'];
+  await post("/services/collector", times.map((time) => `{"event":"a","time":${time}}`).join(""));
+  assert.deepEqual(
+    world.sent.map(({ event }) => event.timeMs),
+    Array(4).fill(1_700_000_000_500),
+  );
 });
 
 test("splunk_hec takes what Splunk exports of a search as JSON, by rows and as a whole", async (t) => {

@@ -140,8 +140,11 @@ test("senders sign in by token, by name and password, or by an API key of the hu
     return answer.status;
   };
   const basic = `Basic ${Buffer.from("u:p").toString("base64")}`;
-  for (const allowed of ["Bearer t1", basic, "ApiKey of-the-hub"]) assert.equal(await status(allowed), 200);
-  for (const refused of [undefined, "Bearer t2", "ApiKey other", "t1"])
+  const anyUser = `Basic ${Buffer.from("x:t1").toString("base64")}`;
+  for (const allowed of ["Bearer t1", "bearer t1", basic, anyUser, "ApiKey of-the-hub"])
+    assert.equal(await status(allowed), 200);
+  const wrong = `Basic ${Buffer.from("x:t2").toString("base64")}`;
+  for (const refused of [undefined, "Bearer t2", wrong, "t1 ", "ApiKey other", "t1"])
     assert.equal(await status(refused), 401);
 });
 

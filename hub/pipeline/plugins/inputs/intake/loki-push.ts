@@ -113,7 +113,11 @@ function jsonEntries(body: Buffer, nowMs: number): LokiEntry[] {
   if (push === undefined || !Array.isArray(push["streams"]))
     throw new AppError("parsing", 'the body is no object with "streams"');
   let count = 0;
-  return objects(push["streams"]).flatMap(({ stream, values }) => {
+  return objects(push["streams"]).flatMap(({ stream, values, labels, entries }) => {
+    if (Array.isArray(entries)) {
+      checkEvents((count += entries.length));
+      return firstEntries(parseLabels(valueText(labels ?? "{}")), entries, nowMs);
+    }
     if (!Array.isArray(values)) throw new AppError("parsing", "a stream has no list of values");
     checkEvents((count += values.length));
     return values.map((value: unknown) => {
@@ -127,6 +131,19 @@ function jsonEntries(body: Buffer, nowMs: number): LokiEntry[] {
         metadata: texts(metadata),
       };
     });
+  });
+}
+
+/** Reads entries as the first interface, /api/prom/push, has them. */
+function firstEntries(labels: Record<string, string>, entries: unknown[], nowMs: number): LokiEntry[] {
+  return objects(entries).map(({ ts, line }) => {
+    const timeMs = Date.parse(valueText(ts));
+    return {
+      labels,
+      timeMs: Number.isNaN(timeMs) ? nowMs : timeMs,
+      line: valueText(line ?? ""),
+      metadata: {},
+    };
   });
 }
 

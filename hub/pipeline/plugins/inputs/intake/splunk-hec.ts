@@ -13,9 +13,6 @@ import { checkEvents, type IntakeProtocol, type IntakeRequest, type TakeEvents }
 
 const PATHS = /^\/services\/collector(?:\/(?:event|raw)(?:\/1\.0)?|\/ack|\/health(?:\/1\.0)?)?$/;
 
-/** Channels whose acknowledgements are remembered. */
-const CHANNELS_KEPT = 10_000;
-
 const CHANNEL_HEADER = "x-splunk-request-channel";
 
 /** Codes of answers. */
@@ -43,8 +40,11 @@ const METADATA = ["source", "sourcetype", "index"] as const;
 export class SplunkHec implements IntakeProtocol {
   readonly title = "Splunk HTTP Event Collector";
   readonly example = "/services/collector/event";
-  /** Acknowledgement ids given out, by channel; what has one is in the log. */
-  readonly #issued = new Map<string, number>();
+  /**
+   * Of the next acknowledgement. Ids grow over restarts, as they begin with the time: what has a smaller one is in the log,
+   * and its sender needn't repeat it because it asks a hub that has restarted.
+   */
+  #nextId = 0;
 
   serves(path: string): boolean {
     return PATHS.test(path);
@@ -81,14 +81,12 @@ export class SplunkHec implements IntakeProtocol {
       return code === "parsing" ? reply(400, INVALID_DATA, message) : reply(503, SERVER_BUSY, message);
     }
     const channel = channelOf(request);
-    return reply(200, SUCCESS, "Success", channel === undefined ? {} : { ackId: this.#issue(channel) });
+    return reply(200, SUCCESS, "Success", channel === undefined ? {} : { ackId: this.#issue(request.nowMs) });
   }
 
-  #issue(channel: string): number {
-    const id = this.#issued.get(channel) ?? 0;
-    this.#issued.delete(channel);
-    if (this.#issued.size >= CHANNELS_KEPT) this.#issued.delete(this.#issued.keys().next().value!);
-    this.#issued.set(channel, id + 1);
+  #issue(nowMs: number): number {
+    const id = Math.max(this.#nextId, nowMs);
+    this.#nextId = id + 1;
     return id;
   }
 
@@ -98,8 +96,8 @@ export class SplunkHec implements IntakeProtocol {
     if (channel === undefined) return reply(400, NO_CHANNEL, "Data channel is missing");
     const { acks } = parseEventObject(decodeText(request.body)) ?? {};
     if (!Array.isArray(acks)) return reply(400, INVALID_DATA, "Invalid data format");
-    const issued = this.#issued.get(channel) ?? 0;
-    const states = acks.map((id: unknown) => [valueText(id), Number(id) < issued]);
+    this.#nextId ||= request.nowMs;
+    const states = acks.map((id: unknown) => [valueText(id), Number(id) < this.#nextId]);
     return { status: 200, headers: JSON_TYPE, body: JSON.stringify({ acks: Object.fromEntries(states) }) };
   }
 }
@@ -186,12 +184,16 @@ function setMetadata(members: JsonObject, given: (name: string) => unknown): voi
   if (known.length > 0 && members["splunk"] === undefined) members["splunk"] = Object.fromEntries(known);
 }
 
-/** Seconds since 1970, as number or text; undefined: none. */
+/** From here on a time isn't in seconds (the year 2400) but ms, and from there on (the year 10000) not in ms but ns. */
+const FIRST_MS = 13_569_465_600;
+const FIRST_NS = 253_402_300_800_000;
+
+/** Returns ms since 1970 of a time in seconds, ms or ns, as number or text; undefined: none. */
 function timeOf(time: unknown): number | undefined {
-  const seconds = Number(time);
-  return time === undefined || time === null || time === "" || !Number.isFinite(seconds)
-    ? undefined
-    : seconds * 1000;
+  const value = Number(time);
+  if (time === undefined || time === null || time === "" || !Number.isFinite(value)) return undefined;
+  if (value < FIRST_MS) return value * 1000;
+  return value < FIRST_NS ? value : value / 1e6;
 }
 
 /** Yields the text of each object; what is left open at the end is yielded too, and is no JSON. */

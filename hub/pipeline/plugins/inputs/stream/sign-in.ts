@@ -19,7 +19,7 @@ export const SIGN_IN = {
 const OPTIONS = options(SIGN_IN);
 
 /** Tokens may follow any of these words; `Splunk` is what forwarders of that name write. */
-const SCHEMES = ["Bearer", "Splunk", "Token"];
+const SCHEMES = ["bearer", "splunk", "token"];
 
 export class SignIn {
   readonly #expected: readonly Buffer[];
@@ -31,7 +31,7 @@ export class SignIn {
     mayIngest: InputContext["mayIngest"],
   ) {
     const basic = (name: string, secret: string): string =>
-      `Basic ${Buffer.from(`${name}:${secret}`).toString("base64")}`;
+      `basic ${Buffer.from(`${name}:${secret}`).toString("base64")}`;
     this.#expected = [
       ...(user === undefined ? [] : [basic(user, password ?? "")]),
       ...tokens.flatMap((token) => SCHEMES.map((scheme) => `${scheme} ${token}`)),
@@ -48,10 +48,19 @@ export class SignIn {
   async accepts(authorization: string | undefined, ip: string): Promise<boolean> {
     if (this.isOpen) return true;
     if (authorization === undefined) return false;
-    const given = digest(authorization);
-    if (this.#expected.some((expected) => timingSafeEqual(expected, given))) return true;
+    const given = credentialsOf(authorization).map(digest);
+    if (this.#expected.some((expected) => given.some((each) => timingSafeEqual(expected, each)))) return true;
     return (await this.#askHub?.(authorization, ip)) === true;
   }
+}
+
+/** Returns what a header may mean, its scheme in small letters: the password of any user may be a token, as Splunk takes it. */
+function credentialsOf(authorization: string): string[] {
+  const [, scheme = "", secret = ""] = /^(\S+) +(.*)$/.exec(authorization.trim()) ?? [];
+  const plain = `${scheme.toLowerCase()} ${secret}`;
+  if (scheme.toLowerCase() !== "basic") return [plain];
+  const pair = Buffer.from(secret, "base64").toString();
+  return [plain, `bearer ${pair.slice(pair.indexOf(":") + 1)}`];
 }
 
 /** Digests have one length, so that the comparison tells nothing of the secret's. */
