@@ -122,9 +122,9 @@ export class ContainerFormat implements EventFormat {
     const text = open.pieces.join("");
     open.pieces = [];
     let event = open;
-    if (open.group !== undefined && !open.group.take(text)) {
+    if (open.group !== undefined && !open.group.take(this.#looked(text))) {
       event = this.#openEvent(stream, lineTimeMs, lineStart);
-      event.group?.take(text);
+      event.group?.take(this.#looked(text));
       span.open.set(stream, event);
       yield span.ended(this.#event(open), open.end);
     }
@@ -163,6 +163,11 @@ export class ContainerFormat implements EventFormat {
     return { ...leftOut(start, next), message, fieldsJson };
   }
 
+  /** Returns what filters and multiline look at. */
+  #looked(text: string): string {
+    return this.#options.json?.textOf(text) ?? text;
+  }
+
   #event(open: OpenEvent): CutEvent {
     const { stream, start, timeMs, texts, pieces } = open;
     const lines = pieces.length === 0 ? texts : [...texts, pieces.join("")];
@@ -170,7 +175,7 @@ export class ContainerFormat implements EventFormat {
     const part = { ...leftOut(start, pieces.length > 0 ? open.lineEnd : open.end), timeMs };
     if (text === "") return part;
     const { include, exclude, json, onFiltered } = this.#options;
-    const looked = json?.textOf(text) ?? text;
+    const looked = lines.map((line) => this.#looked(line)).join("\n");
     const isIncluded = include.length === 0 || include.some((expression) => expression.test(looked));
     if (!isIncluded || exclude.some((expression) => expression.test(looked))) {
       onFiltered();
@@ -179,7 +184,7 @@ export class ContainerFormat implements EventFormat {
     const flags = [...(lines.length > 1 ? ["multiline"] : []), ...(pieces.length > 0 ? ["open"] : [])];
     const common = { stream, ...(flags.length === 0 ? {} : { log: { flags } }) };
     if (json === null) return { ...part, message: Buffer.from(text), fieldsJson: fieldsOf(common) };
-    const decoded = json.decode(lines[0] ?? "", lines.slice(1));
+    const decoded = json.decode(lines);
     return {
       ...part,
       message: Buffer.from(decoded.message ?? text),

@@ -64,25 +64,28 @@ export class JsonLineDecoder {
     this.#messageKey = settings["json.message_key"];
   }
 
-  /** Returns the text that filters and multiline look at. */
+  /** Returns the text of a line that filters and multiline look at. */
   textOf(line: string): string {
     if (this.#messageKey === undefined) return line;
     const value = parseEventObject(line)?.[this.#messageKey];
     return typeof value === "string" ? value : line;
   }
 
-  /** Decodes the first of an event's lines; `rest` are the texts of the others. */
-  decode(line: string, rest: readonly string[]): DecodedLine {
-    const object = parseEventObject(line);
-    if (object === undefined) return this.#failed("the line is not a JSON object");
+  /**
+   * Decodes the lines of an event: each an object whose texts are joined, where a message key is set, or all together one
+   * object.
+   */
+  decode(lines: readonly string[]): DecodedLine {
+    const [first = "", ...rest] = lines;
     const key = this.#messageKey;
-    let message: string | undefined;
-    if (key !== undefined) {
-      const value = object[key];
-      if (typeof value !== "string") return this.#failed(`the object has no text "${key}"`, object);
-      message = [value, ...rest].join("\n");
-    }
-    return { message: message ?? "", ...this.#fields(object) };
+    const ofFirst = key === undefined && rest.length > 0 ? undefined : parseEventObject(first);
+    const object = ofFirst ?? (rest.length === 0 ? undefined : parseEventObject(lines.join("\n")));
+    if (object === undefined) return this.#failed("the line is not a JSON object");
+    if (key === undefined) return { message: "", ...this.#fields(object) };
+    const value = object[key];
+    if (typeof value !== "string") return this.#failed(`the object has no text "${key}"`, object);
+    const others = ofFirst === undefined ? [] : rest.map((line) => this.textOf(line));
+    return { message: [value, ...others].join("\n"), ...this.#fields(object) };
   }
 
   #fields(object: JsonObject): Pick<DecodedLine, "fields" | "timeMs"> {
@@ -92,8 +95,8 @@ export class JsonLineDecoder {
     let timeMs = 0;
     for (const [name, value] of Object.entries(object)) {
       if (!OWN.has(name)) Object.defineProperty(fields, name, { value, ...PLAIN });
-      else if (this.#overwrite && name === "@timestamp") timeMs = timeOf(value);
-      else if (this.#overwrite && name !== "message") fields[name] = value;
+      else if (this.#overwrite && name === "@timestamp" && timeOf(value) > 0) timeMs = timeOf(value);
+      else if (this.#overwrite && name !== "message" && name !== "@timestamp") fields[name] = value;
       else if (name !== this.#messageKey) displaced[name] = value;
     }
     if (Object.keys(displaced).length > 0) fields["json"] = displaced;

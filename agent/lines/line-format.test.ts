@@ -254,6 +254,34 @@ test("a JSON line that nests too deep stays text", () => {
 test("filters and multiline use the message key", () => {
   const given = { "json.message_key": "m", exclude_lines: ["^DEBUG"] };
   assert.deepEqual(texts(formatOf(given).cut(view('{"m":"DEBUG x"}\n{"m":"kept"}\n'))), ["kept"]);
+  const joined = {
+    "json.message_key": "m",
+    "multiline.pattern": "^\\d",
+    "multiline.negate": true,
+    exclude_lines: ["^2.*\\n at b"],
+  };
+  const lines = ["1 a", " at a", "2 b", " at b", "3 c"].map((m) => `${JSON.stringify({ m, n: 1 })}\n`);
+  const events = [...formatOf(joined).cut(view(lines.join(""), { final: true }))];
+  assert.deepEqual(texts(events), ["1 a\n at a", "3 c"]);
+  assert.deepEqual(JSON.parse(String(events[0]!.fieldsJson)), {
+    json: { m: "1 a", n: 1 },
+    log: { flags: ["multiline"] },
+  });
+});
+
+test("an object over several lines is decoded, and lines that are none together stay text", () => {
+  const given = { "json.keys_under_root": true, "multiline.pattern": "^[{#]", "multiline.negate": true };
+  const object = '{\n  "n": 1\n}';
+  const others = '#{"n":1}\n"rest"';
+  const events = [...formatOf(given).cut(view(`${object}\n${others}\n`, { final: true }))];
+  assert.deepEqual(
+    events.map(({ message }) => String(message)),
+    ["", others],
+  );
+  assert.equal((JSON.parse(String(events[0]!.fieldsJson)) as { n: number }).n, 1);
+  const two = { "json.enabled": true, "multiline.type": "count", "multiline.count_lines": 2 };
+  const [kept] = formatOf(two).cut(view('{"n":1}\n{"n":2}\n', { final: true }));
+  assert.equal(String(kept!.message), '{"n":1}\n{"n":2}');
 });
 
 test("without settings of lines, blocks are sent unchanged", () => {

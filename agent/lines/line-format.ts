@@ -139,7 +139,7 @@ export class LineFormat implements EventFormat {
       }
       if (group !== undefined) {
         const text = this.#text(buffer, line);
-        if (!group.take(text)) return found(at, "whole");
+        if (!group.take(this.#looked(text))) return found(at, "whole");
         if (lines.length >= multiline!.maxLines) return found(at, "long");
         texts.push(text);
       }
@@ -165,14 +165,14 @@ export class LineFormat implements EventFormat {
     const common = { start, end, safe: true, cutByTime: false, timeMs: 0, fieldsJson: flagFields(flags) };
     if (bytes.length === 0) return { ...common, message: null, fieldsJson: NO_FIELDS };
     const text = this.#filter.isNeeded || json !== null ? bytes.toString() : "";
-    if (this.#filter.isNeeded && !this.#filter.keeps(json?.textOf(text) ?? text)) {
+    const texts = gathered.texts.length > 1 ? gathered.texts : [text];
+    if (this.#filter.isNeeded && !this.#filter.keeps(texts.map((each) => this.#looked(each)).join("\n"))) {
       this.#options.onLeftOut("filtered", 1);
       return { ...common, message: null, fieldsJson: NO_FIELDS };
     }
     // A piece of a split line has lost its head or tail: it is no JSON any more.
     if (json === null || continued || state === "long") return { ...common, message: bytes };
-    const [first = text, ...rest] = gathered.texts.length > 1 ? gathered.texts : [text];
-    const decoded = json.decode(first, rest);
+    const decoded = json.decode(texts);
     const fields = flags.length === 0 ? decoded.fields : { ...decoded.fields, log: { flags } };
     return {
       ...common,
@@ -196,6 +196,11 @@ export class LineFormat implements EventFormat {
 
   #text(buffer: Buffer, { start, textEnd }: Line): string {
     return this.#encoding.decode(buffer.subarray(start, textEnd)).toString();
+  }
+
+  /** Returns what filters and multiline look at. */
+  #looked(text: string): string {
+    return this.#options.json?.textOf(text) ?? text;
   }
 
   #createPlainLines(): PlainLines | null {
@@ -236,7 +241,7 @@ export class LineFormat implements EventFormat {
       if (at >= end) return at;
       const line = this.#terminator.lineAt(buffer, at, end);
       if (!line.closed && !final) return at;
-      if (!group.take(this.#text(buffer, line))) break;
+      if (!group.take(this.#looked(this.#text(buffer, line)))) break;
       at = line.next;
     }
     this.#skipping = false;
