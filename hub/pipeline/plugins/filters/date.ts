@@ -34,7 +34,7 @@ export const dateFilter = defineFilter({
     for (const format of formats) warnOfDays(format, context);
     const source = fieldReference(field);
     const into = fieldReference(target);
-    const parsers = formats.map((format) => dateParser(format, (locale ?? "en").replace("_", "-")));
+    const parsers = formats.map((format) => parserOf(format, (locale ?? "en").replace("_", "-")));
     const zoneOf = zones(timezone, context);
     const now = (): number => context.clock.now();
     return {
@@ -54,6 +54,15 @@ export const dateFilter = defineFilter({
     };
   },
 });
+
+/** A number beyond this isn't seconds but milliseconds, which a later format may read. */
+const MAX_UNIX_S = 2 ** 31 - 1;
+
+function parserOf(format: string, locale: string): DateParser {
+  const parser = dateParser(format, locale);
+  if (format !== "UNIX") return parser;
+  return (value, zone, now) => (Number(value) > MAX_UNIX_S ? undefined : parser(value, zone, now));
+}
 
 /** DD is the day of the year; beside a month that is hardly meant. */
 function warnOfDays(format: string, context: FilterContext): void {

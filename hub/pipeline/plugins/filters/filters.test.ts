@@ -39,6 +39,11 @@ const ROWS: Record<string, Row[]> = {
     ['date { match => ["m", "UNIX"] }', 1700000000.5, { "@timestamp": "2023-11-14T22:13:20.500Z" }],
     ['date { match => ["m", "UNIX_MS"] target => "t" }', "1700000000123", { t: "2023-11-14T22:13:20.123Z" }],
     [
+      'date { match => ["m", "UNIX", "UNIX_MS"] }',
+      "1700000000123",
+      { "@timestamp": "2023-11-14T22:13:20.123Z" },
+    ],
+    [
       'date { match => ["m", "TAI64N"] }',
       "@4000000050d506482dbdf024",
       { "@timestamp": "2012-12-22T01:00:46.767Z" },
