@@ -74,7 +74,7 @@ function european(text: string): string {
 }
 
 /** As Ruby's to_i: the digits at the start, 0 without any. Beyond 2^53 it is kept as it was written. */
-function toInteger(text: string): unknown {
+export function toInteger(text: string): unknown {
   if (isDigits(text)) return Number(text);
   const number = /^\s*[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?/i.exec(text)?.[0];
   if (number === undefined) return 0;
@@ -84,7 +84,7 @@ function toInteger(text: string): unknown {
 }
 
 /** As Ruby's to_f: the number at the start, 0 without one. */
-function toFloat(text: string): number {
+export function toFloat(text: string): number {
   return Number(/^\s*[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?/i.exec(text)?.[0] ?? 0);
 }
 

@@ -244,6 +244,11 @@ const ROWS: Record<string, Row[]> = {
     ],
     ['grok { match => { "m" => "(?i)ERROR (?>a+)(?<n>\\d++)" } }', "error aaa12", { n: "12" }],
     ['grok { match => { "m" => "^(?:(?<k>\\w)=(?<v>\\d);)+$" } }', "a=1;b=2;", { k: "b", v: "2" }],
+    [
+      'grok { match => { "m" => "%{INT:n:int}" } } mutate { replace => { "n" => "%{n}" } }',
+      "-1700000000123456789",
+      { n: "-1700000000123456789" },
+    ],
     ['grok { match => { "m" => "%{WORD:m}" } overwrite => ["m"] }', "first second", { m: "first" }],
   ],
   useragent: [

@@ -3,12 +3,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, matchesGlob } from "node:path";
 import type { Static } from "typebox";
+import { toFloat, toInteger } from "#hub/pipeline/formats/value-conversion.ts";
 import { grokPatterns, parsePatternFile } from "#hub/pipeline/grok/all.ts";
 import { compileGrok, type PatternTable } from "#hub/pipeline/grok/grok-expression.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { CaptureReader } from "#hub/pipeline/regexp/capture-reader.ts";
 import { RegexpTimeout } from "#hub/pipeline/regexp/regexp-guard.ts";
 import type { RubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
+import { isRawJson } from "#proto/codec/json.ts";
 import { type Event, valueText } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import { anyTable, flag, list, oneOf, optional, options, table, text } from "#proto/kit/options.ts";
@@ -117,22 +119,16 @@ class Attempt {
 
   #capture({ reference, type, overwrite }: CaptureTarget, text: string): void {
     if (text === "" && !this.#values.keep_empty_captures) return;
-    const value = type === "int" ? toInteger(text) : type === "float" ? toFloat(text) : text;
+    const value = type === undefined ? text : CONVERSIONS[type](text);
     const before = overwrite ? undefined : this.#event.get(reference);
     if (before === undefined || before === null) this.#event.set(reference, value);
     else if (Array.isArray(before)) this.#event.set(reference, [...before, value]);
-    else if (typeof before === "string" || typeof before === "number")
+    else if (typeof before === "string" || typeof before === "number" || isRawJson(before))
       this.#event.set(reference, [before, value]);
   }
 }
 
-function toInteger(value: string): number {
-  return Math.trunc(Number(/^\s*[-+]?\d+/.exec(value)?.[0] ?? 0));
-}
-
-function toFloat(value: string): number {
-  return Number(/^\s*[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?/i.exec(value)?.[0] ?? 0);
-}
+const CONVERSIONS = { int: toInteger, float: toFloat };
 
 /**
  * Behind a text that didn't match this many are looked at first; where all match, that would cost more than it saves.
