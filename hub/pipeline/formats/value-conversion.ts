@@ -3,7 +3,6 @@
 import type { FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { parseJson } from "#proto/codec/json.ts";
 import { type Event, isHash, valueText } from "#proto/event.ts";
-import { FieldConflict } from "#proto/event-members.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 
 /** One change of an event. */
@@ -13,7 +12,7 @@ export type Mutation = (event: Event) => void;
 const TRUE = /^(true|t|yes|y|1|1\.0)$/i;
 const FALSE = /^(false|f|no|n|0|0\.0)$/i;
 
-/** Converts one value; what it can't convert it returns unchanged. Throws FieldConflict for an object. */
+/** Converts one value; what it can't convert it returns unchanged. */
 export type Conversion = (value: unknown) => unknown;
 
 /** Conversions by the names of the option. */
@@ -43,9 +42,7 @@ export function convertParts(
     const reference = fieldReference(name);
     const mutation: Mutation = (event) => {
       const value = event.get(reference);
-      if (value === undefined) return;
-      if (isHash(value)) throw new FieldConflict(`convert: ${name} is an object`);
-      if (value === null) return;
+      if (value === undefined || value === null || isHash(value)) return;
       event.set(
         reference,
         Array.isArray(value) ? value.map((item) => (item === null ? null : convert(item))) : convert(value),

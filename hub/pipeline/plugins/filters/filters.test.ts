@@ -292,6 +292,26 @@ const ROWS: Record<string, Row[]> = {
       ],
     ),
   ],
+  mutate: [
+    ['mutate { split => { "m" => " " } }', "  Nov  5\t10:00  ", { m: ["Nov", "5", "10:00"] }],
+    ['mutate { split => { "m" => "," } }', ",a,,b,,", { m: ["", "a", "", "b"] }],
+    ['mutate { split => { "m" => "" } }', "a😀", { m: ["a", "😀"] }],
+    [
+      'json { source => "m" target => "l" } mutate { merge => { "l" => "l2" "[l]" => "m" } }',
+      "[1,1]",
+      { l: [1, 1, "[1,1]"] },
+    ],
+    [
+      'json { source => "m" target => "o" } mutate { gsub => ["o", "a", "b", "m", "1", "2"] uppercase => ["m"] add_tag => "t" }',
+      '{"a":1}',
+      { m: '{"A":2}', o: { a: 1 }, tags: ["t"] },
+    ],
+    [
+      'json { source => "m" target => "o" } mutate { convert => { "o" => "integer" } uppercase => ["m"] }',
+      '{"a":1}',
+      { m: '{"A":1}', o: { a: 1 } },
+    ],
+  ],
   others: [
     ['truncate { fields => ["m"] length_bytes => 4 }', "aäöü", { m: "aä" }],
     ['prune { blacklist_names => ["^m$"] }', "x", {}],

@@ -138,7 +138,7 @@ const structureParts = {
       return (event) => event.set(field(event), make(event));
     }),
 
-  /** Text becomes a list; empty parts at the end are dropped, as Ruby does. */
+  /** Text becomes a list; what Ruby's split makes of it. */
   split: (table: Table): Mutation[] =>
     Object.entries(table).map(([name, separator]) => {
       const field = fieldOf(name);
@@ -147,9 +147,7 @@ const structureParts = {
         const reference = field(event);
         const value = event.get(reference);
         if (typeof value !== "string") return;
-        const parts = value.split(by(event));
-        while (parts.at(-1) === "") parts.pop();
-        event.set(reference, parts);
+        event.set(reference, partsOf(value, by(event)));
       };
     }),
 
@@ -187,6 +185,14 @@ const structureParts = {
     ),
 };
 
+/** A blank stands for any run of whitespace, none before the first part; empty parts at the end are dropped. */
+function partsOf(value: string, separator: string): string[] {
+  if (separator === "") return Array.from(value);
+  const parts = separator === " " ? value.trimStart().split(/\s+/) : value.split(separator);
+  while (parts.at(-1) === "") parts.pop();
+  return parts;
+}
+
 function mergeInto(event: Parameters<Mutation>[0], target: FieldReference, added: unknown): void {
   if (added === undefined || added === null) return;
   const before = event.get(target);
@@ -195,7 +201,7 @@ function mergeInto(event: Parameters<Mutation>[0], target: FieldReference, added
   } else if (isHash(before) && isHash(added)) {
     event.set(target, { ...before, ...(copyValue(added) as object) });
   } else if (!isHash(before) && !isHash(added)) {
-    event.set(target, [...new Set([before].flat().concat([added].flat()))]);
+    event.set(target, [before].flat().concat([added].flat()));
   }
 }
 
@@ -257,7 +263,6 @@ const textParts = {
         const subject = typeof value === "string" ? value : Array.isArray(value) ? value.join("\n") : "";
         const result = guard.run(expressionNow, subject, GSUB_LIMIT_MS, done);
         if (result !== undefined) event.set(reference, result);
-        else if (value !== undefined && value !== null) throw new FieldConflict(`gsub: ${name} is no text`);
       });
     }
     return mutations;
