@@ -313,6 +313,24 @@ const ROWS: Record<string, Row[]> = {
     ],
   ],
   others: [
+    ['truncate { length_bytes => 4 add_tag => "cut" }', "abcd", {}],
+    [
+      'mutate { rename => { "m" => "[o][l]" } } truncate { length_bytes => 4 add_tag => "cut" }',
+      ["abcde", "a"],
+      { o: { l: ["abcd", "a"] }, tags: ["cut"] },
+    ],
+    ['split { field => "m" target => "t" add_tag => "split" }', "a", {}],
+    ['split { field => "m" target => "t" add_tag => "split" }', "a\n", { t: "a", tags: ["split"] }],
+    [
+      'syslog_pri { syslog_pri_field_name => "m" add_tag => "read" }',
+      "193",
+      { syslog_facility_code: 24, syslog_severity_code: 1, tags: ["_syslogpriparsefailure", "read"] },
+    ],
+    [
+      'syslog_pri { syslog_pri_field_name => "m" use_labels => false }',
+      "193",
+      { syslog_facility_code: 24, syslog_severity_code: 1 },
+    ],
     ['truncate { fields => ["m"] length_bytes => 4 }', "aäöü", { m: "aä" }],
     ['prune { blacklist_names => ["^m$"] }', "x", {}],
     [

@@ -31,6 +31,7 @@ export const splitFilter = defineFilter({
           return false;
         }
         if (typeof value === "string" && parts.length === 1) {
+          if (parts[0] === value) return false; // nothing to split: neither the target nor decorations
           event.set(into, parts[0]);
           return true;
         }

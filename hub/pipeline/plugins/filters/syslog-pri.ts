@@ -30,8 +30,6 @@ const SEVERITIES = ["emergency", "alert", "critical", "error", "warning", "notic
 /** user.notice: what RFC 3164 §4.3.3 gives a message without a priority. */
 const DEFAULT_PRIORITY = 13;
 
-const MAX_PRIORITY = 191;
-
 const FAILURE_TAG = "_syslogpriparsefailure";
 
 export const syslogPriFilter = defineFilter({
@@ -58,16 +56,20 @@ export const syslogPriFilter = defineFilter({
         const first: unknown = Array.isArray(value) ? value[0] : value;
         const priority =
           first === undefined || first === null ? DEFAULT_PRIORITY : Number(valueText(first) || Number.NaN);
-        if (!Number.isInteger(priority) || priority < 0 || priority > MAX_PRIORITY) {
+        if (!Number.isSafeInteger(priority) || priority < 0) {
           event.tag(FAILURE_TAG);
           return false;
         }
-        const facility = priority >> 3;
-        const severity = priority & 7;
+        const facility = Math.floor(priority / 8);
+        const severity = priority % 8;
         event.set(facilityCode, facility);
         event.set(severityCode, severity);
         if (!use_labels) return true;
-        if (facility_labels[facility] !== undefined) event.set(facilityName, facility_labels[facility]);
+        if (facility_labels[facility] === undefined) {
+          event.tag(FAILURE_TAG);
+          return true;
+        }
+        event.set(facilityName, facility_labels[facility]);
         if (severity_labels[severity] !== undefined) event.set(severityName, severity_labels[severity]);
         return true;
       },

@@ -17,25 +17,34 @@ export const truncateFilter = defineFilter({
     const references = fields.map(fieldReference);
     return {
       apply(event) {
-        if (references.length === 0) {
-          for (const [name, value] of Object.entries(event.fields))
-            event.fields[name] = cut(value, length_bytes);
-        }
-        for (const reference of references) {
-          const value = event.get(reference);
-          if (value !== undefined) event.set(reference, cut(value, length_bytes));
-        }
-        return true;
+        let isCut = false;
+        const cutField = (value: unknown, set: (value: unknown) => void): void => {
+          const shorter = cut(value, length_bytes);
+          if (shorter === value) return;
+          isCut = true;
+          set(shorter);
+        };
+        for (const reference of references)
+          cutField(event.get(reference), (value) => event.set(reference, value));
+        if (references.length > 0) return isCut;
+        for (const [name, value] of Object.entries(event.fields))
+          cutField(value, (shorter) => (event.fields[name] = shorter));
+        return isCut;
       },
     };
   },
 });
 
-/** A character that the limit would split goes as a whole. */
+/** Returns `value` itself if no text in it is too long. A character that the limit would split goes as a whole. */
 function cut(value: unknown, limit: number): unknown {
-  if (Array.isArray(value)) return value.map((item) => cut(item, limit));
-  if (isHash(value))
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, cut(item, limit)]));
+  if (Array.isArray(value)) {
+    const items = value.map((item) => cut(item, limit));
+    return items.some((item, at) => item !== value[at]) ? items : value;
+  }
+  if (isHash(value)) {
+    const members = Object.entries(value).map(([key, item]) => [key, cut(item, limit)] as const);
+    return members.some(([key, item]) => item !== value[key]) ? Object.fromEntries(members) : value;
+  }
   if (typeof value !== "string" || value.length * 3 <= limit) return value;
   const bytes = Buffer.from(value);
   if (bytes.length <= limit) return value;
