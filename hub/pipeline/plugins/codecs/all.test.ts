@@ -182,10 +182,64 @@ test("cef reads header and extensions by both schemas, and writes them escaped",
     written.encode(new Event({ sourceAddress: "1.1.1.1", note: "a=b\nc" }, 0)),
   ).toString();
   assert.equal(out, String.raw`CEF:0|V\|x|Logstash|1.0|Logstash|Logstash|6|src=1.1.1.1 note=a\=b\nc`);
-  for (const message of ["no cef", "CEF:0|v|p|1|2|n|3|foo=1 foo[0]=2", "CEF:0|v|p|1|2|n|3|foo[a]=1"])
+  const failing = [
+    "no cef",
+    "CEF:0|v|p|1|2|n|3|foo=1 foo[0]=2",
+    "CEF:0|v|p|1|2|n|3|foo[a]=1",
+    "CEF:0|v|p|1|2|n|3|text without a key",
+    "CEF:0|v|p|1|2|n|3|a=1\nCEF:0|v|p|1|2|n|3|a=2",
+  ];
+  for (const message of failing)
     assert.deepEqual(make("cef").decode(Buffer.from(message), 0).map(fields), [
       { message, tags: ["_cefparsefailure"] },
     ]);
+});
+
+test("cef names fields by the Elastic Common Schema, and reads times in the zone of the device", () => {
+  const line =
+    '"CEF:0|v|p|1|2|n|3|rt=Jul 19 2017 10:50:21.127 dtz=Europe/Moscow start=1499158800000 end=Jul 19 2017 10:50:21 CEST ' +
+    'destinationAddress=5.6.7.8 cfp15=3.14 externalId=7 dvchost=fw moo.a=x moo[0]=y"';
+  const codec = make("cef", { ecs_compatibility: "v8", device: "host" });
+  const [event] = codec.decode(Buffer.from(line), 0);
+  assert.deepEqual(JSON.parse(event!.toJson()), {
+    "@timestamp": "2017-07-19T07:50:21.127Z",
+    cef: { version: "0", name: "n", device_custom_floating_point_15: { value: "3.14" }, external_id: "7" },
+    observer: { vendor: "v", product: "p", version: "1" },
+    event: {
+      code: "2",
+      severity: "3",
+      timezone: "Europe/Moscow",
+      start: "2017-07-04T09:00:00.000Z",
+      end: "2017-07-19T08:50:21.000Z",
+    },
+    destination: { ip: "5.6.7.8" },
+    host: { name: "fw" },
+    "moo.a": "x",
+    moo: { "0": "y" },
+  });
+});
+
+test("cef parts and ends events at a delimiter that is written with escapes", () => {
+  const codec = make("cef", { delimiter: String.raw`\r\n`, fields: ["a"] });
+  const payload = "CEF:0|v|p|1|2|n|3|a=1\r\nCEF:0|v|p|1|2|n|3|a=2\r\n";
+  const events = codec.decode(Buffer.from(payload), 0);
+  assert.deepEqual(
+    events.map(({ fields: { a } }) => a),
+    ["1", "2"],
+  );
+  assert.match(Buffer.from(codec.encode(events[0]!)).toString(), /\|a=1\r\n$/);
+});
+
+test("cef writes names and values that its readers take", () => {
+  const written = (values: Record<string, unknown>, event: Record<string, unknown>): string =>
+    Buffer.from(make("cef", values).encode(new Event(event, 0))).toString();
+  const ecs = { ecs_compatibility: "v8", fields: ["[source][ip]", "[my][field-1]", "list"] };
+  const event = { source: { ip: "1.1.1.1" }, my: { "field-1": "a\rb" }, list: ["x", "y"] };
+  assert.equal(
+    written({ ...ecs, reverse_mapping: true, vendor: "", severity: "5.0" }, event),
+    String.raw`CEF:0|Elasticsearch|Logstash|1.0|Logstash|Logstash|5|src=1.1.1.1 myfield1=a\nb list=["x","y"]`,
+  );
+  assert.equal(written({ severity: "high" }, {}), "CEF:0|Elasticsearch|Logstash|1.0|Logstash|Logstash|6|");
 });
 
 test("es_bulk pairs actions with documents; an incomplete pair is tagged", () => {
