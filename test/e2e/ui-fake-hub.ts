@@ -144,6 +144,8 @@ function fieldCaps(): Json {
     ["message", { text: { type: "text", searchable: true, aggregatable: false } }],
     ...text("tags"),
     ...text("url.original"),
+    // Longer than the list shows.
+    plain("upstream.connections.keepalive_idle", "long"),
   ]);
 }
 

@@ -330,6 +330,16 @@ test("no page is wider than its screen, in light and in dark", async () => {
     }
 });
 
+test("a list of fields that is longer than its window scrolls, the page doesn't", async () => {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 400 } });
+  await page.goto(`${hub.url}/#/discover`);
+  const fields = page.locator("tr-field-list .list");
+  await fields.locator(".field").nth(8).waitFor();
+  assert.equal(await fields.evaluate((list) => list.scrollHeight > list.clientHeight), true);
+  assert.equal(await page.evaluate<number>("document.documentElement.scrollHeight"), 400);
+  await page.close();
+});
+
 test("a chosen theme is kept and put on before the first paint", () =>
   visit("/#/status", async (page) => {
     await page.getByRole("button", { name: "Theme: System" }).click();

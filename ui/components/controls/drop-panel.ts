@@ -70,7 +70,8 @@ export function placePanel(panel: HTMLElement, button: HTMLElement): void {
   panel.style.top = isAbove ? "auto" : `${bottom + GAP_PX}px`;
   // From below: what is loaded later makes the panel higher.
   panel.style.bottom = isAbove ? `${innerHeight - top + GAP_PX}px` : "auto";
-  const farthestPx = innerWidth - panel.offsetWidth - EDGE_PX;
+  // Without the bar that scrolls the page, which would cover the panel's edge.
+  const farthestPx = document.documentElement.clientWidth - panel.offsetWidth - EDGE_PX;
   panel.style.left = `${Math.max(EDGE_PX, Math.min(left, farthestPx))}px`;
 }
 

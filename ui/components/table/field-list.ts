@@ -26,6 +26,8 @@ const fieldListStyles = css`
   .list {
     flex: 1;
     min-height: 0;
+    /* Texts for screen readers scroll with their rows, and don't make the page higher. */
+    position: relative;
     overflow-y: auto;
     padding: 0 6px 10px;
   }
