@@ -178,6 +178,17 @@ test("a failed search shows the reason and the remedy", async () => {
     .getByRole("alert")
     .getByText(/Failed to parse query \[a:\].*quotes/)
     .waitFor();
+  const query = watched.page.getByRole("combobox", { name: "Query" });
+  await query.press("End");
+  await query.press("Enter");
+  const mark = watched.page.locator("tr-query-bar .fault");
+  await mark.waitFor();
+  const reason = watched.page.locator("tr-discover-results .notice.fault");
+  await becomesTrue(
+    "a reason below the mark in the query",
+    async () => [await mark.boundingBox(), await reason.boundingBox()] as const,
+    ([above, below]) => above !== null && below !== null && above.y + above.height <= below.y,
+  );
   await watched.page.close();
 });
 

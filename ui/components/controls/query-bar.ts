@@ -114,6 +114,12 @@ const queryBarStyles = css`
   .fault.advice {
     border-left-color: var(--level-warn);
   }
+  /* Of the query that was searched: what the page shows about it stays in sight. */
+  .fault.searched {
+    position: static;
+    margin-top: 3px;
+    box-shadow: none;
+  }
   .fault pre {
     margin: 0 0 4px;
     overflow-x: auto;
@@ -227,7 +233,7 @@ export class QueryBar extends LitElement {
     const carets = "^".repeat(Math.max(1, Math.min(to, query.length) - from));
     // What the hub says is said by the page, too.
     const role = isHubs ? nothing : "alert";
-    return html`<div class="fault ${isAdvice ? "advice" : ""}" role=${role}><pre aria-hidden="true">${shown}\n${" ".repeat(from - start)}<b>${carets}</b></pre>
+    return html`<div class="fault ${isAdvice ? "advice" : ""} ${query.trim() === this.query ? "searched" : ""}" role=${role}><pre aria-hidden="true">${shown}\n${" ".repeat(from - start)}<b>${carets}</b></pre>
       <p><strong>${message}</strong> ${hint}</p></div>`;
   }
 
