@@ -34,7 +34,7 @@ export const PAGES: Readonly<Record<string, Page>> = {
     view: (parameters) => html`<tr-page-live .parameters=${parameters}></tr-page-live>`,
   },
   tails: {
-    title: msg("Live"),
+    title: msg("Live, side by side"),
     place: "none",
     load: () => import("#ui/pages/live/tails.ts"),
     view: (parameters) => html`<tr-page-tails .parameters=${parameters}></tr-page-tails>`,

@@ -15,6 +15,7 @@ export const GERMAN: Readonly<Record<string, string>> = {
   "{0} loaded": "{0} geladen",
   Discover: "Entdecken",
   Live: "Live",
+  "Live, side by side": "Live, nebeneinander",
   Visualise: "Darstellen",
   Dashboards: "Übersichten",
   Console: "Konsole",
