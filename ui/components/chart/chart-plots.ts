@@ -212,12 +212,31 @@ function pathsOf(
       : [],
   );
   const stroke = svg`<path class="stroke ${colourClass(colour)}" d=${line} />`;
-  if (kind === "line" || layer.length === 0) return svg`${stroke}${alone}`;
-  const back = layer
-    .map(({ from }, at) => `L${round(x(at))} ${round(y(from))}`)
-    .toReversed()
-    .join("");
-  return svg`<path class="area ${colourClass(colour)}" d=${`${line}${back}z`} />${stroke}${alone}`;
+  if (kind === "line") return svg`${stroke}${alone}`;
+  return svg`<path class="area ${colourClass(colour)}" d=${areaPath(layer, x, y)} />${stroke}${alone}`;
+}
+
+/** Returns the outline of a layer's area: one closed shape for each run of measured groups, nothing where none was measured. */
+export function areaPath(
+  layer: readonly Piece[],
+  x: (group: number) => number,
+  y: (value: number) => number,
+): string {
+  let path = "";
+  let upper = "";
+  let lower = "";
+  for (const [at, { from, to }] of layer.entries()) {
+    if (to !== undefined) {
+      upper += `${upper === "" ? "M" : "L"}${round(x(at))} ${round(y(to))}`;
+      lower = `L${round(x(at))} ${round(y(from))}${lower}`;
+    }
+    if (upper !== "" && layer[at + 1]?.to === undefined) {
+      path += `${upper}${lower}z`;
+      upper = "";
+      lower = "";
+    }
+  }
+  return path;
 }
 
 interface AxisPlaces extends Pick<GroupsDrawing, "look" | "label"> {

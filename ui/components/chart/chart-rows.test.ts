@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { SVGTemplateResult } from "lit";
 import { DEFAULT_LOOK } from "#ui/services/visualise/chart-look.ts";
 import type { ChartData } from "#ui/services/visualise/series.ts";
+import { areaPath, besideEachOther } from "./chart-plots.ts";
 import { plotRows } from "./chart-rows.ts";
 
 const VALUES = [30, -10, undefined];
@@ -41,4 +42,15 @@ test("rows have lines at the limits, which the scale reaches", () => {
   const [warning, error] = [values.indexOf(1), values.lastIndexOf(2)];
   assert.ok(warning > 0 && error > warning);
   assert.ok(Number(values[warning + 1]) < Number(values[error + 1]));
+});
+
+test("an area ends where nothing was measured, and begins again behind it", () => {
+  const values = [undefined, 4, 2, undefined, 3, undefined];
+  const [layer] = besideEachOther({ ...DATA, series: [{ ...DATA.series[0]!, values }] });
+  const path = areaPath(
+    layer!,
+    (group) => group * 10,
+    (value) => 100 - value,
+  );
+  assert.equal(path, "M10 96L20 98L20 100L10 100zM40 97L40 100z");
 });
