@@ -82,6 +82,36 @@ test("a visualisation is made in a form, saved, put on a dashboard, exported and
     );
   }));
 
+test("a saved object is renamed and copied in the list, and a dashboard that isn't there shows none of another", () =>
+  pages.visit("#/dashboards", async (page) => {
+    const url = `${pages.hub.dashboardUrl}/api/saved/dashboard`;
+    await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        title: "Night shift",
+        attributes: { panels: [{ kind: "text", id: "t", text: "Call the cook", width: 6, height: 2 }] },
+      }),
+    });
+    await page.reload();
+    const rename = async (from: string, to: string): Promise<void> => {
+      await page.getByRole("button", { name: `Rename or copy ${from}`, exact: true }).click();
+      await page.getByRole("textbox", { name: "Title" }).fill(to);
+    };
+    await rename("Night shift", "Late shift");
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "Late shift", exact: true }).waitFor();
+    await rename("Late shift", "Early shift");
+    await page.getByRole("checkbox", { name: "Save as new" }).check();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("link", { name: "Early shift", exact: true }).waitFor();
+    await page.getByRole("link", { name: "Late shift", exact: true }).click();
+    await page.getByText("Call the cook").waitFor();
+    await page.evaluate("location.hash = '#/dashboards?id=gone'");
+    await page.getByText("There is no dashboard gone").waitFor();
+    await page.getByText("Call the cook").waitFor({ state: "detached" });
+  }));
+
 test("lines of a saved search are a panel, which a dashboard's file takes along", async () => {
   const save = await fetch(`${pages.hub.dashboardUrl}/api/saved/search`, {
     method: "POST",

@@ -143,6 +143,8 @@ export const GERMAN_WORK: Readonly<Record<string, string>> = {
   "Selection deleted": "Auswahl gelöscht",
   Save: "Speichern",
   "Save as new": "Als neu speichern",
+  "Rename or copy": "Umbenennen oder kopieren",
+  "Rename or copy {0}": "{0} umbenennen oder kopieren",
   Area: "Fläche",
   Bars: "Balken",
   Donut: "Ring",

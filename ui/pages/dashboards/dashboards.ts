@@ -100,11 +100,12 @@ export class DashboardsPage extends LitElement {
       return html`${heading}${type === "dashboard" ? this.#beginning() : emptyView(type)}`;
     const nowMs = Date.now();
     return html`${heading}<div class="table" tabindex="0" role="region" aria-label=${HEADINGS[type]}><table>
-      <thead><tr><th scope="col">${msg("Title")}</th><th scope="col">${msg("Changed")}</th><th scope="col"><span class="hidden-text">${msg("Delete")}</span></th></tr></thead>
+      <thead><tr><th scope="col">${msg("Title")}</th><th scope="col">${msg("Changed")}</th><th scope="col"><span class="hidden-text">${msg("Actions")}</span></th></tr></thead>
       <tbody>${objects.map(
         (object) => html`<tr><td><a href=${addressOf(object)}>${object.title}</a></td>
           <td>${formatAgo(Date.parse(object.updated), nowMs)}</td>
-          <td class="number"><button class="plain small icon" aria-label=${msg(str`Delete ${object.title}`)} title=${msg("Delete")} @click=${() => void this.#delete(object)}>${icon("trash")}</button></td></tr>`,
+          <td class="number"><button class="plain small icon" aria-label=${msg(str`Rename or copy ${object.title}`)} title=${msg("Rename or copy")} @click=${() => void this.#rename(object)}>${icon("edit")}</button>
+            <button class="plain small icon" aria-label=${msg(str`Delete ${object.title}`)} title=${msg("Delete")} @click=${() => void this.#delete(object)}>${icon("trash")}</button></td></tr>`,
       )}</tbody></table></div>`;
   }
 
@@ -151,6 +152,23 @@ export class DashboardsPage extends LitElement {
     try {
       const { id } = await this.#store.create("dashboard", answer.title, EMPTY_DASHBOARD);
       if (isHere()) navigate({ page: "dashboards", parameters: new URLSearchParams({ id, edit: "1" }) });
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** Asks for another title, which is that of a copy where one is asked for. */
+  async #rename(object: SavedObject): Promise<void> {
+    const { type, id, revision, attributes } = object;
+    const heading = msg("Rename or copy");
+    const answer = await this.renderRoot
+      .querySelector("tr-title-dialog")!
+      .ask({ heading, title: object.title, isSaved: true });
+    if (answer === undefined) return;
+    try {
+      if (answer.isCopy) await this.#store.create(type, answer.title, attributes);
+      else await this.#store.put(type, id, answer.title, attributes, revision);
+      await this.#load();
     } catch (error) {
       this.#fail(error);
     }
