@@ -94,10 +94,17 @@ export class DashboardModel {
       this.fault = undefined;
     } catch (error) {
       if (this.#loading !== id) return;
+      if (this.saved?.id !== id) this.#forget();
       this.fault = toHubError(error);
     }
     this.#loading = undefined;
     this.#onChange();
+  }
+
+  /** What was shown before is no part of a dashboard that can't be loaded. */
+  #forget(): void {
+    this.saved = undefined;
+    this.#history = new EditHistory(EMPTY_DASHBOARD);
   }
 
   /** Saves `dashboard`; returns false if that failed. What is changed meanwhile stays a change. */
