@@ -83,6 +83,23 @@ suite("the pages of access in a browser", () => {
     assert.equal(((await me.json()) as { name: string }).name, "ada");
   });
 
+  test("an address that was opened before signing in is shown after it, also where the first password was wrong", async () => {
+    const context = await browser.newContext();
+    const visitor = await context.newPage();
+    await visitor.goto(`${hub.dashboardUrl}/#/discover?q=error&from=now-4h`);
+    const signIn = async (password: string): Promise<void> => {
+      await visitor.getByLabel("Name").fill("ada");
+      await visitor.getByLabel("Password").fill(password);
+      await visitor.getByRole("button", { name: "Sign in" }).click();
+    };
+    await signIn(`${PASSWORD} not`);
+    await visitor.getByRole("alert").waitFor();
+    await signIn(PASSWORD);
+    await visitor.locator("tr-page-discover").waitFor();
+    await visitor.waitForURL(`${hub.dashboardUrl}/#/discover?q=error&from=now-4h`);
+    await context.close();
+  });
+
   test("an account and a key are created, the key is shown once and works, and both end when removed", async () => {
     await goto("users");
     const form = formOf("Add account");

@@ -6,7 +6,7 @@ import type { Scope } from "./scopes.ts";
 
 /** Common data of the forms of one prompt. */
 export interface PromptForm {
-  /** Path of the prompt; forms post to `<path>/sign-in`, `/consent`, `/cancel`. */
+  /** Path of the prompt; the sign-in posts to it, other forms to `<path>/consent` and `/cancel`. */
   readonly path: string;
   /** See `formToken`. */
   readonly token: string;
@@ -17,7 +17,10 @@ export interface PromptForm {
 
 const FOCUS = html` autofocus`;
 
-/** Returns the sign-in page's body. `problem`: why the last attempt failed; `name`: the prefilled name. */
+/**
+ * Returns the sign-in page's body. `problem`: why the last attempt failed; `name`: the prefilled name. Its form has no
+ * action, so that it posts to the page's address with its fragment, which the redirects keep: a page of the dashboard.
+ */
 export function signInBody(form: PromptForm, name: string, problem: string): Html {
   const alert = problem === "" ? NOTHING : html`<p class="bad" role="alert" id="problem">${problem}</p>`;
   const { say } = form;
@@ -26,7 +29,7 @@ export function signInBody(form: PromptForm, name: string, problem: string): Htm
   return html`<h1>${say("Sign in")}</h1>
 <p class="soft">${say("to go on to {0}", form.clientName)}</p>
 ${alert}
-<form method="post" action="${form.path}/sign-in">
+<form method="post">
 <input type="hidden" name="token" value="${form.token}">
 <label for="name">${say("Name")}</label>
 <input id="name" name="name" value="${name}" autocomplete="username" autocapitalize="none" spellcheck="false" required${nameFocus}>

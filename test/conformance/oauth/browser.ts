@@ -38,11 +38,14 @@ export class Browser {
     throw new Error("too many redirects");
   }
 
-  /** Sends the form of `page` whose action ends with `action`, with its hidden fields and `fields`. */
+  /**
+   * Sends the form of `page` whose action ends with `action`, with its hidden fields and `fields`. That of the sign-in has
+   * none, and goes to its page's address.
+   */
   submit(page: Page, action: string, fields: Record<string, string> = {}): Promise<Page> {
     for (const [form = ""] of page.text.matchAll(/<form[\s\S]*?<\/form>/g)) {
-      const target = /action="([^"]+)"/.exec(form)?.[1] ?? "";
-      if (!target.endsWith(action)) continue;
+      const target = /action="([^"]+)"/.exec(form)?.[1] ?? page.url;
+      if (!target.endsWith(action) && !(action === "/sign-in" && target === page.url)) continue;
       const hidden = [...form.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)];
       const values = Object.fromEntries(hidden.map(([, name = "", value = ""]) => [name, value]));
       return this.post(new URL(target, page.url).href, { ...values, ...fields });

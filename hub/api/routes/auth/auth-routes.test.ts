@@ -22,9 +22,9 @@ const OPEN = [
   "POST /api/agents/enroll",
   "POST /api/auth/setup/{token}",
   "POST /introspect",
+  "POST /o/oauth2/v2/prompt/{uid}",
   "POST /o/oauth2/v2/prompt/{uid}/cancel",
   "POST /o/oauth2/v2/prompt/{uid}/consent",
-  "POST /o/oauth2/v2/prompt/{uid}/sign-in",
   "POST /revoke",
   "POST /token",
 ];

@@ -48,7 +48,7 @@ export function promptRoutes(auth: PromptParts): Route[] {
     {
       ...PROVIDER_ROUTE,
       methods: ["POST"],
-      paths: [`${PATH}/sign-in`],
+      paths: [PATH],
       summary: "Signs a person in at the provider.",
       handle: (request) => answer(auth, request, signIn),
     },
