@@ -1,12 +1,18 @@
 /** Date formats of mappings and requests: named ones, Joda patterns, and several of them with `||` between. */
 
 import { civilTime, startOfDay, utcTime } from "#proto/kit/dates/civil-time.ts";
-import { JODA, JODA_LETTERS, NAMED_FORMATS, type PatternDialect } from "#proto/kit/dates/date-pattern.ts";
+import {
+  JODA,
+  JODA_LETTERS,
+  NAMED_FORMATS,
+  type PatternDialect,
+  parsePattern,
+} from "#proto/kit/dates/date-pattern.ts";
 import { compilePrinter } from "#proto/kit/dates/date-printer.ts";
 import { compileReader } from "#proto/kit/dates/date-reader.ts";
 import { fixedOffset, UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { DAY_MS } from "#proto/kit/units.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "#proto/kit/units.ts";
 
 /** Format of a date field that names none. */
 export const DEFAULT_DATE_FORMAT = "strict_date_optional_time||epoch_millis";
@@ -15,6 +21,8 @@ export const DEFAULT_DATE_FORMAT = "strict_date_optional_time||epoch_millis";
 interface DateFormat {
   /** Returns ms since 1970-01-01 UTC, NaN if no format fits. A text without zone is UTC. */
   parse(text: string): number;
+  /** Like `parse`, but missing parts of the time of day have their last value: "2018-11" is 2018-11-01T23:59:59.999. */
+  parseLast(text: string): number;
   /** Prints ms since 1970-01-01 UTC in the first format, in UTC. */
   print(timeMs: number): string;
 }
@@ -52,18 +60,21 @@ export function dateFormat(formats: string): DateFormat {
   if (known !== undefined) return known;
   const parts = formats.split("||").map((name) => compileOne(name.trim()));
   const format: DateFormat = {
-    parse(text) {
-      for (const part of parts) {
-        const timeMs = part.parse(text);
-        if (!Number.isNaN(timeMs)) return timeMs;
-      }
-      return Number.NaN;
-    },
+    parse: (text) => firstTime(parts, (part) => part.parse(text)),
+    parseLast: (text) => firstTime(parts, (part) => part.parseLast(text)),
     print: (timeMs) => parts[0]!.print(timeMs),
   };
   if (cache.size >= CACHE_LIMIT) cache.clear();
   cache.set(formats, format);
   return format;
+}
+
+function firstTime(parts: readonly DateFormat[], read: (part: DateFormat) => number): number {
+  for (const part of parts) {
+    const timeMs = read(part);
+    if (!Number.isNaN(timeMs)) return timeMs;
+  }
+  return Number.NaN;
 }
 
 /** Beginning of patterns of java.time, by which 6.7 distinguishes them from Joda's. */
@@ -94,12 +105,40 @@ function compilePattern(pattern: string, strict: boolean, locale: string | undef
   const dialect = { ...MAPPING_DIALECT, strict, locale: locale ?? MAPPING_DIALECT.locale };
   const plain = pattern.replace(JAVA_MARK, "");
   const read = compileReader(plain, dialect, PIVOT_YEAR);
+  const parse = (text: string, laterMs: number): number => {
+    const fields = read(text);
+    return fields === undefined ? Number.NaN : utcTime(fields, civilTime(fields, 1970) + laterMs, UTC);
+  };
+  const restMs = restOfTime(plain, dialect);
   return {
-    parse(text) {
-      const fields = read(text);
-      return fields === undefined ? Number.NaN : utcTime(fields, civilTime(fields, 1970), UTC);
-    },
+    parse: (text) => parse(text, 0),
+    parseLast: (text) => parse(text, restMs),
     print: compilePrinter(plain, dialect),
+  };
+}
+
+/** Returns the largest time, ms, that the units of the time of day add which a pattern leaves out. */
+function restOfTime(pattern: string, dialect: PatternDialect): number {
+  const letters = parsePattern(pattern, dialect).map(({ letter }) => letter);
+  const lacks = (names: string): boolean => !letters.some((letter) => letter !== "" && names.includes(letter));
+  return (
+    (lacks("HhKk") ? 23 * HOUR_MS : 0) +
+    (lacks("m") ? 59 * MINUTE_MS : 0) +
+    (lacks("s") ? 59 * SECOND_MS : 0) +
+    (lacks("S") ? 999 : 0)
+  );
+}
+
+/** A format without missing parts. */
+function whole(format: Omit<DateFormat, "parseLast">): DateFormat {
+  return { ...format, parseLast: format.parse };
+}
+
+function isoFormat(pattern: RegExp): DateFormat {
+  return {
+    parse: (text) => parseIso(text, pattern, FIRST),
+    parseLast: (text) => parseIso(text, pattern, LAST),
+    print: printIso,
   };
 }
 
@@ -109,21 +148,21 @@ function compileOne(given: string): DateFormat {
     case "strict_date_optional_time":
     case "strict_date_optional_time_nanos":
     case "iso8601":
-      return { parse: (text) => parseIso(text, ISO), print: printIso };
+      return isoFormat(ISO);
     case "date_optional_time":
     case "dateOptionalTime":
     case "strictDateOptionalTime":
-      return { parse: (text) => parseIso(text, LENIENT_ISO), print: printIso };
+      return isoFormat(LENIENT_ISO);
     case "epoch_millis":
-      return {
+      return whole({
         parse: (text) => (/^-?\d{1,16}(\.\d+)?$/.test(text) ? Math.trunc(Number(text)) : Number.NaN),
         print: String,
-      };
+      });
     case "epoch_second":
-      return {
+      return whole({
         parse: (text) => (/^-?\d{1,13}(\.\d+)?$/.test(text) ? Math.trunc(Number(text) * 1000) : Number.NaN),
         print: (timeMs) => String(Math.floor(timeMs / 1000)),
-      };
+      });
     default: {
       const strict = name.startsWith("strict_");
       return compilePattern(NAMED_FORMATS[strict ? name.slice(7) : name] ?? name, strict, locale);
@@ -195,15 +234,22 @@ function daysFromCivil(year: number, month: number, day: number): number {
   return era * 146_097 + dayOfEra - 719_468;
 }
 
-function parseIso(text: string, pattern: RegExp): number {
+/** Values of missing parts of the time of day. */
+type Missing = typeof FIRST;
+
+const FIRST = { hour: "0", minute: "0", second: "0", millis: "0" };
+const LAST: Missing = { hour: "23", minute: "59", second: "59", millis: "999" };
+
+function parseIso(text: string, pattern: RegExp, missing: Missing): number {
   const fast = parseFullIso(text);
   if (!Number.isNaN(fast)) return fast;
   const match = pattern.exec(text);
   if (match === null) return Number.NaN;
-  const [, year, month = "1", day = "1", hour = "0", minute = "0", second = "0", fraction = "", zone = "Z"] =
-    match;
+  const [, year, month = "1", day = "1", hour = missing.hour, minute = missing.minute] = match;
+  const [second = missing.second, fraction, zone = "Z"] = match.slice(6);
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return Number.NaN;
   const seconds = Number(hour) * 3600 + Number(minute) * 60 + Number(second);
-  const timeMs = seconds * 1000 + Number(fraction.slice(0, 3).padEnd(3, "0"));
+  const millis = fraction === undefined ? missing.millis : fraction.slice(0, 3).padEnd(3, "0");
+  const timeMs = seconds * 1000 + Number(millis);
   return startOfDay(Number(year), Number(month), Number(day)) + timeMs - (fixedOffset(zone) ?? Number.NaN);
 }

@@ -12,7 +12,7 @@ export interface DateMathOptions {
   /** What `now` means, ms. */
   readonly nowMs: number;
   readonly zone: TimeZone;
-  /** True: missing parts and rounding give the last ms instead of the first. */
+  /** True: missing parts of the time of day, and rounding, give the last ms instead of the first. */
   readonly roundUp: boolean;
 }
 
@@ -29,13 +29,6 @@ const UNITS: Readonly<Record<string, CalendarUnit>> = {
   m: "minute",
   s: "second",
 };
-
-/** A date whose parts may be missing from the right. */
-const PARTIAL =
-  /^\d{4}(?!\d)(?:[-/.](\d{2})(?:[-/.](\d{2})(?:T(?:(\d{2})(?::(\d{2})(?::(\d{2})(?:[.,](\d+))?)?)?)?)?)?)?/;
-
-/** Units by how many of PARTIAL's groups are there; with all six nothing is missing. */
-const PRECISION: readonly CalendarUnit[] = ["year", "month", "day", "hour", "minute", "second"];
 
 /** A time of day with a zone at the end, and a count of milliseconds or seconds: no zone of the query changes them. */
 const HAS_ZONE = /(?:\s|T\d{2}|:\d{2}(?:[.,]\d+)?)(?:Z|[+-]\d{2}:?\d{2})$/i;
@@ -63,7 +56,8 @@ export function nanosMath(text: string, options: DateMathOptions): bigint {
 }
 
 function parseDate(text: string, { format, zone, roundUp }: DateMathOptions): number {
-  const parsed = dateFormat(format).parse(text);
+  const compiled = dateFormat(format);
+  const parsed = roundUp ? compiled.parseLast(text) : compiled.parse(text);
   if (Number.isNaN(parsed)) {
     throw new AppError(
       "parsing",
@@ -73,17 +67,8 @@ function parseDate(text: string, { format, zone, roundUp }: DateMathOptions): nu
       },
     );
   }
-  const partial = PARTIAL.exec(text);
   const absolute = HAS_ZONE.test(text) || (format.includes("epoch_") && EPOCH.test(text));
-  const local = roundUp && partial !== null ? lastOf(parsed, partial) : parsed;
-  return absolute ? local : zone.toUtc(local);
-}
-
-/** Last ms of the shortest unit that was written. */
-function lastOf(timeMs: number, partial: RegExpExecArray): number {
-  const written = partial.slice(1).filter((group) => group !== undefined).length;
-  const unit = PRECISION[written];
-  return unit === undefined ? timeMs : addUnits(timeMs, unit, 1) - 1;
+  return absolute ? parsed : zone.toUtc(parsed);
 }
 
 function applyMath(start: number, math: string, text: string, { zone, roundUp }: DateMathOptions): number {

@@ -16,8 +16,8 @@ const MATH: readonly (readonly [text: string, roundUp: boolean, zone: string, re
   ["now/w", false, "UTC", "2018-11-12T00:00:00.000Z"],
   ["now/d", false, "+05:30", "2018-11-13T18:30:00.000Z"],
   ["2018-11-14", true, "UTC", "2018-11-14T23:59:59.999Z"],
-  ["2018-11", true, "UTC", "2018-11-30T23:59:59.999Z"],
-  ["2018", true, "UTC", "2018-12-31T23:59:59.999Z"],
+  ["2018-11", true, "UTC", "2018-11-01T23:59:59.999Z"],
+  ["2018", true, "UTC", "2018-01-01T23:59:59.999Z"],
   ["2018-11-14T10", true, "UTC", "2018-11-14T10:59:59.999Z"],
   ["2018-11-14T10:20:30", true, "UTC", "2018-11-14T10:20:30.999Z"],
   ["2018-11-14", false, "Europe/Berlin", "2018-11-13T23:00:00.000Z"],
@@ -32,6 +32,22 @@ describe("date math", () => {
     test(`${text} in ${zone} ${roundUp ? "rounded up " : ""}is ${result}`, () => {
       const timeMs = parseDateMath(text, { format: FORMAT, nowMs: NOW, zone: timeZone(zone), roundUp });
       assert.equal(new Date(timeMs).toISOString(), result);
+    });
+  }
+
+  for (const [text, format, last] of [
+    ["29/03/2015", "dd/MM/yyyy", "2015-03-29T23:59:59.999Z"],
+    ["201503", "yyyyMM", "2015-03-01T23:59:59.999Z"],
+    ["20150329", "basic_date", "2015-03-29T23:59:59.999Z"],
+    ["29.03.2015 10", "dd.MM.yyyy HH", "2015-03-29T10:59:59.999Z"],
+    ["03/29/2015 10:20 PM", "MM/dd/yyyy hh:mm a", "2015-03-29T22:20:59.999Z"],
+    ["29 at 10, 3/2015", "dd 'at' H, M/yyyy", "2015-03-29T10:59:59.999Z"],
+    ["1427587200", "epoch_second", "2015-03-29T00:00:00.000Z"],
+    ["29/03/2015", "yyyy||dd/MM/yyyy", "2015-03-29T23:59:59.999Z"],
+  ] as const) {
+    test(`${text} in ${format} is rounded up to ${last}`, () => {
+      const timeMs = parseDateMath(text, { format, nowMs: NOW, zone: timeZone("UTC"), roundUp: true });
+      assert.equal(new Date(timeMs).toISOString(), last);
     });
   }
 
