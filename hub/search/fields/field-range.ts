@@ -22,6 +22,7 @@ import {
   normalizedFor,
   parseNumber,
   readBoolean,
+  storedNumber,
   wholeNumber,
 } from "./field-terms.ts";
 
@@ -75,9 +76,14 @@ export function rangeQuery(shard: ShardContext, name: string, bounds: RangeBound
     default:
       return new NumericRangeNode(
         field.path,
-        numberBounds(bounds, isWholeType(field), (value) => parseNumber(field, value)),
+        numberBounds(bounds, isWholeType(field), (value) => boundOf(field, parseNumber(field, value))),
       );
   }
+}
+
+/** Bounds of floats are rounded as their values are; those of scaled ones lie between the multiples. */
+function boundOf(field: Field, value: number): number {
+  return field.type === "scaled_float" ? value : storedNumber(field, value);
 }
 
 function dateBounds(

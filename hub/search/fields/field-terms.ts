@@ -181,6 +181,7 @@ function single(value: number): { from: number; to: number } {
 /** Returns what the field stores for a number: floats are rounded, scaled ones are multiples of 1 / factor. */
 export function storedNumber(field: Field, value: number): number {
   if (field.type === "float") return Math.fround(value);
+  if (field.type === "half_float") return Math.f16round(value);
   if (field.type === "scaled_float") return Math.round(value * field.scalingFactor) / field.scalingFactor;
   return value;
 }

@@ -351,3 +351,23 @@ describe("scores", () => {
     assert.deepEqual(await one.ids({ query: { match: { message: "brown" } }, min_score: 0.6 }), ["d"]);
   });
 });
+
+describe("fractions", () => {
+  const fractions = new IndexFixture({
+    mapping: { properties: { half: { type: "half_float" }, float: { type: "float" } } },
+    docs: [{ half: 1.2, float: 0.1 }],
+  });
+  after(() => fractions.close());
+
+  for (const [query, count] of [
+    [{ term: { half: 1.2 } }, 1],
+    [{ range: { half: { gte: 1.2, lte: 1.2 } } }, 1],
+    [{ range: { half: { gt: 1.2 } } }, 0],
+    [{ range: { float: { gte: 0.1, lte: 0.1 } } }, 1],
+    [{ range: { float: { lt: 0.1 } } }, 0],
+  ] as const) {
+    test(`${JSON.stringify(query)} compares with the rounded value`, async () => {
+      assert.equal((await fractions.search({ query })).total, count);
+    });
+  }
+});
