@@ -14,6 +14,7 @@ import {
 import { Highlighter } from "#hub/search/highlight/highlighter.ts";
 import { shortest } from "#hub/search/options/json.ts";
 import { RawJson } from "#hub/search/options/json-writer.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import type { Explanation, Query, ShardContext, Weight } from "#hub/search/query/query.ts";
 import { fieldOn } from "#hub/search/scripting/document-script.ts";
 import { isByScore } from "#hub/search/sort/sort-request.ts";
@@ -106,7 +107,11 @@ export class HitFetcher {
 
   #addParts(answer: JsonObject, { segment, doc }: RankedHit): void {
     const { options } = this.#context;
-    if (options.bare) return;
+    if (options.bare) {
+      const made = { ...this.#columns({ segment, doc }), ...this.#scripted({ segment, doc }) };
+      if (Object.keys(made).length > 0) answer["fields"] = made;
+      return;
+    }
     const routing = segment.routing(doc);
     if (routing !== undefined) answer["_routing"] = routing;
     const ignored = segment.ignored(doc);
@@ -205,7 +210,10 @@ function columnValues(
   if (field.type === "geo_point") {
     const [latitudes, longitudes]: [number[], number[]] = [[], []];
     const count = segment.geoColumn(field.path)?.read(doc, latitudes, longitudes) ?? 0;
-    return Array.from({ length: count }, (_, at) => `${latitudes[at]}, ${longitudes[at]}`);
+    // Before 7 a point is an object.
+    return Array.from({ length: count }, (_, at) =>
+      answersAs(700) ? `${latitudes[at]}, ${longitudes[at]}` : { lat: latitudes[at]!, lon: longitudes[at]! },
+    );
   }
   if (!isNumeric(field)) {
     const column = segment.keywordColumn(field.path);

@@ -57,6 +57,18 @@ describe("fetching", () => {
     });
     const bare = await hitOf("b", { stored_fields: "_none_" });
     assert.deepEqual(Object.keys(bare), ["_index", "_score"]);
+    const made = await hitOf("b", {
+      stored_fields: "_none_",
+      docvalue_fields: ["host"],
+      script_fields: { twice: { script: "doc['n'].value * 2" } },
+    });
+    assert.deepEqual(made["fields"], { host: ["a"], twice: [2] });
+  });
+
+  test("returns points of columns as objects", async () => {
+    const { fields } = await hitOf("a", { docvalue_fields: ["coordinates"], _source: false });
+    const [point] = (fields as { coordinates: { lat: number; lon: number }[] }).coordinates;
+    assert.deepEqual([Math.round(point!.lat * 100), Math.round(point!.lon * 1000)], [5252, 13_405]);
   });
 
   test("marks words of the query in order of the text", async () => {
