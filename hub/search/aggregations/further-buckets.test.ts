@@ -74,7 +74,7 @@ const answers: [name: string, aggregation: JsonObject, answer: unknown][] = [
     },
     {
       buckets: [
-        { key: "*-10.0", to: 10, doc_count: 1 },
+        { key: "*-10.0", from: 0, to: 10, doc_count: 1 },
         { key: "10.0-50.0", from: 10, to: 50, doc_count: 1 },
       ],
     },
@@ -85,9 +85,9 @@ const answers: [name: string, aggregation: JsonObject, answer: unknown][] = [
     {
       buckets: [
         { key: "u3", doc_count: 2 },
-        { key: "2j", doc_count: 1 },
-        { key: "ru", doc_count: 1 },
         { key: "xn", doc_count: 1 },
+        { key: "ru", doc_count: 1 },
+        { key: "2j", doc_count: 1 },
       ],
     },
   ],
@@ -111,6 +111,11 @@ const answers: [name: string, aggregation: JsonObject, answer: unknown][] = [
     },
   ],
 ];
+answers.push([
+  "missing is a text in the format of the request, or a time",
+  { date_range: { field: "time", format: "yyyyMM", missing: "202511", ranges: [{ to: "202601" }] } },
+  { buckets: [{ key: "*-202601", to: 1_767_225_600_000, to_as_string: "202601", doc_count: 2 }] },
+]);
 for (const [name, aggregation, answer] of answers) {
   test(name, async () => {
     const { aggregations } = await fixture.search({ size: 0, aggs: { a: aggregation } });

@@ -47,6 +47,8 @@ export interface OpenNumbers {
 interface NumberOptions {
   /** Value of documents without one, as the request has it. */
   readonly missing: unknown;
+  /** Formats of a text in `missing`; undefined: the field's. */
+  readonly format?: string | undefined;
   /** Name of the aggregation's type, for messages. */
   readonly owner: string;
   /** Throws if the field can't be used. */
@@ -57,10 +59,10 @@ interface NumberOptions {
 export function openNumbers(
   shard: ShardContext,
   { field: name, script }: ValueSource,
-  { missing: given, owner, checkField }: NumberOptions,
+  { missing: given, format, owner, checkField }: NumberOptions,
 ): OpenNumbers {
   const field = name === undefined ? undefined : columnField(shard, name);
-  const missing = missingNumber(given, field, shard, owner);
+  const missing = missingNumber(given, field, shard, owner, format);
   if (script !== undefined) {
     const values = new ScriptedNumbers(script, shard, missing, owner);
     return { field, values, open: (segment) => values.segment(segment) };

@@ -117,7 +117,8 @@ class AutoDateHistogram implements Aggregation<AutoState> {
   collector(shard: ShardContext, budget: CollectBudget): Collector<AutoState> {
     const field = columnField(shard, this.#field);
     if (field !== undefined && !isDate(field)) throw fieldTypeFault(field, "auto_date_histogram");
-    const values = new NumericValues(missingNumber(this.#missing, field, shard, "auto_date_histogram"));
+    const missing = missingNumber(this.#missing, field, shard, "auto_date_histogram", this.#format);
+    const values = new NumericValues(missing);
     const step = firstStep(shard, field);
     const rounding = this.#roundings[step]!;
     const format = formatOf(field, this.#format, this.#zone.name);

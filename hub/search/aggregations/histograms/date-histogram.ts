@@ -219,6 +219,7 @@ class DateHistogram implements Aggregation<DateHistogramState> {
     const inner = ranges === undefined ? source : { field: `${name}.gte`, script: undefined };
     const { field, values, open } = openNumbers(shard, inner, {
       missing,
+      format,
       owner: "date_histogram",
       checkField: checkTimes,
     });

@@ -69,7 +69,7 @@ export class GeoGrid implements Aggregation<TermsState> {
       below: grid.below,
       size: grid.size ?? DEFAULT_SIZE,
       minDocCount: 1,
-      order: readOrder({ _count: "desc" }, grid.type),
+      order: readOrder([{ _count: "desc" }, { _key: "desc" }], grid.type),
       showError: false,
     };
   }

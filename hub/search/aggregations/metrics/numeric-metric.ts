@@ -95,7 +95,7 @@ class NumericAggregation implements Aggregation<NumericState> {
     const { field, script } = this.#source;
     if (script !== undefined) {
       const mapped = field === undefined ? undefined : columnField(shard, field);
-      const missing = missingNumber(this.#missing, mapped, shard, this.#metric.name);
+      const missing = missingNumber(this.#missing, mapped, shard, this.#metric.name, this.#format);
       const numbers = new ScriptedNumbers(script, shard, missing, this.#metric.name);
       return new ScriptedCollector(numbers, formatOf(mapped, this.#format), budget);
     }
@@ -173,7 +173,7 @@ class NumericCollector implements Collector<NumericState> {
   ) {
     this.#field = columnField(shard, name);
     if (this.#field !== undefined && !isNumeric(this.#field)) throw fieldTypeFault(this.#field, owner);
-    this.#values = new NumericValues(missingNumber(missing, this.#field, shard, owner));
+    this.#values = new NumericValues(missingNumber(missing, this.#field, shard, owner, format));
     this.#format = formatOf(this.#field, format);
     this.#stats = new BucketStats(budget);
   }

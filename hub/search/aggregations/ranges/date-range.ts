@@ -37,6 +37,7 @@ export const dateRange: AggregationType = {
       ranges: readRanges(options.ranges, "date_range"),
       keyed: options.keyed ?? false,
       missing: options.missing,
+      format: options.format,
       below,
       checkField(field) {
         if (!isDate(field)) throw fieldTypeFault(field, "date_range");

@@ -40,6 +40,7 @@ export const geoDistanceRanges: AggregationType = {
       checkField: () => undefined,
       formatOf: () => RAW,
       bound: (value) => readBound(value),
+      lowest: 0,
       sorter: (shard, ranges) =>
         new DistanceSorter(new PointValues(shard, field, "geo_distance"), origin!, metres, ranges),
     });

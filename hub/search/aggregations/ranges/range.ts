@@ -98,11 +98,15 @@ export interface RangesOptions {
   readonly ranges: readonly AskedRange[];
   readonly keyed: boolean;
   readonly missing: unknown;
+  /** Formats of a text in `missing`; undefined: the field's. */
+  readonly format?: string | undefined;
   readonly below: AggregationTree;
   checkField(field: Field): void;
   formatOf(field: Field | undefined): ValueFormat;
   /** A bound as a number; undefined for an open side. */
   bound(value: unknown, shard: ShardContext, field: Field | undefined): number | undefined;
+  /** The `from` that buckets without one show. */
+  readonly lowest?: number;
   /** Sorts documents by something other than the numbers of the field. */
   sorter?(shard: ShardContext, ranges: readonly RangeLimits[]): Sorter;
 }
@@ -144,9 +148,10 @@ export class Ranges implements Aggregation<RangesState> {
   }
 
   collector(shard: ShardContext, budget: CollectBudget): Collector<RangesState> {
-    const { source, below, missing, name } = this.#options;
+    const { source, below, missing, format: given, name } = this.#options;
     const numbers = openNumbers(shard, source, {
       missing,
+      format: given,
       owner: name,
       checkField: (mapped) => this.#options.checkField(mapped),
     });
@@ -190,7 +195,7 @@ export class Ranges implements Aggregation<RangesState> {
       yield;
       rendered.push({
         key: range.key ?? `${print(range.from, format)}-${print(range.to, format)}`,
-        ...bounds("from", range.from, format),
+        ...bounds("from", range.from ?? this.#options.lowest ?? null, format),
         ...bounds("to", range.to, format),
         doc_count: buckets[at]!.count,
         ...(yield* renderTree(this.#options.below, buckets[at]!.below, budget)),

@@ -73,7 +73,7 @@ export function termsCollector(
     const text = missing === undefined ? undefined : scalarText(missing, "missing");
     return keywordTerms(context, field.path, text);
   }
-  const absent = missingNumber(missing, field, shard, owner);
+  const absent = missingNumber(missing, field, shard, owner, format);
   return new NumberTermsCollector(context, field, absent, formatOf(field, format));
 }
 

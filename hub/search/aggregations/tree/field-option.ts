@@ -17,18 +17,25 @@ export function requireField(field: string | undefined, name: string): string {
   );
 }
 
-/** Returns `missing` as the number that the field keeps for it; dates are read by the field's format. Throws parsing. */
+/** Returns `missing` as the number that the field keeps for it; dates are read by `format`, else the field's. Throws parsing. */
 export function missingNumber(
   missing: unknown,
   field: Field | undefined,
   shard: ShardContext,
   owner: string,
+  format?: string,
 ): number | undefined {
   if (missing === undefined || missing === null) return undefined;
+  if (typeof missing === "number") return missing;
   const text = scalarText(missing, `${owner}] [missing`);
   if (text === "true" || text === "false") return text === "true" ? 1 : 0;
   if (field !== undefined && isDate(field)) {
-    return parseDateMath(text, { format: field.format, nowMs: shard.nowMs, zone: UTC, roundUp: false });
+    return parseDateMath(text, {
+      format: format ?? field.format,
+      nowMs: shard.nowMs,
+      zone: UTC,
+      roundUp: false,
+    });
   }
   const value = Number(text);
   if (text !== "" && !Number.isNaN(value)) return value;
