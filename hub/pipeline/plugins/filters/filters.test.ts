@@ -448,6 +448,18 @@ test("an expression that doesn't end is stopped in careful mode, and the event i
   ]);
 });
 
+test("kv gathers many values of one key in linear time", () => {
+  for (const option of ["", "allow_duplicate_values => false"]) {
+    const text = Array.from({ length: 50_000 }, (_, index) => `a=${index}`).join(" ");
+    const before = process.cpuUsage();
+    const [fields] = run(`kv { source => "m" ${option} remove_field => ["m"] }`, { m: text });
+    const { user, system } = process.cpuUsage(before);
+    assert.equal((fields!["a"] as string[]).length, 50_000);
+    // In quadratic time it takes more than ten seconds.
+    assert.ok(user + system < 2_000_000, `${user + system} µs`);
+  }
+});
+
 test("kv passes a long text without pairs in linear time", () => {
   const guard = new RegexpGuard({ careful: true });
   const long = "a".repeat(100_000);

@@ -57,11 +57,7 @@ export const kvFilter = defineFilter({
     const read = (event: Event, value: unknown): Map<string, unknown> => {
       const keys = (formats: typeof include): Set<string> => new Set(formats.map((format) => format(event)));
       const filter = { prefix: prefix(event), include: keys(include), exclude: keys(exclude) };
-      const found = new Map<string, unknown>();
-      for (const item of Array.isArray(value) ? value : [value]) {
-        if (typeof item === "string") reader.read(item, filter, found);
-      }
-      return found;
+      return reader.read([value].flat(), filter);
     };
     return {
       apply(event) {
@@ -72,9 +68,8 @@ export const kvFilter = defineFilter({
             typeof guarded === "string"
               ? guard.run(reader, guarded, values.timeout_millis, () => read(event, value))
               : new Map<string, unknown>();
-          for (const [key, fallback] of Object.entries(values.default_keys)) {
+          for (const [key, fallback] of Object.entries(values.default_keys))
             if (!found.has(key)) found.set(key, fallback);
-          }
           if (found.size === 0) return false;
           store(event, target, found);
           return true;
@@ -135,6 +130,9 @@ interface KeyFilter {
 /** Pairs within pairs. */
 const MAX_DEPTH = 10;
 
+/** The values of one key, in a set where each counts once. */
+type Values = unknown[] | Set<unknown>;
+
 class KeyValueReader {
   readonly #options: KeyValueOptions;
   /** A pair. Groups: key, then the kinds of values, of which one takes part. */
@@ -168,18 +166,24 @@ class KeyValueReader {
     }
   }
 
-  /** Adds the pairs of `text` to `found`; a key that comes again gets a list. */
-  read(text: string, filter: KeyFilter, found: Map<string, unknown>, depth = 0): void {
+  /** Returns the pairs of the texts in `items`; a key that comes again has a list. */
+  read(items: readonly unknown[], filter: KeyFilter, depth = 0): Map<string, unknown> {
+    const found = new Map<string, Values>();
+    for (const item of items) if (typeof item === "string") this.#read(item, filter, found, depth);
+    return new Map(
+      Array.from(found, ([key, [...values]]) => [key, values.length === 1 ? values[0] : values]),
+    );
+  }
+
+  #read(text: string, filter: KeyFilter, found: Map<string, Values>, depth: number): void {
     if (!this.#nested.test(text)) return;
     for (const match of this.#pairs(text)) {
       const name = this.#cleanKey(match[1]!);
       const raw = match.slice(2).find((group) => group !== undefined) ?? "";
       if (raw === "" && !this.#options.allow_empty_values) continue;
-      if (filter.include.size > 0 && !filter.include.has(name)) continue;
-      if (filter.exclude.has(name)) continue;
+      if ((filter.include.size > 0 && !filter.include.has(name)) || filter.exclude.has(name)) continue;
       const key = filter.prefix + name;
-      if (key === "") continue;
-      this.#add(found, key, this.#value(this.#cleanValue(raw), filter, depth));
+      if (key !== "") this.#add(found, key, this.#value(this.#cleanValue(raw), filter, depth));
     }
   }
 
@@ -201,20 +205,16 @@ class KeyValueReader {
 
   #value(text: string, filter: KeyFilter, depth: number): unknown {
     if (!this.#options.recursive || depth >= MAX_DEPTH) return text;
-    const inner = new Map<string, unknown>();
-    this.read(text, filter, inner, depth + 1);
+    const inner = this.read([text], filter, depth + 1);
     return inner.size === 0 ? text : Object.fromEntries(inner);
   }
 
-  #add(found: Map<string, unknown>, key: string, value: unknown): void {
+  #add(found: Map<string, Values>, key: string, value: unknown): void {
     const before = found.get(key);
-    if (before === undefined) {
-      found.set(key, value);
-      return;
-    }
-    const list = Array.isArray(before) ? (before as unknown[]) : [before];
-    if (!this.#options.allow_duplicate_values && list.includes(value)) return;
-    found.set(key, [...list, value]);
+    const { allow_duplicate_values: repeats } = this.#options;
+    if (before === undefined) found.set(key, repeats ? [value] : new Set([value]));
+    else if (Array.isArray(before)) before.push(value);
+    else before.add(value);
   }
 }
 
