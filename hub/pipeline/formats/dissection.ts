@@ -4,7 +4,7 @@
 export type Dissection = (text: string) => Map<string, string> | undefined;
 
 interface Part {
-  /** "" a field, "+" appended to one, "?" left out, "&" named by the value of the `?` of the same name. */
+  /** "" a field, "+" appended to one, "?" left out, "&" named by the value of the `?` or `*` of the same name. */
   readonly prefix: string;
   readonly name: string;
   /** Order among the parts appended to a field. */
@@ -15,10 +15,11 @@ interface Part {
   readonly delimiter: string;
 }
 
-const PART = /%\{([+?&]?)([^}]*?)(?:\/(\d+))?(->)?\}/g;
+const PART = /%\{([+?&*]?)([^}]*?)(?:\/(\d+))?(->)?\}/g;
 
 /**
- * Compiles a dissection, or returns what is wrong with it. `separator` stands between what is appended to a field and
+ * Compiles a dissection, or returns what is wrong with it. With `separator` it is one of ingest pipelines, whose keys of
+ * `%{&b}` are written `%{*b}`. `separator` stands between what is appended to a field and
  * what it had; without it the delimiter in front of the appended part does.
  */
 export function parseDissection(text: string, separator?: string): Dissection | string {
@@ -29,7 +30,10 @@ export function parseDissection(text: string, separator?: string): Dissection | 
   const parts = matches.map((match, index): Part => {
     const [whole, prefix = "", name = "", order, arrow] = match;
     const delimiter = text.slice(match.index + whole.length, matches[index + 1]?.index);
-    return { prefix, name, order: Number(order ?? index), padded: arrow !== undefined, delimiter };
+    const part = { order: Number(order ?? index), padded: arrow !== undefined, delimiter };
+    return prefix === "*" && separator === undefined
+      ? { ...part, prefix: "", name: `*${name}` }
+      : { ...part, prefix, name };
   });
   if (parts.slice(0, -1).some(({ delimiter }) => delimiter === ""))
     return `"${text}" has two fields without a delimiter between them`;
@@ -64,7 +68,7 @@ function assemble(
   const appended: { name: string; order: number; value: string; delimiter: string }[] = [];
   for (const [index, { prefix, name, order, delimiter }] of parts.entries()) {
     const value = values[index]!;
-    if (prefix === "?") skipped.set(name, value);
+    if (prefix === "?" || prefix === "*") skipped.set(name, value);
     else if (prefix === "+")
       appended.push({
         name,

@@ -118,7 +118,8 @@ function ingestDateParser(format: string, locale: string): DateParser {
   if (ISO_NAMES.test(format)) return dateParser("ISO8601", locale, DIALECT);
   if (format === "epoch_millis") return dateParser("UNIX_MS", locale, DIALECT);
   if (format === "epoch_second") return dateParser("UNIX", locale, DIALECT);
-  const pattern = NAMED_FORMATS[format.replace(/^strict_/, "")] ?? format;
+  // An 8 says that the letters are those of java.time, which are read without it, too.
+  const pattern = NAMED_FORMATS[format.replace(/^strict_/, "")] ?? format.replace(/^8/, "");
   const parsers = optionalParts(jodaLetters(pattern)).map((each) => dateParser(each, locale, DIALECT));
   return (value, zone, now) => {
     for (const parse of parsers) {

@@ -3,10 +3,10 @@
  * it extracts: among them the look-ups of the program of a user agent and the location of an address.
  */
 
+import { parseCsvLine } from "#hub/pipeline/formats/csv-line.ts";
 import { parseDissection } from "#hub/pipeline/formats/dissection.ts";
 import { parseUserAgent } from "#hub/pipeline/formats/user-agents.ts";
 import type { Filter, FilterDefinition } from "#hub/pipeline/plugins/filter.ts";
-import { csvFilter } from "#hub/pipeline/plugins/filters/csv.ts";
 import { geoipFilter } from "#hub/pipeline/plugins/filters/geoip.ts";
 import { Event, isHash } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
@@ -144,29 +144,21 @@ const dissect: ProcessorKind = (settings) => {
   };
 };
 
-const csv: ProcessorKind = (settings, context) => {
+const csv: ProcessorKind = (settings) => {
   const field = settings.text("field");
   const ignoreMissing = settings.flag("ignore_missing");
   const columns = settings.texts("target_fields");
-  const trims = settings.flag("trim");
+  const spacing = settings.flag("trim") ? "trimmed" : "around quotes";
   const empty = settings.take("empty_value");
-  const filter = makeFilter(settings, "separator", csvFilter, context, {
-    source: "[value]",
-    target: "[found]",
-    columns: columns.map((_, index) => String(index)),
-    separator: settings.text("separator", ","),
-    quote_char: settings.text("quote", '"'),
-    autogenerate_column_names: false,
-  });
+  const separator = settings.text("separator", ",");
+  const quote = settings.text("quote", '"');
   return (document) => {
     const value = readText(document, { field, target: field, ignoreMissing });
     if (value === undefined || value === "") return;
-    const found = runFilter(filter, value, context);
-    if (found === undefined) throw new ProcessorFault(`field [${field}] holds no line of separated values`);
-    for (const [index, column] of columns.entries()) {
-      const item = found[String(index)];
-      const text = trims && typeof item === "string" ? item.trim() : item;
-      if (text === undefined || text === null) continue;
+    const row = parseCsvLine(value, separator, quote, spacing);
+    if (row === undefined) throw new ProcessorFault(`field [${field}] holds no line of separated values`);
+    for (const [index, column] of columns.slice(0, row.length).entries()) {
+      const text = row[index] ?? "";
       if (text !== "") document.set(column, text);
       else if (empty !== undefined) document.set(column, empty);
     }

@@ -99,14 +99,22 @@ export const kv: ProcessorKind = (settings, { guard }) => {
     const parts = within(() => guard.run(fields, text, EXPRESSION_MS, () => partsOf(text, fields)));
     // As String.split() of the original, which drops what is empty at the end.
     while (parts.at(-1) === "") parts.pop();
-    for (const part of parts) {
-      const match = within(() => guard.exec(values, part, EXPRESSION_MS));
-      if (match === null)
-        throw new ProcessorFault(`field [${field}] does not contain value_split [${values.source}]`);
+    const found = new Map<string, string[]>();
+    const take = (part: string): boolean => {
+      const match = values.exec(part);
+      if (match === null) return false;
       const key = trimming.key(part.slice(0, match.index));
       const value = trimming.value(part.slice(match.index + match[0].length));
-      if (isWanted(key)) add(document, prefix + key, value);
-    }
+      if (!isWanted(key)) return true;
+      const before = found.get(key);
+      if (before === undefined) found.set(key, [value]);
+      else before.push(value);
+      return true;
+    };
+    const isWhole = within(() => guard.run(values, text, EXPRESSION_MS, () => parts.every(take)));
+    for (const [key, texts] of found) add(document, prefix + key, texts);
+    if (!isWhole)
+      throw new ProcessorFault(`field [${field}] does not contain value_split [${values.source}]`);
   };
 };
 
@@ -122,11 +130,11 @@ function partsOf(text: string, separator: RegExp): string[] {
   return [...parts, text.slice(from)];
 }
 
-/** A key that occurs again makes a list. */
-function add(document: IngestDocument, path: string, value: string): void {
+/** A field that there is already, and a key that occurs again, make a list. */
+function add(document: IngestDocument, path: string, texts: readonly string[]): void {
   const before = document.get(path);
-  if (before === undefined || before === null) document.set(path, value);
-  else document.set(path, [...(Array.isArray(before) ? (before as unknown[]) : [before]), value]);
+  if (before === undefined || before === null) document.set(path, texts.length === 1 ? texts[0] : texts);
+  else document.set(path, [before, texts].flat());
 }
 
 function choice(settings: ProcessorSettings): (key: string) => boolean {

@@ -121,6 +121,47 @@ test("a fingerprint depends on names, values and salt, and not on the order of f
   assert.throws(() => print({ method: "CRC" }, {}), /must be one of the supported hash methods \[MD5,SHA-1/);
 });
 
+test("each processor makes of a text what the reference makes of it", () => {
+  const csv = { csv: { field: "m", target_fields: ["a", "b", "c", "d"] } };
+  const rows: [processor: JsonObject, m: unknown, expected: JsonObject][] = [
+    [csv, 'a , "b" ,\t"c""d"', { a: "a ", b: "b", c: 'c"d' }],
+    [{ csv: { ...csv.csv, trim: true } }, ' a , " b ",c ', { a: "a", b: " b ", c: "c" }],
+    [{ csv: { ...csv.csv, empty_value: "-" } }, ',"",c', { a: "-", b: "-", c: "c" }],
+    [{ csv: { ...csv.csv, separator: "\t" } }, 'a\t\t"c"', { a: "a", c: "c" }],
+    [{ dissect: { field: "m", pattern: "%{*k}=%{&k} %{?x} %{+a} %{+a}" } }, "b=1 2 3 4", { b: "1", a: "34" }],
+    [
+      { html_strip: { field: "m", target_field: "t" } },
+      "<p>a &lt;&#98;&gt; <b>c</b></p><br/>d &unknown; 1 < 2",
+      { t: "\na <b> c\n\nd &unknown; 1 < 2" },
+    ],
+    [
+      { gsub: { field: "m", pattern: "(?<k>\\w)=(\\w)", replacement: "$2\\\\$" + "{k}$10\\$1" } },
+      ["a=b", "c"],
+      { m: ["b\\aa0$1", "c"] },
+    ],
+    [{ bytes: { field: "m", target_field: "t" } }, "2g", { t: 2 ** 31 }],
+    [
+      { date: { field: "m", formats: ["8dd/MM/yyyy"], target_field: "t" } },
+      "12/06/2024",
+      { t: "2024-06-12T00:00:00.000Z" },
+    ],
+  ];
+  for (const [processor, m, expected] of rows) {
+    const { m: left, ...made } = stored(processor, { m });
+    assert.deepEqual("m" in expected ? { m: left } : made, expected);
+  }
+});
+
+test("kv gathers many values of one key in linear time", () => {
+  const text = Array.from({ length: 50_000 }, (_, index) => `a=${index}`).join(" ");
+  const before = process.cpuUsage();
+  const { a } = run({ kv: { field: "m", field_split: " ", value_split: "=" } }, { m: text }).source;
+  const { user, system } = process.cpuUsage(before);
+  assert.equal((a as string[]).length, 50_000);
+  // In quadratic time it takes more than ten seconds.
+  assert.ok(user + system < 2_000_000, `${user + system} µs`);
+});
+
 test("a text that dissect can't cut is named with the pattern", () => {
   assert.throws(() => run({ dissect: { field: "m", pattern: "%{a},%{b}" } }, { m: "foo bar" }), {
     message: "Unable to find match for dissect pattern: %{a},%{b} against source: foo bar",

@@ -16,13 +16,14 @@ import { compileTemplate } from "./template.ts";
 /** Time of one expression on one text. */
 const EXPRESSION_MS = 1_000;
 
+/** By the first letter of a unit: 2g is 2gb. */
 const BYTES: Readonly<Record<string, number>> = {
   b: 1,
-  kb: 2 ** 10,
-  mb: 2 ** 20,
-  gb: 2 ** 30,
-  tb: 2 ** 40,
-  pb: 2 ** 50,
+  k: 2 ** 10,
+  m: 2 ** 20,
+  g: 2 ** 30,
+  t: 2 ** 40,
+  p: 2 ** 50,
 };
 
 /** A processor that makes one text of another; of a list, of each item. */
@@ -45,20 +46,42 @@ function ofText(change: (text: string) => unknown): ProcessorKind {
   };
 }
 
-const gsub: ProcessorKind = (settings, { guard }) => {
-  const field = fieldChange(settings);
+const gsub: ProcessorKind = (settings, context) => {
   const expression = new RegExp(expressionOf(settings, "pattern").source, "gu");
-  const replacement = settings.text("replacement").replaceAll("\\$", "$$$$");
-  return (document) => {
-    const value = readText(document, field);
-    if (value === undefined) return;
-    const work = (): string => value.replace(expression, replacement);
-    document.set(
-      field.target,
-      within(() => guard.run(expression, value, EXPRESSION_MS, work)),
-    );
-  };
+  const replacement = javaReplacement(settings.text("replacement"));
+  return ofText((text) =>
+    within(() =>
+      context.guard.run(expression, text, EXPRESSION_MS, () => text.replace(expression, replacement)),
+    ),
+  )(settings, context);
 };
+
+/** What takes the place of a match in Java: `$1` and `${name}` are captures, `\\` quotes the next character. */
+function javaReplacement(text: string): (...match: unknown[]) => string {
+  const parts = [...text.matchAll(/\\(.)|\$(?:(\d+)|\{(\w+)\})|([^\\$]+|[\\$])/gs)];
+  return (...match) => {
+    const named = match.at(-1);
+    const names = (typeof named === "object" ? named : {}) as Readonly<Record<string, string | undefined>>;
+    const captures = match.slice(
+      0,
+      match.findIndex((each) => typeof each === "number"),
+    );
+    let made = "";
+    for (const [, quoted, digits, name, plain] of parts) {
+      if (digits !== undefined) made += capture(digits, captures);
+      else made += name !== undefined ? (names[name] ?? "") : (quoted ?? plain ?? "");
+    }
+    return made;
+  };
+}
+
+/** The longest number that is one of a capture; digits behind it stand for themselves. */
+function capture(digits: string, captures: readonly unknown[]): string {
+  let length = digits.length;
+  while (length > 1 && Number(digits.slice(0, length)) >= captures.length) length--;
+  const found = captures[Number(digits.slice(0, length))];
+  return `${typeof found === "string" ? found : ""}${digits.slice(length)}`;
+}
 
 const split: ProcessorKind = (settings, { guard }) => {
   const field = fieldChange(settings);
@@ -112,7 +135,7 @@ export const TEXT_PROCESSORS: Readonly<Record<string, ProcessorKind>> = {
   lowercase: ofText((text) => text.toLowerCase()),
   uppercase: ofText((text) => text.toUpperCase()),
   trim: ofText((text) => text.trim()),
-  html_strip: ofText((text) => text.replace(/<[^<>]*>/g, "")),
+  html_strip: ofText(stripHtml),
   urldecode: ofText(decodeUrl),
   bytes: ofText(byteCount),
   gsub,
@@ -147,6 +170,36 @@ export function within<T>(work: () => T): T {
   }
 }
 
+/** Elements within a line of text; all others begin and end lines. */
+const INLINE = new Set(
+  "a abbr acronym b basefont bdo big cite code dfn em font i img input kbd label q s samp select small span strike strong sub sup textarea tt u var".split(
+    " ",
+  ),
+);
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: "&",
+  apos: "'",
+  gt: ">",
+  lt: "<",
+  nbsp: "\u00a0",
+  quot: '"',
+};
+
+/** Returns the text of HTML: a line end for each tag that ends a line, and characters for entities. */
+function stripHtml(text: string): string {
+  return text
+    .replace(/<([^<>]*)>/g, (_whole, inner: string) => {
+      const name = /^\/?([A-Za-z][\w:-]*)/.exec(inner)?.[1];
+      return name === undefined || INLINE.has(name.toLowerCase()) ? "" : "\n";
+    })
+    .replace(/&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(\w{2,6}));/g, (whole, decimal, hex, name) => {
+      if (name !== undefined) return Object.hasOwn(ENTITIES, name) ? ENTITIES[name]! : whole;
+      const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
+      return code <= 0x10_ff_ff && (code < 0xd8_00 || code > 0xdf_ff) ? String.fromCodePoint(code) : whole;
+    });
+}
+
 function decodeUrl(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
@@ -156,10 +209,10 @@ function decodeUrl(text: string): string {
 }
 
 function byteCount(text: string): number {
-  const [, amount, unit = "b"] = /^\s*(\d+(?:\.\d+)?)\s*([kmgtp]?b)?\s*$/i.exec(text) ?? [];
+  const [, amount, unit = "b"] = /^\s*(\d+(?:\.\d+)?)\s*([kmgtp]b?|b)?\s*$/i.exec(text) ?? [];
   if (amount === undefined)
     throw new ProcessorFault(
       `failed to parse setting [Ingest Field] with value [${text}] as a size in bytes`,
     );
-  return Math.trunc(Number(amount) * BYTES[unit.toLowerCase()]!);
+  return Math.trunc(Number(amount) * BYTES[unit.charAt(0).toLowerCase()]!);
 }
