@@ -3,7 +3,7 @@
 /** What blanks and tabs around values are: parts of them, left out around quotes, or left out but within quotes. */
 export type CsvSpacing = "kept" | "around quotes" | "trimmed";
 
-/** Returns the values, undefined for one that isn't there at all; or undefined if the quotes don't match. */
+/** Returns the values, without a separator one, undefined for one that isn't there at all; or undefined if the quotes don't match. */
 export function parseCsvLine(
   line: string,
   separator: string,
@@ -24,7 +24,7 @@ export function parseCsvLine(
       if (!line.startsWith(separator, at)) return undefined;
       at += separator.length;
     } else {
-      const end = line.indexOf(separator, at);
+      const end = separator === "" ? -1 : line.indexOf(separator, at);
       const whole = line.slice(at, end < 0 ? undefined : end);
       const text = spacing === "trimmed" ? whole.trim() : whole;
       if (quote !== "" && text.includes(quote)) return undefined;

@@ -152,6 +152,9 @@ const csv: ProcessorKind = (settings) => {
   const empty = settings.take("empty_value");
   const separator = settings.text("separator", ",");
   const quote = settings.text("quote", '"');
+  if (separator.length !== 1)
+    throw settings.fault("separator", "separator has to be single character like , or ;");
+  if (quote.length !== 1) throw settings.fault("quote", "quote has to be single character like \" or '");
   return (document) => {
     const value = readText(document, { field, target: field, ignoreMissing });
     if (value === undefined || value === "") return;

@@ -152,6 +152,14 @@ test("each processor makes of a text what the reference makes of it", () => {
   }
 });
 
+test("csv takes one character as separator and as quote", () => {
+  for (const option of [{ separator: "" }, { separator: "||" }, { quote: "" }])
+    assert.throws(
+      () => run({ csv: { field: "m", target_fields: ["a"], ...option } }, { m: "x" }),
+      /has to be single character/,
+    );
+});
+
 test("kv gathers many values of one key in linear time", () => {
   const text = Array.from({ length: 50_000 }, (_, index) => `a=${index}`).join(" ");
   const before = process.cpuUsage();

@@ -130,6 +130,7 @@ const ROWS: Record<string, Row[]> = {
     ],
     ['csv { source => "m" separator => ";" target => "t" }', "1;2", { t: { column1: "1", column2: "2" } }],
     ['csv { source => "m" }', 'a,"open', { tags: ["_csvparsefailure"] }],
+    ['csv { source => "m" separator => "" }', "a,b", { column1: "a,b" }],
   ],
   dissect: [
     [
