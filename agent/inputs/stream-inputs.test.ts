@@ -51,6 +51,13 @@ for (const [name, chunks, octetCounting, expected] of [
   ["octet counts", ["5 ab\nc", "d3 x\ny", "1 z"], true, ["ab\ncd", "x\ny", "z"]],
   ["an octet count cut in its middle", ["1", "0", " 0123", "456789"], true, ["0123456789"]],
   ["newlines where counts are possible", ["<13>a\n<14>b\n2 cd"], true, ["<13>a", "<14>b", "cd"]],
+  [
+    "a counted message longer than the limit, and the next one",
+    ["25 <0123456789ABCDEFGHIJ", "KLMN5 <abcd"],
+    true,
+    ["<012345678", "9ABCDEFGHI", "JKLMN", "<abcd"],
+  ],
+  ["a number that is no count", ["200", " ", "OK\n<1>b\n"], true, ["200 OK", "<1>b"]],
   ["digits that are no count", ["2026-11-21 x\n"], true, ["2026-11-21", " x"]],
 ] as const) {
   test(`a stream is cut into messages: ${name}`, () => {
@@ -98,12 +105,14 @@ test("lines of many TCP connections all arrive although there is only one slot",
 test("a TCP sender waits while the output is away", async () => {
   const context = await testContext({ slots: 1, batchBytes: 16_384 });
   context.output.acking = false;
-  const input = new TcpInput("tcp", settings(tcpInput, { host: "127.0.0.1:0" }), context);
+  const input = new TcpInput("tcp", settings(tcpInput, { host: "127.0.0.1:0", timeout: "200ms" }), context);
   await input.start();
   const socket = connect(input.port, "127.0.0.1");
   const total = 300;
   for (let line = 0; line < total; line++) socket.write(`${String(line).padStart(1_000, "0")}\n`);
   await context.output.until(() => context.output.sent.length === 1);
+  // Longer than a sender may be idle.
+  await once(socket.setTimeout(500), "timeout");
   assert.ok(messages(context).length < total);
   context.output.acking = true;
   context.output.sent[0]!.ack();

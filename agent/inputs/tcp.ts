@@ -171,10 +171,18 @@ export class TcpInput implements Input {
     const framer = new Framer({ maxBytes, octetCounting: this.#settings.framing === "auto" });
     const fields = peerFields(socket.remoteAddress, socket.remotePort);
     const timeoutMs = parseDuration(this.#settings.timeout);
-    if (timeoutMs > 0) socket.setTimeout(timeoutMs, () => socket.destroy());
+    let isTaking = false;
+    socket.setTimeout(timeoutMs);
+    // A sender that waits for the output isn't idle.
+    socket.on("timeout", () => {
+      if (isTaking) socket.setTimeout(timeoutMs);
+      else socket.destroy();
+    });
     try {
       for await (const chunk of socket) {
+        isTaking = true;
         for (const message of framer.push(chunk as Buffer)) await this.#sink.put(message, fields);
+        isTaking = false;
       }
     } catch (error) {
       if (!this.#stopped) this.#context.log.debug({ error }, "a connection broke");

@@ -24,6 +24,8 @@ export class Framer {
   #restBytes = 0;
   /** Until the rest has so many bytes, or a line ends where that is awaited, it isn't looked at again. */
   #awaited = { bytes: 0, isLine: false };
+  /** Bytes that the current counted message still has. */
+  #countedBytes = 0;
 
   constructor(options: FramerOptions) {
     this.#options = options;
@@ -67,13 +69,12 @@ export class Framer {
   #next(bytes: Buffer): { message: Buffer; end: number } | null {
     const { maxBytes, octetCounting } = this.#options;
     this.#awaited = { bytes: 0, isLine: false };
-    const count = octetCounting ? octetCount(bytes) : null;
+    if (this.#countedBytes > 0) return this.#nextCounted(bytes);
+    const count = octetCounting ? octetCount(bytes, maxBytes) : null;
     if (count === "more") return null;
     if (count !== null) {
-      const end = count.start + Math.min(count.length, maxBytes);
-      if (bytes.length >= end) return { message: withoutLineEnd(bytes.subarray(count.start, end)), end };
-      this.#awaited = { bytes: end, isLine: false };
-      return null;
+      this.#countedBytes = count.length;
+      return { message: bytes.subarray(0, 0), end: count.start };
     }
     const newline = bytes.indexOf(NEWLINE);
     if (newline >= 0 && newline <= maxBytes)
@@ -82,17 +83,36 @@ export class Framer {
     if (bytes.length > 0) this.#awaited = { bytes: maxBytes + 1, isLine: true };
     return null;
   }
+
+  /** Returns the next piece of a counted message, of which a longer one has several. */
+  #nextCounted(bytes: Buffer): { message: Buffer; end: number } | null {
+    const end = Math.min(this.#countedBytes, this.#options.maxBytes);
+    if (bytes.length < end) {
+      this.#awaited = { bytes: end, isLine: false };
+      return null;
+    }
+    this.#countedBytes -= end;
+    const piece = bytes.subarray(0, end);
+    return { message: this.#countedBytes === 0 ? withoutLineEnd(piece) : piece, end };
+  }
 }
 
+/** What follows a longer count than messages may have, where it is one of syslog. */
+const PRIORITY_START = 0x3c;
+
 /** Returns the message's length and where it begins, "more" where the count isn't whole, null if there is none. */
-function octetCount(bytes: Buffer): { length: number; start: number } | "more" | null {
+function octetCount(bytes: Buffer, maxBytes: number): { length: number; start: number } | "more" | null {
   const first = bytes[0];
   if (first === undefined || first <= DIGIT_ZERO || first > DIGIT_NINE) return null;
   let length = 0;
   for (let at = 0; at <= COUNT_DIGITS_MAX; at++) {
     const byte = bytes[at];
     if (byte === undefined) return "more";
-    if (byte === SPACE) return { length, start: at + 1 };
+    if (byte === SPACE) {
+      if (length <= maxBytes) return { length, start: at + 1 };
+      if (at + 1 === bytes.length) return "more";
+      return bytes[at + 1] === PRIORITY_START ? { length, start: at + 1 } : null;
+    }
     if (byte < DIGIT_ZERO || byte > DIGIT_NINE) return null;
     length = length * 10 + byte - DIGIT_ZERO;
   }
