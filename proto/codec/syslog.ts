@@ -182,15 +182,22 @@ export class SyslogLine {
   }
 }
 
-/** Returns the elements of RFC 5424 structured data (§6.3) by id, each with its parameters; `text` with its brackets. */
-export function parseStructuredData(text: string): Record<string, Record<string, string>> {
-  const elements: [string, Record<string, string>][] = [];
-  for (const [, id = "", rest = ""] of text.matchAll(
-    /\[([^ =\]"]{1,32})((?: [^ =\]"]{1,32}="(?:[^"\\]|\\.)*")*)\]/gs,
-  )) {
-    const parameters: [string, string][] = [];
-    for (const [, name = "", value = ""] of rest.matchAll(/ ([^ =\]"]{1,32})="((?:[^"\\]|\\.)*)"/gs)) {
-      parameters.push([name, value.replace(/\\(["\\\]])/g, "$1")]);
+/** RFC 5424 §6.3.2 allows names of 32 bytes; devices write longer ones, and further spaces. */
+const ELEMENTS = /\[([^ =\]"]{1,255})((?: +[^ =\]"]{1,255}="(?:[^"\\]|\\.)*")*) *\]/gs;
+const PARAMETERS = / +([^ =\]"]{1,255})="((?:[^"\\]|\\.)*)"/gs;
+
+/**
+ * Returns the elements of RFC 5424 structured data (§6.3) by id, each with its parameters; `text` with its brackets. A
+ * parameter that is repeated, as §6.3.3 allows, has a list.
+ */
+export function parseStructuredData(text: string): Record<string, Record<string, string | string[]>> {
+  const elements: [string, Record<string, string | string[]>][] = [];
+  for (const [, id = "", rest = ""] of text.matchAll(ELEMENTS)) {
+    const parameters = new Map<string, string | string[]>();
+    for (const [, name = "", written = ""] of rest.matchAll(PARAMETERS)) {
+      const value = written.replace(/\\(["\\\]])/g, "$1");
+      const before = parameters.get(name);
+      parameters.set(name, before === undefined ? value : [before, value].flat());
     }
     elements.push([id, Object.fromEntries(parameters)]);
   }

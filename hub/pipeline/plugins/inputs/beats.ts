@@ -85,9 +85,11 @@ class BeatsInput implements Component {
   /** A window is acknowledged when its events are in the log; what isn't comes again. */
   async #serve({ socket, chunks, held }: Connection): Promise<void> {
     let isSending = false;
+    socket.setTimeout(this.#timeoutMs);
     // A sender that waits for its acknowledgement isn't idle.
-    socket.setTimeout(this.#timeoutMs, () => {
-      if (!isSending) socket.destroy();
+    socket.on("timeout", () => {
+      if (isSending) socket.setTimeout(this.#timeoutMs);
+      else socket.destroy();
     });
     const address = socket.remoteAddress ?? "";
     const reader = new LumberjackReader({ held });

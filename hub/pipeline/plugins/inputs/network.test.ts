@@ -9,7 +9,10 @@ import { type TestContext, test } from "node:test";
 import { connect as connectTls } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { faultLog } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
+import { SYSLOG_FORMAT, SyslogCodec } from "#hub/pipeline/plugins/inputs/stream/syslog-codec.ts";
 import { sendingLogger } from "#proto/kit/log.ts";
+import { options } from "#proto/kit/options.ts";
+import { convert } from "#proto/kit/schema.ts";
 import { InputWorld, plain } from "#test/contract/input-runner.ts";
 import { issueCertificate, issueOwnCertificate, makeAuthority } from "#test/harness/certificates.ts";
 import { freePort } from "#test/harness/free-ports.ts";
@@ -257,6 +260,16 @@ test("syslog over TLS takes one frame after the other, only from clients with a 
   assert.deepEqual(world.messages, ["one\nline", "one\nline"]);
   const { log } = world.sent[0]!.event.fields as { log: { syslog: Record<string, unknown> } };
   assert.deepEqual(log.syslog["structured_data"], { "x@1": { a: "b" } });
+});
+
+test("syslog keeps repeated parameters and takes what devices write around messages", () => {
+  const codec = new SyslogCodec(
+    convert(options(SYSLOG_FORMAT), {}) as ConstructorParameters<typeof SyslogCodec>[0],
+  );
+  const [event] = codec.decode(Buffer.from('<34>1 - h a - - [x@1 ip="1"  ip="2" n="3" ][y] text\r\n\0'), 0);
+  const { message, log } = event!.fields as { message: string; log: { syslog: Record<string, unknown> } };
+  assert.equal(message, "text");
+  assert.deepEqual(log.syslog["structured_data"], { "x@1": { ip: ["1", "2"], n: "3" }, y: {} });
 });
 
 test("syslog opens the transports it is told, and refuses datagrams beside TLS", async (t) => {

@@ -48,6 +48,9 @@ const FACILITIES = [
 
 const SEVERITIES = ["Emergency", "Alert", "Critical", "Error", "Warning", "Notice", "Informational", "Debug"];
 
+/** NUL, LF, CR. */
+const ENDS = [0x00, 0x0a, 0x0d];
+
 /** What a message without a priority counts as: user-level, notice (RFC 3164 §4.3.3). */
 const DEFAULT_PRIORITY = 13;
 
@@ -116,7 +119,9 @@ export class SyslogCodec implements Codec {
 
   decode(payload: Uint8Array, timeMs: number): Event[] {
     const bytes = withoutLength(payload);
-    const end = bytes.at(-1) === 0x0a ? bytes.length - 1 : bytes.length;
+    let end = bytes.length;
+    // Devices end datagrams, and what they have counted, by a line end or a zero byte.
+    while (end > 0 && ENDS.includes(bytes[end - 1]!)) end--;
     if (end === 0) return [];
     const line = this.#line;
     // A message whose head only has a priority is syslog too (RFC 3164 §4.3).
