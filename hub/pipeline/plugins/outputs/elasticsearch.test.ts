@@ -106,6 +106,16 @@ test("documents go over HTTP with an id that stays, and each failure is told apa
   });
 });
 
+test("an update that met another one is made again", async (t) => {
+  const body = { items: [{ update: { status: 409 } }, { update: { status: 200 } }] };
+  const { host } = await engine(t, () => ({ status: 200, body }));
+  const output = new OutputWorld(
+    `elasticsearch { hosts => ["${host}"] index => "a" action => "update" document_id => "%{n}" }`,
+  );
+  t.after(() => output.writer.stop());
+  assert.deepEqual(await output.write([{ n: 1 }, { n: 2 }]), { again: [0], refused: [] });
+});
+
 test("updates, creations and deletions are what the action says, document by document", async (t) => {
   const { host, seen } = await engine(t);
   const output = new OutputWorld(

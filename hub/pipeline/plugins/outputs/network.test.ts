@@ -276,6 +276,12 @@ test("redis: what the output appends the input takes, once each; channels too", 
     world.sent.map(({ event }) => event.fields["n"]),
     Array.from({ length: 301 }, (_, n) => n),
   );
+  const other = new Redis(port, "127.0.0.1");
+  await other.set("logs-text", "no list");
+  const rest = await output.write(["b", "text"].map((kind) => ({ kind })));
+  assert.deepEqual(rest, { again: [], refused: [{ place: 1, reason: "logs-text is no list" }] });
+  assert.equal(await other.llen("logs-b"), 1);
+  other.disconnect();
   const channel = new InputWorld();
   const listening = channel.make(
     `redis { host => "127.0.0.1" port => ${port} data_type => pattern_channel key => "ch-*" }`,

@@ -7,6 +7,7 @@ import {
   defineOutput,
   type OutputRecord,
   type OutputWriter,
+  type WriteRest,
   type WriterContext,
 } from "#hub/pipeline/plugins/output.ts";
 import { compileFormat } from "#proto/format.ts";
@@ -65,7 +66,7 @@ class RedisWriter implements OutputWriter {
     this.#context = context;
   }
 
-  async write(records: readonly OutputRecord[], signal: AbortSignal): Promise<undefined> {
+  async write(records: readonly OutputRecord[], signal: AbortSignal): Promise<WriteRest | undefined> {
     const redis = await this.#connected();
     const abort = (): void => redis.disconnect();
     signal.addEventListener("abort", abort, { once: true });
@@ -73,15 +74,9 @@ class RedisWriter implements OutputWriter {
       await this.#checkLength(redis, records);
       if (this.#values.data_type === "channel") {
         for (const { target, body } of records) await redis.publish(target, Buffer.from(body));
-      } else {
-        // One transaction: what fails half-way would be appended twice at the next try.
-        const commands = redis.multi();
-        for (const [key, ofKey] of Map.groupBy(records, ({ target }) => target))
-          commands.rpush(key, ...ofKey.map(({ body }) => Buffer.from(body)));
-        const results = await commands.exec();
-        const failed = results?.find(([error]) => error !== null)?.[0];
-        if (failed !== undefined && failed !== null) throw failed;
+        return undefined;
       }
+      return await append(redis, records);
     } catch (error) {
       this.#redis = undefined;
       redis.disconnect();
@@ -139,4 +134,24 @@ class RedisWriter implements OutputWriter {
     this.#redis = redis;
     return redis;
   }
+}
+
+/** Appends records to their lists. Those of a list that takes none are in the rest: the others must not come once more. */
+async function append(redis: Redis, records: readonly OutputRecord[]): Promise<WriteRest> {
+  const places = [...Map.groupBy(records.keys(), (place) => records[place]!.target)];
+  // One transaction: what fails half-way would be appended twice at the next try.
+  const commands = redis.multi();
+  for (const [key, ofKey] of places)
+    commands.rpush(key, ...ofKey.map((place) => Buffer.from(records[place]!.body)));
+  const results = await commands.exec();
+  const again: number[] = [];
+  const refused: { place: number; reason: string }[] = [];
+  for (const [index, [key, ofKey]] of places.entries()) {
+    const error = results?.[index]?.[0];
+    if (error === null || error === undefined) continue;
+    if (error.message.startsWith("WRONGTYPE"))
+      refused.push(...ofKey.map((place) => ({ place, reason: `${key} is no list` })));
+    else again.push(...ofKey);
+  }
+  return { again, refused };
 }

@@ -91,7 +91,9 @@ export class RemoteWriter implements OutputWriter {
     for (const [at, item] of items.entries()) {
       const result = resultOf(item);
       const status = Number(result["status"]);
-      if ((status >= 200 && status < 300) || status === CONFLICT) continue;
+      // An update that met another one isn't made yet.
+      const isThere = status === CONFLICT && !(isHash(item) && "update" in item);
+      if ((status >= 200 && status < 300) || isThere) continue;
       const isHopeless = HOPELESS.includes(status) || this.#values.dlq_custom_codes.includes(status);
       // A document that is to be removed and isn't there is removed.
       if (status === 404 && result["result"] === "not_found") continue;
