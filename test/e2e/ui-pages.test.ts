@@ -170,6 +170,18 @@ test("an impossible range is reported before the search", () =>
     await page.waitForURL(/#\/discover\?from=now-1h$/);
   }));
 
+test("an end of the range is chosen in a calendar, which opens at the end that is written", () =>
+  visit("/#/discover?from=2026-01-31T14:00:00.000Z&to=2026-01-31T15:00:00.000Z&tz=utc", async (page) => {
+    await page.getByTitle("Time range (t)").click();
+    await page.getByRole("button", { name: "Choose the start in a calendar" }).click();
+    const calendar = page.locator("tr-time-range-picker input[type=datetime-local]").first();
+    assert.equal(await calendar.inputValue(), "2026-01-31T14:00");
+    await calendar.fill("2026-01-30T08:15:30");
+    await becomes(() => page.getByLabel("From").inputValue(), "2026-01-30 08:15:30");
+    await page.getByRole("button", { name: "Apply range" }).click();
+    await page.waitForURL(/from=2026-01-30T08:15:30\.000Z/);
+  }));
+
 test("a failed search shows the reason and the remedy", async () => {
   const cause = { type: "query_shard_exception", reason: "Failed to parse query [a:]" };
   hub.failQuery("a:", 400, { error: { root_cause: [cause], ...cause }, status: 400 });

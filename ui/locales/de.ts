@@ -194,6 +194,8 @@ export const GERMAN: Readonly<Record<string, string>> = {
   From: "Von",
   To: "Bis",
   "Apply range": "Zeitraum anwenden",
+  "Choose the start in a calendar": "Anfang im Kalender wählen",
+  "Choose the end in a calendar": "Ende im Kalender wählen",
   "2026-01-31 14:00, now-15m, now/d … in {0}": "2026-01-31 14:00, now-15m, now/d … in {0}",
   Refresh: "Aktualisieren",
   Off: "Aus",

@@ -1,122 +1,21 @@
 /** The time range, its steps, the automatic refresh and the zone. Fires `tr-range`, `tr-refresh` and `tr-zone`. */
 
 import { msg, str } from "@lit/localize";
-import { css, html, LitElement, nothing, type TemplateResult } from "lit";
+import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { closeOutside, placePanel } from "#ui/components/controls/drop-panel.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import { describeRange, QUICK_RANGES, rangeFault } from "#ui/services/search/range-labels.ts";
-import { DEFAULT_RANGE, moveRange, resolveRange, type TimeRange } from "#ui/services/search/time-range.ts";
+import {
+  DEFAULT_RANGE,
+  moveRange,
+  resolveRange,
+  resolveTime,
+  type TimeRange,
+} from "#ui/services/search/time-range.ts";
 import { formatTime, formatZone } from "#ui/services/text/format.ts";
-
-const timeRangePickerStyles = css`
-  :host {
-    display: flex;
-    position: relative;
-    min-width: 0;
-  }
-  .ends {
-    min-width: 0;
-    border-radius: 0;
-    margin: 0 -1px;
-  }
-  .ends span {
-    overflow: hidden;
-    text-overflow: ellipsis;
-  }
-  .every {
-    display: inline-flex;
-    align-items: center;
-    gap: 4px;
-    color: var(--accent);
-  }
-  .zone {
-    color: var(--ink-muted);
-    font-weight: 400;
-  }
-  .back {
-    border-radius: var(--radius) 0 0 var(--radius);
-  }
-  .ahead {
-    border-radius: 0 var(--radius) var(--radius) 0;
-  }
-  .panel {
-    position: fixed;
-    inset: auto;
-    display: grid;
-    grid-template-columns: 11rem 17rem;
-    width: auto;
-    max-width: calc(100vw - 16px);
-    margin: 0;
-    padding: 0;
-    overflow: hidden auto;
-    color: var(--ink);
-    border: 1px solid var(--line-strong);
-    border-radius: 8px;
-    background: var(--surface);
-    box-shadow: 0 12px 32px var(--shadow);
-  }
-  .quick {
-    display: flex;
-    flex-direction: column;
-    padding: 8px;
-    border-right: 1px solid var(--line);
-  }
-  .quick button {
-    justify-content: flex-start;
-    font-weight: 400;
-  }
-  form {
-    display: grid;
-    align-content: start;
-    gap: 10px;
-    padding: 14px;
-  }
-  label {
-    display: grid;
-    gap: 3px;
-    color: var(--ink-muted);
-    font-size: var(--text-small);
-  }
-  .line {
-    display: flex;
-    gap: 6px;
-    align-items: end;
-  }
-  .line label {
-    flex: 1;
-  }
-  p {
-    margin: 0;
-    font-size: var(--text-small);
-    color: var(--ink-muted);
-  }
-  p.fault {
-    color: var(--level-error);
-  }
-  @media (width < 700px) {
-    :host {
-      flex: 1;
-    }
-    .ends {
-      flex: 1;
-    }
-    .zone {
-      display: none;
-    }
-    .panel {
-      grid-template-columns: 1fr;
-      width: calc(100vw - 20px);
-    }
-    .quick {
-      display: grid;
-      grid-template-columns: 1fr 1fr;
-      border-right: 0;
-      border-bottom: 1px solid var(--line);
-    }
-  }
-`;
+import { timeRangePickerStyles } from "./time-range-picker-styles.ts";
 
 const REFRESH_SECONDS = [0, 5, 10, 30, 60, 300] as const;
 
@@ -177,8 +76,8 @@ export class TimeRangePicker extends LitElement {
         )}
       </div>
       <form @submit=${this.#apply}>
-        <label>${msg("From")}<input name="from" .value=${this.#written(this.range.from)} autocomplete="off" /></label>
-        <label>${msg("To")}<input name="to" .value=${this.#written(this.range.to)} autocomplete="off" /></label>
+        ${this.#end("from", msg("From"), msg("Choose the start in a calendar"))}
+        ${this.#end("to", msg("To"), msg("Choose the end in a calendar"))}
         ${this._fault === undefined ? nothing : html`<p class="fault" role="alert">${this._fault}</p>`}
         <button class="primary">${msg("Apply range")}</button>
         <p>${msg(str`2026-01-31 14:00, now-15m, now/d … in ${formatZone(nowMs, this.isUtc)}`)}</p>
@@ -197,6 +96,30 @@ export class TimeRangePicker extends LitElement {
         </div>
       </form>
     </div>`;
+  }
+
+  /** One end: its text, and the browser's own calendar, which writes into it. */
+  #end(name: "from" | "to", label: string, choice: string): TemplateResult {
+    return html`<div class="line">
+      <label>${label}<input name=${name} .value=${this.#written(this.range[name])} autocomplete="off" /></label>
+      <button type="button" class="icon calendar" aria-label=${choice} title=${choice} @click=${this.#showCalendar}>${icon("calendar")}</button>
+      <input type="datetime-local" step="1" tabindex="-1" aria-hidden="true" @change=${this.#onCalendar} />
+    </div>`;
+  }
+
+  /** Opens the calendar at the time that is written, or at now. */
+  #showCalendar(event: Event): void {
+    const calendar = (event.currentTarget as HTMLElement).nextElementSibling as HTMLInputElement;
+    const text = calendar.parentElement!.querySelector("input")!.value;
+    const atMs = resolveTime(this.#read(text), Date.now()) ?? Date.now();
+    calendar.value = formatTime(atMs, this.isUtc).slice(0, 19).replace(" ", "T");
+    calendar.showPicker();
+  }
+
+  #onCalendar(event: Event): void {
+    const calendar = event.currentTarget as HTMLInputElement;
+    if (calendar.value !== "")
+      calendar.parentElement!.querySelector("input")!.value = calendar.value.replace("T", " ");
   }
 
   #toggle(): void {
