@@ -102,6 +102,7 @@ export const GERMAN_ADMINISTRATION: Readonly<Record<string, string>> = {
     "{0} sind frei: genug für etwa {1} Tage, wenn nichts gelöscht wird.",
   Notifies: "Benachrichtigt",
   Actions: "Aktionen",
+  "{0} and {1} more": "{0} und {1} weitere",
   "Unmute {0}": "{0} nicht mehr stumm schalten",
   "Mute {0} for an hour": "{0} eine Stunde stumm schalten",
   "Turn off {0}": "{0} ausschalten",

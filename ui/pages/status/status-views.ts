@@ -4,7 +4,12 @@ import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import { icon } from "#ui/components/style/icons.ts";
 import { healthLook, healthText } from "#ui/services/administration/fleet.ts";
-import { type SlowQueries, type SlowQuery, slowReasons } from "#ui/services/administration/slow-queries.ts";
+import {
+  indicesText,
+  type SlowQueries,
+  type SlowQuery,
+  slowReasons,
+} from "#ui/services/administration/slow-queries.ts";
 import type { Facts } from "#ui/services/hub/json-call.ts";
 import { valueText } from "#ui/services/search/log-document.ts";
 import {
@@ -268,7 +273,7 @@ function rowView(query: SlowQuery): TemplateResult {
   return html`<tr>
     <td title=${formatMoment(query.atMs)}>${formatAgo(query.atMs, Date.now())}</td>
     <td class="number">${formatCount(query.tookMs)} ms${query.isTimedOut ? html` <span class="badge warning">${msg("timed out")}</span>` : nothing}</td>
-    <td>${query.indices.join(", ") || "–"}</td>
+    <td title=${query.indices.join(", ")}>${indicesText(query.indices)}</td>
     <td class="number">${query.total === undefined ? "–" : formatCount(query.total)}</td>
     <td class="why">${reasons.length === 0 ? html`<span class="muted">${msg("Nothing in the search itself is slow: much data, or a busy hub.")}</span>` : reasons.map((reason) => html`<p>${reason}</p>`)}</td>
     <td class="search"><details><summary>${msg("Request")}</summary><pre>${query.body}</pre></details>

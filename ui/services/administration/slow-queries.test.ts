@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { slowReasons } from "./slow-queries.ts";
+import { indicesText, slowReasons } from "./slow-queries.ts";
 
 const RANGE = { range: { "@timestamp": { gte: "now-1h" } } };
 
@@ -26,4 +26,10 @@ test("what makes a search slow is said with its remedy, and nothing where nothin
 
 test("a body that was cut is not judged", () => {
   assert.deepEqual(slowReasons({ body: '{"query":{"regexp":…', indices: [] }), []);
+});
+
+test("the indices of a search are its first ones and how many more", () => {
+  assert.equal(indicesText([]), "–");
+  assert.equal(indicesText(["a", "b", "c"]), "a, b, c");
+  assert.equal(indicesText(["a", "b", "c", "d", "e"]), "a, b, c and 2 more");
 });

@@ -28,6 +28,8 @@ const DEEP_HITS = 5_000;
 /** Groups of an aggregation, and hits of an answer, before it shows. */
 const MANY = 1_000;
 const MAX_DEPTH = 60;
+/** Names in a row: with those of a month, what else the row says would be out of sight. */
+const SHOWN_INDICES = 3;
 
 /** Returns the searches the hub keeps as slow; throws HubError. */
 export async function fetchSlowQueries(signal: AbortSignal): Promise<SlowQueries> {
@@ -56,6 +58,13 @@ export function slowReasons({ body, indices }: Pick<SlowQuery, "body" | "indices
     found.add(msg("It has no time range, so all segments are read: add one."));
   if (indices.length > 10) found.add(msg(str`It reads ${indices.length} indices: name fewer.`));
   return [...found];
+}
+
+/** Returns the indices of a search for a row of a table: the first ones, and how many more. */
+export function indicesText(indices: readonly string[]): string {
+  const names = indices.slice(0, SHOWN_INDICES).join(", ");
+  const more = indices.length - SHOWN_INDICES;
+  return more > 0 ? msg(str`${names} and ${more} more`) : names || "–";
 }
 
 function readQuery(value: unknown): SlowQuery {
