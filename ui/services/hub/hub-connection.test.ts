@@ -3,6 +3,7 @@ import { afterEach, beforeEach, mock, test } from "node:test";
 import { DEFAULT_LIMITS, type HubMessage, USE_HTTP_STATUS } from "#proto/live.ts";
 import { SocketCalls } from "./hub-connection.ts";
 import { HubSocket, type SocketLike } from "./hub-socket.ts";
+import { callJson } from "./json-call.ts";
 
 /** A browser's socket in the test's hand. */
 class FakeSocket implements SocketLike {
@@ -140,7 +141,7 @@ test("a watched answer is pushed and answers requests, until something is change
   wire.say({ t: "watched", sub: 1, status: 200 }, "[1]");
   assert.equal(pushes, 1);
   assert.equal(await (await calls.fetch("/api/agents", {})).text(), "[1]");
-  void calls.fetch("/api/alerts/x", { method: "DELETE" });
+  void calls.fetch("/api/alerts/x", { method: "DELETE" }).catch(() => undefined);
   void calls.fetch("/api/agents", {}).catch(() => undefined);
   assert.deepEqual(wire.sent.at(-1), { t: "call", id: 3, method: "GET", path: "/api/agents" });
   void calls.fetch("/api/alerts/x", {}).catch(() => undefined);
@@ -191,4 +192,15 @@ test("where no socket gets through, requests alone are used; one that broke is d
   sockets[1]!.drop(4401);
   mock.timers.tick(60_000);
   assert.deepEqual([socket.state, sockets.length], ["ended", 2]);
+});
+
+test("a remedy that the hub names stands in the place of the general one for its status", async () => {
+  const refusal = (reason: string) =>
+    callJson(
+      () => Promise.resolve(new Response(JSON.stringify({ error: { reason } }), { status: 403 })),
+      { method: "GET", address: "/api/users" },
+      { statuses: { 403: "Ask an administrator." } },
+    );
+  await assert.rejects(refusal("vic lacks a right"), { hint: "Ask an administrator." });
+  await assert.rejects(refusal("vic lacks a right; ask for another role"), { hint: "" });
 });

@@ -114,8 +114,10 @@ function errorOf(status: number, text: string, hints: Hints): HubError {
   const cause = typeof error === "string" ? { reason: message ?? error } : (error ?? {});
   const root = deepestCause(cause.root_cause?.[0] ?? cause);
   const type = root.type ?? `status_${status}`;
-  const hint = hints.types?.[type] ?? hints.statuses[status] ?? "";
   const reason = cause.message ?? root.reason ?? message ?? msg(str`The hub answered with status ${status}.`);
+  // The hub's own remedy, behind a semicolon, is more exact than one for all errors of a status.
+  const general = reason.includes("; ") ? "" : hints.statuses[status];
+  const hint = hints.types?.[type] ?? general ?? "";
   return new HubError(status, type, reason, hint, { details: asFacts(cause) });
 }
 
