@@ -54,7 +54,7 @@ suite("roles", () => {
       message: /needs the grant \* on all indices, not only logs-\*.*tailrace-hub user add NAME --role admin/,
     });
     assert.throws(() => authorize(principal("editor", ["logs-*"]), "administer"), {
-      message: /another role/,
+      message: /lacks the right "administer"; ask an administrator for another role/,
     });
   });
 

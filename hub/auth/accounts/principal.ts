@@ -125,14 +125,13 @@ export function authorize(principal: Principal, action: Action, index?: string):
     const scope = neededScope(principal, action);
     const data = scope === undefined ? {} : { wwwAuthenticate: insufficientScope(scope) };
     const remedy = scope === undefined ? withoutScope(principal, action) : `ask for scope ${scope}`;
-    throw new AppError("forbidden", `${principal.name} (${principal.role}) may not ${action}; ${remedy}`, {
-      data,
-    });
+    const missing = `${principal.name} (${principal.role}) lacks the right "${action}"; ${remedy}`;
+    throw new AppError("forbidden", missing, { data });
   }
   if (index === undefined || !isIndexAction(action) || mayReach(principal.indices, index, [action])) return;
   throw new AppError(
     "forbidden",
-    `${principal.name} (${principal.role}) may not ${action} index [${index}]; allowed are ${principal.indices.join(", ") || "none"}`,
+    `${principal.name} (${principal.role}) lacks the right "${action}" on index [${index}]; allowed are ${principal.indices.join(", ") || "none"}`,
   );
 }
 
