@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseHubCommand } from "#hub/cli.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
-import { ImportProgress } from "./import.ts";
+import { ImportProgress, runImportCommand } from "./import.ts";
 import { parseImportCommand } from "./import-arguments.ts";
 
 test("import cluster takes indices, parts and limits", () => {
@@ -58,3 +58,17 @@ for (const [isTTY, expected] of [
     assert.equal(written, "90 of 100 documents, 8 a second\n");
   });
 }
+
+test("a file that can't be read is named with the reason", async () => {
+  const surroundings = {
+    env: {},
+    progress: { isTTY: false, write: () => true },
+    signal: new AbortController().signal,
+  };
+  await assert.rejects(
+    runImportCommand(parseImportCommand(["config", "/nowhere/promtail.yml"]), surroundings),
+    {
+      message: "/nowhere/promtail.yml can't be read: there is no such file",
+    },
+  );
+});

@@ -14,6 +14,7 @@ import { loadCommandSettings } from "#hub/node/settings/reach-file.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { printable } from "#proto/kit/printable.ts";
+import { systemReason } from "#proto/kit/system-reason.ts";
 import type { ImportCommand } from "./import-arguments.ts";
 import { addressOf, askedHub, credentials } from "./running-hub.ts";
 import { table } from "./terminal.ts";
@@ -99,7 +100,7 @@ function fileText(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new AppError("request_invalid", `${file} can't be read: ${(error as Error).message}`, {
+    throw new AppError("request_invalid", `${file} can't be read: ${systemReason(error)}`, {
       cause: error,
     });
   }

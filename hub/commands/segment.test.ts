@@ -51,3 +51,9 @@ test("a path without segments is an error that names it", () => {
     message: /\/nowhere/,
   });
 });
+
+test("a path that can't be read is named with the reason", () => {
+  assert.throws(() => runSegmentCommand(parseSegmentCommand(["/nowhere/x.seg"]), {}), {
+    message: "/nowhere/x.seg can't be read: there is no such file",
+  });
+});

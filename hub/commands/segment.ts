@@ -14,6 +14,7 @@ import {
 import { loadCommandSettings } from "#hub/node/settings/reach-file.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { printableJson } from "#proto/kit/printable.ts";
+import { systemReason } from "#proto/kit/system-reason.ts";
 import type { SegmentCommand } from "./arguments.ts";
 import { table } from "./terminal.ts";
 
@@ -52,7 +53,9 @@ function filesAt(path: string): string[] {
   try {
     isFolder = statSync(path).isDirectory();
   } catch (error) {
-    throw new AppError("file_unreadable", `${path} can't be read`, { cause: error });
+    throw new AppError("file_unreadable", `${path} can't be read: ${systemReason(error)}`, {
+      cause: error,
+    });
   }
   if (!isFolder) return [path];
   const files = globSync("**/*.{seg,liv}", { cwd: path })
