@@ -108,8 +108,11 @@ export class App extends LitElement {
   #pages(route: Route | undefined): TemplateResult {
     const link = ([name, { title }]: [string, Page]): TemplateResult =>
       html`<a href="#/${name}" aria-current=${route?.page === name ? "page" : nothing}>${title}</a>`;
+    const role = this._viewer?.role;
     const of = (place: Page["place"]): [string, Page][] =>
-      Object.entries(PAGES).filter(([, page]) => page.place === place);
+      Object.entries(PAGES).filter(
+        ([, page]) => page.place === place && (role === undefined || page.roles?.includes(role) !== false),
+      );
     const isManaging = PAGES[route?.page ?? ""]?.place === "manage";
     const isOpen = this._menu === "manage";
     return html`<nav id="pages" aria-label=${msg("Pages")} class=${this._menu === "pages" ? "open" : ""} @click=${this.#onNavigate}>

@@ -9,6 +9,8 @@ export interface Page {
   readonly title: string;
   /** "work": in the bar; "manage": in the menu of administration; "none": reached from other pages alone. */
   readonly place: "work" | "manage" | "none";
+  /** Roles that can use it, which the navigation shows it to; undefined: all. */
+  readonly roles?: readonly string[];
   load(): Promise<unknown>;
   view(parameters: URLSearchParams): TemplateResult;
 }
@@ -96,24 +98,28 @@ export const PAGES: Readonly<Record<string, Page>> = {
   users: {
     title: msg("Users and keys"),
     place: "manage",
+    roles: ["admin"],
     load: () => import("#ui/pages/access/users.ts"),
     view: () => html`<tr-page-users></tr-page-users>`,
   },
   enrolment: {
     title: msg("Connect servers"),
     place: "manage",
+    roles: ["admin"],
     load: () => import("#ui/pages/access/enrolment.ts"),
     view: () => html`<tr-page-enrolment></tr-page-enrolment>`,
   },
   "oauth-clients": {
     title: msg("OAuth clients"),
     place: "manage",
+    roles: ["admin"],
     load: () => import("#ui/pages/access/oauth-clients.ts"),
     view: () => html`<tr-page-oauth-clients></tr-page-oauth-clients>`,
   },
   connections: {
     title: msg("Connections"),
     place: "manage",
+    roles: ["admin", "editor"],
     load: () => import("#ui/pages/access/connections.ts"),
     view: () => html`<tr-page-connections></tr-page-connections>`,
   },

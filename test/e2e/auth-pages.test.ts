@@ -56,6 +56,21 @@ suite("the pages of access in a browser", () => {
     assert.deepEqual(found, [], what);
   }
 
+  /** The navigation of a viewer has no pages of administrators. */
+  async function expectFewerPages(name: string): Promise<void> {
+    const context = await browser.newContext();
+    const visitor = await context.newPage();
+    await visitor.goto(`${hub.dashboardUrl}/#/discover`);
+    await visitor.getByLabel("Name").fill(name);
+    await visitor.getByLabel("Password").fill(PASSWORD);
+    await visitor.getByRole("button", { name: "Sign in" }).click();
+    await visitor.getByRole("button", { name, exact: true }).waitFor();
+    await visitor.getByRole("button", { name: "Administration" }).click();
+    await visitor.getByRole("link", { name: "Cluster" }).waitFor();
+    assert.equal(await visitor.getByRole("link", { name: "Users and keys" }).count(), 0);
+    await context.close();
+  }
+
   /** Presses a button of the question that is asked. */
   async function confirm(button: string): Promise<void> {
     const dialog = page.locator("dialog[open]");
@@ -107,6 +122,7 @@ suite("the pages of access in a browser", () => {
     await form.getByLabel("Password").fill(PASSWORD);
     await form.getByRole("button", { name: "Add account" }).click();
     await page.getByRole("cell", { name: "vic", exact: true }).waitFor();
+    await expectFewerPages("vic");
     const keys = formOf("Create key");
     await keys.getByLabel("Name").fill("import");
     await keys.getByLabel("Role").selectOption("viewer");
