@@ -126,6 +126,22 @@ suite("reading a shard", () => {
       shard.close();
     }));
 
+  test("an alias takes no value, and a list of nothing is no field that is left out", () =>
+    withFolder((folder) => {
+      const properties = { k: { type: "keyword" }, also: { type: "alias", path: "k" } };
+      const mapping = Mapping.parse({ properties }, { index: "test", analysis: new Analysis() });
+      const shard = openShard(folder, mapping);
+      const [refused] = apply(shard, 1, operation(INDEX, "a", { also: "x" }))!;
+      assert.equal(refused!.causeReason, "Cannot write to a field alias [also].");
+      apply(shard, 2, operation(INDEX, "b", { k: "x", list: [], nulls: [null, []] }));
+      shard.refresh();
+      const searcher = shard.searcher();
+      assert.deepEqual(idsWith(searcher, "k", "x"), ["b"]);
+      assert.deepEqual(searcher.segments[0]!.ignored(0), []);
+      searcher.close();
+      shard.close();
+    }));
+
   test("lenient documents keep what doesn't fit in their source and name it", () =>
     withFolder((folder) => {
       const shard = openShard(folder);

@@ -52,7 +52,8 @@ const MAX_DEPTH = 8;
 /** The analyzers, normalizers and parts that a field or a request of one index can name. */
 export class Analysis {
   readonly #settings: Options;
-  readonly #isStored: boolean;
+  /** True for the settings of an index that is there already. */
+  readonly isStored: boolean;
   readonly #analyzers = new Map<string, Analyzer>();
   readonly #normalizers = new Map<string, Analyzer>();
 
@@ -62,7 +63,7 @@ export class Analysis {
    * `isStored`: settings of an index that is there already; they may have parts that are refused now. Throws settings_invalid.
    */
   constructor(settings: unknown = {}, { isStored = false }: { readonly isStored?: boolean } = {}) {
-    this.#isStored = isStored;
+    this.isStored = isStored;
     this.#settings = asOptions(settings);
     for (const kind of ["tokenizer", "filter", "char_filter"] as const) {
       for (const name of Object.keys(asOptions(this.#settings[kind])))
@@ -134,7 +135,7 @@ export class Analysis {
     if (type !== "custom") {
       const make = Object.hasOwn(BUILT_IN, type) ? BUILT_IN[type] : undefined;
       if (make === undefined) throw new RangeError(`Unknown analyzer type [${type}] for [${name}]`);
-      if (!this.#isStored) checkPart(type, spec);
+      if (!this.isStored) checkPart(type, spec);
       return make(name, spec);
     }
     const tokenizer = spec["tokenizer"];
@@ -219,7 +220,7 @@ export class Analysis {
 
   #checked(kind: PartKind, spec: PartSpec): { readonly type: string; readonly options: Options } {
     const part = this.#resolved(kind, spec);
-    if (!this.#isStored || typeof spec !== "string") checkPart(part.type, part.options);
+    if (!this.isStored || typeof spec !== "string") checkPart(part.type, part.options);
     return part;
   }
 

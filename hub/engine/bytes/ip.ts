@@ -38,6 +38,21 @@ function writeGroup(bytes: Uint8Array, index: number, group: string): void {
   bytes[2 * index + 1] = value & 255;
 }
 
+/** Returns the first and last address of `a.b.c.d/n`, null if it is no block. */
+export function parseIpBlock(text: string): readonly [from: Uint8Array, to: Uint8Array] | null {
+  const [address = "", bits = "", ...more] = text.split("/");
+  const from = parseIp(address);
+  if (from === null || more.length > 0 || !/^\d{1,3}$/.test(bits)) return null;
+  const length = Number(bits) + (isIPv4(address) ? 96 : 0);
+  if (length > 128) return null;
+  const to = from.slice();
+  for (let bit = length; bit < 128; bit++) {
+    from[bit >>> 3]! &= ~(0x80 >>> (bit & 7));
+    to[bit >>> 3]! |= 0x80 >>> (bit & 7);
+  }
+  return [from, to];
+}
+
 /** Prints 16 bytes as an address: dotted for IPv4, else by RFC 5952. */
 export function formatIp(bytes: Uint8Array): string {
   if (bytes.length !== 16) return "";

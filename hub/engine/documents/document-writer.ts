@@ -5,6 +5,7 @@
 
 import type { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";
 import { toBytes } from "#hub/engine/bytes/bytes.ts";
+import { formatIp, parseIpBlock } from "#hub/engine/bytes/ip.ts";
 import { MAX_TERM_BYTES } from "#hub/engine/dictionary/dictionary-writer.ts";
 import * as json from "#hub/engine/json/scanner.ts";
 import { type DocumentRun, wholeRun } from "#hub/engine/kernel/document-run.ts";
@@ -178,11 +179,23 @@ export class DocumentWriter implements DocumentHost {
       this.#value(target, kind);
       return;
     }
-    scanner.skip(kind);
-    if (kind === json.NULL || dynamic === "false") return;
+    if (!this.#holdsValue(kind) || dynamic === "false") return;
     const path = node.path === "" ? name : `${node.path}.${name}`;
     if (dynamic === "strict") this.#fail(path, strictError(name, node.path));
     else this.#ignore(path);
+  }
+
+  /** Reads a value to its end; false if it is null or a list without another value. */
+  #holdsValue(kind: number): boolean {
+    const scanner = this.#scanner;
+    if (kind !== json.ARRAY) {
+      scanner.skip(kind);
+      return kind !== json.NULL;
+    }
+    let holds = false;
+    for (let first = true; scanner.element(first); first = false)
+      holds = this.#holdsValue(scanner.value()) || holds;
+    return holds;
   }
 
   #value(node: PlanNode, kind: number): void {
@@ -190,33 +203,59 @@ export class DocumentWriter implements DocumentHost {
     const scanner = this.#scanner;
     if (leaf !== undefined) this.#leafValue(leaf, kind);
     else if (!node.enabled) scanner.skip(kind);
-    else if (kind === json.OBJECT && this.#ranges.has(node)) this.#secondRange(node);
+    else if ((kind === json.OBJECT || kind === json.STRING) && this.#ranges.has(node))
+      this.#secondRange(node, kind);
     else if (kind === json.OBJECT) {
       if (node.isRange) this.#ranges.add(node);
       this.#object(node);
     } else if (kind === json.ARRAY) {
       for (let first = true; scanner.element(first); first = false) this.#value(node, scanner.value());
+    } else if (kind === json.STRING && node.isRange && this.#block(node)) {
+      this.#ranges.add(node);
     } else if (kind !== json.NULL) {
       const message = `object mapping for [${node.path}] tried to parse field [${node.path}] as object, but found a concrete value`;
       this.#fail(node.path, new AppError("mapping_parse", message));
     }
   }
 
+  /** Takes the current text as a block of addresses (10.0.0.0/8): both bounds of a range; false if it is none. */
+  #block({ byName }: PlanNode): boolean {
+    const [from, to] = [byName.get("gte")?.leaf, byName.get("lte")?.leaf];
+    const block = from?.field.type === "ip" ? parseIpBlock(this.#scanner.text()) : null;
+    if (from === undefined || to === undefined || block === null) return false;
+    const [first, last] = block.map((address) => JSON.stringify(formatIp(address)));
+    this.#instead(first!, (kind) => this.#feed(from, kind));
+    this.#instead(last!, (kind) => this.#feed(to, kind));
+    return true;
+  }
+
   /** Bounds are kept apart: of several ranges no query could tell which of them belong together. */
-  #secondRange(node: PlanNode): void {
-    this.#scanner.skip(json.OBJECT);
+  #secondRange(node: PlanNode, kind: number): void {
+    this.#scanner.skip(kind);
     const message = `field [${node.path}] takes one range of a document, but there are several; map a nested object with a range in each`;
     this.#fail(node.path, new AppError("mapping_parse", message));
   }
 
   #leafValue(leaf: Leaf, kind: number): void {
     const scanner = this.#scanner;
-    if (leaf.field.type === "geo_point") this.#point(leaf, kind);
+    if (leaf.field.aliasOf !== undefined) this.#alias(leaf.field, kind);
+    else if (leaf.field.type === "geo_point") this.#point(leaf, kind);
     else if (kind === json.ARRAY) {
       for (let first = true; scanner.element(first); first = false) this.#leafValue(leaf, scanner.value());
     } else if (kind === json.OBJECT) this.#leafObject(leaf);
     else if (kind === json.NULL) this.#nullValue(leaf);
     else this.#feed(leaf, kind);
+  }
+
+  #alias({ path }: Field, kind: number): void {
+    this.#scanner.skip(kind);
+    const reason = `Cannot write to a field alias [${path}].`;
+    this.#fail(
+      path,
+      new AppError("mapping_parse", "failed to parse", {
+        data: { caused_by: { type: "illegal_argument_exception", reason } },
+      }),
+    );
   }
 
   /** Gives the current value to a field, its multi-fields and the fields it is copied to. */

@@ -197,6 +197,7 @@ class PlanImage {
     const isPoint = targets.length === 1 && targets[0] === leaf && leaf.field.type === "geo_point";
     const isKernels =
       leaf.field.nullValue === undefined &&
+      leaf.field.aliasOf === undefined &&
       all.every(({ field }) => field.type !== "binary") &&
       (isPoint || targets.every(isKernelTarget));
     const kernelKind = isPoint ? at.KIND_POINT : at.KIND_LEAF;

@@ -120,7 +120,8 @@ function compilePattern(pattern: string, strict: boolean, locale: string | undef
 /** Returns the largest time, ms, that the units of the time of day add which a pattern leaves out. */
 function restOfTime(pattern: string, dialect: PatternDialect): number {
   const letters = parsePattern(pattern, dialect).map(({ letter }) => letter);
-  const lacks = (names: string): boolean => !letters.some((letter) => letter !== "" && names.includes(letter));
+  const lacks = (names: string): boolean =>
+    !letters.some((letter) => letter !== "" && names.includes(letter));
   return (
     (lacks("HhKk") ? 23 * HOUR_MS : 0) +
     (lacks("m") ? 59 * MINUTE_MS : 0) +

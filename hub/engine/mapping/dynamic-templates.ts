@@ -1,5 +1,6 @@
 /** Dynamic templates: settings for fields that no mapping names, chosen by name, path and JSON type. */
 
+import { compilePattern, type Pattern } from "#hub/engine/analysis/parts/pattern.ts";
 import { asRecord, parseError, printValue } from "./parameters.ts";
 
 /** Types that JSON values have for `match_mapping_type`. */
@@ -14,8 +15,11 @@ export interface DynamicTemplate {
   readonly json: Readonly<Record<string, unknown>>;
 }
 
-/** Reads the list of a mapping's `dynamic_templates`. Throws mapping_parse. */
-export function parseTemplates(json: unknown): DynamicTemplate[] {
+/**
+ * Reads the list of a mapping's `dynamic_templates`. `isStored`: of an index that is there already; it may have patterns that are
+ * refused now. Throws mapping_parse.
+ */
+export function parseTemplates(json: unknown, isStored: boolean): DynamicTemplate[] {
   if (!Array.isArray(json))
     throw parseError("Dynamic template syntax error. An array of named objects is expected.");
   return json.map((entry: unknown) => {
@@ -24,20 +28,25 @@ export function parseTemplates(json: unknown): DynamicTemplate[] {
     if (named.length !== 1 || body === undefined) {
       throw parseError("A dynamic template must be defined with a name");
     }
-    return parseTemplate(named[0]![0], body);
+    return parseTemplate(named[0]![0], body, isStored);
   });
 }
 
-function parseTemplate(name: string, json: Readonly<Record<string, unknown>>): DynamicTemplate {
+function parseTemplate(
+  name: string,
+  json: Readonly<Record<string, unknown>>,
+  isStored: boolean,
+): DynamicTemplate {
   const mapping = asRecord(json["mapping"]);
   if (mapping === undefined) throw parseError(`template [${name}] must have mapping set`);
   const type = json["match_mapping_type"];
   const isRegexp = json["match_pattern"] === "regex";
+  const compile = (pattern: unknown): NameTest | null => nameTest(pattern, isRegexp, isStored);
   const rules = {
-    match: compile(json["match"], isRegexp),
-    unmatch: compile(json["unmatch"], isRegexp),
-    pathMatch: compile(json["path_match"], isRegexp),
-    pathUnmatch: compile(json["path_unmatch"], isRegexp),
+    match: compile(json["match"]),
+    unmatch: compile(json["unmatch"]),
+    pathMatch: compile(json["path_match"]),
+    pathUnmatch: compile(json["path_unmatch"]),
   };
   if (rules.match === null && rules.pathMatch === null && type === undefined) {
     throw parseError(`template [${name}]: template must have match, path_match or match_mapping_type set`);
@@ -59,9 +68,28 @@ function parseTemplate(name: string, json: Readonly<Record<string, unknown>>): D
   };
 }
 
-function compile(pattern: unknown, isRegexp: boolean): RegExp | null {
+/** What tells whether a name or a path is meant. */
+interface NameTest {
+  test(name: string): boolean;
+}
+
+/** Throws mapping_parse for a regular expression whose time could grow faster than the names. */
+function nameTest(pattern: unknown, isRegexp: boolean, isStored: boolean): NameTest | null {
   if (pattern === undefined) return null;
-  return isRegexp ? new RegExp(`^(?:${printValue(pattern)})$`) : wildcard(printValue(pattern));
+  const source = printValue(pattern);
+  if (!isRegexp) return wildcard(source);
+  const whole = compiled(source);
+  if (whole.fault !== undefined && !isStored)
+    throw parseError(`Pattern [${source}] can't run in time linear in the name: ${whole.fault}`);
+  return { test: (name) => whole.matches(name)[Symbol.iterator]().next().done !== true };
+}
+
+function compiled(source: string): Pattern {
+  try {
+    return compilePattern(`^(?:${source})$`);
+  } catch {
+    throw parseError(`Pattern [${source}] of type [regex] is invalid. Cannot create dynamic template.`);
+  }
 }
 
 /** Returns the regular expression of a pattern in which `*` stands for any text. */

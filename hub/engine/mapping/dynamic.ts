@@ -5,6 +5,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import * as json from "../json/scanner.ts";
 import { dateFormat } from "./date-format.ts";
 import type { DynamicTemplate, JsonType } from "./dynamic-templates.ts";
+import type { Field } from "./field.ts";
 import { type Dynamic, isObjectNode, type MappingNode, type ObjectNode } from "./node.ts";
 import { parseField } from "./parse-field.ts";
 
@@ -95,7 +96,8 @@ class DynamicWalk {
     const childPath = path === "" ? head : `${path}.${head}`;
     const child = node?.children.get(head);
     if (child === undefined ? !this.#mayAdd(name, head, path, dynamic, kind) : !isEnabledObject(child)) {
-      scanner.skip(kind);
+      if (child === undefined || isObjectNode(child) || child.copyTo.length === 0) scanner.skip(kind);
+      else this.#copied(child, kind);
       return;
     }
     const object = child as ObjectNode | undefined;
@@ -109,6 +111,49 @@ class DynamicWalk {
       const rest = name.slice(dot + 1);
       this.#member(object, childPath, object?.dynamic ?? dynamic, inner, depth + 1, rest, kind);
       this.#leave(found, head, inner, child !== undefined);
+    }
+  }
+
+  /** Adds the fields that a value is copied to and that no mapping names yet: each is of the value's type. */
+  #copied(field: Field, kind: number): void {
+    if (kind === json.ARRAY) {
+      for (let first = true; scanner.element(first); first = false) this.#copied(field, scanner.value());
+    } else if (kind === json.OBJECT || kind === json.NULL) scanner.skip(kind);
+    else for (const target of field.copyTo) if (!this.#isMapped(target)) this.#target(target, kind);
+  }
+
+  #isMapped(path: string): boolean {
+    let node: MappingNode | undefined = this.#mapping.root;
+    for (const name of path.split(".")) node = isObjectNode(node) ? node.children.get(name) : undefined;
+    return node !== undefined;
+  }
+
+  #target(path: string, kind: number): void {
+    let node: MappingNode | undefined = this.#mapping.root;
+    let dynamic: Dynamic = "true";
+    let found = this.found;
+    const parts = path.split(".");
+    for (const [depth, name] of parts.entries()) {
+      if (node !== undefined && !isObjectNode(node)) return;
+      dynamic = node?.dynamic ?? dynamic;
+      const parent = parts.slice(0, depth).join(".");
+      const child: MappingNode | undefined = node?.children.get(name);
+      if (child === undefined && !this.#mayAdd(name, name, parent, dynamic, kind)) return;
+      if (depth === parts.length - 1) {
+        if (child === undefined && !Object.hasOwn(found, name)) this.#leaf(path, name, found, kind);
+        return;
+      }
+      const inner = this.#enter(
+        parts.slice(0, depth + 1).join("."),
+        name,
+        child !== undefined,
+        found,
+        depth + 1,
+      );
+      if (inner === null) return;
+      found[name] = { properties: inner };
+      found = inner;
+      node = child;
     }
   }
 

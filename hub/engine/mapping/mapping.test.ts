@@ -296,3 +296,45 @@ suite("date formats", () => {
     assert.equal(dateFormat("strict_date_optional_time").print(0), "1970-01-01T00:00:00.000Z");
   });
 });
+
+suite("fields that values are copied to", () => {
+  const copying = (rest: object = {}): Mapping =>
+    parse({ a: { type: "text", copy_to: ["all", "deep.er"] }, n: { type: "long", copy_to: "sum" } }, rest);
+
+  test("are mapped by the value where no mapping names them", () => {
+    assert.deepEqual(dynamic('{"a":["x",null],"n":[null,5]}', copying()), {
+      all: TEXT,
+      deep: { properties: { er: TEXT } },
+      sum: { type: "long" },
+    });
+    const merged = copying().merge({ properties: dynamic('{"a":"x"}', copying()) });
+    assert.equal(dynamic('{"a":"x"}', merged), null);
+  });
+
+  test("are left out or refused as other unknown fields are", () => {
+    assert.equal(dynamic('{"a":"x"}', copying({ dynamic: false })), null);
+    assert.throws(() => dynamic('{"a":"x"}', copying({ dynamic: "strict" })), { code: "mapping_strict" });
+  });
+});
+
+suite("regular expressions of dynamic templates", () => {
+  const template = (match: string): object => ({
+    dynamic_templates: [{ t: { match_pattern: "regex", match, mapping: { type: "keyword" } } }],
+  });
+
+  test("take time linear in the name", () => {
+    const name = `${"a".repeat(2_000)}!`;
+    assert.deepEqual(dynamic(`{"${name}":"x","aa":"y"}`, parse({}, template("(a+)+"))), {
+      [name]: TEXT,
+      aa: { type: "keyword" },
+    });
+  });
+
+  test("are refused if they can't, or if they are none, but load with an index that has them", () => {
+    for (const match of ["(?=a)a+", "("])
+      assert.throws(() => parse({}, template(match)), { code: "mapping_parse" }, match);
+    const stored = parse({}, template("(?=a)a+"), { analysis: new Analysis({}, { isStored: true }) });
+    assert.deepEqual(dynamic('{"aa":"y"}', stored), { aa: { type: "keyword" } });
+    assert.throws(() => stored.merge(template("(?=b)b+")), { code: "mapping_parse" });
+  });
+});

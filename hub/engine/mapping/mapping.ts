@@ -126,7 +126,7 @@ export class Mapping {
   /** Reads `json` ({"properties": …}, or nothing) with the defaults of 6.5. Throws mapping_parse, mapping_conflict. */
   static parse(json: unknown, options: MappingOptions): Mapping {
     const empty = new Mapping(EMPTY_ROOT, DEFAULT_SETTINGS, (options.version ?? 1) - 1, options);
-    const merged = empty.merge(json);
+    const merged = empty.#merged(json, options.analysis.isStored);
     return merged === empty
       ? new Mapping(EMPTY_ROOT, DEFAULT_SETTINGS, options.version ?? 1, options)
       : merged;
@@ -134,6 +134,10 @@ export class Mapping {
 
   /** This mapping with `json` merged in; itself where nothing changes. Throws mapping_parse, mapping_conflict. */
   merge(json: unknown): Mapping {
+    return this.#merged(json, false);
+  }
+
+  #merged(json: unknown, isStored: boolean): Mapping {
     const record = asRecord(json ?? {});
     if (record === undefined) throw parseError("Failed to parse mapping: an object is expected");
     const unknown = Object.keys(record).filter((key) => !ROOT_KEYS.includes(key));
@@ -142,7 +146,7 @@ export class Mapping {
       throw parseError(`Root mapping definition has unsupported parameters:  ${list}`);
     }
     const root = mergeObject(this.root, record, this.analysis);
-    const settings = mergeSettings(this.settings, record);
+    const settings = mergeSettings(this.settings, record, isStored);
     const merged = new Mapping(root, settings, this.version + 1, this.#options);
     return JSON.stringify(merged) === JSON.stringify(this) ? this : merged;
   }
@@ -326,7 +330,11 @@ export class Mapping {
   }
 }
 
-function mergeSettings(old: RootSettings, json: Readonly<Record<string, unknown>>): RootSettings {
+function mergeSettings(
+  old: RootSettings,
+  json: Readonly<Record<string, unknown>>,
+  isStored: boolean,
+): RootSettings {
   const templates = json["dynamic_templates"];
   const formats = json["dynamic_date_formats"];
   const given: Record<string, unknown> = { ...old.given };
@@ -336,7 +344,7 @@ function mergeSettings(old: RootSettings, json: Readonly<Record<string, unknown>
   const flag = (key: string, fallback: boolean): boolean =>
     json[key] === undefined ? fallback : printValue(json[key]) === "true";
   return {
-    templates: templates === undefined ? old.templates : parseTemplates(templates),
+    templates: templates === undefined ? old.templates : parseTemplates(templates, isStored),
     templatesJson: templates === undefined ? old.templatesJson : templates,
     dateDetection: flag("date_detection", old.dateDetection),
     numericDetection: flag("numeric_detection", old.numericDetection),

@@ -1,7 +1,6 @@
 /** Turns an exact value into a query for a field of a mapping. */
 
-import { isIPv4 } from "node:net";
-import { parseIp } from "#hub/engine/bytes/ip.ts";
+import { parseIp, parseIpBlock } from "#hub/engine/bytes/ip.ts";
 import { completionTerm } from "#hub/engine/documents/completions.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { nanosMath, parseDateMath } from "#hub/search/dates/date-math.ts";
@@ -212,7 +211,7 @@ export function parseNumber(field: Field, value: unknown): number {
 function addressQuery(field: Field, text: string): Query {
   const address = parseIp(text);
   if (address !== null) return new TermListNode(field.path, [address]);
-  const block = parseBlock(text);
+  const block = parseIpBlock(text);
   if (block === null)
     throw new AppError("query_shard", `'${text}' is not an IP string literal.`, {
       data: { field: field.path },
@@ -221,19 +220,4 @@ function addressQuery(field: Field, text: string): Query {
   return new TermsNode(field.path, {
     terms: (segment, path) => segment.terms(path)?.range(from, to, { toInclusive: true }) ?? null,
   });
-}
-
-/** Returns the first and last address of `a.b.c.d/n`, null if it is no block. */
-export function parseBlock(text: string): readonly [from: Uint8Array, to: Uint8Array] | null {
-  const [address = "", bits = "", ...more] = text.split("/");
-  const from = parseIp(address);
-  if (from === null || more.length > 0 || !/^\d{1,3}$/.test(bits)) return null;
-  const length = Number(bits) + (isIPv4(address) ? 96 : 0);
-  if (length > 128) return null;
-  const to = from.slice();
-  for (let bit = length; bit < 128; bit++) {
-    from[bit >>> 3]! &= ~(0x80 >>> (bit & 7));
-    to[bit >>> 3]! |= 0x80 >>> (bit & 7);
-  }
-  return [from, to];
 }

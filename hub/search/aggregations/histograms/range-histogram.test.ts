@@ -130,3 +130,26 @@ for (const doc of [
     );
   });
 }
+
+test("a block of addresses is a range of them", async () => {
+  const nets = new IndexFixture({
+    mapping: { properties: { net: { type: "ip_range" } } },
+    docs: [{ net: "10.0.0.0/24" }, { net: "2001:db8::/32" }, { net: { gte: "1.1.1.1" } }],
+  });
+  try {
+    for (const [ip, ids] of [
+      ["10.0.0.255", ["0"]],
+      ["10.0.1.0", []],
+      ["2001:db8:ffff::1", ["1"]],
+    ] as const) {
+      const query = { bool: { must: { term: { net: ip } }, must_not: { term: { net: "255.255.255.254" } } } };
+      assert.deepEqual(await nets.ids({ query }), ids, ip);
+    }
+  } finally {
+    nets.close();
+  }
+  for (const net of ["10.0.0.0/33", "home", ["10.0.0.0/24", "11.0.0.0/24"]]) {
+    const mapping = { properties: { net: { type: "ip_range" } } };
+    assert.throws(() => new IndexFixture({ mapping, docs: [{ net }] }), /found a concrete value|several/);
+  }
+});

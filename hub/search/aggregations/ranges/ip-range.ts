@@ -1,6 +1,6 @@
 /** `ip_range`: documents by given intervals of addresses. */
 
-import { formatIp, parseIp } from "#hub/engine/bytes/ip.ts";
+import { formatIp, parseIp, parseIpBlock } from "#hub/engine/bytes/ip.ts";
 import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import {
   byKey,
@@ -22,7 +22,6 @@ import { type AggregationType, readAggregation } from "#hub/search/aggregations/
 import { fieldTypeFault, requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { columnField, KeywordValues } from "#hub/search/columns/column-values.ts";
-import { parseBlock } from "#hub/search/fields/field-terms.ts";
 import { objectOf } from "#hub/search/options/json.ts";
 import { flag, list, readOptions, required, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
@@ -74,7 +73,7 @@ function readRange(json: unknown): AddressRange {
     "aggregation",
   );
   if (mask !== undefined) {
-    const block = parseBlock(mask);
+    const block = parseIpBlock(mask);
     if (block === null) throw new AppError("request_invalid", `Expected [ip/prefix] but was [${mask}]`);
     const [first, last] = block;
     return { key: key ?? mask, from: isZero(first) ? undefined : first, to: following(last) };
