@@ -182,3 +182,41 @@ test("a script that fails is answered with its place, in simulations and where d
   );
   assert.match(JSON.stringify(error["caused_by"]), /"script_stack":\["ctx\.none\.length\(\)"/);
 });
+
+test("an index that pipelines choose gets the type of the document, and the named one isn't made", async () => {
+  await send("PUT", "/_ingest/pipeline/moved", { processors: [{ set: { field: "_index", value: "moved" } }] });
+  await send("PUT", "/_ingest/pipeline/typed", {
+    processors: [{ set: { field: "_index", value: "typed" } }, { set: { field: "_type", value: "log" } }],
+  });
+  const made = await send("PUT", "/named/event/1?pipeline=moved", { a: 1 });
+  assert.deepEqual([made.body["_index"], made.body["_type"]], ["moved", "event"]);
+  const lines = [{ index: { _index: "named", _type: "event", pipeline: "typed" } }, { a: 1 }];
+  const body = `${lines.map((line) => JSON.stringify(line)).join("\n")}\n`;
+  const bulk = await send("POST", "/_bulk", body, { "content-type": "application/x-ndjson" });
+  const [item] = bulk.body["items"] as unknown as { index: JsonObject }[];
+  assert.deepEqual([item!.index["_index"], item!.index["_type"]], ["typed", "log"]);
+  assert.deepEqual(Object.keys((await send("GET", "/typed/_mapping")).body["typed"]!["mappings"]!), ["log"]);
+  assert.equal((await send("GET", "/named")).status, 404);
+  const other = await send("PUT", "/named/other/1?pipeline=moved", { a: 1 });
+  assert.equal(other.status, 400);
+  assert.match(other.text, /more than 1 type: \[event, other\]/);
+});
+
+test("an update sends the merged document through the pipelines of its index", async () => {
+  const count = { script: { source: "ctx.n = ctx.containsKey('n') ? ctx.n + 1 : 1" } };
+  await send("PUT", "/_ingest/pipeline/counted", { processors: [count] });
+  const settings = { default_pipeline: "counted" };
+  await send("PUT", "/_template/counted", { index_patterns: ["counted-*"], settings });
+  await send("PUT", "/counted-1/_doc/1", { a: 1 });
+  const sourceOf = async (id: string): Promise<unknown> =>
+    (await send("GET", `/counted-1/_doc/${id}`)).body["_source"];
+  const update = (id: string, body: object) => send("POST", `/counted-1/_doc/${id}/_update`, body);
+  assert.equal((await update("1", { doc: { b: 2.0 } })).body["result"], "updated");
+  assert.deepEqual(await sourceOf("1"), { a: 1, b: 2, n: 2 });
+  assert.equal((await update("1", { doc: { b: 2 } })).body["result"], "noop");
+  assert.equal((await update("1", { doc: { b: 2 }, detect_noop: false })).body["result"], "updated");
+  assert.deepEqual(await sourceOf("1"), { a: 1, b: 2, n: 3 });
+  assert.equal((await update("2", { doc: { b: 1 }, doc_as_upsert: true })).status, 201);
+  assert.deepEqual(await sourceOf("2"), { b: 1, n: 1 });
+  assert.equal((await update("3", { doc: { b: 1 } })).status, 404);
+});

@@ -95,7 +95,11 @@ export function checkTypeName(type: string): void {
  * Gives the index `name` (created if it is missing) the type `type`. Throws request_invalid if it has another type, and
  * the errors of creating an index.
  */
-export async function adoptType(indices: Indices, name: string, type: string | undefined): Promise<void> {
+export async function adoptType(
+  indices: Pick<Indices, "ensure" | "putSettings">,
+  name: string,
+  type: string | undefined,
+): Promise<void> {
   if (type === undefined || type === DEFAULT_TYPE) return;
   checkTypeName(type);
   const index = await indices.ensure(name);

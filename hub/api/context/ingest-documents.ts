@@ -1,5 +1,6 @@
 /** Sends documents through the ingest pipelines that their request or their index names before they are written. */
 
+import { adoptType, DEFAULT_TYPE } from "#hub/api/compat/mapping-types.ts";
 import { checkId, makeConditions } from "#hub/api/parameters/write-options.ts";
 import type { Documents, WriteItem } from "#hub/api/ports/documents.ts";
 import type { Indices } from "#hub/api/ports/indices.ts";
@@ -23,6 +24,16 @@ export function checkPipeline(ingest: IngestPipelines | undefined, name: string 
     throw missing(pipeline);
 }
 
+/** Returns true if new documents of an index pass pipelines: that of the request, `given`, or the index's own. */
+export function passesPipelines(
+  indices: Pick<Indices, "settingsFor">,
+  index: string,
+  given: string | undefined,
+): boolean {
+  const { first, last } = ownPipelines(indices, index);
+  return (given ?? first ?? NONE) !== NONE || last !== undefined;
+}
+
 /**
  * Wraps `documents` so that writes go through the pipeline they name, else through `index.default_pipeline`, and
  * finally through `index.final_pipeline` of the index that they are then addressed to.
@@ -30,7 +41,7 @@ export function checkPipeline(ingest: IngestPipelines | undefined, name: string 
 export function ingestDocuments(
   documents: Documents,
   ingest: IngestPipelines | undefined,
-  indices: Pick<Indices, "settingsFor">,
+  indices: Pick<Indices, "settingsFor" | "ensure" | "putSettings">,
   clock: Clock,
 ): Documents {
   return {
@@ -50,8 +61,10 @@ export function ingestDocuments(
       const first = (item: IndexItem) => item.pipeline ?? ownOf(item.index).first;
       const last = (item: IndexItem) => ownOf(item.index).last;
       const startMs = clock.monotonic();
-      const changed = await applyPipelines(await applyPipelines(items, ingest, first), ingest, last);
-      if (changed.some((each, at) => each !== items[at])) options.onIngest?.(clock.monotonic() - startMs);
+      const made = await applyPipelines(await applyPipelines(items, ingest, first), ingest, last);
+      const isChanged = made.some((each, at) => each !== items[at]);
+      if (isChanged) options.onIngest?.(clock.monotonic() - startMs);
+      const changed = isChanged ? await adoptTypes(made, indices) : made;
       const writes = changed.filter((each): each is WriteItem => !("result" in each));
       if (writes.length === items.length) return documents.write(writes, options);
       const written = writes.length === 0 ? [] : await documents.write(writes, options);
@@ -103,6 +116,37 @@ async function applyPipelines(
   return changed;
 }
 
+/** Gives the indices that pipelines chose the types of their documents; documents that an index can't take fail. */
+async function adoptTypes(
+  items: readonly Changed[],
+  indices: Pick<Indices, "ensure" | "putSettings">,
+): Promise<Changed[]> {
+  const faults = new Map<string, AppError | undefined>();
+  const adopted: Changed[] = [];
+  for (const item of items) {
+    const type = "type" in item ? item.type : undefined;
+    if ("result" in item || type === undefined) {
+      adopted.push(item);
+      continue;
+    }
+    const { index, id } = item;
+    const key = `${index}/${type}`;
+    if (!faults.has(key)) faults.set(key, await faultOf(adoptType(indices, index, type)));
+    const error = faults.get(key);
+    adopted.push(error === undefined ? item : { result: { index, id, error } });
+  }
+  return adopted;
+}
+
+async function faultOf(work: Promise<void>): Promise<AppError | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    return toAppError(error);
+  }
+}
+
 type IndexItem = Extract<WriteItem, { kind: "index" | "create" }>;
 
 /** Returns what an item indexes: itself, or the document that an update makes if there is none. */
@@ -129,7 +173,7 @@ function withDocument(item: Changed, made: Changed): Changed {
 }
 
 function taskOf(
-  { index, id, routing, source }: IndexItem,
+  { index, id, routing, type, source }: IndexItem,
   pipeline: string,
 ): Parameters<IngestPipelines["run"]>[0][0] {
   return {
@@ -137,7 +181,7 @@ function taskOf(
     source,
     destination: {
       _index: index,
-      _type: "_doc",
+      _type: type ?? DEFAULT_TYPE,
       ...(id !== undefined && { _id: id }),
       ...(routing !== undefined && { _routing: routing }),
     },
@@ -153,7 +197,7 @@ function afterPipeline({ routing: _routing, ...item }: IndexItem, outcome: Inges
     const nothing = { version: 0, seqNo: 0, primaryTerm: 0, copies: 0, copiesDone: 0 };
     return { result: { index, id, result: "noop", ...nothing } };
   }
-  const { _index: index = item.index, _id: id, _routing: routing } = outcome.destination;
+  const { _index: index = item.index, _type: type, _id: id, _routing: routing } = outcome.destination;
   let conditions: WriteConditions;
   try {
     if (id !== undefined) checkId(id);
@@ -164,6 +208,7 @@ function afterPipeline({ routing: _routing, ...item }: IndexItem, outcome: Inges
   return {
     ...item,
     index,
+    ...(type !== undefined && { type }),
     ...(id !== undefined && { id }),
     ...(routing !== undefined && { routing }),
     ...conditions,

@@ -4,6 +4,7 @@ import { isFailure } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
 import { WriteDeadline } from "#hub/cluster/writes/write-deadline.ts";
 import type { StoredDocument, WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
+import { mergeSource } from "#hub/engine/documents/merge-source.ts";
 import { type FindStored, readScript, type Script } from "#hub/scripts/script.ts";
 import { toJson } from "#hub/scripts/values/json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -11,14 +12,21 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { ApiContext } from "./api-context.ts";
 import { pipelineOf } from "./ingest-documents.ts";
 
-/** An update by a script that changes the stored document. */
+/** A partial document, merged into the stored one. */
+export interface PartialChange {
+  readonly doc: Uint8Array;
+  /** True: nothing is written if the document doesn't change. */
+  readonly detectNoop: boolean;
+}
+
+/** An update whose new document is made here, and passes the pipelines of its index as a whole. */
 export interface ScriptedUpdate {
   readonly index: string;
   readonly id: string;
   readonly routing?: string;
-  readonly script: Script;
+  readonly script: Script | PartialChange;
   /** Document to index if the id doesn't exist. */
-  readonly upsert: JsonObject | undefined;
+  readonly upsert: JsonObject | Uint8Array | undefined;
   /** True: the script runs on `upsert` too. */
   readonly isUpsertScripted: boolean;
   /** Ingest pipeline that `upsert` passes. */
@@ -48,7 +56,7 @@ export function runChange(script: Script, ctx: JsonObject): JsonObject {
 }
 
 /**
- * Updates a document by a script; retries if another writer was faster. Also resolves if the item fails, with the
+ * Updates a document by a script, or by a part that is merged; retries if another writer was faster. Also resolves if the item fails, with the
  * failure.
  */
 export async function scriptedUpdate(
@@ -88,9 +96,21 @@ async function tryUpdate(
     update.ifSeqNo === undefined
       ? { ifSeqNo: stored.seqNo, ifPrimaryTerm: stored.primaryTerm }
       : { ifSeqNo: update.ifSeqNo, ifPrimaryTerm: update.ifPrimaryTerm ?? stored.primaryTerm };
-  const ctx = runChange(update.script, contextOf(parts, stored));
-  const item = writeOf(ctx, { ...place, ...condition });
+  const item = changeOf(parts, update.script, stored, { ...place, ...condition });
   return item === undefined ? unchanged(stored) : writeOne(parts, item, options);
+}
+
+/** Returns the write that an update makes of a document; undefined: none. */
+function changeOf(
+  parts: ApiContext,
+  script: Script | PartialChange,
+  stored: StoredDocument,
+  place: Parameters<typeof writeOf>[1],
+): WriteItem | undefined {
+  if (!("doc" in script)) return writeOf(runChange(script, contextOf(parts, stored)), place);
+  const merged = mergeSource(stored.source, script.doc);
+  if (merged === null && script.detectNoop) return undefined;
+  return { ...place, kind: "index", source: merged ?? stored.source };
 }
 
 async function upsert(
@@ -101,7 +121,7 @@ async function upsert(
 ): Promise<WriteResult> {
   if (document === undefined) throw new AppError("document_missing", `[_doc][${id}]: document missing`);
   let source: unknown = document;
-  if (isUpsertScripted) {
+  if (isUpsertScripted && !("doc" in script)) {
     const ctx = runChange(script, {
       op: "create",
       _now: parts.clock.now(),
@@ -113,7 +133,12 @@ async function upsert(
   }
   return writeOne(
     parts,
-    { ...place, ...pipelineOf(pipeline), kind: "create", source: jsonBytes(source) },
+    {
+      ...place,
+      ...pipelineOf(pipeline),
+      kind: "create",
+      source: source instanceof Uint8Array ? source : jsonBytes(source),
+    },
     options,
   );
 }

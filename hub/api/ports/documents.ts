@@ -16,6 +16,8 @@ export type WriteItem =
   | (NewVersion & {
       /** Ingest pipeline that the document passes first; of an update: its `upsert`, not with `docAsUpsert`. */
       readonly pipeline?: string;
+      /** Mapping type that the client names, for the index that pipelines choose. */
+      readonly type?: string;
     });
 
 type NewVersion = Extract<ClusterWriteItem, { kind: "index" | "create" | "update" }>;

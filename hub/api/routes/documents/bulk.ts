@@ -1,8 +1,9 @@
 /** `_bulk`: many writes in one request, each with a result of its own. */
 
 import { setImmediate } from "node:timers/promises";
-import { adoptType, typeOf } from "#hub/api/compat/mapping-types.ts";
+import { adoptType, DEFAULT_TYPE, typeOf } from "#hub/api/compat/mapping-types.ts";
 import { type ApiContext, findStored } from "#hub/api/context/api-context.ts";
+import { passesPipelines } from "#hub/api/context/ingest-documents.ts";
 import { scriptedUpdate } from "#hub/api/context/scripted-change.ts";
 import { aliasFault } from "#hub/api/context/write-blocks.ts";
 import { isByRights, itemError, validationError } from "#hub/api/http/error-body.ts";
@@ -315,7 +316,7 @@ async function writeAll(
   options: WriteOptions,
   patience: WritePatience,
 ): Promise<WriteResult[]> {
-  const writes = places.map((place) => items[place]!.write as WriteItem);
+  const writes = places.map((place) => typedWrite(items[place]!));
   const results = await patience.during((its) => documents.write(writes, its));
   for (const [at, place] of places.entries()) {
     const { kind, retries } = items[place]!;
@@ -330,25 +331,41 @@ async function writeAll(
   return results;
 }
 
-/** Sets the types of all indices. Returns the errors of (index, type) pairs that are refused or miss a required alias. */
+/** Returns an item's write with the type that its document has. */
+function typedWrite({ type, write }: BulkItem): WriteItem {
+  const item = write as WriteItem;
+  const isTyped = type !== undefined && type !== DEFAULT_TYPE;
+  return isTyped && (item.kind === "index" || item.kind === "create") ? { ...item, type } : item;
+}
+
+/** Returns true if pipelines may send an item's document to another index, whose type it gets then. */
+function isIngested({ indices }: ApiContext, { index, kind, write }: BulkItem): boolean {
+  if (kind !== "index" && kind !== "create") return false;
+  return passesPipelines(indices, index, "pipeline" in write ? write.pipeline : undefined);
+}
+
+/** Sets the types of all indices that no pipeline chooses. Returns the errors of (index, type) pairs that are refused or miss a required alias. */
 async function refusedPairs(
-  { indices }: ApiContext,
+  parts: ApiContext,
   items: readonly BulkItem[],
   options: WriteOptions,
 ): Promise<Map<string, AppError>> {
+  const { indices } = parts;
   const refused = new Map<string, AppError>();
   const seen = new Set<string>();
   for (const item of items) {
     const { index, type, kind, requiresAlias } = item;
-    const isPlain = type === undefined || type === "_doc" || kind === "delete";
+    const isPlain = type === undefined || type === DEFAULT_TYPE || kind === "delete";
     if (isPlain && !requiresAlias) continue;
     const key = pairKey(item);
-    if (seen.has(key)) continue;
-    seen.add(key);
+    const pipeline = "pipeline" in item.write ? (item.write.pipeline ?? "") : "";
+    if (seen.has(`${key} ${pipeline}`)) continue;
+    seen.add(`${key} ${pipeline}`);
     try {
       const fault = requiresAlias ? aliasFault(indices, index) : undefined;
       if (fault !== undefined) refused.set(key, fault);
-      else if (!isPlain) await inTime(options, () => adoptType(indices, index, type));
+      else if (!isPlain && !isIngested(parts, item))
+        await inTime(options, () => adoptType(indices, index, type));
     } catch (error) {
       refused.set(key, toAppError(error));
     }

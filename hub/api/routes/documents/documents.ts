@@ -2,7 +2,7 @@
 
 import { adoptType, documentType, fitsType } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
-import { checkPipeline, pipelineOf } from "#hub/api/context/ingest-documents.ts";
+import { checkPipeline, passesPipelines, pipelineOf } from "#hub/api/context/ingest-documents.ts";
 import { aliasFault } from "#hub/api/context/write-blocks.ts";
 import { errorBody } from "#hub/api/http/error-body.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
@@ -112,14 +112,19 @@ async function indexDocument(
   if (kind === "create") checkCreate(conditions);
   const { source, settings } = splitSettings(request.body);
   await applySettings(parts.indices, name, settings);
-  await adoptType(parts.indices, name, request.path["type"]);
+  const type = request.path["type"];
+  const pipeline = request.query["pipeline"];
+  // A pipeline may choose another index.
+  const isIngested = passesPipelines(parts.indices, name, pipeline);
+  if (!isIngested) await adoptType(parts.indices, name, type);
   const item: WriteItem = {
     ...conditions,
     ...routingOf(request),
     kind,
     index: name,
     ...(id !== undefined && { id }),
-    ...pipelineOf(request.query["pipeline"]),
+    ...pipelineOf(pipeline),
+    ...(isIngested && type !== undefined && { type }),
     source,
   };
   return writeOne(parts, request, item);

@@ -2,6 +2,7 @@
 
 import { adoptType, documentType } from "#hub/api/compat/mapping-types.ts";
 import { type ApiContext, findStored } from "#hub/api/context/api-context.ts";
+import { passesPipelines } from "#hub/api/context/ingest-documents.ts";
 import {
   parsed,
   readChangeScript,
@@ -146,7 +147,8 @@ async function update(parts: ApiContext, request: ApiRequest): Promise<ApiRespon
   const retries = Math.min(request.integer("retry_on_conflict") ?? 0, MAX_RETRIES);
   const place = { ...conditionsOf(request), ...routingOf(request), index: name, id, retries };
   for (let tries = 0; ; tries++) {
-    const scripted = body === undefined ? undefined : scriptedUpdateOf(place, body);
+    const scripted =
+      body === undefined ? undefined : (scriptedUpdateOf(place, body) ?? mergedUpdateOf(parts, place, body));
     const [result] =
       scripted === undefined
         ? await parts.documents.write([item], options)
@@ -181,6 +183,17 @@ export function scriptedUpdateOf(
 ): ScriptedUpdate | undefined {
   if (script === undefined) return undefined;
   return { ...place, script, upsert: upsert === undefined ? undefined : parsed(upsert), isUpsertScripted };
+}
+
+/** Returns the update by a partial document if the index has pipelines, which get the merged document; else undefined. */
+function mergedUpdateOf(
+  { indices }: ApiContext,
+  place: Pick<ScriptedUpdate, "index" | "id" | "routing" | "retries" | "ifSeqNo" | "ifPrimaryTerm">,
+  { doc, upsert, docAsUpsert, detectNoop }: UpdateBody,
+): ScriptedUpdate | undefined {
+  if (doc === undefined || !passesPipelines(indices, place.index, undefined)) return undefined;
+  const script = { doc, detectNoop };
+  return { ...place, script, upsert: docAsUpsert ? doc : upsert, isUpsertScripted: false };
 }
 
 /** Throws parsing for members that an update with [doc] doesn't have. */
