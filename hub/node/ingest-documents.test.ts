@@ -25,10 +25,15 @@ async function openDocuments(t: TestContext) {
   const wrapped = ingestDocuments(
     documents as unknown as Parameters<typeof ingestDocuments>[0],
     ingest,
-    { settingsFor: () => ({ default_pipeline: "p" }) },
+    { settingsFor: () => ({ default_pipeline: "p" }), ensure: unused, putSettings: unused },
     systemClock,
   );
   return { wrapped, texts: () => written.map(textsOf) };
+}
+
+/** Documents without types need no index. */
+function unused(): never {
+  throw new Error("no index is needed");
 }
 
 function textsOf(item: WriteItem): [kind: string, source: string | false, upsert: string | false] {

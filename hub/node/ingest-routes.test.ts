@@ -184,7 +184,9 @@ test("a script that fails is answered with its place, in simulations and where d
 });
 
 test("an index that pipelines choose gets the type of the document, and the named one isn't made", async () => {
-  await send("PUT", "/_ingest/pipeline/moved", { processors: [{ set: { field: "_index", value: "moved" } }] });
+  await send("PUT", "/_ingest/pipeline/moved", {
+    processors: [{ set: { field: "_index", value: "moved" } }],
+  });
   await send("PUT", "/_ingest/pipeline/typed", {
     processors: [{ set: { field: "_index", value: "typed" } }, { set: { field: "_type", value: "log" } }],
   });
