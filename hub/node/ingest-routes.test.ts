@@ -221,4 +221,21 @@ test("an update sends the merged document through the pipelines of its index", a
   assert.equal((await update("2", { doc: { b: 1 }, doc_as_upsert: true })).status, 201);
   assert.deepEqual(await sourceOf("2"), { b: 1, n: 1 });
   assert.equal((await update("3", { doc: { b: 1 } })).status, 404);
+  const lines = [
+    { update: { _id: "2" } },
+    { script: { source: "ctx._source.b = 5" } },
+    { update: { _id: "4" } },
+    { script: { source: "ctx._source.b = 5" }, upsert: { b: 1 } },
+  ];
+  const body = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+  const type = { "content-type": "application/x-ndjson" };
+  assert.equal((await send("POST", "/counted-1/_bulk", body, type)).body["errors"], false);
+  // A bulk sends new documents alone.
+  assert.deepEqual(
+    [await sourceOf("2"), await sourceOf("4")],
+    [
+      { b: 5, n: 1 },
+      { b: 1, n: 1 },
+    ],
+  );
 });

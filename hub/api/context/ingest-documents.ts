@@ -10,7 +10,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 
 /** Name with which requests and settings select no pipeline, not even the index's own. */
-const NONE = "_none";
+export const NO_PIPELINE = "_none";
 
 /** Returns the pipeline that a client names; {} if it names none. */
 export function pipelineOf(name: string | undefined): { pipeline?: string } {
@@ -20,7 +20,7 @@ export function pipelineOf(name: string | undefined): { pipeline?: string } {
 /** Throws request_invalid if there is no such pipeline. */
 export function checkPipeline(ingest: IngestPipelines | undefined, name: string | undefined): void {
   const { pipeline } = pipelineOf(name);
-  if (pipeline !== undefined && pipeline !== NONE && ingest?.all().has(pipeline) !== true)
+  if (pipeline !== undefined && pipeline !== NO_PIPELINE && ingest?.all().has(pipeline) !== true)
     throw missing(pipeline);
 }
 
@@ -31,7 +31,7 @@ export function passesPipelines(
   given: string | undefined,
 ): boolean {
   const { first, last } = ownPipelines(indices, index);
-  return (given ?? first ?? NONE) !== NONE || last !== undefined;
+  return (given ?? first ?? NO_PIPELINE) !== NO_PIPELINE || last !== undefined;
 }
 
 /**
@@ -87,7 +87,7 @@ function ownPipelines(indices: Pick<Indices, "settingsFor">, index: string): Own
   const settings = indices.settingsFor(index);
   const named = (name: string): string | undefined => {
     const value = settings[name];
-    return typeof value === "string" && value !== "" && value !== NONE ? value : undefined;
+    return typeof value === "string" && value !== "" && value !== NO_PIPELINE ? value : undefined;
   };
   return { first: named("default_pipeline"), last: named("final_pipeline") };
 }
@@ -105,7 +105,7 @@ async function applyPipelines(
     changed.push(item);
     const document = "result" in item ? undefined : newDocument(item);
     const pipeline = document && pipelineFor(document);
-    if (document === undefined || pipeline === undefined || pipeline === NONE) continue;
+    if (document === undefined || pipeline === undefined || pipeline === NO_PIPELINE) continue;
     if (known?.has(pipeline) === true) tasks.push({ place, item: document, pipeline });
     else changed[place] = { result: { index: document.index, id: document.id, error: missing(pipeline) } };
   }

@@ -10,7 +10,7 @@ import { toJson } from "#hub/scripts/values/json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { ApiContext } from "./api-context.ts";
-import { pipelineOf } from "./ingest-documents.ts";
+import { NO_PIPELINE, pipelineOf } from "./ingest-documents.ts";
 
 /** A partial document, merged into the stored one. */
 export interface PartialChange {
@@ -31,6 +31,8 @@ export interface ScriptedUpdate {
   readonly isUpsertScripted: boolean;
   /** Ingest pipeline that `upsert` passes. */
   readonly pipeline?: string;
+  /** True: an item of a bulk, whose new version of a stored document passes no pipeline, as in the reference. */
+  readonly isBulkItem?: boolean;
   /** Number of retries after conflicts with other writers. */
   readonly retries: number;
   readonly ifSeqNo?: number;
@@ -97,7 +99,9 @@ async function tryUpdate(
       ? { ifSeqNo: stored.seqNo, ifPrimaryTerm: stored.primaryTerm }
       : { ifSeqNo: update.ifSeqNo, ifPrimaryTerm: update.ifPrimaryTerm ?? stored.primaryTerm };
   const item = changeOf(parts, update.script, stored, { ...place, ...condition });
-  return item === undefined ? unchanged(stored) : writeOne(parts, item, options);
+  if (item === undefined) return unchanged(stored);
+  const isPlain = update.isBulkItem === true && item.kind === "index";
+  return writeOne(parts, isPlain ? { ...item, pipeline: NO_PIPELINE } : item, options);
 }
 
 /** Returns the write that an update makes of a document; undefined: none. */

@@ -248,7 +248,8 @@ function writeOf(
   const body = readUpdateBody(document!, defaults.findScript);
   const { doc, upsert, docAsUpsert, detectNoop, source } = body;
   const given = fields["_source"] === undefined ? defaults.source : parseSourceFilter(fields["_source"]);
-  const scripted = scriptedUpdateOf({ ...target, ...pipelineOf(pipeline), id, retries }, body);
+  const place = { ...target, ...pipelineOf(pipeline), id, retries, isBulkItem: true };
+  const scripted = scriptedUpdateOf(place, body);
   if (scripted !== undefined) return { write: scripted, source: source ?? given };
   return {
     write: {

@@ -177,7 +177,7 @@ function asOfShard(error: AppError, { cluster }: ApiContext): AppError {
 export function scriptedUpdateOf(
   place: Pick<
     ScriptedUpdate,
-    "index" | "id" | "routing" | "pipeline" | "retries" | "ifSeqNo" | "ifPrimaryTerm"
+    "index" | "id" | "routing" | "pipeline" | "isBulkItem" | "retries" | "ifSeqNo" | "ifPrimaryTerm"
   >,
   { script, upsert, isUpsertScripted }: UpdateBody,
 ): ScriptedUpdate | undefined {
