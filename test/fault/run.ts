@@ -11,7 +11,7 @@ runNamed({
   byName: {
     cluster: "minutes of random faults with three hubs that share a NATS",
     copies: "files that are watched for half a minute each",
-    damage: "a sweep of 228 cases, each with a hub of its own",
+    damage: "a sweep of 186 cases, each with a hub of its own: 10 to 25 minutes",
     disk: "full disks, which take minutes",
     "disk-model": "minutes of random deeds on a disk that fills and empties",
     health: "faults that need half a minute each until health may say them",
