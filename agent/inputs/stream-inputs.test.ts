@@ -105,14 +105,18 @@ test("lines of many TCP connections all arrive although there is only one slot",
 test("a TCP sender waits while the output is away", async () => {
   const context = await testContext({ slots: 1, batchBytes: 16_384 });
   context.output.acking = false;
-  const input = new TcpInput("tcp", settings(tcpInput, { host: "127.0.0.1:0", timeout: "200ms" }), context);
+  const input = new TcpInput(
+    "tcp",
+    settings(tcpInput, { host: "127.0.0.1:0", timeout: "1s", "spool.max_bytes": 0 }),
+    context,
+  );
   await input.start();
   const socket = connect(input.port, "127.0.0.1");
   const total = 300;
   for (let line = 0; line < total; line++) socket.write(`${String(line).padStart(1_000, "0")}\n`);
   await context.output.until(() => context.output.sent.length === 1);
   // Longer than a sender may be idle.
-  await once(socket.setTimeout(500), "timeout");
+  await once(socket.setTimeout(1_500), "timeout");
   assert.ok(messages(context).length < total);
   context.output.acking = true;
   context.output.sent[0]!.ack();
