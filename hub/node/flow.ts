@@ -98,8 +98,13 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
   const source = makeCopySource(dependencies);
   joinCluster(dependencies, shared, { shards, copies: source, retention, ages, servers, ...processing });
   const parts = await inStartOrder(dependencies, shared, {
-    ...{ ...copies, source, documents, bodies, opened, servers },
+    ...copies,
     ...processing,
+    source,
+    documents,
+    bodies,
+    opened,
+    servers,
   });
   return { servers, opened, parts };
 }
