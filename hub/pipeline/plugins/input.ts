@@ -9,7 +9,7 @@
  *   restart: then what is sent once more is dropped. What can't (a socket) needs a key of its own for each session.
  * - Positions that only this machine knows belong in `context.state`, written after `send` has resolved.
  * - `create` opens nothing. `start` may throw: it is tried again with growing waits. `stop` must end and await
- *   everything the input started; sends that are pending then reject with `cancelled`.
+ *   everything the input started; sends still pending after two seconds reject with `cancelled`.
  */
 
 import type { Static, TObject } from "typebox";
