@@ -119,6 +119,7 @@ test("a file is deleted after delete_grace once it is committed, another one sta
   writeFileSync(join(place, "whole.log"), "one\n");
   writeFileSync(join(place, "part.log"), "two\nthr");
   await until("the deletion", () => !existsSync(join(place, "whole.log")));
+  await until("both lines", () => shipped(place).length >= 2);
   await agent.stop();
   assert.deepEqual(shipped(place).sort(), ["one", "two"]);
   assert.ok(existsSync(join(place, "part.log")));
