@@ -170,7 +170,16 @@ export const FOLDERS: Readonly<Record<string, readonly (string | readonly string
     "wire",
     "options",
   ],
-  "hub/cluster": ["allocation", "membership", "discovery", "writes", "recovery", "hosting", "catalog"],
+  "hub/cluster": [
+    "allocation",
+    "membership",
+    "recovery",
+    "links",
+    "discovery",
+    "writes",
+    "hosting",
+    "catalog",
+  ],
   "hub/host": ["copies", "client", ".", "operations", "contract", "wire"],
   "hub/api": [
     ".",

@@ -2,6 +2,7 @@
 
 import { resolve } from "node:path";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
+import type { HubLinks } from "#hub/cluster/links/hub-links.ts";
 import type { CopySource } from "#hub/cluster/recovery/copy-source.ts";
 import { BodyThreads } from "#hub/cluster/writes/body-threads.ts";
 import { DocumentSink } from "#hub/cluster/writes/document-sink.ts";
@@ -47,6 +48,7 @@ export interface FlowDependencies {
   readonly catalog: IndexCatalog;
   readonly hosts: HostThreads;
   readonly cluster: ClusterNode;
+  readonly links: HubLinks;
   /** When the hub started, ms since 1970. */
   readonly startedMs: number;
 }

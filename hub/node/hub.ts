@@ -16,9 +16,11 @@ import { advertisedAddresses, writeReach } from "#hub/node/settings/reach-file.t
 import { readTlsFiles } from "#hub/node/settings/tls-files.ts";
 import { unusedSettings } from "#hub/node/settings/unused-settings.ts";
 import { ClusterNode } from "#hub/node/wiring/cluster.ts";
+import type { Discovered } from "#hub/node/wiring/discovery.ts";
 import { openDiscovery } from "#hub/node/wiring/discovery.ts";
 import { growth } from "#hub/node/wiring/growth.ts";
 import { journalOptions } from "#hub/node/wiring/journal-adapters.ts";
+import { makeLinks } from "#hub/node/wiring/links.ts";
 import { checkRestored } from "#hub/snapshot/restore.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -159,24 +161,16 @@ export class Hub implements Component {
     const rest = loadFlow(hosts);
     const running = { start: async () => undefined, stop: async () => (await hosts).stop() };
     await this.#run("shard hosts", running);
-    const journal = await this.#startJournal(folder);
-    openBuckets(journal);
-    const cluster = await ClusterNode.open({
-      ...this.#options,
-      folder,
-      journal,
-      metrics: this.#metrics,
-      startedMs: this.#startedMs,
-    });
+    const shared = await this.#startCluster(folder);
     const { makeCatalog } = await engine;
     const { makeFlow, healCopies, preparePlacement } = await rest;
     const catalog = makeCatalog({
       log,
-      indices: await journal.bucket("indices"),
+      indices: await shared.journal.bucket("indices"),
       compatVersion: this.#options.settings["compat.version"],
     });
     await this.#run("catalog", catalog);
-    const made = { journal, catalog, cluster, hosts: await hosts };
+    const made = { ...shared, catalog, hosts: await hosts };
     const { signal } = this.#stopping;
     const { settings } = this.#options;
     if (!(await preparePlacement({ ...made, settings, folder, log }, signal)))
@@ -186,8 +180,19 @@ export class Hub implements Component {
     signal.throwIfAborted();
   }
 
+  /** Starts the log, and opens this hub's membership and the links to the others. */
+  async #startCluster(folder: string): Promise<Pick<FlowDependencies, "journal" | "cluster" | "links">> {
+    const { journal, discovered } = await this.#startJournal(folder);
+    openBuckets(journal);
+    const shared = { ...this.#options, journal, metrics: this.#metrics };
+    const cluster = await ClusterNode.open({ ...shared, folder, startedMs: this.#startedMs });
+    const { links, part } = await makeLinks({ ...shared, cluster, discovered });
+    await this.#run("links", part);
+    return { journal, cluster, links };
+  }
+
   /** Finds the other hubs first, if the settings name any, because their nats-servers store the log together. */
-  async #startJournal(folder: string): Promise<Journal> {
+  async #startJournal(folder: string): Promise<{ journal: Journal; discovered: Discovered | undefined }> {
     const { signal } = this.#stopping;
     const discovered = await openDiscovery({ ...this.#options, folder, env: process.env });
     if (discovered !== undefined) {
@@ -202,7 +207,7 @@ export class Hub implements Component {
     await this.#lifecycle.start("journal", part, JOURNAL_STOP_MS);
     this.#journal = journal;
     discovered?.discovery.formed(() => journal.server.reload());
-    return journal;
+    return { journal, discovered };
   }
 
   /** Starts the threads of the shards without waiting; they load their modules meanwhile. */
@@ -222,7 +227,7 @@ export class Hub implements Component {
 
   async #startFlow(
     makeFlow: MakeFlow,
-    made: Pick<FlowDependencies, "journal" | "catalog" | "hosts" | "cluster">,
+    made: Pick<FlowDependencies, "journal" | "catalog" | "hosts" | "cluster" | "links">,
   ): Promise<void> {
     const { opened, servers, parts } = await makeFlow({
       ...this.#options,

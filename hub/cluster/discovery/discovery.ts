@@ -21,8 +21,8 @@ import {
 import { type Formation, readFormation, removeOwnStore, writeFormation } from "./formation-file.ts";
 import type { Hello, StoreState } from "./hello.ts";
 import { callHub, type HelloAnswer, type HubAddress } from "./hello-call.ts";
-import { HelloListener } from "./hello-listener.ts";
 import { checkOwnSeed } from "./own-seed.ts";
+import { TransportListener } from "./transport-listener.ts";
 
 /** Pause between rounds while this hub waits for others, and afterwards. */
 const WAITING_EVERY_MS = 500;
@@ -54,9 +54,9 @@ export interface DiscoveryOptions {
 }
 
 export class Discovery implements Component {
+  readonly listener: TransportListener;
   readonly #options: DiscoveryOptions;
   readonly #process = randomBytes(16).toString("base64url");
-  readonly #listener: HelloListener;
   readonly #stop = new AbortController();
   #formation: Formation;
   /** Entries of the seeds that are this hub itself. */
@@ -69,7 +69,7 @@ export class Discovery implements Component {
   constructor(options: DiscoveryOptions) {
     this.#options = options;
     this.#formation = readFormation(options.folder);
-    this.#listener = new HelloListener({ ...options, own: () => this.#hello() });
+    this.listener = new TransportListener({ ...options, own: () => this.#hello() });
   }
 
   /** Addresses of all hubs' routes, host:port; this hub's own too, which nats-server recognises. */
@@ -86,6 +86,11 @@ export class Discovery implements Component {
       : [...known, addressText({ host: reachableHost(host), port: routePort })];
   }
 
+  /** Address at which the other hubs reach this one's listener, as far as it is known. Valid after `untilFormed`. */
+  get address(): HubAddress | undefined {
+    return this.#options.seeds.find((seed) => this.#own.has(addressText(seed)));
+  }
+
   /** Hubs of the cluster, this one included. */
   get size(): number {
     return this.#options.seeds.length + (this.#own.size > 0 ? 0 : 1);
@@ -98,13 +103,13 @@ export class Discovery implements Component {
 
   /** Answers other hubs from now on. Throws port_taken or settings_invalid. */
   start(): Promise<void> {
-    return this.#listener.start();
+    return this.listener.start();
   }
 
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#following;
-    await this.#listener.stop();
+    await this.listener.stop();
   }
 
   /**

@@ -54,13 +54,18 @@ export async function callHub(
   try {
     return { kind: "hub", hello: decodeHello(await readLine(socket)) };
   } catch (error) {
-    const kind = OF_ANOTHER.has(systemCode(error) ?? "") ? "foreign" : "away";
+    const kind = isOfAnother(error) ? "foreign" : "away";
     return { kind, reason: (error as Error).message };
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", abort);
     socket.destroy();
   }
+}
+
+/** Returns whether an error of a connection means that the other hub has another secret. */
+export function isOfAnother(error: unknown): boolean {
+  return OF_ANOTHER.has(systemCode(error));
 }
 
 async function readLine(socket: TLSSocket): Promise<string> {

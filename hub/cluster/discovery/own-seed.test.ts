@@ -3,8 +3,8 @@ import { type TestContext, test } from "node:test";
 import { silentLogger } from "#proto/kit/log.ts";
 import { freePorts } from "#test/harness/free-ports.ts";
 import { clusterCredentials } from "./cluster-credentials.ts";
-import { HelloListener } from "./hello-listener.ts";
 import { checkOwnSeed } from "./own-seed.ts";
+import { TransportListener } from "./transport-listener.ts";
 
 const certificate = clusterCredentials("0123456789abcdef0123456789abcdef").issue(["127.0.0.1"]);
 const HOST = "127.0.0.1";
@@ -24,7 +24,7 @@ async function hubsAt(t: TestContext, ports: readonly number[]): Promise<void> {
       store: "empty" as const,
       led: false,
     });
-    const listener = new HelloListener({ host: HOST, port, certificate, log: silentLogger(), own });
+    const listener = new TransportListener({ host: HOST, port, certificate, log: silentLogger(), own });
     await listener.start();
     t.after(() => listener.stop());
   }

@@ -16,6 +16,8 @@ const UUID_KEY = "identity";
 const NAME_KEY = "name";
 /** node.name of the first hub; inputs that run on one hub at a time are named after it. */
 const FOUNDER_KEY = "founder";
+/** Part of the secret of links between hubs that share a NATS, see hub/cluster/links. */
+const SECRET_KEY = "link-secret";
 /** cluster.json: a JSON object with version, cluster and node. */
 const FILE = "cluster.json";
 const FILE_VERSION = 1;
@@ -66,6 +68,11 @@ export async function openIdentity(options: IdentityOptions): Promise<ClusterIde
   const node = known?.node ?? newId();
   if (known === undefined) writeFile(folder, { version: FILE_VERSION, cluster, node });
   return { cluster, node, founder: await stored(bucket, FOUNDER_KEY, nodeName) };
+}
+
+/** Returns the secret that all hubs of a store share; makes one if it has none. */
+export function sharedSecret(bucket: StateBucket): Promise<string> {
+  return stored(bucket, SECRET_KEY, randomBytes(32).toString("base64url"));
 }
 
 /** Renames a cluster; its hubs must not run. */

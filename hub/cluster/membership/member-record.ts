@@ -41,6 +41,8 @@ export interface MemberFacts {
 export interface MemberProgress {
   /** host:port of the search interface. */
   readonly httpAddress: string;
+  /** Address at which it takes links, see hub/cluster/links. Missing: it has none, as hubs of earlier versions. */
+  readonly linkAddress?: { readonly host: string; readonly port: number };
   /** Position in DOC up to which all of the hub's copies are committed. */
   readonly doc: Position | null;
   /** Position in RAW up to which all of its partitions are processed and in committed segments; null: not known yet. */

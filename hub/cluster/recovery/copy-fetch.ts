@@ -3,12 +3,12 @@
 import { mkdirSync, statfsSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { HubTransport } from "#hub/cluster/links/hub-transport.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { syncFolder } from "#proto/kit/files/files.ts";
 import {
   type CopiedFile,
   type CopyRequest,
-  type CopyRequests,
   decodeAnswer,
   encodeRequest,
   type HeldCopy,
@@ -33,7 +33,7 @@ const FILE_MODE = 0o640;
 const KNOWN_PATH = /^(?:[\w-]+\/(?:\d+\/)?)?[\w-]+(?:\.[\w-]+)*$/;
 
 export interface FetchOptions {
-  readonly transport: CopyRequests;
+  readonly transport: HubTransport;
   /** Id of the hub that has the shards. */
   readonly node: string;
   /** Only these; all without it. */
@@ -184,7 +184,9 @@ async function ask(
     signal.throwIfAborted();
     try {
       const data = encodeRequest(request);
-      return decodeAnswer(await transport.request(shardsSubject(node), data, { timeoutMs, signal }));
+      // A copy that is held twice is released twice, the second time when it is idle.
+      const options = { timeoutMs, signal, repeatable: request.operation !== "hold" };
+      return decodeAnswer(await transport.request(shardsSubject(node), data, options));
     } catch (error) {
       if (left <= 1 || toAppError(error).code !== "timeout") throw error;
     }

@@ -1,20 +1,10 @@
 /**
- * Requests by which a hub copies the shards of another one, over core NATS: subject `hub.<id>.shards`. A request is JSON. An
+ * Requests by which a hub copies the shards of another one, by links or core NATS: subject `hub.<id>.shards`. A request is JSON. An
  * answer begins with a byte: after 0, the requested bytes or JSON follow; after 1, `{"code", "error"}` follows.
  */
 
 import { AppError, type ErrorCode, toAppError } from "#proto/kit/errors.ts";
 import type { Position } from "#proto/position.ts";
-
-/** The part of core NATS that copies need. */
-export interface CopyRequests {
-  request(
-    subject: string,
-    data: Uint8Array,
-    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
-  ): Promise<Uint8Array>;
-  serve(subject: string, answer: (message: { readonly data: Uint8Array }) => Promise<Uint8Array>): () => void;
-}
 
 /**
  * `hold` begins a copy, of all shards unless some are named; its answer is a HeldCopy. `list` returns one page of its files

@@ -6,6 +6,7 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { committedPosition } from "#hub/cluster/hosting/position-files.ts";
 import { markedShards } from "#hub/cluster/hosting/shard-folders.ts";
+import type { HubTransport } from "#hub/cluster/links/hub-transport.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -16,7 +17,6 @@ import {
   CHUNK_BYTES,
   type CopiedFile,
   type CopyRequest,
-  type CopyRequests,
   decodeRequest,
   encodeAnswer,
   encodeFailure,
@@ -35,7 +35,7 @@ const LOOK_MS = 5_000;
 const PAGE = 4_000;
 
 export interface CopySourceOptions {
-  readonly transport: CopyRequests;
+  readonly transport: HubTransport;
   /** Id of this hub. */
   readonly node: string;
   /** Folder of the shards. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { committedPosition } from "#hub/cluster/hosting/position-files.ts";
 import { markShard } from "#hub/cluster/hosting/shard-folders.ts";
+import type { HubTransport } from "#hub/cluster/links/hub-transport.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
@@ -18,14 +19,13 @@ import {
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
 import { fetchCopy } from "./copy-fetch.ts";
-import type { CopyRequests } from "./copy-messages.ts";
 import { CopySource } from "./copy-source.ts";
 import { filesBelow } from "./held-shards.ts";
 
-type Answer = Parameters<CopyRequests["serve"]>[1];
+type Answer = Parameters<HubTransport["serve"]>[1];
 
 /** Requests between the hubs of a test; `away` makes each time out. */
-class Wire implements CopyRequests {
+class Wire implements HubTransport {
   readonly #served = new Map<string, Answer>();
   requests = 0;
   away = false;

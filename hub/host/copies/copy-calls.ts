@@ -1,8 +1,9 @@
 /**
- * Calls to the hubs that have the other copies of this hub's shards, over core NATS: subject `hub.<id>.copies`. Request and
+ * Calls to the hubs that have the other copies of this hub's shards, by links or core NATS: subject `hub.<id>.copies`. Request and
  * answer are JSON: a request is a CopyCall; an answer is empty if the call succeeded, else `{"error": text}`.
  */
 
+import type { HubTransport } from "#hub/cluster/links/hub-transport.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
@@ -20,16 +21,6 @@ export interface CopyCall {
   readonly maxSegments?: number;
 }
 
-/** The part of core NATS that calls need. */
-export interface CopyTransport {
-  request(
-    subject: string,
-    data: Uint8Array,
-    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
-  ): Promise<Uint8Array>;
-  serve(subject: string, answer: (message: { readonly data: Uint8Array }) => Promise<Uint8Array>): () => void;
-}
-
 export interface OtherHub {
   readonly id: string;
   /** Changes each time the hub renews its membership. */
@@ -37,7 +28,7 @@ export interface OtherHub {
 }
 
 export interface CopyCallsOptions {
-  readonly transport: CopyTransport;
+  readonly transport: HubTransport;
   /** Id of this hub. */
   readonly node: string;
   /** The other live hubs. */
@@ -114,7 +105,7 @@ export class CopyCalls {
   }
 
   async #ask(node: string, data: Uint8Array, timeoutMs: number, signal?: AbortSignal): Promise<void> {
-    const options = { timeoutMs, ...(signal !== undefined && { signal }) };
+    const options = { timeoutMs, repeatable: true, ...(signal !== undefined && { signal }) };
     const answer = await this.#options.transport.request(subjectOf(node), data, options);
     if (answer.length === 0) return;
     const { error } = JSON.parse(Buffer.from(answer).toString()) as { readonly error: string };

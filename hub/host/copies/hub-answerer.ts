@@ -1,5 +1,6 @@
 /** Answers the calls of other hubs to the threads of this one's shards; hub-caller.ts is the other end. */
 
+import type { HubTransport } from "#hub/cluster/links/hub-transport.ts";
 import type { CallableHost } from "#hub/host/client/shards-client.ts";
 import { OPERATION_NAMES, type OperationName } from "#hub/host/contract/calls.ts";
 import { gatherWarnings } from "#hub/search/options/request-version.ts";
@@ -16,7 +17,6 @@ import {
   type HubAnswer,
   type HubQuestion,
   type HubReply,
-  type HubTransport,
   hostsSubject,
   PIECE_BYTES,
   WAIT_MS,

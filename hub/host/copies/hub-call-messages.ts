@@ -1,5 +1,5 @@
 /**
- * Calls to the threads of another hub's shards, over core NATS: subject `hub.<id>.hosts`. Request and answer are values of
+ * Calls to the threads of another hub's shards, by links or core NATS: subject `hub.<id>.hosts`. Request and answer are values of
  * hub/search/wire. The caller polls for an answer that takes longer, and reads a long one in pieces. So each message is
  * small, each wait is short, and either end notices when the other hub is gone.
  */
@@ -53,16 +53,6 @@ export const QUESTION_BYTES = 7 * 1_024 ** 2;
 
 /** Time that one message waits for an answer. A hub that is stuck is noticed soon after it. */
 export const WAIT_MS = 1_000;
-
-/** The part of core NATS that calls need. */
-export interface HubTransport {
-  request(
-    subject: string,
-    data: Uint8Array,
-    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
-  ): Promise<Uint8Array>;
-  serve(subject: string, answer: (message: { readonly data: Uint8Array }) => Promise<Uint8Array>): () => void;
-}
 
 export function hostsSubject(hub: string): string {
   return `hub.${hub}.hosts`;

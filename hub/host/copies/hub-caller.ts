@@ -1,6 +1,8 @@
 /** Calls threads of other hubs; hub-answerer.ts is the other end. */
 
 import { randomBytes } from "node:crypto";
+import type { HubTransport } from "#hub/cluster/links/hub-transport.ts";
+import { LinkLost } from "#hub/cluster/links/link.ts";
 import type { CallableHost } from "#hub/host/client/shards-client.ts";
 import type { HubThread } from "#hub/host/contract/calls.ts";
 import type { CallOptions, Message } from "#hub/host/wire/peer.ts";
@@ -13,7 +15,6 @@ import {
   type HubAnswer,
   type HubQuestion,
   type HubReply,
-  type HubTransport,
   hostsSubject,
   QUESTION_BYTES,
   WAIT_MS,
@@ -143,7 +144,7 @@ export class HubCaller {
     question: HubQuestion,
     signal: AbortSignal | undefined,
   ): Promise<Uint8Array> {
-    let answer = await this.#send(at, question, signal);
+    let answer = await this.#begin(at, id, question, signal);
     while (answer.state === "running") answer = await this.#again(at, { kind: "wait", id }, signal);
     if (answer.state === "refused") throw answer.error;
     const { bytes } = answer;
@@ -154,6 +155,21 @@ export class HubCaller {
       pieces.push(next.piece);
     }
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+  }
+
+  /** If the link breaks, the call may have begun: then its answer is asked for by another way. */
+  async #begin(
+    at: HubThread,
+    id: string,
+    question: HubQuestion,
+    signal: AbortSignal | undefined,
+  ): Promise<HubAnswer> {
+    try {
+      return await this.#send(at, question, signal);
+    } catch (error) {
+      if (!(error instanceof LinkLost)) throw error;
+      return this.#again(at, { kind: "wait", id }, signal);
+    }
   }
 
   async #again(at: HubThread, question: HubQuestion, signal: AbortSignal | undefined): Promise<HubAnswer> {
@@ -170,7 +186,8 @@ export class HubCaller {
     const data = encodeQuestion(question);
     if (data.length > QUESTION_BYTES)
       throw new AppError("unavailable", `a question of ${data.length} bytes is too large for another hub`);
-    const options = { timeoutMs: ANSWER_MS, ...(signal !== undefined && { signal }) };
+    const repeatable = question.kind !== "call";
+    const options = { timeoutMs: ANSWER_MS, repeatable, ...(signal !== undefined && { signal }) };
     return decodeHubAnswer(await this.#options.transport.request(hostsSubject(hub), data, options));
   }
 }

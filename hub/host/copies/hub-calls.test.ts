@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { HubTransport } from "#hub/cluster/links/hub-transport.ts";
+import { LinkLost } from "#hub/cluster/links/link.ts";
 import { gatherWarnings, requestVersion, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -7,7 +9,7 @@ import { Metrics } from "#proto/kit/metrics.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
 import type { CopiesBehind } from "./copy-age.ts";
 import { type AnsweringHost, HubAnswerer } from "./hub-answerer.ts";
-import { type HubTransport, PIECE_BYTES } from "./hub-call-messages.ts";
+import { PIECE_BYTES } from "./hub-call-messages.ts";
 import { HubCaller } from "./hub-caller.ts";
 
 type Answer = (message: { readonly data: Uint8Array }) => Promise<Uint8Array>;
@@ -16,6 +18,8 @@ type Answer = (message: { readonly data: Uint8Array }) => Promise<Uint8Array>;
 class Wire implements HubTransport {
   readonly #served = new Map<string, Answer>();
   lose: (message: number) => boolean = () => false;
+  /** Messages whose link breaks `before` they arrive, or `after`. */
+  broken: Readonly<Record<number, "before" | "after">> = {};
   messages = 0;
 
   async request(
@@ -25,6 +29,8 @@ class Wire implements HubTransport {
   ): Promise<Uint8Array> {
     const number = ++this.messages;
     const answer = this.#served.get(subject);
+    if (this.broken[number] === "after") void answer?.({ data });
+    if (this.broken[number] !== undefined) throw new LinkLost("cut");
     if (answer === undefined) throw new AppError("unavailable", "no responders");
     const { promise, reject } = Promise.withResolvers<never>();
     signal?.addEventListener("abort", () => reject(new AppError("cancelled", "cancelled")), { once: true });
@@ -107,6 +113,20 @@ describe("calls to threads of another hub", () => {
     const { parts } = await thread.call("search", {});
     assert.ok(long.equals(parts[0]!));
     assert.equal(wire.messages, 4);
+  });
+
+  test("a call whose link breaks is not begun again: its answer is asked for", async () => {
+    const called: string[] = [];
+    const slow = Promise.withResolvers<{ value: unknown; parts: [] }>();
+    const { wire, thread } = await world((operation) => {
+      called.push(operation);
+      setImmediate(() => slow.resolve({ value: 5, parts: [] }));
+      return slow.promise;
+    });
+    wire.broken = { 1: "after", 3: "before" };
+    assert.equal((await thread.call("search", {})).value, 5);
+    await assert.rejects(thread.call("count", {}), { code: "unavailable" });
+    assert.deepEqual(called, ["search"]);
   });
 
   test("a slow answer is asked for again", async () => {

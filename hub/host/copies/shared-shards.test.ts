@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { HubTransport } from "#hub/cluster/links/hub-transport.ts";
 import { ShardsClient } from "#hub/host/client/shards-client.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import type { Position } from "#proto/position.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
-import { CopyCalls, type CopyTransport, type OtherHub } from "./copy-calls.ts";
+import { CopyCalls, type OtherHub } from "./copy-calls.ts";
 import { LogEnd, SharedShards } from "./shared-shards.ts";
 
 const INDEX = { uuid: "u1" };
@@ -14,7 +15,7 @@ const INDEX = { uuid: "u1" };
 type Answer = (message: { readonly data: Uint8Array }) => Promise<Uint8Array>;
 
 /** NATS without a server: hubs that stand still don't answer, those that are gone have no responder. */
-class Wire implements CopyTransport {
+class Wire implements HubTransport {
   readonly #served = new Map<string, Answer>();
   readonly still = new Set<string>();
   requests = 0;

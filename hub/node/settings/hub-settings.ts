@@ -48,11 +48,11 @@ export const hubSchema = Type.Object(
     "http.port": port(9200, "port of the search interface; 0: a free port"),
     "transport.host": text(
       "",
-      "address of the listeners for other hubs, transport.port and nats.route_port; empty: network.host",
+      "address of the listeners for other hubs, transport.port and nats.route_port, at which they must reach this hub; empty: network.host",
     ),
     "transport.port": port(
       DEFAULT_PORTS.transport,
-      "port at which the hubs of discovery.seed_hosts find each other; used only if discovery.seed_hosts is set",
+      "port at which the hubs of a cluster find and call each other; used only with discovery.seed_hosts or nats.servers; 0: a free port",
     ),
     "dashboard.host": text("", "address of the dashboard; empty: network.host"),
     "dashboard.port": port(5601, "port of the dashboard, /api and the identity provider; 0: a free port"),

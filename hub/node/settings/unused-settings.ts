@@ -17,6 +17,10 @@ const EXTERNAL_NOTE = "has no effect with nats.servers: it configures the embedd
 const isDiscovered = (settings: HubSettings): boolean => settings["discovery.seed_hosts"].length > 0;
 const DISCOVERY_NOTE = "has no effect without discovery.seed_hosts: nothing listens for other hubs";
 
+const isClustered = (settings: HubSettings): boolean => isDiscovered(settings) || isExternal(settings);
+const CLUSTER_NOTE =
+  "has no effect without discovery.seed_hosts or nats.servers: nothing listens for other hubs";
+
 const UNUSED_SETTINGS: readonly UnusedSetting[] = [
   {
     name: "cluster.secret",
@@ -28,13 +32,13 @@ const UNUSED_SETTINGS: readonly UnusedSetting[] = [
     isUnused: (settings) =>
       settings["transport.port"] !== 0 &&
       settings["transport.port"] !== DEFAULT_PORTS.transport &&
-      !isDiscovered(settings),
-    note: `${DISCOVERY_NOTE}; the port is reported to clients`,
+      !isClustered(settings),
+    note: `${CLUSTER_NOTE}; the port is reported to clients`,
   },
   {
     name: "transport.host",
-    isUnused: (settings) => settings["transport.host"] !== "" && !isDiscovered(settings),
-    note: `${DISCOVERY_NOTE}; the address is reported to clients`,
+    isUnused: (settings) => settings["transport.host"] !== "" && !isClustered(settings),
+    note: `${CLUSTER_NOTE}; the address is reported to clients`,
   },
   {
     name: "nats.route_port",

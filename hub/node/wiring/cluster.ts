@@ -113,6 +113,7 @@ export class ClusterNode {
   readonly #away = new AwayTimes(systemClock);
   #progress: OwnProgress | undefined;
   #parts: () => Parts = () => [];
+  #linkAddress: () => MemberProgress["linkAddress"] = () => undefined;
 
   /** Throws settings_invalid if settings or data folder belong to another cluster. Starts nothing. */
   static async open(options: ClusterOptions): Promise<ClusterNode> {
@@ -174,6 +175,11 @@ export class ClusterNode {
     metrics.gauge("tailrace_cluster_partitions", "partitions that this hub processes", [], (gauge) =>
       gauge.set(this.partitions.owned.size),
     );
+  }
+
+  /** Sets the function that returns the address at which this hub takes links, before it joins. */
+  useLinkAddress(address: () => MemberProgress["linkAddress"]): void {
+    this.#linkAddress = address;
   }
 
   /** Sets what this hub reports, the runner of its partitions, and the work of the hub that holds the duties. */
@@ -377,8 +383,10 @@ export class ClusterNode {
 
   #ownProgress(): MemberProgress {
     const progress = this.#progress;
+    const linkAddress = this.#linkAddress();
     return {
       httpAddress: progress?.httpAddress() ?? "",
+      ...(linkAddress !== undefined && { linkAddress }),
       doc: progress?.doc() ?? null,
       raw: progress?.raw() ?? null,
       needsAllPartitions: progress?.needsAllPartitions() ?? false,

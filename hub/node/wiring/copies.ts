@@ -2,6 +2,7 @@
 
 import { join, resolve } from "node:path";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
+import type { HubLinks } from "#hub/cluster/links/hub-links.ts";
 import { CopySource } from "#hub/cluster/recovery/copy-source.ts";
 import type { HostThreads } from "#hub/host/client/host-threads.ts";
 import type { HubThread } from "#hub/host/contract/calls.ts";
@@ -38,13 +39,14 @@ interface CopiesWiring {
   readonly catalog: IndexCatalog;
   readonly journal: Journal;
   readonly cluster: ClusterNode;
+  readonly links: HubLinks;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
 /** Makes the shards as copies of those of other hubs, and the tracker of their age; starts nothing. */
 export function makeCopies(wiring: CopiesWiring): { readonly shards: SharedShards; readonly age: CopyAge } {
-  const { hosts, journal, cluster, log, metrics } = wiring;
+  const { hosts, journal, cluster, links, log, metrics } = wiring;
   const logEnd = logEndOf(journal);
   const { node } = cluster.identity;
   const age = new CopyAge({
@@ -55,7 +57,7 @@ export function makeCopies(wiring: CopiesWiring): { readonly shards: SharedShard
     log,
   });
   const calls = new CopyCalls({
-    transport: journal.core,
+    transport: links,
     node,
     others: () => cluster.others(),
     log,
@@ -89,11 +91,11 @@ export function logEndOf(journal: Journal): () => Promise<Position> {
 
 /** Combines the shards of this hub with those of the others for searches; threads call other hubs from now on. */
 function chosenCopies(
-  { hosts, catalog, journal, cluster, metrics }: CopiesWiring,
+  { hosts, catalog, journal, cluster, links, metrics }: CopiesWiring,
   age: CopyAge,
 ): PlacedCopies {
   const { node } = cluster.identity;
-  const caller = new HubCaller({ transport: journal.core, node });
+  const caller = new HubCaller({ transport: links, node });
   hosts.useHubs((at, operation, { value, parts }, signal) =>
     at.hub === node
       ? hosts.hosts[at.thread]!.call(operation, value, { parts, signal })
@@ -133,14 +135,14 @@ function chosenCopies(
 
 /** Makes the part that answers the searches of other hubs, without starting it. */
 export function makeHubAnswerer(
-  { hosts: { hosts }, journal, cluster, metrics }: CopiesWiring,
+  { hosts: { hosts }, cluster, links, metrics }: CopiesWiring,
   age: CopyAge,
 ): HubAnswerer {
   const { node } = cluster.identity;
   const isLive = (hub: string): boolean => cluster.others().some(({ id }) => id === hub);
   const behind = (): ReturnType<CopyAge["behind"]> => age.behind();
   return new HubAnswerer({
-    transport: journal.core,
+    transport: links,
     node,
     hosts,
     isLive,
@@ -151,10 +153,10 @@ export function makeHubAnswerer(
 }
 
 /** Makes the part from which other hubs copy this one's shards, without starting it. */
-export function makeCopySource({ settings, journal, cluster, log, metrics }: CopiesWiring): CopySource {
+export function makeCopySource({ settings, links, cluster, log, metrics }: CopiesWiring): CopySource {
   const folder = resolve(settings["path.data"]);
   return new CopySource({
-    transport: journal.core,
+    transport: links,
     node: cluster.identity.node,
     engine: join(folder, "engine"),
     held: join(folder, "copies-held"),

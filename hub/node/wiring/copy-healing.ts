@@ -7,8 +7,8 @@ import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import { committedPosition } from "#hub/cluster/hosting/position-files.ts";
+import type { HubTransport } from "#hub/cluster/links/hub-transport.ts";
 import { fetchCopy } from "#hub/cluster/recovery/copy-fetch.ts";
-import type { CopyRequests } from "#hub/cluster/recovery/copy-messages.ts";
 import type { HostThreads } from "#hub/host/client/host-threads.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import type { Clock } from "#proto/kit/clock.ts";
@@ -27,7 +27,7 @@ const PROGRESS_MS = 5_000;
 export interface HealingOptions {
   readonly hosts: Pick<HostThreads, "whileEnded">;
   readonly catalog: Pick<IndexCatalog, "all">;
-  readonly journal: Pick<Journal, "isPurgedAfter"> & { readonly core: CopyRequests };
+  readonly journal: Pick<Journal, "isPurgedAfter"> & { readonly core: HubTransport };
   readonly cluster: Pick<ClusterNode, "peers" | "hasOthers">;
   /** path.data, absolute. */
   readonly folder: string;

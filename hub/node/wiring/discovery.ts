@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import {
+  type ClusterCertificate,
   type ClusterCredentials,
   clusterCredentials,
   SHORTEST_SECRET,
@@ -38,6 +39,8 @@ const SECRET_FILE_MODE = 0o600;
 /** The parts of a hub in a cluster. */
 export interface Discovered {
   readonly discovery: Discovery;
+  /** What this hub shows the others on transport.port. */
+  readonly certificate: ClusterCertificate;
   /** Options by which its nats-server joins the cluster. */
   readonly member: ClusterMember;
   /** Vault key that all hubs of the cluster derive, 32 bytes as base64. */
@@ -89,7 +92,7 @@ export async function openDiscovery(options: DiscoveryWiring): Promise<Discovere
     storeDir: join(folder, CLUSTER_STORE),
     token: credentials.token,
   };
-  return { discovery, member, vaultKey: credentials.vaultKey };
+  return { discovery, certificate, member, vaultKey: credentials.vaultKey };
 }
 
 function checkSettings({ settings }: DiscoveryWiring): void {

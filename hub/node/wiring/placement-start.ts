@@ -13,10 +13,9 @@ import {
   shardKey,
   unmarkShard,
 } from "#hub/cluster/hosting/shard-folders.ts";
+import type { HubTransport } from "#hub/cluster/links/hub-transport.ts";
 import { fetchCopy } from "#hub/cluster/recovery/copy-fetch.ts";
-import type { CopyRequests } from "#hub/cluster/recovery/copy-messages.ts";
 import type { HostThreads } from "#hub/host/client/host-threads.ts";
-import type { HubTransport } from "#hub/host/copies/hub-call-messages.ts";
 import { HubCaller } from "#hub/host/copies/hub-caller.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
@@ -39,7 +38,7 @@ export interface StartWiring {
   readonly hosts: Pick<HostThreads, "leaveOut" | "whileEnded">;
   readonly catalog: Pick<IndexCatalog, "all">;
   readonly journal: Pick<Journal, "isPurgedAfter" | "state" | "positionOf"> & {
-    readonly core: CopyRequests & HubTransport;
+    readonly core: HubTransport;
   };
   readonly cluster: Pick<ClusterNode, "storedCopies" | "hasOthers"> & {
     readonly identity: { readonly node: string };

@@ -6,6 +6,7 @@ import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import { expansionOf } from "#hub/cluster/catalog/index-settings.ts";
 import type { NamedShard } from "#hub/cluster/hosting/shard-folders.ts";
 import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
+import type { HubLinks } from "#hub/cluster/links/hub-links.ts";
 import { fetchCopy, whileHeld } from "#hub/cluster/recovery/copy-fetch.ts";
 import type { HostThreads } from "#hub/host/client/host-threads.ts";
 import { CopyPlacer } from "#hub/host/copies/copy-placer.ts";
@@ -35,6 +36,7 @@ export interface PlacementWiring {
   readonly catalog: IndexCatalog;
   readonly journal: Journal;
   readonly cluster: ClusterNode;
+  readonly links: HubLinks;
   /** path.data, absolute. */
   readonly folder: string;
   readonly log: Logger;
@@ -56,9 +58,9 @@ export function filesOf(copy: string, { uuid, shard }: NamedShard): string | und
  * DOC.
  */
 export function makePlacer(wiring: PlacementWiring, logEnd: () => Promise<Position>): CopyPlacer {
-  const { settings, hosts, catalog, cluster, journal, log } = wiring;
+  const { settings, hosts, catalog, cluster, links, log } = wiring;
   const { node } = cluster.identity;
-  const caller = new HubCaller({ transport: journal.core, node });
+  const caller = new HubCaller({ transport: links, node });
   // The end of the log when this hub joined: under load the current end would always be ahead.
   let joined: { readonly session: string; readonly end: Position } | undefined;
   const catchUp = async (signal: AbortSignal): Promise<void> => {
@@ -124,13 +126,13 @@ async function takeShard(
   logEnd: () => Promise<Position>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { journal, hosts, folder, log } = wiring;
+  const { journal, links, hosts, folder, log } = wiring;
   const into = comingFolder(folder);
   let why: unknown;
   for (const node of from) {
     try {
       rmSync(into, { recursive: true, force: true });
-      const options = { transport: journal.core, node, signal };
+      const options = { transport: links, node, signal };
       const held = await fetchCopy({ ...options, into, shards: [shard], progress: () => undefined });
       await whileHeld(options, held, async () => {
         if (await journal.isPurgedAfter(DOC_STREAM, held.position))
