@@ -61,7 +61,15 @@ export interface ClusterCredentials {
 
 /** Returns the credentials; the same secret gives the same authority and token. Takes 0.1 s. */
 export function clusterCredentials(secret: string): ClusterCredentials {
-  const root = scryptSync(secret, SALT, KEY_BYTES, SCRYPT);
+  return credentialsOf(scryptSync(secret, SALT, KEY_BYTES, SCRYPT));
+}
+
+/** The same for a secret that contains 32 random bytes, which can't be guessed. */
+export function randomCredentials(secret: string): ClusterCredentials {
+  return credentialsOf(createHash("sha256").update(secret).digest());
+}
+
+function credentialsOf(root: Buffer): ClusterCredentials {
   const derive = (use: string): Buffer => Buffer.from(hkdfSync("sha256", root, "", use, KEY_BYTES));
   const seed = derive("authority");
   const signer = createPrivateKey({

@@ -1,7 +1,7 @@
 /** Sets up the links to other hubs: who takes them, at which address, and with which certificate. */
 
 import { networkInterfaces } from "node:os";
-import { type ClusterCertificate, clusterCredentials } from "#hub/cluster/discovery/cluster-credentials.ts";
+import { type ClusterCertificate, randomCredentials } from "#hub/cluster/discovery/cluster-credentials.ts";
 import type { HubAddress } from "#hub/cluster/discovery/hello-call.ts";
 import { TransportListener } from "#hub/cluster/discovery/transport-listener.ts";
 import { HubLinks } from "#hub/cluster/links/hub-links.ts";
@@ -62,11 +62,11 @@ export async function makeLinks(
     log,
     metrics,
   });
-  taken?.listener.onLink((socket) => links.server.accept(socket));
   cluster.useLinkAddress(() => address);
   const unfollow = cluster.directory.onChange(() => links.update());
   const part = {
     start: async () => {
+      taken?.listener.onLink((socket) => links.server.accept(socket));
       if (taken !== undefined && (await isListening(taken, log))) address = taken.address();
     },
     stop: async () => {
@@ -89,7 +89,7 @@ async function takenBy({ settings, journal, discovered, log }: LinksWiring): Pro
   if (settings["nats.servers"].length === 0) return undefined;
   // Who can read the bucket may send any message to hubs anyway; a backup of it alone isn't enough.
   const secret = await sharedSecret(await journal.bucket(CLUSTER_BUCKET));
-  const certificate = clusterCredentials(`${secret}.${settings["nats.token"]}`).issue([host]);
+  const certificate = randomCredentials(`${secret}.${settings["nats.token"]}`).issue([host]);
   const listener = new TransportListener({ host, port, certificate, log });
   return { certificate, listener, isOwn: true, address: () => reachable({ host, port: listener.port }) };
 }
