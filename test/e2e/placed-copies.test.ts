@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { type TestContext, test } from "node:test";
 import { TestCluster } from "#test/harness/cluster.ts";
-import { ask, request } from "#test/harness/http.ts";
+import { ask, readMetric, request } from "#test/harness/http.ts";
 import type { TestHub } from "#test/harness/hub.ts";
 import { refreshed } from "#test/harness/search.ts";
 import { until } from "#test/harness/until.ts";
@@ -131,6 +131,18 @@ async function assertReadByAll({ hubs }: World): Promise<void> {
   }
 }
 
+/** Each hub calls the two others by direct connections. */
+async function assertLinked({ hubs }: World): Promise<void> {
+  for (const hub of hubs) {
+    const metrics = `${hub.dashboardUrl}/metrics`;
+    assert.equal(await readMetric(metrics, 'tailrace_cluster_links_open\\{opened_by="this"\\}'), 2);
+    const byNats = 'tailrace_cluster_messages_total\\{way="nats"\\}';
+    const before = await readMetric(metrics, byNats);
+    await assertWhole(hub, "orders", 6, DOCUMENTS);
+    assert.equal(await readMetric(metrics, byNats), before);
+  }
+}
+
 /** A document has one version, whichever hub it is changed and read through. */
 async function assertVersions({ hubs }: World): Promise<void> {
   let version = 0;
@@ -251,6 +263,7 @@ test("hubs have the copies that number_of_replicas gives them, and read the othe
   for (const index of ["orders", "safe"]) await write(hubs, index, DOCUMENTS / 2 + 1, DOCUMENTS);
   await refreshed(second.searchUrl, "*");
   await assertReadByAll(world);
+  await assertLinked(world);
   await assertVersions(world);
   await assertMoved(world);
 

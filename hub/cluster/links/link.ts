@@ -62,7 +62,8 @@ export class Link {
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
   #isOpen = false;
-  /** Pings since the last byte of the other hub. */
+  /** Times that something arrived, and pings since the last time. */
+  #arrivals = 0;
   #silent = 0;
   #end: LinkEnd | undefined;
   readonly #opening: NodeJS.Timeout;
@@ -118,7 +119,7 @@ export class Link {
         return;
       }
       const id = this.#nextId();
-      const pings = this.#silent;
+      const before = this.#arrivals;
       const settle = (): void => {
         this.#waiting.delete(id);
         clearTimeout(timer);
@@ -130,8 +131,9 @@ export class Link {
       };
       const cancel = (): void => fail(cancelled());
       const expire = (): void => {
-        // Nothing arrived meanwhile, not even the answer to a ping.
-        if (this.#silent > pings) this.#finish("silent", `nothing came for ${timeoutMs} ms`);
+        // Nothing arrived meanwhile, not even the answer to a ping that was sent a second ago.
+        if (this.#arrivals === before && this.#silent > 1)
+          this.#finish("silent", `nothing came for ${timeoutMs} ms`);
         fail(new AppError("timeout", `no answer to a request to ${subject} within ${timeoutMs} ms`));
       };
       const timer = setTimeout(expire, timeoutMs);
@@ -152,6 +154,7 @@ export class Link {
   }
 
   #read(reader: FrameReader, chunk: Buffer): void {
+    this.#arrivals++;
     this.#silent = 0;
     try {
       reader.push(chunk);

@@ -246,13 +246,34 @@ test("a message on a link that breaks is repeated by NATS only if it may be", as
   assert.ok((await sent("link")) > byLink);
 });
 
-test("a half-open link is noticed by its pings", async (t) => {
-  const { made, announced, open, ask, metric, listener } = await world(t);
-  const { port, stop } = await relay(t, listener.port);
-  made.announced = { ...announced!, port };
-  await open();
+/** A link through a relay that has stopped; its timers run by `tick`. */
+async function halfOpen(t: TestContext) {
+  t.mock.timers.enable({ apis: ["setInterval", "setTimeout"] });
+  const opened = await world(t);
+  const { port, stop } = await relay(t, opened.listener.port);
+  opened.made.announced = { ...opened.announced!, port };
+  await opened.open();
   stop();
-  assert.equal(await ask("a"), "re: a"); // by NATS once the link has ended
+  return { ...opened, tick: (ms: number) => t.mock.timers.tick(ms) };
+}
+
+test("a half-open link is noticed by its pings", async (t) => {
+  const { ask, metric, tick } = await halfOpen(t);
+  const answer = ask("a");
+  for (let second = 1; second <= 4; second++) tick(1_000);
+  assert.equal(await answer, "re: a"); // by NATS
+  assert.ok(await metric('links_ended_total{reason="silent"} 1'));
+});
+
+test("a request that gets no answer in time ends its link only if two pings got none either", async (t) => {
+  const { caller, metric, tick } = await halfOpen(t);
+  const early = caller.request(SUBJECT, Buffer.from(""), { timeoutMs: 1_500 });
+  tick(1_500);
+  await assert.rejects(early, { code: "timeout" });
+  assert.ok(await metric('links_open{opened_by="this"} 1'));
+  const late = caller.request(SUBJECT, Buffer.from(""), { timeoutMs: 1_200 });
+  tick(1_200);
+  await assert.rejects(late, LinkLost);
   assert.ok(await metric('links_ended_total{reason="silent"} 1'));
 });
 
