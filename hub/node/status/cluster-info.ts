@@ -18,11 +18,13 @@ export interface ClusterMembers {
   members(): MemberRecord[];
   /** Where copies of shards are. */
   readonly copies: Pick<CopyView, "isPlaced" | "holders" | "reads">;
-  /** See Cluster.reroute. */
-  reroute(
-    commands: readonly ShardCommand[],
-    mode: "all" | "possible" | "dry_run",
-  ): Promise<readonly (string | null)[]>;
+  readonly copyStore: {
+    /** See Cluster.reroute. */
+    reroute(
+      commands: readonly ShardCommand[],
+      mode: "all" | "possible" | "dry_run",
+    ): Promise<readonly (string | null)[]>;
+  };
   /** See Cluster.remove. */
   remove(name: string): Promise<{ readonly member: boolean; readonly server: boolean }>;
 }
@@ -102,8 +104,8 @@ export class ClusterInfo implements Cluster {
     return { holders, having: ids.filter((id) => copies.reads(id, uuid, shard)) };
   }
 
-  reroute(...call: Parameters<ClusterMembers["reroute"]>): Promise<readonly (string | null)[]> {
-    return this.#cluster.reroute(...call);
+  reroute(...call: Parameters<ClusterMembers["copyStore"]["reroute"]>): Promise<readonly (string | null)[]> {
+    return this.#cluster.copyStore.reroute(...call);
   }
 
   remove(...call: Parameters<ClusterMembers["remove"]>): ReturnType<ClusterMembers["remove"]> {

@@ -76,7 +76,7 @@ export function joinCluster(
     duties: () => [
       ["janitor", makeJanitor(wiring)],
       ["retention", retention],
-      ["copies", cluster.copyAllocator(wiring.catalog)],
+      ["copies", cluster.copyStore.allocator(wiring.catalog)],
       ["lifecycles", lifecycles],
     ],
   });

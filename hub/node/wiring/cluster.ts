@@ -1,22 +1,9 @@
 /** This hub as a member of its cluster: identity, membership, duties and partitions, and the progress of the others. */
 
-import { CopyAllocator } from "#hub/cluster/allocation/copy-allocator.ts";
-import { EVERYWHERE, type RerouteCommand, rerouteAll } from "#hub/cluster/allocation/copy-reroute.ts";
-import {
-  COPIES_KEY,
-  type CopyTable,
-  decodeCopies,
-  decodeHeld,
-  encodeCopies,
-  encodeHeld,
-  HELD_PREFIX,
-  type HeldCopies,
-} from "#hub/cluster/allocation/copy-table.ts";
 import { CopyView } from "#hub/cluster/allocation/copy-view.ts";
 import { PartitionAllocator } from "#hub/cluster/allocation/partition-allocator.ts";
 import type { PartitionRunner } from "#hub/cluster/allocation/partition-owner.ts";
 import { PartitionOwner } from "#hub/cluster/allocation/partition-owner.ts";
-import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import {
   CLUSTER_BUCKET,
   type ClusterIdentity,
@@ -46,12 +33,12 @@ import type { Journal } from "#hub/journal/journal.ts";
 import { hostThreads } from "#hub/node/settings/host-threads.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { systemClock } from "#proto/kit/clock.ts";
-import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { type Position, START } from "#proto/position.ts";
+import { CopyStore } from "./copy-store.ts";
 
 export interface ClusterOptions {
   readonly settings: HubSettings;
@@ -80,24 +67,6 @@ export const DAMAGED =
 export const INCOMPLETE =
   "this hub's copies lack documents that the log has purged, and no other hub answered that it could copy them from: start one that has them, then this one";
 
-/** The stored state of the copies. */
-export interface StoredCopies {
-  readonly table: CopyTable;
-  /** The other live hubs that have published their copies since they joined. */
-  readonly hubs: readonly StoredHub[];
-}
-
-/** The stored state of another hub. */
-export interface StoredHub {
-  readonly id: string;
-  readonly threads: number;
-  /** Returns whether it has a whole copy of a shard. */
-  readonly has: (uuid: string, shard: number) => boolean;
-}
-
-/** Attempts of one change of the table against concurrent changes by the hub that holds the duties. */
-const REROUTE_TRIES = 20;
-
 type Parts = readonly (readonly [name: string, part: Component])[];
 
 export class ClusterNode {
@@ -108,6 +77,7 @@ export class ClusterNode {
   readonly duties: Duties;
   /** This hub's view of the copies, if copies are placed. */
   readonly copies: CopyView;
+  readonly copyStore: CopyStore;
   readonly #bucket: StateBucket;
   readonly #options: ClusterOptions;
   readonly #away = new AwayTimes(systemClock);
@@ -158,6 +128,15 @@ export class ClusterNode {
         readsBlocks: true,
       },
       progress: () => this.#ownProgress(),
+    });
+    this.copyStore = new CopyStore({
+      ...shared,
+      directory,
+      membership: this.membership,
+      node: identity.node,
+      view: this.copies,
+      peers: () => this.peers(),
+      live: () => new Set([identity.node, ...this.others().map(({ id }) => id)]),
     });
     directory.onChange(() => allowBlocks(this.members().every(({ readsBlocks }) => readsBlocks === true)));
     const { membership } = this;
@@ -283,50 +262,6 @@ export class ClusterNode {
     return (await this.#bucket.keys(MEMBER_PREFIX)).some((key) => key !== own);
   }
 
-  /** Returns the stored table of copies and the hubs that have them; null if each hub has all. Works before this one joins. */
-  async storedCopies(): Promise<StoredCopies | null> {
-    const entry = await this.#bucket.get(COPIES_KEY);
-    if (entry === null) return null;
-    const hubs: StoredHub[] = [];
-    for (const id of await this.peers()) {
-      const [member, has] = await Promise.all([
-        this.#bucket.get(memberKey(id)),
-        this.#bucket.get(HELD_PREFIX + id),
-      ]);
-      if (member === null || has === null) continue;
-      const { session, shards } = decodeHeld(has.value);
-      const record = decodeMember(member.value);
-      if (session !== record.session) continue;
-      const { threads = 0 } = record;
-      hubs.push({ id, threads, has: (uuid, shard) => shards[uuid]?.includes(shard) ?? false });
-    }
-    return { table: decodeCopies(entry.value), hubs };
-  }
-
-  /** Stores which shards this hub has. Throws journal_conflict if the entry was changed meanwhile, closed in another session. */
-  async publishCopies(held: HeldCopies): Promise<void> {
-    const key = HELD_PREFIX + this.identity.node;
-    const entry = await this.#bucket.get(key);
-    const { isValid, session } = this.membership;
-    if (!isValid || session !== held.session) throw new AppError("closed", "this hub's membership has ended");
-    if (entry === null) await this.#bucket.create(key, encodeHeld(held));
-    else await this.#bucket.update(key, encodeHeld(held), entry.revision);
-  }
-
-  /** Returns the duty that places the copies of these indices. */
-  copyAllocator(catalog: Pick<IndexCatalog, "all" | "isDeleted" | "expand">): CopyAllocator {
-    const { log } = this.#options;
-    return new CopyAllocator({
-      bucket: this.#bucket,
-      directory: this.directory,
-      indices: () => catalog.all(),
-      isDeleted: (uuid) => catalog.isDeleted(uuid),
-      setReplicas: (name, replicas) => catalog.expand(name, replicas),
-      clock: systemClock,
-      log,
-    });
-  }
-
   /** See Cluster.remove. */
   remove(name: string): Promise<Removal> {
     const { settings, journal } = this.#options;
@@ -341,30 +276,6 @@ export class ClusterNode {
       isServerUp: (each: string) => journal.server.isPeerUp(each),
     };
     return removeMember(deps, name);
-  }
-
-  /** See Cluster.reroute. Copies of hubs that aren't live aren't moved; the allocator continues from the changed table. */
-  async reroute(
-    commands: readonly (RerouteCommand & { readonly wanted: number })[],
-    mode: "all" | "possible" | "dry_run",
-  ): Promise<readonly (string | null)[]> {
-    const live = new Set([this.identity.node, ...this.others().map(({ id }) => id)]);
-    for (let tries = 1; ; tries++) {
-      const entry = await this.#bucket.get(COPIES_KEY);
-      if (entry === null) return commands.map(() => EVERYWHERE);
-      const table = decodeCopies(entry.value);
-      const { copies, refusals } = rerouteAll(table.copies, commands, live, this.copies);
-      const isRefused = refusals.some((each) => each !== null);
-      if (mode === "dry_run" || (mode === "all" && isRefused) || copies === table.copies) return refusals;
-      try {
-        const next = { ...table, epoch: table.epoch + 1, copies };
-        await this.#bucket.update(COPIES_KEY, encodeCopies(next), entry.revision);
-        await this.directory.refresh();
-        return refusals;
-      } catch (error) {
-        if (toAppError(error).code !== "journal_conflict" || tries === REROUTE_TRIES) throw error;
-      }
-    }
   }
 
   #isLogAwaited(): boolean {

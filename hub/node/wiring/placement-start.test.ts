@@ -13,7 +13,7 @@ import { Metrics } from "#proto/kit/metrics.ts";
 import type { Position } from "#proto/position.ts";
 import { MemoryLog, openNode, options, put, temporaryFolder } from "#test/support/cluster/shard-feeding.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
-import type { StoredCopies } from "./cluster.ts";
+import type { StoredCopies } from "./copy-store.ts";
 import { preparePlacement } from "./placement-start.ts";
 
 const at = (sequence: number): Position => ({ incarnation: 1, sequence });
@@ -130,7 +130,7 @@ async function openWorld(t: TestContext): Promise<World> {
           core: wire,
         },
         cluster: {
-          storedCopies: async () => stored,
+          copyStore: { read: async () => stored },
           hasOthers: async () => false,
           identity: { node: "b" },
         },

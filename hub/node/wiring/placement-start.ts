@@ -24,7 +24,8 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 import { DOC_STREAM } from "#proto/subjects.ts";
-import { type ClusterNode, INCOMPLETE, type StoredCopies } from "./cluster.ts";
+import { type ClusterNode, INCOMPLETE } from "./cluster.ts";
+import type { CopyStore, StoredCopies } from "./copy-store.ts";
 import { oldestDoc } from "./journal-adapters.ts";
 import { comingFolder, confirmShard, filesOf } from "./placement.ts";
 
@@ -40,7 +41,8 @@ export interface StartWiring {
   readonly journal: Pick<Journal, "isPurgedAfter" | "state" | "positionOf"> & {
     readonly core: HubTransport;
   };
-  readonly cluster: Pick<ClusterNode, "storedCopies" | "hasOthers"> & {
+  readonly cluster: Pick<ClusterNode, "hasOthers"> & {
+    readonly copyStore: Pick<CopyStore, "read">;
     readonly identity: { readonly node: string };
   };
   /** path.data, absolute. */
@@ -68,7 +70,7 @@ export async function preparePlacement(wiring: StartWiring, signal: AbortSignal)
   // A crash left these incomplete: the position may be past messages that they lack.
   for (const shard of markedShards(engine, "taking")) giveUpShard(engine, shard);
   const gone = markedShards(engine, "gone");
-  const stored = await cluster.storedCopies();
+  const stored = await cluster.copyStore.read();
   if (settings["cluster.copies"] === "all" && (stored !== null || gone.length > 0))
     throw new AppError(
       "settings_invalid",
@@ -187,7 +189,7 @@ async function untilFound(
     if (shards.every((shard) => isElsewhere(found, shard))) break;
     if (!(await cluster.hasOthers())) break;
     await systemClock.sleep(PAUSE_MS, signal);
-    const now = await cluster.storedCopies();
+    const now = await cluster.copyStore.read();
     if (now === null) throw new AppError("unavailable", INCOMPLETE);
     found = now;
   }

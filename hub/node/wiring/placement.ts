@@ -87,7 +87,7 @@ export function makePlacer(wiring: PlacementWiring, logEnd: () => Promise<Positi
     },
     membership: cluster.membership,
     live: () => cluster.others().map(({ id }) => id),
-    publish: (held) => cluster.publishCopies(held),
+    publish: (held) => cluster.copyStore.publish(held),
     refresh: () => cluster.directory.refresh(),
     onChange: (listener) => cluster.directory.onChange(listener),
     clock: systemClock,
