@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { createServer } from "node:http";
 import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { systemClock } from "#proto/kit/clock.ts";
 import { listen } from "#test/harness/listen.ts";
 import { ClusterClient } from "./cluster-client.ts";
 
@@ -48,4 +50,22 @@ test("a redirect is a refusal: credentials go to the address that was given alon
   const { client } = await clientOf(t, "", { status: 302, headers: { location } });
   await assert.rejects(client.ask("GET", "/"), { code: "request_invalid", message: /302/ });
   assert.deepEqual(other, []);
+});
+
+test("an address where nothing has ever answered is refused at once; one that answered is asked again", async (t) => {
+  const pauses: number[] = [];
+  const clock = { ...systemClock, sleep: async (ms: number) => void pauses.push(ms) };
+  const server = createServer((_request, response) => void response.end("{}"));
+  const url = await listen(t, server);
+  const options = { url, headers: {}, signal: new AbortController().signal, clock };
+  const [first, second] = [new ClusterClient(options), new ClusterClient(options)];
+  t.after(() => [first, second].map((each) => each.close()));
+  await first.ask("GET", "/");
+  server.closeAllConnections();
+  server.close();
+  await once(server, "close");
+  await assert.rejects(second.ask("GET", "/"), { code: "unavailable", message: /doesn't answer/ });
+  assert.deepEqual(pauses, []);
+  await assert.rejects(first.until(options.signal).ask("GET", "/"), { code: "unavailable" });
+  assert.equal(pauses.length, 8);
 });

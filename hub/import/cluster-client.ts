@@ -62,9 +62,12 @@ export class ClusterClient {
   readonly #base: string;
   readonly #clock: Clock;
   readonly #agent: HttpAgent | HttpsAgent;
+  /** Shared by the clients of a cluster. */
+  readonly #contact: { isMade: boolean };
 
-  constructor(options: ClusterOptions) {
+  constructor(options: ClusterOptions, contact = { isMade: false }) {
     this.#options = options;
+    this.#contact = contact;
     this.#base = options.url.replace(/\/+$/, "");
     this.host = new URL(options.url).host;
     this.#clock = options.clock ?? systemClock;
@@ -74,7 +77,7 @@ export class ClusterClient {
 
   /** Returns a client of the same cluster whose requests are aborted by another signal. It must be closed too. */
   until(signal: AbortSignal): ClusterClient {
-    return new ClusterClient({ ...this.#options, signal });
+    return new ClusterClient({ ...this.#options, signal }, this.#contact);
   }
 
   /** Closes idle connections. */
@@ -115,7 +118,10 @@ export class ClusterClient {
     return this.#accept(answer, path).body;
   }
 
-  /** Returns the answer with any status. Throws unavailable if all repetitions fail. */
+  /**
+   * Returns the answer with any status. Throws unavailable if all repetitions fail, and at once if nothing has ever answered
+   * at the address: it is probably wrong.
+   */
   async send(method: Method, path: string, body?: JsonObject | string): Promise<ClusterAnswer> {
     const { signal } = this.#options;
     for (let attempt = 0; ; attempt++) {
@@ -125,8 +131,8 @@ export class ClusterClient {
         if (!BUSY.has(answer.status) || pauseMs === undefined) return answer;
       } catch (error) {
         signal.throwIfAborted();
-        if (error instanceof AppError || pauseMs === undefined || isCertificateFault(error))
-          throw this.#unreachable(error);
+        const isFinal = error instanceof AppError || isCertificateFault(error) || !this.#contact.isMade;
+        if (isFinal || pauseMs === undefined) throw this.#unreachable(error);
       }
       await this.#clock.sleep(pauseMs, signal);
       signal.throwIfAborted();
@@ -166,6 +172,7 @@ export class ClusterClient {
     request.on("error", reject);
     request.end(text);
     const response = await promise;
+    this.#contact.isMade = true;
     const read = this.#parsed(await readText(response, this.host));
     return {
       status: response.statusCode ?? 0,
