@@ -44,6 +44,7 @@ for (const [args, message] of [
   [["user", "list", "ada"], /unexpected argument "ada"/],
   [["user", "add", "ada", "--role", "god"], /--role god: choose admin, editor, viewer, ingest/],
   [["client", "rotate"], /client rotate needs NAME or CLIENT_ID/],
+  [["client", "add", "x"], /client add needs --redirect-uri URI/],
   [["client", "add", "x", "--kind", "open"], /--kind open: choose confidential/],
   [["-E", "http.port=1", "user"], /write "user" first/],
 ] as const) {

@@ -89,12 +89,15 @@ export function parseClientCommand(args: readonly string[]): ClientCommand {
   const kind = KINDS.find((each) => each === (values.kind ?? "confidential"));
   if (kind === undefined) throw usageError(`--kind ${values.kind}: choose ${KINDS.join(", ")}`);
   const { action, subject } = actionOf("client", CLIENT_ACTIONS, positionals, "NAME or CLIENT_ID");
+  const redirectUris = values["redirect-uri"] ?? [];
+  if (action === "add" && kind !== "resource_server" && redirectUris.length === 0)
+    throw usageError("client add needs --redirect-uri URI, where people come back to after they signed in");
   return {
     name: "client",
     action,
     subject,
     kind,
-    redirectUris: values["redirect-uri"] ?? [],
+    redirectUris,
     scopes: values.scope ?? [],
     ...placeOf(values),
   };
