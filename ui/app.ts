@@ -14,7 +14,7 @@ import { LOOK_TEXTS } from "#ui/services/browser/theme-labels.ts";
 import type { ExportRequest } from "#ui/services/discover/export-job.ts";
 import { fetchViewer, signOut, type Viewer } from "#ui/services/hub/session-client.ts";
 import { appStyles } from "./app-styles.ts";
-import { NOT_FOUND, PAGES, type Page } from "./page-list.ts";
+import { NOT_FOUND, PAGES, type Page, pagesFor } from "./page-list.ts";
 import "#ui/components/shell/connection-badge.ts";
 
 const THEME_ICONS: Readonly<Record<Theme, IconName>> = {
@@ -108,11 +108,8 @@ export class App extends LitElement {
   #pages(route: Route | undefined): TemplateResult {
     const link = ([name, { title }]: [string, Page]): TemplateResult =>
       html`<a href="#/${name}" aria-current=${route?.page === name ? "page" : nothing}>${title}</a>`;
-    const role = this._viewer?.role;
-    const of = (place: Page["place"]): [string, Page][] =>
-      Object.entries(PAGES).filter(
-        ([, page]) => page.place === place && (role === undefined || page.roles?.includes(role) !== false),
-      );
+    const pages = pagesFor(this._viewer?.role);
+    const of = (place: Page["place"]): [string, Page][] => pages.filter(([, page]) => page.place === place);
     const isManaging = PAGES[route?.page ?? ""]?.place === "manage";
     const isOpen = this._menu === "manage";
     return html`<nav id="pages" aria-label=${msg("Pages")} class=${this._menu === "pages" ? "open" : ""} @click=${this.#onNavigate}>
@@ -190,7 +187,7 @@ export class App extends LitElement {
     const overlays = await this.#overlays();
     if (overlays === undefined) return;
     const { firstCommands, moreCommands } = overlays;
-    const first = firstCommands(() => void this.#help());
+    const first = firstCommands(pagesFor(this._viewer?.role), () => void this.#help());
     await this.renderRoot.querySelector("tr-command-palette")?.show(first, moreCommands());
   }
 

@@ -8,7 +8,7 @@ import { chooseDensity, chooseTheme, DENSITIES, THEMES } from "#ui/services/brow
 import { LOOK_TEXTS } from "#ui/services/browser/theme-labels.ts";
 import { parametersOf, SavedClient, type SavedType } from "#ui/services/hub/saved-client.ts";
 import { SearchClient } from "#ui/services/search/search-client.ts";
-import { PAGES } from "./page-list.ts";
+import type { Page } from "./page-list.ts";
 import "#ui/components/shell/command-palette.ts";
 import "#ui/components/shell/help-dialog.ts";
 
@@ -18,10 +18,10 @@ const SAVED: readonly (readonly [type: SavedType, kind: string])[] = [
   ["search", msg("Search")],
 ];
 
-/** Returns what can be done at once. `help` opens the help. */
-export function firstCommands(help: () => void): Command[] {
+/** Returns what can be done at once. `pages`: those to go to, with their names; `help` opens the help. */
+export function firstCommands(pages: readonly (readonly [string, Page])[], help: () => void): Command[] {
   return [
-    ...Object.entries(PAGES).map(([name, { title }]) => goTo(title, msg("Page"), `#/${name}`)),
+    ...pages.map(([name, { title }]) => goTo(title, msg("Page"), `#/${name}`)),
     ...THEMES.map((theme) => ({
       title: LOOK_TEXTS[theme]!,
       kind: msg("Theme"),

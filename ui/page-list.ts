@@ -138,3 +138,10 @@ export const NOT_FOUND: Page = {
   load: () => import("./pages/not-found.ts"),
   view: () => html`<tr-page-not-found></tr-page-not-found>`,
 };
+
+/** Returns the names and pages that a role can use; all while it isn't known, or there is no sign-in. */
+export function pagesFor(role: string | undefined): [name: string, page: Page][] {
+  return Object.entries(PAGES).filter(
+    ([, { roles }]) => role === undefined || roles === undefined || roles.includes(role),
+  );
+}

@@ -68,6 +68,9 @@ suite("the pages of access in a browser", () => {
     await visitor.getByRole("button", { name: "Administration" }).click();
     await visitor.getByRole("link", { name: "Cluster" }).waitFor();
     assert.equal(await visitor.getByRole("link", { name: "Users and keys" }).count(), 0);
+    await visitor.keyboard.press("Control+k");
+    await visitor.getByRole("option", { name: "Cluster" }).waitFor();
+    assert.equal(await visitor.getByRole("option", { name: "Users and keys" }).count(), 0);
     await context.close();
   }
 
