@@ -200,7 +200,7 @@ export class Link {
     clearInterval(this.#pinging);
     this.#socket.destroy();
     const lost = new LinkLost(reason);
-    for (const { fail } of [...this.#waiting.values()]) fail(lost);
+    for (const { fail } of this.#waiting.values()) fail(lost);
     this.#options.onEnd(end, reason);
   }
 }
