@@ -5,6 +5,7 @@ import type { Consumer, JsMsg } from "@nats-io/jetstream";
 import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import type { Static } from "typebox";
 import { Arrivals, OffsetSource } from "#hub/pipeline/connections/arrivals.ts";
+import { LostData } from "#hub/pipeline/connections/lost-data.ts";
 import { connectNats, NATS_OPTIONS, natsError } from "#hub/pipeline/connections/nats.ts";
 import { type Attempt, Reconnecting } from "#hub/pipeline/connections/reconnecting.ts";
 import { type Codec, codecOption, decodeWhole } from "#hub/pipeline/plugins/codec.ts";
@@ -179,6 +180,7 @@ class NatsReader {
     const subscription = connection.subscribe(subject!, { ...(queue !== undefined && { queue }) });
     const stop = (): void => subscription.unsubscribe();
     const channel = this.#context.open({ key: randomUUID() });
+    const lost = new LostData(this.#context, "messages");
     let failure: Error | undefined;
     const arrivals = new Arrivals<Msg>(
       async (some) => {
@@ -199,12 +201,13 @@ class NatsReader {
       working();
       for await (const message of subscription) {
         if (arrivals.waiting < MAX_WAITING) arrivals.add(message);
-        else this.#context.failing("NATS sends more than the log takes: messages are lost; use a stream");
+        else lost.add("NATS sends more than the log takes; use a stream");
       }
       await arrivals.taken();
     } finally {
       signal.removeEventListener("abort", stop);
       await arrivals.stop();
+      await lost.stop();
       channel.close();
     }
     if (!signal.aborted) throw failure ?? new AppError("unavailable", "NATS ended the subscription");

@@ -4,6 +4,7 @@ import { randomUUID } from "node:crypto";
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { isIPv6 } from "node:net";
 import type { Static } from "typebox";
+import { LostData } from "#hub/pipeline/connections/lost-data.ts";
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";
 import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
@@ -13,9 +14,6 @@ import { AppError, systemCode } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
-
-/** How often it is said that datagrams were dropped. */
-const TELL_EVERY_MS = 10_000;
 
 const OPTIONS = options({
   host: text("address to listen on", "0.0.0.0"),
@@ -73,10 +71,9 @@ export class DatagramInput implements Component {
   readonly #codec: Codec;
   readonly #decorate: (event: Event, from: RemoteInfo) => void;
   readonly #pending = new Set<Promise<void>>();
+  readonly #lost: LostData;
   #channel: InputChannel | undefined;
   #socket: Socket | undefined;
-  #dropped = 0;
-  #toldMs = Number.NEGATIVE_INFINITY;
 
   constructor(
     context: InputContext,
@@ -88,6 +85,7 @@ export class DatagramInput implements Component {
     this.#options = values;
     this.#codec = codec;
     this.#decorate = decorate;
+    this.#lost = new LostData(context, "datagrams");
   }
 
   /** The port listened at, where 0 let the system choose. */
@@ -124,12 +122,13 @@ export class DatagramInput implements Component {
     this.#socket = undefined;
     if (socket !== undefined) await new Promise<void>((resolve) => void socket.close(() => resolve()));
     await Promise.allSettled(this.#pending);
+    await this.#lost.stop();
     this.#channel?.close();
   }
 
   #take(payload: Buffer, from: RemoteInfo): void {
     if (this.#pending.size >= this.#options.queue_size) {
-      this.#tellDrop("the log takes them too slowly");
+      this.#lost.add("the log takes them too slowly");
       return;
     }
     let events: Event[];
@@ -137,14 +136,14 @@ export class DatagramInput implements Component {
       events = this.#eventsOf(payload, from);
     } catch (error) {
       // What leaves the listener of a socket ends the process.
-      this.#tellDrop("they can't be read", error);
+      this.#lost.add("they can't be read", error);
       return;
     }
     if (events.length === 0) return;
     const sent = this.#channel!.send(events.map((event) => ({ event })))
       .catch((error: unknown) => {
         const code = error instanceof AppError ? error.code : undefined;
-        if (code === "parsing") this.#tellDrop("they can't be read", error);
+        if (code === "parsing") this.#lost.add("they can't be read", error);
         else if (code !== "cancelled") this.#context.failing((error as Error).message);
       })
       .finally(() => this.#pending.delete(sent));
@@ -156,18 +155,5 @@ export class DatagramInput implements Component {
     const events = this.#codec.decode(bytes, this.#context.clock.now());
     for (const event of events) this.#decorate(event, from);
     return events;
-  }
-
-  #tellDrop(why: string, error?: unknown): void {
-    const { clock, failing, log, id } = this.#context;
-    this.#dropped++;
-    this.#context.dropped(1);
-    if (clock.monotonic() - this.#toldMs < TELL_EVERY_MS) return;
-    this.#toldMs = clock.monotonic();
-    log.warn(
-      { ...(error !== undefined && { err: error }), input: id, dropped: this.#dropped },
-      `datagrams are dropped, as ${why}`,
-    );
-    failing(`${this.#dropped} datagrams were dropped, as ${why}`);
   }
 }
