@@ -29,6 +29,7 @@ import type { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import type { Event } from "#proto/event.ts";
 import { FieldConflict } from "#proto/event-members.ts";
 import type { Clock } from "#proto/kit/clock.ts";
+import { isObject } from "#proto/kit/json.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { anyTable, list, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
@@ -232,15 +233,19 @@ export class PluginMaker {
   }
 
   #codec(node: PluginNode, value: unknown): () => Codec {
-    const written =
-      typeof value === "string" ? { ...node, name: value, attributes: [] } : (value as PluginNode);
+    const isName = typeof value === "string";
+    if (!isName && !isPluginNode(value)) {
+      const problem = "this is no codec: write codec => json, or codec => json { … }";
+      this.#report("error", optionRange(node, "codec"), problem);
+      return noCodec(problem);
+    }
+    const written = isName ? { ...node, name: value, attributes: [] } : value;
     const definition = codecs.get(written.name);
     if (definition === undefined) {
-      const range = typeof value === "string" ? optionRange(node, "codec") : written.nameRange;
-      this.#report("error", range, `there is no codec "${written.name}"`, codecs.hint(written.name));
-      return () => {
-        throw new Error(`there is no codec "${written.name}"`);
-      };
+      const range = isName ? optionRange(node, "codec") : written.nameRange;
+      const problem = `there is no codec "${written.name}"`;
+      this.#report("error", range, problem, codecs.hint(written.name));
+      return noCodec(problem);
     }
     const schema = options({ ...CODEC_OPTIONS.properties, ...definition.options.properties });
     const title = `codec ${written.name}`;
@@ -266,6 +271,16 @@ export class PluginMaker {
     return (severity, option, message, hint = "") =>
       this.#report(severity, optionRange(node, option), message, hint);
   }
+}
+
+function isPluginNode(value: unknown): value is PluginNode {
+  return isObject(value) && value["kind"] === "plugin" && isObject(value["nameRange"]);
+}
+
+function noCodec(problem: string): () => never {
+  return () => {
+    throw new Error(problem);
+  };
 }
 
 /** Options of every codec. */

@@ -208,6 +208,14 @@ test("a pipeline of the page names no file of the machine, in whatever plugin", 
   }
 });
 
+test("what is no codec is refused with what to write", () => {
+  for (const codec of ['{ "a" => "b" }', '[ "json" ]', "5"])
+    for (const text of [`input { stdin { codec => ${codec} } }`, `output { stdout { codec => ${codec} } }`]) {
+      const [first] = managedDiagnostics(text);
+      assert.match(first?.message ?? "", /this is no codec: write codec => json/, text);
+    }
+});
+
 test("a pipeline of the page puts no secret into events, but may connect with one", () => {
   for (const text of [
     `filter { mutate { add_field => { "a" => "${variable("DB_PASSWORD")}" } } }`,
