@@ -87,15 +87,19 @@ export class HubLinks implements HubTransport {
   }
 
   async request(subject: string, data: Uint8Array, options: HubRequestOptions): Promise<Uint8Array> {
+    const { clock } = this.#options;
     const link = this.#linkTo(hubOf(subject));
     if (link?.takes(data.length) !== true) return this.#counted("nats", subject, data, options);
+    const startMs = clock.monotonic();
     try {
       const answer = await this.#counted("link", subject, data, options, link);
       if (answer !== undefined) return answer;
     } catch (error) {
       if (!(error instanceof LinkLost) || options.repeatable !== true) throw error;
     }
-    return this.#counted("nats", subject, data, options);
+    // Only what is left of its time: the other hub may be gone.
+    const timeoutMs = Math.max(0, options.timeoutMs - (clock.monotonic() - startMs));
+    return this.#counted("nats", subject, data, { ...options, timeoutMs });
   }
 
   serve(subject: string, answer: HubAnswer): () => void {

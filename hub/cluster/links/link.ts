@@ -131,10 +131,11 @@ export class Link {
       };
       const cancel = (): void => fail(cancelled());
       const expire = (): void => {
+        // First: the time of this request is over, so that it isn't sent again, as those that wait with it may be.
+        fail(new AppError("timeout", `no answer to a request to ${subject} within ${timeoutMs} ms`));
         // Nothing arrived meanwhile, not even the answer to a ping that was sent a second ago.
         if (this.#arrivals === before && this.#silent > 1)
           this.#finish("silent", `nothing came for ${timeoutMs} ms`);
-        fail(new AppError("timeout", `no answer to a request to ${subject} within ${timeoutMs} ms`));
       };
       const timer = setTimeout(expire, timeoutMs);
       signal?.addEventListener("abort", cancel, { once: true });

@@ -11,7 +11,7 @@ import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
 import { HubLinks, type LinkAddress } from "./hub-links.ts";
-import type { HubAnswer, HubTransport } from "./hub-transport.ts";
+import type { HubAnswer, HubRequestOptions, HubTransport } from "./hub-transport.ts";
 import { LinkLost } from "./link.ts";
 import { FrameKind, MAX_FRAME_BYTES, packRequest, writeFrame } from "./link-frames.ts";
 
@@ -24,9 +24,12 @@ const options = { timeoutMs: 5_000 };
 class Nats implements HubTransport {
   readonly served = new Map<string, HubAnswer>();
   requests = 0;
+  /** Of the last request. */
+  timeoutMs = 0;
 
-  request(subject: string, data: Uint8Array): Promise<Uint8Array> {
+  request(subject: string, data: Uint8Array, { timeoutMs }: HubRequestOptions): Promise<Uint8Array> {
     this.requests++;
+    this.timeoutMs = timeoutMs;
     const answer = this.served.get(subject);
     return answer?.({ data }) ?? Promise.reject(new AppError("unavailable", "no responders"));
   }
@@ -223,8 +226,8 @@ test("a hub that asks for the description gets no link, and one without the secr
   assert.equal((await callHub(address, foreign, signal)).kind, "foreign");
 });
 
-test("a message on a link that breaks is repeated by NATS only if it may be", async (t) => {
-  const { made, announced, open, ask, answering, sent, clock, listener } = await world(t);
+test("a message on a link that breaks is repeated by NATS only if it may be, for the rest of its time", async (t) => {
+  const { made, announced, open, ask, answering, sent, nats, clock, listener } = await world(t);
   const { port, cut } = await relay(t, listener.port);
   made.announced = { ...announced!, port };
   await open();
@@ -236,8 +239,10 @@ test("a message on a link that breaks is repeated by NATS only if it may be", as
   });
   const [safe, unsafe] = [ask("safe"), assert.rejects(ask("unsafe", false), LinkLost)];
   await arrived.promise;
+  await clock.advance(2_000);
   cut();
   assert.equal(await safe, "re: safe");
+  assert.equal(nats.timeoutMs, options.timeoutMs - 2_000);
   await unsafe;
   answering.serve(SUBJECT, ({ data }) => Promise.resolve(data));
   const byLink = await sent("link");
@@ -266,14 +271,18 @@ test("a half-open link is noticed by its pings", async (t) => {
 });
 
 test("a request that gets no answer in time ends its link only if two pings got none either", async (t) => {
-  const { caller, metric, tick } = await halfOpen(t);
+  const { ask, caller, metric, nats, tick } = await halfOpen(t);
   const early = caller.request(SUBJECT, Buffer.from(""), { timeoutMs: 1_500 });
   tick(1_500);
   await assert.rejects(early, { code: "timeout" });
   assert.ok(await metric('links_open{opened_by="this"} 1'));
-  const late = caller.request(SUBJECT, Buffer.from(""), { timeoutMs: 1_200 });
+  const late = caller.request(SUBJECT, Buffer.from(""), { timeoutMs: 1_200, repeatable: true });
+  const other = ask("other");
+  const byNats = nats.requests;
   tick(1_200);
-  await assert.rejects(late, LinkLost);
+  await assert.rejects(late, { code: "timeout" }); // its time is over
+  assert.equal(await other, "re: other");
+  assert.equal(nats.requests, byNats + 1);
   assert.ok(await metric('links_ended_total{reason="silent"} 1'));
 });
 

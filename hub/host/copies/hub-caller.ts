@@ -157,7 +157,7 @@ export class HubCaller {
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
   }
 
-  /** If the link breaks, the call may have begun: then its answer is asked for by another way. */
+  /** If the link breaks, the call may have begun: then its answer is asked for by another way, once, as the hub may be gone. */
   async #begin(
     at: HubThread,
     id: string,
@@ -168,7 +168,7 @@ export class HubCaller {
       return await this.#send(at, question, signal);
     } catch (error) {
       if (!(error instanceof LinkLost)) throw error;
-      return this.#again(at, { kind: "wait", id }, signal);
+      return this.#send(at, { kind: "wait", id }, signal);
     }
   }
 

@@ -123,10 +123,13 @@ describe("calls to threads of another hub", () => {
       setImmediate(() => slow.resolve({ value: 5, parts: [] }));
       return slow.promise;
     });
-    wire.broken = { 1: "after", 3: "before" };
+    wire.broken = { 1: "after", 3: "before", 5: "before" };
     assert.equal((await thread.call("search", {})).value, 5);
     await assert.rejects(thread.call("count", {}), { code: "unavailable" });
     assert.deepEqual(called, ["search"]);
+    wire.lose = () => true; // the hub is gone: another one is to answer soon
+    await assert.rejects(thread.call("count", {}), { code: "unavailable" });
+    assert.equal(wire.messages, 6);
   });
 
   test("a slow answer is asked for again", async () => {
