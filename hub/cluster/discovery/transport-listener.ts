@@ -117,7 +117,7 @@ function explain(error: unknown, host: string, port: number): AppError {
     );
   return new AppError(
     "port_taken",
-    `transport.port: cannot listen on ${host}:${port} (${(error as Error).message}); set transport.port to a free port, and name it in discovery.seed_hosts of all hubs`,
+    `transport.port: cannot listen on ${host}:${port} (${(error as Error).message}); set transport.port to a free port, and name it in discovery.seed_hosts of all hubs if that is set`,
     cause,
   );
 }

@@ -83,13 +83,15 @@ async function takenBy({ settings, journal, discovered, log }: LinksWiring): Pro
   const port = settings["transport.port"];
   if (discovered !== undefined) {
     const { discovery, certificate } = discovered;
-    const address = (): HubAddress => discovery.address ?? reachable({ host, port });
-    return { certificate, listener: discovery.listener, isOwn: false, address };
+    const { listener } = discovery;
+    const address = (): HubAddress => discovery.address ?? reachable({ host, port: listener.port });
+    return { certificate, listener, isOwn: false, address };
   }
   if (settings["nats.servers"].length === 0) return undefined;
   // Who can read the bucket may send any message to hubs anyway; a backup of it alone isn't enough.
   const secret = await sharedSecret(await journal.bucket(CLUSTER_BUCKET));
-  const certificate = randomCredentials(`${secret}.${settings["nats.token"]}`).issue([host]);
+  // Callers don't check the name; `host` may be an address that certificates can't hold, such as fe80::1%eth0.
+  const certificate = randomCredentials(`${secret}.${settings["nats.token"]}`).issue(["localhost"]);
   const listener = new TransportListener({ host, port, certificate, log });
   return { certificate, listener, isOwn: true, address: () => reachable({ host, port: listener.port }) };
 }
