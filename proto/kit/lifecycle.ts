@@ -16,7 +16,7 @@ export class BackgroundTask {
   #abort = new AbortController();
   #running: Promise<void> = Promise.resolve();
 
-  /** Aborted while the task isn't to run: what the owner does for it meanwhile ends as well. */
+  /** Aborted from a stop until the next start: what the owner does for the task ends as well. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
