@@ -29,6 +29,8 @@ const MAX_KEPT_BYTES = 64 * MIB;
 /** A call that isn't polled for this long is ended: its hub is gone. */
 const IDLE_MS = 20_000;
 const LOOK_MS = 2_000;
+/** Maximum of remembered calls that ended before they arrived. */
+const MAX_ENDED = 4_096;
 /** How long a call waits for a thread that is restarting; short because the other hub may find a third copy. */
 const READY_MS = 1_000;
 
@@ -89,6 +91,11 @@ export class HubAnswerer implements Component {
   #keptBytes = 0;
   /** Snapshots kept for contexts of other hubs, by the contexts' ids. */
   readonly #snapshots = new Map<string, { readonly from: string; readonly threads: readonly number[] }>();
+  /**
+   * Calls that ended before they arrived, with when: one that waits on a link while this hub stands still arrives after what
+   * its caller sends by NATS meanwhile.
+   */
+  readonly #ended = new Map<string, number>();
   #unserve: (() => void) | undefined;
   #looking: NodeJS.Timeout | undefined;
 
@@ -146,7 +153,8 @@ export class HubAnswerer implements Component {
         case "read":
           return await this.#piece(question.id, question.offset);
         case "cancel":
-          this.#end(question.id);
+          if (this.#calls.has(question.id)) this.#end(question.id);
+          else this.#noteEnded(question.id);
           return { state: "running" };
         case "notify":
           if (question.operation === "closeContexts")
@@ -159,8 +167,9 @@ export class HubAnswerer implements Component {
     }
   }
 
-  /** Throws overloaded, not_found. */
+  /** Throws overloaded, not_found, unavailable. */
   #begin(question: Begin): void {
+    if (this.#ended.delete(question.id)) throw stoppedWaiting();
     if (this.#calls.size >= MAX_CALLS)
       throw this.#refusal(`a hub answers ${MAX_CALLS} calls of others already; try again later`);
     if (this.#keptBytes >= this.#maxKeptBytes) throw this.#tooManyBytes();
@@ -222,8 +231,10 @@ export class HubAnswerer implements Component {
   /** Returns a piece of an answer once there is one. Throws not_found. */
   async #piece(id: string, offset: number): Promise<HubAnswer> {
     const call = this.#calls.get(id);
-    if (call === undefined)
-      throw new AppError("unavailable", "the call was ended because its caller stopped waiting");
+    if (call === undefined) {
+      this.#noteEnded(id);
+      throw stoppedWaiting();
+    }
     call.usedMs = this.#options.clock.monotonic();
     const over = new AbortController();
     const late = this.#options.clock.sleep(WAIT_MS, over.signal).then(() => undefined);
@@ -257,8 +268,15 @@ export class HubAnswerer implements Component {
     this.#calls.delete(id);
   }
 
+  #noteEnded(id: string): void {
+    this.#ended.set(id, this.#options.clock.monotonic());
+    const [oldest] = this.#ended.keys();
+    if (this.#ended.size > MAX_ENDED) this.#ended.delete(oldest!);
+  }
+
   #endIdle(): void {
     const oldestMs = this.#options.clock.monotonic() - IDLE_MS;
+    for (const [id, endedMs] of this.#ended) if (endedMs < oldestMs) this.#ended.delete(id);
     for (const [id, { usedMs }] of this.#calls) if (usedMs < oldestMs) this.#end(id);
     for (const [id, { from, threads }] of this.#snapshots) {
       if (this.#options.isLive(from)) continue;
@@ -266,6 +284,10 @@ export class HubAnswerer implements Component {
       for (const thread of threads) this.#host(thread).notify("closeContexts", [id]);
     }
   }
+}
+
+function stoppedWaiting(): AppError {
+  return new AppError("unavailable", "the call was ended because its caller stopped waiting");
 }
 
 function encodeReply(reply: HubReply): Uint8Array {

@@ -108,12 +108,14 @@ export class HubCaller {
       return this.#settle(at.hub, answer);
     } catch (error) {
       if (ended?.aborted === true) {
-        void this.#send(at, { kind: "cancel", id }).catch(() => undefined);
+        this.#cancel(at, id);
         if (late?.aborted === true && signal?.aborted !== true)
           throw new AppError("timeout", `${operation} took longer than ${timeoutMs} ms`, { cause: error });
         throw new AppError("cancelled", "the request was cancelled", { cause: error });
       }
       if (!(error instanceof AnsweredError)) this.#suspected.set(at.hub, performance.now() + SUSPECT_MS);
+      // A hub that stands still would find the call later.
+      if (toAppError(error).code === "timeout") this.#cancel(at, id);
       throw asUnavailable(at, error);
     } finally {
       this.#load.set(at.hub, this.#underWay(at.hub) - 1);
@@ -131,6 +133,10 @@ export class HubCaller {
 
   #underWay(hub: string): number {
     return this.#load.get(hub) ?? 0;
+  }
+
+  #cancel(at: HubThread, id: string): void {
+    void this.#send(at, { kind: "cancel", id }).catch(() => undefined);
   }
 
   #notify(at: HubThread, operation: string, value: unknown): void {

@@ -20,6 +20,9 @@ class Wire implements HubTransport {
   lose: (message: number) => boolean = () => false;
   /** Messages whose link breaks `before` they arrive, or `after`. */
   broken: Readonly<Record<number, "before" | "after">> = {};
+  /** Messages that arrive only when the hub, which stands still, goes on. */
+  held: Readonly<Record<number, AppError>> = {};
+  readonly #arriving: (() => void)[] = [];
   messages = 0;
 
   async request(
@@ -31,12 +34,21 @@ class Wire implements HubTransport {
     const answer = this.#served.get(subject);
     if (this.broken[number] === "after") void answer?.({ data });
     if (this.broken[number] !== undefined) throw new LinkLost("cut");
+    const lost = this.held[number];
+    if (lost !== undefined) {
+      this.#arriving.push(() => void answer?.({ data }));
+      throw lost;
+    }
     if (answer === undefined) throw new AppError("unavailable", "no responders");
     const { promise, reject } = Promise.withResolvers<never>();
     signal?.addEventListener("abort", () => reject(new AppError("cancelled", "cancelled")), { once: true });
     const found = await Promise.race([answer({ data }), promise]);
     if (this.lose(number)) throw new AppError("timeout", "no answer");
     return found;
+  }
+
+  goOn(): void {
+    for (const arrive of this.#arriving.splice(0)) arrive();
   }
 
   serve(subject: string, answer: Answer): () => void {
@@ -129,8 +141,26 @@ describe("calls to threads of another hub", () => {
     assert.deepEqual(called, ["search"]);
     wire.lose = () => true; // the hub is gone: another one is to answer soon
     await assert.rejects(thread.call("count", {}), { code: "unavailable" });
-    assert.equal(wire.messages, 6);
+    assert.equal(wire.messages, 7); // the call, the question for its answer, and its end
   });
+
+  for (const [name, error] of [
+    ["whose link broke", new LinkLost("silent")],
+    ["that got no answer in time", new AppError("timeout", "no answer")],
+  ] as const)
+    test(`a call ${name} isn't begun when it arrives after its caller gave it up`, async () => {
+      const called: string[] = [];
+      const { wire, thread } = await world((operation) => {
+        called.push(operation);
+        return Promise.resolve({ value: null, parts: [] });
+      });
+      wire.held = { 1: error };
+      await assert.rejects(thread.call("openSnapshot", { id: "s" }), { code: "unavailable" });
+      wire.goOn();
+      await new Promise((resolve) => setImmediate(resolve));
+      assert.equal(wire.messages, 2);
+      assert.deepEqual(called, []);
+    });
 
   test("a slow answer is asked for again", async () => {
     const clock = new StillClock();
@@ -173,9 +203,11 @@ describe("calls to threads of another hub", () => {
       return new Promise(() => undefined);
     }, clock);
     wire.lose = () => true;
+    wire.broken = { 2: "before" }; // it ends the call
     const lost = assert.rejects(thread.call("search", {}), { code: "unavailable" });
     await clock.advance(2_100);
     await lost;
+    assert.equal(ended, false);
     await clock.advance(25_000);
     t.mock.timers.tick(2_000);
     assert.equal(ended, true);
@@ -190,6 +222,7 @@ describe("calls to threads of another hub", () => {
     });
     const waiting = thread.call("count", {}); // under way before the limit is reached
     wire.lose = () => true;
+    wire.broken = { 4: "before", 5: "before" }; // they end the calls
     const lose = (): Promise<void> => assert.rejects(thread.call("search", {}), { code: "unavailable" });
     await Promise.all([lose(), lose()]);
     wire.lose = () => false;
