@@ -197,7 +197,9 @@ export function parseStructuredData(text: string): Record<string, Record<string,
     for (const [, name = "", written = ""] of rest.matchAll(PARAMETERS)) {
       const value = written.replace(/\\(["\\\]])/g, "$1");
       const before = parameters.get(name);
-      parameters.set(name, before === undefined ? value : [before, value].flat());
+      // Copied for each, a list of thousands would take minutes.
+      if (Array.isArray(before)) before.push(value);
+      else parameters.set(name, before === undefined ? value : [before, value]);
     }
     elements.push([id, Object.fromEntries(parameters)]);
   }

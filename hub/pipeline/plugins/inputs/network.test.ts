@@ -272,6 +272,17 @@ test("syslog keeps repeated parameters and takes what devices write around messa
   assert.deepEqual(log.syslog["structured_data"], { "x@1": { ip: ["1", "2"], n: "3" }, y: {} });
 });
 
+test("syslog reads thousands of repeated parameters at once", { timeout: 10_000 }, () => {
+  const codec = new SyslogCodec(
+    convert(options(SYSLOG_FORMAT), {}) as ConstructorParameters<typeof SyslogCodec>[0],
+  );
+  const startedMs = performance.now();
+  const [event] = codec.decode(Buffer.from(`<34>1 - h a - - [x${' a=""'.repeat(12_000)}] text`), 0);
+  assert.ok(performance.now() - startedMs < 3_000);
+  const { log } = event!.fields as { log: { syslog: Record<string, { x: { a: string[] } }> } };
+  assert.equal(log.syslog["structured_data"]!.x.a.length, 12_000);
+});
+
 test("syslog opens the transports it is told, and refuses datagrams beside TLS", async (t) => {
   const { port } = await run(t, (at) => `syslog { port => ${at} host => "127.0.0.1" protocols => ["udp"] }`);
   const socket = connect(port, "127.0.0.1");
