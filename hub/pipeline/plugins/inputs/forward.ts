@@ -111,7 +111,7 @@ class ForwardInput implements Component {
         // A sign of life.
         if (value === null) continue;
         if (handshake === undefined) {
-          await this.#take(await forwardMessage(value), socket, channel);
+          await this.#take(await forwardMessage(value, held), socket, channel);
           continue;
         }
         const { pong, refused } = handshake.answer(value);

@@ -137,6 +137,7 @@ test("bodies are unpacked by all names and forms of their encodings", async (t) 
     ["GZIP", gzipSync("x")],
     ["x-gzip", gzipSync("x")],
     ["zlib", deflateSync("x")],
+    ["zstd", Buffer.concat([zstdCompressSync(""), zstdCompressSync("x")])],
     ["deflate", deflateRawSync("x")],
     ["snappy", Buffer.from([1, 0, 0x78])],
     ["snappy", framed],
@@ -144,7 +145,7 @@ test("bodies are unpacked by all names and forms of their encodings", async (t) 
     ["", Buffer.from("x")],
   ] as const)
     assert.equal((await post("/", body, { "content-encoding": encoding })).status, 200, encoding);
-  assert.deepEqual(world.messages, Array(8).fill("x"));
+  assert.deepEqual(world.messages, Array(9).fill("x"));
 });
 
 test("a body in chunks of single bytes takes no more memory than its bytes", async (t) => {

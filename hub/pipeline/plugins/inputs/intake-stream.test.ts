@@ -497,12 +497,14 @@ test("values of MessagePack may come byte by byte", () => {
   assert.equal(stream.pendingBytes, 0);
 });
 
+/** An EventTime. */
+function time(seconds: number): ExtData {
+  const data = Buffer.alloc(8);
+  data.writeUInt32BE(seconds);
+  return new ExtData(0, data);
+}
+
 test("forward gives the records of a group of Fluent Bit what they share, and keeps metadata", async () => {
-  const time = (seconds: number): ExtData => {
-    const data = Buffer.alloc(8);
-    data.writeUInt32BE(seconds);
-    return new ExtData(0, data);
-  };
   const entries = [
     [[time(0xffffffff), { schema: "otlp" }], { resource: { attributes: { "service.name": "shop" } } }],
     [[time(5), { otlp: { severity_number: 9 } }], { log: "a" }],
@@ -529,17 +531,29 @@ test("forward takes texts written as bytes, signs of life and entries packed by 
   socket.write(encode(null));
   socket.write(encode([bytes("app"), entry, { chunk: bytes("c1") }]));
   assert.deepEqual(decode(await received(socket)), { ack: bytes("c1") });
-  socket.write(encode(["app", zstdCompressSync(entry), { chunk: "c2", compressed: "zstd" }]));
+  // Each that a buffer was given is a frame of its own.
+  const frames = Buffer.concat([zstdCompressSync(entry), zstdCompressSync(Buffer.concat([entry, entry]))]);
+  socket.write(encode(["app", frames, { chunk: "c2", compressed: "zstd" }]));
   assert.deepEqual(decode(await received(socket)), { ack: "c2" });
   const expected = { k: 1, host: { ip: "127.0.0.1" }, fluent: { tag: "app" } };
   assert.deepEqual(
     world.sent.map(({ event }) => plain(event)),
-    [expected, expected],
+    [expected, expected, expected, expected],
   );
   socket.on("error", () => undefined).resume();
   socket.write(encode(["app", entry, { chunk: "c3", compressed: "lz4" }]));
   await once(socket, "close");
-  assert.equal(world.sent.length, 2);
+  assert.equal(world.sent.length, 4);
+});
+
+test("forward counts what entries unpack to", async () => {
+  let most = 0;
+  const zeros = encode([5, { k: "0".repeat(1_000_000) }]);
+  await forwardMessage(
+    ["app", gzipSync(zeros), { compressed: "gzip" }],
+    (bytes) => (most = Math.max(most, bytes)),
+  );
+  assert.ok(most > 1_000_000, `${most} bytes`);
 });
 
 test("forward sends a chunk that comes again after a restart to the offsets it had, one of another tag to new ones", async (t) => {

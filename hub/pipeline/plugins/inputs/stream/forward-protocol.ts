@@ -5,19 +5,15 @@
 
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { promisify } from "node:util";
-import { gunzip, zstdDecompress } from "node:zlib";
+import { createGunzip, createZstdDecompress } from "node:zlib";
 import { ExtensionCodec } from "@msgpack/msgpack";
 import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
+import { ZstdFrames } from "#hub/pipeline/formats/zstd-frames.ts";
 import { isHash, valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-
-/** How packed entries are unpacked, by the option `compressed`. */
-const UNPACK = new Map<unknown, (bytes: Uint8Array, limit: { maxOutputLength: number }) => Promise<Buffer>>([
-  ["gzip", promisify(gunzip)],
-  ["zstd", promisify(zstdDecompress)],
-]);
+import { unpackedBody } from "./http-server.ts";
+import type { NoteHeld } from "./listener.ts";
 
 /** Longest message, packed or not. Bytes. */
 export const MAX_FORWARD_BYTES = 32 * 1024 * 1024;
@@ -81,8 +77,8 @@ export interface ForwardMessage {
   readonly chunk: string | Uint8Array | undefined;
 }
 
-/** Reads a decoded message of any mode. Throws parsing for what is none. */
-export async function forwardMessage(value: unknown): Promise<ForwardMessage> {
+/** Reads a decoded message of any mode; `held` gets what it unpacks to. Throws parsing for what is none, overloaded. */
+export async function forwardMessage(value: unknown, held?: NoteHeld): Promise<ForwardMessage> {
   if (!Array.isArray(value) || !isText(value[0])) throw noMessage();
   const tag = textOf(value[0]);
   const second = value[1] as unknown;
@@ -94,7 +90,7 @@ export async function forwardMessage(value: unknown): Promise<ForwardMessage> {
   if (isText(second)) {
     const bytes = typeof second === "string" ? Buffer.from(second, "latin1") : second;
     const option = isHash(value[2]) ? value[2] : {};
-    await readPacked(await unpacked(bytes, option["compressed"]), reader);
+    await readPacked(await unpacked(bytes, option["compressed"], held), reader);
     return { tag, entries: reader.entries, chunk: chunkOf(option) };
   }
   reader.read([second, value[2]]);
@@ -115,18 +111,23 @@ async function readPacked(bytes: Uint8Array, reader: EntryReader): Promise<void>
   if (stream.pendingBytes > 0) throw new AppError("parsing", "packed entries end within a value");
 }
 
-async function unpacked(bytes: Uint8Array, compressed: unknown): Promise<Uint8Array> {
+async function unpacked(bytes: Uint8Array, compressed: unknown, held?: NoteHeld): Promise<Uint8Array> {
   if (compressed === undefined || compressed === null || compressed === "text") return bytes;
-  const unpack = UNPACK.get(compressed);
-  if (unpack === undefined)
-    throw new AppError("parsing", `entries packed by ${valueText(compressed).slice(0, 100)} aren't read`);
+  const packed = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  let heldBytes = bytes.length;
+  const take = (count: number): void => held?.((heldBytes += count));
   try {
-    return await unpack(bytes, { maxOutputLength: MAX_FORWARD_BYTES });
+    if (compressed === "gzip")
+      return await unpackedBody([packed], createGunzip(), MAX_FORWARD_BYTES, { take });
+    if (compressed === "zstd")
+      return await unpackedBody(new ZstdFrames().cut(packed), createZstdDecompress(), MAX_FORWARD_BYTES, {
+        take,
+      });
   } catch (error) {
-    throw new AppError("parsing", `packed entries are no ${valueText(compressed)}, or too long`, {
-      cause: error,
-    });
+    if (error instanceof AppError && error.code === "overloaded") throw error;
+    throw new AppError("parsing", `packed entries are no ${compressed}, or too long`, { cause: error });
   }
+  throw new AppError("parsing", `entries packed by ${valueText(compressed).slice(0, 100)} aren't read`);
 }
 
 /** Gathers the entries of a message. */

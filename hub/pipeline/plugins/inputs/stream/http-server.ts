@@ -18,6 +18,7 @@ import {
   createZstdDecompress,
 } from "node:zlib";
 import { isFramedSnappy, unpackFramedSnappy, unpackSnappy } from "#hub/pipeline/formats/snappy.ts";
+import { ZstdFrames, zstdFrames } from "#hub/pipeline/formats/zstd-frames.ts";
 import type { IntakeShares } from "#hub/pipeline/plugins/input.ts";
 import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -246,7 +247,8 @@ export async function unpacked(
   if (make === undefined)
     throw new AppError("request_invalid", `the encoding ${encoding.slice(0, 100)} isn't known`);
   const unpacking = make === createInflate && !hasZlibHead(packed) ? createInflateRaw() : make();
-  return unpackedBody(packed, unpacking, maxBytes, held).catch((error: unknown) => {
+  const parts = encoding === "zstd" ? new ZstdFrames().cut(packed) : [packed];
+  return unpackedBody(parts, unpacking, maxBytes, held).catch((error: unknown) => {
     if (error instanceof AppError) throw error;
     throw new AppError("request_invalid", `the body is no ${encoding}`, { cause: error });
   });
@@ -260,14 +262,15 @@ function hasZlibHead(bytes: Buffer): boolean {
   return bytes.length >= 2 && (bytes[0]! & 0x0f) === 8 && bytes.readUInt16BE(0) % 31 === 0;
 }
 
-/** Returns what a packed body unpacks to; its bytes are charged as they come. Throws request_too_large, overloaded. */
+/** Returns what the parts of a packed body unpack to; its bytes are charged as they come. Throws request_too_large, overloaded. */
 export async function unpackedBody(
-  packed: Buffer,
+  packed: Iterable<Buffer>,
   unpacking: Duplex,
   maxBytes: number,
   held: Pick<Holding, "take">,
 ): Promise<Buffer> {
-  unpacking.end(packed);
+  // A failure of either ends the other; reading throws it.
+  pipeline(packed, unpacking, () => undefined);
   try {
     return await whole(unpacking, maxBytes, held);
   } finally {
@@ -311,7 +314,8 @@ async function* unpackedChunks(
   encoding: string,
 ): AsyncGenerator<Buffer> {
   // A failure of either ends the other; reading throws it.
-  pipeline(request, unpacking, () => undefined);
+  if (encoding === "zstd") pipeline(request, zstdFrames, unpacking, () => undefined);
+  else pipeline(request, unpacking, () => undefined);
   try {
     for await (const chunk of unpacking as AsyncIterable<Buffer>) yield chunk;
   } catch (error) {

@@ -141,7 +141,7 @@ export class LumberjackReader {
       unpackedBytes += count;
       this.#held?.(this.heldBytes + unpackedBytes);
     };
-    const inner = await unpackedBody(packed, createInflate(), MAX_COMPRESSED_BYTES, { take });
+    const inner = await unpackedBody([packed], createInflate(), MAX_COMPRESSED_BYTES, { take });
     if ((await this.#frames(inner, windows, true)) !== inner.length)
       throw new AppError("parsing", "a compressed frame ends in the middle of an event");
   }
