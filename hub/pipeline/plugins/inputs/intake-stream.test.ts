@@ -546,7 +546,7 @@ test("forward takes texts written as bytes, signs of life and entries packed by 
   assert.equal(world.sent.length, 4);
 });
 
-test("forward counts what entries unpack to", async () => {
+test("forward counts what entries unpack to, and refuses groups that share more than memory has", async () => {
   let most = 0;
   const zeros = encode([5, { k: "0".repeat(1_000_000) }]);
   await forwardMessage(
@@ -554,6 +554,10 @@ test("forward counts what entries unpack to", async () => {
     (bytes) => (most = Math.max(most, bytes)),
   );
   assert.ok(most > 1_000_000, `${most} bytes`);
+  const begin = [[time(0xffffffff), {}], { k: "0".repeat(1_000_000) }];
+  const entries = [begin, ...Array.from({ length: 1_000 }, () => [5, {}])];
+  const [decoded] = new ValueStream(FORWARD_DECODING).values(encode(["app", entries]));
+  await assert.rejects(forwardMessage(decoded), /share too much/);
 });
 
 test("forward sends a chunk that comes again after a restart to the offsets it had, one of another tag to new ones", async (t) => {

@@ -18,6 +18,9 @@ import type { NoteHeld } from "./listener.ts";
 /** Longest message, packed or not. Bytes. */
 export const MAX_FORWARD_BYTES = 32 * 1024 * 1024;
 
+/** What the records of a message have of their groups, all together: each event has a copy. Bytes. */
+const MAX_SHARED_BYTES = 128 * 1024 * 1024;
+
 /** How long entries are read at a time, ms, and entries between two looks at the clock. */
 const SLICE_MS = 8;
 const ENTRIES_A_LOOK = 64;
@@ -135,6 +138,9 @@ class EntryReader {
   readonly entries: ForwardEntry[] = [];
   /** What the records of the group under way share. */
   #group: JsonObject = {};
+  #groupBytes = 0;
+  /** What all records have of their groups. */
+  #sharedBytes = 0;
 
   /** Throws parsing for what is no entry. */
   read(value: unknown): void {
@@ -147,8 +153,15 @@ class EntryReader {
     const groupEnd = plain instanceof EventTime ? plain.groupEnd : undefined;
     if (groupEnd !== undefined) {
       this.#group = groupEnd === "start" ? own : {};
+      this.#groupBytes = groupEnd === "start" ? Buffer.byteLength(JSON.stringify(own)) : 0;
       return;
     }
+    this.#sharedBytes += this.#groupBytes;
+    if (this.#sharedBytes > MAX_SHARED_BYTES)
+      throw new AppError(
+        "parsing",
+        "records share too much with their group; let the sender make shorter messages",
+      );
     const noted = isHash(metadata) && Object.keys(metadata).length > 0 ? jsonOf(metadata, 0) : undefined;
     this.entries.push({
       timeMs: timeOf(plain),
