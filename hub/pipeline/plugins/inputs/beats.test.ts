@@ -68,6 +68,15 @@ test("beats takes a compressed window of more than one event's longest frame, an
   assert.ok(most > 17 * line.length, `${most} bytes`);
 });
 
+test("beats keeps of a long frame no more than the events that wait for others of their window", async () => {
+  const reader = new LumberjackReader();
+  const padding = Buffer.alloc(6 * 200_000, frame("W", 2));
+  assert.deepEqual(await reader.push(compressed(padding, json(1, '{"n":1}'))), []);
+  const [window] = await reader.push(json(2, '{"n":2}'));
+  assert.deepEqual(window?.payloads.map(String), ['{"n":1}', '{"n":2}']);
+  assert.ok(window!.payloads[0]!.buffer.byteLength < 100_000, "all that was unpacked");
+});
+
 test("beats takes what came of a window whose sender begins another one, which counts anew", async () => {
   const reader = new LumberjackReader();
   const bytes = [frame("W", 3), json(1, '{"n":1}'), frame("W", 2), json(1, '{"n":2}'), json(2, '{"n":3}')];

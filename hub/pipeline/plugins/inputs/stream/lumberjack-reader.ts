@@ -81,7 +81,8 @@ export class LumberjackReader {
     this.#taken = 0;
     const used = await this.#frames(bytes, windows);
     const rest = bytes.subarray(used);
-    this.#pending = rest.length === 0 ? [] : [rest];
+    // A copy, as the few bytes that are left would keep all of a long frame.
+    this.#pending = rest.length === 0 ? [] : [Buffer.from(rest)];
     this.#pendingBytes = rest.length;
     return windows;
   }
@@ -142,8 +143,13 @@ export class LumberjackReader {
       this.#held?.(this.heldBytes + unpackedBytes);
     };
     const inner = await unpackedBody([packed], createInflate(), MAX_COMPRESSED_BYTES, { take });
+    const window = this.#payloads;
+    const known = window.length;
     if ((await this.#frames(inner, windows, true)) !== inner.length)
       throw new AppError("parsing", "a compressed frame ends in the middle of an event");
+    // What waits for the rest of its window would keep all that was unpacked, and isn't counted as so much.
+    for (let at = this.#payloads === window ? known : 0; at < this.#payloads.length; at++)
+      this.#payloads[at] = Buffer.from(this.#payloads[at]!);
   }
 
   /** Whether bytes of the frame at `at` are still to come. */
