@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { connect as connectHttp2 } from "node:http2";
+import { type ClientHttp2Stream, connect as connectHttp2, constants } from "node:http2";
 import { type TestContext, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
@@ -108,6 +108,36 @@ test("a call whose message doesn't end keeps no input from stopping, and ends af
   await begin(4);
   await input.stop();
   assert.equal(world.shares.bytes.taken, 0);
+});
+
+test("an input that stops answers the calls it has begun with, and refuses others", async (t) => {
+  const world = new InputWorld();
+  const grpc = await freePort();
+  const input = world.make(`otlp { port => ${await freePort()} host => "127.0.0.1" grpc_port => ${grpc} }`);
+  await input.start();
+  const session = connectHttp2(`http://127.0.0.1:${grpc}`);
+  t.after(() => session.destroy());
+  const begin = (): ClientHttp2Stream => {
+    const stream = session.request({
+      ":method": "POST",
+      ":path": "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
+    });
+    stream.write(Buffer.concat([Buffer.from([0, 0, 0, 0, ONE_RECORD.length]), ONE_RECORD]));
+    return stream.on("error", () => undefined);
+  };
+  const release = world.fill();
+  const first = begin().end();
+  await world.untilHeld();
+  const stopped = input.stop();
+  const late = begin().end();
+  await new Promise((resolve) => late.once("close", resolve));
+  assert.equal(late.rstCode, constants.NGHTTP2_REFUSED_STREAM);
+  const answered = once(first.resume(), "trailers");
+  release();
+  const [trailers] = await answered;
+  assert.equal((trailers as Record<string, string>)["grpc-status"], "0");
+  await stopped;
+  assert.deepEqual(world.messages, ["hi"]);
 });
 
 test("a call isn't answered with success before the log has its events, and is told to come back", async (t) => {

@@ -36,6 +36,9 @@ const ENCODINGS = ["gzip", "deflate", "zstd", "snappy"];
 /** Time for the message of a call to come, as for a request over HTTP, ms. */
 const MESSAGE_MS = 300_000;
 
+/** Time for the sender to take its last answers, ms. */
+const LINGER_MS = 1_000;
+
 /** Status codes of gRPC. */
 const OK = 0;
 const INVALID_ARGUMENT = 3;
@@ -64,6 +67,17 @@ export interface OtlpGrpcOptions {
   readonly now: () => number;
 }
 
+/** Ends a connection once its answers are on their way: destroyed at once, it would lose them. */
+async function ended(session: Http2Session): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, LINGER_MS);
+  session.once("close", () => resolve());
+  session.close();
+  await promise;
+  clearTimeout(timer);
+  session.destroy();
+}
+
 class CallFailure extends Error {
   readonly code: number;
 
@@ -80,6 +94,7 @@ export class OtlpGrpcServer implements Component {
   /** Calls whose message isn't whole: nothing of it was taken. */
   readonly #reading = new Set<ServerHttp2Stream>();
   #server: Http2Server | undefined;
+  #isStopping = false;
 
   constructor(options: OtlpGrpcOptions) {
     this.#options = options;
@@ -115,9 +130,10 @@ export class OtlpGrpcServer implements Component {
     const closed = new Promise<void>((resolve) => {
       server.close(() => resolve());
     });
+    this.#isStopping = true;
     for (const stream of this.#reading) stream.close(constants.NGHTTP2_CANCEL);
     await Promise.allSettled(this.#calls);
-    for (const session of this.#sessions) session.destroy();
+    await Promise.all(Array.from(this.#sessions, ended));
     await closed;
   }
 
@@ -166,6 +182,8 @@ export class OtlpGrpcServer implements Component {
     held: Holding,
   ): Promise<Buffer> {
     const { maxBodyBytes } = this.#options;
+    // While who sends was looked up, the input may have been stopped.
+    if (this.#isStopping) stream.close(constants.NGHTTP2_CANCEL);
     this.#reading.add(stream);
     const timer = setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), MESSAGE_MS);
     const whole = await readMessage(stream, maxBodyBytes, held).finally(() => {
