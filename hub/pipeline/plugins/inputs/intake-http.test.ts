@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { Agent, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { type TestContext, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
@@ -166,6 +167,21 @@ test("a body in chunks of single bytes takes no more memory than its bytes", asy
   const taken = heapBytes() - before;
   socket.destroy();
   assert.ok(taken < 5 * MIB, `${taken} bytes`);
+});
+
+test("an input that stops answers what it has taken, and lets its sender know that no more may come", async (t) => {
+  const { world, port, stop } = await start(t, "http", 'codec => "plain"');
+  const release = world.fill();
+  const sender = request({ port, host: "127.0.0.1", method: "POST", agent: new Agent({ keepAlive: true }) });
+  sender.end("x");
+  await world.untilHeld();
+  const stopped = stop();
+  release();
+  const [answer] = (await once(sender, "response")) as [IncomingMessage];
+  assert.deepEqual([answer.statusCode, answer.headers.connection], [200, "close"]);
+  answer.resume();
+  await stopped;
+  assert.deepEqual(world.messages, ["x"]);
 });
 
 test("a body that doesn't end keeps no input from stopping", async (t) => {

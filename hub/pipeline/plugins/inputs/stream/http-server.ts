@@ -111,6 +111,7 @@ export class HttpServer {
   /** Requests whose bodies aren't whole: nothing of them was taken. */
   readonly #reading = new Set<IncomingMessage>();
   #server: Server | undefined;
+  #isStopping = false;
 
   constructor(options: HttpServerOptions | StreamServerOptions) {
     this.#options = options;
@@ -144,6 +145,7 @@ export class HttpServer {
     const closed = new Promise<void>((resolve) => {
       server.close(() => resolve());
     });
+    this.#isStopping = true;
     if ("serveStream" in this.#options) server.closeAllConnections();
     else server.closeIdleConnections();
     for (const request of this.#reading) request.destroy();
@@ -163,8 +165,8 @@ export class HttpServer {
         return this.#refusal(request, { status, message, headers });
       })
       .then((answer) => {
-        // What wasn't read of a body would be taken for the next request.
-        if (!request.complete) response.setHeader("Connection", "close");
+        // What wasn't read of a body would be taken for the next request; and at a stop none may come.
+        if (!request.complete || this.#isStopping) response.setHeader("Connection", "close");
         response.writeHead(answer.status, answer.headers);
         response.end(answer.body);
       })
