@@ -56,6 +56,9 @@ test("terms of all shards of a search are cut to those of the answer", async () 
   assert.deepEqual(shards, { total: 5, successful: 5, failures: [] });
 });
 
+/** By score, which the statistics of a shard make. */
+const BEST: JsonObject = { top_metrics: { metrics: { field: "bytes" } } };
+
 test("shards of one index are joined, without filters, for what gains by it", () => {
   const [first, ...rest] = index.shards;
   assert.deepEqual(groupSizes(top), [5]);
@@ -71,6 +74,7 @@ test("shards of one index are joined, without filters, for what gains by it", ()
     { profile: true },
     { aggs: { mean: { avg: { field: "bytes" } } } },
     { aggs: { top: { terms: { field: "address" }, aggs: { hits: { top_hits: {} } } } } },
+    { aggs: { top: { terms: { field: "address" }, aggs: { best: BEST } } } },
     { aggs: { top: { terms: { field: "address" } }, first: { sampler: {}, aggs: {} } } },
   ])
     assert.deepEqual(groupSizes({ ...top, ...change }), [1, 1, 1, 1, 1], JSON.stringify(change));

@@ -29,6 +29,7 @@ export const topMetrics: AggregationType = {
   summary: "Values of the documents of each bucket that come first by [sort].",
   options: OPTIONS,
   buckets: false,
+  joined: "never",
   parse(body, context) {
     const { metrics: given, sort, size } = readAggregation("top_metrics", body, OPTIONS);
     const list = (Array.isArray(given) ? given : [given]) as readonly unknown[];
