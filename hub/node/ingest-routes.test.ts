@@ -207,6 +207,7 @@ test("an index that pipelines choose gets the type of the document, and the name
 test("an update sends the merged document through the pipelines of its index", async () => {
   const count = { script: { source: "ctx.n = ctx.containsKey('n') ? ctx.n + 1 : 1" } };
   await send("PUT", "/_ingest/pipeline/counted", { processors: [count] });
+  await send("PUT", "/_ingest/pipeline/at-last", { processors: [{ set: { field: "last", value: 1 } }] });
   const settings = { default_pipeline: "counted" };
   await send("PUT", "/_template/counted", { index_patterns: ["counted-*"], settings });
   await send("PUT", "/counted-1/_doc/1", { a: 1 });
@@ -221,6 +222,7 @@ test("an update sends the merged document through the pipelines of its index", a
   assert.equal((await update("2", { doc: { b: 1 }, doc_as_upsert: true })).status, 201);
   assert.deepEqual(await sourceOf("2"), { b: 1, n: 1 });
   assert.equal((await update("3", { doc: { b: 1 } })).status, 404);
+  await send("PUT", "/counted-1/_settings", { index: { final_pipeline: "at-last" } });
   const lines = [
     { update: { _id: "2" } },
     { script: { source: "ctx._source.b = 5" } },
@@ -235,7 +237,18 @@ test("an update sends the merged document through the pipelines of its index", a
     [await sourceOf("2"), await sourceOf("4")],
     [
       { b: 5, n: 1 },
-      { b: 1, n: 1 },
+      { b: 1, n: 1, last: 1 },
     ],
   );
+});
+
+test("an update reads the index that an alias writes to, and keeps the routing", async () => {
+  const settings = { default_pipeline: "counted" };
+  await send("PUT", "/turn-1", { aliases: { turn: {} }, settings });
+  await send("PUT", "/turn-2", { aliases: { turn: { is_write_index: true } }, settings });
+  await send("PUT", "/turn/_doc/1?routing=r", { a: 1 });
+  const answer = await send("POST", "/turn/_doc/1/_update", { doc: { b: 2 } });
+  assert.deepEqual([answer.status, answer.body["_index"]], [200, "turn-2"], answer.text);
+  const got = await send("GET", "/turn-2/_doc/1?routing=r");
+  assert.deepEqual([got.body["_routing"], got.body["_source"]], ["r", { a: 1, b: 2, n: 2 }]);
 });

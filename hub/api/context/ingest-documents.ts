@@ -10,7 +10,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 
 /** Name with which requests and settings select no pipeline, not even the index's own. */
-export const NO_PIPELINE = "_none";
+const NO_PIPELINE = "_none";
 
 /** Returns the pipeline that a client names; {} if it names none. */
 export function pipelineOf(name: string | undefined): { pipeline?: string } {
@@ -151,8 +151,8 @@ type IndexItem = Extract<WriteItem, { kind: "index" | "create" }>;
 
 /** Returns what an item indexes: itself, or the document that an update makes if there is none. */
 function newDocument(item: WriteItem): IndexItem | undefined {
-  if (item.kind === "index" || item.kind === "create") return item;
-  if (item.kind !== "update") return undefined;
+  if (item.kind === "delete" || item.skipsPipelines === true) return undefined;
+  if (item.kind !== "update") return item;
   const { index, id, routing, pipeline, docAsUpsert } = item;
   const source = docAsUpsert ? item.source : item.upsert;
   if (source === undefined) return undefined;

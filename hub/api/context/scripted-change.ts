@@ -10,7 +10,7 @@ import { toJson } from "#hub/scripts/values/json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { ApiContext } from "./api-context.ts";
-import { NO_PIPELINE, pipelineOf } from "./ingest-documents.ts";
+import { pipelineOf } from "./ingest-documents.ts";
 
 /** A partial document, merged into the stored one. */
 export interface PartialChange {
@@ -58,8 +58,8 @@ export function runChange(script: Script, ctx: JsonObject): JsonObject {
 }
 
 /**
- * Updates a document by a script, or by a part that is merged; retries if another writer was faster. Also resolves if the item fails, with the
- * failure.
+ * Updates a document by a script, or by a part that is merged; retries if another writer was faster. Also resolves if the
+ * item fails, with the failure.
  */
 export async function scriptedUpdate(
   parts: ApiContext,
@@ -69,7 +69,6 @@ export async function scriptedUpdate(
   const { index, id } = update;
   const deadline = new WriteDeadline(options);
   try {
-    await deadline.within(parts.indices.ensure(index));
     for (let tries = 0; ; tries++) {
       const result = await tryUpdate(parts, update, options, deadline);
       const isConflict = isFailure(result) && result.error.code === "version_conflict";
@@ -88,11 +87,13 @@ async function tryUpdate(
   given: WriteOptions,
   deadline: WriteDeadline,
 ): Promise<WriteResult> {
-  const { index, id, routing } = update;
-  const place = { index, id, ...(routing !== undefined && { routing }) };
-  const read = parts.documents.get(index, id, routing === undefined ? {} : { routing });
+  const { index, id } = update;
+  // An alias of several indices is read where it is written to.
+  const target = await deadline.within(parts.indices.ensure(index));
+  const read = parts.documents.get(target.name, id, routingOf(update.routing));
   const stored = await deadline.within(read);
   const options = { ...given, timeoutMs: deadline.leftMs };
+  const place = { index, id, ...routingOf(update.routing ?? stored?.routing) };
   if (stored === null) return upsert(parts, update, place, options);
   const condition =
     update.ifSeqNo === undefined
@@ -100,8 +101,12 @@ async function tryUpdate(
       : { ifSeqNo: update.ifSeqNo, ifPrimaryTerm: update.ifPrimaryTerm ?? stored.primaryTerm };
   const item = changeOf(parts, update.script, stored, { ...place, ...condition });
   if (item === undefined) return unchanged(stored);
-  const isPlain = update.isBulkItem === true && item.kind === "index";
-  return writeOne(parts, isPlain ? { ...item, pipeline: NO_PIPELINE } : item, options);
+  const skips = update.isBulkItem === true && item.kind === "index";
+  return writeOne(parts, skips ? { ...item, skipsPipelines: true } : item, options);
+}
+
+function routingOf(routing: string | undefined): { routing?: string } {
+  return routing === undefined || routing === "" ? {} : { routing };
 }
 
 /** Returns the write that an update makes of a document; undefined: none. */

@@ -16,6 +16,8 @@ export type WriteItem =
   | (NewVersion & {
       /** Ingest pipeline that the document passes first; of an update: its `upsert`, not with `docAsUpsert`. */
       readonly pipeline?: string;
+      /** True: it passes none, not even those of the index. */
+      readonly skipsPipelines?: boolean;
       /** Mapping type that the client names, for the index that pipelines choose. */
       readonly type?: string;
     });

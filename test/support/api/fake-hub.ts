@@ -100,6 +100,7 @@ class FakeDocuments implements Documents {
           id,
           version,
           item.kind === "update" ? merge(before!.source, item.source) : item.source,
+          item.routing,
         );
       const created = before === undefined ? "created" : "updated";
       return {
@@ -118,7 +119,7 @@ class FakeDocuments implements Documents {
     }
   }
 
-  #store(index: IndexInfo, id: string, version: number, source: Uint8Array): void {
+  #store(index: IndexInfo, id: string, version: number, source: Uint8Array, routing?: string): void {
     const document = {
       index: index.name,
       id,
@@ -126,6 +127,7 @@ class FakeDocuments implements Documents {
       seqNo: this.#seqNo,
       primaryTerm: 1,
       source: Buffer.from(source),
+      ...(routing !== undefined && { routing }),
     };
     this.stored.set(`${index.name}/${id}`, document);
   }
