@@ -238,7 +238,7 @@ export class DocumentWriter implements DocumentHost {
 
   #leafValue(leaf: Leaf, kind: number): void {
     const scanner = this.#scanner;
-    if (leaf.field.aliasOf !== undefined) this.#alias(leaf.field, kind);
+    if (leaf.field.aliasOf !== undefined) this.#aliasValue(leaf.field, kind);
     else if (leaf.field.type === "geo_point") this.#point(leaf, kind);
     else if (kind === json.ARRAY) {
       for (let first = true; scanner.element(first); first = false) this.#leafValue(leaf, scanner.value());
@@ -247,15 +247,9 @@ export class DocumentWriter implements DocumentHost {
     else this.#feed(leaf, kind);
   }
 
-  #alias({ path }: Field, kind: number): void {
-    this.#scanner.skip(kind);
-    const reason = `Cannot write to a field alias [${path}].`;
-    this.#fail(
-      path,
-      new AppError("mapping_parse", "failed to parse", {
-        data: { caused_by: { type: "illegal_argument_exception", reason } },
-      }),
-    );
+  /** New documents with one are refused (Mapping.dynamicUpdate); what the log has from before keeps it in its source. */
+  #aliasValue({ path }: Field, kind: number): void {
+    if (this.#holdsValue(kind)) this.#ignore(path);
   }
 
   /** Gives the current value to a field, its multi-fields and the fields it is copied to. */

@@ -107,3 +107,10 @@ function fill(value: unknown, name: string, type: string): unknown {
     Object.entries(record).map(([key, inner]) => [fill(key, name, type), fill(inner, name, type)]),
   );
 }
+
+/** Paths that the values of a field that a template made are copied to. */
+export function copiesOf(made: Readonly<Record<string, unknown>> | undefined): readonly string[] {
+  const given = made?.["copy_to"];
+  const list: readonly unknown[] = Array.isArray(given) ? given : [given];
+  return list.filter((path) => typeof path === "string");
+}

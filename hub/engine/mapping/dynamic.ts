@@ -3,8 +3,8 @@
 import type { Analysis } from "#hub/engine/analysis/analysis.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import * as json from "../json/scanner.ts";
-import { dateFormat } from "./date-format.ts";
-import type { DynamicTemplate, JsonType } from "./dynamic-templates.ts";
+import { copiesOf, type DynamicTemplate } from "./dynamic-templates.ts";
+import { type ResolvedType, resolveType, type TypeRules } from "./dynamic-types.ts";
 import type { Field } from "./field.ts";
 import { type Dynamic, isObjectNode, type MappingNode, type ObjectNode } from "./node.ts";
 import { parseField } from "./parse-field.ts";
@@ -13,22 +13,16 @@ import { parseField } from "./parse-field.ts";
 interface DynamicRules {
   readonly root: ObjectNode;
   readonly analysis: Analysis;
-  readonly settings: {
-    readonly templates: readonly DynamicTemplate[];
-    readonly dateDetection: boolean;
-    readonly numericDetection: boolean;
-    readonly dynamicDateFormats: readonly string[];
-  };
+  readonly settings: TypeRules & { readonly templates: readonly DynamicTemplate[] };
 }
 
 type Properties = Record<string, Record<string, unknown>>;
 
-/** Strings that Java reads as a number skip date detection. */
-const JAVA_NUMBER =
-  /^\s*[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?[fd]?|0x[\da-f.]+p[+-]?\d+[fd]?)\s*$/i;
-
-const MAX_LONG = 2n ** 63n - 1n;
-const MIN_LONG = -(2n ** 63n);
+/** A field that a value is copied to. */
+interface CopyTarget {
+  readonly kind: number;
+  readonly resolved: ResolvedType;
+}
 
 /** One scanner is enough: a walk never waits. */
 const scanner = new json.JsonScanner();
@@ -46,6 +40,7 @@ export function dynamicProperties(
   try {
     if (scanner.value() !== json.OBJECT) return null;
     walk.object(mapping.root, "", mapping.root.dynamic ?? "true", walk.found, 1);
+    walk.addTargets();
   } catch (error) {
     // A broken document brings no fields; the shard reports what is wrong with it.
     if (error instanceof AppError && error.code === "mapping_parse" && lenient) return null;
@@ -60,6 +55,8 @@ class DynamicWalk {
   readonly #lenient: boolean;
   readonly #depthLimit: number;
   #remaining: number;
+  /** By path. */
+  readonly #targets = new Map<string, CopyTarget>();
 
   constructor(mapping: DynamicRules, lenient: boolean, remaining: number, depthLimit: number) {
     this.#mapping = mapping;
@@ -96,8 +93,8 @@ class DynamicWalk {
     const childPath = path === "" ? head : `${path}.${head}`;
     const child = node?.children.get(head);
     if (child === undefined ? !this.#mayAdd(name, head, path, dynamic, kind) : !isEnabledObject(child)) {
-      if (child === undefined || isObjectNode(child) || child.copyTo.length === 0) scanner.skip(kind);
-      else this.#copied(child, kind);
+      if (child === undefined || isObjectNode(child) || dot >= 0) scanner.skip(kind);
+      else this.#known(child, kind);
       return;
     }
     const object = child as ObjectNode | undefined;
@@ -114,12 +111,29 @@ class DynamicWalk {
     }
   }
 
-  /** Adds the fields that a value is copied to and that no mapping names yet: each is of the value's type. */
-  #copied(field: Field, kind: number): void {
+  /**
+   * Reads the value of a field that has a mapping. Values for aliases are refused here, before they are in the log: what the
+   * log has from before must stay there.
+   */
+  #known(field: Field, kind: number): void {
+    if (field.aliasOf !== undefined && !this.#lenient) throw aliasError(field.path);
+    if (field.copyTo.length === 0) scanner.skip(kind);
+    else this.#copied(field.copyTo, kind);
+  }
+
+  /** Notes the fields that a value is copied to and that no mapping names yet: each is of the first value's type. */
+  #copied(paths: readonly string[], kind: number): void {
     if (kind === json.ARRAY) {
-      for (let first = true; scanner.element(first); first = false) this.#copied(field, scanner.value());
+      for (let first = true; scanner.element(first); first = false) this.#copied(paths, scanner.value());
     } else if (kind === json.OBJECT || kind === json.NULL) scanner.skip(kind);
-    else for (const target of field.copyTo) if (!this.#isMapped(target)) this.#target(target, kind);
+    else this.#noteTargets(paths, kind);
+  }
+
+  #noteTargets(paths: readonly string[], kind: number): void {
+    for (const path of paths) {
+      if (this.#targets.has(path) || this.#isMapped(path)) continue;
+      this.#targets.set(path, { kind, resolved: this.#typeOf(path, kind) });
+    }
   }
 
   #isMapped(path: string): boolean {
@@ -128,33 +142,36 @@ class DynamicWalk {
     return node !== undefined;
   }
 
-  #target(path: string, kind: number): void {
-    let node: MappingNode | undefined = this.#mapping.root;
-    let dynamic: Dynamic = "true";
-    let found = this.found;
-    const parts = path.split(".");
-    for (const [depth, name] of parts.entries()) {
-      if (node !== undefined && !isObjectNode(node)) return;
-      dynamic = node?.dynamic ?? dynamic;
-      const parent = parts.slice(0, depth).join(".");
-      const child: MappingNode | undefined = node?.children.get(name);
-      if (child === undefined && !this.#mayAdd(name, name, parent, dynamic, kind)) return;
-      if (depth === parts.length - 1) {
-        if (child === undefined && !Object.hasOwn(found, name)) this.#leaf(path, name, found, kind);
-        return;
-      }
-      const inner = this.#enter(
-        parts.slice(0, depth + 1).join("."),
-        name,
-        child !== undefined,
-        found,
-        depth + 1,
-      );
-      if (inner === null) return;
-      found[name] = { properties: inner };
-      found = inner;
-      node = child;
+  /** Adds the fields that values are copied to; to be called after the document is read, whose own fields come first. */
+  addTargets(): void {
+    for (const [path, { kind, resolved }] of this.#targets)
+      this.#target({ path, kind, resolved }, path.split("."), this.#mapping.root, "true", this.found, 1);
+  }
+
+  /** Adds what is left of a target's path, `names`, to the object `node`. */
+  #target(
+    target: CopyTarget & { readonly path: string },
+    names: readonly string[],
+    node: MappingNode | undefined,
+    outer: Dynamic,
+    found: Properties,
+    depth: number,
+  ): void {
+    if (node !== undefined && !isEnabledObject(node)) return;
+    const dynamic = (node as ObjectNode | undefined)?.dynamic ?? outer;
+    const [name = "", ...rest] = names;
+    const child = (node as ObjectNode | undefined)?.children.get(name);
+    const parents = target.path.split(".").slice(0, depth);
+    const parent = parents.slice(0, -1).join(".");
+    if (child === undefined && !this.#mayAdd(name, name, parent, dynamic, target.kind)) return;
+    if (rest.length === 0) {
+      if (!Object.hasOwn(found, name)) this.#leaf(target.path, name, found, target.resolved);
+      return;
     }
+    const inner = this.#enter(parents.join("."), name, child !== undefined, found, depth);
+    if (inner === null) return;
+    this.#target(target, rest, child, dynamic, inner, depth + 1);
+    if (Object.keys(inner).length > 0) found[name] = { properties: inner };
   }
 
   /** False for unknown names that the object leaves out. Throws mapping_strict if it refuses them. */
@@ -192,7 +209,9 @@ class DynamicWalk {
       this.object(child, path, dynamic, inner, depth + 1);
       this.#leave(found, name, inner, child !== undefined);
     } else if (child === undefined && kind !== json.NULL && !Object.hasOwn(found, name)) {
-      this.#leaf(path, name, found, kind);
+      this.#leaf(path, name, found, this.#typeOf(name, kind));
+      // A template may say where the values of its fields are copied to.
+      this.#noteTargets(copiesOf(found[name]), kind);
     }
   }
 
@@ -235,8 +254,8 @@ class DynamicWalk {
     found[name] = { properties: inner };
   }
 
-  #leaf(path: string, name: string, found: Properties, kind: number): void {
-    const field = this.#fieldOf(name, path, kind);
+  #leaf(path: string, name: string, found: Properties, resolved: ResolvedType): void {
+    const field = this.#fieldOf(name, path, resolved);
     if (field === null) return;
     const fieldCount = 1 + Object.keys((field["fields"] as object | undefined) ?? {}).length;
     if (this.#lenient && this.#remaining < fieldCount) return;
@@ -244,8 +263,11 @@ class DynamicWalk {
     found[name] = field;
   }
 
-  #fieldOf(name: string, path: string, kind: number): Record<string, unknown> | null {
-    const [jsonType, standard] = this.#resolve(name, kind);
+  #typeOf(name: string, kind: number): ResolvedType {
+    return resolveType(scanner, kind, name, this.#mapping.settings, this.#lenient);
+  }
+
+  #fieldOf(name: string, path: string, [jsonType, standard]: ResolvedType): Record<string, unknown> | null {
     for (const template of this.#mapping.settings.templates) {
       if (!template.matches(name, path, jsonType)) continue;
       const made = template.mapping(name, jsonType === "string" ? "text" : jsonType);
@@ -259,39 +281,13 @@ class DynamicWalk {
     }
     return standard;
   }
+}
 
-  /** The JSON type for templates and the mapping where no template matches. */
-  #resolve(name: string, kind: number): [JsonType, Record<string, unknown> | null] {
-    if (kind === json.TRUE || kind === json.FALSE) return ["boolean", { type: "boolean" }];
-    if (kind === json.NUMBER) {
-      if (!scanner.integer) return ["double", { type: "float" }];
-      if (fitsLong(scanner.text())) return ["long", { type: "long" }];
-      if (this.#lenient) return ["long", null];
-      throw new AppError(
-        "mapping_parse",
-        `No matching token for number_type [BIG_INTEGER] of field [${name}]`,
-      );
-    }
-    return this.#resolveString(scanner.text());
-  }
-
-  #resolveString(text: string): [JsonType, Record<string, unknown>] {
-    const { numericDetection, dateDetection, dynamicDateFormats } = this.#mapping.settings;
-    const isNumber = JAVA_NUMBER.test(text);
-    if (numericDetection && isNumber) {
-      if (/^[+-]?\d+$/.test(text) && fitsLong(text)) return ["long", { type: "long" }];
-      return ["double", { type: "float" }];
-    }
-    if (dateDetection && !isNumber && text !== "" && text.length <= LONGEST_DATE) {
-      for (const format of dynamicDateFormats) {
-        if (Number.isNaN(dateFormat(format).parse(text))) continue;
-        if (format === "strict_date_optional_time") return ["date", { type: "date" }];
-        const isSlashed = format.startsWith("yyyy/MM/dd HH:mm:ss Z");
-        return ["date", { type: "date", format: isSlashed ? SLASHED_DATE_FORMAT : format }];
-      }
-    }
-    return ["string", { type: "text", fields: { keyword: { type: "keyword", ignore_above: 256 } } }];
-  }
+function aliasError(path: string): AppError {
+  const reason = `Cannot write to a field alias [${path}].`;
+  return new AppError("mapping_parse", "failed to parse", {
+    data: { caused_by: { type: "illegal_argument_exception", reason } },
+  });
 }
 
 function isLeaf({ type }: Readonly<Record<string, unknown>>): boolean {
@@ -300,16 +296,4 @@ function isLeaf({ type }: Readonly<Record<string, unknown>>): boolean {
 
 function isEnabledObject(node: MappingNode): boolean {
   return isObjectNode(node) && node.enabled;
-}
-
-/** Longer texts aren't tried as dates. */
-const LONGEST_DATE = 64;
-
-/** What a field gets whose first value is a date with slashes. */
-const SLASHED_DATE_FORMAT = "yyyy/MM/dd HH:mm:ss||yyyy/MM/dd||epoch_millis";
-
-function fitsLong(text: string): boolean {
-  if (text.length < 16) return true;
-  const value = BigInt(text.replace(/^\+/, ""));
-  return value >= MIN_LONG && value <= MAX_LONG;
 }

@@ -199,6 +199,7 @@ suite("dynamic mapping", () => {
     assert.deepEqual(dynamic('{"user_id":5,"labels":{"x":"y"}}', mapping), {
       user_id: { type: "keyword" },
       labels: { properties: { x: { type: "keyword", copy_to: "x_copy" } } },
+      x_copy: TEXT,
     });
   });
 
@@ -314,7 +315,42 @@ suite("fields that values are copied to", () => {
   test("are left out or refused as other unknown fields are", () => {
     assert.equal(dynamic('{"a":"x"}', copying({ dynamic: false })), null);
     assert.throws(() => dynamic('{"a":"x"}', copying({ dynamic: "strict" })), { code: "mapping_strict" });
+    const closed = { dynamic: false, properties: {} };
+    assert.equal(dynamic('{"c":"x"}', parse({ c: { type: "text", copy_to: "o.t" }, o: closed })), null);
   });
+
+  test("are mapped beside new fields of their object, and for fields that a template maps", () => {
+    const inner = parse({ o: { properties: { a: { type: "text", copy_to: "o.all" } } } });
+    assert.deepEqual(dynamic('{"o":{"a":"x","n":1}}', inner), {
+      o: { properties: { n: { type: "long" }, all: TEXT } },
+    });
+    const mapping = { type: "keyword", copy_to: "all" };
+    const templates = { dynamic_templates: [{ t: { match: "a*", unmatch: "all", mapping } }] };
+    assert.deepEqual(dynamic('{"ab":"x","all":1}', parse({}, templates)), {
+      ab: mapping,
+      all: { type: "long" },
+    });
+    assert.deepEqual(dynamic('{"o":{"ab":"x"}}', parse({}, templates)), {
+      o: { properties: { ab: mapping } },
+      all: TEXT,
+    });
+  });
+});
+
+test("a value for an alias is refused, and passed over leniently", () => {
+  const mapping = parse({ k: { type: "keyword" }, "o.also": { type: "alias", path: "k" } });
+  for (const source of ['{"o":{"also":"x"}}', '{"o.also":["x"]}']) {
+    assert.throws(() => dynamic(source, mapping), {
+      code: "mapping_parse",
+      data: {
+        caused_by: {
+          type: "illegal_argument_exception",
+          reason: "Cannot write to a field alias [o.also].",
+        },
+      },
+    });
+    assert.equal(mapping.dynamicUpdate(Buffer.from(source), true), null);
+  }
 });
 
 suite("regular expressions of dynamic templates", () => {
