@@ -105,6 +105,10 @@ test("a saved object is renamed and copied in the list, and a dashboard that isn
     await page.getByRole("checkbox", { name: "Save as new" }).check();
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByRole("link", { name: "Early shift", exact: true }).waitFor();
+    await rename("Early shift", "Dawn shift");
+    await page.keyboard.press("Enter");
+    await page.getByRole("link", { name: "Dawn shift", exact: true }).waitFor();
+    assert.equal(await page.getByRole("link", { name: "Early shift", exact: true }).count(), 0);
     await page.getByRole("link", { name: "Late shift", exact: true }).click();
     await page.getByText("Call the cook").waitFor();
     await page.evaluate("location.hash = '#/dashboards?id=gone'");

@@ -66,6 +66,8 @@ export class TitleDialog extends LitElement {
     this.#settle?.(undefined);
     this._question = question;
     await this.updateComplete;
+    // An earlier answer says nothing about this one: a copy was asked for once.
+    this.renderRoot.querySelector("form")!.reset();
     const input = this.renderRoot.querySelector<HTMLInputElement>("input[name=title]")!;
     input.value = question.title;
     this.renderRoot.querySelector("dialog")!.showModal();
