@@ -160,6 +160,13 @@ test("csv takes one character as separator and as quote", () => {
     );
 });
 
+test("bytes refuses a number with blanks behind it in linear time", () => {
+  const before = process.cpuUsage();
+  assert.throws(() => run({ bytes: { field: "m" } }, { m: `1${" ".repeat(50_000)}x` }), /size in bytes/);
+  const { user, system } = process.cpuUsage(before);
+  assert.ok(user + system < 2_000_000, `${user + system} µs`);
+});
+
 test("kv gathers many values of one key in linear time", () => {
   const text = Array.from({ length: 50_000 }, (_, index) => `a=${index}`).join(" ");
   const before = process.cpuUsage();

@@ -209,7 +209,7 @@ function decodeUrl(text: string): string {
 }
 
 function byteCount(text: string): number {
-  const [, amount, unit = "b"] = /^\s*(\d+(?:\.\d+)?)\s*([kmgtp]b?|b)?\s*$/i.exec(text) ?? [];
+  const [, amount, unit = "b"] = /^(\d+(?:\.\d+)?)\s*([kmgtp]b?|b)?$/i.exec(text.trim()) ?? [];
   if (amount === undefined)
     throw new ProcessorFault(
       `failed to parse setting [Ingest Field] with value [${text}] as a size in bytes`,
