@@ -250,6 +250,7 @@ const ROWS: Record<string, Row[]> = {
       "-1700000000123456789",
       { n: "-1700000000123456789" },
     ],
+    ['grok { match => { "m" => "%{WORD:a:int} %{WORD:b:int}" } }', "1e3 12e400", { a: 1, b: 12 }],
     ['grok { match => { "m" => "%{WORD:m}" } overwrite => ["m"] }', "first second", { m: "first" }],
   ],
   useragent: [

@@ -128,7 +128,11 @@ class Attempt {
   }
 }
 
-const CONVERSIONS = { int: toInteger, float: toFloat };
+/** An int is the digits at the start, as Ruby's to_i reads them: 1e3 is 1. */
+const CONVERSIONS = {
+  int: (text: string) => toInteger(/^\s*[-+]?\d+/.exec(text)?.[0] ?? ""),
+  float: toFloat,
+};
 
 /**
  * Behind a text that didn't match this many are looked at first; where all match, that would cost more than it saves.
