@@ -52,3 +52,12 @@ test("snappy: chunks of a stream, packed, plain and skipped", () => {
   ])
     assert.throws(() => unpackFramedSnappy(bytes, 100), { code: "parsing" });
 });
+
+test("snappy: a stream in chunks of single bytes takes no more memory than its bytes", () => {
+  const head = Buffer.from("\xff\x06\0\0sNaPpY", "latin1");
+  const chunks = Buffer.alloc(9 * 1_000_000, Buffer.from("\x01\x05\0\0CRC!x", "latin1"));
+  const before = process.memoryUsage().rss;
+  assert.equal(unpackFramedSnappy(Buffer.concat([head, chunks]), 2_000_000).length, 1_000_000);
+  const mib = (process.memoryUsage().rss - before) / 2 ** 20;
+  assert.ok(mib < 150, `${mib} MiB`);
+});

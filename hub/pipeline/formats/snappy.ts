@@ -3,6 +3,7 @@
  * format (framing_format.txt there).
  */
 
+import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 /** Kinds of elements, the low two bits of their tag. */
@@ -83,7 +84,7 @@ export function unpackFramedSnappy(packed: Uint8Array, maxBytes: number): Buffer
     bytes += part.length;
     if (bytes > maxBytes)
       throw new AppError("request_too_large", `a body may have ${maxBytes} bytes at most`);
-    parts.push(part);
+    addPart(parts, part);
   }
   return Buffer.concat(parts);
 }
