@@ -50,6 +50,7 @@ const CATALOGUE = {
   index_exists: { status: 400, retryable: false },
   index_name_invalid: { status: 400, retryable: false },
   index_closed: { status: 400, retryable: false },
+  routing_missing: { status: 400, retryable: false },
   document_missing: { status: 404, retryable: false },
   version_conflict: { status: 409, retryable: false },
   mapping_parse: { status: 400, retryable: false },

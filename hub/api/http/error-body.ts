@@ -42,6 +42,7 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
   index_exists: "resource_already_exists_exception",
   index_name_invalid: "invalid_index_name_exception",
   index_closed: "index_closed_exception",
+  routing_missing: "routing_missing_exception",
   document_missing: "document_missing_exception",
   version_conflict: "version_conflict_engine_exception",
   mapping_parse: "mapper_parsing_exception",

@@ -1,10 +1,10 @@
 /** Finds the index of new documents and adds their new fields to its mapping. */
 
-import { checkStreamWrite } from "#hub/cluster/catalog/data-streams.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { AppendRun } from "./append-run.ts";
+import { checkTarget } from "./doc-operation.ts";
 import type { KnownShapes } from "./known-shapes.ts";
 
 /**
@@ -24,7 +24,7 @@ export async function appendTarget(
   try {
     let index = await catalog.ensure(name);
     if (index.state === "close") return null;
-    if (kind !== undefined) checkStreamWrite(index, { index: name, kind });
+    if (kind !== undefined) checkTarget(index, { index: name, kind });
     let last = Number.NaN;
     for (let place = 0, from = start; place < ends.length; from = ends[place++]! + gap) {
       const shape = shapes[place]!;

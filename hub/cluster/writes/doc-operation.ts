@@ -3,6 +3,7 @@
  * message's items.
  */
 
+import { checkStreamWrite, type StreamWrite } from "#hub/cluster/catalog/data-streams.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { eachResult, resultError } from "#hub/engine/operations/item-result.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -51,6 +52,33 @@ export function checkText(text: string | undefined, field: "_id" | "routing"): v
     "request_invalid",
     `[${field}] holds half a surrogate pair, which no UTF-8 can hold: [${text.toWellFormed()}]; send well-formed Unicode`,
   );
+}
+
+/** Throws request_invalid, routing_missing, index_closed for a write that an index doesn't accept. */
+export function checkTarget(index: IndexMetadata, item: StreamWrite & Routed): void {
+  checkStreamWrite(index, item);
+  checkRouting(index, item);
+  if (index.state === "close")
+    throw new AppError("index_closed", "closed", { data: { index: index.name, index_uuid: index.uuid } });
+}
+
+/** Throws routing_missing if the mapping requires the routing that an item lacks: its shard couldn't be found again. */
+export function checkRouting(
+  { name, mapping, settings }: Pick<IndexMetadata, "name" | "mapping" | "settings">,
+  { id, routing = "" }: Routed,
+): void {
+  if (!mapping.settings.routingRequired || routing !== "") return;
+  const type = settings.raw["mapping.type_name"] ?? "_doc";
+  const data = { index_uuid: "_na_", index: name };
+  throw new AppError("routing_missing", `routing is required for [${name}]/[${type}]/[${id ?? null}]`, {
+    data,
+  });
+}
+
+/** How an item finds its shard. */
+interface Routed {
+  readonly id?: string | undefined;
+  readonly routing?: string | undefined;
 }
 
 /** Returns the JSON objects of an item whose fields must be in the mapping. */

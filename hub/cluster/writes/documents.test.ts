@@ -94,6 +94,34 @@ test("items fail one by one", async (t) => {
   ]);
 });
 
+test("an index whose mapping requires routing refuses items and reads without it", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  await node.catalog.create("a", { settings: {}, mappings: { _routing: { required: true } }, aliases: {} });
+  const source = Buffer.from("{}");
+  const update = {
+    kind: "update",
+    index: "a",
+    id: "1",
+    source,
+    docAsUpsert: true,
+    detectNoop: true,
+  } as const;
+  const items = [
+    { ...put("1", { n: 1 }), routing: "r" },
+    put("1", { n: 1 }),
+    update,
+    { kind: "delete", index: "a", id: "1" } as const,
+  ];
+  const results = await node.documents.write(items, options);
+  assert.deepEqual(codes(results), ["created", ...Array(3).fill("routing_missing")]);
+  const refusal = "error" in results[1]! && results[1].error.message;
+  assert.equal(refusal, "routing is required for [a]/[_doc]/[1]");
+  const run = { bytes: source, start: 0, ends: Uint32Array.of(2), gap: 0, indexNames: ["a"] };
+  assert.equal(await node.documents.append(run, options), null);
+  assert.equal((await node.documents.get("a", "1", { routing: "r" }))?.version, 1);
+  await assert.rejects(node.documents.get("a", "1", {}), { code: "routing_missing" });
+});
+
 test("a write whose index is deleted before its shard sees it is answered immediately", {
   timeout: 10_000,
 }, async (t) => {

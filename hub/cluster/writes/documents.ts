@@ -1,7 +1,6 @@
 /** Writes of the document API: they go through DOC like everything else, and the shard that applies them answers. */
 
 import { randomUUID } from "node:crypto";
-import { checkStreamWrite } from "#hub/cluster/catalog/data-streams.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { jsonShape } from "#proto/codec/json-shape.ts";
@@ -11,7 +10,14 @@ import type { tailrace } from "#proto/messages.ts";
 import type { AppendRun } from "./append-run.ts";
 import { Appends } from "./appends.ts";
 import { DocBatches, type EncodedBatch } from "./doc-batches.ts";
-import { docOperation, documentsOf, fill, type Prepared } from "./doc-operation.ts";
+import {
+  checkRouting,
+  checkTarget,
+  docOperation,
+  documentsOf,
+  fill,
+  type Prepared,
+} from "./doc-operation.ts";
 import { DocumentIds } from "./document-ids.ts";
 import { KnownShapes } from "./known-shapes.ts";
 import type { LogPort } from "./log-port.ts";
@@ -143,12 +149,9 @@ export class Documents {
     return results;
   }
 
-  /** Reads in real time. `index`: a name, or an alias of one index. Throws index_missing. */
-  async get(
-    name: string,
-    id: string,
-    { routing }: { readonly routing?: string },
-  ): Promise<StoredDocument | null> {
+  /** Reads in real time. `index`: a name, or an alias of one index. Throws index_missing, routing_missing. */
+  async get(name: string, id: string, where: { readonly routing?: string }): Promise<StoredDocument | null> {
+    const { routing } = where;
     const found = this.#options.catalog.resolve(name, {});
     const index = found[0];
     if (found.length !== 1 || index === undefined) {
@@ -156,6 +159,7 @@ export class Documents {
       const text = `Alias [${name}] has more than one indices associated with it [[${names}]], can't execute a single index op`;
       throw new AppError("request_invalid", text);
     }
+    checkRouting(index, { id, routing });
     const shard = shardOf(id, routing ?? "", index.settings.numberOfShards);
     const document = await this.#options.shards.get(index, shard, id);
     if (document === null) return null;
@@ -189,7 +193,7 @@ export class Documents {
     const index = indices.get(item.index);
     if (index === undefined || !this.#shapes.has(index, jsonShape(item.source))) return undefined;
     try {
-      checkStreamWrite(index, item);
+      checkTarget(index, item);
       return { index, operation: this.#operation(item, place) };
     } catch (error) {
       return toAppError(error);
@@ -206,9 +210,7 @@ export class Documents {
     try {
       const operation = this.#operation(item, place);
       let index = item.kind === "delete" ? this.#deleteTarget(item.index) : await catalog.ensure(item.index);
-      checkStreamWrite(index, item);
-      if (index.state === "close")
-        throw new AppError("index_closed", "closed", { data: { index: index.name, index_uuid: index.uuid } });
+      checkTarget(index, item);
       for (const source of documentsOf(item)) {
         const fields = this.#shapes.missing(index, source, false);
         if (fields === null) continue;

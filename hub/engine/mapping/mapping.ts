@@ -77,6 +77,7 @@ interface RootSettings {
   readonly dateDetection: boolean;
   readonly numericDetection: boolean;
   readonly dynamicDateFormats: readonly string[];
+  /** True: writes and reads of a document name its routing. */
   readonly routingRequired: boolean;
   /** Which parts of documents are shown; all are kept. */
   readonly source: SourceSettings;
@@ -350,7 +351,7 @@ function mergeSettings(
     numericDetection: flag("numeric_detection", old.numericDetection),
     dynamicDateFormats: Array.isArray(formats) ? formats.map(String) : old.dynamicDateFormats,
     source: mergeSourceSettings(old.source, json["_source"], old === DEFAULT_SETTINGS),
-    routingRequired: asRecord(given["_routing"])?.["required"] === true,
+    routingRequired: printValue(asRecord(given["_routing"])?.["required"]) === "true",
     given,
   };
 }

@@ -4,6 +4,7 @@ import { documentType, fitsType, indexType } from "#hub/api/compat/mapping-types
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { isTrue } from "#hub/api/parameters/values.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import { checkRouting } from "#hub/cluster/writes/doc-operation.ts";
 import type { StoredDocument } from "#hub/cluster/writes/writes.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
@@ -107,9 +108,10 @@ function isUntyped(index: IndexInfo | undefined): boolean {
 /** Reads a document as of the last refresh. */
 async function refreshedDocument(
   { indices, shards }: ApiContext,
-  { index: name, id }: GetSpec,
+  { index: name, id, routing: given }: GetSpec,
 ): Promise<StoredDocument | null> {
   const found = indices.resolve(name, {});
+  for (const index of found) checkRouting(index, { id, routing: given });
   const document = await shards.getRefreshed(found, id);
   const index = found.find(({ uuid }) => uuid === document?.uuid);
   if (document === null || index === undefined) return null;
