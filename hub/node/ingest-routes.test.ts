@@ -228,17 +228,18 @@ test("an update sends the merged document through the pipelines of its index", a
     { script: { source: "ctx._source.b = 5" } },
     { update: { _id: "4" } },
     { script: { source: "ctx._source.b = 5" }, upsert: { b: 1 } },
+    { update: { _id: "5" } },
+    { script: { source: "ctx._source.n += 5" }, upsert: { b: 1 }, scripted_upsert: true },
+    { update: { _id: "6" } },
+    { script: { source: "ctx.op = 'none'" }, upsert: { b: 1 }, scripted_upsert: true },
   ];
   const body = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
   const type = { "content-type": "application/x-ndjson" };
   assert.equal((await send("POST", "/counted-1/_bulk", body, type)).body["errors"], false);
-  // A bulk sends new documents alone.
+  // A bulk sends new documents alone, before their scripts.
   assert.deepEqual(
-    [await sourceOf("2"), await sourceOf("4")],
-    [
-      { b: 5, n: 1 },
-      { b: 1, n: 1, last: 1 },
-    ],
+    [await sourceOf("2"), await sourceOf("4"), await sourceOf("5"), await sourceOf("6")],
+    [{ b: 5, n: 1 }, { b: 1, n: 1, last: 1 }, { b: 1, n: 6, last: 1 }, undefined],
   );
 });
 
@@ -251,4 +252,15 @@ test("an update reads the index that an alias writes to, and keeps the routing",
   assert.deepEqual([answer.status, answer.body["_index"]], [200, "turn-2"], answer.text);
   const got = await send("GET", "/turn-2/_doc/1?routing=r");
   assert.deepEqual([got.body["_routing"], got.body["_source"]], ["r", { a: 1, b: 2, n: 2 }]);
+});
+
+test("_explain needs the routing that the mapping requires", async () => {
+  const mappings = { _doc: { _routing: { required: true } } };
+  assert.equal((await send("PUT", "/routed", { mappings })).status, 200);
+  await send("PUT", "/routed/_doc/1?routing=a&refresh", {});
+  const query = { query: { match_all: {} } };
+  const { status, body } = await send("POST", "/routed/_doc/1/_explain", query);
+  assert.deepEqual([status, body["error"]!["type"]], [400, "routing_missing_exception"]);
+  // The parts here have no search.
+  assert.equal((await send("POST", "/routed/_doc/1/_explain?routing=a", query)).status, 404);
 });

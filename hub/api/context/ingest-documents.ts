@@ -64,7 +64,7 @@ export function ingestDocuments(
       const made = await applyPipelines(await applyPipelines(items, ingest, first), ingest, last);
       const isChanged = made.some((each, at) => each !== items[at]);
       if (isChanged) options.onIngest?.(clock.monotonic() - startMs);
-      const changed = isChanged ? await adoptTypes(made, indices) : made;
+      const changed = (isChanged ? await adoptTypes(made, indices) : made).map(remade);
       const writes = changed.filter((each): each is WriteItem => !("result" in each));
       if (writes.length === items.length) return documents.write(writes, options);
       const written = writes.length === 0 ? [] : await documents.write(writes, options);
@@ -114,6 +114,24 @@ async function applyPipelines(
   for (const [at, { place, item }] of tasks.entries())
     changed[place] = withDocument(items[place]!, afterPipeline(item, outcomes[at]!));
   return changed;
+}
+
+/** Returns an item with the document that its `remake` makes. */
+function remade(item: Changed): Changed {
+  if (!("remake" in item) || item.remake === undefined) return item;
+  const { remake, ...write } = item;
+  const { index, id = "" } = item;
+  try {
+    const source = remake(item.source);
+    return source === undefined ? { result: notCreated(index, id) } : { ...write, source };
+  } catch (error) {
+    return { result: { index, id, error: toAppError(error) } };
+  }
+}
+
+/** Returns the result of an update whose script doesn't want the new document. */
+export function notCreated(index: string, id: string): WriteResult {
+  return { index, id, result: "noop", version: -1, seqNo: -2, primaryTerm: 0, copies: 0, copiesDone: 0 };
 }
 
 /** Gives the indices that pipelines chose the types of their documents; documents that an index can't take fail. */

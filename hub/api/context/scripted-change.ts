@@ -10,7 +10,7 @@ import { toJson } from "#hub/scripts/values/json.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { ApiContext } from "./api-context.ts";
-import { pipelineOf } from "./ingest-documents.ts";
+import { notCreated, passesPipelines, pipelineOf } from "./ingest-documents.ts";
 
 /** A partial document, merged into the stored one. */
 export interface PartialChange {
@@ -29,7 +29,7 @@ export interface ScriptedUpdate {
   readonly upsert: JsonObject | Uint8Array | undefined;
   /** True: the script runs on `upsert` too. */
   readonly isUpsertScripted: boolean;
-  /** Ingest pipeline that `upsert` passes. */
+  /** Ingest pipeline that `upsert` passes: in a bulk before its script, else after it. */
   readonly pipeline?: string;
   /** True: an item of a bulk, whose new version of a stored document passes no pipeline, as in the reference. */
   readonly isBulkItem?: boolean;
@@ -124,32 +124,22 @@ function changeOf(
 
 async function upsert(
   parts: ApiContext,
-  { upsert: document, isUpsertScripted, pipeline, script, id }: ScriptedUpdate,
+  { upsert: document, isUpsertScripted, isBulkItem, pipeline, script, id }: ScriptedUpdate,
   place: { readonly index: string; readonly id: string },
   options: WriteOptions,
 ): Promise<WriteResult> {
   if (document === undefined) throw new AppError("document_missing", `[_doc][${id}]: document missing`);
-  let source: unknown = document;
-  if (isUpsertScripted && !("doc" in script)) {
-    const ctx = runChange(script, {
-      op: "create",
-      _now: parts.clock.now(),
-      _source: structuredClone(document),
-    });
-    if (ctx["op"] !== "create")
-      return { ...place, result: "noop", version: -1, seqNo: -2, primaryTerm: 0, copies: 0, copiesDone: 0 };
-    source = ctx["_source"];
-  }
-  return writeOne(
-    parts,
-    {
-      ...place,
-      ...pipelineOf(pipeline),
-      kind: "create",
-      source: source instanceof Uint8Array ? source : jsonBytes(source),
-    },
-    options,
-  );
+  const given = document instanceof Uint8Array ? document : jsonBytes(document);
+  const item = { ...place, ...pipelineOf(pipeline), kind: "create" } as const;
+  if (!isUpsertScripted || "doc" in script) return writeOne(parts, { ...item, source: given }, options);
+  const remake = (source: Uint8Array): Uint8Array | undefined => {
+    const ctx = runChange(script, { op: "create", _now: parts.clock.now(), _source: parsed(source) });
+    return ctx["op"] === "create" ? jsonBytes(ctx["_source"]) : undefined;
+  };
+  if (isBulkItem === true && passesPipelines(parts.indices, place.index, pipeline))
+    return writeOne(parts, { ...item, source: given, remake }, options);
+  const source = remake(given);
+  return source === undefined ? notCreated(place.index, id) : writeOne(parts, { ...item, source }, options);
 }
 
 function contextOf({ clock }: ApiContext, stored: StoredDocument): JsonObject {

@@ -48,7 +48,8 @@ export function promptRoutes(auth: PromptParts): Route[] {
     {
       ...PROVIDER_ROUTE,
       methods: ["POST"],
-      paths: [PATH],
+      // The second is that of pages which a hub of an earlier version made.
+      paths: [PATH, `${PATH}/sign-in`],
       summary: "Signs a person in at the provider.",
       handle: (request) => answer(auth, request, signIn),
     },

@@ -5,6 +5,8 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { resolveOptions, SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";
+import { routingOf } from "#hub/api/parameters/write-options.ts";
+import { checkRouting } from "#hub/cluster/writes/doc-operation.ts";
 import { filterSource } from "#hub/search/source/source-filter.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -70,6 +72,7 @@ async function explain(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
   const source = sourceParams(request);
   const type = request.path["type"];
   const { targets } = searchedIndices(parts, { ...target, options: {} });
+  if (index !== undefined) checkRouting(index, { id, ...routingOf(request) });
   const isMeant = index === undefined || fitsType(index, type);
   const found = await parts.shards.explain({ targets: isMeant ? targets : [], body, id }, signal);
   if (found === null)
