@@ -43,7 +43,7 @@ export interface Documents {
   append(run: AppendRun, options: WriteOptions): Promise<AppendResult | null>;
   /**
    * Reads a document in real time. `index`: a name or an alias of one index. Null: no such document. Throws
-   * index_missing.
+   * index_missing, index_closed, routing_missing.
    */
   get(index: string, id: string, options: { readonly routing?: string }): Promise<StoredDocument | null>;
 }

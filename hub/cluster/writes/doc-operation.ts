@@ -58,8 +58,13 @@ export function checkText(text: string | undefined, field: "_id" | "routing"): v
 export function checkTarget(index: IndexMetadata, item: StreamWrite & Routed): void {
   checkStreamWrite(index, item);
   checkRouting(index, item);
-  if (index.state === "close")
-    throw new AppError("index_closed", "closed", { data: { index: index.name, index_uuid: index.uuid } });
+  checkOpen(index);
+}
+
+/** Throws index_closed. */
+export function checkOpen({ name, uuid, state }: IndexMetadata): void {
+  if (state === "close")
+    throw new AppError("index_closed", "closed", { data: { index: name, index_uuid: uuid } });
 }
 
 /** Throws routing_missing if the mapping requires the routing that an item lacks: its shard couldn't be found again. */

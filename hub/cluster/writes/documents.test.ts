@@ -122,6 +122,14 @@ test("an index whose mapping requires routing refuses items and reads without it
   await assert.rejects(node.documents.get("a", "1", {}), { code: "routing_missing" });
 });
 
+test("the documents of a closed index can't be read or written", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  await node.documents.write([put("1", { n: 1 })], options);
+  await node.catalog.setState("a", "close");
+  await assert.rejects(node.documents.get("a", "1", {}), { code: "index_closed" });
+  assert.deepEqual(codes(await node.documents.write([put("1", { n: 2 })], options)), ["index_closed"]);
+});
+
 test("a write whose index is deleted before its shard sees it is answered immediately", {
   timeout: 10_000,
 }, async (t) => {

@@ -11,6 +11,7 @@ import type { AppendRun } from "./append-run.ts";
 import { Appends } from "./appends.ts";
 import { DocBatches, type EncodedBatch } from "./doc-batches.ts";
 import {
+  checkOpen,
   checkRouting,
   checkTarget,
   docOperation,
@@ -149,9 +150,8 @@ export class Documents {
     return results;
   }
 
-  /** Reads in real time. `index`: a name, or an alias of one index. Throws index_missing, routing_missing. */
-  async get(name: string, id: string, where: { readonly routing?: string }): Promise<StoredDocument | null> {
-    const { routing } = where;
+  /** Reads in real time. `index`: a name, or an alias of one index. Throws index_missing, index_closed, routing_missing. */
+  async get(name: string, id: string, { routing }: { routing?: string }): Promise<StoredDocument | null> {
     const found = this.#options.catalog.resolve(name, {});
     const index = found[0];
     if (found.length !== 1 || index === undefined) {
@@ -159,11 +159,11 @@ export class Documents {
       const text = `Alias [${name}] has more than one indices associated with it [[${names}]], can't execute a single index op`;
       throw new AppError("request_invalid", text);
     }
+    checkOpen(index);
     checkRouting(index, { id, routing });
     const shard = shardOf(id, routing ?? "", index.settings.numberOfShards);
     const document = await this.#options.shards.get(index, shard, id);
-    if (document === null) return null;
-    return { ...document, index: index.name, id, ...(routing !== undefined && { routing }) };
+    return document && { ...document, index: index.name, id, ...(routing !== undefined && { routing }) };
   }
 
   #header(lenient: boolean) {
