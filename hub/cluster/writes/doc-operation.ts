@@ -73,7 +73,8 @@ export function checkRouting(
   { id, routing = "" }: Routed,
 ): void {
   if (!mapping.settings.routingRequired || routing !== "") return;
-  const type = settings.raw["mapping.type_name"] ?? "_doc";
+  const named = settings.raw["mapping.type_name"];
+  const type = typeof named === "string" ? named : "_doc";
   const data = { index_uuid: "_na_", index: name };
   throw new AppError("routing_missing", `routing is required for [${name}]/[${type}]/[${id ?? null}]`, {
     data,

@@ -116,21 +116,20 @@ async function readPacked(bytes: Uint8Array, reader: EntryReader): Promise<void>
 
 async function unpacked(bytes: Uint8Array, compressed: unknown, held?: NoteHeld): Promise<Uint8Array> {
   if (compressed === undefined || compressed === null || compressed === "text") return bytes;
+  if (compressed !== "gzip" && compressed !== "zstd")
+    throw new AppError("parsing", `entries packed by ${valueText(compressed).slice(0, 100)} aren't read`);
   const packed = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   let heldBytes = bytes.length;
   const take = (count: number): void => held?.((heldBytes += count));
   try {
     if (compressed === "gzip")
       return await unpackedBody([packed], createGunzip(), MAX_FORWARD_BYTES, { take });
-    if (compressed === "zstd")
-      return await unpackedBody(new ZstdFrames().cut(packed), createZstdDecompress(), MAX_FORWARD_BYTES, {
-        take,
-      });
+    const frames = new ZstdFrames().cut(packed);
+    return await unpackedBody(frames, createZstdDecompress(), MAX_FORWARD_BYTES, { take });
   } catch (error) {
     if (error instanceof AppError && error.code === "overloaded") throw error;
     throw new AppError("parsing", `packed entries are no ${compressed}, or too long`, { cause: error });
   }
-  throw new AppError("parsing", `entries packed by ${valueText(compressed).slice(0, 100)} aren't read`);
 }
 
 /** Gathers the entries of a message. */
