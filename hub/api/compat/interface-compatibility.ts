@@ -3,6 +3,7 @@
  * `docs/compatibility.md` is generated from it.
  */
 
+import { checkKnownSettings } from "#hub/cluster/catalog/index-settings.ts";
 import { LIFECYCLE_SETTINGS, UNUSED_ACTIONS, unusedActions } from "#hub/cluster/catalog/lifecycle-policy.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import type { CompatibilityRow } from "#proto/kit/compatibility-row.ts";
@@ -152,8 +153,9 @@ export function warnOfActions(policy: Readonly<JsonObject>): void {
     warnDeprecated(`lifecycle action [${action}] is accepted and does nothing: ${why}`);
 }
 
-/** Warns of the `settings` (dotted, without "index.") that have no effect. */
+/** Warns of the `settings` (dotted, without "index.") that have no effect. Throws settings_invalid for unknown ones. */
 export function warnOfSettings(settings: Readonly<Record<string, unknown>>): void {
+  checkKnownSettings(settings);
   const retention = Object.keys(settings).some(
     (key) => key.startsWith("translog.retention.") && settings[key] !== null,
   );

@@ -2,6 +2,7 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { nearestName } from "#proto/kit/nearest.ts";
 import { type IndexMetadata, type IndexSettings, wholeNumber } from "./index-metadata.ts";
 import { checkLifecycleSettings } from "./lifecycle-policy.ts";
 import { EXPANSION } from "./templates.ts";
@@ -20,6 +21,39 @@ const STATIC = [
   "sort.order",
 ];
 const MAX_SHARDS = 1024;
+
+/** First parts of the names of index settings that versions 5 to 8 and plugins have; what has no effect is accepted. */
+const SETTING_GROUPS: ReadonlySet<string> = new Set(
+  `
+  allocation analysis analyze append_only archived auto_expand_replicas blocks bloom_filter_for_id_field cache
+  check_on_startup codec composite_index compound_format concurrency creation_date creation_date_string
+  data_path default_pipeline dense_vector downsample fast_refresh fielddata final_pipeline flush_after_merge
+  format frozen gc_deletes hidden highlight history indexing knn lifecycle load_fixed_bitset_filters_eagerly
+  logsdb look_ahead_time look_back_time mapper mapping max_adjacency_matrix_filters max_docvalue_fields_search
+  max_inner_result_window max_ngram_diff max_refresh_listeners max_regex_length max_rescore_window
+  max_result_window max_script_fields max_shingle_diff max_slices_per_pit max_slices_per_scroll
+  max_terms_count merge mode number_of_replicas number_of_routing_shards number_of_shards opendistro
+  optimize_auto_generated_id percolator plugins priority provided_name queries query query_string recovery
+  refresh_interval remote_store replication requests resize rollup routing routing_partition_size routing_path
+  search shard shared_filesystem similarity soft_deletes sort source store time_series translog ttl unassigned
+  uuid verified_before_close version warmer write xpack
+  `
+    .trim()
+    .split(/\s+/),
+);
+
+/** Throws settings_invalid for settings of a request (dotted, without "index.") that no version has; null removes any. */
+export function checkKnownSettings(settings: Readonly<Record<string, unknown>>): void {
+  for (const [key, value] of Object.entries(settings)) {
+    if (value === null || SETTING_GROUPS.has(key.split(".", 1)[0]!)) continue;
+    const near = nearestName(key, [...SETTING_GROUPS]);
+    const hint =
+      near === undefined
+        ? "please check that any required plugins are installed, or check the breaking changes documentation for removed settings"
+        : `did you mean [index.${near}]?`;
+    throw new AppError("settings_invalid", `unknown setting [index.${key}] ${hint}`);
+  }
+}
 
 /** Throws settings_invalid for impossible numbers of shards or replicas. */
 export function checkShardCounts(shards: unknown, replicas: unknown): void {
