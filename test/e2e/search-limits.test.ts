@@ -85,7 +85,10 @@ test("names of built-in properties are ordinary names, and requests with them do
   const settings = Object.fromEntries(names.map((name) => [`${name}.polluted`, "7"]));
   const index = `${hub.searchUrl}/names`;
   await ask("PUT", `${index}/_doc/__proto__?refresh=true`, fields);
-  await ask("PUT", `${hub.searchUrl}/_template/names`, { index_patterns: ["other-*"], settings });
+  const template = `${hub.searchUrl}/_template/names`;
+  await assert.rejects(ask("PUT", template, { index_patterns: ["other-*"], settings }), /unknown setting/);
+  const allowed = Object.fromEntries(names.map((name) => [`search.${name}.polluted`, "7"]));
+  await ask("PUT", template, { index_patterns: ["other-*"], settings: allowed });
   await ask("PUT", `${hub.searchUrl}/_cluster/settings`, {
     transient: { "cluster.metadata": settings },
   });
