@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
@@ -11,7 +12,7 @@ import { AlertSearch } from "./alert-search.ts";
 import { type Alert, Alerts } from "./alerts.ts";
 import type { Notice } from "./notifier.ts";
 import { type Channel, checkRule } from "./rule.ts";
-import type { Reach } from "./rule-store.ts";
+import { type Reach, RuleStore } from "./rule-store.ts";
 
 const START = Date.parse("2026-01-31T12:00:00Z");
 const EVERYTHING = { indices: ["*"], internal: true };
@@ -282,4 +283,38 @@ test("lines are counted in the window, and the preview shows what would have bee
   } finally {
     fixture.close();
   }
+});
+
+test("a rule is due when it has changed, at each interval, and while a message waits; at no other time", async (t) => {
+  const world = new World();
+  const store = new RuleStore(world.bucket);
+  const stop = new AbortController();
+  const followed = store.follow(stop.signal);
+  t.after(async () => {
+    stop.abort();
+    await followed;
+  });
+  const isDue = async (): Promise<boolean> => {
+    await setImmediate(); // the watch sees what was stored
+    return store.takeDue(world.clock.nowMs);
+  };
+  const hub = world.hub();
+  assert.equal(await isDue(), false, "without rules");
+  await hub.create({ ...RULE, every: "1m" });
+  assert.equal(await isDue(), true, "it is new");
+  assert.equal(await isDue(), true, "it was never evaluated");
+  await hub.tick();
+  assert.equal(await isDue(), false);
+  world.clock.nowMs += 60_000;
+  assert.equal(await isDue(), true, "its interval is over");
+  world.count = 6;
+  world.refusal = new Error("status 500");
+  await hub.tick();
+  assert.equal(await isDue(), false, "its message waits for the next attempt");
+  world.clock.nowMs += 5_000;
+  assert.equal(await isDue(), true, "the attempt is due");
+  const [alert] = await hub.list();
+  await hub.delete(alert!.id);
+  assert.equal(await isDue(), true, "it was deleted");
+  assert.equal(await isDue(), false, "nothing is left");
 });

@@ -40,7 +40,7 @@ export interface Alert {
   readonly state: AlertState;
 }
 
-/** Time between two checks for due rules. */
+/** Time between two checks for due rules. One that finds none costs no request to the server. */
 const TICK_MS = 1_000;
 const MAX_PREVIEW_MS = 31 * 86_400_000;
 
@@ -64,7 +64,9 @@ export class Alerts implements Component {
   }
 
   start(): Promise<void> {
-    this.#task.start((signal) => this.#run(signal));
+    this.#task.start(async (signal) => {
+      await Promise.all([this.#follow(signal), this.#run(signal)]);
+    });
     return Promise.resolve();
   }
 
@@ -171,11 +173,22 @@ export class Alerts implements Component {
     if (!this.#options.writer().internal) await this.#visible(id);
   }
 
+  async #follow(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#store.follow(signal);
+    } catch (error) {
+      this.#options.log.error(
+        { err: toAppError(error) },
+        "alert rules aren't watched any more; restart the hub",
+      );
+    }
+  }
+
   async #run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
     while (!signal.aborted) {
       try {
-        await this.tick();
+        if (this.#store.takeDue(clock.now())) await this.tick();
       } catch (error) {
         log.warn({ err: toAppError(error) }, "alert rules can't be read; tried again");
       }

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
 import { type AlertState, FIRST_STATE } from "./alert-state.ts";
-import { type AlertRule, checkRule } from "./rule.ts";
+import { type AlertRule, checkRule, everyOf } from "./rule.ts";
 
 /** Each rule costs a search per interval. */
 const MAX_RULES = 500;
@@ -46,9 +46,47 @@ export interface StoredState {
 
 export class RuleStore {
   readonly #bucket: StateBucket;
+  /** Interval of each enabled rule, ms, and each state, as the watch last saw them. */
+  readonly #intervals = new Map<string, number>();
+  readonly #states = new Map<string, AlertState>();
+  /** Whether a rule has changed since `takeDue` last said so. */
+  #isChanged = false;
 
   constructor(bucket: StateBucket) {
     this.#bucket = bucket;
+  }
+
+  /** Watches the bucket until `signal` is aborted, so that `takeDue` knows its content. */
+  async follow(signal: AbortSignal): Promise<void> {
+    for await (const { key, revision, value } of this.#bucket.watch(signal)) {
+      if (key.startsWith("state/")) {
+        const id = key.slice("state/".length);
+        const state = value === null ? undefined : orUndefined(() => decodeState(value));
+        if (state === undefined) this.#states.delete(id);
+        else this.#states.set(id, state);
+        continue;
+      }
+      this.#isChanged = true;
+      this.#intervals.delete(idOf(key));
+      const rule = value === null ? undefined : orUndefined(() => decode({ key, revision, value }).rule);
+      if (rule?.enabled === true) this.#intervals.set(idOf(key), everyOf(rule));
+    }
+  }
+
+  /**
+   * Returns whether a rule may have to be evaluated, a message may have to be sent, or a rule has changed. Needs `follow`,
+   * and asks the server nothing.
+   */
+  takeDue(nowMs: number): boolean {
+    if (this.#isChanged) {
+      this.#isChanged = false;
+      return true;
+    }
+    const isLate = ([id, everyMs]: [string, number]): boolean =>
+      (this.#states.get(id) ?? FIRST_STATE).slot < Math.floor(nowMs / everyMs);
+    const isWaiting = ({ deliveries }: AlertState): boolean =>
+      deliveries.some(({ notBeforeMs }) => notBeforeMs <= nowMs);
+    return this.#intervals.entries().some(isLate) || this.#states.values().some(isWaiting);
   }
 
   /** Returns all rules, sorted by title. Rules that can't be read are listed separately. */
@@ -103,8 +141,7 @@ export class RuleStore {
   async state(id: string): Promise<StoredState> {
     const entry = await this.#bucket.get(`state/${id}`);
     if (entry === null) return { revision: 0, state: FIRST_STATE };
-    const state = JSON.parse(Buffer.from(entry.value).toString()) as AlertState;
-    return { revision: entry.revision, state: { ...FIRST_STATE, ...state } };
+    return { revision: entry.revision, state: decodeState(entry.value) };
   }
 
   /** Replaces the state that was read. Returns the stored state, or undefined if another hub changed it first. */
@@ -150,6 +187,19 @@ export class RuleStore {
 function decode({ key, revision, value }: StateEntry): StoredRule {
   const { rule, reach } = JSON.parse(Buffer.from(value).toString()) as Pick<StoredRule, "rule" | "reach">;
   return { id: idOf(key), revision, rule: checkRule(rule), reach };
+}
+
+/** Returns what `read` returns, or undefined for a value that can't be read: `tick` meets it again and says so. */
+function orUndefined<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeState(value: Uint8Array): AlertState {
+  return { ...FIRST_STATE, ...(JSON.parse(Buffer.from(value).toString()) as AlertState) };
 }
 
 function idOf(key: string): string {

@@ -3,6 +3,7 @@
  * answers the calls of the front over a channel.
  */
 
+import { isDeepStrictEqual } from "node:util";
 import { LogFollower } from "#hub/cluster/hosting/log-follower.ts";
 import type { ComingShard } from "#hub/cluster/hosting/placed-shards.ts";
 import type { SetBackReport } from "#hub/cluster/hosting/set-back-shards.ts";
@@ -76,6 +77,8 @@ export class Host {
   readonly #state: HostState;
   readonly #operations: Readonly<Record<string, Operation>>;
   readonly #stopping = new AbortController();
+  /** The last report: one that says the same isn't sent. */
+  #sent: HostReport | undefined;
   /** Shards that other hubs have instead of this one. */
   readonly #absent = new Set<string>();
 
@@ -216,6 +219,8 @@ export class Host {
       setBack: this.#shards.setBack(),
       contexts: this.#state.contexts.size,
     };
+    if (isDeepStrictEqual(report, this.#sent)) return;
+    this.#sent = report;
     this.#front.notify("report", report);
   }
 

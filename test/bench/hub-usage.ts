@@ -16,7 +16,10 @@ export function cpuOf(hub: TestHub): [hub: number, nats: number] {
   return [cpuSeconds(hub.pid), hub.natsPids().reduce((sum, pid) => sum + cpuSeconds(pid), 0)];
 }
 
-/** Waits until the processes have nothing to do, on a machine that has processors left for them. */
+/**
+ * Waits until the processes have nothing to do, on a machine that has processors left for them. Throws if they never rest: what
+ * they used meanwhile would be counted as work.
+ */
 export async function untilQuiet(hub: TestHub): Promise<void> {
   for (let wait = 0; wait < MOST_WAITS; wait++) {
     const [hubBefore, natsBefore] = cpuOf(hub);
@@ -24,6 +27,7 @@ export async function untilQuiet(hub: TestHub): Promise<void> {
     const [hubAfter, natsAfter] = cpuOf(hub);
     if (hubAfter + natsAfter - hubBefore - natsBefore < QUIET_SECONDS) return;
   }
+  throw new Error(`the hub is still busy after ${(MOST_WAITS * QUIET_MS) / 1_000} s`);
 }
 
 /** The files below a folder of the hub's data. */
