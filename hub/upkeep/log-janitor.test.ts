@@ -1,6 +1,49 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ProcessedFloor } from "./log-janitor.ts";
+import type { Clock } from "#proto/kit/clock.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import type { Position } from "#proto/position.ts";
+import { LogJanitor, ProcessedFloor, type StreamState } from "./log-janitor.ts";
+
+/** A stream of messages of 100 bytes, and its janitor. */
+class World {
+  nowMs = 0;
+  state: StreamState;
+  done: Position;
+  readonly #janitor: LogJanitor;
+
+  constructor({ messages, done, maxBytes = 0 }: { messages: number; done: number; maxBytes?: number }) {
+    this.state = {
+      bytes: 100 * messages,
+      maxBytes,
+      incarnation: 1,
+      firstSequence: 1,
+      lastSequence: messages,
+    };
+    this.done = at(done);
+    this.#janitor = new LogJanitor({
+      clock: { now: () => 0, monotonic: () => this.nowMs } as Clock,
+      log: silentLogger(),
+      keepBytes: 1_000,
+      keepMs: 60_000,
+      streams: [{ name: "DOC", done: () => this.done }],
+      state: () => Promise.resolve(this.state),
+      purge: (_stream, { sequence }) => {
+        const firstSequence = sequence + 1;
+        const bytes = 100 * (this.state.lastSequence - sequence);
+        this.state = { ...this.state, firstSequence, bytes };
+        return Promise.resolve();
+      },
+    });
+  }
+
+  /** Returns the first sequence that is left after a sweep, `laterMs` later. */
+  async sweep(laterMs = 2_000): Promise<number> {
+    this.nowMs += laterMs;
+    await this.#janitor.sweep();
+    return this.state.firstSequence;
+  }
+}
 
 const at = (sequence: number) => ({ incarnation: 1, sequence });
 
@@ -31,4 +74,35 @@ test("a position of RAW that goes back, as partitions were taken over, is done w
   assert.equal(floor.advance(at(30), at(300)).sequence, 20);
   assert.equal(floor.advance(at(5), at(300)).sequence, 0);
   assert.equal(floor.advance(at(40), at(400)).sequence, 5);
+});
+
+test("processed messages beyond those that are kept are purged, others stay", async () => {
+  const world = new World({ messages: 100, done: 40 });
+  assert.equal(await world.sweep(), 41, "the others aren't processed");
+  world.done = at(95);
+  assert.equal(await world.sweep(), 91);
+  assert.equal(await world.sweep(), 91);
+});
+
+test("messages are all purged when nothing came for long, and all is processed", async () => {
+  const world = new World({ messages: 10, done: 9 });
+  await world.sweep();
+  assert.equal(await world.sweep(60_000), 1, "one isn't processed");
+  world.done = at(10);
+  assert.equal(await world.sweep(), 11);
+  world.state = { ...world.state, bytes: 100, lastSequence: 11 };
+  world.done = at(11);
+  assert.equal(await world.sweep(), 11, "a new message came");
+  assert.equal(await world.sweep(60_000), 12);
+});
+
+test("a small stream keeps at most a quarter of what it may have", async () => {
+  const world = new World({ messages: 10, done: 10, maxBytes: 1_200 });
+  assert.equal(await world.sweep(), 8);
+});
+
+test("nothing is purged while the progress is that of an older stream", async () => {
+  const world = new World({ messages: 100, done: 100 });
+  world.state = { ...world.state, incarnation: 2 };
+  assert.equal(await world.sweep(), 1);
 });

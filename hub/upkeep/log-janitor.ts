@@ -1,4 +1,13 @@
-/** Purges the log below what is processed and committed, with a margin of time while there is space. */
+/**
+ * Purges messages of the log that are processed and committed.
+ *
+ * | what is known | what is done | what can go wrong |
+ * |---|---|---|
+ * | processed messages take more than `keepBytes` | the oldest are purged, so that about `keepBytes` stay | nats-server may rewrite the file that holds the new first message in place, and lose it in a crash: all of it was processed, as a file has at most 8 MiB |
+ * | nothing arrived for `keepMs`, and all is processed | all is purged | a crash meanwhile may make the stream begin anew: every message was processed |
+ * | messages that a lost hub needs, or that aren't committed | they stay; `done` is below them | the stream fills, and who sends must wait |
+ * | `done` is of an older stream than the present one | nothing, until it is of the present one | – |
+ */
 
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
@@ -9,11 +18,19 @@ import { comparePositions, type Position, START } from "#proto/position.ts";
 export interface StreamState {
   readonly bytes: number;
   readonly maxBytes: number;
+  /** Of the stream as it is now: sequences of different incarnations can't be compared. */
+  readonly incarnation: number;
+  readonly firstSequence: number;
+  readonly lastSequence: number;
 }
 
 export interface LogJanitorOptions {
   readonly clock: Clock;
   readonly log: Logger;
+  /** Bytes of processed messages that a stream keeps, for files that are set back and for diagnosis. */
+  readonly keepBytes: number;
+  /** Time without a new message after which they go as well, ms. */
+  readonly keepMs: number;
   /** Streams with the position up to which each may be purged. */
   readonly streams: readonly { readonly name: string; readonly done: () => Position }[];
   readonly state: (stream: string) => Promise<StreamState>;
@@ -22,21 +39,14 @@ export interface LogJanitorOptions {
 }
 
 const EVERY_MS = 2_000;
-/** Processed messages stay this long, for inspection and replay. */
-const MARGIN_MS = 15 * 60_000;
-/** Fill level from which space matters more than the margin. */
-const TIGHT = 0.25;
-
-interface Mark {
-  readonly atMs: number;
-  readonly position: Position;
-}
+/** The part of a stream's limit that processed messages may take. */
+const MOST_KEPT = 0.25;
 
 export class LogJanitor implements Component {
   readonly #options: LogJanitorOptions;
   readonly #task = new BackgroundTask();
-  readonly #marks = new Map<string, Mark[]>();
-  readonly #purged = new Map<string, Position>();
+  /** By stream: its last sequence, and since when that is the last, monotonic ms. */
+  readonly #ends = new Map<string, { readonly lastSequence: number; readonly sinceMs: number }>();
 
   constructor(options: LogJanitorOptions) {
     this.#options = options;
@@ -51,40 +61,50 @@ export class LogJanitor implements Component {
     await this.#task.stop();
   }
 
-  async #run(signal: AbortSignal): Promise<void> {
-    const { clock, log, streams } = this.#options;
-    for (;;) {
-      await clock.sleep(EVERY_MS, signal);
-      if (signal.aborted) return;
-      for (const { name, done } of streams) {
-        try {
-          await this.#sweep(name, done());
-        } catch (error) {
-          log.warn({ err: toAppError(error), stream: name }, "cannot purge the log for now");
-        }
+  /** Purges each stream once. */
+  async sweep(): Promise<void> {
+    const { log, streams } = this.#options;
+    for (const { name, done } of streams) {
+      try {
+        await this.#sweep(name, done());
+      } catch (error) {
+        log.warn({ err: toAppError(error), stream: name }, "cannot purge the log for now");
       }
     }
   }
 
+  async #run(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#options.clock.sleep(EVERY_MS, signal);
+      if (signal.aborted) return;
+      await this.sweep();
+    }
+  }
+
   async #sweep(stream: string, done: Position): Promise<void> {
-    const now = this.#options.clock.monotonic();
-    const marks = this.#marks.get(stream) ?? [];
-    this.#marks.set(stream, marks);
-    const last = marks.at(-1);
-    // One mark a minute is fine enough for a margin of a quarter of an hour.
-    if (last === undefined || (now - last.atMs >= 60_000 && comparePositions(done, last.position) > 0)) {
-      marks.push({ atMs: now, position: done });
-    }
-    const { bytes, maxBytes } = await this.#options.state(stream);
-    const tight = maxBytes > 0 && bytes > maxBytes * TIGHT;
-    let target: Position = tight ? done : START;
-    while (marks.length > 0 && now - marks[0]!.atMs >= MARGIN_MS) {
-      const { position } = marks.shift()!;
-      if (comparePositions(position, target) > 0) target = position;
-    }
-    if (comparePositions(target, this.#purged.get(stream) ?? START) <= 0) return;
-    await this.#options.purge(stream, target);
-    this.#purged.set(stream, target);
+    const { state: stateOf, purge, keepMs } = this.#options;
+    const state = await stateOf(stream);
+    const unchangedMs = this.#unchangedMs(stream, state);
+    if (state.bytes === 0 || done.incarnation !== state.incarnation) return;
+    const isIdle = unchangedMs >= keepMs && done.sequence >= state.lastSequence;
+    const sequence = isIdle ? state.lastSequence : Math.min(done.sequence, this.#surplus(state));
+    if (sequence >= state.firstSequence) await purge(stream, { ...done, sequence });
+  }
+
+  /** Returns how long the stream has had no new message, ms. */
+  #unchangedMs(stream: string, { lastSequence }: StreamState): number {
+    const nowMs = this.#options.clock.monotonic();
+    const end = this.#ends.get(stream);
+    if (end?.lastSequence === lastSequence) return nowMs - end.sinceMs;
+    this.#ends.set(stream, { lastSequence, sinceMs: nowMs });
+    return 0;
+  }
+
+  /** Returns the sequence of the newest message that isn't among the last `keepBytes`, as if all had the same size. */
+  #surplus({ bytes, maxBytes, firstSequence, lastSequence }: StreamState): number {
+    const most = maxBytes > 0 ? maxBytes * MOST_KEPT : Number.POSITIVE_INFINITY;
+    const share = 1 - Math.min(this.#options.keepBytes, most) / bytes;
+    return share <= 0 ? 0 : firstSequence - 1 + Math.floor((lastSequence - firstSequence + 1) * share);
   }
 }
 

@@ -101,6 +101,16 @@ export const hubSchema = Type.Object(
       description:
         "size limit of the streams RAW and DOC each, such as 2gb, at least 16mb; empty: 10gb, but at most 20 % of the free disk",
     }),
+    "journal.keep": durationSetting({
+      default: "15m",
+      description:
+        "how long RAW and DOC keep messages that are processed and committed, while no other arrives; files of the data folder that were set back are rebuilt from them",
+    }),
+    "journal.keep_bytes": sizeSetting({
+      default: "8mb",
+      description:
+        "how much of such messages RAW and DOC keep each, at least 8mb, and at most a quarter of journal.max_bytes",
+    }),
     "retention.rules": list(
       [],
       'retention by index pattern: "logs-* 30d" (age of the last document), "logs-* 50gb" (the oldest are deleted), or both; the first matching pattern applies; a clock that is set forward counts after a day',

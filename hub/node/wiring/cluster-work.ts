@@ -10,13 +10,18 @@ import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { LogJanitor, type ProcessedFloor } from "#hub/upkeep/log-janitor.ts";
 import type { RetentionRules } from "#hub/upkeep/retention-rules.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
+import { MIB, parseDuration, parseSize } from "#proto/kit/units.ts";
 import { START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import type { ClusterNode } from "./cluster.ts";
 import type { Pipelines } from "./pipelines.ts";
 import { wireLifecycles, wireRetention } from "./shards.ts";
+
+/** nats-server may rewrite one of its files when it purges a part of it: all messages of such a file must be processed. */
+const LEAST_KEPT_BYTES = 8 * MIB;
 
 export interface ClusterWorkWiring {
   readonly settings: HubSettings;
@@ -84,10 +89,13 @@ export function joinCluster(
   cluster.directory.onChange(() => watermarks.committed(cluster.committed(floor.position)));
 }
 
-function makeJanitor({ journal, log, cluster }: ClusterWorkWiring): LogJanitor {
+/** Throws settings_invalid. */
+function makeJanitor({ settings, journal, log, cluster }: ClusterWorkWiring): LogJanitor {
   return new LogJanitor({
     clock: systemClock,
     log,
+    keepBytes: keptBytes(settings["journal.keep_bytes"]),
+    keepMs: parseDuration(settings["journal.keep"]),
     streams: [
       { name: RAW_STREAM, done: () => cluster.rawDone() },
       { name: DOC_STREAM, done: () => cluster.docDone() },
@@ -96,4 +104,10 @@ function makeJanitor({ journal, log, cluster }: ClusterWorkWiring): LogJanitor {
     purge: (stream, { incarnation, sequence }) =>
       journal.purge(stream, { incarnation, sequence: sequence + 1 }),
   });
+}
+
+function keptBytes(value: string | number): number {
+  const bytes = parseSize(value);
+  if (bytes >= LEAST_KEPT_BYTES) return bytes;
+  throw new AppError("settings_invalid", `journal.keep_bytes: ${value} is less than 8mb`);
 }
