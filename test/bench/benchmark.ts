@@ -59,11 +59,18 @@ export interface Benchmark {
   run(context: BenchmarkContext): Promise<Result[]>;
 }
 
-/** Measures the cases that are meant, one after the other. One that fails says so and keeps no other from its result. */
+/**
+ * Measures the cases that are meant, one after the other. One that fails says so and keeps no other from its result. Throws UsageError if
+ * none is meant.
+ */
 export async function measureCases(cases: readonly Case[], context: BenchmarkContext): Promise<Result[]> {
+  const meant = cases.filter(({ name }) => name.includes(context.only));
+  if (meant.length === 0)
+    throw new UsageError(
+      `no case is named ${context.only}; there are ${cases.map(({ name }) => name).join(", ")}`,
+    );
   const results: Result[] = [];
-  for (const { name, measure } of cases) {
-    if (!name.includes(context.only)) continue;
+  for (const { name, measure } of meant) {
     try {
       results.push(...(await measure(context)));
     } catch (error) {
