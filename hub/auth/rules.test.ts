@@ -1,14 +1,16 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { Accounts } from "#hub/auth/accounts/accounts.ts";
 import { checkGrants, matches, mayReach } from "#hub/auth/accounts/index-rights.ts";
 import { Passwords } from "#hub/auth/accounts/passwords.ts";
 import { actionsOf, authorize, mayDo, type Principal, type Role } from "#hub/auth/accounts/principal.ts";
 import { networkOf, RateLimit, Throttle } from "#hub/auth/accounts/throttle.ts";
 import { Cookies } from "#hub/auth/web/cookies.ts";
 import { html } from "#hub/auth/web/page.ts";
-import type { Clock } from "#proto/kit/clock.ts";
+import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { settingsWith } from "#test/conformance/oauth/settings.ts";
 import { threadCpuMs } from "#test/harness/cpu-time.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { checkAuthSettings, checkListeners } from "./settings.ts";
 
 function principal(role: Role, indices: string[]): Principal {
@@ -233,6 +235,42 @@ suite("passwords", () => {
     assert.equal(await costlier.verify("a long password", hash), true);
     assert.equal(await costlier.verify("another password", hash), false);
     assert.equal(await costlier.verify("a long password", undefined), false);
+  });
+
+  test("of today are hashed with Argon2id, as RFC 9106 defines it", async () => {
+    const today = new Passwords();
+    const hash = await today.hash("a long password");
+    assert.match(hash, /^argon2id\$19456\$2\$/);
+    assert.equal(await today.verify("a long password", hash), true);
+    assert.equal(await today.verify("another password", hash), false);
+    // By the reference implementation: argon2 somesaltsomesalt -id -t 2 -k 19456 -p 1 -l 32
+    const known = "argon2id$19456$2$c29tZXNhbHRzb21lc2FsdA$RGhF7DoikgNzggrWdyMuC69raFXO8x7QQMHIeQRUW1M";
+    assert.equal(await today.verify("a long password", known), true);
+  });
+
+  test("of an older kind are hashed anew for who knows them", async () => {
+    const hash = await passwords.hash("a long password");
+    assert.equal(await passwords.renewed("a long password", hash), undefined);
+    const today = new Passwords({ memoryKib: 64, passes: 1 });
+    const renewed = await today.renewed("a long password", hash);
+    assert.match(renewed ?? "", /^argon2id\$64\$1\$/);
+    assert.equal(await today.verify("a long password", renewed), true);
+    assert.equal(await today.renewed("a long password", renewed!), undefined);
+  });
+
+  test("of accounts are stored anew at the next sign-in, and sessions go on", async () => {
+    const store = { bucket: new MemoryBucket(), clock: systemClock };
+    await new Accounts(store, passwords, () => undefined).add(
+      { name: "ada", password: "a long password", role: "admin" },
+      "test",
+    );
+    const accounts = new Accounts(store, new Passwords({ memoryKib: 64, passes: 1 }), () => undefined);
+    assert.equal(await accounts.verify("ada", "another password"), null);
+    assert.match((await accounts.find("ada"))?.account.passwordHash ?? "", /^scrypt/);
+    const before = await accounts.verify("ada", "a long password");
+    const after = await accounts.verify("ada", "a long password");
+    assert.match(after?.account.passwordHash ?? "", /^argon2id/);
+    assert.equal(after?.account.epoch, before?.account.epoch);
   });
 
   test("that are too short or long are refused", async () => {

@@ -120,8 +120,19 @@ export class Accounts {
   /** Returns id and account if name and password are correct, else null. An unknown name takes the same time. */
   async verify(name: string, password: string): Promise<{ id: string; account: Account } | null> {
     const found = await this.find(name);
-    const right = await this.#passwords.verify(password, found?.account.passwordHash);
-    return right ? found : null;
+    const hash = found?.account.passwordHash;
+    if (!(await this.#passwords.verify(password, hash)) || found === null) return null;
+    if (hash !== undefined) await this.#renew(found.id, password, hash);
+    return found;
+  }
+
+  /** Stores a hash of today's kind in place of an older one. The password stays, so that sessions don't end. */
+  async #renew(id: string, password: string, hash: string): Promise<void> {
+    const passwordHash = await this.#passwords.renewed(password, hash);
+    if (passwordHash === undefined) return;
+    await this.#accounts.change(id, (account) =>
+      account.passwordHash === hash ? { ...account, passwordHash } : null,
+    );
   }
 
   /**
