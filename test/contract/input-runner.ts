@@ -4,7 +4,7 @@ import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import type { FedRecord, InputContext, InputDeadLetter, IntakeShares } from "#hub/pipeline/plugins/input.ts";
 import { compilePipeline, loadAllPlugins } from "#hub/pipeline/program/compile.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
-import { intakeShares } from "#hub/pipeline/runtime/input-host.ts";
+import { intakeShares } from "#hub/pipeline/runtime/intake-shares.ts";
 import type { Event } from "#proto/event.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";

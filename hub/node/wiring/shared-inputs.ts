@@ -4,7 +4,7 @@ import { MEMBER_LEASE_MS } from "#hub/cluster/membership/member-record.ts";
 import { acquireLease } from "#hub/journal/buckets/lease.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import type { ClusterNode } from "#hub/node/wiring/cluster.ts";
-import type { InputStates } from "#hub/pipeline/runtime/input-host.ts";
+import type { InputStates } from "#hub/pipeline/runtime/input-states.ts";
 import { SharedInputStates, type SharedInputs } from "#hub/pipeline/runtime/shared-inputs.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";

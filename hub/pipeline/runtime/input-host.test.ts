@@ -10,8 +10,10 @@ import { sendingLogger, silentLogger } from "#proto/kit/log.ts";
 import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
 import { freePort } from "#test/harness/free-ports.ts";
 import { TestClock } from "#test/support/agent/recording-output.ts";
-import { InputHost, type InputReach, intakeShares } from "./input-host.ts";
+import { InputHost } from "./input-host.ts";
+import { intakeShares } from "./intake-shares.ts";
 import type { PipelineMetrics } from "./pipeline-metrics.ts";
+import type { InputReach } from "./running-input.ts";
 
 test("connections that are refused are in the log once a minute at most, with the address, the limit and what helps", () => {
   const lines: string[] = [];

@@ -6,7 +6,6 @@ import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
-import type { InputReach } from "./input-host.ts";
 import type { OutputReach } from "./output-host.ts";
 import type {
   DeadLetterSink,
@@ -17,6 +16,7 @@ import type {
   Resumption,
   StoredCursor,
 } from "./ports.ts";
+import type { InputReach } from "./running-input.ts";
 
 export interface PipelineSettings {
   /** Name of the default pipeline; goes into the documents' ids. */
