@@ -12,7 +12,7 @@ import { type Route, Router } from "#ui/services/browser/router.ts";
 import { chooseTheme, currentTheme, THEME_EVENT, THEMES, type Theme } from "#ui/services/browser/theme.ts";
 import { LOOK_TEXTS } from "#ui/services/browser/theme-labels.ts";
 import type { ExportRequest } from "#ui/services/discover/export-job.ts";
-import { fetchViewer, signOut, type Viewer } from "#ui/services/hub/session-client.ts";
+import { knownViewer, signOut, type Viewer } from "#ui/services/hub/session-client.ts";
 import { appStyles } from "./app-styles.ts";
 import { NOT_FOUND, PAGES, type Page, pagesFor } from "./page-list.ts";
 import "#ui/components/shell/connection-badge.ts";
@@ -168,7 +168,7 @@ export class App extends LitElement {
   /** Behind the page, which doesn't wait for it. */
   async #learnViewer(): Promise<void> {
     await nextFrame();
-    this._viewer = await fetchViewer();
+    this._viewer = await knownViewer();
   }
 
   #skip(event: Event): void {

@@ -71,7 +71,25 @@ suite("the pages of access in a browser", () => {
     await visitor.keyboard.press("Control+k");
     await visitor.getByRole("option", { name: "Cluster" }).waitFor();
     assert.equal(await visitor.getByRole("option", { name: "Users and keys" }).count(), 0);
+    await expectNothingRefused(visitor);
     await context.close();
+  }
+
+  /** Pages offer a viewer nothing that makes or changes something. */
+  async function expectNothingRefused(visitor: Page): Promise<void> {
+    const beside = await page.context().newPage(); // of who administers
+    for (const [name, role, action] of [
+      ["pipelines", "link", "New pipeline"],
+      ["dashboards", "button", "New dashboard"],
+      ["alerts", "link", "New alert"],
+    ] as const) {
+      await beside.goto(`${hub.dashboardUrl}/#/${name}`);
+      await beside.getByRole(role, { name: action }).waitFor();
+      await visitor.goto(`${hub.dashboardUrl}/#/${name}`);
+      await visitor.locator(`tr-page-${name} h1`).waitFor();
+      assert.equal(await visitor.getByRole(role, { name: action }).count(), 0, action);
+    }
+    await beside.close();
   }
 
   /** Presses a button of the question that is asked. */

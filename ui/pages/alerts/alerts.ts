@@ -22,6 +22,7 @@ import {
   saveAlert,
   testChannel,
 } from "#ui/services/administration/alert-client.ts";
+import { OwnRights } from "#ui/services/administration/own-rights.ts";
 import { navigate, rememberAddress } from "#ui/services/browser/router.ts";
 import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import { formatAgo, formatCount, formatMoment } from "#ui/services/text/format.ts";
@@ -44,6 +45,7 @@ export class AlertsPage extends LitElement {
 
   static override styles = [controls, notices, pageStyles];
 
+  readonly #rights = new OwnRights(this);
   readonly #alerts = new Refreshing(this, listAlerts, REFRESH_MS, ["/api/alerts"]);
   #preview = new AbortController();
 
@@ -78,7 +80,7 @@ export class AlertsPage extends LitElement {
         ${isList ? nothing : html`<a class="button icon" href="#/alerts" aria-label=${msg("All alerts")} title=${msg("All alerts")}>${icon("arrowLeft")}</a>`}
         <h1>${isList ? msg("Alerts") : (alert?.rule.title ?? msg("New alert"))}</h1>
         ${alert === undefined ? nothing : stateBadge(alert)}<span class="space"></span>
-        ${isList ? html`<a class="button" href="#/alerts?new=1">${icon("plus")}${msg("New alert")}</a>` : nothing}
+        ${isList && this.#rights.may("alert") ? html`<a class="button" href="#/alerts?new=1">${icon("plus")}${msg("New alert")}</a>` : nothing}
       </div>
       ${fault === undefined ? nothing : errorView(fault)}
       <p role="status" class="muted">${this._said}</p>
@@ -109,11 +111,15 @@ export class AlertsPage extends LitElement {
       <td class="number">${state.evaluated === "" ? "–" : state.count}</td>
       <td>${rule.condition === "above" ? ">" : "<"} ${rule.threshold} / ${rule.window}</td>
       <td>${rule.channels.map(({ type }) => (type === "webhook" ? msg("Webhook") : msg("E-mail"))).join(", ") || "–"}</td>
-      <td>
+      <td>${
+        this.#rights.may("alert")
+          ? html`
         <button class="plain small icon" aria-label=${mute} title=${mute} aria-pressed=${isMuted}
           @click=${() => change({ muted_until: isMuted ? null : new Date(Date.now() + MUTE_MS).toISOString() })}>${icon(isMuted ? "bellOff" : "bell")}</button>
         <button class="plain small icon" aria-label=${turn} title=${turn} @click=${() => change({ enabled: !rule.enabled })}>${icon(rule.enabled ? "pause" : "play")}</button>
-        <button class="plain small icon" aria-label=${msg(str`Delete ${rule.title}`)} title=${msg("Delete")} @click=${() => void this.#delete(alert)}>${icon("trash")}</button>
+        <button class="plain small icon" aria-label=${msg(str`Delete ${rule.title}`)} title=${msg("Delete")} @click=${() => void this.#delete(alert)}>${icon("trash")}</button>`
+          : nothing
+      }
       </td>
     </tr>`;
   }

@@ -10,7 +10,7 @@ import {
 import { EditHistory, readDraft, removeDraft, writeDraft } from "#ui/services/dashboards/dashboard-drafts.ts";
 import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import { parametersOf, SavedClient, type SavedObject } from "#ui/services/hub/saved-client.ts";
-import { fetchViewer } from "#ui/services/hub/session-client.ts";
+import { knownViewer } from "#ui/services/hub/session-client.ts";
 import { type Field, readFields } from "#ui/services/search/fields.ts";
 import { SearchClient } from "#ui/services/search/search-client.ts";
 import { buildQuery } from "#ui/services/search/search-request.ts";
@@ -81,7 +81,7 @@ export class DashboardModel {
         this.#store.get("dashboard", id),
         this.#store.list("visualisation"),
         this.#store.list("search"),
-        fetchViewer(),
+        knownViewer(),
       ]);
       if (this.#loading !== id) return;
       this.saved = saved;

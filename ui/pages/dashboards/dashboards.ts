@@ -4,6 +4,7 @@ import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { roveLists } from "#ui/components/controls/roving-focus.ts";
+import { OwnRights } from "#ui/services/administration/own-rights.ts";
 import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import "#ui/components/controls/confirm-dialog.ts";
 import { errorView } from "#ui/components/controls/error-view.ts";
@@ -68,6 +69,7 @@ export class DashboardsPage extends LitElement {
   }
 
   readonly #store = new SavedClient();
+  readonly #rights = new OwnRights(this);
   #abort = new AbortController();
 
   override disconnectedCallback(): void {
@@ -84,10 +86,7 @@ export class DashboardsPage extends LitElement {
       return html`<tr-dashboard-view .parameters=${this.parameters}></tr-dashboard-view>`;
     return html`<div class="page">
       <div class="title"><h1>${msg("Dashboards")}</h1><span class="space"></span>
-        ${this._saved === undefined || this._saved.dashboard.length === 0 ? nothing : this.#samplesButton()}
-        <input type="file" accept=".json,application/json" @change=${this.#importFile} />
-        <button @click=${() => this.renderRoot.querySelector<HTMLInputElement>("input[type=file]")?.click()}>${icon("upload")}${msg("Import")}</button>
-        <button class="primary" @click=${() => void this.#create()}>${icon("plus")}${msg("New dashboard")}</button></div>
+        ${this.#rights.may("save") ? this.#makers() : nothing}</div>
       ${this._fault === undefined ? nothing : errorView(this._fault)}
       ${this._saved === undefined ? (this._fault === undefined ? skeleton(8) : nothing) : TYPES.map((type) => this.#list(type, this._saved![type]))}
       <tr-title-dialog></tr-title-dialog><tr-confirm-dialog></tr-confirm-dialog>
@@ -104,15 +103,28 @@ export class DashboardsPage extends LitElement {
       <tbody>${objects.map(
         (object) => html`<tr><td><a href=${addressOf(object)}>${object.title}</a></td>
           <td>${formatAgo(Date.parse(object.updated), nowMs)}</td>
-          <td class="number"><button class="plain small icon" aria-label=${msg(str`Rename or copy ${object.title}`)} title=${msg("Rename or copy")} @click=${() => void this.#rename(object)}>${icon("edit")}</button>
-            <button class="plain small icon" aria-label=${msg(str`Delete ${object.title}`)} title=${msg("Delete")} @click=${() => void this.#delete(object)}>${icon("trash")}</button></td></tr>`,
+          <td class="number">${this.#rights.may("save") ? this.#changers(object) : nothing}</td></tr>`,
       )}</tbody></table></div>`;
+  }
+
+  /** What makes objects. */
+  #makers(): TemplateResult {
+    return html`${this._saved === undefined || this._saved.dashboard.length === 0 ? nothing : this.#samplesButton()}
+      <input type="file" accept=".json,application/json" @change=${this.#importFile} />
+      <button @click=${() => this.renderRoot.querySelector<HTMLInputElement>("input[type=file]")?.click()}>${icon("upload")}${msg("Import")}</button>
+      <button class="primary" @click=${() => void this.#create()}>${icon("plus")}${msg("New dashboard")}</button>`;
+  }
+
+  /** What changes an object. */
+  #changers(object: SavedObject): TemplateResult {
+    return html`<button class="plain small icon" aria-label=${msg(str`Rename or copy ${object.title}`)} title=${msg("Rename or copy")} @click=${() => void this.#rename(object)}>${icon("edit")}</button>
+            <button class="plain small icon" aria-label=${msg(str`Delete ${object.title}`)} title=${msg("Delete")} @click=${() => void this.#delete(object)}>${icon("trash")}</button>`;
   }
 
   #beginning(): TemplateResult {
     return html`<div class="empty"><h2>${msg("No dashboard yet")}</h2>
       <p>${msg("A dashboard shows saved visualisations side by side. Make one of your own, import a file, or begin with samples: access logs, and the health of shipping.")}</p>
-      ${this.#samplesButton()}</div>`;
+      ${this.#rights.may("save") ? this.#samplesButton() : nothing}</div>`;
   }
 
   #samplesButton(): TemplateResult {

@@ -6,6 +6,7 @@ import { property, state } from "lit/decorators.js";
 import { closeOutside, placePanel } from "#ui/components/controls/drop-panel.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
+import { OwnRights } from "#ui/services/administration/own-rights.ts";
 import { formatRoute } from "#ui/services/browser/router.ts";
 import type { ExportFormat } from "#ui/services/discover/export.ts";
 import type { ExportRequest } from "#ui/services/discover/export-job.ts";
@@ -112,6 +113,7 @@ export class DiscoverTools extends LitElement {
 
   #saidTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #store = new SavedClient();
+  readonly #rights = new OwnRights(this);
 
   constructor() {
     super();
@@ -137,7 +139,7 @@ export class DiscoverTools extends LitElement {
       <button class="plain small" title=${msg("Export the lines found")} aria-haspopup="true" aria-expanded=${this._menu === "export"} ?disabled=${this.range === undefined} @click=${() => this.#toggle("export")}>${icon("download")}<span>${msg("Export")}</span></button>
       <button class="plain small icon" aria-label=${msg("Copy a link")} title=${msg("Copy a link to these lines, with fixed times (y)")} ?disabled=${this.range === undefined} @click=${() => void this.copyLink()}>${icon("link")}</button>
       <a class="button plain small" aria-label=${msg("Visualise")} title=${msg("Visualise these lines")} href=${this.#chartAddress}>${icon("chart")}<span>${msg("Visualise")}</span></a>
-      <a class="button plain small" aria-label=${msg("Alert")} title=${msg("Get notified when too many or too few lines match")} href=${this.#alertAddress}>${icon("bell")}<span>${msg("Alert")}</span></a>`;
+      ${this.#rights.may("alert") ? html`<a class="button plain small" aria-label=${msg("Alert")} title=${msg("Get notified when too many or too few lines match")} href=${this.#alertAddress}>${icon("bell")}<span>${msg("Alert")}</span></a>` : nothing}`;
   }
 
   /** Copies an address that shows the same lines also when time has gone on. */
@@ -168,7 +170,7 @@ export class DiscoverTools extends LitElement {
 
   #saved(): TemplateResult {
     const searches = this._searches;
-    return html`<button @click=${() => void this.#save()}>${msg("Save this search …")}</button>
+    return html`${this.#rights.may("save") ? html`<button @click=${() => void this.#save()}>${msg("Save this search …")}</button>` : nothing}
       ${searches === undefined ? html`<p>${msg("Asking …")}</p>` : nothing}
       ${searches?.length === 0 ? html`<p>${msg("No search is saved yet.")}</p>` : nothing}
       ${(searches ?? []).map((search) => this.#search(search))}

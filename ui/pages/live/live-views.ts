@@ -106,7 +106,8 @@ export interface ToolbarOptions {
   readonly rules: readonly ColourRule[];
   readonly onRules: (rules: readonly ColourRule[]) => void;
   /** Keeps the filter as a search. */
-  readonly onSave: () => void;
+  /** Undefined: the reader may save nothing. */
+  readonly onSave: (() => void) | undefined;
   /** Writes the lines into a file. */
   readonly onFile: () => void;
   /** Opens another tail beside this one; undefined if it stands beside one. */
@@ -131,7 +132,7 @@ export function toolbarView(options: ToolbarOptions): TemplateResult {
     <tr-rate-strip .history=${log.history}></tr-rate-strip>
     <span class="space"></span>
     <tr-colour-rules .rules=${options.rules} @tr-rules=${(event: CustomEvent<readonly ColourRule[]>) => options.onRules(event.detail)}></tr-colour-rules>
-    <button class="plain small" aria-label=${msg("Save this filter as a search")} title=${msg("Save this filter as a search")} @click=${options.onSave}>${icon("save")}<span class="word">${msg("Save")}</span></button>
+    ${options.onSave === undefined ? nothing : html`<button class="plain small" aria-label=${msg("Save this filter as a search")} title=${msg("Save this filter as a search")} @click=${options.onSave}>${icon("save")}<span class="word">${msg("Save")}</span></button>`}
     <button class="plain small" aria-label=${msg("The lines kept here, as a text file")} title=${msg("The lines kept here, as a text file")} ?disabled=${ring.size === 0} @click=${options.onFile}>${icon("download")}<span class="word">${msg("File")}</span></button>
     ${options.onBeside === undefined ? nothing : html`<button class="plain small icon" aria-label=${msg("Another tail beside this one")} title=${msg("Another tail beside this one")} @click=${options.onBeside}>${icon("columns")}</button>`}
     <a class="button plain small" aria-label=${msg("Discover: stored lines with this filter")} title=${msg("Discover: stored lines with this filter")} href=${options.discoverAddress}>${icon("search")}<span class="word">${msg("Discover")}</span></a>

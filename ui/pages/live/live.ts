@@ -9,6 +9,7 @@ import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import type { SearchDetail } from "#ui/components/controls/query-bar.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
+import { OwnRights } from "#ui/services/administration/own-rights.ts";
 import { formatRoute, navigate } from "#ui/services/browser/router.ts";
 import { saveFile } from "#ui/services/browser/save-file.ts";
 import { SurroundingLines, surroundingsOf } from "#ui/services/discover/surrounding-lines.ts";
@@ -49,6 +50,7 @@ export class LivePage extends LitElement {
   static override styles = [controls, notices, liveStyles];
 
   readonly #search = new SearchClient();
+  readonly #rights = new OwnRights(this);
   readonly #fields = new FieldSource(this.#search);
   readonly #model = new LiveModel(this.#search, {
     onLines: () => this.#window?.draw(),
@@ -133,7 +135,7 @@ export class LivePage extends LitElement {
       onClear: () => this.#model.clear(),
       onRate: (rate) => this.#chooseRate(rate),
       onRules: (rules) => this.#setRules(rules),
-      onSave: () => void this.#save(),
+      onSave: this.#rights.may("save") ? () => void this.#save() : undefined,
       onFile: () => this.#saveLines(),
       onBeside: this.isSide ? undefined : () => this.#openBeside(),
     });

@@ -14,6 +14,7 @@ import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { skeleton } from "#ui/components/style/skeleton.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import { cardTableStyles } from "#ui/components/table/card-table.ts";
+import { OwnRights } from "#ui/services/administration/own-rights.ts";
 import {
   deletePipeline,
   listLetters,
@@ -120,6 +121,7 @@ export class PipelinesPage extends LitElement {
   }
 
   readonly #flow = new PipelineFlow();
+  readonly #rights = new OwnRights(this);
   readonly #facts = new Refreshing(this, (signal) => this.#ask(signal), REFRESH_MS, ["/api/pipelines"]);
 
   protected override updated(changed: PropertyValues<this>): void {
@@ -134,7 +136,7 @@ export class PipelinesPage extends LitElement {
     const { fault } = this.#facts;
     return html`<div class="page">
       <div class="title"><h1>${msg("Pipelines")}</h1><span class="space"></span>
-        <a class="button" href="#/pipelines?new=1">${icon("plus")}${msg("New pipeline")}</a></div>
+        ${this.#rights.may("pipeline") ? html`<a class="button" href="#/pipelines?new=1">${icon("plus")}${msg("New pipeline")}</a>` : nothing}</div>
       <div class="tabs" role="tablist" aria-label=${msg("Pipelines")}>${VIEWS.map(
         ([name, title]) =>
           html`<button role="tab" aria-selected=${name === view} @click=${() => navigate({ page: "pipelines", parameters: new URLSearchParams({ view: name }) })}>${title}</button>`,
@@ -173,7 +175,7 @@ export class PipelinesPage extends LitElement {
       <td role="cell" data-label=${msg("From")}>${valueText(pipeline["origin"]) === "page" ? msg("This page") : msg("Files")}</td>
       <td role="cell" class="number" data-label=${msg("In")}>${count("in")}</td><td role="cell" class="number" data-label=${msg("Out")}>${count("out")}</td>
       <td role="cell" class="wrapped" data-label=${msg("Description")}>${valueText(pipeline["description"]) || "–"}</td>
-      <td role="cell">${valueText(pipeline["origin"]) === "page" ? html`<button class="plain small icon" aria-label=${msg(str`Delete ${id}`)} title=${msg("Delete")} @click=${() => void this.#delete(id)}>${icon("trash")}</button>` : nothing}</td>
+      <td role="cell">${valueText(pipeline["origin"]) === "page" && this.#rights.may("pipeline") ? html`<button class="plain small icon" aria-label=${msg(str`Delete ${id}`)} title=${msg("Delete")} @click=${() => void this.#delete(id)}>${icon("trash")}</button>` : nothing}</td>
     </tr>`;
   }
 

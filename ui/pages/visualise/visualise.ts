@@ -7,6 +7,7 @@ import { errorView } from "#ui/components/controls/error-view.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { LateDrawing } from "#ui/components/controls/next-frame.ts";
 import { icon } from "#ui/components/style/icons.ts";
+import { OwnRights } from "#ui/services/administration/own-rights.ts";
 import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import "#ui/components/editor/json-view.ts";
 import "#ui/components/controls/query-bar.ts";
@@ -72,6 +73,7 @@ export class VisualisePage extends LitElement {
   readonly #late = new LateDrawing();
   readonly #client = new SearchClient();
   readonly #store = new SavedClient();
+  readonly #rights = new OwnRights(this);
 
   constructor() {
     super();
@@ -167,7 +169,7 @@ export class VisualisePage extends LitElement {
       <a class="button small" href="#/console?${link}">${icon("terminal")}${msg("Console")}</a>
       <button class="small" ?disabled=${loaded === undefined} @click=${() => loaded && saveFile("visualisation.csv", "text/csv", [toCsv(loaded.data)])}>${icon("download")}${msg("CSV")}</button>
       <button class="small" ?disabled=${loaded === undefined || this._isTable || UNDRAWN.has(this.#shown.chart)} @click=${() => void this.#savePicture()}>${icon("download")}${msg("PNG")}</button>
-      <button class="small primary" @click=${() => void this.#save()}>${icon("save")}${msg("Save")}</button>
+      ${this.#rights.may("save") ? html`<button class="small primary" @click=${() => void this.#save()}>${icon("save")}${msg("Save")}</button>` : nothing}
     </div>`;
   }
 

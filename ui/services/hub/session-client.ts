@@ -26,6 +26,16 @@ export async function fetchViewer(): Promise<Viewer | undefined> {
   }
 }
 
+let known: Promise<Viewer | undefined> | undefined;
+
+/** Returns the same, asked once for all: another reader's page is loaded anew. */
+export async function knownViewer(): Promise<Viewer | undefined> {
+  known ??= fetchViewer();
+  const viewer = await known;
+  if (viewer === undefined) known = undefined;
+  return viewer;
+}
+
 /** Asks the hub whether it is ready. */
 export async function fetchHubState(): Promise<HubState> {
   try {

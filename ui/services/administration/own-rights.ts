@@ -1,0 +1,30 @@
+/** What the reader may do, so that pages offer nothing that the hub would refuse. */
+
+import type { ReactiveController, ReactiveControllerHost } from "lit";
+import { knownViewer } from "#ui/services/hub/session-client.ts";
+import { ROLE_RIGHTS } from "./role-rights.ts";
+
+/** The reader's rights, for a page that shows buttons by them. */
+export class OwnRights implements ReactiveController {
+  readonly #host: ReactiveControllerHost;
+  #role: string | undefined;
+
+  constructor(host: ReactiveControllerHost) {
+    this.#host = host;
+    host.addController(this);
+  }
+
+  hostConnected(): void {
+    void this.#learn();
+  }
+
+  /** Returns whether the reader's role has an action; false until the role is known, true for a role of a newer hub. */
+  may(action: "save" | "pipeline" | "alert"): boolean {
+    return this.#role !== undefined && (ROLE_RIGHTS[this.#role]?.includes(action) ?? true);
+  }
+
+  async #learn(): Promise<void> {
+    this.#role = (await knownViewer())?.role;
+    this.#host.requestUpdate();
+  }
+}
