@@ -69,7 +69,6 @@ async function explain(
   error: unknown,
   settings: ListenerSettings,
 ): Promise<AppError> {
-  const address = `${host}:${port}`;
   const options = { cause: error };
   if (systemCode(error) === "EADDRNOTAVAIL") {
     return new AppError(
@@ -78,41 +77,32 @@ async function explain(
       options,
     );
   }
-  if (systemCode(error) === "EACCES") {
-    return new AppError(
-      "port_taken",
-      `${settings.port}: this user may not listen on ${address}; set a port above 1023`,
-      options,
-    );
-  }
-  if (systemCode(error) !== "EADDRINUSE") {
-    return new AppError(
-      "port_taken",
-      `${settings.port}: cannot listen on ${address}: ${(error as Error).message}`,
-      options,
-    );
-  }
+  const reason = await portProblem(host, port, error, settings);
+  return new AppError("port_taken", `${settings.port}: ${reason}`, options);
+}
+
+/** Returns what prevents listening, and the remedy. */
+async function portProblem(
+  host: string,
+  port: number,
+  error: unknown,
+  settings: ListenerSettings,
+): Promise<string> {
+  const address = `${host}:${port}`;
+  const code = systemCode(error);
+  if (code === "EACCES") return `this user may not listen on ${address}; set a port above 1023`;
+  if (code !== "EADDRINUSE") return `cannot listen on ${address}: ${(error as Error).message}`;
   const greeting = await readGreeting(reachableHost(host), port);
-  if (greeting === undefined) {
-    return new AppError(
-      "port_taken",
-      `${settings.port}: another program listens on ${address}; set ${settings.port} to a free port`,
-      options,
+  if (greeting === undefined)
+    return `another program listens on ${address}; set ${settings.port} to a free port`;
+  if (!greeting.jetstream)
+    return (
+      `a nats-server ${greeting.version} without JetStream listens on ${address}, probably the service ` +
+      `started by the system's package; stop it with "systemctl disable --now nats-server", or set ${settings.port}`
     );
-  }
-  if (!greeting.jetstream) {
-    return new AppError(
-      "port_taken",
-      `${settings.port}: a nats-server ${greeting.version} without JetStream listens on ${address}, probably the service ` +
-        `started by the system's package; stop it with "systemctl disable --now nats-server", or set ${settings.port}`,
-      options,
-    );
-  }
-  return new AppError(
-    "port_taken",
-    `${settings.port}: another nats-server ${greeting.version} listens on ${address}; set ${settings.port} to a free port, ` +
-      `or nats.servers to nats://${address} to keep the log there`,
-    options,
+  return (
+    `another nats-server ${greeting.version} listens on ${address}; set ${settings.port} to a free port, ` +
+    `or nats.servers to nats://${address} to keep the log there`
   );
 }
 
