@@ -12,7 +12,7 @@ import { systemClock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
-import { type Finding, Health, OK } from "./health.ts";
+import { type Finding, Health, type HealthCheck, OK } from "./health.ts";
 import {
   agentsCheck,
   certificateCheck,
@@ -44,27 +44,10 @@ export interface HealthSources {
 }
 
 /** Makes the checks of a running hub without starting them. */
-export function makeHealth({
-  settings,
-  journal,
-  hosts,
-  log,
-  metrics,
-  cluster,
-  stopped,
-  pipelines,
-  fleet,
-  certificates,
-}: HealthSources): Health {
+export function makeHealth(sources: HealthSources): Health {
+  const { settings, journal, cluster, fleet, certificates, log, metrics } = sources;
   const streams = [RAW_STREAM, DOC_STREAM, DEAD_LETTER_STREAM];
-  const behind = async (stream: string, done: number | undefined): Promise<Progress> => {
-    if (done === undefined) return { done: 0, waiting: 0 }; // it has no reader yet
-    const { lastSequence } = await journal.state(stream);
-    return { done, waiting: Math.max(0, lastSequence - done) };
-  };
   const agents = (): readonly FleetAgent[] => fleet.health();
-  const report = (level: Finding["level"], reason: string): Finding =>
-    reason === "" ? OK : { level, reason };
   return new Health({
     checks: {
       disk: diskCheck(resolve(settings["path.data"])),
@@ -75,17 +58,8 @@ export function makeHealth({
           full: () => fullStreams(journal.fullStreams, agents()),
         }),
       ),
-      shards: worstOf(
-        () => report("failing", hosts.failure),
-        () => setBackFinding(hosts),
-        progressCheck(() => behind(DOC_STREAM, hosts.position.sequence), "indexed"),
-      ),
-      pipelines: worstOf(
-        () => report("failing", stoppedPartitions(stopped)),
-        progressCheck(() => behind(RAW_STREAM, journal.readUpTo(RAW_STREAM)), "read"),
-        () => report("degraded", pipelines.trouble()),
-        deadLettersCheck(async () => (await journal.state(DEAD_LETTER_STREAM)).lastSequence),
-      ),
+      shards: shardsCheck(sources),
+      pipelines: pipelinesCheck(sources),
       cluster: clusterCheck(cluster),
       agents: agentsCheck(agents, () => systemClock.now()),
       clock: clockCheck(systemClock, agents),
@@ -99,6 +73,34 @@ export function makeHealth({
     log,
     metrics,
   });
+}
+
+function shardsCheck({ journal, hosts }: HealthSources): HealthCheck {
+  return worstOf(
+    () => finding("failing", hosts.failure),
+    () => setBackFinding(hosts),
+    progressCheck(() => progress(journal, DOC_STREAM, hosts.position.sequence), "indexed"),
+  );
+}
+
+function pipelinesCheck({ journal, stopped, pipelines }: HealthSources): HealthCheck {
+  return worstOf(
+    () => finding("failing", stoppedPartitions(stopped)),
+    progressCheck(() => progress(journal, RAW_STREAM, journal.readUpTo(RAW_STREAM)), "read"),
+    () => finding("degraded", pipelines.trouble()),
+    deadLettersCheck(async () => (await journal.state(DEAD_LETTER_STREAM)).lastSequence),
+  );
+}
+
+function finding(level: Finding["level"], reason: string): Finding {
+  return reason === "" ? OK : { level, reason };
+}
+
+/** `done`: sequence up to which the stream was read; undefined if it has no reader yet. */
+async function progress(journal: Journal, stream: string, done: number | undefined): Promise<Progress> {
+  if (done === undefined) return { done: 0, waiting: 0 };
+  const { lastSequence } = await journal.state(stream);
+  return { done, waiting: Math.max(0, lastSequence - done) };
 }
 
 /** Shards that lost files: failing if documents are missing, degraded while the log is read again. */

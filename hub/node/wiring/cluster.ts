@@ -22,6 +22,7 @@ import {
   decodeMember,
   MEMBER_PREFIX,
   MEMBERS_BUCKET,
+  type MemberFacts,
   type MemberProgress,
   type MemberRecord,
   memberKey,
@@ -59,14 +60,6 @@ export interface OwnProgress {
   needsAllPartitions: () => boolean;
 }
 
-/** A running hub's files were damaged, and the log doesn't reach back to their content. */
-export const DAMAGED =
-  "files of this hub's copies are damaged or missing, and the log has purged their documents: restart this hub, which then copies its shards from another hub";
-
-/** A hub was stopped for longer than the log keeps messages for its copies, or is new. */
-export const INCOMPLETE =
-  "this hub's copies lack documents that the log has purged, and no other hub answered that it could copy them from: start one that has them, then this one";
-
 type Parts = readonly (readonly [name: string, part: Component])[];
 
 export class ClusterNode {
@@ -103,9 +96,8 @@ export class ClusterNode {
   }
 
   private constructor(options: ClusterOptions, bucket: StateBucket, identity: ClusterIdentity) {
-    const { settings, version, startedMs, log, metrics } = options;
+    const { log } = options;
     const shared = { bucket, clock: systemClock, log };
-    const host = settings["transport.host"] || settings["network.host"];
     this.#bucket = bucket;
     this.#options = options;
     this.identity = identity;
@@ -115,18 +107,7 @@ export class ClusterNode {
     this.membership = new Membership({
       ...shared,
       directory,
-      facts: {
-        id: identity.node,
-        name: settings["node.name"],
-        version,
-        host,
-        transportAddress: `${host}:${settings["transport.port"]}`,
-        attributes: settings["node.attr"],
-        startedMs,
-        threads: hostThreads(settings["hub.threads"]),
-        places: settings["cluster.copies"] === "replicas",
-        readsBlocks: true,
-      },
+      facts: ownFacts(options, identity.node),
       progress: () => this.#ownProgress(),
     });
     this.copyStore = new CopyStore({
@@ -147,6 +128,10 @@ export class ClusterNode {
       process: membership.process,
       parts: () => [["allocator", new PartitionAllocator({ ...shared, directory })], ...this.#parts()],
     });
+    this.#declareMetrics(options.metrics);
+  }
+
+  #declareMetrics(metrics: Metrics): void {
     metrics.gauge("tailrace_cluster_members", "hubs of the cluster by state", ["state"], (gauge) => {
       for (const state of ["live", "lost"])
         gauge.set({ state }, this.members().filter((member) => member.state === state).length);
@@ -303,4 +288,21 @@ export class ClusterNode {
       needsAllPartitions: progress?.needsAllPartitions() ?? false,
     };
   }
+}
+
+/** Returns the part of this hub's record that stays the same while it runs. */
+function ownFacts({ settings, version, startedMs }: ClusterOptions, id: string): MemberFacts {
+  const host = settings["transport.host"] || settings["network.host"];
+  return {
+    id,
+    name: settings["node.name"],
+    version,
+    host,
+    transportAddress: `${host}:${settings["transport.port"]}`,
+    attributes: settings["node.attr"],
+    startedMs,
+    threads: hostThreads(settings["hub.threads"]),
+    places: settings["cluster.copies"] === "replicas",
+    readsBlocks: true,
+  };
 }

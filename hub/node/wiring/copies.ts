@@ -101,9 +101,25 @@ function chosenCopies(
       ? hosts.hosts[at.thread]!.call(operation, value, { parts, signal })
       : caller.call(at, operation, value, { parts, signal }),
   );
-  const { copies } = cluster;
-  const holders: CopyHolders = {
-    node,
+  const shared = {
+    holders: copyHolders(hosts, cluster, caller),
+    thread: (at: HubThread) => caller.thread(at),
+    shards: (uuid: string) => catalog.byUuid(uuid)?.settings.numberOfShards ?? 0,
+    nameOf: (uuid: string) => catalog.byUuid(uuid)?.name ?? "",
+    behind: () => age.behind(),
+    othersBehind: (hub: string, sinceMs: number) => caller.behind(hub, sinceMs),
+    clock: systemClock,
+  };
+  const own = hostedShards(hosts, catalog);
+  const chosen = new ChosenCopies({ ...shared, own, metrics });
+  const contexts = new ContextCopies({ ...shared, own: chosen });
+  return new PlacedCopies({ ...shared, own: contexts, logEnd: logEndOf(journal) });
+}
+
+function copyHolders(hosts: HostThreads, cluster: ClusterNode, caller: HubCaller): CopyHolders {
+  const { copies, identity } = cluster;
+  return {
+    node: identity.node,
     get isAlone() {
       return !copies.isPlaced && cluster.others().length === 0;
     },
@@ -118,19 +134,6 @@ function chosenCopies(
           return { id, threads, load };
         }),
   };
-  const shared = {
-    holders,
-    thread: (at: HubThread) => caller.thread(at),
-    shards: (uuid: string) => catalog.byUuid(uuid)?.settings.numberOfShards ?? 0,
-    nameOf: (uuid: string) => catalog.byUuid(uuid)?.name ?? "",
-    behind: () => age.behind(),
-    othersBehind: (hub: string, sinceMs: number) => caller.behind(hub, sinceMs),
-    clock: systemClock,
-  };
-  const own = hostedShards(hosts, catalog);
-  const chosen = new ChosenCopies({ ...shared, own, metrics });
-  const contexts = new ContextCopies({ ...shared, own: chosen });
-  return new PlacedCopies({ ...shared, own: contexts, logEnd: logEndOf(journal) });
 }
 
 /** Makes the part that answers the searches of other hubs, without starting it. */

@@ -16,7 +16,8 @@ import { AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
 import { syncFolder } from "#proto/kit/files/files.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { DOC_STREAM } from "#proto/subjects.ts";
-import { type ClusterNode, INCOMPLETE } from "./cluster.ts";
+import type { ClusterNode } from "./cluster.ts";
+import { INCOMPLETE } from "./shard-log.ts";
 
 /** How long a hub looks for another one to copy from: all may be starting. */
 const LOOK_MS = 120_000;

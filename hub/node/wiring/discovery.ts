@@ -52,7 +52,7 @@ export interface Discovered {
  * keys. Throws settings_invalid, nats_missing or nats_refused with the remedy.
  */
 export async function openDiscovery(options: DiscoveryWiring): Promise<Discovered | undefined> {
-  const { settings, folder, version, log } = options;
+  const { settings, folder } = options;
   const given = settings["discovery.seed_hosts"];
   if (given.length === 0) return refuseLeftStore(options);
   checkSettings(options);
@@ -60,16 +60,34 @@ export async function openDiscovery(options: DiscoveryWiring): Promise<Discovere
   const seeds = given.map(parseSeed);
   refuseRepeated(seeds);
   const credentials = clusterCredentials(settings["cluster.secret"]);
-  const host = settings["transport.host"] || settings["network.host"];
   const certificate = credentials.issue([
     ...new Set([...seeds.map((seed) => seed.host), "localhost", "127.0.0.1"]),
   ]);
-  const routePort = settings["nats.route_port"];
-  const discovery = new Discovery({
+  const discovery = makeDiscovery(options, seeds, certificate);
+  keepVaultKeys(options, credentials);
+  const member: ClusterMember = {
+    serverName: settings["node.name"],
+    clusterName: serverClusterName(settings["cluster.name"]),
+    host: transportHost(settings),
+    port: settings["nats.route_port"],
+    routes: () => discovery.routes(),
+    tls: writeCertificate(folder, certificate),
+    storeDir: join(folder, CLUSTER_STORE),
+    token: credentials.token,
+  };
+  return { discovery, certificate, member, vaultKey: credentials.vaultKey };
+}
+
+function makeDiscovery(
+  { settings, folder, version, log }: DiscoveryWiring,
+  seeds: readonly HubAddress[],
+  certificate: ClusterCertificate,
+): Discovery {
+  return new Discovery({
     seeds,
-    host,
+    host: transportHost(settings),
     port: settings["transport.port"],
-    routePort,
+    routePort: settings["nats.route_port"],
     node: settings["node.name"],
     cluster: settings["cluster.name"],
     id: () => knownCluster(folder) ?? "",
@@ -81,18 +99,10 @@ export async function openDiscovery(options: DiscoveryWiring): Promise<Discovere
     clock: systemClock,
     log,
   });
-  keepVaultKeys(options, credentials);
-  const member: ClusterMember = {
-    serverName: settings["node.name"],
-    clusterName: serverClusterName(settings["cluster.name"]),
-    host,
-    port: routePort,
-    routes: () => discovery.routes(),
-    tls: writeCertificate(folder, certificate),
-    storeDir: join(folder, CLUSTER_STORE),
-    token: credentials.token,
-  };
-  return { discovery, certificate, member, vaultKey: credentials.vaultKey };
+}
+
+function transportHost(settings: HubSettings): string {
+  return settings["transport.host"] || settings["network.host"];
 }
 
 function checkSettings({ settings }: DiscoveryWiring): void {

@@ -24,10 +24,11 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 import { DOC_STREAM } from "#proto/subjects.ts";
-import { type ClusterNode, INCOMPLETE } from "./cluster.ts";
+import type { ClusterNode } from "./cluster.ts";
 import type { CopyStore, StoredCopies } from "./copy-store.ts";
 import { oldestDoc } from "./journal-adapters.ts";
 import { comingFolder, confirmShard, filesOf } from "./placement.ts";
+import { INCOMPLETE } from "./shard-log.ts";
 
 /** How long a hub that lacks purged messages of the log waits for hubs that have them. */
 const LOOK_MS = 120_000;

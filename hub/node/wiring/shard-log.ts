@@ -1,4 +1,4 @@
-/** The log as this hub's shards see it: whether it is the one they know, how they read it, and who hears of their commits. */
+/** The log as this hub's shards see it: whether it is the one they know, how they read it, and who is notified of their commits. */
 
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { Documents } from "#hub/cluster/writes/documents.ts";
@@ -10,8 +10,16 @@ import type { ProcessedFloor } from "#hub/upkeep/log-janitor.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
-import { type ClusterNode, DAMAGED, INCOMPLETE } from "./cluster.ts";
-import * as routes from "./journal-adapters.ts";
+import type { ClusterNode } from "./cluster.ts";
+import * as adapters from "./journal-adapters.ts";
+
+/** A running hub's files were damaged, and the log doesn't reach back to their content. */
+const DAMAGED =
+  "files of this hub's copies are damaged or missing, and the log has purged their documents: restart this hub, which then copies its shards from another hub";
+
+/** A hub was stopped for longer than the log keeps messages for its copies, or is new. */
+export const INCOMPLETE =
+  "this hub's copies lack documents that the log has purged, and no other hub answered that it could copy them from: start one that has them, then this one";
 
 export interface ShardLogWiring {
   readonly journal: Journal;
@@ -19,14 +27,14 @@ export interface ShardLogWiring {
   readonly cluster: ClusterNode;
 }
 
-/** Who is told how far the shards have committed. */
+/** What is notified how far the shards have committed. */
 export interface Committed {
   readonly watermarks: Watermarks;
   readonly floor: ProcessedFloor;
 }
 
 /** Compares the log with the positions that the shards remember; begins new incarnations if it was lost or rolled back. */
-export async function reconcile(journal: Journal, known: KnownPositions): Promise<routes.LogFindings> {
+export async function reconcile(journal: Journal, known: KnownPositions): Promise<adapters.LogFindings> {
   const before = await journal.state(DOC_STREAM);
   const end = before.lastSequence === 0 ? START : journal.positionOf(DOC_STREAM, before.lastSequence);
   const doc = await journal.reconcile(DOC_STREAM, known.doc);
@@ -54,17 +62,17 @@ export function logServices(
   documents: Pick<Documents, "deliver">,
 ): HubLogServices {
   return {
-    read: (after, signal) => routes.readDocs(journal, after, signal),
+    read: (after, signal) => adapters.readDocs(journal, after, signal),
     oldest: async () => {
       if (await cluster.hasOthers()) throw new AppError("data_corrupt", DAMAGED);
-      return routes.oldestDoc(journal);
+      return adapters.oldestDoc(journal);
     },
     // A write is answered by the shards of the hub that received it, so that a read there finds it. If copies are placed and
     // that hub lacks the shard, the hubs that have it answer.
     reply: (subject, data) => {
       if (!documents.deliver(subject, data) && cluster.copies.isPlaced) journal.core.publish(subject, data);
     },
-    deadLetter: (message, reason) => routes.keepDocMessage(journal, message, reason),
+    deadLetter: (message, reason) => adapters.keepDocMessage(journal, message, reason),
     onCommitted: (position) => {
       floor.committed(position);
       watermarks.committed(cluster.committed(position));
