@@ -107,19 +107,22 @@ export class HubCaller {
       this.#suspected.delete(at.hub);
       return this.#settle(at.hub, answer);
     } catch (error) {
-      if (ended?.aborted === true) {
-        this.#cancel(at, id);
-        if (late?.aborted === true && signal?.aborted !== true)
-          throw new AppError("timeout", `${operation} took longer than ${timeoutMs} ms`, { cause: error });
-        throw new AppError("cancelled", "the request was cancelled", { cause: error });
-      }
-      if (!(error instanceof AnsweredError)) this.#suspected.set(at.hub, performance.now() + SUSPECT_MS);
-      // A hub that stands still would find the call later.
-      if (toAppError(error).code === "timeout") this.#cancel(at, id);
-      throw asUnavailable(at, error);
+      if (ended?.aborted !== true) throw this.#failed(at, id, error);
+      this.#cancel(at, id);
+      if (late?.aborted === true && signal?.aborted !== true)
+        throw new AppError("timeout", `${operation} took longer than ${timeoutMs} ms`, { cause: error });
+      throw new AppError("cancelled", "the request was cancelled", { cause: error });
     } finally {
       this.#load.set(at.hub, this.#underWay(at.hub) - 1);
     }
+  }
+
+  /** Notes a call that failed before its time was over. Returns the error for the caller. */
+  #failed(at: HubThread, id: string, error: unknown): unknown {
+    if (!(error instanceof AnsweredError)) this.#suspected.set(at.hub, performance.now() + SUSPECT_MS);
+    // A hub whose process was stopped would run the call when it continues.
+    if (toAppError(error).code === "timeout") this.#cancel(at, id);
+    return asUnavailable(at, error);
   }
 
   /** Returns the message of a reply. Throws the error that it contains. */
