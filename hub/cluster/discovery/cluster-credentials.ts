@@ -92,24 +92,29 @@ function credentialsOf(root: Buffer): ClusterCredentials {
   return {
     token: derive("nats").toString("base64url"),
     vaultKey: derive("vault").toString("base64"),
-    issue(hosts) {
-      const { publicKey, privateKey } = generateKeyPairSync("ed25519");
-      const uses = [objectId(ID.serverAuthentication), objectId(ID.clientAuthentication)];
-      const certificate = certify({
-        ...own,
-        subject: nameOf("tailrace hub"),
-        key: publicKey,
-        serial: Buffer.concat([Buffer.from([1]), randomBytes(15)]),
-        extensions: [
-          extension(ID.keyUsage, SIGNS.data, true),
-          extension(ID.extendedKeyUsage, sequence(...uses)),
-          extension(ID.subjectAltName, sequence(...hosts.map(alternativeName))),
-        ],
-      });
-      const key = privateKey.export({ format: "pem", type: "pkcs8" }).toString();
-      return { authority, certificate, key };
-    },
+    issue: (hosts) => ({ authority, ...issueTo(hosts, own) }),
   };
+}
+
+/** Makes a key and its certificate. */
+function issueTo(
+  hosts: readonly string[],
+  signing: Pick<Certified, "issuer" | "signer">,
+): Pick<ClusterCertificate, "certificate" | "key"> {
+  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+  const uses = [objectId(ID.serverAuthentication), objectId(ID.clientAuthentication)];
+  const certificate = certify({
+    ...signing,
+    subject: nameOf("tailrace hub"),
+    key: publicKey,
+    serial: Buffer.concat([Buffer.from([1]), randomBytes(15)]),
+    extensions: [
+      extension(ID.keyUsage, SIGNS.data, true),
+      extension(ID.extendedKeyUsage, sequence(...uses)),
+      extension(ID.subjectAltName, sequence(...hosts.map(alternativeName))),
+    ],
+  });
+  return { certificate, key: privateKey.export({ format: "pem", type: "pkcs8" }).toString() };
 }
 
 interface Certified {

@@ -133,9 +133,7 @@ export class Link {
       const expire = (): void => {
         // First: the time of this request is over, so that it isn't sent again, as those that wait with it may be.
         fail(new AppError("timeout", `no answer to a request to ${subject} within ${timeoutMs} ms`));
-        // Nothing arrived meanwhile, not even the answer to a ping that was sent a second ago.
-        if (this.#arrivals === before && this.#silent > 1)
-          this.#finish("silent", `nothing came for ${timeoutMs} ms`);
+        this.#checkSilence(before, timeoutMs);
       };
       const timer = setTimeout(expire, timeoutMs);
       signal?.addEventListener("abort", cancel, { once: true });
@@ -148,6 +146,12 @@ export class Link {
       });
       writeFrame(this.#socket, FrameKind.REQUEST, id, packRequest(subject, message));
     });
+  }
+
+  /** Ends the link if nothing has arrived since `arrivals`, not even the answer to a ping sent a second ago. */
+  #checkSilence(arrivals: number, timeoutMs: number): void {
+    if (this.#arrivals === arrivals && this.#silent > 1)
+      this.#finish("silent", `nothing came for ${timeoutMs} ms`);
   }
 
   close(): void {

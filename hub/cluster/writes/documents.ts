@@ -128,15 +128,7 @@ export class Documents {
       }
       prepared[place] = ready;
       indices.set(item.index, ready.index);
-      const lenient = isLenient(ready.index);
-      let group = batches.get(lenient);
-      if (group === undefined) {
-        group = new DocBatches(this.#header(lenient), (index, shard, part) =>
-          this.#openReply(replies, index, shard, part, lenient),
-        );
-        batches.set(lenient, group);
-      }
-      group.add(ready.index, ready.operation, place);
+      this.#batchesFor(ready.index, batches, replies).add(ready.index, ready.operation, place);
     }
     try {
       await this.#run(batches, replies, prepared, results, deadline);
@@ -169,6 +161,23 @@ export class Documents {
   #header(lenient: boolean) {
     const timeMs = this.#options.now();
     return { lenient, timeMs, rawIncarnation: 0, rawPartition: 0, rawSequence: 0, sources: [] };
+  }
+
+  /** Returns the batches of the index's mode, lenient or strict. */
+  #batchesFor(
+    index: IndexMetadata,
+    batches: Map<boolean, DocBatches>,
+    replies: Map<string, Reply>,
+  ): DocBatches {
+    const lenient = isLenient(index);
+    let group = batches.get(lenient);
+    if (group === undefined) {
+      group = new DocBatches(this.#header(lenient), (each, shard, part) =>
+        this.#openReply(replies, each, shard, part, lenient),
+      );
+      batches.set(lenient, group);
+    }
+    return group;
   }
 
   #openReply(
