@@ -26,15 +26,30 @@ const CODE_SECONDS = 60;
 /** Time that a person has to read the page, sign in and decide. */
 const INTERACTION_SECONDS = 15 * 60;
 
-/** Features that are on by default in oidc-provider and off here. */
-const NOT_OFFERED = {
+const ROUTES: Configuration["routes"] = {
+  authorization: PATHS.authorization,
+  token: PATHS.token,
+  revocation: PATHS.revocation,
+  introspection: PATHS.introspection,
+  jwks: "/o/oauth2/v2/jwks",
+  end_session: "/o/oauth2/v2/end",
+};
+
+const FEATURES: Configuration["features"] = {
+  introspection: { enabled: true, allowedPolicy: mayIntrospect },
+  // RFC 7009 section 2.1: another client's token is not revoked.
+  revocation: {
+    enabled: true,
+    allowedPolicy: (_context, client, token) => token.clientId === client.clientId,
+  },
+  // These are on by default in oidc-provider.
   devInteractions: { enabled: false },
   userinfo: { enabled: false },
   rpInitiatedLogout: { enabled: false },
   pushedAuthorizationRequests: { enabled: false },
   resourceIndicators: { enabled: false },
   dPoP: { enabled: false },
-} as const;
+};
 
 /** Lifetimes, in seconds. */
 export interface ProviderLives {
@@ -94,23 +109,8 @@ function configurationOf(parts: AuthorizationServerParts): Configuration {
     clientDefaults: { id_token_signed_response_alg: "ES256" },
     extraClientMetadata: { properties: ["client_kind", "rotate_refresh_tokens"] },
     extraParams: { scope: scopeCheck(parts) },
-    routes: {
-      authorization: PATHS.authorization,
-      token: PATHS.token,
-      revocation: PATHS.revocation,
-      introspection: PATHS.introspection,
-      jwks: "/o/oauth2/v2/jwks",
-      end_session: "/o/oauth2/v2/end",
-    },
-    features: {
-      ...NOT_OFFERED,
-      introspection: { enabled: true, allowedPolicy: mayIntrospect },
-      // RFC 7009 section 2.1: another client's token is not revoked.
-      revocation: {
-        enabled: true,
-        allowedPolicy: (_context, client, token) => token.clientId === client.clientId,
-      },
-    },
+    routes: ROUTES,
+    features: FEATURES,
     cookies: cookiesOf(parts),
     ttl: lives(parts.lives),
     pkce: { required: (_context, client) => requirePkce || client.tokenEndpointAuthMethod === "none" },
