@@ -55,13 +55,7 @@ export function chainOf(
     let input: { text: string; offsets: Int32Array | null } = { text, offsets: null };
     for (const filter of charFilters) input = filter(input);
     const found = filtered(tokenizer(input.text, most), most);
-    const { offsets } = input;
-    if (offsets === null) return found;
-    return found.map((token) => ({
-      ...token,
-      startOffset: offsets[token.startOffset] ?? text.length,
-      endOffset: offsets[token.endOffset] ?? text.length,
-    }));
+    return input.offsets === null ? found : found.map(inText(text, input.offsets));
   };
   return {
     name,
@@ -84,6 +78,15 @@ export function chainOf(
       }
     },
   };
+}
+
+/** Returns tokens of filtered characters with their offsets in `text`. */
+function inText(text: string, offsets: Int32Array): (token: Token) => Token {
+  return (token) => ({
+    ...token,
+    startOffset: offsets[token.startOffset] ?? text.length,
+    endOffset: offsets[token.endOffset] ?? text.length,
+  });
 }
 
 /** UTF-16 units of a piece of text, some milliseconds of work. */

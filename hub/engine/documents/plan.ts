@@ -39,52 +39,65 @@ export interface PlanNode {
 
 /** Builds the plan of `mapping` over `buffer`. */
 export function makePlan(mapping: Mapping, buffer: SegmentBuffer): PlanNode {
-  const leaves = new Map<string, Leaf>();
-  const makeLeaf = (field: Field): Leaf => {
-    const { normalizer } = field;
-    const isKept = field.index || field.docValues;
-    const isFlattened = field.type === "flattened";
-    const leaf: Leaf = {
-      field,
-      buffer: isKept ? buffer.field(isFlattened ? flattenedTerms(field, "values") : field) : undefined,
-      keyed: isKept && isFlattened ? buffer.field(flattenedTerms(field, "keyed")) : undefined,
-      analyzer:
-        field.type === "text" || field.type === "token_count"
-          ? mapping.analysis.analyzer(field.analyzer)
-          : null,
-      normalize: normalizer === undefined ? null : (text) => mapping.analysis.normalize(normalizer, text),
-      multiFields: field.multiFields.map(makeLeaf),
-      copies: [],
-    };
-    leaves.set(field.path, leaf);
-    return leaf;
-  };
-  const makeNode = (node: MappingNode, inherited: Dynamic, isNested: boolean): PlanNode =>
-    isObjectNode(node) ? makeObject(node, inherited, isNested) : leafNode(node.path, makeLeaf(node));
-  const makeObject = (node: ObjectNode, inherited: Dynamic, isBelow: boolean): PlanNode => {
-    const dynamic = node.dynamic ?? inherited;
-    const isNested = isBelow || node.kind?.type === "nested";
-    const byName = new Map(
-      [...node.children].map(([name, child]) => [name, makeNode(child, dynamic, isNested)] as const),
-    );
-    return {
-      path: node.path,
-      dynamic,
-      enabled: node.enabled,
-      leaf: undefined,
-      isRange: !isNested && node.kind?.type.endsWith("_range") === true,
-      children: new KeyTable(byName),
-      byName,
-    };
-  };
-  const root = makeObject(mapping.root, "true", false);
-  for (const leaf of leaves.values()) {
+  const parts: PlanParts = { mapping, buffer, leaves: new Map() };
+  const root = makeObject(mapping.root, "true", false, parts);
+  for (const leaf of parts.leaves.values()) {
     for (const path of leaf.field.copyTo) {
-      const target = leaves.get(path);
+      const target = parts.leaves.get(path);
       if (target !== undefined) leaf.copies.push(target);
     }
   }
   return root;
+}
+
+interface PlanParts {
+  readonly mapping: Mapping;
+  readonly buffer: SegmentBuffer;
+  /** By path; filled as the plan is built. */
+  readonly leaves: Map<string, Leaf>;
+}
+
+function makeNode(node: MappingNode, inherited: Dynamic, isNested: boolean, parts: PlanParts): PlanNode {
+  return isObjectNode(node)
+    ? makeObject(node, inherited, isNested, parts)
+    : leafNode(node.path, makeLeaf(node, parts));
+}
+
+function makeObject(node: ObjectNode, inherited: Dynamic, isBelow: boolean, parts: PlanParts): PlanNode {
+  const dynamic = node.dynamic ?? inherited;
+  const isNested = isBelow || node.kind?.type === "nested";
+  const byName = new Map(
+    [...node.children].map(([name, child]) => [name, makeNode(child, dynamic, isNested, parts)] as const),
+  );
+  return {
+    path: node.path,
+    dynamic,
+    enabled: node.enabled,
+    leaf: undefined,
+    isRange: !isNested && node.kind?.type.endsWith("_range") === true,
+    children: new KeyTable(byName),
+    byName,
+  };
+}
+
+function makeLeaf(field: Field, parts: PlanParts): Leaf {
+  const { normalizer } = field;
+  const { buffer, leaves } = parts;
+  const { analysis } = parts.mapping;
+  const isKept = field.index || field.docValues;
+  const isFlattened = field.type === "flattened";
+  const leaf: Leaf = {
+    field,
+    buffer: isKept ? buffer.field(isFlattened ? flattenedTerms(field, "values") : field) : undefined,
+    keyed: isKept && isFlattened ? buffer.field(flattenedTerms(field, "keyed")) : undefined,
+    analyzer:
+      field.type === "text" || field.type === "token_count" ? analysis.analyzer(field.analyzer) : null,
+    normalize: normalizer === undefined ? null : (text) => analysis.normalize(normalizer, text),
+    multiFields: field.multiFields.map((each) => makeLeaf(each, parts)),
+    copies: [],
+  };
+  leaves.set(field.path, leaf);
+  return leaf;
 }
 
 interface Slot<T> {

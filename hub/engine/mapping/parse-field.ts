@@ -156,15 +156,9 @@ function keptAs(type: unknown): FieldType | undefined {
 
 function leaf(path: string, type: FieldType, reader: ParameterReader, analysis: Analysis): Field {
   const isText = type === "text";
-  if (type === "token_count" && reader.optional("analyzer") === undefined)
-    throw parseError(`Analyzer must be set for field [${reader.field}] but wasn't.`);
-  const isAnalysed = isText || type === "token_count";
-  const analyzer = isAnalysed ? reader.analyzer("analyzer", "default", analysis) : "keyword";
+  const analyzer = analyzerOf(type, reader, analysis);
   const format = dateFormats(type, reader);
-  const normalizer = reader.optional("normalizer");
-  if (normalizer !== undefined && !analysis.hasNormalizer(normalizer)) {
-    throw parseError(`normalizer [${normalizer}] not found for field [${reader.field}]`);
-  }
+  const normalizer = normalizerOf(reader, analysis);
   const options = reader.string("index_options", "positions");
   const copyTo = reader.list("copy_to");
   if (type === "flattened") reader.integer("depth_limit", 0);
@@ -199,6 +193,21 @@ function leaf(path: string, type: FieldType, reader: ParameterReader, analysis: 
     fielddata: reader.boolean("fielddata", false),
     given: reader.given(),
   };
+}
+
+function analyzerOf(type: FieldType, reader: ParameterReader, analysis: Analysis): string {
+  if (type === "token_count" && reader.optional("analyzer") === undefined)
+    throw parseError(`Analyzer must be set for field [${reader.field}] but wasn't.`);
+  const isAnalysed = type === "text" || type === "token_count";
+  return isAnalysed ? reader.analyzer("analyzer", "default", analysis) : "keyword";
+}
+
+function normalizerOf(reader: ParameterReader, analysis: Analysis): string | undefined {
+  const normalizer = reader.optional("normalizer");
+  if (normalizer !== undefined && !analysis.hasNormalizer(normalizer)) {
+    throw parseError(`normalizer [${normalizer}] not found for field [${reader.field}]`);
+  }
+  return normalizer;
 }
 
 /** Formats of a date; others have the default ones. Throws mapping_parse. */
