@@ -66,6 +66,16 @@ function joined(text: string, run: readonly Subword[]): { text: string; from: nu
 
 /** `word_delimiter_graph`: tokens span the places of the parts that they are made of. */
 export function wordDelimiterGraph(options: Options): TokenFilter {
+  return splitWords(options, (token, parts, base) =>
+    parts.map((part) => placed(token, part, base + part.start, part.end - part.start)),
+  );
+}
+
+/** `place` makes the tokens of a word's parts; `base` is the position of the first. */
+function splitWords(
+  options: Options,
+  place: (token: Token, parts: readonly WordPart[], base: number) => Token[],
+): TokenFilter {
   const cutter = new WordCutter(readRules(options));
   return (tokens) => {
     let shift = 0;
@@ -78,7 +88,7 @@ export function wordDelimiterGraph(options: Options): TokenFilter {
         return [];
       }
       shift += Math.max(...parts.map(({ end }) => end)) - 1;
-      return parts.map((part) => placed(token, part, base + part.start, part.end - part.start));
+      return place(token, parts, base);
     });
   };
 }
@@ -101,21 +111,9 @@ function placed(token: Token, part: WordPart, position: number, positionLength: 
 
 /** `word_delimiter`: like the graph, but what is joined stands at the place of its first part. */
 export function wordDelimiter(options: Options): TokenFilter {
-  const cutter = new WordCutter(readRules(options));
-  return (tokens) => {
-    let shift = 0;
-    return tokens.flatMap((token) => {
-      const base = token.position + shift;
-      const parts = partsOf(cutter, token.text);
-      if (parts === undefined) return [{ ...token, position: base }];
-      if (parts.length === 0) {
-        shift--;
-        return [];
-      }
-      shift += Math.max(...parts.map(({ end }) => end)) - 1;
-      return flatOrder(parts).map((part) => placed(token, part, base + part.start, 1));
-    });
-  };
+  return splitWords(options, (token, parts, base) =>
+    flatOrder(parts).map((part) => placed(token, part, base + part.start, 1)),
+  );
 }
 
 /** The original first, then by the place, single parts before those that are joined. */
