@@ -61,10 +61,33 @@ export const RATES: CapacityRates = {
 
 /** Numbers must be above 0. */
 export function planCapacity(demand: CapacityDemand, rates: CapacityRates): CapacityPlan {
-  const { daily, retentionDays, hubs, cores, disk } = demand;
+  const { daily, hubs } = demand;
   const averageBytes = daily / DAY_S;
   const peakBytes = averageBytes * rates.peak;
-  const rows: CapacityRow[] = [
+  const rows = rowsOf(demand, rates, peakBytes);
+  const largest = (row: CapacityRow): number =>
+    row.unit === "cores"
+      ? (daily * Math.max(0, row.available - 1)) / (row.needed - 1)
+      : (daily * row.available) / row.needed;
+  const binding = rows.reduce((least, row) => (largest(row) < largest(least) ? row : least));
+  const largestDaily = largest(binding);
+  return {
+    averageBytes,
+    peakBytes,
+    natsServers: hubs >= 3 ? 3 : 1,
+    rows,
+    binding,
+    largestDaily,
+    clusters: Math.max(1, Math.ceil(daily / largestDaily)),
+  };
+}
+
+function rowsOf(
+  { daily, retentionDays, cores, disk }: CapacityDemand,
+  rates: CapacityRates,
+  peakBytes: number,
+): CapacityRow[] {
+  return [
     // Every hub has a copy of every shard, so each indexes everything; the front thread needs one core.
     {
       name: "processors of each hub",
@@ -85,19 +108,4 @@ export function planCapacity(demand: CapacityDemand, rates: CapacityRates): Capa
       unit: "bytes/s",
     },
   ];
-  const largest = (row: CapacityRow): number =>
-    row.unit === "cores"
-      ? (daily * Math.max(0, row.available - 1)) / (row.needed - 1)
-      : (daily * row.available) / row.needed;
-  const binding = rows.reduce((least, row) => (largest(row) < largest(least) ? row : least));
-  const largestDaily = largest(binding);
-  return {
-    averageBytes,
-    peakBytes,
-    natsServers: hubs >= 3 ? 3 : 1,
-    rows,
-    binding,
-    largestDaily,
-    clusters: Math.max(1, Math.ceil(daily / largestDaily)),
-  };
 }
