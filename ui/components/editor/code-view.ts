@@ -98,15 +98,7 @@ export function createCodeView(parent: HTMLElement, text: string, options: CodeV
       return view.state.doc.toString();
     },
     reset: (next) => view.setState(stateOf(next)),
-    replace: (from, to, insert) => {
-      view.focus();
-      view.dispatch({
-        changes: { from, to, insert },
-        selection: { anchor: from + insert.length },
-        scrollIntoView: true,
-        userEvent: "input.replace",
-      });
-    },
+    replace: (from, to, insert) => replaceText(view, from, to, insert),
     focus: () => view.focus(),
     markActive: (lines) => view.dispatch({ effects: setActive.of(lines) }),
     showProblems: (problems) =>
@@ -120,15 +112,27 @@ export function createCodeView(parent: HTMLElement, text: string, options: CodeV
       if (completionStatus(view.state) !== null || view.state.selection.main.head === unknownAt)
         startCompletion(view);
     },
-    extentOf: ({ firstLine, lastLine }) => {
-      const offset = view.documentPadding.top - view.scrollDOM.scrollTop;
-      return {
-        top: blockOf(view, firstLine).top + offset,
-        bottom: blockOf(view, lastLine).bottom + offset,
-        height: view.scrollDOM.clientHeight,
-      };
-    },
+    extentOf: (lines) => extentOf(view, lines),
     destroy: () => view.destroy(),
+  };
+}
+
+function replaceText(view: EditorView, from: number, to: number, insert: string): void {
+  view.focus();
+  view.dispatch({
+    changes: { from, to, insert },
+    selection: { anchor: from + insert.length },
+    scrollIntoView: true,
+    userEvent: "input.replace",
+  });
+}
+
+function extentOf(view: EditorView, { firstLine, lastLine }: LineRange): ReturnType<CodeView["extentOf"]> {
+  const offset = view.documentPadding.top - view.scrollDOM.scrollTop;
+  return {
+    top: blockOf(view, firstLine).top + offset,
+    bottom: blockOf(view, lastLine).bottom + offset,
+    height: view.scrollDOM.clientHeight,
   };
 }
 
@@ -148,15 +152,7 @@ function extensionsOf(options: CodeViewOptions, source: CompletionSource): Exten
     bracketIndent,
     bracketMatching(),
     search({ top: true }),
-    // No waiting: suggestions are computed at once, and a quick reader accepts them at once.
-    autocompletion({
-      override: [source],
-      defaultKeymap: false,
-      activateOnTypingDelay: 0,
-      interactionDelay: 0,
-      icons: false,
-      maxRenderedOptions: 200,
-    }),
+    suggestions(source),
     Prec.highest(keymap.of([{ key: "Mod-Enter", run }, ...completionKeys(complete)])),
     keymap.of([
       { key: "Tab", run: indentOrInsert, shift: indentLess },
@@ -167,14 +163,7 @@ function extensionsOf(options: CodeViewOptions, source: CompletionSource): Exten
     ]),
     EditorView.domEventHandlers({ beforeinput: replaceSelected }),
     EditorView.clipboardInputFilter.of((text) => convertPaste(text) ?? text),
-    EditorView.contentAttributes.of({
-      "aria-label": label,
-      "aria-describedby": "hint",
-      // What can be edited takes the focus anyway; programs that look for barriers want to read it.
-      tabindex: "0",
-      autocapitalize: "off",
-      spellcheck: "false",
-    }),
+    attributes(label),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) onEdit(update.state.doc.toString());
       if (update.docChanged || update.selectionSet) onCaret(selectedLines(update));
@@ -182,6 +171,29 @@ function extensionsOf(options: CodeViewOptions, source: CompletionSource): Exten
     }),
     EditorState.phrases.of(phrases()),
   ];
+}
+
+function suggestions(source: CompletionSource): Extension {
+  return autocompletion({
+    override: [source],
+    defaultKeymap: false,
+    // Suggestions are computed at once, and people accept them at once.
+    activateOnTypingDelay: 0,
+    interactionDelay: 0,
+    icons: false,
+    maxRenderedOptions: 200,
+  });
+}
+
+function attributes(label: string): Extension {
+  return EditorView.contentAttributes.of({
+    "aria-label": label,
+    "aria-describedby": "hint",
+    // An editable element takes the focus anyway; accessibility checkers want it stated.
+    tabindex: "0",
+    autocapitalize: "off",
+    spellcheck: "false",
+  });
 }
 
 /**
