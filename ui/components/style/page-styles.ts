@@ -217,6 +217,24 @@ export const pageStyles = css`
     margin: 0 0 4px;
     color: var(--ink);
   }
+  .fill {
+    display: inline-block;
+    width: 5rem;
+    height: 8px;
+    margin-right: 8px;
+    border-radius: 4px;
+    background: var(--surface-selected);
+    vertical-align: middle;
+    overflow: hidden;
+  }
+  .fill i {
+    display: block;
+    height: 100%;
+    background: var(--accent);
+  }
+  .fill.warning i {
+    background: var(--level-warn);
+  }
   .form {
     display: flex;
     flex-wrap: wrap;

@@ -235,7 +235,39 @@ export const barPage = css`
   }
 `;
 
-/** Boxes that say what isn't as wished. */
+/** A page with several views side by side, each a section, below a heading. */
+export const splitPage = css`
+  :host {
+    display: flex;
+    flex-direction: column;
+    height: 100%;
+    min-height: 0;
+  }
+  .head {
+    display: flex;
+    align-items: center;
+    gap: 12px;
+    padding: 6px 12px;
+    border-bottom: 1px solid var(--line);
+    background: var(--surface);
+  }
+  h1 {
+    margin: 0;
+    font-size: var(--text-large);
+    font-weight: 600;
+  }
+  section {
+    display: flex;
+    flex-direction: column;
+    min-width: 0;
+    min-height: 0;
+  }
+  .close {
+    align-self: end;
+  }
+`;
+
+/** Boxes with a notice: information, a warning or a fault. */
 export const notices = css`
   .notice {
     display: flex;

@@ -138,24 +138,6 @@ export const clusterStyles = css`
     color: var(--ink-muted);
     font-size: var(--text-small);
   }
-  .fill {
-    display: inline-block;
-    width: 5rem;
-    height: 8px;
-    margin-right: 8px;
-    border-radius: 4px;
-    background: var(--surface-selected);
-    vertical-align: middle;
-    overflow: hidden;
-  }
-  .fill i {
-    display: block;
-    height: 100%;
-    background: var(--accent);
-  }
-  .fill.warning i {
-    background: var(--level-warn);
-  }
   tbody th {
     color: inherit;
     font-size: inherit;

@@ -7,7 +7,7 @@ import { msg } from "@lit/localize";
 import { css, html, LitElement, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { icon } from "#ui/components/style/icons.ts";
-import { controls } from "#ui/components/style/styles.ts";
+import { controls, splitPage } from "#ui/components/style/styles.ts";
 import { navigate } from "#ui/services/browser/router.ts";
 import "./discover.ts";
 
@@ -23,26 +23,8 @@ export class ComparePage extends LitElement {
 
   static override styles = [
     controls,
+    splitPage,
     css`
-      :host {
-        display: flex;
-        flex-direction: column;
-        height: 100%;
-        min-height: 0;
-      }
-      .head {
-        display: flex;
-        align-items: center;
-        gap: 12px;
-        padding: 6px 12px;
-        border-bottom: 1px solid var(--line);
-        background: var(--surface);
-      }
-      h1 {
-        margin: 0;
-        font-size: var(--text-large);
-        font-weight: 600;
-      }
       label {
         display: inline-flex;
         align-items: center;
@@ -55,21 +37,12 @@ export class ComparePage extends LitElement {
         grid-template-columns: minmax(0, 1fr) minmax(0, 1fr);
         min-height: 0;
       }
-      section {
-        display: flex;
-        flex-direction: column;
-        min-width: 0;
-        min-height: 0;
-      }
       section + section {
         border-left: 2px solid var(--line-strong);
       }
       tr-page-discover {
         flex: 1;
         min-height: 0;
-      }
-      .close {
-        align-self: end;
       }
       @media (width < 900px) {
         .sides {

@@ -7,7 +7,7 @@ import { msg, str } from "@lit/localize";
 import { css, html, LitElement, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { icon } from "#ui/components/style/icons.ts";
-import { controls } from "#ui/components/style/styles.ts";
+import { controls, splitPage } from "#ui/components/style/styles.ts";
 import { navigate } from "#ui/services/browser/router.ts";
 import "./live.ts";
 
@@ -23,26 +23,11 @@ export class TailsPage extends LitElement {
 
   static override styles = [
     controls,
+    splitPage,
     css`
-      :host {
-        display: flex;
-        flex-direction: column;
-        height: 100%;
-        min-height: 0;
-      }
       .head {
-        display: flex;
         flex-wrap: wrap;
-        align-items: center;
         gap: 6px 12px;
-        padding: 6px 12px;
-        border-bottom: 1px solid var(--line);
-        background: var(--surface);
-      }
-      h1 {
-        margin: 0;
-        font-size: var(--text-large);
-        font-weight: 600;
       }
       .tails {
         flex: 1;
@@ -54,18 +39,11 @@ export class TailsPage extends LitElement {
       }
       section {
         position: relative;
-        display: flex;
-        flex-direction: column;
-        min-width: 0;
-        min-height: 0;
         outline: 1px solid var(--line-strong);
       }
       tr-page-live {
         flex: 1;
         min-height: 0;
-      }
-      .close {
-        align-self: end;
       }
     `,
   ];

@@ -56,22 +56,8 @@ const statusStyles = css`
     color: inherit;
   }
   .fill {
-    display: inline-block;
-    vertical-align: middle;
     width: 9rem;
-    height: 8px;
     margin-right: 10px;
-    border-radius: 4px;
-    background: var(--surface-selected);
-    overflow: hidden;
-  }
-  .fill i {
-    display: block;
-    height: 100%;
-    background: var(--accent);
-  }
-  .fill.warning i {
-    background: var(--level-warn);
   }
   .fill.failed i {
     background: var(--level-error);
