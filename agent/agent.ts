@@ -89,16 +89,11 @@ export class Agent implements Component {
 
   async #start(): Promise<void> {
     const { file, pathData } = this.#settings;
-    const registry = new Registry({
-      folder: pathData,
-      agentId: file.id,
-      log: this.#log,
-      metrics: this.#metrics,
-      clock: this.#clock,
-    });
+    const common = { log: this.#log, metrics: this.#metrics };
+    const registry = new Registry({ ...common, folder: pathData, agentId: file.id, clock: this.#clock });
     this.#registry = registry;
     await this.#lifecycle.start("registry", registry);
-    const watch = new MemoryWatch({ log: this.#log, metrics: this.#metrics, part: "agent" });
+    const watch = new MemoryWatch({ ...common, part: "agent" });
     await this.#lifecycle.start("memory", watch);
     const names: AgentNames = {
       agentId: registry.agentId,
@@ -122,10 +117,8 @@ export class Agent implements Component {
     });
     await this.#startStatusServer(status);
     await this.#lifecycle.start("inputs", {
-      start: async () => {
-        for (const { input } of this.#inputs) await input.start();
-      },
-      stop: async () => void (await Promise.all(this.#inputs.map(({ input }) => input.stop()))),
+      start: () => this.#startInputs(),
+      stop: async () => void (await Promise.all(this.#stopInputs())),
     });
     await this.#lifecycle.start("status", status);
     this.#log.info(
@@ -150,9 +143,8 @@ export class Agent implements Component {
   /** Stops reading, waits for acknowledgements up to `shutdown_timeout`, and writes the registry. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    const stops = this.#inputs.map(({ input }) => input.stop());
-    await withDeadline(Promise.all(stops), INPUT_STOP_MS, "the end of the inputs").catch((error: unknown) =>
-      this.#log.warn({ error }, "an input did not end in time"),
+    await withDeadline(Promise.all(this.#stopInputs()), INPUT_STOP_MS, "the end of the inputs").catch(
+      (error: unknown) => this.#log.warn({ error }, "an input did not end in time"),
     );
     const output = this.#output;
     if (output !== undefined) {
@@ -167,6 +159,14 @@ export class Agent implements Component {
     }
     for (const { input } of this.#inputs) input.release?.();
     await this.#lifecycle.stop();
+  }
+
+  async #startInputs(): Promise<void> {
+    for (const { input } of this.#inputs) await input.start();
+  }
+
+  #stopInputs(): Promise<void>[] {
+    return this.#inputs.map(({ input }) => input.stop());
   }
 
   /** Starts the output; returns the connection to the hub where there is one. */
@@ -243,13 +243,7 @@ export class Agent implements Component {
       log: context.log,
     });
     const made = JSON.stringify([plugin.type, options, Buffer.from(fieldsJson).toString()]);
-    return {
-      id,
-      type: plugin.type,
-      input,
-      made,
-      heldSlots: plugin.heldSlots,
-    };
+    return { id, type: plugin.type, input, made, heldSlots: plugin.heldSlots };
   }
 
   /**

@@ -120,25 +120,12 @@ export interface Options {
 
 /** Reads the command line. Throws usage_invalid. */
 export function parseOptions(args: readonly string[], env: NodeJS.ProcessEnv): Options {
-  let parsed: ReturnType<typeof parse>;
-  try {
-    parsed = parse(args);
-  } catch (error) {
-    throw new AppError(
-      "usage_invalid",
-      `${(error as Error).message}; tailrace-agent --help shows what there is`,
-      { cause: error },
-    );
-  }
-  const { values, positionals } = parsed;
+  const { values, positionals } = parse(args);
   const [command = "run", argument = "", ...rest] = positionals;
   const [operand = "", ...more] = rest;
   const further = WITH_OPERAND.includes(command) ? more : rest;
   if (!COMMANDS.includes(command)) {
-    throw new AppError(
-      "usage_invalid",
-      `unknown command "${command}"${didYouMean(command, COMMANDS)}; there are ${COMMANDS.join(", ")}`,
-    );
+    throw unknownCommand(command);
   }
   if (further.length > 0 || (argument !== "" && !WITH_ARGUMENT.includes(command))) {
     throw new AppError(
@@ -163,7 +150,26 @@ export function parseOptions(args: readonly string[], env: NodeJS.ProcessEnv): O
   };
 }
 
+function unknownCommand(command: string): AppError {
+  return new AppError(
+    "usage_invalid",
+    `unknown command "${command}"${didYouMean(command, COMMANDS)}; there are ${COMMANDS.join(", ")}`,
+  );
+}
+
 function parse(args: readonly string[]) {
+  try {
+    return parseWords(args);
+  } catch (error) {
+    throw new AppError(
+      "usage_invalid",
+      `${(error as Error).message}; tailrace-agent --help shows what there is`,
+      { cause: error },
+    );
+  }
+}
+
+function parseWords(args: readonly string[]) {
   return parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -186,11 +192,7 @@ export function helpText(args: readonly string[], env: NodeJS.ProcessEnv): strin
   const command = args.find((word) => word !== "help" && !word.startsWith("-"));
   const isHelp = args[0] === "help" || command === args[0];
   const text = command === undefined || !isHelp ? OVERVIEW : COMMAND_HELP[command];
-  if (text === undefined)
-    throw new AppError(
-      "usage_invalid",
-      `unknown command "${command}"${didYouMean(command!, COMMANDS)}; there are ${COMMANDS.join(", ")}`,
-    );
+  if (text === undefined) throw unknownCommand(command!);
   return text
     .replaceAll("@file", usualSettingsFile(env))
     .replaceAll("@data", installedDataFolder(env) ?? "./data/agent");

@@ -18,7 +18,7 @@ import type { RangeFilter } from "#agent/lines/line-filter.ts";
 import { appendEvent, appendLine, type EventFields, eventSize, lineSize } from "#proto/raw-encoder.ts";
 
 /** What was packed. */
-interface Packed {
+export interface PackedEvents {
   /** Everything of the view before it is packed or needs no event. */
   readonly end: number;
   /** End of the events in the slot's buffer. */
@@ -60,7 +60,7 @@ export interface PackOptions {
 const EVENT_OVERHEAD_BYTES = 128;
 
 /** Packs as many events as fit; grows the slot only where not even one fits. */
-export function packEvents(format: EventFormat, view: FileView, options: PackOptions): Packed {
+export function packEvents(format: EventFormat, view: FileView, options: PackOptions): PackedEvents {
   const { slot, headroom, tailroom, maxBodyBytes } = options;
   for (;;) {
     const capacity = Math.min(slot.buffer.length - headroom - tailroom, maxBodyBytes);
@@ -78,7 +78,7 @@ function packInto(
   start: number,
   limit: number,
   { memory, maxBodyBytes, stopAt, onTruncated }: PackOptions,
-): Packed {
+): PackedEvents {
   const { plainLines } = format;
   if (plainLines !== null && view.end === stopAt && beginsPlain(view)) {
     const packed = packLines(plainLines, view, memory, { buffer, start, limit });
@@ -87,7 +87,7 @@ function packInto(
   let at = start;
   let events = 0;
   let cuts: number[] = [];
-  let safe: Packed = { end: view.start, bodyEnd: start, events: 0, cuts: [], full: false };
+  let safe: PackedEvents = { end: view.start, bodyEnd: start, events: 0, cuts: [], full: false };
   for (const cut of format.cut(view)) {
     if (cut.message !== null) {
       const event = fitting(cut, view, cut.message, maxBodyBytes, onTruncated);
@@ -132,7 +132,12 @@ function beginsPlain({ continued, afterCut, cuts }: FileView): boolean {
 }
 
 /** Packs whole lines of the view, as many as fit. */
-export function packLines(lines: PlainLines, view: FileView, memory: BlockMemory, target: Target): Packed {
+export function packLines(
+  lines: PlainLines,
+  view: FileView,
+  memory: BlockMemory,
+  target: Target,
+): PackedEvents {
   const { buffer, start, end, offset } = view;
   const filter = lines.within(buffer);
   const kernel = memory.kernelFor(buffer, target.buffer);

@@ -3,7 +3,7 @@
 import { readSync } from "node:fs";
 import type { Slot } from "#agent/contract/slot-pool.ts";
 import type { FileView } from "#agent/lines/event-format.ts";
-import { packEvents } from "./event-packer.ts";
+import { type PackedEvents, packEvents } from "./event-packer.ts";
 import { type FileReading, holeBytes, MARK } from "./file-reading.ts";
 import type { EventCutting, ReadOutcome, Successor } from "./harvester-options.ts";
 import { ANCHOR_BYTES } from "./identity.ts";
@@ -96,14 +96,7 @@ export class EventReader {
     if (packed.end > dataEnd && !(await this.#join(dataEnd, packed.end))) return "nothing";
     if (packed.end > ANCHOR_BYTES) {
       if (packed.cuts.length > 0 && !(await this.#rememberCuts(packed.cuts))) return "nothing";
-      this.#pending = null;
-      this.#reading.send(buffer, ANCHOR_BYTES, packed.end, {
-        slot,
-        body: { buffer: slot.buffer, start: headroom, end: packed.bodyEnd, events: true },
-        lines: packed.events,
-        open: false,
-        continued: false,
-      });
+      this.#send(slot, buffer, packed);
       this.#notePending(full ? packed.end : dataEnd, packed.end);
       if (full || packed.full) return "more";
       scratch.shrink();
@@ -113,6 +106,17 @@ export class EventReader {
     scratch.shrink();
     this.#notePending(dataEnd, ANCHOR_BYTES);
     return this.#pending === null ? "nothing" : "pending";
+  }
+
+  #send(slot: Slot, buffer: Buffer, packed: PackedEvents): void {
+    this.#pending = null;
+    this.#reading.send(buffer, ANCHOR_BYTES, packed.end, {
+      slot,
+      body: { buffer: slot.buffer, start: this.#reading.channel.headroom, end: packed.bodyEnd, events: true },
+      lines: packed.events,
+      open: false,
+      continued: false,
+    });
   }
 
   #viewOf(buffer: Buffer, end: number, expired: boolean, final: boolean): FileView {

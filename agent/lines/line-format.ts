@@ -119,13 +119,9 @@ export class LineFormat implements EventFormat {
     const group = multiline?.begin();
     const lines: Line[] = [];
     const texts: string[] = [];
-    const found = (end: number, state: Gathered["state"], byTime = false): Gathered => ({
-      lines,
-      texts,
-      end,
-      state,
-      cutByTime: byTime,
-    });
+    const found = (end: number, state: Gathered["state"], cutByTime = false): Gathered => {
+      return { lines, texts, end, state, cutByTime };
+    };
     for (let at = start; at < stop; ) {
       const line = this.#terminator.lineAt(buffer, at, stop);
       if (line.next - start > this.maxEventBytes) {

@@ -1,7 +1,7 @@
 /** Sends bulk bodies to a search engine over connections that stay open, and reads the answers. */
 
 import { readFileSync } from "node:fs";
-import type { Agent as PlainAgent } from "node:http";
+import type { ClientRequest, IncomingMessage, Agent as PlainAgent } from "node:http";
 import { request as httpsRequest, Agent as SecureAgent } from "node:https";
 import { gzipSync } from "node:zlib";
 import { addPart } from "#proto/kit/byte-parts.ts";
@@ -127,21 +127,30 @@ export class BulkClient {
     request.on("timeout", () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)));
     request.on("error", reject);
     request.on("response", (response) => {
-      const chunks: Uint8Array[] = [];
-      let length = 0;
-      response.on("data", (chunk: Buffer) => {
-        length += chunk.length;
-        if (length > ANSWER_BYTES_MAX) request.destroy(new Error("the answer is too long"));
-        else addPart(chunks, chunk);
-      });
-      response.on("end", () =>
-        resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }),
-      );
       response.on("error", reject);
+      readAnswer(request, response, resolve);
     });
     request.end(body);
     return promise;
   }
+}
+
+/** Aborts the request if the answer is too long. */
+function readAnswer(
+  request: ClientRequest,
+  response: IncomingMessage,
+  resolve: (answer: Answer) => void,
+): void {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  response.on("data", (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > ANSWER_BYTES_MAX) request.destroy(new Error("the answer is too long"));
+    else addPart(chunks, chunk);
+  });
+  response.on("end", () =>
+    resolve({ status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString() }),
+  );
 }
 
 /** Returns the failed items of a bulk answer by their place, or null if it is none. */
