@@ -73,7 +73,7 @@ export class DocDispatcher {
   readonly #subscriptions = new Set<Subscription>();
   #reading: AbortController | undefined;
   /** Callers that wait for a position. */
-  #hasty = 0;
+  #urgent = 0;
   #running: Promise<void> = Promise.resolve();
 
   /** `hosts`: number of hosts. */
@@ -89,13 +89,13 @@ export class DocDispatcher {
   }
 
   /** Sends hosts the positions of others' messages without delay until `reached` settles; returns its result. */
-  async hasten<T>(reached: Promise<T>): Promise<T> {
-    this.#hasty++;
+  async expedite<T>(reached: Promise<T>): Promise<T> {
+    this.#urgent++;
     this.#pass(this.#subscriptions);
     try {
       return await reached;
     } finally {
-      this.#hasty--;
+      this.#urgent--;
     }
   }
 
@@ -182,7 +182,7 @@ export class DocDispatcher {
       else each.add({ position, data });
     }
     for (const each of readers) if (comparePositions(position, each.reached) > 0) each.reached = position;
-    if (this.#hasty > 0) this.#pass(readers);
+    if (this.#urgent > 0) this.#pass(readers);
   }
 
   #pass(readers: Iterable<Subscription>): void {

@@ -104,7 +104,7 @@ export class HostThreads {
     try {
       await host.call("takeShard", coming, { signal });
       const reached = host.reach(end, timeoutMs, signal);
-      await (this.#dispatcher?.hasten(reached) ?? reached);
+      await (this.#dispatcher?.expedite(reached) ?? reached);
       const held = await host.call("holdsShard", { uuid, shard, position: end }, { signal });
       if (held.value !== true) throw new AppError("unavailable", "the shard that was copied isn't whole");
       this.#absent.delete(shardKey(uuid, shard));
@@ -182,7 +182,7 @@ export class HostThreads {
   /** Resolves when every host has applied everything up to `position`. Throws timeout, unavailable. */
   async reach(position: Position, timeoutMs: number, signal?: AbortSignal): Promise<void> {
     const reached = Promise.all(this.hosts.map((host) => host.reach(position, timeoutMs, signal)));
-    await (this.#dispatcher?.hasten(reached) ?? reached);
+    await (this.#dispatcher?.expedite(reached) ?? reached);
   }
 
   /** Message of DOC up to which everything was applied, according to the last reports. */

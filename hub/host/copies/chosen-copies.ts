@@ -141,7 +141,7 @@ export class ChosenCopies extends ForwardedShards {
       );
       best = better(best, attempt);
       const isOver = search.signal.aborted || tries === MAX_TRIES;
-      if (isOver || clock.monotonic() - startMs > RETRY_WITHIN_MS) return settled(best);
+      if (isOver || clock.monotonic() - startMs > RETRY_WITHIN_MS) return resultOf(best);
       if (isMergerLost(attempt)) {
         // The hub that merged counts as lost for the rest of this search.
         if (plan.merger === undefined) isLost = true;
@@ -153,7 +153,7 @@ export class ChosenCopies extends ForwardedShards {
         const hub = plan.used.get(shardKey(indexUuid, shard));
         if (hub !== undefined && COPY_FAULTS.has(error.code)) failed.add(copyKey(hub, indexUuid, shard));
       }
-      if (!this.#hasOthers(search, plan.used, { ...options, isLost })) return settled(best);
+      if (!this.#hasOthers(search, plan.used, { ...options, isLost })) return resultOf(best);
       this.#again.inc();
     }
   }
@@ -224,7 +224,7 @@ function better<T>(before: Attempt<T> | undefined, attempt: Attempt<T>): Attempt
   return before.error !== undefined || attempt.failures.length <= before.failures.length ? attempt : before;
 }
 
-function settled<T>({ answer, error }: Attempt<T>): T {
+function resultOf<T>({ answer, error }: Attempt<T>): T {
   if (error !== undefined) throw error;
   return answer as T;
 }

@@ -73,7 +73,7 @@ export class CopyAge implements Component {
     const { clock, isShared } = this.#options;
     const nowMs = clock.monotonic();
     if (!isShared()) return undefined;
-    this.#settle();
+    this.#dropReached();
     if (nowMs - this.#wholeMs <= MAX_AGE_MS) return undefined;
     const othersAnswer = nowMs - this.#lookedMs <= MAX_AGE_MS;
     const since = Number.isFinite(this.#wholeMs)
@@ -105,12 +105,12 @@ export class CopyAge implements Component {
     const end = await logEnd();
     this.#lookedMs = atMs;
     this.#looks.push({ end, atMs });
-    this.#settle();
+    this.#dropReached();
     if (this.#looks.length > MAX_LOOKS) this.#looks.shift();
   }
 
   /** Drops the looks whose ends are reached. */
-  #settle(): void {
+  #dropReached(): void {
     const applied = this.#options.applied();
     for (let [look] = this.#looks; look !== undefined; [look] = this.#looks) {
       if (comparePositions(applied, look.end) < 0) return;

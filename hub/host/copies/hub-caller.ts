@@ -105,7 +105,7 @@ export class HubCaller {
     try {
       const answer = await this.#answer(at, id, question, ended);
       this.#suspected.delete(at.hub);
-      return this.#settle(at.hub, answer);
+      return this.#decode(at.hub, answer);
     } catch (error) {
       if (ended?.aborted !== true) throw this.#failed(at, id, error);
       this.#cancel(at, id);
@@ -126,7 +126,7 @@ export class HubCaller {
   }
 
   /** Returns the message of a reply. Throws the error that it contains. */
-  #settle(hub: string, bytes: Uint8Array): Required<Message> {
+  #decode(hub: string, bytes: Uint8Array): Required<Message> {
     const { failed, value, parts, warnings, behind } = decodeValue(bytes) as HubReply;
     for (const warning of warnings) warnDeprecated(warning);
     if (behind !== undefined) this.#behind.set(hub, { error: toAppError(behind), atMs: performance.now() });
