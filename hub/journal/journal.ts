@@ -200,7 +200,7 @@ export class Journal implements Component {
   async publish(subject: string, data: Uint8Array, options?: PublishOptions): Promise<Published> {
     const published = await this.#publisher.publish(subject, data, options);
     const { stream, sequence, duplicate } = published;
-    this.#opened?.watch.saw(stream, sequence);
+    this.#opened?.watch.noteSequence(stream, sequence);
     // With a repeated id the stream may have other bytes.
     if (!duplicate) this.#tails.add(stream, { subject, sequence, data, messageId: options?.messageId ?? "" });
     return published;

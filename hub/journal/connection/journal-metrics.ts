@@ -4,7 +4,7 @@ import type { Counter, Gauge, Metrics } from "#proto/kit/metrics.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 
 /** The reported state of a stream. */
-interface StreamFigures {
+interface StreamStatistics {
   readonly name: string;
   readonly messages: number;
   readonly bytes: number;
@@ -141,7 +141,7 @@ export class JournalMetrics {
 
   /** `slowest`: sequence of the reader furthest behind; undefined: no reader. */
   stream(
-    { name, messages, bytes, maxBytes, lastSequence }: StreamFigures,
+    { name, messages, bytes, maxBytes, lastSequence }: StreamStatistics,
     slowest: number | undefined,
   ): void {
     this.#streamMessages.set({ stream: name }, messages);

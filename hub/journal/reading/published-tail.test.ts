@@ -84,28 +84,28 @@ suite("a tail goes on", () => {
   test("where a run of acknowledgements has no hole and the reader's next one is there, or comes", () => {
     const { tail, add } = make();
     add(...run);
-    assert.ok(tail.goesOn(1));
+    assert.ok(tail.canServe(1));
     for (const sequence of run) tail.passed(sequence);
-    assert.ok(tail.goesOn(9));
-    assert.equal(tail.goesOn(8), false, "the reader is elsewhere");
+    assert.ok(tail.canServe(9));
+    assert.equal(tail.canServe(8), false, "the reader is elsewhere");
     assert.equal(tail.sizeBytes, 0);
   });
 
   test("not where others store between them, nor where nothing came for a while", async () => {
     const { clock, tail, add } = make();
     add(1, 3, 5, 7, 9, 11, 13, 15, 17);
-    assert.equal(tail.goesOn(17), false);
+    assert.equal(tail.canServe(17), false);
     add(18, 19, 20, 21, 22, 23, 24);
-    assert.ok(tail.goesOn(17));
+    assert.ok(tail.canServe(17));
     await clock.advance(300);
-    assert.equal(tail.goesOn(17), false);
+    assert.equal(tail.canServe(17), false);
   });
 
   test("not after a cut", () => {
     const { tail, add } = make();
     add(...run);
     tail.cut();
-    assert.equal(tail.goesOn(9), false);
+    assert.equal(tail.canServe(9), false);
   });
 });
 

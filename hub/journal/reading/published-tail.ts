@@ -86,7 +86,7 @@ export class PublishedTail {
   }
 
   /** Returns true if a reader that needs `next` finds it here, or will find it here as soon as it is stored. */
-  goesOn(next: number): boolean {
+  canServe(next: number): boolean {
     if (this.#run < RUN || this.#clock.monotonic() - this.#lastAtMs > QUIET_MS) return false;
     return this.has(next) || next === this.#last + 1;
   }
@@ -114,7 +114,7 @@ export class PublishedTail {
       for (let sequence = next; !signal.aborted && this.#cuts === cuts; ) {
         const message = this.#messages.get(sequence);
         if (message === undefined) {
-          if (!(await this.#comes(sequence, signal))) return;
+          if (!(await this.#arrives(sequence, signal))) return;
           turnMs = this.#clock.monotonic();
           continue;
         }
@@ -130,12 +130,12 @@ export class PublishedTail {
   }
 
   /** Resolves with true when `sequence` has arrived, with false if it doesn't arrive. */
-  async #comes(sequence: number, signal: AbortSignal): Promise<boolean> {
+  async #arrives(sequence: number, signal: AbortSignal): Promise<boolean> {
     const cuts = this.#cuts;
     const startMs = this.#clock.monotonic();
     let holeMs = Number.POSITIVE_INFINITY;
     const over = new AbortController();
-    const looking = this.#lookAgain(over.signal);
+    const looking = this.#wakeRegularly(over.signal);
     try {
       while (!this.has(sequence)) {
         const nowMs = this.#clock.monotonic();
@@ -152,7 +152,7 @@ export class PublishedTail {
   }
 
   /** Wakes the waiting reader periodically to check the time. */
-  async #lookAgain(signal: AbortSignal): Promise<void> {
+  async #wakeRegularly(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#clock.sleep(HOLE_MS, signal);
       this.#wake();

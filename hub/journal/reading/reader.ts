@@ -182,7 +182,7 @@ export class Reader implements AsyncIterable<JournalMessage> {
   /** Ends when aborted, or when `tail` can continue. */
   async *#drain(session: PullSession, tail?: PublishedTail): AsyncGenerator<JournalMessage, void, void> {
     const { signal, filter } = this.#options;
-    while (tail?.goesOn(this.#next) !== true) {
+    while (tail?.canServe(this.#next) !== true) {
       const got = await session.next();
       if (got === IDLE) {
         await this.#onIdle();

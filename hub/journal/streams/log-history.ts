@@ -172,12 +172,12 @@ export class LogHistory {
       if (entry === null) await bucket.create(stream, value);
       else await bucket.update(stream, value, entry.revision);
     }
-    this.#settle(stream, now, fault, wasRestored ? "info" : "error");
+    this.#adopt(stream, now, fault, wasRestored ? "info" : "error");
     return { incarnation: now.current.incarnation, raised: fault !== undefined };
   }
 
   /** Adopts the incarnations and reports a new one, whichever hub began it. */
-  #settle(stream: string, now: Incarnations, fault: string | undefined, level: "info" | "error"): void {
+  #adopt(stream: string, now: Incarnations, fault: string | undefined, level: "info" | "error"): void {
     const { log, onRaise } = this.#options;
     const { incarnation, firstSequence } = now.current;
     const before = this.#known.get(stream)?.current.incarnation;

@@ -78,7 +78,7 @@ export class StreamWatch implements Component {
       this.#unwatch();
       throw error;
     }
-    this.#settle();
+    this.#markReady();
     this.#polling = this.#poll();
   }
 
@@ -101,7 +101,7 @@ export class StreamWatch implements Component {
   }
 
   /** Records that the stream had a message with `sequence`. */
-  saw(stream: string, sequence: number): void {
+  noteSequence(stream: string, sequence: number): void {
     if (sequence > (this.#seen.get(stream) ?? 0)) this.#seen.set(stream, sequence);
   }
 
@@ -119,7 +119,7 @@ export class StreamWatch implements Component {
     this.#verification = this.#verification.then(() => this.#verify(isNewest));
   }
 
-  #settle(): void {
+  #markReady(): void {
     this.#isReady = true;
     this.#ready.resolve();
   }
@@ -127,7 +127,7 @@ export class StreamWatch implements Component {
   #remember(stream: string): void {
     const { incarnation } = this.#options.history.of(stream).current;
     for (const position of this.#options.readers(stream)) {
-      if (position.incarnation === incarnation) this.saw(stream, position.sequence);
+      if (position.incarnation === incarnation) this.noteSequence(stream, position.sequence);
     }
     this.#seenAtLoss.set(stream, this.#seen.get(stream) ?? 0);
   }
@@ -142,7 +142,7 @@ export class StreamWatch implements Component {
         const { starts } = server;
         await abortable(this.#ensure(starts !== this.#verifiedStart), signal);
         this.#verifiedStart = starts;
-        if (isNewest()) this.#settle();
+        if (isNewest()) this.#markReady();
         return;
       } catch (error) {
         if (signal.aborted) return;
