@@ -98,7 +98,7 @@ export class PlacedShards {
       if (opened.fellBack)
         throw new AppError("data_corrupt", `the copy of ${shardName(index, shard)} is damaged`);
       const position = goBackTo(from);
-      folders.settle(uuid, shard);
+      folders.finishMove(uuid, shard);
       absent.delete(shardKey(uuid, shard));
       return position;
     } catch (error) {

@@ -164,7 +164,7 @@ export class ShardFolders {
 
   /**
    * Starts a shard with the files of the folder `from`, which is moved here; undefined: without files. Marks the shard as
-   * `taking` before that, until `settle`.
+   * `taking` before that, until `finishMove`.
    */
   moveIn(index: IndexMetadata, shard: number, from: string | undefined): void {
     const { uuid } = index;
@@ -175,7 +175,7 @@ export class ShardFolders {
   }
 
   /** Ends the state `taking` once the durable position of the host covers the shard. */
-  settle(uuid: string, shard: number): void {
+  finishMove(uuid: string, shard: number): void {
     unmarkShard(this.#folder, { uuid, shard });
   }
 
