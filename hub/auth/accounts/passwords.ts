@@ -89,7 +89,7 @@ export class Passwords {
   }
 
   async #derive(password: string, salt: Buffer, cost: PasswordCost): Promise<Buffer> {
-    await this.#enter();
+    await this.#takeSlot();
     try {
       const text = password.normalize("NFKC");
       return "N" in cost ? await scryptKey(text, salt, cost) : await argon2Key(text, salt, cost);
@@ -101,7 +101,7 @@ export class Passwords {
   }
 
   /** Waits for a slot. A call that ends passes its slot to the first waiting call. */
-  async #enter(): Promise<void> {
+  async #takeSlot(): Promise<void> {
     if (this.#running < PARALLEL) {
       this.#running++;
       return;

@@ -74,12 +74,12 @@ export class Sessions {
       userAgent: userAgent.slice(0, 200),
     };
     // In parallel: each waits for the log, and none depends on another.
-    await Promise.all([this.#makeRoom(accountId, key, old), this.#create(key, session)]);
+    await Promise.all([this.#endPrevious(accountId, key, old), this.#create(key, session)]);
     return secret;
   }
 
   /** Ends the browser's previous session; if there is none, the account's oldest ones beyond the limit. */
-  async #makeRoom(accountId: string, opening: string, old: string | undefined): Promise<void> {
+  async #endPrevious(accountId: string, opening: string, old: string | undefined): Promise<void> {
     const ended = old === undefined ? null : await this.#end(old);
     // One session in place of another doesn't add to their number.
     if (ended?.accountId !== accountId) await this.#dropOldest(accountId, opening);
