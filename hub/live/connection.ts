@@ -56,7 +56,7 @@ export class Connection {
   }
 
   /** Announces the hub's stop and closes. */
-  sayBye(reason: string, retryAfterMs: number): void {
+  closeForRestart(reason: string, retryAfterMs: number): void {
     this.#sendMessage({ t: "bye", reason, retryAfterMs });
     this.socket.end(CLOSE.goingAway, reason);
   }

@@ -35,7 +35,7 @@ export interface LiveServerOptions {
   /** Absent: LogQL tails aren't supported. */
   readonly compileLogTail?: CompileLogTail;
   /** See LogTailOptions. */
-  readonly settle?: () => Promise<void>;
+  readonly makeSearchable?: () => Promise<void>;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly limits?: Partial<LiveLimits>;
@@ -68,7 +68,7 @@ export class LiveServer implements Component {
   readonly #isAllowedOrigin: (origin: string) => boolean;
   readonly #runFor: LiveServerOptions["runFor"];
   readonly #compileLogTail: CompileLogTail | undefined;
-  readonly #settle: () => Promise<void>;
+  readonly #makeSearchable: () => Promise<void>;
   readonly #logTails = new LogTails();
   readonly #metrics: LiveMetrics;
   readonly #log: Logger;
@@ -88,7 +88,7 @@ export class LiveServer implements Component {
 
   constructor(options: LiveServerOptions) {
     const { allowedOrigins, authenticate, runFor, compileLogTail, metrics, log, limits } = options;
-    this.#settle = options.settle ?? (() => Promise.resolve());
+    this.#makeSearchable = options.makeSearchable ?? (() => Promise.resolve());
     this.#authenticate = authenticate;
     this.#runFor = runFor;
     this.#onRightsChange = options.onRightsChange ?? (() => () => undefined);
@@ -148,7 +148,8 @@ export class LiveServer implements Component {
     this.#unfollow();
     this.tail.stop();
     const closed = this.#allClosed();
-    for (const connection of this.#connections) connection.sayBye("the hub restarts", RETRY_AFTER_MS);
+    for (const connection of this.#connections)
+      connection.closeForRestart("the hub restarts", RETRY_AFTER_MS);
     const deadline = setTimeout(() => {
       for (const connection of this.#connections) connection.socket.terminate();
     }, CLOSE_DEADLINE_MS);
@@ -221,14 +222,14 @@ export class LiveServer implements Component {
     const query = this.#compileLogTail(request.query, ended.signal);
     return (options) => {
       const run = this.#runFor?.(upgrade);
-      const settle = this.#settle;
+      const makeSearchable = this.#makeSearchable;
       const tail = new LogTail({
         ...options,
         request,
         query,
         ended,
         run,
-        settle,
+        makeSearchable,
         shares,
         tails: this.#logTails,
       });

@@ -58,7 +58,7 @@ export interface LogTailOptions extends ViewerSocketOptions {
   /** Runs the query for older lines; undefined: no older lines are sent. */
   readonly run: RunCall | undefined;
   /** Resolves when searches find every event that passed before the call, or when that takes too long. */
-  readonly settle: () => Promise<void>;
+  readonly makeSearchable: () => Promise<void>;
   /** Of the hub's tails. */
   readonly shares: FairShares;
   /** The set that contains the tail while it is open. */
@@ -178,7 +178,7 @@ export class LogTail {
   }
 
   /** Announces the hub's stop and closes. */
-  sayBye(reason: string): void {
+  closeForRestart(reason: string): void {
     this.socket.end(CLOSE.goingAway, reason);
   }
 
@@ -272,7 +272,7 @@ export class LogTail {
     const params = new URLSearchParams({ query: request.query, limit: String(request.limit) });
     if (request.start !== undefined) params.set("start", request.start);
     // This tail gets events that pass from now on; searches may not find earlier ones yet.
-    await this.#options.settle();
+    await this.#options.makeSearchable();
     const path = `/es/loki/api/v1/query_range?${params.toString()}`;
     const { status, body } = await run({ method: "GET", path }, this.#ended.signal);
     if (status !== 200) throw new AppError("request_invalid", body);

@@ -90,11 +90,11 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
   const ages = settledClock(systemClock, log);
   const rules = await journal.bucket("retention");
   const retention = retentionRules({ ...dependencies, shards, clock: ages }, rules);
-  const settle = (): Promise<void> => {
+  const makeSearchable = (): Promise<void> => {
     processing.tail.announce();
     return shards.refreshWritten(catalog.all());
   };
-  const written = { shards, documents, bodies, retention, settle };
+  const written = { shards, documents, bodies, retention, makeSearchable };
   const { opened, servers } = await makeServers(dependencies, written);
   const processing = await makeProcessing(dependencies, shared, { opened, servers });
   const source = makeCopySource(dependencies);
@@ -197,7 +197,7 @@ async function inStartOrder(
 
 async function makeServers(
   dependencies: FlowDependencies,
-  parts: Pick<ListenersOptions, "shards" | "documents" | "bodies" | "retention" | "settle">,
+  parts: Pick<ListenersOptions, "shards" | "documents" | "bodies" | "retention" | "makeSearchable">,
 ): Promise<{ opened: OpenedAccess; servers: Listeners }> {
   const { settings, journal } = dependencies;
   const opened = await openAccess({

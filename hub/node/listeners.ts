@@ -53,7 +53,7 @@ export interface ListenersOptions {
   readonly retention: RetentionRules;
   readonly cluster: ClusterNode;
   /** See LiveServerOptions. */
-  readonly settle: () => Promise<void>;
+  readonly makeSearchable: () => Promise<void>;
   /** ms since 1970-01-01 UTC. */
   readonly startedMs: number;
 }
@@ -110,7 +110,7 @@ export class Listeners implements Component {
 
   /** Throws port_taken, settings_invalid. */
   async start(): Promise<void> {
-    const { access, settle, metrics, log } = this.#options;
+    const { access, makeSearchable, metrics, log } = this.#options;
     const { alerts, api } = await this.prepare();
     await this.#lifecycle.start("http", api);
     this.#live = new LiveServer({
@@ -120,7 +120,7 @@ export class Listeners implements Component {
       onRightsChange: (listener) => access.onRightsChange(listener),
       runFor: (upgrade) => api.runFor(upgrade),
       compileLogTail: (query, signal) => compileTailQuery(query, signal, systemClock),
-      settle,
+      makeSearchable,
       metrics,
       log,
     });

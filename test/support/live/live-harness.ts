@@ -47,7 +47,7 @@ export async function startHub(
   viewer: Viewer | undefined = VIEWER,
   run?: RunCall,
   compileLogTail?: CompileLogTail,
-  settle?: () => Promise<void>,
+  makeSearchable?: () => Promise<void>,
 ): Promise<Hub> {
   const live = new LiveServer({
     allowedOrigins: [ORIGIN],
@@ -55,7 +55,7 @@ export async function startHub(
       Promise.resolve(request.headers["x-nobody"] === undefined ? viewer : undefined),
     ...(run !== undefined && { runFor: () => run }),
     ...(compileLogTail !== undefined && { compileLogTail }),
-    ...(settle !== undefined && { settle }),
+    ...(makeSearchable !== undefined && { makeSearchable }),
     metrics: new Metrics(),
     log: silentLogger(),
     limits: { batchDelayMs: 5, ...limits },
