@@ -47,7 +47,7 @@ export class AgentGate implements Component {
   async start(): Promise<void> {
     const { auth } = this.#options;
     this.#unfollow = auth.follower.onChange(AGENT_KIND, () => this.#changed.resolve());
-    await this.#tell();
+    await this.#configureServer();
     this.#task.start((signal) => this.#run(signal));
   }
 
@@ -67,7 +67,7 @@ export class AgentGate implements Component {
       if (signal.aborted) return;
       this.#changed = Promise.withResolvers();
       try {
-        await this.#tell();
+        await this.#configureServer();
         backoff.reset();
       } catch (err) {
         log.warn({ err }, "the agents' credentials cannot be read; retrying");
@@ -77,7 +77,7 @@ export class AgentGate implements Component {
     }
   }
 
-  async #tell(): Promise<void> {
+  async #configureServer(): Promise<void> {
     const { auth, server } = this.#options;
     const agents = await auth.agents.list();
     server.setAgents(agents.map(({ publicKey, agentId }) => ({ publicKey, agentId })));

@@ -98,12 +98,12 @@ export class AuditLog implements Component {
       return false;
     }
     this.#waiting.splice(0, batch.length);
-    for (const [place, result] of results.entries()) this.#settle(batch[place]!, result);
+    for (const [place, result] of results.entries()) this.#handleResult(batch[place]!, result);
     return true;
   }
 
   /** A conflict means that an earlier attempt wrote the entry. */
-  #settle(item: Waiting, result: WriteResult): void {
+  #handleResult(item: Waiting, result: WriteResult): void {
     if (!("error" in result) || result.error.code === "version_conflict") return;
     if (result.error.retryable) this.#waiting.push(item);
     else this.#giveUp(item.source, result.error.message);
