@@ -109,7 +109,7 @@ export class Status implements Component {
     return Promise.resolve();
   }
 
-  /** Degraded: it works, but somebody should look. An agent that runs is never failed: a restart would not help. */
+  /** Degraded: it works, but needs attention. An agent that runs is never failed: a restart would not help. */
   health(): Health {
     const output = this.#options.output.state();
     const problems = this.#options.inputs.map(({ input }) => input.problem);
@@ -185,7 +185,7 @@ export function fileList(inputs: Iterable<InputFiles>): FileList {
   };
 }
 
-/** Puts a file in its place among the most urgent ones: an agent may know ten thousand, and most are like the last. */
+/** Inserts a file among the most urgent ones: an agent may have ten thousand, and most are like the last. */
 function choose(chosen: Chosen[], input: string, file: FileState): void {
   const last = chosen.at(-1);
   if (chosen.length >= FILES_MAX && last !== undefined && byUrgency(last.file, file) < 0) return;

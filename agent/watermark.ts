@@ -190,7 +190,7 @@ export class WatermarkClient implements Component {
     registry.touch(fileKey);
   }
 
-  /** A snapshot knows nothing of what was committed after it, so the agent's own marks are worth nothing. */
+  /** A snapshot lacks everything committed after it, so the agent's own marks are worthless. */
   #beginAnew(incarnation: number): void {
     const { registry, log } = this.#options;
     for (const [key, row] of registry.rows()) {

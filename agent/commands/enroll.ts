@@ -40,7 +40,7 @@ export interface EnrollOptions {
 /** Answer of the hub. */
 interface Enrolment {
   readonly name: string;
-  /** UUID under which the hub knows the credential. */
+  /** UUID of the credential at the hub. */
   readonly agent_id: string;
   readonly servers: readonly string[];
   /** PEM; empty if the system's authorities do. */
@@ -49,7 +49,7 @@ interface Enrolment {
 
 const PATH = "/api/agents/enroll";
 const SECRET_MODE = 0o600;
-/** Of a service's user, who must read what root wrote; never changes it. */
+/** Mode of a service's file: its user must read what root wrote, and never changes it. */
 const SERVICE_MODE = 0o640;
 /** Beside the settings. */
 const DATA_FOLDER = "data";

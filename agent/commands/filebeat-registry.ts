@@ -11,7 +11,7 @@ import { type FileRow, isOffset, newRow } from "#agent/registry/row.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
-/** A file as the other shipper knows it. */
+/** The state of a file in the other shipper's registry. */
 export interface ForeignState {
   readonly source: string;
   readonly offset: number;

@@ -26,7 +26,7 @@ export interface HubAnswer {
   readonly status: number;
   /** The answer as JSON; null if it is none. */
   readonly body: unknown;
-  /** What the hub says of an error; empty without. */
+  /** The hub's message for an error; empty without one. */
   readonly message: string;
 }
 

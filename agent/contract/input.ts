@@ -80,7 +80,7 @@ export interface Input extends Component {
   /** Gives up what acknowledgements need (open files), after the output has settled what it could. `stop` came before. */
   release?(): void;
   state(): InputState;
-  /** Returns the files it knows. Only for inputs that read files. */
+  /** Returns the known files. Only for inputs that read files. */
   files?(): Iterable<FileState>;
   /** Goes back to what is committed, as the hub's log was lost or rolled back. Only for inputs that can. */
   rewind?(): void;

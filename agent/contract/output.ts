@@ -46,7 +46,7 @@ export interface Output extends Component {
   readonly confirmsCommits: boolean;
   /** Bytes of log data the receiver has taken since the start. */
   readonly ackedBytes: number;
-  /** Opens the way for a source. `fieldsJson`: {"fields": {}, "tags": []} of the input, or empty. */
+  /** Opens the channel of a source. `fieldsJson`: {"fields": {}, "tags": []} of the input, or empty. */
   channel(source: SourceFields, fieldsJson: Uint8Array): Channel;
   /** Resolves when nothing is in flight any more or `signal` is aborted. */
   drained(signal: AbortSignal): Promise<void>;

@@ -44,7 +44,7 @@ export class Slot {
   }
 }
 
-/** Who wants a slot. */
+/** A caller that waits for a slot. */
 interface Waiter {
   readonly signal: AbortSignal;
   readonly give: (slot: Slot | null) => void;

@@ -77,7 +77,10 @@ export function threadCpuMs(): number {
   return (user + system) / 1_000;
 }
 
-/** What is in a folder. Most are files, of which the name says all; ten thousand objects would outlive the young. */
+/**
+ * The content of a folder. Most entries are files, which need nothing but their name: ten thousand objects would
+ * survive the collection of the young generation.
+ */
 interface Listing {
   readonly files: readonly RawPath[];
   readonly others: readonly Dirent<string>[];
@@ -200,7 +203,7 @@ class Walk {
     }
   }
 
-  /** Returns the folders on the way to `folder`, itself included, or null if it was on the way already. */
+  /** Returns the folders from the root to `folder`, itself included, or null if it is already among them. */
   #enter(folder: RawPath, depth: number, above: Set<string>): Set<string> | null {
     try {
       const { dev, ino } = statSync(folder);
@@ -247,7 +250,7 @@ class Walk {
     }
   }
 
-  /** What isn't there is no trouble; anything else leaves the scan incomplete. */
+  /** A missing folder is no fault; any other error leaves the scan incomplete. */
   #trouble(path: RawPath, error: unknown): void {
     const code = systemCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return;

@@ -149,7 +149,7 @@ function* originalsOf(path: string, isArchive: boolean): Generator<string> {
   for (let each = 1; each < Number(number ?? 0); each++) yield `${folder}${before}${each}`;
 }
 
-/** Returns true if a name says that the file is a copy: app.log.bak, app.log.copy2, app.log~. */
+/** Returns true if a name marks the file as a copy: app.log.bak, app.log.copy2, app.log~. */
 export function isNamedAsCopy(path: string): boolean {
   return NAMED_AS_COPY.test(path);
 }

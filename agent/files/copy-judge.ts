@@ -33,7 +33,7 @@ export type Whereabouts =
 /** A copy whose original isn't truncated within this time was made by hand. */
 const COPY_HELD_MS = 10_000;
 const COPIES_HELD_MAX = 10_000;
-/** Birth times of keys are that precise; what is born in the same tick as the deletion is younger. */
+/** Precision of birth times in keys; a file born in the same tick as the deletion is younger. */
 const PRECISION_MS = 1;
 
 export class CopyJudge {
@@ -94,7 +94,7 @@ export class CopyJudge {
     const isOld = this.#options.clock.monotonic() - sinceMs > COPY_HELD_MS;
     if (where?.isThere === true)
       return isOld && this.#stays(candidate, original, open)
-        ? this.#besideIt(candidate, original, path)
+        ? this.#besideOriginal(candidate, original, path)
         : "wait";
     if (!wasCopied(candidate, original, where)) return "other";
     if (open !== undefined) return "wait";
@@ -109,7 +109,7 @@ export class CopyJudge {
   }
 
   /** Returns the row of a file beside its original: after that where it is named after it, from its start otherwise. */
-  #besideIt(
+  #besideOriginal(
     candidate: Candidate,
     { row, generation, proven }: Original,
     path: string | null,

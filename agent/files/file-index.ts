@@ -15,7 +15,9 @@ export interface Entry {
   /** The same in numbers. */
   readonly dev: number;
   readonly ino: number;
-  /** With the inode it names the file; NaN for one the registry knows and no scan has found. */
+  /**
+   * Together with the inode it identifies the file; NaN for a file that is in the registry and that no scan has found.
+   */
   readonly birthtimeMs: number;
   path: string;
   /** Its size when it was found last, bytes; 0 if that doesn't matter. */
@@ -25,11 +27,11 @@ export interface Entry {
   harvester: Harvester | null;
   /** Number of the last scan that found it. */
   scan: number;
-  /** Set where it isn't read, with the time of change it had; looked at again when that moves. */
+  /** Set for a file that isn't read, with its time of change; the file is examined again when that time changes. */
   passedOver: { readonly mtimeMs: number } | null;
   /** Since when no scan finds it, on the monotonic clock. */
   missingSinceMs: number | null;
-  /** When it was there last and when it was gone, as the file system's clock says; null while scans find it. */
+  /** When it was last found and when it was found missing, by the file system's clock; null while scans find it. */
   gone: { readonly seenMs: number; readonly goneMs: number } | null;
 }
 

@@ -143,8 +143,8 @@ export class Notices {
 }
 
 /**
- * Yields the files of an input that the registry knows, and those that couldn't even be opened; `failures`: why files
- * couldn't be read of late, by their path.
+ * Yields the files of an input that are in the registry, and those that couldn't be opened; `failures`: why files
+ * couldn't be read recently, by their path.
  */
 export function* fileStates(
   { id, registry }: Pick<InputContext, "id" | "registry">,

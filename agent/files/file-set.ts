@@ -43,7 +43,7 @@ export class FileSet {
   /** Number of the scan under way or of the last one, and of the last one that ended. */
   #scan = 0;
   #scanEnded = 0;
-  /** When the scan under way and the one before it began, as the file system's clock says. */
+  /** When the running scan and the one before it began, by the file system's clock. */
   #scanTimes = { beforeMs: 0, beganMs: 0 };
   #orphansAdopted = false;
 
@@ -53,8 +53,8 @@ export class FileSet {
     this.#report = new FileReport(context, notices);
     this.#open = new OpenFiles(options, context, this.#report);
     this.#waiting = new WaitingFiles({
-      makePlaces: (wanted) => this.#open.closeWhatMay(wanted),
-      hasPlace: () => this.#open.hasPlace(),
+      freeCapacity: (wanted) => this.#open.closeWhatMay(wanted),
+      hasCapacity: () => this.#open.hasCapacity(),
       open: (entry, path) => this.#openWaiting(entry, path),
     });
     const { registry, hasBirthTimes, clock } = context;
@@ -203,7 +203,7 @@ export class FileSet {
   /** Opens a closed file where there may be something to read, now or when it has its turn. */
   #consider(entry: Entry, found: Found): void {
     if (!this.#opener.worthOpening(entry, found)) return;
-    if (!this.#open.hasPlace()) {
+    if (!this.#open.hasCapacity()) {
       this.#waiting.add(entry, found.raw);
       return;
     }

@@ -106,7 +106,7 @@ export class OpenFiles {
   }
 
   /** Returns true if another file may be opened. */
-  hasPlace(): boolean {
+  hasCapacity(): boolean {
     return this.#entries.size < this.#limit.files;
   }
 
@@ -187,7 +187,7 @@ export class OpenFiles {
     if (harvester.deleted) entry.size = 0; // its unsent bytes are reported already
   }
 
-  /** A rotated or removed file that nobody has written to for a while: its last line is complete as it is. */
+  /** A rotated or removed file that hasn't changed for a while: its last line is complete. */
   #isFinal(harvester: Harvester): boolean {
     const quietMs = this.#context.clock.monotonic() - harvester.activeMs;
     const isRotated = harvester.deleted || harvester.movedAway;

@@ -64,7 +64,7 @@ function asText(bytes: Buffer): RawPath {
   return text.includes("\ufffd") ? bytes : text;
 }
 
-/** Returns true for a hard link that somebody else than the file's owner may have made. */
+/** Returns true for a hard link that may have been made by another user than the file's owner. */
 function isForeignLink(file: Stats, folder: Stats): boolean {
   if (file.nlink < 2) return false;
   return (folder.mode & OTHERS_WRITE) !== 0 || (folder.uid !== ROOT_UID && folder.uid !== file.uid);

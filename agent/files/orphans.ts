@@ -40,7 +40,7 @@ export function adoptOrphans({ inputId, registry, index, hasBirthTimes, open }: 
       if (again.harvester !== null) continue;
     } else {
       const orphan = newEntry(inode, Number.NaN, row.path, key, 0);
-      // Of several files that had the inode one after the other, one stands for it.
+      // Of several files that had the inode one after the other, one represents it.
       if (index.get(inode) === undefined) index.add(orphan);
       else index.addReplaced(orphan);
     }

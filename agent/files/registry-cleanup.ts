@@ -27,7 +27,7 @@ export class RegistryCleanup {
     this.#options = options;
   }
 
-  /** Forgets a closed file that no search has found for a while; at once where nothing is known of it. */
+  /** Forgets a closed file that no search has found for a while; at once if its row holds nothing. */
   missing(entry: Entry): void {
     const now = this.#options.clock.monotonic();
     entry.missingSinceMs ??= now;

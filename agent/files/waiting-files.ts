@@ -48,9 +48,9 @@ export class HeldFiles {
 
 export interface WaitingFilesOptions {
   /** Closes up to this many files that may be closed. */
-  readonly makePlaces: (wanted: number) => void;
+  readonly freeCapacity: (wanted: number) => void;
   /** Returns true if another file may be opened. */
-  readonly hasPlace: () => boolean;
+  readonly hasCapacity: () => boolean;
   /** Opens a file that may have changed or gone meanwhile. */
   readonly open: (entry: Entry, path: RawPath) => void;
 }
@@ -93,12 +93,12 @@ export class WaitingFiles {
   }
 
   #look(): void {
-    const { makePlaces, hasPlace, open } = this.#options;
+    const { freeCapacity, hasCapacity, open } = this.#options;
     this.#timer = undefined;
-    makePlaces(this.#paths.size);
+    freeCapacity(this.#paths.size);
     let left = OPENED_AT_ONCE;
     for (const [entry, path] of this.#paths) {
-      if (left-- === 0 || !hasPlace()) break;
+      if (left-- === 0 || !hasCapacity()) break;
       this.#paths.delete(entry);
       open(entry, path);
     }

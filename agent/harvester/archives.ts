@@ -26,7 +26,7 @@ export interface ArchiveStat {
   readonly mtimeMs: number;
 }
 
-/** Its content; who takes it closes it or gives it back. */
+/** Its content; the caller that takes it closes it or gives it back. */
 export interface Unpacked {
   readonly fd: number;
   readonly size: number;
@@ -35,7 +35,7 @@ export interface Unpacked {
 const GZIP_MAGIC = Buffer.of(0x1f, 0x8b);
 /** Unpacked archives that wait to be read; others stay packed. */
 const READY_MAX = 2;
-/** Content may take this share of what is free on the disk of the agent's data. */
+/** The content may take this share of the free space on the disk of the agent's data. */
 const DISK_SHARE = 0.5;
 
 /** Returns true if the file begins as gzip does. */

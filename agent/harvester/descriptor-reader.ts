@@ -20,7 +20,7 @@ const NEAR_TYPES: ReadonlySet<number> = new Set([
   0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0x794c7630, 0x01021994, 0x858458f6,
 ]);
 
-/** Returns true if a path lies on a disk or in memory of this machine; false if that can't be told. */
+/** Returns true if a path lies on a disk or in memory of this machine; false if that can't be determined. */
 export function isNear(path: RawPath): boolean {
   try {
     return NEAR_TYPES.has(statfsSync(path).type);

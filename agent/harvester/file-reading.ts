@@ -83,7 +83,7 @@ export class FileReading {
     const to = progress.offset + end - start;
     if (progress.isRecorded(to)) return true;
     this.#growHead(buffer, start, end);
-    this.sizeAtEnd = -1; // what was read isn't sent
+    this.sizeAtEnd = -1; // the bytes that were read aren't sent
     return false;
   }
 
@@ -94,7 +94,7 @@ export class FileReading {
     return this.progress.record(first.subarray(0, length));
   }
 
-  /** Sends what stands for the file's bytes `start` to `end` of `buffer`. */
+  /** Sends a body for the file's bytes `start` to `end` of `buffer`. */
   send(buffer: Buffer, start: number, end: number, { slot, body, lines, open, continued }: Outgoing): void {
     const { progress, channel } = this;
     const from = progress.offset;
@@ -172,6 +172,6 @@ export function holeBytes(buffer: Buffer, start: number, end: number): number {
   let at = start;
   while (at + HOLE_BYTES_MIN <= end && ZEROS.compare(buffer, at, at + HOLE_BYTES_MIN) === 0)
     at += HOLE_BYTES_MIN;
-  // Whole pieces only: what is left of the run goes with the line after it.
+  // Whole pieces only: the rest of the run is sent with the line after it.
   return at - start;
 }

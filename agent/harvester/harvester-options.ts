@@ -38,7 +38,7 @@ export interface HarvesterOptions {
   readonly events: EventCutting | null;
   /** Called for NULs that were skipped: the hole that a truncation left before the text of a writer that kept its offset. */
   readonly onHole: (bytes: number) => void;
-  /** Opens the way for content of the file, under the name the hub knows it by. */
+  /** Opens the channel for content of the file, under the content's name at the hub. */
   readonly openChannel: (source: SourceId) => Channel;
   /** Resolves when `row` is on disk or can't be written. */
   readonly persist: () => Promise<void>;

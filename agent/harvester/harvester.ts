@@ -25,7 +25,7 @@ export class Harvester {
   activeMs: number;
   /** True where no path leads to the file any more. */
   deleted = false;
-  /** When it was deleted, as the file system's clock says, or later; null while it has a path. */
+  /** When it was deleted, by the file system's clock, or later; null while it has a path. */
   deletedMs: number | null = null;
   /** True where the file has a path outside the input's patterns. */
   movedAway = false;
@@ -235,7 +235,7 @@ export class Harvester {
     const { row } = this;
     const { fd } = this.#options;
     const { size } = fstatSync(fd);
-    // What is sent beyond the file's end stands in its successor.
+    // Bytes beyond the file's end are in its successor.
     if (row.tail !== null && row.sent > row.tail.at) return size >= row.tail.at && sameHead(fd, row.head);
     return size >= row.sent && sameHead(fd, row.head) && sameBefore(fd, row.sent, row.anchor);
   }

@@ -61,7 +61,7 @@ export class Progress {
     return this.#tracker.idle;
   }
 
-  /** Under which name the hub knows the file's content. */
+  /** The name of the file's content at the hub. */
   get source(): SourceId {
     return sourceOf(this.#options.key, this.row);
   }

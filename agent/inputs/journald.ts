@@ -52,7 +52,7 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
 const RETRY = { firstMs: 500, capMs: 30_000 };
 /** An entry with all its fields; the journal takes messages of up to 48 KB by itself, and larger ones natively. */
 const ENTRY_BYTES_MAX = 4 * 1_024 * 1_024;
-/** What journalctl says when something is wrong. */
+/** The error output of journalctl. */
 const ERROR_BYTES_MAX = 4_096;
 
 export const journaldInput = defineInput({

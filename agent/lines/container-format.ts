@@ -253,7 +253,7 @@ interface ContainerLine {
 /** "<RFC 3339 time> <stream> <tags> <text>": the first tag is P for a piece, F for the last or only one. */
 const CRI = /^(\d{4}-\d\d-\d\dT\S+) (stdout|stderr) ([^ ]*)(?: (.*))?$/s;
 
-/** Returns what the line says, or null if it is none of the runtime's. */
+/** Returns the content of the line, or null if it isn't one of the runtime's. */
 function readContainerLine(line: string, format: ContainerFormatName): ContainerLine | null {
   const docker = format === "docker" || (format === "auto" && line.startsWith("{"));
   return docker ? readDocker(line) : readCri(line);

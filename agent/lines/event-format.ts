@@ -43,7 +43,7 @@ export interface CutEvent {
   readonly cutByTime: boolean;
 }
 
-/** What is to be known where every line is an event of its own, as it stands. */
+/** Facts about a format in which every line is an event of its own, unchanged. */
 export interface PlainLines {
   /** Longest line with its end, bytes; longer ones are for `cut`. */
   readonly maxBytes: number;
@@ -53,7 +53,7 @@ export interface PlainLines {
   within(buffer: Buffer): RangeFilter;
 }
 
-/** Cuts the bytes of one file; has a memory only of what was left out last, which `reset` clears. */
+/** Cuts the bytes of one file into events; its only state is the content left out last, which `reset` clears. */
 export interface EventFormat {
   /** Longest span of bytes without a safe place. */
   readonly maxEventBytes: number;

@@ -5,7 +5,7 @@
 
 import { settingFault } from "#agent/contract/input.ts";
 
-/** POSIX classes by name, as they stand within brackets. */
+/** POSIX classes by name, as written within brackets. */
 const POSIX_CLASSES: Readonly<Record<string, string>> = {
   alnum: "A-Za-z0-9",
   alpha: "A-Za-z",

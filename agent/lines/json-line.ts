@@ -48,7 +48,7 @@ export interface DecodedLine {
   readonly timeMs: number;
 }
 
-/** Members that are the agent's unless overwrite_keys says otherwise. */
+/** Members that belong to the agent unless overwrite_keys is set. */
 const OWN = new Set(["@timestamp", "message", "host", "shipper", "input", "log", "fields", "tags"]);
 
 export class JsonLineDecoder {

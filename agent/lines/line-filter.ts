@@ -16,7 +16,7 @@ const ASCII = /^[\x20-\x7e]*$/;
 class LiteralSearch {
   readonly #buffer: Buffer;
   readonly #literals: readonly Buffer[];
-  /** Where each literal stands next. */
+  /** Offset of the next occurrence of each literal. */
   readonly #next: number[];
 
   constructor(literals: readonly Buffer[], buffer: Buffer) {
@@ -124,7 +124,7 @@ export function literalsOf(expression: RegExp): readonly string[] | null {
   return literals.every(({ length }) => length >= LENGTH_MIN) ? literals : null;
 }
 
-/** Returns the longest piece of plain characters that must stand in what matches; up to the first group or class. */
+/** Returns the longest piece of plain characters that every match contains; up to the first group or class. */
 function longestRun(source: string): string {
   let best = "";
   let run = "";

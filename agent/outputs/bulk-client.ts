@@ -10,7 +10,7 @@ import { Agent, request as httpRequest } from "#proto/kit/node-http.ts";
 export interface SearchSettings {
   /** host:port or URLs. */
   readonly hosts: readonly string[];
-  /** Name of the index; %{+yyyy.MM.dd} stands for the day, UTC. */
+  /** Name of the index; %{+yyyy.MM.dd} is replaced by the day, UTC. */
   readonly index: string;
   readonly username?: string | undefined;
   readonly password?: string | undefined;

@@ -130,7 +130,7 @@ export function* documentsIn(body: Buffer): Generator<Buffer> {
   }
 }
 
-/** Returns the parts between id, text and offset; null where fields of the input stand in the place of one of them. */
+/** Returns the parts between id, text and offset; null if fields of the input replace one of them. */
 function templateOf(options: DocumentOptions, timeMs: number): Template | null {
   const mark = randomUUID();
   const document = documentOf(sourceOf(options.common, 0, timeMs, mark, {}), options);

@@ -54,7 +54,7 @@ interface Subscription {
 const HUB_USER = "tailrace";
 /** What Node checks a certificate against where the client named no server. */
 const NO_NAME = "localhost";
-/** A connection is tried more often than a write: until there is one, nothing moves at all. */
+/** A connection is tried more often than a write: without a connection nothing is sent. */
 const CONNECTION_RETRY = { firstMs: 50, capMs: 2_000 };
 /** A dead network path is noticed after two missed answers. */
 const PING_INTERVAL_MS = 10_000;
@@ -184,7 +184,7 @@ export class Connection implements Component {
   /** An error of a connection that the library keeps or tries to get back by itself. */
   #reportWhile(error: unknown): void {
     const text = explainRefusal(error, this.#settings);
-    if (!this.#up && this.#problem === text) return; // each further attempt says the same
+    if (!this.#up && this.#problem === text) return; // each further attempt has the same reason
     this.#log.warn(`the hub's NATS reports an error: ${text}`);
     this.#refusal = text;
     if (!this.#up) this.#problem = text;
@@ -230,7 +230,7 @@ export function connectionOptions(settings: ConnectionSettings, name: string): N
   };
 }
 
-/** A server with accounts, as the hub's own is, knows tokens as passwords of users. */
+/** A server with accounts, like the hub's own, takes tokens as passwords of users. */
 function byToken(user = HUB_USER, token: () => string): Authenticator[] {
   return [tokenAuthenticator(token), usernamePasswordAuthenticator(user, token)];
 }

@@ -144,7 +144,7 @@ export class PipelineOutput implements Output, Wire {
   }
 }
 
-/** Replaces the body by a zstd frame, in its place, where that is smaller. */
+/** Replaces the body by a zstd frame, in the same buffer, if that is smaller. */
 function compress({ block, body }: Batch): Pick<Batch, "block" | "body"> {
   if (body.events) return { block, body };
   const { buffer, start, end } = body;

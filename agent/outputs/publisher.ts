@@ -46,14 +46,14 @@ export interface PublisherOptions {
   readonly onAck: (ack: LastAck) => void;
   /** Called when the stream answers with a sequence that it had given away before. */
   readonly onRollback: (sequence: number, floor: number) => void;
-  /** Called when a message id was used by somebody else; returns an epoch that was never used. */
+  /** Called when a message id was used by another sender; returns an epoch that was never used. */
   readonly renewEpoch: () => number;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
-/** How often time limits are looked at. */
+/** Interval of the checks of time limits. */
 const SWEEP_MS = 100;
 /** Failures in a row are logged after this time, so that a restart of the hub logs nothing. */
 const UNHEALTHY_AFTER_MS = 5_000;
@@ -260,7 +260,7 @@ export class Publisher {
     for (const lane of this.#recovering) if (lane.retryAtMs <= now) this.#recover(lane);
   }
 
-  /** The stream says it has this id already although it was sent once: it has somebody else's data under it. */
+  /** The stream has this id already although the message was sent once: it stores another sender's data under it. */
   #renumber(pending: Pending): void {
     this.#epoch = this.#options.renewEpoch();
     this.#options.log.warn(

@@ -2,7 +2,7 @@
 
 /** Describes the bytes before an offset, to recognise later whether they are still the same. */
 export interface Anchor {
-  /** Length, bytes; 0: nothing is known. */
+  /** Length, bytes; 0: no bytes are known. */
   readonly bytes: number;
   /** Hash of them. */
   readonly hash: string;

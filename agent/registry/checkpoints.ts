@@ -11,7 +11,7 @@ import type { Database } from "./store.ts";
 export interface CheckpointOptions {
   /** Opens the database, as it was opened at the start. */
   readonly open: () => Promise<Database>;
-  /** Returns what stands under a key now; undefined: it is to be deleted. */
+  /** Returns the current value of a key; undefined: the key is to be deleted. */
   readonly valueOf: (key: string) => string | undefined;
   /** Returns every key there is. */
   readonly keys: () => Iterable<string>;
@@ -48,14 +48,14 @@ export class Checkpoints {
     return this.#problem;
   }
 
-  /** Notes that what stands under a key has changed. */
+  /** Notes that the value of a key has changed. */
   touch(key: string): void {
     this.#changed.add(key);
   }
 
   /**
-   * Writes what has changed, durably. Never rejects: on a full disk the agent ships on and tries again. Who asks while
-   * a write is in progress shares the next one.
+   * Writes what has changed, durably. Never rejects: on a full disk the agent continues shipping and tries again.
+   * Callers that come while a write is in progress share the next one.
    */
   write(): Promise<void> {
     this.#queued ??= this.#writing.then(() => {

@@ -132,7 +132,7 @@ export class Registry implements Component {
     await checkpoints.close(["m/clean", JSON.stringify({ atMs: Date.now(), files: this.#rows.size })]);
   }
 
-  /** Takes over what the database holds, completed from the snapshot where it was damaged, and says who runs now. */
+  /** Takes over the content of the database, completed from the snapshot if it was damaged, and records this run. */
   async #begin({ database, marker, entries, repaired }: OpenedStore): Promise<void> {
     const { folder, log } = this.#options;
     this.#load(entries);
@@ -180,7 +180,7 @@ export class Registry implements Component {
     return this.#rows.entries();
   }
 
-  /** Returns the files with content that the hub knows under a name: its own and copies. */
+  /** Returns the files with content that has this name at the hub: its own and copies. */
   *rowsOf({ fileKey, generation }: SourceId): Generator<[key: string, row: FileRow]> {
     for (const key of this.#holders.of(fileKey)) {
       const row = this.#rows.get(key);
@@ -221,7 +221,7 @@ export class Registry implements Component {
     this.#checkpoints?.touch(STREAM);
   }
 
-  /** Returns the input that reads the file, after making it `inputId` where nobody does. */
+  /** Returns the input that reads the file; makes it `inputId` if there is none. */
   claim(key: string, inputId: string): string {
     const owner = this.#owners.get(key) ?? inputId;
     this.#owners.set(key, owner);
@@ -249,7 +249,7 @@ export class Registry implements Component {
     this.#holders.add(key, row);
   }
 
-  /** Returns what is to stand in the database under a key. */
+  /** Returns the value to store under a key of the database. */
   #valueOf(key: string): string | undefined {
     if (key.startsWith(ROW)) {
       const row = this.#rows.get(key.slice(ROW.length));

@@ -2,7 +2,7 @@
 
 import { type Anchor, NO_ANCHOR } from "./ack-tracker.ts";
 
-/** The name under which the hub knows content. */
+/** The name of content at the hub. */
 export interface SourceId {
   readonly fileKey: string;
   readonly generation: number;
@@ -43,7 +43,7 @@ export interface FileRow {
   head: Anchor;
   /** Size when there was nothing more to read, bytes; -1: look again. */
   size: number;
-  /** Size when the file was looked at last, bytes: where it is gone, what is above `sent` is lost. */
+  /** Size at the last look at the file, bytes: if the file is gone, bytes above `sent` are lost. */
   known: number;
   /** Time of change when `size` was taken, ms since 1970-01-01 UTC. */
   mtimeMs: number;
@@ -100,12 +100,12 @@ export function newRow(input: string, path: string, offset: number, nowMs: numbe
   };
 }
 
-/** Returns the name under which the hub knows the content of the file `key`. */
+/** Returns the name at the hub of the content of the file `key`. */
 export function sourceOf(key: string, row: Pick<FileRow, "generation" | "source">): SourceId {
   return row.source ?? { fileKey: key, generation: row.generation };
 }
 
-/** Returns the row of two that knows more: the higher generation, then the higher offset. */
+/** Returns the more recent of two rows: the higher generation, then the higher offset. */
 export function newerRow(a: FileRow, b: FileRow): FileRow {
   return a.generation - b.generation || a.sent - b.sent
     ? (a.generation - b.generation || a.sent - b.sent) > 0

@@ -37,11 +37,11 @@ export interface OpenedStore {
 const BAD_COPIES_KEPT = 2;
 /** Opening the database writes its buffer as a table; on a disk without that space it would look damaged. */
 const START_BYTES = 2 << 20;
-/** What the system says where it is out of something, or may not; LevelDB passes it on as text alone. */
+/** Messages of the system for exhausted resources and missing permissions; LevelDB passes them on only as text. */
 const REFUSAL =
   /no space left|read-only file system|permission denied|too many open files|quota exceeded|cannot allocate/i;
 /** The agent has few rows; the defaults of LevelDB would take 12 MB of memory. */
-/** Paths and offsets of all users' files are nobody else's concern. */
+/** Paths and offsets of all users' files are confidential. */
 const PRIVATE = 0o600;
 const LEVEL_OPTIONS = {
   keyEncoding: "utf8",
@@ -135,7 +135,7 @@ function refuseLocked(error: unknown, folder: string): void {
   try {
     pid = `the process ${readFileSync(join(folder, "agent.pid"), "utf8").trim()}`;
   } catch {
-    // without the file the message says less
+    // without the file the message names no process id
   }
   throw new AppError(
     "data_locked",
@@ -144,7 +144,9 @@ function refuseLocked(error: unknown, folder: string): void {
   );
 }
 
-/** True where the system refused, which says nothing about the database: it isn't to be repaired then. */
+/**
+ * True if the system refused the access, which means nothing for the content: the database isn't to be repaired then.
+ */
 function isRefusal(error: unknown): boolean {
   const { message, cause } = error as Error;
   return REFUSAL.test(message) || (cause !== undefined && isRefusal(cause));
@@ -160,7 +162,7 @@ function unreadable(path: string, error: unknown): AppError {
   );
 }
 
-/** LevelDB's own error says only that it failed; the cause says why. */
+/** LevelDB's own error only reports the failure; the cause has the reason. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error ? `${message}: ${cause.message}` : message;

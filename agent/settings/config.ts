@@ -58,7 +58,7 @@ const OTHERS_WRITE = 0o022;
 /** Of settings that people bring along. */
 const FOREIGN = "filebeat.";
 
-/** What the launcher of a package says: where settings and data are that the command line doesn't name. */
+/** Set by the launcher of a package: location of settings and data unless the command line names them. */
 const CONFIG_VARIABLE = "TAILRACE_AGENT_CONFIG";
 const DATA_VARIABLE = "TAILRACE_AGENT_DATA";
 
@@ -145,7 +145,7 @@ function checkPermissions(path: string): void {
   try {
     stat = statSync(path);
   } catch {
-    return; // reading it says why
+    return; // reading it reports the reason
   }
   const remedy = "or start with --strict.perms=false if that is intended";
   const own = process.geteuid?.() ?? 0;

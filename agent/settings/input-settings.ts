@@ -16,7 +16,7 @@ import { COMMON_INPUT_PROPERTIES } from "./schema.ts";
 export interface InputSettings {
   readonly id: string;
   readonly plugin: InputPlugin;
-  /** As the plugin's schema says, defaults filled in. */
+  /** Validated by the plugin's schema, defaults filled in. */
   readonly options: Static<TObject>;
   /** {"fields": {}, "tags": []} as UTF-8; empty for none. */
   readonly fieldsJson: Uint8Array;

@@ -9,7 +9,7 @@ const duration = (fallback: string, description: string) =>
 const size = (fallback: string, description: string) => sizeSetting({ default: fallback, description });
 const text = (description: string) => Type.Optional(Type.String({ description }));
 
-/** Keys as they stand in agent.yml, dotted. */
+/** Keys as written in agent.yml, dotted. */
 export const SETTINGS_SCHEMA = Type.Object(
   {
     name: Type.String({

@@ -42,7 +42,7 @@ export class Spool {
   #bytes = 0;
   #number = 0;
   #unacked = 0;
-  #onRoom: (() => void)[] = [];
+  #onWritable: (() => void)[] = [];
   #rouse: (() => void) | undefined;
   #task: Promise<void> | undefined;
   #logged = false;
@@ -99,9 +99,9 @@ export class Spool {
   }
 
   /** Resolves when disk space may be free again, or the spool stops. */
-  async whenRoom(): Promise<void> {
+  async whenWritable(): Promise<void> {
     if (this.#stop.signal.aborted) return;
-    await new Promise<void>((resolve) => this.#onRoom.push(resolve));
+    await new Promise<void>((resolve) => this.#onWritable.push(resolve));
   }
 
   /** Ends sending; what is on disk is sent after the next start. */
@@ -139,7 +139,7 @@ export class Spool {
         await new Promise<void>((resolve) => (this.#rouse = resolve));
         continue;
       }
-      // What comes while it is sent goes into the next one.
+      // Events that arrive while it is sent go into the next one.
       if (this.#segments.length === 1) await this.#waitForSlot();
       if (this.#segments.length === 1) this.#seal();
       await this.#send(segment);
@@ -235,6 +235,6 @@ export class Spool {
   }
 
   #wakeWaiting(): void {
-    for (const resolve of this.#onRoom.splice(0)) resolve();
+    for (const resolve of this.#onWritable.splice(0)) resolve();
   }
 }

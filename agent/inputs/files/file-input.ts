@@ -23,7 +23,7 @@ export interface FileContent extends Pick<FileSetOptions, ContentOption> {
 /** Searches may take this share of one processor, unless that would make them too rare. */
 const SCAN_SHARE = 0.008;
 const SCAN_WAIT_MAX_MS = 15_000;
-/** Hints for paths that no scan has found yet, waiting to be looked at. */
+/** Hints for paths that no scan has found yet and that must be examined. */
 const HINTS_MAX = 10_000;
 
 export class FileInput implements Input {

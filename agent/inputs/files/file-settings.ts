@@ -101,7 +101,7 @@ export const fileProperties = {
 
 export type FileSettings = Static<TObject<typeof fileProperties>>;
 
-/** What the kind of input says, not its settings. */
+/** Properties of the kind of input, as opposed to its settings. */
 export type ContentOption =
   | "inputType"
   | "createFormat"

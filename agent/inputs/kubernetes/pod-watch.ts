@@ -96,13 +96,13 @@ export class PodWatch {
           version = next;
           pauseMs = PAUSE_MS;
         }
-        // A server that ends each watch at once must not be asked in a loop.
+        // A server that ends each watch at once must not be called in a tight loop.
         await clock.sleep(PAUSE_MS, signal);
       } catch (error) {
         this.#isTried = true;
         if (signal.aborted) return;
         const isGone = error instanceof ApiRefusal && error.status === GONE;
-        // What happened meanwhile is no longer known there, or can't be read: everything is listed again.
+        // The server has forgotten the changes since then, or they can't be read: everything is listed again.
         if (isGone || error instanceof SyntaxError) version = undefined;
         if (!isGone) this.#note(error as Error);
         await clock.sleep(pauseMs, signal);

@@ -52,7 +52,7 @@ export class RedisClient {
     });
   }
 
-  /** Connects, signs in and chooses the database. Throws what the system or the server says. */
+  /** Connects, signs in and selects the database. Throws the error of the system or the server. */
   static async connect(options: RedisOptions, signal: AbortSignal): Promise<RedisClient> {
     const socket = await open(options, signal);
     const client = new RedisClient(socket, options);

@@ -32,7 +32,7 @@ const MORE = Symbol("more");
 export class ReplyReader {
   #bytes: Buffer = Buffer.alloc(0);
   #at = 0;
-  /** Bytes there must be before another try makes sense: a long value isn't looked at chunk by chunk. */
+  /** Bytes needed before another try makes sense: a long value isn't parsed again for each chunk. */
   #wanted = 0;
   #chunks: Uint8Array[] = [];
   #length = 0;

@@ -22,7 +22,7 @@ export class Framer {
   readonly #options: FramerOptions;
   #rest: Uint8Array[] = [];
   #restBytes = 0;
-  /** Until the rest has so many bytes, or a line ends where that is awaited, it isn't looked at again. */
+  /** The rest isn't parsed again until it has this many bytes, or until a line ends if an end of line is awaited. */
   #awaited = { bytes: 0, isLine: false };
   /** Bytes that the current counted message still has. */
   #countedBytes = 0;

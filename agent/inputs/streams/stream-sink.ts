@@ -68,7 +68,7 @@ export class StreamSink {
       }
       // Behind a full spool a slot is of no use to the batcher: the spool needs it to get smaller.
       if (this.#spool === null || this.#spool.empty) await this.#batcher.whenReady();
-      else await this.#spool.whenRoom();
+      else await this.#spool.whenWritable();
     }
   }
 
