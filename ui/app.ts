@@ -33,13 +33,13 @@ export class App extends LitElement {
   /** What is unfolded; "pages" only where the screen is narrow. */
   @state() accessor _menu: Menu | undefined;
   @state() accessor _viewer: Viewer | undefined;
-  /** Help was never opened in this browser: a dot on its button says that there are first steps. */
+  /** True if help was never opened in this browser: a dot on its button then points to the first steps. */
   @state() accessor _isNew: boolean = readPreference("helped") === undefined;
 
   static override styles = [controls, appStyles];
 
   readonly #router = new Router((route) => void this.#show(route));
-  /** The hints were asked for on a page that has none. */
+  /** The hints were requested on a page that has none. */
   #wantsTour = false;
   /** The newest one, whose page may still be on its way. */
   #asked: Route | undefined;

@@ -18,7 +18,7 @@ const DIST = join(HERE, "dist");
 const FIRST_LOAD_LIMIT_BYTES = 100 * 1024;
 /** Files that Discover loads first: browsers ask a plain HTTP server for six at a time. */
 const FIRST_LOAD_LIMIT_FILES = 4;
-/** Names of languages and namespaces, never asked for. */
+/** Names of languages and namespaces, never requested. */
 const HARMLESS_ADDRESSES = /^https?:\/\/(www\.w3\.org\/|lit\.dev\/)/;
 
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } };

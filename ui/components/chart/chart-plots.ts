@@ -55,10 +55,10 @@ export function colourClass(colour: number): string {
   return `s${colour + 1}`;
 }
 
-/** The group that is looked at, or the first and the last of those that are being chosen. */
+/** The group under the cursor, or the first and the last group of the range that is being selected. */
 export type Mark = number | { readonly from: number; readonly to: number } | undefined;
 
-/** Marks what is looked at, or what is being chosen. */
+/** Marks the group under the cursor, or the range that is being selected. */
 export function markOf(
   mark: Mark,
   x: (group: number) => number,
@@ -162,12 +162,12 @@ export function stack({ groups, series }: ChartData): Piece[][] {
   );
 }
 
-/** Each series from zero: their sum says nothing. */
+/** Each series from zero: their sum has no meaning. */
 export function besideEachOther({ series }: ChartData): Piece[][] {
   return series.map(({ values }) => values.map((to) => ({ from: 0, to })));
 }
 
-/** Where a group's bars stand: px of the group, bars beside each other in it, number of this one. */
+/** Position of a group's bars: px of the group, bars beside each other in it, number of this one. */
 interface BarPlace {
   readonly band: number;
   readonly slots: number;

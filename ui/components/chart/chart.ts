@@ -35,9 +35,9 @@ export class ChartView extends LitElement {
   @property() accessor label = "";
   @property({ attribute: false }) accessor look: ChartLook = DEFAULT_LOOK;
   @state() accessor _size: PlotSize = { width: 0, height: 0 };
-  /** The group that is looked at. */
+  /** Index of the group under the cursor. */
   @state() accessor _cursor: number | undefined;
-  /** A time that is looked at in another chart, ms. */
+  /** The time under the cursor in another chart, ms. */
   @property({ attribute: false }) accessor crosshairMs: number | undefined;
   /** Lines that are marked in time. */
   @property({ attribute: false }) accessor marks: readonly TimeMark[] = [];
@@ -120,7 +120,7 @@ export class ChartView extends LitElement {
     return html`<svg width=${size.width} height=${size.height} viewBox="0 0 ${size.width} ${size.height}" aria-hidden="true">${svg`${shapes}${marks}`}</svg>`;
   }
 
-  /** Returns the group of the time that is looked at in another chart. */
+  /** Returns the group that contains the time under the cursor in another chart. */
   #crosshair({ isTime, groups }: ChartData): number | undefined {
     const atMs = this.crosshairMs;
     if (!isTime || atMs === undefined) return undefined;
@@ -186,7 +186,7 @@ export class ChartView extends LitElement {
     else this.#pick(group, undefined, exclude);
   }
 
-  /** Chooses what stands under the cursor. */
+  /** Selects the group under the cursor. */
   #pickAt(at: number, exclude: boolean): void {
     const { data } = this;
     if (data === undefined) return;
@@ -221,7 +221,7 @@ export class ChartView extends LitElement {
     else if (anchor !== at) this.#zoom(anchor, at);
   }
 
-  #tellCrosshair(): void {
+  #publishCrosshair(): void {
     const group = this._cursor === undefined ? undefined : this.data?.groups[this._cursor];
     if (this.data?.isTime !== true) return;
     const detail = group === undefined ? undefined : Number(group.key);
@@ -245,7 +245,7 @@ export class ChartView extends LitElement {
       const left = this.chart === "heat" ? heatLeft(this.data, this._size) : frame.left;
       this._cursor = groupAt({ ...frame, left }, groups, x);
     }
-    this.#tellCrosshair();
+    this.#publishCrosshair();
   }
 
   #shareAt(x: number, y: number): number | undefined {
@@ -273,13 +273,13 @@ export class ChartView extends LitElement {
     else if (this.data?.isTime === true) this._anchor ??= this._cursor;
     this._cursor = Math.max(0, Math.min(last, (this._cursor ?? (step > 0 ? -1 : last + 1)) + step));
     this._isLeft = this._cursor > last / 2;
-    this.#tellCrosshair();
+    this.#publishCrosshair();
   }
 
   readonly #leave = (): void => {
     this._cursor = undefined;
     this._anchor = undefined;
-    this.#tellCrosshair();
+    this.#publishCrosshair();
   };
 
   #measure(): void {

@@ -13,7 +13,7 @@ const ASINH = 4;
 
 /** From the bottom of a stack to its top. */
 const STACK = [0, 1, 2, 3, 4, 5, 6] as const;
-/** By level: calm where nothing is wrong, so that warnings and errors stand out. */
+/** By level: muted colours where nothing is wrong, so that warnings and errors are prominent. */
 const COLOURS = [
   "--bar",
   "--bar-soft",

@@ -82,7 +82,7 @@ export class HistogramChart extends LitElement {
   #resize: ResizeObserver | undefined;
   /** Buckets chosen by keys: where the choice began and its moving end. */
   #chosen: { anchor: number; end: number } | undefined;
-  /** A range is being dragged: another plot in the place of this one would lose it. */
+  /** A range is being dragged: a new plot would lose it. */
   #isDragged = false;
   /** What came during a drag isn't drawn yet. */
   #isStale = false;

@@ -79,7 +79,7 @@ const MIN_RADIUS_PX = 5;
 const MAX_RADIUS_PX = 24;
 /** Smaller circles hold no number. */
 const TEXT_RADIUS_PX = 13;
-/** The data are asked for when the map has stood still for this long. */
+/** The data are requested once the map hasn't moved for this long. */
 const SETTLE_MS = 250;
 /** Part of the width that a key moves. */
 const KEY_STEP = 0.15;
@@ -96,7 +96,7 @@ export class WorldMap extends LitElement {
   /** As it is while it is moved. */
   @state() accessor _view: MapView = WORLD;
   @state() accessor _size: { readonly width: number; readonly height: number } = { width: 0, height: 0 };
-  /** The circle that is looked at. */
+  /** Index of the circle under the cursor. */
   @state() accessor _cursor: number | undefined;
 
   static override styles = [controls, worldMapStyles];

@@ -62,7 +62,7 @@ export function placePanel(panel: HTMLElement, button: HTMLElement): void {
   const belowPx = innerHeight - bottom - GAP_PX - EDGE_PX;
   const abovePx = top - GAP_PX - EDGE_PX;
   const highestPx = innerHeight * MAX_SHARE_OF_WINDOW;
-  // As wide and high as it wants to be.
+  // As wide and high as its content.
   panel.style.left = "0";
   panel.style.maxHeight = `${highestPx}px`;
   const isAbove = panel.offsetHeight > belowPx && abovePx > belowPx;

@@ -29,7 +29,7 @@ export class LateDrawing {
     return this.#draw !== undefined;
   }
 
-  /** Calls `draw` after the next frame, and no `draw` of before any more; in a hidden page not before it is shown. */
+  /** Calls `draw` after the next frame and cancels an earlier `draw`; in a hidden page, once the page is shown. */
   defer(draw: () => void): void {
     this.#draw = draw;
     for (const input of INPUTS) addEventListener(input, this.#end, true);

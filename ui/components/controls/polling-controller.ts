@@ -21,7 +21,7 @@ export class Refreshing<T> implements ReactiveController {
   #value: T | undefined;
   #askFault: HubError | undefined;
   #workFault: HubError | undefined;
-  /** Numbers of the question that was asked last, and of the one whose answer is shown. */
+  /** Numbers of the last request, and of the one whose answer is shown. */
   #asked = 0;
   #answered = 0;
   /** The last work, which the next one waits for. */
@@ -90,7 +90,7 @@ export class Refreshing<T> implements ReactiveController {
   async #look(): Promise<void> {
     const { signal } = this.#abort;
     const number = ++this.#asked;
-    // What was asked before may be answered after.
+    // An earlier request may be answered later.
     const isLate = (): boolean => signal.aborted || number < this.#answered;
     try {
       const value = await this.#ask(signal);
@@ -106,8 +106,8 @@ export class Refreshing<T> implements ReactiveController {
   }
 
   /**
-   * Does something after what is being done, then asks: `work` finds in `value` what the work before has made of it.
-   * Returns false if it failed, and keeps the reason until the next try.
+   * Runs `work` after the running one, then refreshes: `work` finds in `value` the result of the previous work. Returns
+   * false if it failed, and keeps the reason until the next try.
    */
   attempt(work: (signal: AbortSignal) => Promise<unknown>): Promise<boolean> {
     const done = this.#work.then(() => this.#attempt(work));

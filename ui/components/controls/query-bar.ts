@@ -146,7 +146,7 @@ export interface SearchDetail {
   readonly index: string;
 }
 
-/** After this long without a key the query is looked at. */
+/** The query is checked after this long without a key. */
 const CHECK_DELAY_MS = 700;
 /** Shown of the query before and after a fault. */
 const CONTEXT_CHARACTERS = 40;
@@ -165,9 +165,9 @@ export class QueryBar extends LitElement {
   @property({ attribute: false }) accessor loadValues:
     | ((field: string) => Promise<readonly TopValue[]>)
     | undefined;
-  /** What the hub says is wrong with the query. */
+  /** The fault that the hub reports in the query. */
   @property({ attribute: false }) accessor fault: QueryFault | undefined;
-  /** What is wrong with what stands in the field. */
+  /** The fault of the text in the field. */
   @state() accessor _fault:
     | (QueryFault & { readonly isAdvice: boolean; readonly isHubs: boolean; readonly query: string })
     | undefined;
@@ -231,7 +231,7 @@ export class QueryBar extends LitElement {
     const start = Math.max(0, from - CONTEXT_CHARACTERS);
     const shown = query.slice(start, to + CONTEXT_CHARACTERS);
     const carets = "^".repeat(Math.max(1, Math.min(to, query.length) - from));
-    // What the hub says is said by the page, too.
+    // The page shows the hub's error too.
     const role = isHubs ? nothing : "alert";
     return html`<div class="fault ${isAdvice ? "advice" : ""} ${query.trim() === this.query ? "searched" : ""}" role=${role}><pre aria-hidden="true">${shown}\n${" ".repeat(from - start)}<b>${carets}</b></pre>
       <p><strong>${message}</strong> ${hint}</p></div>`;

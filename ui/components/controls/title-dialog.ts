@@ -9,7 +9,7 @@ import { formText } from "./form-text.ts";
 export interface TitleQuestion {
   /** `Save this search` */
   readonly heading: string;
-  /** What stands there first. */
+  /** The initial text of the field. */
   readonly title: string;
   /** True where what is saved already can be replaced or saved again. */
   readonly isSaved: boolean;
@@ -66,7 +66,7 @@ export class TitleDialog extends LitElement {
     this.#settle?.(undefined);
     this._question = question;
     await this.updateComplete;
-    // An earlier answer says nothing about this one: a copy was asked for once.
+    // The previous answer, such as the wish for a copy, doesn't apply to this question.
     this.renderRoot.querySelector("form")!.reset();
     const input = this.renderRoot.querySelector<HTMLInputElement>("input[name=title]")!;
     input.value = question.title;
@@ -96,7 +96,7 @@ export class TitleDialog extends LitElement {
     if (title !== "") this.#end({ title, isCopy: form.get("copy") !== null });
   }
 
-  /** Another question may be asked before the event comes. */
+  /** Another question may be asked before the event arrives. */
   #onClose(event: Event): void {
     if (!(event.currentTarget as HTMLDialogElement).open) this.#end(undefined);
   }

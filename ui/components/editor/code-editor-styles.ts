@@ -35,7 +35,7 @@ export const codeColours = css`
   }
 `;
 
-/** The editor's own looks over those of CodeMirror, which knows nothing of the pages' themes. */
+/** The editor's own styles override those of CodeMirror, which has none of the pages' themes. */
 export const codeEditorStyles = css`
   :host {
     display: block;

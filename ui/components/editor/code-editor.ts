@@ -19,7 +19,7 @@ export class CodeEditor extends LitElement {
   /** Name for screen readers. */
   @property() accessor label = "";
   @property() accessor syntax: Syntax = "console";
-  /** Lines of the chosen requests; the slot `actions` stands beside them. */
+  /** Lines of the selected requests; the slot `actions` is shown beside them. */
   @property({ attribute: false }) accessor active: LineRange | undefined;
   @property({ attribute: false }) accessor problems: readonly TextProblem[] = [];
   @property({ attribute: false }) accessor complete: (text: string, caret: number) => Completion | undefined =

@@ -29,7 +29,7 @@ export function pairs(syntax: Syntax): Extension {
   ];
 }
 
-/** Returns the step over a closing sign that stands after the cursor; undefined if another key was pressed. */
+/** Returns the step over a closing bracket after the cursor; undefined if another key was pressed. */
 export function stepOver(state: EditorState, syntax: Syntax, key: string): TransactionSpec | undefined {
   const { main } = state.selection;
   const isClosing = /^["}\])]$/.test(key) && state.sliceDoc(main.to, main.to + 1) === key;

@@ -217,7 +217,7 @@ function replaceSelected(event: InputEvent, view: EditorView): boolean {
   return true;
 }
 
-/** Returns what is selected in the document: the view learns of a selection that a program made only later. */
+/** Returns the selection of the document: the view receives a selection made by a program only later. */
 function selectedOffsets(view: EditorView): [from: number, to: number] {
   const { root, state, contentDOM } = view;
   // A shadow root has a selection of its own in some browsers.

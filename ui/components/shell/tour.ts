@@ -94,7 +94,7 @@ export class Tour extends LitElement {
     this.#end();
   }
 
-  /** Shows the first hint; returns false if the page has nothing it could stand beside. */
+  /** Shows the first hint; returns false if the page has no element that a hint belongs to. */
   start(): boolean {
     if (findAnchor(HINTS[0]!) === undefined) return false;
     this._at = 0;

@@ -63,7 +63,7 @@ export class CellTools {
     const around = this.#host.getBoundingClientRect();
     this.#offer = found;
     this.#host.style.setProperty("--cell-top", `${box.top - around.top}px`);
-    // Beside a number, which stands at the right.
+    // Beside a number, which is aligned right.
     const rightPx = cell.classList.contains("number") ? box.left + TOOLS_PX : box.right;
     this.#host.style.setProperty("--cell-right", `${around.right - rightPx}px`);
     this.#host.requestUpdate();

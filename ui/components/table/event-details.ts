@@ -223,7 +223,7 @@ function isFound(sought: string, name: string, value: unknown): boolean {
   );
 }
 
-/** A number with its unit, and as it stands after it; an address as a link. */
+/** A number with its unit, followed by the original value; an address as a link. */
 function valueView(formatted: FormattedValue | undefined, value: unknown): TemplateResult | string {
   if (formatted === undefined) return textView(valueText(value));
   if (formatted.href !== undefined) return linkView(formatted);

@@ -155,7 +155,7 @@ function lookOf(look: string, pieces: readonly (string | HTMLElement)[]): HTMLEl
   return element;
 }
 
-/** A row's text; where a hit stands after what its cell shows, from a little before the hit on. */
+/** Returns a row's text; if a match lies after the shown part of its cell, from a little before the match on. */
 function textOf(document: LogDocument, column: string, look: RowLook, letters: number | undefined): string {
   const hits = [look.find, look.highlight].filter((each) => each !== undefined);
   if (hits.length === 0 || letters === undefined) return document.rowText(column);

@@ -19,7 +19,7 @@ import { eventTableStyles } from "./event-table-styles.ts";
 import { type BodyView, TableBody } from "./table-body.ts";
 import "./table-head.ts";
 
-/** The next page is asked for when so few rows are left below. */
+/** The next page is requested when so few rows are left below. */
 const ROWS_BEFORE_END = 40;
 
 export class EventTable extends LitElement {
@@ -40,7 +40,7 @@ export class EventTable extends LitElement {
   /** True where long texts continue in more lines. */
   @property({ type: Boolean, reflect: true }) accessor isWrapped = false;
   @property({ type: Boolean }) accessor isLoadingMore = false;
-  /** What is said below the last row. */
+  /** The text below the last row. */
   @property() accessor footer = "";
 
   static override styles = [controls, logRows, ansiStyles, eventTableStyles];

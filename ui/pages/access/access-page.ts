@@ -12,7 +12,7 @@ import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 
-/** Something the hub says once and never again. */
+/** A secret that the hub shows once. */
 export interface Secret {
   /** What it is and where it goes. */
   readonly text: string;
@@ -117,7 +117,7 @@ export abstract class AccessPage extends LitElement {
 
   protected abstract load(signal: AbortSignal): Promise<void>;
 
-  /** Does `work`, then asks the hub again; what goes wrong is shown. `said` is read out when it is done. */
+  /** Does `work`, then loads again; an error is shown. Screen readers read `said` when the work is done. */
   protected change(work: () => Promise<unknown>, said = ""): Promise<void> {
     return this.attempt(async (signal) => {
       await work();
@@ -126,7 +126,7 @@ export abstract class AccessPage extends LitElement {
     });
   }
 
-  /** Loads, in the place of a load that still runs: it may be answered later, with what was before. */
+  /** Loads, and drops the result of a load that still runs: it may arrive later, with older data. */
   async #load(page: AbortSignal): Promise<void> {
     this.#loading.abort();
     this.#loading = new AbortController();

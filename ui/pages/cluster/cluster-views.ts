@@ -15,10 +15,10 @@ import { formatBytes, formatCount } from "#ui/services/text/format.ts";
 const MAX_INDICES = 200;
 /** Recoveries that are listed: after the loss of a node each of its shards is one. */
 const MAX_RECOVERIES = 50;
-/** A disk that is fuller stands out, percent. */
+/** A disk that is fuller is highlighted, percent. */
 const FULL = 85;
 
-/** Returns the nodes with their load, as far as the hub that answers knows it. */
+/** Returns the nodes with their load, as far as the answering hub has it. */
 export function nodesView({ nodes, shards }: ClusterState): TemplateResult {
   const titles = [
     msg("Node"),

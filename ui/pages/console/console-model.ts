@@ -70,7 +70,7 @@ export class ConsoleModel implements ConsoleFacts {
     this.#onFacts = onFacts;
   }
 
-  /** Learns what can be asked. What can't be learnt isn't suggested. */
+  /** Loads the facts for suggestions. What can't be loaded isn't suggested. */
   async loadFacts(): Promise<void> {
     const description = fetch("/api/openapi.json").then(
       (response) => response.json() as Promise<Description>,
@@ -133,8 +133,8 @@ export class ConsoleModel implements ConsoleFacts {
   }
 
   /**
-   * Returns the indices an expression means with their number of documents, as `name  1,234 documents`; [] if it can't
-   * be told.
+   * Returns the indices that an expression denotes with their number of documents, as `name 1,234 documents`; [] if
+   * that can't be determined.
    */
   async concerned(expression: string): Promise<string[]> {
     const answer = await this.#ask(`/_cat/indices/${expression}?format=json&h=index,docs.count`);

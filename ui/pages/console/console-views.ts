@@ -22,7 +22,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   [msg("Esc, Tab"), msg("leave the editor")],
 ];
 
-/** Returns what stands where no answer is yet. */
+/** Returns the text that is shown before the first answer. */
 export function introductionView(): TemplateResult {
   return html`<div class="empty"><p>${msg("Answers appear here.")}</p>
     <dl>${KEYS.map(([key, text]) => html`<dt><kbd>${key}</kbd></dt><dd>${text}</dd>`)}</dl></div>`;

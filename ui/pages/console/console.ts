@@ -172,7 +172,7 @@ export class ConsolePage extends LitElement {
     this.renderRoot.querySelector(".answers")?.scrollTo(0, 0);
   }
 
-  /** Asks before anything is destroyed, and says what that would be. */
+  /** Asks for confirmation before anything is destroyed, and names what would be. */
   async #isMeant(requests: readonly ConsoleRequest[]): Promise<boolean> {
     if (requests.length === 0) return true;
     const found = await Promise.all(

@@ -24,7 +24,7 @@ const MAX_VALUES = 100;
 
 export class DashboardModel {
   saved: SavedObject | undefined;
-  /** True where somebody saved it after the changes here began. */
+  /** True if another user saved it after the changes here began. */
   isOutdated = false;
   visualisations: ReadonlyMap<string, SavedObject> = new Map();
   searches: ReadonlyMap<string, SavedObject> = new Map();
@@ -219,7 +219,7 @@ export class DashboardModel {
     this.#onChange();
   }
 
-  /** Gives up what is asked. */
+  /** Cancels the running requests. */
   stop(): void {
     this.#abort.abort();
   }

@@ -93,7 +93,7 @@ export function panelKeys(panels: readonly Panel[]): string[] {
   });
 }
 
-/** Returns what a dashboard without panels says. */
+/** Returns the text of a dashboard without panels. */
 export function emptyView(isEditing: boolean): TemplateResult {
   return html`<div class="empty"><h2>${msg("Nothing on this dashboard yet")}</h2>
     <p>${isEditing ? msg("Add a saved visualisation above.") : msg("Press Edit and add a saved visualisation.")}</p></div>`;

@@ -75,7 +75,7 @@ export class DashboardView extends LitElement {
   #refreshSeconds = 0;
   #copiedTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #newest = new NewestLines();
-  /** What the variables' values were asked for. */
+  /** Key of the variables for which values were requested. */
   #valuesOf = "";
 
   constructor() {
@@ -201,7 +201,7 @@ export class DashboardView extends LitElement {
   #onNarrow({ detail }: CustomEvent<NarrowDetail>): void {
     if ("range" in detail) this.#go({ range: absoluteRange(detail.range.fromMs, detail.range.toMs) });
     else if (detail.isComputed)
-      this.#tell(msg("Only this chart computes that field: the other panels can't be filtered by it."));
+      this.#showNotice(msg("Only this chart computes that field: the other panels can't be filtered by it."));
     else this.#go({ query: addClause(this.#look.query, detail.clause) });
   }
 
@@ -260,7 +260,7 @@ export class DashboardView extends LitElement {
     );
   }
 
-  /** Arranges, says what came of it, and leaves the focus on the button, wherever its panel went. */
+  /** Arranges the panels, announces the result, and keeps the focus on the button, wherever its panel moved. */
   async #apply(panels: readonly Panel[], at: number, button: HTMLElement): Promise<void> {
     const before = this.#model.dashboard.panels;
     const panel = before[at]!;
@@ -294,7 +294,7 @@ export class DashboardView extends LitElement {
     const parameters = readingAddress(this.#model.saved!.id, this.#look);
     const hash = formatRoute({ page: "dashboards", parameters });
     const copied = navigator.clipboard.writeText(`${location.origin}${location.pathname}${hash}`);
-    this.#tell(
+    this.#showNotice(
       await copied.then(
         () => msg("The link is copied"),
         () => msg("The browser blocked copying: copy the address instead"),
@@ -302,7 +302,7 @@ export class DashboardView extends LitElement {
     );
   }
 
-  #tell(text: string): void {
+  #showNotice(text: string): void {
     this._copied = text;
     this._said = text;
     clearTimeout(this.#copiedTimer);

@@ -169,7 +169,7 @@ export class DashboardsPage extends LitElement {
     }
   }
 
-  /** Asks for another title, which is that of a copy where one is asked for. */
+  /** Asks for another title; for a copy, the copy's title. */
   async #rename(object: SavedObject): Promise<void> {
     const { type, id, revision, attributes } = object;
     const heading = msg("Rename or copy");

@@ -51,7 +51,7 @@ export class DiscoverModel {
   fault: HubError | undefined;
   /** Of the index pattern, as it is saved. */
   formats: FieldFormats = new Map();
-  /** Where in the query the fault is, as far as the hub says. */
+  /** Offset of the fault in the query, if the hub reports one. */
   queryFault: QueryFault | undefined;
   warning: string | undefined;
   /** Where the range is empty: ms of the newest line that matches outside of it. */
@@ -246,7 +246,7 @@ export class DiscoverModel {
     };
     this.#onChange();
     void this.#loadFormats(state.index, signal);
-    // Shards that failed may hold what was searched for: nothing is said of the newest line then.
+    // Shards that failed may hold matching lines: then the newest line isn't reported.
     if (this.total > 0 || this.warning !== undefined) return;
     const newest = await this.#client.search(state.index, newestRequest(state), signal);
     const value = newest.aggregations?.newest?.value;
@@ -254,7 +254,7 @@ export class DiscoverModel {
     this.#onChange();
   }
 
-  /** Shows what was found, in place of the rows before. */
+  /** Shows the found rows instead of the previous ones. */
   #takeRows(response: SearchResponse, state: DiscoverState, range: ResolvedRange): void {
     this.range = range;
     this.rows = [];

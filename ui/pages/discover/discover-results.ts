@@ -47,7 +47,7 @@ export class DiscoverResults extends LitElement {
   /** Its owner calls `requestUpdate` when it has changed. */
   @property({ attribute: false }) accessor model!: DiscoverModel;
   @property({ attribute: false }) accessor client!: SearchClient;
-  /** One of two searches side by side: fields are unfolded when they are asked for. */
+  /** One of two searches side by side: the fields stay folded until the user opens them. */
   @property({ type: Boolean }) accessor isSide = false;
   @state() accessor _selected = -1;
   @state() accessor _isOpen = false;
@@ -59,7 +59,7 @@ export class DiscoverResults extends LitElement {
 
   static override styles = [controls, notices, skeletonStyles, resultsStyles];
 
-  /** The chosen line, whatever rows come in the place of those it was chosen from. */
+  /** The selected line, even after its row was replaced. */
   #line: LogDocument | undefined;
   // Kept, as the list of fields draws itself again where it gets another one than before.
   #presentIn: readonly LogDocument[] = [];

@@ -9,7 +9,7 @@ import { absoluteRange, type TimeRange } from "#ui/services/search/time-range.ts
 import { formatAgo, formatCount } from "#ui/services/text/format.ts";
 import type { DiscoverModel } from "./discover-model.ts";
 
-/** Indices that are offered where the one asked for holds nothing. */
+/** Indices that are offered if the requested one has no documents. */
 const NAMED_INDICES = 8;
 /** Around the newest line of an empty range. */
 const NEWEST_MARGIN_MS = 15 * 60_000;
@@ -123,7 +123,7 @@ export function summaryText({ range, total, tookMs, rows, isLoading, progress }:
   return `${found}, ${msg(str`${formatCount(rows.length)} loaded`)}`;
 }
 
-/** Returns what is said below the last row. */
+/** Returns the text below the last row. */
 export function footerText({ rows, hasMore, total }: DiscoverModel): string {
   if (hasMore) return msg("Scroll for older lines");
   return rows.length < total

@@ -46,7 +46,7 @@ export class DiscoverPage extends LitElement {
   static override styles = [controls, discoverStyles];
 
   #state: DiscoverState = readState(new URLSearchParams());
-  /** The reader removed what the address asked for last, which may have been a pinned filter. */
+  /** The user removed the last condition of the address, which may have been a pinned filter. */
   #isEmptied = false;
   #refresh: ReturnType<typeof setInterval> | undefined;
   /** Of the first page only: its requests were sent before this was loaded. */

@@ -169,7 +169,7 @@ export class FilterPills extends LitElement {
     this.requestUpdate();
   }
 
-  /** Puts other filters in the place of one: one, or none. */
+  /** Replaces a filter with others: none or one. */
   #replace(at: number, ...others: readonly FieldFilter[]): void {
     for (const panel of this.renderRoot.querySelectorAll<HTMLElement>(".panel:popover-open"))
       panel.hidePopover();

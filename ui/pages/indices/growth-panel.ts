@@ -16,7 +16,7 @@ const LOOK = { ...DEFAULT_LOOK, unit: "bytes" } as const;
 
 export class GrowthPanel extends LitElement {
   @property({ attribute: false }) accessor rows: readonly IndexRow[] = [];
-  /** Of the node whose disk is fullest; undefined if no node says it. */
+  /** Of the node whose disk is fullest; undefined if no node reports it. */
   @state() accessor _freeBytes: number | undefined;
 
   static override styles = [

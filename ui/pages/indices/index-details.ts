@@ -140,7 +140,7 @@ export class IndexDetails extends LitElement {
   }
 
   /**
-   * Does something, says so, and shows what has become of the index if it is still there. Returns true if it succeeded.
+   * Runs a change, announces it, and shows the index again if it still exists. Returns true if the change succeeded.
    */
   async #do(doing: string, done: string, work: () => Promise<void>, isThere = true): Promise<boolean> {
     this._doing = doing;

@@ -151,7 +151,7 @@ export class IndicesPage extends LitElement {
       <button @click=${() => this.#sortBy(key)}>${title}</button></th>`;
   }
 
-  /** Charts are loaded when they are asked for. */
+  /** Charts are loaded on first use. */
   async #toggleGrowth(): Promise<void> {
     if (!this._hasGrowth) await import("./growth-panel.ts");
     this._hasGrowth = !this._hasGrowth;
@@ -173,7 +173,7 @@ export class IndicesPage extends LitElement {
   async #load(): Promise<void> {
     const { signal } = this.#abort;
     const number = ++this.#asked;
-    // What was asked before a change may be answered after what was asked after it.
+    // A request made before a change may be answered after one made later.
     const isLate = (): boolean => signal.aborted || number < this.#asked;
     try {
       const rows = await this.#admin.list(signal);

@@ -86,7 +86,7 @@ export class RetentionPanel extends LitElement {
     });
   }
 
-  /** Says what the rules would delete at once, and asks; nothing is asked where they delete nothing. */
+  /** Shows which indices the rules would delete at once, and asks for confirmation if there are any. */
   async #isMeant(rules: readonly string[]): Promise<boolean> {
     const due = await previewRetention(rules);
     if (due.length === 0) return true;

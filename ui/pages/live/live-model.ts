@@ -140,7 +140,7 @@ export class LiveModel {
       const documents = hits.hits.map((hit) => new LogDocument(hit)).toReversed();
       this.#show(this.#client.remember(documents.map(toLine)));
     } catch {
-      // Live lines come all the same; a filter that isn't right is refused there, with its place.
+      // Live lines arrive independently; the hub refuses an invalid filter there and names the offset.
     }
     if (signal.aborted) return;
     this.#isPrefilling = false;

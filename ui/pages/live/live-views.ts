@@ -110,7 +110,7 @@ export interface ToolbarOptions {
   readonly onSave: (() => void) | undefined;
   /** Writes the lines into a file. */
   readonly onFile: () => void;
-  /** Opens another tail beside this one; undefined if it stands beside one. */
+  /** Opens another tail beside this one; undefined if there is one already. */
   readonly onBeside: (() => void) | undefined;
   /** The same filter in Discover. */
   readonly discoverAddress: string;

@@ -276,7 +276,7 @@ export class LivePage extends LitElement {
     return this.parameters.get("q") ?? "";
   }
 
-  /** Where the filter is wrong, as the hub says. */
+  /** Offset of the fault in the filter, as reported by the hub. */
   get #queryFault(): QueryFault | undefined {
     const { refused } = this.#model;
     if (refused?.at === undefined) return undefined;

@@ -221,7 +221,7 @@ export class PipelineEditor extends LitElement {
 
   override render(): TemplateResult {
     const isFile = this._stored !== undefined && this._stored.origin !== "page";
-    // What is written before its text is there would be lost, or saved in its place.
+    // Text typed before the stored text is loaded would be lost, or would overwrite it.
     const isAwaited = this.name !== "" && this._stored === undefined;
     return html`<div class="page">
       <div class="title"><a class="button icon" href="#/pipelines" aria-label=${msg("All pipelines")} title=${msg("All pipelines")}>${icon("arrowLeft")}</a>
@@ -309,7 +309,7 @@ export class PipelineEditor extends LitElement {
       this._fault = undefined;
     } catch (error) {
       if (signal.aborted) return;
-      // What a text before made of the lines says nothing of this one.
+      // The result of an earlier text doesn't apply to this one.
       this._trials = [];
       const isRefused = error instanceof HubError && error.status === 400;
       this._problem = isRefused ? error.message : "";

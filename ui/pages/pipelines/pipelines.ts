@@ -100,7 +100,7 @@ const VIEWS: readonly (readonly [view: View, title: string])[] = [
   ["grok", msg("Grok debugger")],
 ];
 
-/** What was asked for so far. */
+/** The data requested so far. */
 interface PipelineFacts {
   readonly pipelines?: readonly Facts[];
   readonly letters?: readonly Facts[];

@@ -9,20 +9,20 @@ import { icon } from "#ui/components/style/icons.ts";
 import { absoluteRange, resolveRange, type TimeRange } from "#ui/services/search/time-range.ts";
 import { formatAgo } from "#ui/services/text/format.ts";
 
-/** What a visualisation says of its lines, as `tr-found`. */
+/** The lines that a visualisation found, as `tr-found`. */
 export interface FoundDetail {
   /** ms since 1970 of the newest line outside an empty range; undefined if there are lines, or none anywhere. */
   readonly newestMs: number | undefined;
   readonly hasLines: boolean;
 }
 
-/** What all visualisations of a page said for one time range. */
+/** The results of all visualisations of a page for one time range. */
 export class NewestLines {
   #range = "";
   #hasLines = false;
   #newestMs: number | undefined;
 
-  /** Takes what one of them found; what was said of another range is forgotten. */
+  /** Adds the result of a visualisation; results for another range are forgotten. */
   take({ newestMs, hasLines }: FoundDetail, { from, to }: TimeRange): void {
     const range = `${from} ${to}`;
     if (range !== this.#range) [this.#range, this.#hasLines, this.#newestMs] = [range, false, undefined];
@@ -36,7 +36,7 @@ export class NewestLines {
   }
 }
 
-/** Returns the way to the newest lines: a range as long as the one that is empty. */
+/** Returns the range that leads to the newest lines: as long as the empty one. */
 export function newestView(
   newestMs: number | undefined,
   range: TimeRange,

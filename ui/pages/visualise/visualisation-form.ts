@@ -247,7 +247,7 @@ export class VisualisationForm extends LitElement {
     return this.fields.find(({ type }) => POINTS.test(type))?.name ?? "";
   }
 
-  /** A map has places, and nothing else has; who only visits it gets the groups of before back. */
+  /** Only a map groups by places; switching to a map and back restores the previous groups. */
   #choose(chart: Chart): void {
     const { chart: before, by } = this.shown;
     if (chart === before) return;

@@ -57,14 +57,14 @@ import {
 } from "#ui/services/visualise/visualisation.ts";
 import type { FoundDetail } from "./newest-lines.ts";
 
-/** What was asked and answered. */
+/** The last request and its answer. */
 export interface LoadedDetail {
   readonly request: unknown;
   readonly response: SearchResponse;
   readonly data: ChartData;
 }
 
-/** What a part of a chart stands for: lines that a clause finds, or a range of time. */
+/** The filter of a selected part of a chart: a clause, or a range of time. */
 export type NarrowDetail =
   | {
       readonly clause: string;
@@ -79,7 +79,7 @@ const UNAVAILABLE = 503;
 /** Groups of time in a chart; heat has fewer so that its squares can be seen. */
 const MAX_TIMES = 100;
 const MAX_HEAT_TIMES = 48;
-/** More marks hide what they stand in. */
+/** More marks would hide the plot. */
 const MAX_MARKS = 50;
 
 export class VisualisationPanel extends LitElement {
@@ -90,7 +90,7 @@ export class VisualisationPanel extends LitElement {
   /** Another number: ask again. */
   @property({ type: Number }) accessor round = 0;
   @property({ type: Boolean }) accessor isUtc = false;
-  /** A time that is looked at in another chart, ms. */
+  /** The time under the cursor in another chart, ms. */
   @property({ attribute: false }) accessor crosshairMs: number | undefined;
   /** The numbers instead of the chart. */
   @property({ type: Boolean }) accessor isTable = false;
@@ -104,7 +104,9 @@ export class VisualisationPanel extends LitElement {
   @state() accessor _isLoading = false;
   /** What `_data` belong to. */
   @state() accessor _view: Visualisation = DEFAULT_VISUALISATION;
-  /** Of a map that says none: the one that fits its places, or where its reader went. */
+  /**
+   * The part of a map that is shown if the visualisation has none: where the user moved it, else what fits its places.
+   */
   @state() accessor _mapView: MapView | undefined;
 
   static override styles = [
@@ -182,7 +184,7 @@ export class VisualisationPanel extends LitElement {
 
   #chart(): TemplateResult {
     const { chart, metric, ring, look } = this._view;
-    // Not of the answer: its reader may have moved the map on since it was asked for.
+    // Not from the answer: the user may have moved the map since the request.
     const { view } = this.shown.chart === chart ? this.shown : this._view;
     const data = this._data;
     const state = this._isLoading && data !== undefined ? "loading" : "";
@@ -238,7 +240,7 @@ export class VisualisationPanel extends LitElement {
       const fault = toHubError(error);
       const isAway = fault.status === UNREACHED || fault.status === UNAVAILABLE;
       if (isAway) dispatchEvent(new Event(HUB_MISSED_EVENT));
-      // The badge says that the hub is unreachable; the numbers of before are worth more than that once more.
+      // The badge shows that the hub is unreachable; the previous numbers are more useful than a second message.
       if (isAway && this._data !== undefined && this._view === shown) this._staleMs = this.#loadedMs;
       else this._fault = fault;
     }
@@ -277,7 +279,7 @@ export class VisualisationPanel extends LitElement {
     return this.#ask(shown, signal);
   }
 
-  /** Each line is a measure; all are asked for at once. */
+  /** Each line is a measure; all are requested at once. */
   async #askFormulas(shown: Visualisation, around: Surroundings, signal: AbortSignal): Promise<LoadedDetail> {
     const lines = formulaLines(shown.metric.field);
     const details = await Promise.all(

@@ -193,7 +193,7 @@ export class VisualisePage extends LitElement {
     this.#navigate(parameters, replaces);
   }
 
-  /** Answers may come when another page is asked for already. */
+  /** The answer may arrive when another page is already open. */
   #navigate(parameters: URLSearchParams, replaces: boolean): void {
     if (parseRoute(location.hash).page === "visualise") navigate({ page: "visualise", parameters }, replaces);
   }
@@ -212,7 +212,7 @@ export class VisualisePage extends LitElement {
     else this.#go({ query: addClause(this.#shown.query, detail.clause) }, {});
   }
 
-  /** The part of the world that is looked at is in the address, but no step back. */
+  /** The shown part of the world is in the address, but isn't a step of the browser's history. */
   #onView(event: CustomEvent<MapView>): void {
     event.preventDefault();
     this.#go({ view: event.detail }, {}, true);
@@ -241,7 +241,7 @@ export class VisualisePage extends LitElement {
     }
   }
 
-  /** A map that was asked for before the fields were known begins with the first one of places. */
+  /** A map that was opened before the fields were loaded begins with the first field of places. */
   #choosePlaces(): void {
     const { by } = this.#shown;
     const field = this._fields.find(({ type }) => type === "geo_point")?.name;

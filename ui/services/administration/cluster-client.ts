@@ -6,7 +6,7 @@ import { valueText } from "#ui/services/search/log-document.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A hub of the cluster. Its load is undefined if only it knows that itself. */
+/** A hub of the cluster. Its load is undefined if only that hub itself has it. */
 export interface ClusterNode {
   readonly name: string;
   readonly ip: string;

@@ -50,7 +50,7 @@ export interface FleetAgent {
   /** Of deleted files, not stored by the hub yet. */
   readonly openDeletedBytes: number;
   readonly inputs: readonly FleetInput[];
-  /** Those that somebody should look at first; none in the list of all agents. */
+  /** The files that need attention first; empty in the list of all agents. */
   readonly files: readonly FleetFile[];
   /** Files beside them. */
   readonly filesMore: number;

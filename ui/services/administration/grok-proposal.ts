@@ -15,10 +15,10 @@ const PARTS: readonly (readonly [pattern: string, name: string, expression: RegE
   ["URI", "url", /^https?:\/\/\S+$/],
   ["UNIXPATH", "path", /^\/[\w./%-]+$/],
 ];
-/** Lines that are looked at, and words of each. */
+/** Maximum of examined lines, and of words in each. */
 const MAX_LINES = 20;
 const MAX_WORDS = 40;
-/** Brackets and signs that stand around a value. */
+/** Brackets and quotes around a value. */
 const AROUND = /^([[("'<]*)(.*?)([\])"'>,;:]*)$/;
 const KEY_VALUE = /^([A-Za-z_][\w.-]*)=(.*)$/;
 
@@ -69,7 +69,7 @@ function partOf(
     return `${escaped(open)}%{${kind[0]}:${unique(kind[1], names)}}${escaped(close)}`;
   const isSame = column.every((other) => other === word);
   if (isSame && column.length > 1) return escaped(word);
-  // Between brackets stands a name: of a thread, a class, a program.
+  // Text in brackets is a name: of a thread, a class, a program.
   if (open !== "" && close !== "" && column.every((other) => other!.startsWith(open)))
     return `${escaped(open)}%{DATA:${unique("name", names)}}${escaped(close)}`;
   return undefined;

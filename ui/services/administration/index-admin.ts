@@ -34,7 +34,7 @@ export interface FieldNode {
   readonly type: string;
   /** True for a second way to index the same value (`fields`). */
   readonly isSubField: boolean;
-  /** What else the mapping says of it: `ignore_above: 256`. */
+  /** Further parameters of the mapping: `ignore_above: 256`. */
   readonly details: readonly string[];
   readonly children: readonly FieldNode[];
 }
@@ -149,7 +149,10 @@ function rowOf(row: Readonly<Record<string, string | null>>): IndexRow {
   };
 }
 
-/** Returns the rows whose name holds `search` (or, with `*`, fits it), sorted; hidden ones (`.name`) only if asked for. */
+/**
+ * Returns the rows whose name contains `search` (or, with `*`, matches it), sorted; hidden ones (`.name`) only on
+ * request.
+ */
 export function selectRows(
   rows: readonly IndexRow[],
   { search, sort, isDescending, hasHidden }: RowChoice,

@@ -11,7 +11,7 @@ type Frame =
   | { readonly kind: "plugin"; readonly section: PluginKind; readonly name: string }
   | { readonly kind: "table" };
 
-/** Where the cursor stands. */
+/** Position of the cursor. */
 interface Place {
   /** Innermost last. */
   readonly frames: readonly Frame[];

@@ -27,7 +27,7 @@ export class PipelineFlow {
   #before: ReadonlyMap<string, Seen> = new Map();
   #rates = new Map<string, number>();
 
-  /** Takes what the hub says of all pipelines at a time. */
+  /** Adds the hub's statistics of all pipelines at one time. */
   take(pipelines: readonly Facts[], nowMs: number): void {
     const seen = new Map<string, Seen>();
     this.#rates = new Map();

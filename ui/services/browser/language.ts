@@ -21,7 +21,7 @@ interface Template {
   readonly values: number[];
 }
 
-/** Returns the language asked for: the one chosen, else the first of the browser's that there is. */
+/** Returns the chosen language, else the first available one of the browser's. */
 export function wantedLanguage(): Language {
   for (const tag of [readPreference("language"), ...navigator.languages]) {
     const language = tag?.slice(0, 2).toLowerCase();

@@ -19,7 +19,7 @@ export function writePreference(name: string, value: string | undefined): void {
   }
 }
 
-/** Returns true where times are shown in UTC unless an address says otherwise. */
+/** Returns true if times are shown in UTC unless an address has another zone. */
 export function isUtcPreferred(): boolean {
   return readPreference("zone") === "utc";
 }

@@ -76,7 +76,7 @@ export function navigate(route: Route, replace = false): void {
   dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
-/** Returns a function that is true while the address is what it is now: who has gone elsewhere isn't fetched back. */
+/** Returns a function that is true while the address is unchanged: a user who has gone elsewhere isn't taken back. */
 export function rememberAddress(): () => boolean {
   const { hash } = location;
   return () => location.hash === hash;

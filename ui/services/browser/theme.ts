@@ -41,7 +41,7 @@ export function chooseDensity(density: Density): void {
 
 let rowHeight = ROW_HEIGHTS.normal;
 
-/** Returns the height of a row of lines, px; asked for each frame. */
+/** Returns the height of a row of lines, px; called for each frame. */
 export function rowHeightPx(): number {
   return rowHeight;
 }
@@ -62,7 +62,7 @@ export function applyLooks(): void {
   dispatchEvent(new Event(THEME_EVENT));
 }
 
-/** Returns a reader of custom properties as colours a canvas knows. */
+/** Returns a reader of custom properties as colours that a canvas accepts. */
 export function colourReader(element: HTMLElement | SVGElement): (property: string) => string {
   return (property) => {
     element.style.color = `var(${property})`;

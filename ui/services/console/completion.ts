@@ -111,7 +111,7 @@ function completeParameter(
   );
 }
 
-/** Where the cursor stands in a body. */
+/** Position of the cursor in a body. */
 interface Place {
   /** Keys from the outermost on. */
   readonly keys: readonly string[];
@@ -227,7 +227,7 @@ function isClosed(body: string, { kind, start, end }: Token): boolean {
   return (kind === "string" || kind === "key") && end - start > 1 && body[end - 1] === '"';
 }
 
-/** A text that is still open reaches to its line's end: what stands after the word isn't its part. */
+/** An unclosed text extends to the end of its line: what follows the word isn't part of it. */
 function endOfWord(body: string, token: Token): number {
   const text = body.slice(token.start, token.end);
   if (isClosed(body, token) || !text.startsWith('"')) return token.end;

@@ -3,7 +3,7 @@
 export interface Endpoint {
   /** In capitals. */
   readonly methods: readonly string[];
-  /** `{index}` stands for any segment. */
+  /** `{index}` matches any segment. */
   readonly segments: readonly string[];
   /** Names of its query parameters. */
   readonly parameters: readonly string[];

@@ -1,6 +1,6 @@
 /** Allowed keys and values in queries and aggregations. */
 
-/** What may stand at a place of a body. */
+/** The keys and values that are valid at a position of a body. */
 export interface Rule {
   /** What the key's value begins with; `|` is where the cursor goes. Default `"|"`. */
   readonly start?: string;
@@ -15,7 +15,7 @@ export interface Rule {
 
 /** Any text. */
 export const TEXT: Rule = {};
-/** A number, or what stands for one. */
+/** A number, or a placeholder for one. */
 export const NUMBER: Rule = { start: "|" };
 /** Yes or no. */
 export const FLAG: Rule = { start: "|", values: ["true", "false"] };

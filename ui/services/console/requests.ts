@@ -93,7 +93,7 @@ export function toCall({ method, path, body }: ConsoleRequest): ConsoleCall {
   return { method, path: encoded, body: lines.join(""), contentType: "application/x-ndjson" };
 }
 
-/** Returns a request's text, its body formatted: indented, or one line per value where the interface wants lines. */
+/** Returns a request's text with its body formatted: indented, or one line per value if the interface expects lines. */
 export function formatRequest({ method, path, body }: ConsoleRequest): string {
   const values = splitValues(body);
   const head = `${method} ${path}`;
@@ -103,7 +103,7 @@ export function formatRequest({ method, path, body }: ConsoleRequest): string {
   return `${head}\n${indentJson(body)}`;
 }
 
-/** Returns true if a request changes so much that it should be asked for twice. */
+/** Returns true if a request changes so much that it needs confirmation. */
 export function isDestructive({ method, path }: Pick<ConsoleRequest, "method" | "path">): boolean {
   const place = path.replace(/\?.*$/, "").replace(/\/+$/, "");
   if (/\/(_delete_by_query|_update_by_query|_close)$/.test(`/${place}`)) return true;

@@ -2,7 +2,7 @@
 
 import type { Completion, Suggestion } from "./suggestions.ts";
 
-/** Keys whose text is a script wherever they stand. */
+/** Keys whose text is a script at any position. */
 const SCRIPT_KEYS = new Set(["if", "script", "init_script", "map_script", "combine_script", "reduce_script"]);
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -74,9 +74,9 @@ export function isScript(keys: readonly string[], path: string): boolean {
 
 /** Where in a request a script is written. */
 interface ScriptPlace {
-  /** What stands before the cursor of it. */
+  /** The script's text before the cursor. */
   readonly before: string;
-  /** What stands behind the cursor, of the body. */
+  /** The body's text after the cursor. */
   readonly after: string;
   readonly keys: readonly string[];
   readonly path: string;

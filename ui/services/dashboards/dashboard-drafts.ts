@@ -19,7 +19,7 @@ export function readDraft(id: string): DashboardDraft | undefined {
   return readDrafts().find((draft) => draft.id === id);
 }
 
-/** Keeps a draft in place of the one before. */
+/** Stores a draft instead of the previous one. */
 export function writeDraft(draft: DashboardDraft): void {
   store([draft, ...readDrafts().filter(({ id }) => id !== draft.id)].slice(0, MAX_DRAFTS));
 }

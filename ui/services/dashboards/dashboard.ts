@@ -67,7 +67,7 @@ export const EMPTY_DASHBOARD: Dashboard = {
   refreshSeconds: 0,
   query: "",
 };
-/** More panels would send more searches at once than can be looked at. */
+/** More panels would send more searches at once than anyone can read. */
 export const MAX_PANELS = 40;
 export const MAX_VARIABLES = 8;
 /** Heights in px, as the style sheet has them. */
@@ -212,7 +212,7 @@ export function exportDashboard(
   return `${JSON.stringify(file, undefined, 2)}\n`;
 }
 
-/** Returns the dashboard of a file's text. Throws an Error that says what is wrong with it. */
+/** Returns the dashboard of a file's text. Throws an Error with the fault in it. */
 export function importDashboard(text: string): DashboardFile {
   let value: Partial<DashboardFile> & { dashboard?: unknown };
   try {
@@ -247,7 +247,7 @@ export function withIds(dashboard: Dashboard, ids: ReadonlyMap<string, string>):
   return { ...dashboard, panels };
 }
 
-/** How a dashboard is looked at. */
+/** The state in which a dashboard is shown. */
 export interface DashboardLook extends Omit<Dashboard, "panels"> {
   readonly isUtc: boolean;
   readonly isEditing: boolean;
@@ -255,7 +255,7 @@ export interface DashboardLook extends Omit<Dashboard, "panels"> {
   readonly isReadOnly: boolean;
 }
 
-/** Returns how a dashboard is looked at: as it is saved, but for what the address says. */
+/** Returns the state in which a dashboard is shown: as saved, overridden by the address. */
 export function readLook(
   parameters: URLSearchParams,
   saved: Dashboard,
@@ -273,7 +273,7 @@ export function readLook(
   };
 }
 
-/** Returns the address under which others read a dashboard as it is looked at now. */
+/** Returns the address that shows others the dashboard in its current state. */
 export function readingAddress(id: string, look: DashboardLook): URLSearchParams {
   const { range, query, refreshSeconds, variables, isUtc } = look;
   const parameters = new URLSearchParams({ id, read: "1", from: range.from, to: range.to });

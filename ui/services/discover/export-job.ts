@@ -7,7 +7,7 @@ import { type Exported, type ExportFormat, type ExportOptions, exportLines } fro
 /** What is to be written. */
 export type ExportRequest = Pick<ExportOptions, "client" | "state" | "range" | "format">;
 
-/** How a job stands. */
+/** State of a job. */
 export type ExportState =
   | { readonly name: "running"; readonly written: number; readonly total: number }
   | ({ readonly name: "done" } & Exported)

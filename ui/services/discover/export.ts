@@ -31,7 +31,7 @@ interface ScrollAnswer extends SearchResponse {
   readonly _scroll_id?: string;
 }
 
-/** Lines asked for at once. */
+/** Lines per request. */
 const PAGE_LINES = 5_000;
 /** A browser holds a file until it is saved: more lines are written into further files. */
 const MAX_CHARACTERS = 200_000_000;
@@ -84,7 +84,7 @@ class ExportFiles {
     this.#begin();
   }
 
-  /** Returns true if another page should be asked for. */
+  /** Returns true if another page should be requested. */
   add(hits: readonly Hit[]): boolean {
     if (hits.length === 0) return false;
     const page = hits.map((hit) => this.#line(hit)).join("");

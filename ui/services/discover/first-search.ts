@@ -11,7 +11,7 @@ import { resolveRange } from "#ui/services/search/time-range.ts";
 
 /** Requests in progress. */
 export interface FirstSearch {
-  /** Wall time the range was resolved at; a search at the same time asks the same. */
+  /** Wall time at which the range was resolved; a search at the same time is the same request. */
   readonly nowMs: number;
   /** Answers a request that was sent with its answer, once; sends others. */
   readonly fetch: Fetcher;
@@ -70,7 +70,7 @@ export async function firstAnswers(): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Returns the first search to who asks first; undefined if none was sent. */
+/** Returns the first search to its first caller; undefined if none was sent. */
 export function takeFirstSearch(): FirstSearch | undefined {
   const taken = sent;
   sent = undefined;

@@ -52,7 +52,7 @@ export interface PatternLine {
 }
 
 export interface LogPattern {
-  /** Words of the template; `*` in one or as one stands for what differs. */
+  /** Words of the template; `*` in a word or as a word replaces what differs. */
   readonly tokens: readonly string[];
   readonly count: number;
   /** The highest level of its lines. */

@@ -14,7 +14,7 @@ import { absoluteRange } from "#ui/services/search/time-range.ts";
 
 /** What ties lines to their place. */
 const PLACE_FIELDS = ["host.name", "log.file.path"];
-/** Lines asked for at once, on either side. */
+/** Lines per request, on either side. */
 export const SURROUNDING_LINES = 10;
 /** Nobody reads further than this in a side panel. */
 const MAX_LINES = 500;

@@ -6,7 +6,7 @@
 import { type ClientMessage, FINAL_CLOSES, type HubMessage, LIVE_PATH, LIVE_PROTOCOL } from "#proto/live.ts";
 
 /**
- * `silent`: open, but nothing comes back; `http`: no socket ever opened, as where a proxy lets none through; `ended`: the
+ * `silent`: open, but nothing arrives; `http`: no socket was ever opened, for example because of a proxy; `ended`: the
  * hub closed it for good.
  */
 export type SocketState = "idle" | "connecting" | "open" | "silent" | "waiting" | "http" | "ended";
@@ -20,7 +20,7 @@ export type SocketLike = Pick<WebSocket, "send" | "close" | "readyState"> & {
 
 export interface SocketListener {
   readonly onOpen?: () => void;
-  /** `body`: what stands after the message's line; undefined if nothing does. */
+  /** `body`: what follows the message's line; undefined if nothing does. */
   readonly onMessage?: (message: HubMessage, body: string | undefined) => void;
   /** The connection that was open, or was to be, is gone. */
   readonly onClose?: (code: number, reason: string) => void;

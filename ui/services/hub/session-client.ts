@@ -1,6 +1,6 @@
 /** Who is signed in, and whether the hub answers at all. */
 
-/** What the hub knows of its reader. */
+/** The signed-in user, as the hub reports it. */
 export interface Viewer {
   readonly name: string;
   readonly role: string;
@@ -8,7 +8,7 @@ export interface Viewer {
   readonly canSignOut: boolean;
 }
 
-/** How the hub answered when it was last asked. */
+/** The hub's last answer. */
 export type HubState = "ready" | "starting" | "away" | "silent" | "signed_out";
 
 /** The hub answers with its health within 2 s; one that takes longer than this hangs. */
@@ -53,7 +53,7 @@ export async function signOut(): Promise<void> {
   location.assign("/api/auth/login");
 }
 
-/** Somebody's call found no hub: the badge asks it until it answers. */
+/** A call found no hub: the badge repeats the request until the hub answers. */
 export const HUB_MISSED_EVENT = "tailrace-hub-missed";
 
 /** The hub answers again: what failed for want of it is worth another try. */

@@ -2,7 +2,7 @@
 
 import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
 
-/** Colours to choose from, by number from 1; the style sheet says which they are. */
+/** Colours to choose from, by number from 1; the style sheet defines them. */
 export const RULE_COLOURS = 6;
 
 export interface ColourRule {

@@ -36,7 +36,7 @@ export interface DiscoverState {
   /** Chosen widths of columns, px. */
   readonly widths: Readonly<Record<string, number>>;
   readonly sort: Sort;
-  /** Seconds between two searches; 0: only when asked. */
+  /** Seconds between two searches; 0: only on request. */
   readonly refreshSeconds: number;
   readonly isUtc: boolean;
   readonly view: ResultView;
@@ -63,7 +63,7 @@ export const DEFAULT_STATE: DiscoverState = {
   isLog: false,
 };
 
-/** Returns the state an address stands for; what it doesn't say, or says wrongly, is the default. */
+/** Returns the state that an address describes; missing or invalid parts have their defaults. */
 export function readState(parameters: URLSearchParams): DiscoverState {
   const refresh = Number(parameters.get("refresh"));
   return {
@@ -112,7 +112,9 @@ export function addFilter(filters: readonly FieldFilter[], filter: FieldFilter):
   return [...(at < 0 ? filters : replaceFilter(filters, at)), filter];
 }
 
-/** Returns `filters` with others in the place of one; what was joined to a removed one is joined to nothing else. */
+/**
+ * Returns `filters` with others instead of one; filters that were joined to a removed one are joined to nothing else.
+ */
 export function replaceFilter(
   filters: readonly FieldFilter[],
   at: number,

@@ -21,7 +21,7 @@ const NUMBER_TYPES: ReadonlySet<string> = new Set([
   "scaled_float",
 ]);
 
-/** Returns whether a field's values are numbers in all indices: those stand one below another at their last digit. */
+/** Returns whether a field's values are numbers in all indices: those are aligned right. */
 export function isNumber(field: Field | undefined): boolean {
   return field !== undefined && NUMBER_TYPES.has(field.type);
 }

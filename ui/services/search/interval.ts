@@ -39,8 +39,8 @@ const INTERVALS: readonly Interval[] = [
 const MAX_CHOSEN_BUCKETS = 600;
 
 /**
- * Returns the shortest interval that cuts the range into at most `maxBuckets`; `chosen`, written as an interval's text, in
- * its place where that makes no more than MAX_CHOSEN_BUCKETS.
+ * Returns the shortest interval that cuts the range into at most `maxBuckets`; instead `chosen`, an interval's text, if
+ * it makes no more than MAX_CHOSEN_BUCKETS.
  */
 export function chooseInterval(range: ResolvedRange, maxBuckets: number, chosen = ""): Interval {
   const wanted = intervalsOf(range).find(({ text }) => text === chosen);

@@ -67,7 +67,7 @@ export class LogDocument {
     return name === undefined ? 0 : levelOf(this.fields.get(name));
   }
 
-  /** Name of the field that says the level. */
+  /** Name of the field with the level. */
   get levelField(): string | undefined {
     return LEVEL_FIELDS.find((name) => levelOf(this.fields.get(name)) > 0);
   }
@@ -108,7 +108,7 @@ export class LogDocument {
     return this.#textOf(column).slice(0, isWhole ? MAX_WHOLE_TEXT : MAX_WRAPPED_TEXT);
   }
 
-  /** Returns a field's value as people read it; undefined if it is shown as it stands. */
+  /** Returns a field's value formatted for people; undefined if it is shown unchanged. */
   formatted(field: string): FormattedValue | undefined {
     return formatField(field, this.fields.get(field), this.#formats?.get(field));
   }

@@ -23,7 +23,7 @@ export function isPinned(filter: FieldFilter): boolean {
   return pinnedFilters().some((one) => textOf(one) === text);
 }
 
-/** Pins a filter, or lets it go where it is pinned. The oldest goes where there are too many. */
+/** Pins a filter, or unpins a pinned one. Beyond the limit the oldest is unpinned. */
 export function togglePinned(filter: FieldFilter): void {
   const text = textOf(filter);
   const others = pinnedFilters()
@@ -34,8 +34,8 @@ export function togglePinned(filter: FieldFilter): void {
 }
 
 /**
- * Returns the address of a new search with the pinned filters; undefined if the address asks for something, where none
- * is pinned, and where `isEmptied`: the reader removed the last part of a search, so it isn't a new one.
+ * Returns the address of a new search with the pinned filters; undefined if the address has conditions, if no filter is
+ * pinned, and if `isEmptied`: the user removed the last part of a search, so it isn't a new one.
  */
 export function pinnedAddress(parameters: URLSearchParams, isEmptied: boolean): URLSearchParams | undefined {
   const pinned = pinnedFilters();

@@ -3,7 +3,7 @@
 import { msg, str } from "@lit/localize";
 import type { FieldCatalogue } from "./fields.ts";
 
-/** A fault and the characters it stands at. */
+/** A fault and the range of characters that has it. */
 export interface QueryFault {
   readonly message: string;
   /** What to do; "" if it is plain. */
@@ -45,7 +45,7 @@ export interface MissingField {
   readonly name: string;
   /** The field that was likely meant. */
   readonly nearest: string | undefined;
-  /** Where the name stands in the query. */
+  /** Offset of the name in the query. */
   readonly from: number;
 }
 
@@ -59,7 +59,7 @@ export function missingField(query: string, fields: FieldCatalogue): MissingFiel
   return undefined;
 }
 
-/** What the search interface says of a value or field that a query can't have; the first group is what it names. */
+/** Messages of the search interface for a value or field that a query can't have; the first group is its name. */
 const REFUSED: readonly RegExp[] = [
   /For input string: "(.+)"/,
   /failed to parse date field \[(.+?)\]/,

@@ -6,7 +6,7 @@ import { formatCount } from "#ui/services/text/format.ts";
 import type { Field, FieldCatalogue, TopValue } from "./fields.ts";
 
 export interface Suggestion {
-  /** What is put in the place of the word at the cursor. */
+  /** The text that replaces the word at the cursor. */
   readonly text: string;
   readonly detail: string;
 }

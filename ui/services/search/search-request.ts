@@ -14,9 +14,9 @@ import type { ResolvedRange } from "./time-range.ts";
 export const TIME_FIELD = "@timestamp";
 /** Orders the lines of a file that share a time. */
 export const OFFSET_FIELD = "log.offset";
-/** Rows asked for at once. */
+/** Rows per request. */
 export const PAGE_ROWS = 100;
-/** More can't be asked for at once (index.max_result_window). */
+/** Maximum of rows in one request (index.max_result_window). */
 export const MAX_PAGE_ROWS = 10_000;
 const TOP_VALUES = 10;
 /** Levels a histogram is split by at most. */
@@ -64,7 +64,7 @@ export function rowsRequest(state: RowsQuery, range: ResolvedRange, start?: Page
   const size = Math.min(MAX_PAGE_ROWS, PAGE_ROWS + start.rowsAtLast);
   const step = sort.field === TIME_FIELD && !sort.isDescending ? -1 : 1;
   const offset = Number(start.after.at(-1));
-  // Lines without an offset stand after all others of their time.
+  // Lines without an offset come after all others of their time.
   const from = Number.isSafeInteger(offset) ? offset + step : -step * Number.MAX_SAFE_INTEGER;
   return { ...body, size, search_after: [...start.after.slice(0, -1), from] };
 }
@@ -75,7 +75,7 @@ function sortClauses({ field, isDescending }: Sort): Body[] {
   return [{ [field]: { order, unmapped_type: "keyword" } }, ...timeOrder("desc")];
 }
 
-/** Returns the order by time in which lines of one file stand as they were written, or the other way round. */
+/** Returns the order by time in which lines of one file have the order in which they were written, or its reverse. */
 export function timeOrder(order: "asc" | "desc"): Body[] {
   return [
     { [TIME_FIELD]: { order, unmapped_type: "date" } },

@@ -13,7 +13,7 @@ export type FormatKind = (typeof FORMAT_KINDS)[number];
 export const LENGTH_UNITS = ["ns", "us", "ms", "s"] as const;
 export type LengthUnit = (typeof LENGTH_UNITS)[number];
 
-/** How a field is shown whatever its name says. */
+/** The format of a field, whatever its name suggests. */
 export interface FieldFormat {
   readonly kind: FormatKind;
   /** Of a length of time: what the number counts. */
@@ -52,7 +52,9 @@ const LAST_WORD = /(?:^|[._])([a-z]+)$/i;
 /** A closing bracket or a full stop at its end belongs to the sentence around it. */
 const ADDRESS = /https?:\/\/[^\s"'<>`\\]+[^\s"'<>`\\.,;:!?)\]}]/g;
 
-/** Returns a number of a field with its unit, an address with its link; undefined for what is shown as it stands. */
+/**
+ * Returns a number of a field with its unit, an address with its link; undefined for a value that is shown unchanged.
+ */
 export function formatField(name: string, value: unknown, format?: FieldFormat): FormattedValue | undefined {
   if (format !== undefined) return formatAs(value, format);
   if (typeof value === "string") {

@@ -136,8 +136,8 @@ function offsetMinutes(atMs: number): number {
 }
 
 /**
- * Returns a dotted name of at most `length` characters: as many of its first parts as needed are their first letter, so that
- * names which differ late can be told apart. What is too long then loses its middle.
+ * Returns a dotted name of at most `length` characters: as many of its first parts as needed are shortened to their
+ * first letter, so that names which differ late stay distinct. A name that is still too long loses its middle.
  */
 export function shortenName(name: string, length: number): string {
   const parts = name.split(".");

@@ -37,7 +37,7 @@ export function compileHighlight(words: readonly string[]): RegExp | undefined {
   );
 }
 
-/** Parts of a cell: the line's start, and what stands before a hit after that. */
+/** Parts of a cell: the line's start, and the text before a match after that. */
 const BEGIN_PART = 1 / 3;
 const LEAD_PART = 1 / 6;
 const LEFT_OUT = " … ";

@@ -18,7 +18,7 @@ export const DEFAULT_LOOK: ChartLook = { isLog: false, unit: "", limits: [] };
 const MAX_LIMITS = 2;
 const SECOND_MS = 1_000;
 
-/** Returns the look an address stands for; what it says wrongly is left out. */
+/** Returns the look that an address describes; invalid parts are left out. */
 export function readLook(parameters: URLSearchParams): ChartLook {
   const unit = UNITS.find((one) => one === parameters.get("unit")) ?? "";
   return {

@@ -15,8 +15,8 @@ export interface ChartPick {
 }
 
 /**
- * Returns the clause of a query that finds the lines of a part, or leaves them out; undefined if nothing says which
- * they are.
+ * Returns the clause of a query that finds the lines of a part, or excludes them; undefined if no clause describes
+ * them.
  */
 export function pickClause({ by, split }: Visualisation, pick: ChartPick): string | undefined {
   const clauses: string[] = [];

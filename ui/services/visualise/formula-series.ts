@@ -27,7 +27,7 @@ export function offsetsOf({ measures }: Formula): number[] {
   return [...new Set(measures.map(({ offsetMs }) => offsetMs))].toSorted((a, b) => a - b);
 }
 
-/** Returns the search for the measures of one offset. Values of fields are asked for more widely than they are shown. */
+/** Returns the search for the measures of one offset. More values of fields are requested than are shown. */
 export function formulaRequest(
   shown: Visualisation,
   formula: Formula,

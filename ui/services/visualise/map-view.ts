@@ -95,7 +95,7 @@ export function boxOf({ lat, lon, zoom }: MapView): Box | undefined {
   };
 }
 
-/** Returns the length of the geohashes that are asked for, 1…7. */
+/** Returns the length of the requested geohashes, 1…7. */
 export function precisionOf({ zoom }: MapView): number {
   const degrees = 360 / zoom / CELLS_ACROSS;
   return CELL_DEGREES.findLastIndex((cell) => cell >= degrees) + 1;

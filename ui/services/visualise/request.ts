@@ -60,7 +60,7 @@ export function visualisationRequest(shown: Visualisation, around: Surroundings,
   return { ...hits, ...(aggs && { aggs: { ...whole, ...aggs } }) };
 }
 
-/** A formula of numbers of lines alone asks for nothing in a bucket. */
+/** A formula of numbers of lines alone needs no metric in a bucket. */
 function orNothing(measures: Body): Body | undefined {
   return Object.keys(measures).length === 0 ? undefined : measures;
 }

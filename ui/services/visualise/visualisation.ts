@@ -93,7 +93,7 @@ export const DEFAULT_VISUALISATION: Visualisation = {
   scripts: "",
 };
 
-/** Returns the visualisation an address stands for; what it doesn't say, or says wrongly, is the default. */
+/** Returns the visualisation that an address describes; missing or invalid parts have their defaults. */
 export function readVisualisation(parameters: URLSearchParams): Visualisation {
   const chart = parameters.get("chart");
   return {
@@ -205,7 +205,7 @@ export function formulaLines(text: string): readonly FormulaLine[] {
     });
 }
 
-/** Returns true if the numbers of groups may be added: an average of averages says nothing. */
+/** Returns true if the numbers of groups may be added: an average of averages has no meaning. */
 export function isAdditive({ kind }: Metric): boolean {
   return kind === "count" || kind === "sum";
 }
