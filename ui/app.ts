@@ -30,7 +30,7 @@ export class App extends LitElement {
   @state() accessor _route: Route | undefined;
   @state() accessor _theme: Theme = currentTheme();
   @state() accessor _failed = false;
-  /** What is unfolded; "pages" only where the screen is narrow. */
+  /** The open menu; "pages" only on narrow screens. */
   @state() accessor _menu: Menu | undefined;
   @state() accessor _viewer: Viewer | undefined;
   /** True if help was never opened in this browser: a dot on its button then points to the first steps. */
@@ -41,7 +41,7 @@ export class App extends LitElement {
   readonly #router = new Router((route) => void this.#show(route));
   /** The hints were requested on a page that has none. */
   #wantsTour = false;
-  /** The newest one, whose page may still be on its way. */
+  /** The newest route, whose page may still be loading. */
   #asked: Route | undefined;
   readonly #late = new LateDrawing();
   readonly #onTheme = (): void => {
@@ -156,7 +156,7 @@ export class App extends LitElement {
       () => false,
     );
     const arrive = (): void => {
-      // Somebody who went on meanwhile isn't fetched back.
+      // A user who has gone elsewhere meanwhile isn't taken back.
       if (this.#asked !== route) return;
       this._failed = !isLoaded;
       this._route = route;
@@ -165,7 +165,7 @@ export class App extends LitElement {
     else if (this.#asked === route) this.#late.defer(arrive);
   }
 
-  /** Behind the page, which doesn't wait for it. */
+  /** Loaded after the page, which doesn't wait for it. */
   async #learnViewer(): Promise<void> {
     await nextFrame();
     this._viewer = await knownViewer();
@@ -209,7 +209,7 @@ export class App extends LitElement {
     }
   }
 
-  /** A new reader gets hints beside the first lines; a program that drives the browser needs none. */
+  /** A new user gets hints beside the first lines; a program that drives the browser needs none. */
   #onFirstLines(): void {
     if (!this.#wantsTour && (readPreference("tour") !== undefined || navigator.webdriver)) return;
     void this.#startTour();

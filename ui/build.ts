@@ -36,13 +36,13 @@ const cssText: Plugin = {
 
 const START = join(HERE, "main.ts");
 const SHELL = join(HERE, "app.ts");
-/** What these load comes before the shell. */
+/** The modules that these load come before the shell. */
 const BEFORE_SHELL: ReadonlySet<string> = new Set(["main.ts", "language.ts"]);
 
 /**
- * The shell is loaded after the start, pages and large parts of them after the shell. Saying so lets the build see
- * that what they share is there already: start and shell are a file each, instead of one for each set of files that
- * share something.
+ * The shell is loaded after the start, pages and large parts of them after the shell. With this declaration the build
+ * doesn't load shared modules twice: start and shell are a file each, instead of one for each set of files that share
+ * something.
  */
 function loadedBehind(files: ReadonlySet<string>): Plugin {
   return {
@@ -139,7 +139,7 @@ function withImports(metafile: Metafile, files: readonly string[]): Set<string> 
   return found;
 }
 
-/** The plugins' options, for editors of pipelines; what their meanings name elsewhere is nothing to load. */
+/** The plugins' options, for editors of pipelines; addresses in their descriptions aren't loaded. */
 async function writePluginReference(): Promise<void> {
   const text = await readFile(join(HERE, "..", "docs", "plugins.md"), "utf8");
   const reference = readPluginReference(text.replaceAll(/https?:\/\//g, ""));

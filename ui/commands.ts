@@ -44,7 +44,7 @@ export function firstCommands(pages: readonly (readonly [string, Page])[], help:
   ];
 }
 
-/** Asks the hub for what else can be gone to; what can't be had is left out. */
+/** Requests further commands from the hub; those that can't be loaded are left out. */
 export async function moreCommands(): Promise<Command[]> {
   const store = new SavedClient();
   const saved = SAVED.map(async ([type, kind]) =>

@@ -15,7 +15,7 @@ startFirstSearch(location.hash, Date.now(), (...call) => fetch(...call), hubFetc
 watchEdits();
 void startShell();
 
-/** Not awaited: the shell's file imports this one's, which must be through by then. */
+/** Not awaited: the shell's file imports this one, which must be finished by then. */
 async function startShell(): Promise<void> {
   await startLanguage();
   await import("./app.ts");

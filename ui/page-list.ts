@@ -2,14 +2,14 @@
 
 import { msg } from "@lit/localize";
 import { html, type TemplateResult } from "lit";
-// Where people begin: it comes with the shell.
+// The page where people begin: it is loaded with the shell.
 import "#ui/pages/discover/discover.ts";
 
 export interface Page {
   readonly title: string;
   /** "work": in the bar; "manage": in the menu of administration; "none": reached from other pages alone. */
   readonly place: "work" | "manage" | "none";
-  /** Roles that can use it, which the navigation shows it to; undefined: all. */
+  /** Roles that can use it; the navigation hides it from others; undefined: all. */
   readonly roles?: readonly string[];
   load(): Promise<unknown>;
   view(parameters: URLSearchParams): TemplateResult;
@@ -131,7 +131,7 @@ export const PAGES: Readonly<Record<string, Page>> = {
   },
 };
 
-/** What is shown for an address that names no page. */
+/** Shown for an address without a page. */
 export const NOT_FOUND: Page = {
   title: msg("Not found"),
   place: "none",

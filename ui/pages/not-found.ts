@@ -1,4 +1,4 @@
-/** An address that no page answers to. */
+/** Shown for an address without a page. */
 
 import { msg } from "@lit/localize";
 import { css, html, LitElement, type TemplateResult } from "lit";

@@ -3,7 +3,7 @@
 import { colourReader } from "#ui/services/browser/theme.ts";
 import { xmlText } from "#ui/services/text/xml-text.ts";
 
-/** What style sheets set of an SVG's elements. */
+/** Properties that style sheets set for an SVG's elements. */
 const DRAWN = [
   "fill",
   "fill-opacity",
@@ -23,7 +23,7 @@ const MARGIN_PX = 10;
 
 export interface LegendItem {
   readonly text: string;
-  /** As CSS writes it. */
+  /** In CSS notation. */
   readonly colour: string;
 }
 
@@ -90,11 +90,11 @@ function styledText(chart: SVGSVGElement): string {
     for (const name of DRAWN) copies[at]!.setAttribute(name, style.getPropertyValue(name));
   }
   copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-  // The page's style sheet may be all that gives it a size.
+  // The page's style sheet may be the only source of its size.
   const { width, height } = chart.getBoundingClientRect();
   copy.setAttribute("width", String(width));
   copy.setAttribute("height", String(height));
-  // A label with a colour code of a terminal would make an image that can't be read.
+  // A label with a terminal's colour code would make the image invalid.
   return xmlText(new XMLSerializer().serializeToString(copy));
 }
 

@@ -95,7 +95,7 @@ export function timeMarks(
 /** How groups are drawn, and what is marked in them. */
 export interface GroupsDrawing {
   readonly look: ChartLook;
-  /** What is measured: the axis' title. */
+  /** The measure: the axis' title. */
   readonly label: string;
   readonly mark: Mark;
 }
@@ -144,7 +144,7 @@ function limitsOf(
     });
 }
 
-/** From where to where a group's part is drawn; undefined: nothing was measured. */
+/** Start and end of a group's part; undefined: nothing was measured. */
 export interface Piece {
   readonly from: number;
   readonly to: number | undefined;

@@ -1,6 +1,6 @@
 /**
- * Round charts. A ring of shares: what its slices are, and how they are drawn. A gauge: a number on half a ring that
- * is coloured by its limits.
+ * Round charts. A ring of shares: its slices and how they are drawn. A gauge: a number on half a ring that is coloured
+ * by its limits.
  */
 
 import { type SVGTemplateResult, svg } from "lit";
@@ -20,13 +20,13 @@ const BAND = 0.24;
 /** The zone above the last limit, as a part of it. */
 const BEYOND = 1.25;
 const LABEL_ROOM_PX = 24;
-/** A larger one says no more. */
+/** A larger ring shows no more. */
 const MAX_RADIUS_PX = 240;
 /** A number's text in the middle is as wide as the ring's inside. */
 const LETTERS_ACROSS = 13;
 const TEXT_PX = 11;
 
-/** More values are one slice. */
+/** Further values are joined into one slice. */
 const MAX_SHARES = 9;
 
 /** A part of a ring. */

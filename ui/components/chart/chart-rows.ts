@@ -22,7 +22,7 @@ export function rowsHeight(groups: number): number {
   return groups * ROW_PX + 12;
 }
 
-/** Bars that lie: for groups with names. */
+/** Horizontal bars: for groups with names. */
 export function plotRows(
   data: ChartData,
   { width }: PlotSize,

@@ -1,4 +1,4 @@
-/** Looks of charts. */
+/** Styles of charts. */
 
 import { css, unsafeCSS } from "lit";
 import { MISSING_COLOUR, OTHERS_COLOUR, SERIES_COLOURS } from "#ui/services/visualise/series-colours.ts";

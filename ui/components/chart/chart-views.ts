@@ -9,7 +9,7 @@ import { seriesColours } from "#ui/services/visualise/series-colours.ts";
 import { colourClass } from "./chart-plots.ts";
 import { colouredShare, type Share } from "./chart-ring.ts";
 
-/** Called with the part that was chosen, and whether its lines are to be left out. */
+/** Called with the selected part, and whether its lines are to be excluded. */
 export type OnPick = (group: Group | undefined, series: Series | undefined, exclude: boolean) => void;
 
 /** Lines of the readout: the largest ones. */
@@ -75,7 +75,7 @@ export function legendView(
   )}</ul>`;
 }
 
-/** Where the cursor is: number of the group or slice, what is measured in which unit, and the side of the readout. */
+/** State of the cursor: number of the group or slice, the measure with its unit, and the side of the readout. */
 export interface ReadoutPlace {
   readonly at: number;
   readonly label: string;

@@ -31,7 +31,7 @@ import { legendView, marksView, type OnPick, readoutView, tableView } from "./ch
 export class ChartView extends LitElement {
   @property({ attribute: false }) accessor data: ChartData | undefined;
   @property() accessor chart: Chart = "bar";
-  /** What is measured. */
+  /** The measure. */
   @property() accessor label = "";
   @property({ attribute: false }) accessor look: ChartLook = DEFAULT_LOOK;
   @state() accessor _size: PlotSize = { width: 0, height: 0 };
@@ -41,7 +41,7 @@ export class ChartView extends LitElement {
   @property({ attribute: false }) accessor crosshairMs: number | undefined;
   /** Lines that are marked in time. */
   @property({ attribute: false }) accessor marks: readonly TimeMark[] = [];
-  /** Where a choice of times began. */
+  /** The group at which a selection of times began. */
   @state() accessor _anchor: number | undefined;
   /** The readout stays out of the pointer's way. */
   @state() accessor _isLeft = false;
@@ -128,7 +128,7 @@ export class ChartView extends LitElement {
     return at < 0 ? undefined : at;
   }
 
-  /** Names are read better beside their bars. */
+  /** Names are easier to read beside their bars. */
   #isRows({ isTime, groups }: ChartData): boolean {
     return this.chart === "bar" && !isTime && typeof groups[0]?.key === "string";
   }

@@ -15,7 +15,7 @@ const TITLE_PX = 52;
 const MARGIN_PX = 14;
 /** Maximum number of words drawn of one part; tables may hold more than can be read. */
 const MAX_WORDS = 20_000;
-/** Only of use on the page. */
+/** Only useful on the page. */
 const UNDRAWN = ".reading, .corner, .hidden-text, [popover], script, style";
 
 /** Returns a PNG of all of `part`, also what is scrolled out of sight, below a title and a line. Throws where it can't be drawn. */
@@ -45,7 +45,7 @@ export async function elementImage(part: HTMLElement, title: string, line: strin
   return charts.canvasBlob(canvas);
 }
 
-/** Draws where the window's coordinates are. */
+/** Draws in the window's coordinates. */
 class ElementDrawing {
   readonly #context: CanvasRenderingContext2D;
   readonly #charts: ChartImage;
@@ -88,7 +88,7 @@ class ElementDrawing {
     context.restore();
   }
 
-  /** Fills an element's ground and draws its borders. */
+  /** Fills an element's background and draws its borders. */
   #paint({ left, top, width, height, right, bottom }: DOMRect, style: CSSStyleDeclaration): void {
     const context = this.#context;
     context.fillStyle = style.backgroundColor;

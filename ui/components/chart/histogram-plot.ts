@@ -25,7 +25,7 @@ const COLOURS = [
 ];
 
 export interface PlotOptions {
-  /** Where the plot goes; its theme gives the colours. */
+  /** Parent of the plot; its theme gives the colours. */
   readonly target: HTMLElement;
   readonly widthPx: number;
   /** With the axis of times. */
@@ -39,7 +39,7 @@ export interface PlotOptions {
 
 const plotStyles = unsafeCSS(plotText).styleSheet!;
 
-/** Puts the plot's own looks under those of the component it is drawn in. */
+/** Adds the plot's own styles to those of the component in which it is drawn. */
 export function adoptPlotStyles(root: ShadowRoot): void {
   root.adoptedStyleSheets = [plotStyles, ...root.adoptedStyleSheets.filter((one) => one !== plotStyles)];
 }
@@ -49,7 +49,7 @@ export function drawHistogram(options: PlotOptions): uPlot {
   const { target, widthPx, heightPx, histogram, isUtc, isLog, onCursor, onSelect } = options;
   const colour = colourReader(target);
   const bars = uPlot.paths.bars!({ size: [0.86, 64], align: 1, gap: 0 });
-  // The whole stack is drawn first, what lies below over it.
+  // The whole stack is drawn first, then the lower parts over it.
   const series = STACK.toReversed().map((level) => ({
     paths: bars,
     fill: colour(COLOURS[level]!),

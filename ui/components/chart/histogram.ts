@@ -16,7 +16,7 @@ import { intervalName, intervalsOf } from "#ui/services/search/interval.ts";
 import type { ResolvedRange } from "#ui/services/search/time-range.ts";
 import { formatCount, formatTime } from "#ui/services/text/format.ts";
 
-/** Of what stands over the plot. */
+/** Height of the part above the plot. */
 const HEAD_PX = 24;
 
 export class HistogramChart extends LitElement {
@@ -76,7 +76,7 @@ export class HistogramChart extends LitElement {
     `,
   ];
 
-  /** Loaded with the first histogram: lines are there before. */
+  /** Loaded with the first histogram: lines are shown earlier. */
   #plotting: typeof import("./histogram-plot.ts") | undefined;
   #plot: uPlot | undefined;
   #resize: ResizeObserver | undefined;
@@ -84,7 +84,7 @@ export class HistogramChart extends LitElement {
   #chosen: { anchor: number; end: number } | undefined;
   /** A range is being dragged: a new plot would lose it. */
   #isDragged = false;
-  /** What came during a drag isn't drawn yet. */
+  /** Data that arrived during a drag aren't drawn yet. */
   #isStale = false;
   readonly #redraw = (): void => this.#draw();
 
@@ -128,7 +128,7 @@ export class HistogramChart extends LitElement {
 
   protected override updated(changed: PropertyValues<this>): void {
     if (!changed.has("histogram") && !changed.has("isUtc") && !changed.has("isLog")) return;
-    // Steps that were chosen stay so while the same search goes on.
+    // Chosen steps stay while the same search continues.
     if (changed.has("histogram") && changed.get("histogram")?.range !== this.histogram?.range)
       this.#chosen = undefined;
     this.#draw();

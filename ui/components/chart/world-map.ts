@@ -37,7 +37,7 @@ const GRATICULE = geoGraticule10();
 /** Mean radius. */
 const EARTH_KM = 6_371;
 
-/** What is drawn behind the places, as SVG paths. */
+/** The background behind the places, as SVG paths. */
 interface Outline {
   readonly land: string;
   readonly borders: string;
@@ -77,7 +77,7 @@ class WorldPlot {
 const REACH_PX = 26;
 const MIN_RADIUS_PX = 5;
 const MAX_RADIUS_PX = 24;
-/** Smaller circles hold no number. */
+/** Smaller circles have no number. */
 const TEXT_RADIUS_PX = 13;
 /** The data are requested once the map hasn't moved for this long. */
 const SETTLE_MS = 250;
@@ -91,9 +91,9 @@ export class WorldMap extends LitElement {
   @property({ attribute: false }) accessor view: MapView | undefined;
   @property({ attribute: false }) accessor ring: Ring | undefined;
   @property({ attribute: false }) accessor metric: Metric = { kind: "count", field: "" };
-  /** What is measured. */
+  /** The measure. */
   @property() accessor label = "";
-  /** As it is while it is moved. */
+  /** The view, also during a movement. */
   @state() accessor _view: MapView = WORLD;
   @state() accessor _size: { readonly width: number; readonly height: number } = { width: 0, height: 0 };
   /** Index of the circle under the cursor. */

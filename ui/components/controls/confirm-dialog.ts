@@ -1,4 +1,4 @@
-/** Asks before something is destroyed, if need be until its name is typed. */
+/** Asks for confirmation before something is destroyed, optionally until its name is typed. */
 
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
@@ -11,9 +11,9 @@ export interface Question {
   readonly text: string;
   /** More lines, shown as code. */
   readonly items?: readonly string[];
-  /** The button's words: what it does. */
+  /** The button's label: what it does. */
   readonly action: string;
-  /** Must be typed before. */
+  /** Text that must be typed first. */
   readonly typed?: string;
 }
 
@@ -119,7 +119,7 @@ export class ConfirmDialog extends LitElement {
     if (!(event.currentTarget as HTMLDialogElement).open) this.#end(false);
   }
 
-  /** The answer doesn't wait for the dialog's event, which another question may come before. */
+  /** Resolved here instead of at the dialog's event, before which another question may be asked. */
   #end(isConfirmed: boolean): void {
     const settle = this.#settle;
     this.#settle = undefined;

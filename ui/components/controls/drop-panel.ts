@@ -68,9 +68,9 @@ export function placePanel(panel: HTMLElement, button: HTMLElement): void {
   const isAbove = panel.offsetHeight > belowPx && abovePx > belowPx;
   panel.style.maxHeight = `${Math.min(highestPx, isAbove ? abovePx : belowPx)}px`;
   panel.style.top = isAbove ? "auto" : `${bottom + GAP_PX}px`;
-  // From below: what is loaded later makes the panel higher.
+  // From below: content that is loaded later makes the panel higher.
   panel.style.bottom = isAbove ? `${innerHeight - top + GAP_PX}px` : "auto";
-  // Without the bar that scrolls the page, which would cover the panel's edge.
+  // Without the page's scroll bar, which would cover the panel's edge.
   const farthestPx = document.documentElement.clientWidth - panel.offsetWidth - EDGE_PX;
   panel.style.left = `${Math.max(EDGE_PX, Math.min(left, farthestPx))}px`;
 }

@@ -1,4 +1,4 @@
-/** What went wrong, in words and with what to do. */
+/** Shows an error in words, with what to do. */
 
 import { html, type TemplateResult } from "lit";
 import type { HubError } from "#ui/services/hub/json-call.ts";

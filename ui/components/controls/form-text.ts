@@ -1,4 +1,4 @@
-/** Texts of a form's inputs, and its end. */
+/** Reads the texts of a form's inputs, and empties a sent form. */
 
 /** Returns an input's text, trimmed; "" if there is no such input. */
 export function formText(data: FormData, name: string): string {
@@ -6,7 +6,7 @@ export function formText(data: FormData, name: string): string {
   return typeof value === "string" ? value.trim() : "";
 }
 
-/** Empties a form whose inputs were sent; one that was filled in otherwise meanwhile stays as it is. */
+/** Empties a form whose inputs were sent; a form that was changed meanwhile stays as it is. */
 export function resetSent(form: HTMLFormElement, sent: FormData): void {
   if (JSON.stringify([...new FormData(form)]) === JSON.stringify([...sent])) form.reset();
 }

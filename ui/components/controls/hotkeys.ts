@@ -8,7 +8,7 @@ import { hasLetterKeys } from "#ui/services/browser/preferences.ts";
 export type Hotkeys = Readonly<Record<string, () => void>>;
 
 const TYPING = "input, textarea, select, [contenteditable]";
-/** What Enter and the space bar press: those keys belong to it. */
+/** Elements that Enter and the space bar activate: those keys belong to them. */
 const PRESSED = "button, a, summary, [role=option]";
 const PRESSING: ReadonlySet<string> = new Set(["Enter", " "]);
 

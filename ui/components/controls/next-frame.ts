@@ -1,9 +1,9 @@
 /** Waits until changes are on the screen. */
 
-/** With these an input begins, also one that a program or an assistive technology makes. */
+/** Events that begin an input, including those of programs and assistive technology. */
 const INPUTS = ["pointerdown", "keydown", "click", "beforeinput", "input", "change", "drop"] as const;
 
-/** Resolves when what was changed has been drawn; in a hidden page not before it is shown. */
+/** Resolves when the changes have been drawn; in a hidden page, once the page is shown. */
 export function nextFrame(): Promise<void> {
   return new Promise((resolve) => {
     requestAnimationFrame(() => setTimeout(resolve));
@@ -11,9 +11,9 @@ export function nextFrame(): Promise<void> {
 }
 
 /**
- * Defers what takes long to draw until the frame after an input has been painted, so that the input is answered at once
- * (https://web.dev/articles/optimize-inp). The next input doesn't meet the old drawing: it is drawn before any other
- * listener has that input.
+ * Defers slow drawing until the frame after an input has been painted, so that the input is answered at once
+ * (https://web.dev/articles/optimize-inp). The next input never finds the old drawing: the deferred work runs before
+ * any other listener receives that input.
  */
 export class LateDrawing {
   #draw: (() => void) | undefined;

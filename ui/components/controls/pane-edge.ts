@@ -11,16 +11,16 @@ import { readPreference, writePreference } from "#ui/services/browser/preference
 const STEP_PX = 16;
 
 export class PaneEdge extends LitElement {
-  /** `fields`: the size is kept under it. */
+  /** Name under which the size is stored, such as `fields`. */
   @property() accessor name = "";
   @property() accessor label = "";
-  /** Where it lies in what is around it: its pane is beyond the left or the right edge, or over the bottom. */
+  /** Position within the parent: its pane is beyond the left or the right edge, or above the bottom. */
   @property({ reflect: true }) accessor side: "left" | "right" | "bottom" = "left";
   /** Finds the pane beside this element. */
   @property() accessor pane = "";
   @property({ type: Number }) accessor leastPx = 0;
   @property({ type: Number }) accessor mostPx = 0;
-  /** Before one is chosen. */
+  /** Size before one is chosen. */
   @property({ type: Number }) accessor usualPx = 0;
   /** Undefined until one is chosen. */
   @state() accessor _sizePx: number | undefined;
@@ -137,7 +137,7 @@ export class PaneEdge extends LitElement {
     event.stopPropagation();
   }
 
-  /** Shows a size and keeps it; undefined: the usual one. */
+  /** Shows and stores a size; undefined: the default. */
   #choose(sizePx: number | undefined): void {
     this.#show(sizePx);
     writePreference(`pane-${this.name}`, this._sizePx === undefined ? undefined : String(this._sizePx));

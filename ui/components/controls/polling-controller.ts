@@ -7,7 +7,7 @@ import type { ReactiveController, ReactiveControllerHost } from "lit";
 import { hubConnection } from "#ui/services/hub/hub-connection.ts";
 import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 
-/** The hub looks this often for changes to push. */
+/** Interval in which the hub checks for changes to push. */
 const PUSH_MS = 1_000;
 
 export class Refreshing<T> implements ReactiveController {
@@ -27,7 +27,7 @@ export class Refreshing<T> implements ReactiveController {
   /** The last work, which the next one waits for. */
   #work: Promise<unknown> = Promise.resolve();
 
-  /** `ask` is called each `intervalMs` while the page is in sight, and when the answer to a GET of `paths` changes. */
+  /** `ask` is called each `intervalMs` while the page is visible, and when the answer to a GET of `paths` changes. */
   constructor(
     host: ReactiveControllerHost,
     ask: (signal: AbortSignal) => Promise<T>,
@@ -41,7 +41,7 @@ export class Refreshing<T> implements ReactiveController {
     host.addController(this);
   }
 
-  /** What was answered last; undefined until the first answer. */
+  /** The last answer; undefined until the first one. */
   get value(): T | undefined {
     return this.#value;
   }
@@ -81,7 +81,7 @@ export class Refreshing<T> implements ReactiveController {
     this.#unwatch = [];
   }
 
-  /** Asks the hub now. */
+  /** Requests the data now. */
   refresh(): Promise<void> {
     hubConnection().calls.forgetPushed();
     return this.#look();
@@ -129,7 +129,7 @@ export class Refreshing<T> implements ReactiveController {
     return true;
   }
 
-  /** The reason why the last work failed isn't of interest any more. */
+  /** Clears the reason why the last work failed. */
   forget(): void {
     this.#workFault = undefined;
     this.#host.requestUpdate();

@@ -157,7 +157,7 @@ export class QueryBar extends LitElement {
   /** Names and patterns to choose from. */
   @property({ attribute: false }) accessor indices: readonly string[] = [];
   @property({ type: Boolean }) accessor isBusy = false;
-  /** The button's word. */
+  /** The button's label. */
   @property() accessor action = msg("Search");
   /** Known fields; undefined: nothing is suggested. */
   @property({ attribute: false }) accessor fields: FieldCatalogue | undefined;
@@ -176,7 +176,7 @@ export class QueryBar extends LitElement {
   @state() accessor _chosen = -1;
 
   #word: QueryWord | undefined;
-  /** Offset after the colon of an accepted field: one that is typed there is the same one. */
+  /** Offset after the colon of an accepted field: a colon typed there is the same one. */
   #acceptedColonAt: number | null = null;
   #checkTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -188,7 +188,7 @@ export class QueryBar extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    // The page's own words for the same query stay.
+    // The user's own spelling of the same query stays.
     const isSaid = this._fault?.isAdvice === false && this._fault.query === this.query;
     if (changed.has("fault") && !isSaid)
       this._fault = this.fault && { ...this.fault, isAdvice: false, isHubs: true, query: this.query };
@@ -245,7 +245,7 @@ export class QueryBar extends LitElement {
     void this.#suggest();
   }
 
-  /** Says what is wrong with the query, or with its fields; returns true if nothing is. */
+  /** Shows what is wrong with the query or its fields; returns true if nothing is. */
   #check(): boolean {
     clearTimeout(this.#checkTimer);
     const query = this.#input("query")?.value ?? "";
@@ -286,7 +286,7 @@ export class QueryBar extends LitElement {
     event.stopPropagation();
   }
 
-  /** Suggests for the word at the cursor; an answer that comes when another word is written is left. */
+  /** Suggests for the word at the cursor; drops the answer if the word has changed meanwhile. */
   async #suggest(): Promise<void> {
     const input = this.#input("query");
     this._chosen = -1;
@@ -297,7 +297,7 @@ export class QueryBar extends LitElement {
       this._suggestions = word.begun === "" ? [] : suggestNames(input.value, word, this.fields);
       return;
     }
-    // Names that were suggested before would replace what is written after the colon.
+    // Earlier suggestions of names would replace the text after the colon.
     this._suggestions = [];
     const values = (await this.loadValues?.(word.field)) ?? [];
     if (this.#word === word) this._suggestions = suggestValues(word, values);

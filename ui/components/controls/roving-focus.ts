@@ -6,7 +6,7 @@
 import type { LitElement } from "lit";
 
 const STOPS = "button:not(:disabled), a[href], summary";
-/** They need the arrow keys themselves: a list with one stays as it is. */
+/** Elements that need the arrow keys themselves: a list with one is left unchanged. */
 const FIELDS = "input, select, textarea";
 
 /** Makes each list within a component one stop, whenever it is drawn. A table's body is a list of its rows. */
@@ -30,7 +30,7 @@ export function roveLists(host: LitElement, lists = "tbody", rows = "tr"): void 
 class RovingFocus {
   readonly #list: HTMLElement;
   readonly #rows: string;
-  /** The stop of Tab. */
+  /** The element that Tab reaches. */
   #stop: HTMLElement | undefined;
   /** Where it stood, for what comes in its place. */
   #at = 0;
@@ -42,7 +42,7 @@ class RovingFocus {
     list.addEventListener("keydown", (event) => this.#onKey(event));
   }
 
-  /** Makes one element the stop: the one before where it is still there. */
+  /** Makes one element reachable by Tab: the previous one if it still exists. */
   refresh(): void {
     const all = stopsIn(this.#list);
     if (this.#stop === undefined || !all.includes(this.#stop))

@@ -1,4 +1,4 @@
-/** Looks of the time range's button and panel. */
+/** Styles of the time range's button and panel. */
 
 import { css } from "lit";
 

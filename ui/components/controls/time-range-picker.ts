@@ -98,7 +98,7 @@ export class TimeRangePicker extends LitElement {
     </div>`;
   }
 
-  /** One end: its text, and the browser's own calendar, which writes into it. */
+  /** One end: its text, and the browser's calendar, which fills it in. */
   #end(name: "from" | "to", label: string, choice: string): TemplateResult {
     return html`<div class="line">
       <label>${label}<input name=${name} .value=${this.#written(this.range[name])} autocomplete="off" /></label>
@@ -107,7 +107,7 @@ export class TimeRangePicker extends LitElement {
     </div>`;
   }
 
-  /** Opens the calendar at the time that is written, or at now. */
+  /** Opens the calendar at the time in the field, or at now. */
   #showCalendar(event: Event): void {
     const calendar = (event.currentTarget as HTMLElement).nextElementSibling as HTMLInputElement;
     const text = calendar.parentElement!.querySelector("input")!.value;
@@ -134,7 +134,7 @@ export class TimeRangePicker extends LitElement {
     this.renderRoot.querySelector<HTMLElement>(".ends")?.focus();
   }
 
-  /** Times are shown and read in the chosen zone, date maths as it is. */
+  /** Times are shown and read in the chosen zone, date maths unchanged. */
   #written(text: string): string {
     const atMs = Date.parse(text);
     return text.startsWith("now") || Number.isNaN(atMs) ? text : formatTime(atMs, this.isUtc).slice(0, 19);

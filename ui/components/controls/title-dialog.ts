@@ -1,4 +1,4 @@
-/** Asks for the title something is saved under. */
+/** Asks for the title under which something is saved. */
 
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
@@ -11,13 +11,13 @@ export interface TitleQuestion {
   readonly heading: string;
   /** The initial text of the field. */
   readonly title: string;
-  /** True where what is saved already can be replaced or saved again. */
+  /** True if a saved object can be replaced or saved as another one. */
   readonly isSaved: boolean;
 }
 
 export interface TitleAnswer {
   readonly title: string;
-  /** True: as a further one. */
+  /** True: as another object. */
   readonly isCopy: boolean;
 }
 
@@ -61,7 +61,7 @@ export class TitleDialog extends LitElement {
 
   #settle: ((answer: TitleAnswer | undefined) => void) | undefined;
 
-  /** Asks; resolves with undefined if its reader thought better of it. */
+  /** Asks; resolves with undefined if the user cancels. */
   async ask(question: TitleQuestion): Promise<TitleAnswer | undefined> {
     this.#settle?.(undefined);
     this._question = question;

@@ -14,7 +14,7 @@ const PAIRS: Readonly<Record<Syntax, CloseBracketConfig>> = {
 /** The method and the path of a request: quotes and brackets come alone there. */
 const IN_REQUEST_LINE = /^\s*[A-Z]+\s\S*$/;
 
-/** Closes what a key opens, and steps over what is closed already, be it typed or suggested. */
+/** Inserts the closing bracket or quote, and steps over one that is there already, whether typed or suggested. */
 export function pairs(syntax: Syntax): Extension {
   return [
     closeBrackets(),

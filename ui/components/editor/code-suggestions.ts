@@ -20,9 +20,9 @@ export type CompleteText = (text: string, caret: number) => Completion | undefin
 
 interface Option extends CodeCompletion {
   readonly insert: string;
-  /** Where the cursor is put, from the start of `insert`. */
+  /** Offset of the cursor from the start of `insert`. */
   readonly caret: number;
-  /** What the suggestion replaces; `to` exclusive. */
+  /** Range that the suggestion replaces; `to` exclusive. */
   readonly from: number;
   readonly to: number;
 }
@@ -42,7 +42,7 @@ export function suggestionSource(
   };
 }
 
-/** True where a reader began a word, or wrote the method of a request. */
+/** True if the user began a word, or wrote the method of a request. */
 function isWanted(state: EditorState, pos: number): boolean {
   const { from, text } = state.doc.lineAt(pos);
   const before = text.slice(0, pos - from);
@@ -80,7 +80,7 @@ function firstOption(state: EditorState, complete: CompleteText): Option | undef
   return found === undefined ? undefined : optionOf(found, found.items[0]!);
 }
 
-/** True where a part of `chosen` is written. */
+/** True if a part of `chosen` is written. */
 function isBegun({ doc, selection }: EditorState, { insert, from }: Option): boolean {
   const begun = doc.sliceString(from, selection.main.head);
   return begun.replace('"', "") !== "" && begun !== insert;

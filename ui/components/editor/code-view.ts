@@ -40,7 +40,7 @@ import { bracketIndent, indentOrInsert, pairs } from "./code-indent.ts";
 import { acceptBegunWith, acceptWith, type CompleteText, suggestionSource } from "./code-suggestions.ts";
 import { type Syntax, syntaxOf } from "./code-syntax.ts";
 
-/** How long after Escape a Tab leaves the editor: as long as the library itself gives it. */
+/** How long after Escape a Tab leaves the editor: the library's own time. */
 const TAB_LEAVES_MS = 2_000;
 
 export type { Syntax } from "./code-syntax.ts";
@@ -75,7 +75,7 @@ export interface CodeView {
   focus(): void;
   markActive(lines: LineRange | undefined): void;
   showProblems(problems: readonly TextProblem[]): void;
-  /** Suggests again where suggestions are open or nothing was known to suggest. */
+  /** Suggests again if suggestions are open or there were none. */
   refreshSuggestions(): void;
   /** Returns where lines are drawn, px from the editor's top edge, and the editor's height. */
   extentOf(lines: LineRange): { readonly top: number; readonly bottom: number; readonly height: number };
@@ -84,7 +84,7 @@ export interface CodeView {
 
 /** Shows an editor with `text` in `parent`. */
 export function createCodeView(parent: HTMLElement, text: string, options: CodeViewOptions): CodeView {
-  /** Offset at which nothing was known to suggest. */
+  /** Offset at which there were no suggestions. */
   let unknownAt: number | undefined;
   const source = suggestionSource(options.complete, (at) => {
     unknownAt = at;

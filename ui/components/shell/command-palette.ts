@@ -72,7 +72,7 @@ export class CommandPalette extends LitElement {
     `,
   ];
 
-  /** Opens with what is known; `more` follow when they have come. */
+  /** Opens with the known commands; `more` are added when they arrive. */
   async show(commands: readonly Command[], more: Promise<readonly Command[]>): Promise<void> {
     await this.updateComplete;
     const dialog = this.renderRoot.querySelector("dialog");
@@ -87,7 +87,7 @@ export class CommandPalette extends LitElement {
     input.focus();
     const added = await more;
     if (!dialog.open) return;
-    // Commands that come before the chosen one leave it chosen.
+    // The chosen command stays chosen when commands are inserted before it.
     const chosen = this.#found[this._chosen];
     this._commands = [...commands, ...added];
     this._chosen = chosen === undefined ? 0 : Math.max(0, this.#found.indexOf(chosen));

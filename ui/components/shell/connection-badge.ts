@@ -18,11 +18,11 @@ import {
 } from "#ui/services/hub/session-client.ts";
 
 const ASK_MS = 15_000;
-/** A hub that restarts is back after about this long. */
+/** A restarting hub is back after about this long. */
 const ASK_MISSED_MS = 1_000;
 /** The page's first requests come before its connection. */
 const CONNECT_MS = 300;
-/** While it is away its return is to show soon. */
+/** While the hub is away, its return must be shown soon. */
 const ASK_AGAIN_MS = 3_000;
 
 type Shown = HubState | "http";
@@ -141,7 +141,7 @@ export class ConnectionBadge extends LitElement {
     this.#timer = setTimeout(this.#soon, isSettled ? ASK_MS : ASK_AGAIN_MS);
   }
 
-  /** Shows a state; a hub that is back is announced to the pages. */
+  /** Shows a state; notifies the pages of a hub that is back. */
   #show(state: Shown): void {
     const wasAway = this.#isMissed || this._state === "away" || this._state === "starting";
     this._state = state;

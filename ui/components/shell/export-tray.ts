@@ -1,4 +1,4 @@
-/** The exports of this tab, over whatever page is open: progress, an end, and a button to cancel or to put away. */
+/** The exports of this tab, shown over any page: progress, result, and a button to cancel or to remove them. */
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
@@ -8,9 +8,9 @@ import { controls } from "#ui/components/style/styles.ts";
 import { ExportJob, type ExportRequest } from "#ui/services/discover/export-job.ts";
 import { formatCount } from "#ui/services/text/format.ts";
 
-/** Each holds a page of lines and a snapshot of the hub. */
+/** Each uses memory for a page of lines, and a snapshot at the hub. */
 const MAX_RUNNING = 3;
-/** An end is read by then. */
+/** Time to read the result. */
 const SHOWN_MS = 20_000;
 
 export class ExportTray extends LitElement {
@@ -77,7 +77,7 @@ export class ExportTray extends LitElement {
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
-  /** Begins an export, unless too many run. */
+  /** Begins an export, unless too many are running. */
   start(request: ExportRequest): void {
     this._refused = this._jobs.filter(isRunning).length >= MAX_RUNNING;
     if (this._refused) return;

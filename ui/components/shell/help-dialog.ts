@@ -5,7 +5,7 @@ import { css, html, LitElement, type TemplateResult } from "lit";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls, dialogFrame } from "#ui/components/style/styles.ts";
 
-/** Functions that can't be found by looking, each with its page. */
+/** Functions that are hard to discover, each with its page. */
 const FIRST_STEPS: readonly (readonly [address: string, title: string, text: string])[] = [
   [
     "#/discover",

@@ -11,7 +11,7 @@ import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 
 interface Hint {
-  /** What it is about: each selector is looked for in the shadow tree of the one before. */
+  /** Selectors of its subject: each is looked up in the shadow tree of the one before. */
   readonly at: readonly string[];
   readonly title: string;
   readonly text: string;
@@ -44,7 +44,7 @@ const HINTS: readonly Hint[] = [
   },
 ];
 
-/** Space between what is meant and the ring around it. */
+/** Space between the subject and the ring around it. */
 const RING_PX = 3;
 
 export class Tour extends LitElement {
@@ -141,7 +141,7 @@ export class Tour extends LitElement {
     return true;
   }
 
-  /** What isn't on the page now has no hint. */
+  /** An element that isn't on the page has no hint. */
   readonly #next = (): void => {
     const rest = HINTS.findIndex((hint, at) => at > (this._at ?? 0) && findAnchor(hint) !== undefined);
     if (rest < 0) this.#end();

@@ -1,4 +1,4 @@
-/** Looks that the administrator's pages share: page, title, tables, cards, tabs. */
+/** Styles that the administration pages share: page, title, tables, cards, tabs, meters. */
 
 import { css } from "lit";
 import { skeletonStyles } from "./skeleton.ts";

@@ -1,6 +1,6 @@
 /**
- * Plus and minus on a cell: filter for its value, or leave it out. They follow the pointer; by keys the left and right
- * arrows choose a cell of the chosen row, and `+` and `-` filter by it.
+ * Plus and minus on a cell: filter for its value, or exclude it. They follow the pointer; with the keyboard, the left
+ * and right arrows choose a cell of the chosen row, and `+` and `-` filter by it.
  */
 
 import { msg, str } from "@lit/localize";
@@ -49,7 +49,7 @@ export class CellTools {
     return html`<div class="cell-tools">${button(false, msg(str`Filter for this ${field}`), msg("Filter for this value"))}${button(true, msg(str`Filter out this ${field}`), msg("Filter out this value"))}</div>`;
   }
 
-  /** Offers the value of the cell at `target`; away from cells nothing. */
+  /** Offers the value of the cell at `target`; nothing outside of cells. */
   hover(target: Element): void {
     const cell = target.closest<HTMLElement>(".cell");
     const row = cell?.closest<HTMLElement>(".row");
@@ -75,7 +75,7 @@ export class CellTools {
     this.#host.requestUpdate();
   }
 
-  /** Takes a key for the chosen row; returns false if it means nothing here. */
+  /** Handles a key for the chosen row; returns false if it has no meaning here. */
   press(key: string, row: number, columns: readonly string[]): boolean {
     const names = [LEVEL, ...columns];
     const at = this.#column === undefined ? -1 : names.indexOf(this.#column);

@@ -1,4 +1,4 @@
-/** Looks of the details of a line. */
+/** Styles of the details of a line. */
 
 import { css } from "lit";
 

@@ -17,7 +17,7 @@ import { eventDetailsStyles } from "./event-details-styles.ts";
 import "./selected-text.ts";
 import "./surrounding-lines-view.ts";
 
-/** Fields that tie lines together over services. */
+/** Fields that connect lines of several services. */
 const PIVOT_FIELDS = [
   "trace.id",
   "trace_id",
@@ -32,11 +32,11 @@ const PIVOT_FIELDS = [
 /** Fields drawn at once, about a screen; a document of a thousand must open as quickly as others. */
 const FIRST_FIELDS = 50;
 const MORE_FIELDS = 50;
-/** From this many on, one is looked for. */
+/** Number of fields from which on a search field is shown. */
 const MANY_FIELDS = 12;
 
 type View = "table" | "json" | "around";
-/** What was copied last. */
+/** The part that was copied last. */
 type Copied = string | undefined;
 
 /** Characters of a value that are shown at once. */
@@ -52,10 +52,10 @@ export class EventDetails extends LitElement {
   @property() accessor surroundings = "";
   /** Returns the lines around one, none of them loaded yet; undefined if the page can't. */
   @property({ attribute: false }) accessor around: ((line: LogDocument) => SurroundingLines) | undefined;
-  /** Over all of the results, not beside them: lines around one are read in full width. */
+  /** Covers all results instead of part of them: surrounding lines need the full width. */
   @property({ type: Boolean, reflect: true }) accessor isWide = false;
   @state() accessor _view: View = "table";
-  /** The field, or what of the whole. */
+  /** The field, or the part of the document. */
   @state() accessor _copied: Copied;
   /** Part of the names or values that are listed. */
   @state() accessor _find = "";
@@ -247,7 +247,7 @@ function linkView({ text, href }: LinkPart): TemplateResult {
     : html`<a href=${href} target="_blank" rel="noopener noreferrer">${text}</a>`;
 }
 
-/** A name that breaks where its parts end, where it must. */
+/** A name that breaks after its parts, if it must. */
 function breakable(name: string): (TemplateResult | string)[] {
   return name.split(/(?<=[._])/).map((part, at) => (at === 0 ? part : html`<wbr />${part}`));
 }

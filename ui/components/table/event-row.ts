@@ -7,20 +7,20 @@ import { splitAnsi } from "#ui/services/text/ansi.ts";
 import { formatTime } from "#ui/services/text/format.ts";
 import { pieceAround, splitMatches } from "#ui/services/text/highlight.ts";
 
-/** What rows of a table have in common; another object makes rows show themselves again. */
+/** Properties that the rows of a table share; another object makes the rows draw themselves again. */
 export interface RowLook {
   readonly columns: readonly string[];
-  /** Those whose values are numbers; another object where they changed. */
+  /** Columns of numbers; another object if they changed. */
   readonly numbers: ReadonlySet<string>;
-  /** Words of the query, and what is looked for in the lines. */
+  /** Words of the query, and the text searched for in the lines. */
   readonly highlight: RegExp | undefined;
   readonly find: RegExp | undefined;
   readonly isUtc: boolean;
-  /** True where long texts continue in more lines. */
+  /** True if long texts wrap. */
   readonly isWrapped: boolean;
   /** Letters that cells show, by column; none until that is known. */
   readonly letters: readonly number[];
-  /** Lines that are shown to their end, however long. */
+  /** Lines that are shown in full, however long. */
   readonly whole: ReadonlySet<LogDocument>;
 }
 
@@ -36,7 +36,7 @@ export class EventRow {
   #look: RowLook | undefined;
   #topPx: number | undefined;
   #isWhole = false;
-  /** Made with the first line that is too long. */
+  /** Created with the first line that is too long. */
   #more: HTMLButtonElement | undefined;
 
   constructor() {
@@ -51,7 +51,7 @@ export class EventRow {
     this.element.append(this.#time, this.#level);
   }
 
-  /** Shows a line as the one with this number; nothing is touched where it is shown already. */
+  /** Shows a line as the one with this number; changes nothing if it is shown already. */
   show(number: number, document: LogDocument, look: RowLook, isSelected: boolean): void {
     const { element } = this;
     const isWhole = look.isWrapped && look.whole.has(document);
@@ -165,7 +165,7 @@ function textOf(document: LogDocument, column: string, look: RowLook, letters: n
   return piece === line ? document.rowText(column) : piece;
 }
 
-/** Rows are written in letters of one width. */
+/** Rows use a font with letters of one width. */
 let measured: { readonly font: string; readonly px: number } | undefined;
 
 function letterWidthPx(element: HTMLElement): number {
@@ -187,7 +187,7 @@ function cell(name: string): HTMLElement {
   return element;
 }
 
-/** Shown where the screen is too narrow for a head of columns. */
+/** Shown if the screen is too narrow for a head of columns. */
 function labelOf(column: string): HTMLElement {
   const label = document.createElement("span");
   label.className = "label";
@@ -202,7 +202,7 @@ function marked(text: string, name: string): HTMLElement {
   return mark;
 }
 
-/** Makes a text an element's only content. A text node that is there is kept: to make another one costs a layout box. */
+/** Makes a text an element's only content. An existing text node is reused: another one would cost a layout box. */
 export function patchText(element: HTMLElement, text: string): void {
   const node = element.firstChild;
   if (!(node instanceof Text) || node !== element.lastChild) element.textContent = text;

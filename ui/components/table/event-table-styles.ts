@@ -1,4 +1,4 @@
-/** Looks of the table of lines. */
+/** Styles of the table of lines. */
 
 import { css } from "lit";
 

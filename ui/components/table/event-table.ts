@@ -27,17 +27,17 @@ export class EventTable extends LitElement {
   @property({ attribute: false }) accessor columns: readonly string[] = [];
   /** Chosen widths of columns, px. */
   @property({ attribute: false }) accessor widths: Readonly<Record<string, number>> = {};
-  /** Known fields; undefined: nothing but the time can be sorted by. */
+  /** Known fields; undefined: only the time can be sorted by. */
   @property({ attribute: false }) accessor fields: FieldCatalogue | undefined;
   @property({ attribute: false }) accessor sort: Sort | undefined;
   /** Words to mark. */
   @property({ attribute: false, hasChanged: hasOtherWords }) accessor words: readonly string[] = [];
-  /** Text that is looked for in the lines; "": none. */
+  /** Text that is searched for in the lines; "": none. */
   @property() accessor find = "";
   /** Number of the chosen row; -1: none. */
   @property({ type: Number }) accessor selected = -1;
   @property({ type: Boolean }) accessor isUtc = false;
-  /** True where long texts continue in more lines. */
+  /** True if long texts wrap. */
   @property({ type: Boolean, reflect: true }) accessor isWrapped = false;
   @property({ type: Boolean }) accessor isLoadingMore = false;
   /** The text below the last row. */
@@ -68,7 +68,7 @@ export class EventTable extends LitElement {
     this.#frame = 0;
   }
 
-  /** Puts the keyboard on the rows. */
+  /** Moves the focus to the rows. */
   focusRows(): void {
     this.#scroller?.focus({ preventScroll: true });
   }
@@ -102,7 +102,7 @@ export class EventTable extends LitElement {
     if (hasOtherNumbers || changed.has("rows") || changed.has("columns") || changed.has("widths"))
       this.#setTracks();
     this.#drawAnew();
-    // Other rows may come while the reader is at the end already, where nothing scrolls any more.
+    // More rows may arrive while the user is at the end already, where nothing scrolls any more.
     if (changed.has("rows") && this.rows.length > 0) this.#onScroll();
   }
 
@@ -143,13 +143,13 @@ export class EventTable extends LitElement {
     this.style.setProperty("--table-width", tableWidth(this.columns, this.widths));
   }
 
-  /** Chooses the row `step` further, as far as there are rows; shows it. */
+  /** Chooses the row `step` further, within the existing rows; shows it. */
   move(step: number): void {
     if (this.rows.length === 0) return;
     this.choose(Math.max(0, Math.min(this.rows.length - 1, this.selected + step)));
   }
 
-  /** Chooses a row and brings it in sight. */
+  /** Chooses a row and scrolls it into view. */
   choose(row: number): void {
     this.selected = row;
     this.dispatchEvent(new CustomEvent<number>("tr-select", { detail: row }));
@@ -195,7 +195,7 @@ export class EventTable extends LitElement {
     if (pointerType === "mouse") this.#tools.hover(target as Element);
   }
 
-  /** Marks the chosen cell, which a screen reader is led to. */
+  /** Marks the chosen cell, to which a screen reader is directed. */
   #markCell(): void {
     const scroller = this.#scroller;
     const cell = this.#tools.chosenCell(scroller?.querySelector(`#row-${this.selected}`) ?? null);
@@ -250,7 +250,7 @@ export class EventTable extends LitElement {
 /** Widths of 23 and 5 letters of the rows' type: the head has another one. */
 const TIME = "172px";
 const LEVEL = "44px";
-/** Where none of this many lines has a level, the messages get its column. */
+/** If none of this many lines has a level, the messages get its column. */
 const LEVEL_ROWS = 100;
 /** Of both and the space around them, px. */
 const TIME_AND_LEVEL_PX = 270;

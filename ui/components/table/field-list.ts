@@ -126,12 +126,12 @@ const fieldListStyles = css`
   }
 `;
 
-/** What is known of an opened field. */
+/** The state of an opened field. */
 export interface TopValues {
   readonly values: readonly TopValue[];
-  /** Lines the shares are of. */
+  /** Number of lines that the shares refer to. */
   readonly total: number;
-  /** True where only loaded lines were counted. */
+  /** True if only loaded lines were counted. */
   readonly isSample: boolean;
 }
 
@@ -160,10 +160,10 @@ const TYPE_SIGNS: Readonly<Record<string, string>> = {
 };
 
 export class FieldList extends LitElement {
-  /** Undefined until they are known. */
+  /** Undefined until they are loaded. */
   @property({ attribute: false }) accessor fields: FieldCatalogue | undefined;
   @property({ attribute: false }) accessor columns: readonly string[] = [];
-  /** Names of the fields that lines in sight have; they come first. */
+  /** Names of the fields of visible lines; they come first. */
   @property({ attribute: false }) accessor present: ReadonlySet<string> = new Set();
   /** Counts a field's values; undefined if it failed. */
   @property({ attribute: false }) accessor loadValues: (field: Field) => Promise<TopValues | undefined> =
@@ -171,7 +171,7 @@ export class FieldList extends LitElement {
   @state() accessor _search = "";
   @state() accessor _limit: number = PAGE_FIELDS;
   @state() accessor _open: string | undefined;
-  /** Another object for each search: values that are shown are counted again. */
+  /** Another object for each search: shown values are counted again. */
   @property({ attribute: false }) accessor search: unknown;
   @state() accessor _values: TopValues | undefined;
 
@@ -274,7 +274,7 @@ export class FieldList extends LitElement {
   }
 }
 
-/** A long name in short; a screen reader gets all of it. */
+/** A shortened name; a screen reader gets all of it. */
 function nameView(name: string): TemplateResult {
   const short = shortenName(name, NAME_LETTERS);
   if (short === name) return html`<span>${name}</span>`;

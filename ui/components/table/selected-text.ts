@@ -11,15 +11,15 @@ import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import { wholeWords } from "#ui/services/text/highlight.ts";
 
-/** Longer ones are selected to be copied. */
+/** Longer selections are meant for copying. */
 const MAX_LENGTH = 200;
-/** Of it on the button. */
+/** Characters of the selection on the button. */
 const SHOWN_LENGTH = 30;
 
 export class SelectedText extends LitElement {
-  /** All of the text. */
+  /** The whole text. */
   @property() accessor text = "";
-  /** Words that are selected; "": none. */
+  /** The selected words; "": none. */
   @state() accessor _words = "";
 
   static override styles = [
@@ -68,7 +68,7 @@ export class SelectedText extends LitElement {
     return html`<slot @pointerup=${this.#onSelected}></slot>${this._words === "" ? nothing : this.#tools(this._words)}`;
   }
 
-  /** A press on one of them must leave the selection. */
+  /** A press on one of the buttons must not end the selection. */
   #tools(words: string): TemplateResult {
     const shown = words.length <= SHOWN_LENGTH ? words : `${words.slice(0, SHOWN_LENGTH)}…`;
     return html`<div role="group" aria-label=${msg("Selected text")} @mousedown=${(event: Event) => event.preventDefault()}>

@@ -9,7 +9,7 @@ import { RowHeights } from "#ui/services/table/row-heights.ts";
 import { compileHighlight } from "#ui/services/text/highlight.ts";
 import { EventRow, type RowLook } from "./event-row.ts";
 
-/** The lines in sight: `[first, end)` of `rows`. */
+/** The visible lines: `[first, end)` of `rows`. */
 interface ShownRows {
   readonly rows: readonly LogDocument[];
   readonly first: number;
@@ -19,10 +19,10 @@ interface ShownRows {
 }
 
 class RowPool {
-  /** A line keeps its elements while it is in sight: a scroll fills those only that went out of it. */
+  /** A line keeps its elements while it is visible: a scroll fills only the elements of lines that left the view. */
   readonly #pool: EventRow[] = [];
 
-  /** Fills the elements, others within `body` where they don't suffice; returns those of the lines in order. */
+  /** Fills the elements, creates more within `body` if they don't suffice, and returns those of the lines in order. */
   show({ rows, first, end, selected }: ShownRows, look: RowLook, body: HTMLElement): EventRow[] {
     while (this.#pool.length < end - first) {
       const row = new EventRow();
@@ -47,27 +47,27 @@ class RowPool {
   }
 }
 
-/** Two lines a row where the screen is narrow: time and level over the text. */
+/** Two lines a row on a narrow screen: time and level above the text. */
 const NARROW_ROW_HEIGHT_PX = 44;
 const NARROW = "(width < 700px)";
 /** Rows drawn beyond each edge, so that a scroll shows no blank. */
 const OVERSCAN_ROWS = 6;
-/** Share of the window that lines take where nothing else is known. */
+/** Default share of the window for the lines. */
 const GUESSED_SHARE = 0.7;
 
-/** How rows are to look. */
+/** The appearance of rows. */
 export interface BodyLook {
   readonly columns: readonly string[];
   readonly numbers: ReadonlySet<string>;
   /** Words to mark. */
   readonly words: readonly string[];
-  /** Text that is looked for in the lines; "": none. */
+  /** Text that is searched for in the lines; "": none. */
   readonly find: string;
   readonly isUtc: boolean;
   readonly isWrapped: boolean;
 }
 
-/** What is drawn, and where. */
+/** The state of the view. */
 export interface BodyView {
   readonly rows: readonly LogDocument[];
   /** Number of the chosen row; -1: none. */
@@ -77,7 +77,7 @@ export interface BodyView {
   readonly body: HTMLElement;
 }
 
-/** A part of what can be scrolled, px. */
+/** The visible part of the scrolled height, px. */
 interface Sight {
   readonly topPx: number;
   readonly heightPx: number;
@@ -90,10 +90,10 @@ export class TableBody {
   #look: RowLook | undefined;
   /** Letters that cells show, by column. */
   #letters: readonly number[] = [];
-  /** Emptied with other rows. */
+  /** Emptied when the rows change. */
   readonly #whole = new Set<LogDocument>();
   #widthPx = 0;
-  /** 0 until the table was laid out. */
+  /** 0 until the table has a layout. */
   #heightPx = 0;
 
   /** Height of a row whose text isn't wrapped, px. */
@@ -101,17 +101,17 @@ export class TableBody {
     return this.#narrow?.matches === true ? NARROW_ROW_HEIGHT_PX : rowHeightPx();
   }
 
-  /** Takes more rows after those there are. */
+  /** Appends rows to the existing ones. */
   grow(count: number): void {
     this.#heights.grow(count);
   }
 
-  /** Takes other rows, or the same ones with other heights. */
+  /** Replaces the rows, or takes the same ones with other heights. */
   forgetHeights(count: number): void {
     this.#heights = new RowHeights(count, this.rowHeight);
   }
 
-  /** Takes another look: every row is written again with the next drawing. */
+  /** Changes the appearance: every row is filled again at the next drawing. */
   setLook({ columns, numbers, words, find, isUtc, isWrapped }: BodyLook): void {
     const highlight = compileHighlight(words);
     const sought = compileHighlight(find === "" ? [] : [find]);
@@ -119,17 +119,17 @@ export class TableBody {
     this.#look = { columns, numbers, highlight, find: sought, isUtc, isWrapped, letters, whole };
   }
 
-  /** Shows a line to its end from now on. */
+  /** Shows a line in full from now on. */
   showWhole(line: LogDocument): void {
     this.#whole.add(line);
   }
 
-  /** Shows no line to its end any more. */
+  /** Shows no line in full any more. */
   forgetWhole(): void {
     this.#whole.clear();
   }
 
-  /** Takes the table's size as it was laid out. */
+  /** Reads the table's size from the layout. */
   resized({ width, height }: DOMRectReadOnly, count: number): void {
     if (width !== this.#widthPx) this.forgetHeights(count);
     this.#widthPx = width;
@@ -158,7 +158,7 @@ export class TableBody {
     this.draw(view);
   }
 
-  /** Draws the rows in sight; wrapped ones are measured, and those above the reader's place don't move it. */
+  /** Draws the visible rows; measures wrapped ones and keeps the scroll position despite those above it. */
   draw({ rows, selected, scroller, body }: BodyView): void {
     const look = this.#look;
     if (look === undefined) return;
@@ -186,7 +186,7 @@ export class TableBody {
     return { first: Math.min(first, end), end };
   }
 
-  /** Takes the drawn heights; returns by how much the rows above the reader's place grew, px. */
+  /** Reads the drawn heights; returns by how much the rows above the scroll position grew, px. */
   #measure(shown: readonly EventRow[], scrollTop: number): number {
     let movedPx = 0;
     const heights = shown.map(({ element }) => element.offsetHeight);

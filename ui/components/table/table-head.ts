@@ -127,12 +127,12 @@ const WIDTH_STEP = 1.25;
 
 export class TableHead extends LitElement {
   @property({ attribute: false }) accessor columns: readonly string[] = [];
-  /** False where the column is shown for want of others. */
+  /** False if the column is only shown because there are no others. */
   @property({ attribute: false }) accessor canRemove = false;
   @property({ attribute: false }) accessor fields: FieldCatalogue | undefined;
   @property({ attribute: false }) accessor sort: Sort | undefined;
   @property({ attribute: false }) accessor widths: Readonly<Record<string, number>> = {};
-  /** The column whose menu is unfolded. */
+  /** The column whose menu is open. */
   @state() accessor _open: string | undefined;
 
   static override styles = [controls, tableHeadStyles];

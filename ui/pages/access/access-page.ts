@@ -14,7 +14,7 @@ import { controls, notices } from "#ui/components/style/styles.ts";
 
 /** A secret that the hub shows once. */
 export interface Secret {
-  /** What it is and where it goes. */
+  /** Name and purpose of the secret. */
   readonly text: string;
   readonly values: readonly (readonly [label: string, value: string])[];
 }
@@ -138,7 +138,7 @@ export abstract class AccessPage extends LitElement {
     }
   }
 
-  /** As `change`, once the reader is sure. */
+  /** As `change`, after a confirmation. */
   protected async changeIfSure(question: Question, work: () => Promise<unknown>, said = ""): Promise<void> {
     const dialog = this.renderRoot.querySelector("tr-confirm-dialog");
     if (dialog !== null && (await dialog.ask(question))) await this.change(work, said);

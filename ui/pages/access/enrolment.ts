@@ -18,7 +18,7 @@ import { AccessPage, tableView } from "./access-page.ts";
 export class EnrolmentPage extends AccessPage {
   @state() accessor _agents: readonly AgentKey[] | undefined;
   @state() accessor _open: readonly Enrolment[] = [];
-  /** True where no other machine reaches this hub. */
+  /** True if no other machine reaches this hub. */
   @state() accessor _isLocal = false;
 
   protected override get heading(): string {

@@ -1,4 +1,4 @@
-/** Users: accounts with their roles, API keys, and the sessions of who looks. */
+/** Users: accounts with their roles, API keys, and the sessions of the signed-in user. */
 
 import { msg, str } from "@lit/localize";
 import { css, html, nothing, type TemplateResult } from "lit";
@@ -129,7 +129,7 @@ export class UsersPage extends AccessPage {
     const name = formText(data, "name");
     const body = {
       name,
-      // Not trimmed: blanks may belong to it.
+      // Not trimmed: blanks may be part of it.
       password: data.get("password"),
       role: formText(data, "role"),
       indices: patternsOf(formText(data, "indices")),

@@ -1,4 +1,4 @@
-/** Agents: every server that sends lines and how it is, or one of them. Which one is in the address. */
+/** Agents: every server that sends lines and its health, or the one that the address names. */
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
@@ -25,7 +25,7 @@ import { fetchAgents } from "#ui/services/hub/hub-client.ts";
 import { formatAgo, formatBytes, formatCount, formatShort } from "#ui/services/text/format.ts";
 
 const REFRESH_MS = 3_000;
-/** From this many agents on the colours of all are seen at a glance; fewer are read in the table. */
+/** From this many agents on a strip shows the colours of all at a glance; fewer are read in the table. */
 const MANY_AGENTS = 10;
 
 export class AgentsPage extends LitElement {

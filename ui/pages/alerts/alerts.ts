@@ -40,7 +40,7 @@ export class AlertsPage extends LitElement {
   @state() accessor _previewFault: HubError | undefined;
   @state() accessor _said = "";
   @state() accessor _points: readonly PreviewPoint[] = [];
-  /** What the form began with. */
+  /** The initial rule of the form. */
   @state() accessor _draft: AlertRule | undefined;
 
   static override styles = [controls, notices, pageStyles];
@@ -140,7 +140,7 @@ export class AlertsPage extends LitElement {
     return this.#alerts.value?.find((alert) => alert.id === id);
   }
 
-  /** Fills the form once it is known with what. */
+  /** Fills the form once the rule is loaded. */
   #begin(): void {
     if (this._draft !== undefined) return;
     const chosen = this.#chosen;
@@ -193,7 +193,7 @@ export class AlertsPage extends LitElement {
     this._said = (await this.#alerts.attempt(() => testChannel(detail))) ? msg("The test was sent.") : "";
   }
 
-  /** Changes the rule as it is then: another change of it may be on its way. */
+  /** Changes the current state of the rule: another change of it may be in progress. */
   #change({ id }: Alert, part: Partial<AlertRule>): Promise<boolean> {
     return this.#alerts.attempt(async () => {
       const alert = this.#alerts.value?.find((one) => one.id === id);

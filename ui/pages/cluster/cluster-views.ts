@@ -11,9 +11,9 @@ import {
 } from "#ui/services/administration/cluster-client.ts";
 import { formatBytes, formatCount } from "#ui/services/text/format.ts";
 
-/** Indices of the picture: more are found by their names. */
+/** Maximum of indices in the map: more are found by their names. */
 const MAX_INDICES = 200;
-/** Recoveries that are listed: after the loss of a node each of its shards is one. */
+/** Maximum of listed recoveries: after the loss of a node each of its shards is one. */
 const MAX_RECOVERIES = 50;
 /** A disk that is fuller is highlighted, percent. */
 const FULL = 85;

@@ -15,7 +15,7 @@ export interface Result {
   readonly request: ConsoleRequest;
   /** Undefined while it is loading. */
   readonly answer: ConsoleAnswer | undefined;
-  /** Its rows, where it has some. */
+  /** Its rows, if it has some. */
   readonly table: AnswerTable | undefined;
 }
 
@@ -63,7 +63,7 @@ export class ConsoleModel implements ConsoleFacts {
   readonly #fields = new Map<string, readonly { name: string; type: string }[]>();
   #abort = new AbortController();
 
-  /** `onFacts`: more is known to suggest. */
+  /** `onFacts`: more suggestions are possible. */
   constructor(client: ConsoleClient, onChange: () => void, onFacts: () => void) {
     this.#client = client;
     this.#onChange = onChange;
@@ -92,7 +92,7 @@ export class ConsoleModel implements ConsoleFacts {
     return [];
   }
 
-  /** Runs requests one after another; an answer with an error ends the row. */
+  /** Runs requests one after another; an error ends the series. */
   async run(requests: readonly ConsoleRequest[]): Promise<void> {
     this.stop();
     this.#abort = new AbortController();
@@ -118,7 +118,7 @@ export class ConsoleModel implements ConsoleFacts {
     this.#forgetFacts(requests);
   }
 
-  /** Gives up what runs. */
+  /** Cancels the running request. */
   stop(): void {
     this.#abort.abort();
     this.isRunning = false;
@@ -158,7 +158,7 @@ export class ConsoleModel implements ConsoleFacts {
     writeHistory(this.history);
   }
 
-  /** What was changed is requested again when it is needed. */
+  /** Facts that the request changed are loaded again when they are needed. */
   #forgetFacts(requests: readonly ConsoleRequest[]): void {
     if (requests.every(({ method }) => method === "GET" || method === "HEAD")) return;
     this.#fields.clear();

@@ -12,7 +12,7 @@ import type { Result } from "./console-model.ts";
 
 /** Larger answers are offered as a file: drawing them would stall the page. */
 const MAX_SHOWN_BYTES = 8_000_000;
-/** Others are shown folded to their first level. */
+/** Larger answers are folded to their first level. */
 const MAX_JSON_BYTES = 3_000_000;
 
 const KEYS: readonly (readonly [string, string])[] = [

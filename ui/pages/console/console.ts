@@ -37,14 +37,14 @@ const CHECK_AFTER_MS = 600;
 const TABLE_KEY = "console.table";
 
 export class ConsolePage extends LitElement {
-  /** Of the address: `request` is written after what is there. */
+  /** Of the address: `request` is appended to the text. */
   @property({ attribute: false }) accessor parameters = new URLSearchParams();
   @state() accessor _chosen: readonly ConsoleRequest[] = [];
   @state() accessor _hasHistory = false;
   @state() accessor _search = "";
   @state() accessor _said = "";
   @state() accessor _problems: readonly TextProblem[] = [];
-  /** Answers that hold rows are shown as tables. */
+  /** Shows answers with rows as tables. */
   @state() accessor _isTable: boolean = readPreference(TABLE_KEY) === "on";
 
   static override styles = [controls, consoleStyles];
@@ -165,7 +165,7 @@ export class ConsolePage extends LitElement {
     const requests = this._chosen;
     if (requests.length === 0 || this.#model.isRunning) return;
     const isMeant = await this.#isMeant(requests.filter(isDestructive));
-    // At once: when the answer comes, its reader may write elsewhere.
+    // At once: when the answer arrives, the user may write elsewhere.
     this.#editor?.focus();
     if (!isMeant) return;
     await this.#model.run(requests);

@@ -17,7 +17,7 @@ import { buildQuery } from "#ui/services/search/search-request.ts";
 import { resolveRange, type TimeRange } from "#ui/services/search/time-range.ts";
 import { readVisualisation, type Visualisation } from "#ui/services/visualise/visualisation.ts";
 
-/** A role that may save nothing. */
+/** The role may not save. */
 const READER = "viewer";
 /** Values a variable offers: the most frequent ones. */
 const MAX_VALUES = 100;
@@ -28,19 +28,19 @@ export class DashboardModel {
   isOutdated = false;
   visualisations: ReadonlyMap<string, SavedObject> = new Map();
   searches: ReadonlyMap<string, SavedObject> = new Map();
-  /** What variables may be, by field; what can't be learnt is missing. */
+  /** Possible values of variables, by field; fields that couldn't be loaded are missing. */
   values: ReadonlyMap<string, readonly string[]> = new Map();
-  /** Fields a variable may have. */
+  /** Fields that a variable may have. */
   fields: readonly Field[] = [];
   fault: HubError | undefined;
   isSaving = false;
-  /** False for readers without the right to save, and under a link to read. */
+  /** False for users without the right to save, and for a read-only link. */
   canEdit = false;
 
   readonly #store = new SavedClient();
   readonly #client = new SearchClient();
   readonly #onChange: () => void;
-  /** Read once: another object would be taken for another visualisation. */
+  /** Read once: another object would count as another visualisation. */
   readonly #shown = new Map<string, Visualisation>();
   #abort = new AbortController();
   #history = new EditHistory(EMPTY_DASHBOARD);
@@ -51,12 +51,12 @@ export class DashboardModel {
     this.#onChange = onChange;
   }
 
-  /** As it is arranged now, saved or not. */
+  /** The current arrangement, saved or not. */
   get dashboard(): Dashboard {
     return this.#history.current;
   }
 
-  /** True where it is arranged otherwise than it is saved. */
+  /** True if the arrangement differs from the saved one. */
   get isChanged(): boolean {
     if (this.saved === undefined) return false;
     const { panels, variables } = readDashboard(this.saved.attributes);
@@ -72,7 +72,7 @@ export class DashboardModel {
     return this.#history.canRedo;
   }
 
-  /** Loads it, once, with the changes that this browser keeps of it; to read alone, as it is saved. */
+  /** Loads it, once, with the unsaved changes of this browser; for a read-only link, as saved. */
   async load(id: string, isReadOnly: boolean): Promise<void> {
     if (this.#loading === id) return;
     this.#loading = id;
@@ -101,13 +101,13 @@ export class DashboardModel {
     this.#onChange();
   }
 
-  /** What was shown before is no part of a dashboard that can't be loaded. */
+  /** The previous content isn't part of a dashboard that can't be loaded. */
   #forget(): void {
     this.saved = undefined;
     this.#history = new EditHistory(EMPTY_DASHBOARD);
   }
 
-  /** Saves `dashboard`; returns false if that failed. What is changed meanwhile stays a change. */
+  /** Saves `dashboard`; returns false if that failed. Changes made meanwhile stay unsaved. */
   async save(dashboard: Dashboard): Promise<boolean> {
     const { saved } = this;
     if (saved === undefined) return false;
@@ -131,7 +131,7 @@ export class DashboardModel {
     if (panels !== this.dashboard.panels) this.#change({ ...this.dashboard, panels });
   }
 
-  /** Shows a version that was saved before, as a change of this one. */
+  /** Shows an earlier version, as a change of this one. */
   restore({ attributes }: SavedObject): void {
     this.#change(readDashboard(attributes));
   }
@@ -150,7 +150,7 @@ export class DashboardModel {
     this.#keep();
   }
 
-  /** Goes back to what is saved; that can be taken back, too. */
+  /** Restores the saved state; that can be undone too. */
   discard(): void {
     if (this.saved !== undefined) this.#change(readDashboard(this.saved.attributes));
   }
@@ -182,7 +182,7 @@ export class DashboardModel {
     return shown;
   }
 
-  /** Learns which values the variables have in a time range. */
+  /** Loads the variables' values in a time range. */
   async loadValues(range: TimeRange): Promise<void> {
     this.stop();
     this.#abort = new AbortController();
@@ -203,13 +203,13 @@ export class DashboardModel {
       };
       this.values = new Map(variables.map(({ field }, at) => [field, keysOf(aggregations?.[`v${at}`])]));
     } catch {
-      // A value can be typed all the same.
+      // A value can be typed nevertheless.
       return;
     }
     this.#onChange();
   }
 
-  /** Learns the fields of the panels' indices. */
+  /** Loads the fields of the panels' indices. */
   async loadFields(): Promise<void> {
     try {
       this.fields = [...readFields(await this.#client.fieldCapabilities(this.#index)).values()];

@@ -14,16 +14,16 @@ import "./text-panel.ts";
 
 export interface PanelState {
   readonly panel: Panel;
-  /** Undefined where the visualisation or the search isn't there any more, and of a text. */
+  /** Undefined if the visualisation or the search no longer exists, and for a text. */
   readonly saved: SavedObject | undefined;
   readonly shown: Visualisation | undefined;
   readonly range: TimeRange;
   readonly filter: string;
   readonly round: number;
   readonly isUtc: boolean;
-  /** The numbers instead of the chart. */
+  /** Shows the numbers instead of the chart. */
   readonly isTable: boolean;
-  /** A pointer holds it. */
+  /** True while a pointer drags it. */
   readonly isHeld: boolean;
   readonly onTable: () => void;
   /** Returns the buttons that arrange it; undefined if nothing is arranged. */

@@ -1,6 +1,6 @@
 /**
- * One dashboard. Its address may say another time range, query, refresh or value of a variable than was saved; `edit=1`
- * shows the tools to arrange its panels: drag a header or a corner, or press a button.
+ * One dashboard. Its address may override the saved time range, query, refresh and values of variables; `edit=1` shows
+ * the tools to arrange its panels: drag a header or a corner, or press a button.
  */
 
 import { msg, str } from "@lit/localize";
@@ -48,16 +48,16 @@ import "./panel-picker.ts";
 import "./revisions-panel.ts";
 import "./variable-bar.ts";
 
-/** A word about what was copied is read by then. */
+/** Time to read a notice. */
 const COPIED_MS = 5_000;
 
 export class DashboardView extends LitElement {
   /** Of the address. */
   @property({ attribute: false }) accessor parameters = new URLSearchParams();
   @state() accessor _round = 0;
-  /** Keys of the panels that show numbers in their chart's place. */
+  /** Keys of the panels that show numbers instead of their chart. */
   @state() accessor _tables: ReadonlySet<string> = new Set();
-  /** What was done with a panel, for those who don't see it. */
+  /** The last change of a panel, for screen readers. */
   @state() accessor _said = "";
   @state() accessor _copied = "";
 
@@ -105,7 +105,7 @@ export class DashboardView extends LitElement {
     const look = readLook(this.parameters, this.#model.dashboard, isUtcPreferred());
     this.#look = { ...look, isEditing: look.isEditing && this.#model.canEdit };
     const { range, variables, refreshSeconds, isEditing } = this.#look;
-    // Another object of the same range would make all panels ask again.
+    // Another object of the same range would make all panels load again.
     if (range.from !== this.#range.from || range.to !== this.#range.to) this.#range = range;
     this.#keepRefreshing(refreshSeconds);
     const asked = JSON.stringify([range, variables.map(({ field }) => field), isEditing]);
@@ -311,7 +311,7 @@ export class DashboardView extends LitElement {
     }, COPIED_MS);
   }
 
-  /** Its time range and query are shown, too: those of the address would hide them. */
+  /** Also applies its time range and query, which those of the address would hide. */
   #onRevision({ detail }: CustomEvent<SavedObject>): void {
     this.#model.restore(detail);
     navigate({ page: "dashboards", parameters: new URLSearchParams({ id: detail.id, edit: "1" }) });
@@ -349,7 +349,7 @@ export class DashboardView extends LitElement {
     saveFile(`${fileName(title)}.png`, "image/png", [await elementImage(grid, title, line)]);
   }
 
-  /** As it is shown now. */
+  /** The current state. */
   #current(): Dashboard {
     const { range, query, variables, refreshSeconds } = this.#look;
     return { panels: this.#model.dashboard.panels, range, query, variables, refreshSeconds };

@@ -208,7 +208,7 @@ export class DashboardsPage extends LitElement {
     }
   }
 
-  /** Everything in the file is saved again, so that nothing that is here is replaced. */
+  /** Every object of the file is saved as a new one, so that nothing is replaced. */
   async #importFile(event: Event): Promise<void> {
     const input = event.currentTarget as HTMLInputElement;
     const [file] = input.files ?? [];

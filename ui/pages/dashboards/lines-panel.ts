@@ -26,7 +26,7 @@ export class LinesPanel extends LitElement {
   @property({ attribute: false }) accessor range: TimeRange = DEFAULT_RANGE;
   /** A further query that must match. */
   @property() accessor filter = "";
-  /** Another number: ask again. */
+  /** A change of the number loads again. */
   @property({ type: Number }) accessor round = 0;
   @property({ type: Boolean }) accessor isUtc = false;
   @state() accessor _lines: readonly LogDocument[] | undefined;
@@ -91,7 +91,7 @@ export class LinesPanel extends LitElement {
     if (this._fault !== undefined) void this.#load();
   };
 
-  /** Put elsewhere on its page it continues with what it was asking. */
+  /** When moved on its page, it continues with the running request. */
   override connectedCallback(): void {
     super.connectedCallback();
     addEventListener(HUB_BACK_EVENT, this.#onHubBack);

@@ -8,7 +8,7 @@ import type { ReactiveController, ReactiveControllerHost } from "lit";
 export interface PanelDragTarget {
   /** The grid that holds the panels, in their order, each marked `data-panel`. */
   grid(): HTMLElement | null;
-  /** A panel was put at another's place. */
+  /** A panel was moved to another one's position. */
   move(from: number, to: number): void;
   /** A panel's corner was pulled; px. */
   resize(
@@ -33,7 +33,7 @@ export class PanelDrag implements ReactiveController {
     host.addController(this);
   }
 
-  /** The panel that is held, or undefined. */
+  /** The panel that is dragged, or undefined. */
   get heldPanel(): number | undefined {
     return this.#held?.at;
   }
@@ -42,13 +42,13 @@ export class PanelDrag implements ReactiveController {
     this.#held = undefined;
   }
 
-  /** Takes a panel by its header, or by its corner. Links and buttons in it stay what they are. */
+  /** Starts dragging a panel by its header or its corner. Its links and buttons keep working. */
   take(kind: Held["kind"], at: number, event: PointerEvent): void {
     const grid = this.#target.grid();
     if (grid === null || event.button !== 0 || (event.target as Element).closest("a, button") !== null)
       return;
     event.preventDefault();
-    // The grid stays where it is, whatever is done with the panels.
+    // The grid doesn't move, whatever happens to its panels.
     grid.setPointerCapture(event.pointerId);
     this.#held = { kind, at };
     grid.addEventListener("pointermove", this.#onMove);

@@ -16,7 +16,7 @@ const TEXT = "text:";
 export class PanelPicker extends LitElement {
   @property({ attribute: false }) accessor visualisations: ReadonlyMap<string, SavedObject> = new Map();
   @property({ attribute: false }) accessor searches: ReadonlyMap<string, SavedObject> = new Map();
-  /** Panels that still fit. */
+  /** Number of panels that may still be added. */
   @property({ type: Number }) accessor free = 0;
   /** Part of the titles that are listed. */
   @state() accessor _find = "";
@@ -84,7 +84,7 @@ export class PanelPicker extends LitElement {
       </div>`;
   }
 
-  /** What can be added: visualisations, then lines of searches, each after the name of its kind. */
+  /** The choices: visualisations, then lines of searches, each after the name of its kind. */
   #options(): TemplateResult {
     const { visualisations, searches } = this;
     const options = (kind: string, objects: ReadonlyMap<string, SavedObject>): TemplateResult[] =>

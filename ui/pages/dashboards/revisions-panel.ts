@@ -1,4 +1,4 @@
-/** The versions of a dashboard that were saved before. Fires `tr-revision` with one that is to be shown again. */
+/** The earlier versions of a dashboard. Fires `tr-revision` with one that is to be shown again. */
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";

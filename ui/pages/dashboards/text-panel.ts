@@ -84,7 +84,7 @@ function blockView(block: Block): TemplateResult {
     return block.isNumbered ? html`<ol>${items}</ol>` : html`<ul>${items}</ul>`;
   }
   const content = block.content.map(inlineView);
-  // The page's title and the panels' come before.
+  // Headings begin below the titles of the page and the panels.
   if (block.level === 1) return html`<h3>${content}</h3>`;
   return block.level === 2 ? html`<h4>${content}</h4>` : html`<h5>${content}</h5>`;
 }

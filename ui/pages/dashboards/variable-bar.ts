@@ -13,9 +13,9 @@ import type { Field } from "#ui/services/search/fields.ts";
 
 export class VariableBar extends LitElement {
   @property({ attribute: false }) accessor variables: readonly Variable[] = [];
-  /** What may be chosen, by field. */
+  /** Possible values, by field. */
   @property({ attribute: false }) accessor values: ReadonlyMap<string, readonly string[]> = new Map();
-  /** What a further variable may be. */
+  /** Fields of a further variable. */
   @property({ attribute: false }) accessor fields: readonly Field[] = [];
   @property({ type: Boolean }) accessor isEditing = false;
 

@@ -1,6 +1,6 @@
 /**
- * Two searches side by side: `#/compare?left=…&right=…`, each the parameters of an address of Discover. A time range that
- * is chosen in one is the other's too, unless `apart=1`. Keys act on the side that was used last.
+ * Two searches side by side: `#/compare?left=…&right=…`, each the parameters of an address of Discover. They share the
+ * time range unless `apart=1`. Keys act on the side that was used last.
  */
 
 import { msg } from "@lit/localize";
@@ -58,7 +58,7 @@ export class ComparePage extends LitElement {
     `,
   ];
 
-  /** Kept while its side of the address is the same, as another object is another search. */
+  /** Kept while its side of the address is unchanged: another object would be another search. */
   readonly #sides = new Map<Side, URLSearchParams>();
 
   override render(): TemplateResult {

@@ -1,4 +1,4 @@
-/** Edits how the fields of an index pattern are shown, for all its readers. Fires `tr-formats` when they are saved. */
+/** Edits the formats of the fields of an index pattern, for all users. Fires `tr-formats` when they are saved. */
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";

@@ -35,7 +35,7 @@ import type { SearchCost } from "./search-cost.ts";
 /** Maximum number of loaded rows: more than can be read, fewer than a browser can hold. */
 const MAX_ROWS = 100_000;
 const MAX_BUCKETS = 120;
-/** New fields come with new lines. */
+/** New lines may bring new fields. */
 const FIELDS_FRESH_MS = 60_000;
 const TOP_VALUES = 10;
 
@@ -56,11 +56,11 @@ export class DiscoverModel {
   warning: string | undefined;
   /** Where the range is empty: ms of the newest line that matches outside of it. */
   newestMs: number | undefined;
-  /** How far a search has come whose rows so far are shown. */
+  /** Progress of a search whose first rows are shown. */
   progress: Pick<SearchPart, "done" | "of"> | undefined;
   /** When the rows were found, ms since 1970. */
   loadedMs = 0;
-  /** Of the rows that are shown first. */
+  /** Order of the rows that are shown first. */
   cost: SearchCost | undefined;
   isLoading = false;
   isLoadingMore = false;
@@ -74,7 +74,7 @@ export class DiscoverModel {
   #fieldsAtMs = 0;
   #formatsIndex: string | undefined;
   #keys = new Set<string>();
-  /** True where the rows are the running search's, or the last one's: more of them can be loaded. */
+  /** True if the rows are the running search's, or the last one's: more of them can be loaded. */
   #hasRows = false;
   /** Rows as the hub sorted them; the ones shown are these, their traces in reading order. */
   #sorted: LogDocument[] = [];
@@ -86,7 +86,7 @@ export class DiscoverModel {
     this.#onChange = onChange;
   }
 
-  /** Searches; a search that still runs is given up. */
+  /** Searches; cancels a running search. */
   async run(state: DiscoverState, nowMs = Date.now()): Promise<void> {
     this.stop();
     this.#abort = new AbortController();
@@ -146,7 +146,7 @@ export class DiscoverModel {
     return count;
   }
 
-  /** Counts a field's values in all matching lines, or in the loaded ones where the index can't. */
+  /** Counts a field's values in all matching lines, or in the loaded ones if the index can't. */
   async topValues(field: Field): Promise<TopValues | undefined> {
     await this.#firstRows;
     if (this.#state === undefined || this.range === undefined) return undefined;
@@ -174,14 +174,14 @@ export class DiscoverModel {
     return field === undefined ? [] : ((await this.topValues(field))?.values ?? []);
   }
 
-  /** Learns the names of indices, for the choice of one, after the first lines. */
+  /** Loads the names of indices to choose from, after the first lines. */
   async loadIndexNames(): Promise<void> {
     await nextFrame();
     try {
       this.indexNames = await this.#client.indexNames();
       this.#onChange();
     } catch {
-      // The choice stays empty; patterns can be written all the same.
+      // There are no choices then; patterns can be typed nevertheless.
     }
   }
 
@@ -195,7 +195,7 @@ export class DiscoverModel {
     this.#onChange();
   }
 
-  /** Learns the formats of an index pattern, after the first lines. */
+  /** Loads the formats of an index pattern, after the first lines. */
   async #loadFormats(index: string, signal: AbortSignal): Promise<void> {
     if (this.#formatsIndex === index) return;
     try {
@@ -204,11 +204,11 @@ export class DiscoverModel {
       this.#formatsIndex = index;
       this.setFormats(formats);
     } catch {
-      // The formats that fields have by their names are good enough; tried again with the next search.
+      // The default formats by the fields' names are good enough; tried again with the next search.
     }
   }
 
-  /** Gives up what runs. */
+  /** Cancels the running requests. */
   stop(): void {
     this.#abort.abort();
     this.progress = undefined;
@@ -294,7 +294,7 @@ export class DiscoverModel {
       this.#fieldsAtMs = Date.now();
       this.#onChange();
     } catch {
-      // Rows and histogram say what is wrong; without fields there is just no split by level.
+      // Rows and histogram show the error; without fields there is only no split by level.
     }
   }
 
@@ -316,7 +316,7 @@ export class DiscoverModel {
     return inReadingOrder(this.hasMore ? next.slice(0, completeRows(next)) : next);
   }
 
-  /** Takes a failure as this search's, unless it was given up. */
+  /** Records a failure of this search, unless it was cancelled. */
   async #settle(work: Promise<void>, signal: AbortSignal): Promise<void> {
     try {
       await work;

@@ -54,14 +54,14 @@ export class DiscoverResults extends LitElement {
   @state() accessor _hasFields: boolean = matchMedia("(width >= 900px)").matches;
   @state() accessor _isWrapped: boolean = readPreference("wrap") === "on";
   @state() accessor _isFinding = false;
-  /** Text that is looked for in the lines. */
+  /** Text that is searched for in the lines. */
   @state() accessor _find = "";
 
   static override styles = [controls, notices, skeletonStyles, resultsStyles];
 
   /** The selected line, even after its row was replaced. */
   #line: LogDocument | undefined;
-  // Kept, as the list of fields draws itself again where it gets another one than before.
+  // Kept because the list of fields draws itself again for another object.
   #presentIn: readonly LogDocument[] = [];
   #present: ReadonlySet<string> = new Set();
   /** Fields are listed after the first lines. */
@@ -92,12 +92,12 @@ export class DiscoverResults extends LitElement {
     return this._isOpen;
   }
 
-  /** A line that is opened is marked first: all beside it is laid out again. */
+  /** An opened line is marked first: everything beside it gets a new layout. */
   get #isOpenDrawn(): boolean {
     return this._isOpen && !this.#late.isDue;
   }
 
-  /** Begins at the first row again, for other lines. */
+  /** Starts at the first row again, for other lines. */
   reset(): void {
     this.#select(-1);
     this._isOpen = false;
@@ -119,7 +119,7 @@ export class DiscoverResults extends LitElement {
     this.#followLine();
   }
 
-  /** A search that goes on brings rows before the chosen line, or without it. */
+  /** A running search adds rows before the chosen line, or returns rows without it. */
   #followLine(): void {
     const key = this.#line?.key;
     const { rows } = this.model;
@@ -135,7 +135,7 @@ export class DiscoverResults extends LitElement {
   async #afterRows(): Promise<void> {
     await nextFrame();
     const { rows } = this.model;
-    // Tried again with the next change where the hub is unreachable.
+    // Tried again with the next change if the hub is unreachable.
     if (rows.length > 0) loadLater().catch(() => undefined);
     if (rows.length > 0 && this.#presentIn.length === 0)
       this.dispatchEvent(new Event("tr-first-lines", { bubbles: true, composed: true }));
@@ -221,7 +221,7 @@ export class DiscoverResults extends LitElement {
       @tr-open=${(event: CustomEvent<number>) => this.#open(event.detail)} @tr-end=${() => void model.more()}></tr-event-table>`;
   }
 
-  /** Loaded as late as the table's details. */
+  /** Loaded together with the table's details. */
   #patterns(): TemplateResult {
     const { model, state, client } = this;
     return html`<tr-patterns-panel .state=${state} .range=${model.range} .client=${client} ?hidden=${model.rows.length === 0} @tr-pattern=${this.#onPattern}></tr-patterns-panel>`;
@@ -331,7 +331,7 @@ export class DiscoverResults extends LitElement {
   }
 }
 
-/** Loads what is hidden until there are lines. */
+/** Loads the parts that are hidden until there are lines. */
 function loadLater(): Promise<unknown> {
   return import("./discover-deferred.ts");
 }

@@ -1,4 +1,4 @@
-/** Saved searches and files of a search. Fires `tr-export`; what else it opens is an address. */
+/** Saved searches and exports of a search. Fires `tr-export`; its other actions are links. */
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
@@ -142,7 +142,7 @@ export class DiscoverTools extends LitElement {
       ${this.#rights.may("alert") ? html`<a class="button plain small" aria-label=${msg("Alert")} title=${msg("Get notified when too many or too few lines match")} href=${this.#alertAddress}>${icon("bell")}<span>${msg("Alert")}</span></a>` : nothing}`;
   }
 
-  /** Copies an address that shows the same lines also when time has gone on. */
+  /** Copies an address that shows the same lines at any later time. */
   async copyLink(): Promise<void> {
     const { range } = this;
     if (range === undefined) return;
@@ -177,7 +177,7 @@ export class DiscoverTools extends LitElement {
       ${searches === undefined || searches.length === 0 ? nothing : html`<p><a href="#/dashboards">${msg("All that is saved")}</a></p>`}`;
   }
 
-  /** A saved search, and its query and filters on top of those there are. */
+  /** A saved search, with buttons to open it or to add its query and filters to the current ones. */
   #search(search: SavedObject): TemplateResult {
     const { title } = search;
     const { query, filters } = readState(new URLSearchParams(parametersOf(search)));
@@ -206,7 +206,7 @@ export class DiscoverTools extends LitElement {
       );
   }
 
-  /** The searches that come later may need another place. */
+  /** Searches that are loaded later may change the position. */
   protected override updated(): void {
     const panel = this.renderRoot.querySelector<HTMLElement>(".menu");
     const button = this.renderRoot.querySelector<HTMLElement>("[aria-expanded=true]");
@@ -249,7 +249,7 @@ export class DiscoverTools extends LitElement {
     }
   }
 
-  /** The shell writes the file, also while its reader is on other pages. */
+  /** The shell writes the file, also while other pages are open. */
   #export(format: ExportFormat): void {
     const { state, range, client } = this;
     if (range === undefined) return;

@@ -32,7 +32,7 @@ export function emptyView(
   return html`<div class="empty"><h2>${msg("No lines in this time range")}</h2>${advice}</div>`;
 }
 
-/** Nothing at all is stored under the name: it may be mistyped, or nothing has come yet. */
+/** Nothing is stored under the name: it may be mistyped, or nothing has arrived yet. */
 function noIndexView(
   index: string,
   names: readonly string[],
@@ -50,7 +50,7 @@ function rangeAround(newestMs: number): TimeRange {
   return absoluteRange(newestMs - NEWEST_MARGIN_MS, newestMs + 1_000);
 }
 
-/** A mistyped field finds nothing, without a fault of the hub's. */
+/** A mistyped field finds nothing, and the hub reports no error. */
 function missingFieldView(
   { name, nearest, from }: MissingField,
   query: string,
@@ -74,7 +74,7 @@ export interface StatusOptions {
   readonly hasFields: boolean;
   readonly isFinding: boolean;
   readonly isWrapped: boolean;
-  /** What stands at the right: saved searches, files … */
+  /** Content at the right: saved searches, exports … */
   readonly tools: TemplateResult;
   readonly view: ResultView;
   readonly onView: (view: ResultView) => void;

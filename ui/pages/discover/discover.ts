@@ -30,7 +30,7 @@ import "#ui/components/controls/time-range-picker.ts";
 import "./discover-results.ts";
 import "./filter-pills.ts";
 
-/** Statuses of failures that pass when the hub is back. */
+/** Statuses of failures that end when the hub is back. */
 const UNREACHED = 0;
 const UNAVAILABLE = 503;
 
@@ -128,7 +128,7 @@ export class DiscoverPage extends LitElement {
     this.#results?.requestUpdate();
   }
 
-  /** Ways on with this search. */
+  /** Links that continue with this search. */
   #ways(): TemplateResult {
     return html`<button @click=${this.#goLive} title=${msg("Follow new lines (l)")}>${icon("play")}${msg("Live")}</button>
       <button class="icon compare" aria-label=${msg("Compare")} title=${msg("Compare with another search")} @click=${this.#compare}>${icon("columns")}</button>`;
@@ -140,7 +140,7 @@ export class DiscoverPage extends LitElement {
     this.#first = undefined;
   }
 
-  /** A refresh under a reader's eyes would take the line away. */
+  /** A refresh would remove the line that the user is reading. */
   #refreshNow(): void {
     if (
       this.#results?.isReading !== true &&
@@ -195,7 +195,7 @@ export class DiscoverPage extends LitElement {
   }
 }
 
-/** Patterns of the names' beginnings, then the names. */
+/** Patterns of the names' prefixes, then the names. */
 function choices(names: readonly string[]): string[] {
   const patterns = new Set<string>([DEFAULT_INDEX, "*"]);
   for (const name of names) {

@@ -14,7 +14,7 @@ import { type FieldFilter, replaceFilter } from "#ui/services/search/discover-st
 import type { FieldCatalogue } from "#ui/services/search/fields.ts";
 import { isPinned, togglePinned } from "#ui/services/search/pinned-filters.ts";
 
-/** How a field is compared: with a value, or whether it is there. */
+/** How a field is compared: with a value, or by its existence. */
 const CONDITIONS = ["is", "is-not", "exists", "missing"] as const;
 type Condition = (typeof CONDITIONS)[number];
 const CONDITION_NAMES: Readonly<Record<Condition, string>> = {

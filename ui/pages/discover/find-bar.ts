@@ -99,7 +99,7 @@ export class FindBar extends LitElement {
     event.stopPropagation();
   }
 
-  /** Goes to the next line that holds the text, from the chosen one on, around the end. */
+  /** Goes to the next line that contains the text, from the chosen one on, then from the start. */
   #go(step: 1 | -1): void {
     if (this.#found.length === 0) return;
     const next =

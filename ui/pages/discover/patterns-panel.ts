@@ -1,6 +1,6 @@
 /**
- * Discover's lines grouped by their patterns, the most frequent first. Fires `tr-pattern` with the clause that finds a
- * pattern's lines, or leaves them out.
+ * Discover's lines grouped by their patterns, the most frequent first. Fires `tr-pattern` with the clause that finds or
+ * excludes a pattern's lines.
  */
 
 import { msg, str } from "@lit/localize";
@@ -26,7 +26,7 @@ import { formatCount, formatShare } from "#ui/services/text/format.ts";
 
 export interface PatternDetail {
   readonly clause: string;
-  /** The pattern's lines are to be left out. */
+  /** True: the pattern's lines are excluded. */
   readonly exclude: boolean;
 }
 
@@ -221,7 +221,7 @@ function aboutText({ patterns, compared, total, others }: FoundPatterns): string
   return others === 0 ? of : `${of} ${msg(str`${formatCount(others)} lines fit none of them.`)}`;
 }
 
-/** A word of a pattern; what differs from line to line is marked. */
+/** A word of a pattern; a variable part is marked. */
 function tokenView(token: string): (TemplateResult | string)[] {
   const parts = token.split(WILDCARD);
   return [...parts.flatMap((part, at) => (at === 0 ? [part] : [html`<i>…</i>`, part])), " "];

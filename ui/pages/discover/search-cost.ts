@@ -8,11 +8,11 @@ import { controls } from "#ui/components/style/styles.ts";
 import { slowReasons } from "#ui/services/administration/slow-queries.ts";
 import { formatCount } from "#ui/services/text/format.ts";
 
-/** What a search took. */
+/** Durations of a search. */
 export interface SearchCost {
   /** The hub's own work, ms. */
   readonly hubMs: number;
-  /** From asking to the answer, ms. */
+  /** From the request to the answer, ms. */
   readonly totalMs: number;
   /** Until the first rows were drawn, ms. */
   readonly drawnMs: number;
@@ -24,7 +24,7 @@ export interface SearchCost {
   readonly index: string;
 }
 
-/** Slower than this is worth a word. */
+/** A slower search is pointed out. */
 const SLOW_MS = 1_000;
 
 export class SearchCostView extends LitElement {

@@ -74,7 +74,7 @@ export class AnalyseForm extends LitElement {
     `,
   ];
 
-  /** Number of the last question, whose answer alone is shown. */
+  /** Number of the last request; only its answer is shown. */
   #asked = 0;
 
   override render(): TemplateResult {

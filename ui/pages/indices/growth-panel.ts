@@ -61,7 +61,7 @@ export class GrowthPanel extends LitElement {
       const free = nodes.flatMap(({ diskFreeBytes }) => diskFreeBytes ?? []);
       this._freeBytes = free.length === 0 ? undefined : Math.min(...free);
     } catch {
-      // Without the right to see nodes there is no forecast; sizes are shown all the same.
+      // Without the right to see nodes there is no forecast; sizes are shown nevertheless.
     }
   }
 }

@@ -31,15 +31,15 @@ export class IndexDetails extends LitElement {
   /** Of the address. */
   @property() accessor tab = "";
   @property({ attribute: false }) accessor admin!: IndexAdmin;
-  /** Undefined where the table doesn't have it (yet). */
+  /** Undefined if the table doesn't have it (yet). */
   @property({ attribute: false }) accessor row: IndexRow | undefined;
-  /** True once the table is there. */
+  /** True once the table is loaded. */
   @property({ type: Boolean }) accessor isKnown = false;
   @state() accessor _fields: readonly FieldNode[] = [];
   @state() accessor _settings: ReadonlyMap<string, string> = new Map();
   @state() accessor _aliases: readonly IndexAlias[] = [];
   @state() accessor _fault: HubError | undefined;
-  /** What is being done now. */
+  /** The running action. */
   @state() accessor _doing = "";
   @state() accessor _done = "";
 

@@ -39,7 +39,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 export class IndicesPage extends LitElement {
-  /** Of the address: `index` shows one, `view=retention` what is kept. */
+  /** Of the address: `index` shows one, `view=retention` the retention. */
   @property({ attribute: false }) accessor parameters = new URLSearchParams();
   @state() accessor _rows: readonly IndexRow[] | undefined;
   @state() accessor _fault: HubError | undefined;
@@ -71,7 +71,7 @@ export class IndicesPage extends LitElement {
 
   readonly #admin = new IndexAdmin(new SearchClient());
   #abort = new AbortController();
-  /** Number of the last question. */
+  /** Number of the last request. */
   #asked = 0;
 
   constructor() {

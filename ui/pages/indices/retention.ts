@@ -77,7 +77,7 @@ export class RetentionPanel extends LitElement {
     await this.#change((rules) => rules.filter((one) => one !== rule));
   }
 
-  /** Changes the rules as they are then: another change of them may be on its way. Returns false if that failed. */
+  /** Changes the current rules: another change may be in progress. Returns false if that failed. */
   #change(change: (rules: readonly string[]) => readonly string[]): Promise<boolean> {
     return this.#kept.attempt(async () => {
       const { rules, revision } = this.#kept.value!;

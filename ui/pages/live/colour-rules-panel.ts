@@ -1,4 +1,4 @@
-/** A reader's own colours of lines: a list behind a button. Fires `tr-rules` with the rules when they change. */
+/** The user's own colours of lines: a list behind a button. Fires `tr-rules` with the rules when they change. */
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, type TemplateResult } from "lit";

@@ -15,21 +15,21 @@ import { stateText } from "./live-views.ts";
 
 /** Minimum time between two announcements of the counts to screen readers. */
 const ANNOUNCE_INTERVAL_MS = 10_000;
-/** Lines of the past shown to begin with are at most so old. */
+/** Maximum age of the stored lines that are shown first. */
 const PREFILL_MS = 24 * 3_600_000;
 
-/** Live lines that wait for stored ones at most: a search that hangs holds no more. */
+/** Maximum of live lines that wait for stored ones: a search that hangs delays no more. */
 const MAX_HELD_LINES = 5_000;
 
 export interface LiveRequest {
   readonly query: string;
   readonly index: string;
-  /** Lines a second at most; undefined: the hub's default. */
+  /** Maximum lines a second; undefined: the hub's default. */
   readonly maxRate: number | undefined;
 }
 
 export interface LiveListener {
-  /** Lines have come: the window is to be drawn. */
+  /** Lines have arrived: the window must be drawn. */
   onLines(): void;
   /** Something else has changed. */
   onChange(): void;
@@ -38,18 +38,21 @@ export interface LiveListener {
 export class LiveModel {
   readonly log = new TailLog();
   state: TailState = { name: "connecting" };
-  /** Why the hub doesn't take the filter. */
+  /** Why the hub refuses the filter. */
   refused: LiveError | undefined;
   isPaused = false;
   isFollowing = true;
-  /** The counts, as announced to screen readers now and then. */
+  /** The counts, as announced to screen readers from time to time. */
   announcement = "";
   readonly #search: SearchClient;
   readonly #listener: LiveListener;
   readonly #client: TailClient;
   #abort = new AbortController();
   #announcedMs = 0;
-  /** Live lines that came while the stored ones are searched, or on their way when the reader paused; else undefined. */
+  /**
+   * Live lines that arrived during the search for stored ones, or that were in flight when the user paused; else
+   * undefined.
+   */
   #held: TailLine[] | undefined;
   #isPrefilling = false;
 
@@ -93,7 +96,7 @@ export class LiveModel {
     this.#client.stop();
   }
 
-  /** Nothing moves any more: lines in flight are held. */
+  /** Freezes the lines: those in flight are held. */
   pause(): void {
     this.isPaused = true;
     this.#held ??= [];
@@ -110,7 +113,7 @@ export class LiveModel {
     this.#listener.onChange();
   }
 
-  /** Takes note of whether the reader follows the newest line or holds a place. */
+  /** Notes whether the user follows the newest line or stays at a position. */
   follow(isFollowing: boolean): void {
     this.isFollowing = isFollowing;
     if (isFollowing) {
@@ -130,7 +133,7 @@ export class LiveModel {
     this.#listener.onChange();
   }
 
-  /** Begins with the newest lines that are stored; live ones wait for them. */
+  /** Starts with the newest stored lines; live ones wait for them. */
   async #prefill({ query, index }: LiveRequest, signal: AbortSignal): Promise<void> {
     const nowMs = Date.now();
     const body = rowsRequest({ query, filters: [] }, { fromMs: nowMs - PREFILL_MS, toMs: nowMs + 60_000 });
@@ -164,7 +167,7 @@ export class LiveModel {
     this.log.addLines(lines, this.isFollowing);
     this.#listener.onLines();
     if (wasEmpty || !this.isFollowing) this.#listener.onChange();
-    // A reader's lines must not be written over: the hub holds the others, counted.
+    // The lines that the user is reading must not be overwritten: the hub holds the others, counted.
     if (!this.isFollowing && this.log.unseen > RING_ENTRIES / 2) this.#client.pause();
   }
 
@@ -205,7 +208,7 @@ export function toDocument({ row, source }: TailLine): LogDocument {
   return new LogDocument({ _index: index, _id: id, _source: known, sort: [atMs, 0] });
 }
 
-/** Values are those of this long. */
+/** Period of the counted values. */
 const VALUES_OF_MS = 3_600_000;
 
 export class FieldSource {
@@ -217,12 +220,12 @@ export class FieldSource {
     this.#client = client;
   }
 
-  /** Undefined until they are known. */
+  /** Undefined until they are loaded. */
   get fields(): FieldCatalogue | undefined {
     return this.#fields;
   }
 
-  /** Learns the fields of an index expression; without them nothing is suggested. */
+  /** Loads the fields of an index expression; without them nothing is suggested. */
   async load(index: string): Promise<void> {
     if (index === this.#index) return;
     this.#index = index;
@@ -230,7 +233,7 @@ export class FieldSource {
       const fields = readFields(await this.#client.fieldCapabilities(index));
       if (this.#index === index) this.#fields = fields;
     } catch {
-      // A filter is written without suggestions, too.
+      // A filter can be typed without suggestions.
       this.#index = undefined;
     }
   }

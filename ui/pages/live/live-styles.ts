@@ -1,4 +1,4 @@
-/** Looks of the live page. */
+/** Styles of the live page. */
 
 import { css } from "lit";
 import { barPage } from "#ui/components/style/styles.ts";

@@ -14,7 +14,7 @@ import { formatCount, formatSeconds, formatShort } from "#ui/services/text/forma
 
 const HEIGHT_PX = 26;
 const DRAW_MS = 1_000;
-/** An error among thousands of lines is to be seen. */
+/** An error among thousands of lines must be visible. */
 const MIN_ERROR_PX = 3;
 
 class RateStrip extends LitElement {
@@ -90,7 +90,7 @@ declare global {
   }
 }
 
-/** Lines a second to choose from, the usual first: more can't be read. */
+/** Choices of lines a second, the default first: more can't be read. */
 export const RATES: readonly number[] = [DEFAULT_LIMITS.defaultRate, 10_000, DEFAULT_LIMITS.maxRate];
 
 export interface ToolbarOptions {
@@ -105,8 +105,7 @@ export interface ToolbarOptions {
   readonly onRate: (rate: number) => void;
   readonly rules: readonly ColourRule[];
   readonly onRules: (rules: readonly ColourRule[]) => void;
-  /** Keeps the filter as a search. */
-  /** Undefined: the reader may save nothing. */
+  /** Saves the filter as a search; undefined: the reader may save nothing. */
   readonly onSave: (() => void) | undefined;
   /** Writes the lines into a file. */
   readonly onFile: () => void;

@@ -201,7 +201,7 @@ export class LivePage extends LitElement {
     navigate({ page: "discover", parameters: writeState(state) });
   }
 
-  /** Shows what the line itself holds at once, and the whole document when it has come. */
+  /** Shows the line's own content at once, and the whole document when it is loaded. */
   async #openLine(line: TailLine): Promise<void> {
     const first = toDocument(line);
     this._document = first;
@@ -209,7 +209,7 @@ export class LivePage extends LitElement {
       const hit = await this.#search.document(first.index, first.id, this.#abort.signal);
       if (this._document === first) this._document = new LogDocument({ ...hit, sort: first.sort });
     } catch {
-      // Not stored yet: the line itself has to do.
+      // Not stored yet: the line's own content has to do.
     }
   }
 
@@ -244,7 +244,7 @@ export class LivePage extends LitElement {
     });
   }
 
-  /** Holds the lines, or goes on. */
+  /** Pauses or resumes. */
   setPaused(isPaused: boolean): void {
     if (isPaused !== this.#model.isPaused) this.#togglePause();
   }

@@ -12,10 +12,10 @@ import { splitMatches } from "#ui/services/text/highlight.ts";
 /** Rows show the beginning of long messages; the details show all. */
 const MAX_ROW_TEXT = 2_000;
 
-/** What rows have in common. */
+/** Properties that the rows share. */
 export interface TailLook {
   readonly highlight: RegExp | undefined;
-  /** Tells a line's colour; 0: none. */
+  /** Returns the colour of a line; 0: none. */
   readonly colourOf: (line: string) => number;
   readonly isUtc: boolean;
 }
@@ -41,7 +41,7 @@ export class TailRow {
     this.element.classList.toggle("chosen", isChosen);
   }
 
-  /** Shows an entry; nothing is touched where it is shown already. */
+  /** Shows an entry; changes nothing if it is shown already. */
   show(entry: TailEntry, look: TailLook): void {
     if (this.#shown === entry) return;
     this.#shown = entry;
@@ -49,7 +49,7 @@ export class TailRow {
     else this.#showLine(entry, look);
   }
 
-  /** Makes the next `show` patch the row whatever it shows. */
+  /** Makes the next `show` patch the row in any case. */
   forget(): void {
     this.#shown = undefined;
   }

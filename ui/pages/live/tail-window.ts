@@ -134,7 +134,7 @@ export class TailWindow extends LitElement {
   #isFollowing = true;
   /** Number in the ring of the chosen line. */
   #chosen: number | undefined;
-  /** The chosen line is to be brought in sight with the next drawing. */
+  /** The next drawing must scroll the chosen line into view. */
   #isRevealing = false;
   /** First number at the last drawing: how far the rest has moved up since. */
   #firstDrawn = 0;
@@ -184,7 +184,7 @@ export class TailWindow extends LitElement {
     if (this.#frame === 0) this.#frame = requestAnimationFrame(() => this.#flush());
   }
 
-  /** Follows the newest line, or holds. */
+  /** Follows the newest line, or stays. */
   follow(isFollowing: boolean): void {
     if (isFollowing) this.#chosen = undefined;
     if (isFollowing === this.#isFollowing) return;
@@ -193,7 +193,7 @@ export class TailWindow extends LitElement {
     this.draw();
   }
 
-  /** Chooses the line `step` further and holds. */
+  /** Chooses the line `step` further and stops following. */
   move(step: number): void {
     const { ring } = this.log;
     if (ring.size === 0) return;
@@ -243,7 +243,7 @@ export class TailWindow extends LitElement {
     }
   }
 
-  /** Rows that were written over have moved the others up; the reader's place moves with them. */
+  /** Overwritten rows have moved the others up; the scroll position moves with them. */
   #holdPlace(gone: number, height: number): void {
     if (gone > 0) this.#scroller.scrollTop = Math.max(0, this.#scroller.scrollTop - gone * height);
   }
@@ -257,8 +257,8 @@ export class TailWindow extends LitElement {
   }
 
   /**
-   * Follows again when the reader has scrolled down to the end. The event of the window's own last scroll arrives a
-   * frame late, perhaps behind the reader's wheel: it shows the end, too, but no movement.
+   * Follows again when the user has scrolled down to the end. The event of the window's own last scroll arrives a frame
+   * late, perhaps after the user's wheel: it is at the end, too, but without movement.
    */
   #onScroll(): void {
     this.draw();
@@ -270,7 +270,7 @@ export class TailWindow extends LitElement {
       this.follow(true);
   }
 
-  /** Scroll events alone don't tell a reader's hand from the window's own following. */
+  /** Scroll events alone don't distinguish the user's scrolling from the window's own. */
   #onWheel(event: WheelEvent): void {
     if (event.deltaY < 0) this.follow(false);
   }

@@ -48,7 +48,7 @@ export class TailsPage extends LitElement {
     `,
   ];
 
-  /** Kept while its part of the address is the same, as another object is another tail. */
+  /** Kept while its part of the address is unchanged: another object would be another tail. */
   #kept: readonly URLSearchParams[] = [];
 
   override render(): TemplateResult {

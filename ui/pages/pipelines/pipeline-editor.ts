@@ -32,7 +32,7 @@ import "#ui/components/editor/code-editor.ts";
 
 const SIGNS: Readonly<Record<Change["kind"], string>> = { added: "+", changed: "~", removed: "−" };
 
-/** Looks of `trialView`. */
+/** Styles of `trialView`. */
 const trialStyles = css`
   .trial {
     margin: 0 0 12px;
@@ -137,7 +137,7 @@ export class PipelineEditor extends LitElement {
   @state() accessor _text: string = FIRST_TEXT;
   @state() accessor _lines: string = FIRST_LINE;
   @state() accessor _trials: readonly Trial[] = [];
-  /** What is wrong with the text, in the hub's words. */
+  /** The fault of the text, as reported by the hub. */
   @state() accessor _problem = "";
   /** The same, at its position in the text. */
   @state() accessor _problems: readonly TextProblem[] = [];
@@ -260,7 +260,7 @@ export class PipelineEditor extends LitElement {
       this.#reference = await loadPluginReference();
       this.renderRoot.querySelector("tr-code-editor")?.refreshSuggestions();
     } catch {
-      // A pipeline is written without suggestions, too.
+      // A pipeline can be written without suggestions.
     }
   }
 

@@ -110,7 +110,7 @@ export class PipelinesPage extends LitElement {
   /** Of the address: `view`; `id` of a pipeline, `new`, `sample` lines to try and a `grok` expression to begin with. */
   @property({ attribute: false }) accessor parameters = new URLSearchParams();
   @state() accessor _said = "";
-  /** Lines of all sources; undefined until they are known. */
+  /** Lines of all sources; undefined until they are loaded. */
   @state() accessor _perSecond: number | undefined;
 
   static override styles = [controls, notices, pageStyles, cardTableStyles, flowStyles];
@@ -228,7 +228,7 @@ export class PipelinesPage extends LitElement {
   }
 }
 
-/** The pipeline that runs where there is no other one. */
+/** The pipeline that runs if there is no other one. */
 function defaultRow(perSecond: number | undefined): TemplateResult {
   return html`<tr role="row"><td role="cell" class="name">${msg("Default pipeline")}</td><td role="cell" data-label=${msg("State")}><span class="badge ok">${msg("Running")}</span></td>
     <td role="cell" data-label=${msg("From")}>${msg("Built in")}</td>

@@ -1,6 +1,6 @@
 /**
- * The sources of the last hour's lines: how fast they write, which formats were recognised, what wasn't, and a pattern
- * for it. Fires `tr-rate` with the lines a second of all.
+ * The sources of the last hour's lines: their rates, the recognised formats, the unrecognised lines, and a pattern for
+ * those. Fires `tr-rate` with the lines a second of all.
  */
 
 import { msg, str } from "@lit/localize";
@@ -26,7 +26,7 @@ import { SearchClient } from "#ui/services/search/search-client.ts";
 import { formatCount, formatShort } from "#ui/services/text/format.ts";
 
 const REFRESH_MS = 15_000;
-/** Lines that an editor begins with. */
+/** Initial sample lines of an editor. */
 const SAMPLES = 5;
 const SAMPLE_CHARACTERS = 300;
 const NAMES: Readonly<Record<LineFormat, string>> = {

@@ -30,15 +30,15 @@ const STREAMS: Readonly<Record<string, readonly [title: string, meaning: string]
   doc: [msg("Documents"), msg("processed, kept until committed")],
   dead_letters: [msg("Dead letters"), msg("events that no output accepts")],
 };
-/** What the log survives, by what the hub calls it. */
+/** What the log survives, by the hub's name for it. */
 const DURABILITY: Readonly<Record<string, string>> = {
   "power-loss": msg("survives crashes and power loss"),
   process: msg("survives crashes, not power loss"),
 };
-/** From here on a stream is about to make its senders wait. */
+/** From this level on a stream will soon make its senders wait. */
 const FILL_WARNING = 0.7;
 const FILL_FAILED = 0.9;
-/** Shown in places of their own. */
+/** Shown elsewhere on the page. */
 const PLACED = new Set([
   "status",
   "health",
@@ -193,7 +193,7 @@ function isFacts(value: unknown): value is Facts {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Words of the hub's answer that are known; others are shown as they are. */
+/** Known words of the hub's answer; others are shown unchanged. */
 const WORDS: Readonly<Record<string, string>> = {
   origin: msg("Origin"),
   running: msg("Running"),
@@ -207,7 +207,7 @@ const WORDS: Readonly<Record<string, string>> = {
   failing: msg("failing"),
 };
 
-/** What the two kinds of durability mean. */
+/** Descriptions of the two kinds of durability. */
 const DURABILITY_MEANINGS: Readonly<Record<string, string>> = {
   "power-loss": msg("What is acknowledged survives the loss of power."),
   process: msg(
@@ -245,7 +245,7 @@ function factText(name: string, value: unknown): string {
   return formatCount(value);
 }
 
-/** Rows shown; the hub keeps somewhat more. */
+/** Maximum of rows; the hub keeps somewhat more. */
 const MAX_ROWS = 50;
 
 /** Returns the section of slow searches; nothing before they are known. */

@@ -1,4 +1,4 @@
-/** Health: the hub, what waits in its streams, its pipelines, slow searches, and the agents that send it lines. */
+/** Health: the hub, the backlog of its streams, its pipelines, slow searches, and the agents that send it lines. */
 
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
@@ -122,7 +122,7 @@ export class StatusPage extends LitElement {
 interface StatusFacts {
   readonly status: Facts;
   readonly agents: readonly Facts[];
-  /** Undefined where the viewer may not see them, or the hub has none. */
+  /** Undefined if the viewer may not see them, or the hub has none. */
   readonly slow: SlowQueries | undefined;
 }
 

@@ -86,7 +86,7 @@ export class VisualisationForm extends LitElement {
   /** Of the index. */
   @property({ attribute: false }) accessor fields: readonly Field[] = [];
 
-  /** What there was before a map. */
+  /** The grouping before the map was chosen. */
   #groups: Grouping = DEFAULT_VISUALISATION.by;
 
   static override styles = [controls, formStyles];
@@ -267,7 +267,7 @@ export class VisualisationForm extends LitElement {
   }
 }
 
-/** Takes a number that its input allows; else the input gets back what it was. */
+/** Takes a number that its input allows; else restores the input. */
 function acceptNumber(event: Event, before: number, set: (value: number) => void): void {
   const input = event.currentTarget as HTMLInputElement;
   if (input.checkValidity() && Number.isFinite(input.valueAsNumber)) set(input.valueAsNumber);

@@ -73,7 +73,7 @@ export type NarrowDetail =
     }
   | { readonly range: ResolvedRange };
 
-/** Statuses of failures that pass when the hub is back. */
+/** Statuses of failures that end when the hub is back. */
 const UNREACHED = 0;
 const UNAVAILABLE = 503;
 /** Groups of time in a chart; heat has fewer so that its squares can be seen. */
@@ -87,22 +87,22 @@ export class VisualisationPanel extends LitElement {
   @property({ attribute: false }) accessor range: TimeRange = DEFAULT_RANGE;
   /** A further query that must match. */
   @property() accessor filter = "";
-  /** Another number: ask again. */
+  /** A change of the number loads again. */
   @property({ type: Number }) accessor round = 0;
   @property({ type: Boolean }) accessor isUtc = false;
   /** The time under the cursor in another chart, ms. */
   @property({ attribute: false }) accessor crosshairMs: number | undefined;
-  /** The numbers instead of the chart. */
+  /** Shows the numbers instead of the chart. */
   @property({ type: Boolean }) accessor isTable = false;
   @state() accessor _data: ChartData | PlaceData | undefined;
   /** Lines that are marked in time. */
   @state() accessor _marks: readonly TimeMark[] = [];
   @state() accessor _fault: HubError | undefined;
   @state() accessor _warning: string | undefined;
-  /** When the shown data came, ms since 1970, where newer ones can't be had now. */
+  /** When the shown data arrived, ms since 1970, if newer ones can't be loaded now. */
   @state() accessor _staleMs: number | undefined;
   @state() accessor _isLoading = false;
-  /** What `_data` belong to. */
+  /** The visualisation of `_data`. */
   @state() accessor _view: Visualisation = DEFAULT_VISUALISATION;
   /**
    * The part of a map that is shown if the visualisation has none: where the user moved it, else what fits its places.
@@ -149,7 +149,7 @@ export class VisualisationPanel extends LitElement {
     if (this._fault !== undefined || this._staleMs !== undefined) void this.#load();
   };
 
-  /** Put elsewhere on its page it continues with what it was asking. */
+  /** When moved on its page, it continues with the running request. */
   override connectedCallback(): void {
     super.connectedCallback();
     addEventListener(HUB_BACK_EVENT, this.#onHubBack);
@@ -329,7 +329,7 @@ export class VisualisationPanel extends LitElement {
   }
 }
 
-/** What a map's part of the world was chosen for. */
+/** The data for which a map's view was chosen. */
 function placesOf(shown: Visualisation | undefined): string {
   return shown === undefined ? "" : `${shown.index} ${shown.by.kind === "places" ? shown.by.field : ""}`;
 }

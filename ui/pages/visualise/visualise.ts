@@ -44,7 +44,7 @@ import type { LoadedDetail, NarrowDetail } from "./visualisation-panel.ts";
 import "./visualisation-panel.ts";
 import { visualiseStyles } from "./visualise-styles.ts";
 
-/** Charts that aren't drawn, or by a component of their own. */
+/** Charts that aren't drawn here, or by a component of their own. */
 const UNDRAWN: ReadonlySet<Chart> = new Set(["table", "number", "map"]);
 
 type Time = Pick<DiscoverState, "range" | "refreshSeconds" | "isUtc">;
@@ -55,12 +55,12 @@ export class VisualisePage extends LitElement {
   @state() accessor _fields: readonly Field[] = [];
   @state() accessor _indices: readonly string[] = [];
   @state() accessor _loaded: LoadedDetail | undefined;
-  /** What it was saved as. */
+  /** The saved object. */
   @state() accessor _saved: SavedObject | undefined;
   @state() accessor _fault: HubError | undefined;
   @state() accessor _round = 0;
   @state() accessor _hasRequest = false;
-  /** The numbers are shown in the chart's place. */
+  /** The numbers are shown instead of the chart. */
   @state() accessor _isTable = false;
 
   static override styles = [controls, notices, skeletonStyles, visualiseStyles];
@@ -237,7 +237,7 @@ export class VisualisePage extends LitElement {
       this._fields = [...fields.values()];
       this.#choosePlaces();
     } catch {
-      // The form takes any name all the same.
+      // The form accepts any name nevertheless.
     }
   }
 

@@ -104,7 +104,7 @@ export async function getAccess<T>(path: string, signal: AbortSignal): Promise<T
   return (await callHub("GET", `/api/${path}`, undefined, signal)) as T;
 }
 
-/** Changes something below /api and returns the answer, taken for `T`. */
+/** Changes something below /api and returns the answer as `T`. */
 export async function changeAccess<T>(
   method: "POST" | "PATCH" | "PUT" | "DELETE",
   path: string,

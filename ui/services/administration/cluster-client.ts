@@ -28,15 +28,15 @@ export interface ShardCopy {
   readonly state: string;
   readonly docs: number;
   readonly sizeBytes: number;
-  /** Undefined where it is unassigned. */
+  /** Undefined if it is unassigned. */
   readonly node: string | undefined;
 }
 
-/** A copy of a shard on its way to a node. */
+/** A copy of a shard in transit to a node. */
 export interface Recovery {
   readonly index: string;
   readonly shard: number;
-  /** Undefined while no copy is there to be copied. */
+  /** Undefined if no copy can be copied. */
   readonly from: string | undefined;
   readonly to: string;
 }
@@ -55,7 +55,7 @@ export interface ClusterState {
   /** `green`, `yellow` or `red`. */
   readonly health: string;
   readonly unassigned: number;
-  /** Share of the copies that are there, percent. */
+  /** Share of the present copies, percent. */
   readonly presentPercent: number;
   readonly recoveries: readonly Recovery[];
   readonly nodes: readonly ClusterNode[];
@@ -68,7 +68,7 @@ const NODES_PATH =
 const SHARDS_PATH = "/es/_cat/shards?format=json&bytes=b&h=index,shard,prirep,state,docs,store,node";
 const RECOVERIES_PATH =
   "/es/_cat/recovery?format=json&active_only=true&h=index,shard,stage,source_node,target_node";
-/** What `_cat` writes for a copy's source where there is none. */
+/** The text of `_cat` for a copy without a source. */
 const NO_NODE = "n/a";
 /** The request for the list itself. */
 const LIST_ACTION = "cluster:monitor/tasks/lists";
@@ -87,7 +87,7 @@ export async function fetchCluster(signal: AbortSignal): Promise<ClusterState> {
   return readCluster({ health, nodes, shards, recoveries, tasks });
 }
 
-/** Asks a task to end. Throws HubError. */
+/** Cancels a task. Throws HubError. */
 export async function cancelTask(id: string, signal: AbortSignal): Promise<void> {
   await callHub("POST", `/es/_tasks/${encodeURIComponent(id)}/_cancel`, undefined, signal);
 }

@@ -33,7 +33,7 @@ export interface FleetAgent {
   readonly name: string;
   readonly host: string;
   readonly version: string;
-  /** The agent's own word, or `lost`. */
+  /** The agent's own state, or `lost`. */
   readonly health: string;
   readonly reason: string;
   /** ms since 1970. */
@@ -52,7 +52,7 @@ export interface FleetAgent {
   readonly inputs: readonly FleetInput[];
   /** The files that need attention first; empty in the list of all agents. */
   readonly files: readonly FleetFile[];
-  /** Files beside them. */
+  /** Number of further files. */
   readonly filesMore: number;
 }
 

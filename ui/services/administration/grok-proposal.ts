@@ -1,6 +1,6 @@
 /** Proposes a grok expression for lines of an unknown format, from their common parts. */
 
-/** A part of a line as grok knows it, the first that fits counts. */
+/** A part of a line with its grok pattern; the first that fits counts. */
 const PARTS: readonly (readonly [pattern: string, name: string, expression: RegExp])[] = [
   [
     "TIMESTAMP_ISO8601",

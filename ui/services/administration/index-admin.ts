@@ -30,7 +30,7 @@ export interface FieldNode {
   /** The last part of its name. */
   readonly name: string;
   readonly path: string;
-  /** `object` where it only holds others. */
+  /** `object` if it only has members. */
   readonly type: string;
   /** True for a second way to index the same value (`fields`). */
   readonly isSubField: boolean;

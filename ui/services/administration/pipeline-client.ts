@@ -57,7 +57,7 @@ export async function getPipeline(id: string, signal: AbortSignal): Promise<Pipe
   )) as PipelineText;
 }
 
-/** Stores and runs a pipeline, where a revision is given only as it was then. */
+/** Stores and runs a pipeline; with a revision, only if it wasn't changed since. */
 export async function putPipeline(
   id: string,
   text: string,
@@ -112,7 +112,7 @@ export async function listLetters(after: number, signal: AbortSignal): Promise<r
   return Array.isArray(letters) ? letters.map(asFacts) : [];
 }
 
-/** Sends a letter through the pipelines again, changed where an event is given. */
+/** Sends a letter through the pipelines again, changed if an event is given. */
 export async function replayLetter(sequence: number, event: unknown): Promise<void> {
   await callHub("POST", `/api/dead-letters/${sequence}/replay`, event === undefined ? {} : { event });
 }

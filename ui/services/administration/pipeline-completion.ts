@@ -5,7 +5,7 @@
 import type { Completion, Suggestion } from "#ui/services/console/suggestions.ts";
 import type { PluginKind, PluginOption, PluginReference } from "./plugin-reference.ts";
 
-/** What a brace opened. */
+/** The construct that a brace opened. */
 type Frame =
   | { readonly kind: "section"; readonly section: PluginKind }
   | { readonly kind: "plugin"; readonly section: PluginKind; readonly name: string }
@@ -15,14 +15,14 @@ type Frame =
 interface Place {
   /** Innermost last. */
   readonly frames: readonly Frame[];
-  /** Name of the option whose value is written; "": none. */
+  /** Name of the option whose value is being written; "": none. */
   readonly option: string;
   /** Within a string or a comment. */
   readonly isText: boolean;
 }
 
 const SECTIONS: readonly PluginKind[] = ["input", "filter", "output"];
-/** Strings, comments, signs and words; what else there is doesn't matter. */
+/** Strings, comments, signs and words; other characters don't matter. */
 const TOKEN = /"(?:\\.|[^"\\])*("?)|'(?:\\.|[^'\\])*('?)|#[^\n]*|=>|[{}[\](),]|[\w@.-]+|\S/g;
 const MAX_ITEMS = 100;
 
@@ -79,7 +79,7 @@ function item(label: string, insert: string, detail: string): Suggestion {
   return { label, insert, caret: insert.length, detail };
 }
 
-/** Reads a pipeline up to the cursor. What is written wrongly elsewhere is passed over. */
+/** Reads a pipeline up to the cursor. Errors elsewhere are skipped. */
 function placeAt(before: string): Place {
   const frames: Frame[] = [];
   let name = "";

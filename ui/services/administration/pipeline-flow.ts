@@ -11,7 +11,7 @@ export interface FlowStep {
   /** Events that went in and didn't come out. */
   readonly dropped: number;
   readonly failures: number;
-  /** Undefined where it was seen once. */
+  /** Undefined if it was seen only once. */
   readonly perSecond: number | undefined;
   /** Time of an event in it, ms; undefined if none was measured. */
   readonly eventMs: number | undefined;
@@ -22,7 +22,7 @@ interface Seen {
   readonly count: number;
 }
 
-/** Remembers the counts of the looks before. */
+/** Remembers the counts of earlier samples. */
 export class PipelineFlow {
   #before: ReadonlyMap<string, Seen> = new Map();
   #rates = new Map<string, number>();

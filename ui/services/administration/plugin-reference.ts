@@ -75,10 +75,10 @@ function none(): GrowingKind {
   return { common: [], plugins: {} };
 }
 
-/** The build puts it beside the page, for editors alone. */
+/** The build copies it beside the page, for editors alone. */
 export const REFERENCE_FILE = "plugins.json";
 
-/** Loads the reference; it is a file beside the page. Throws where it can't be had. */
+/** Loads the reference, a file beside the page. Throws if it can't be loaded. */
 export async function loadPluginReference(): Promise<PluginReference> {
   const response = await fetch(`/${REFERENCE_FILE}`);
   if (!response.ok) throw new Error(`${REFERENCE_FILE}: ${response.status}`);

@@ -9,9 +9,9 @@ export interface SlowQuery {
   readonly atMs: number;
   readonly tookMs: number;
   readonly indices: readonly string[];
-  /** JSON, or the beginning of it with `…` after where it is long. */
+  /** JSON, or its beginning with `…` after it if it is long. */
   readonly body: string;
-  /** Undefined where hits weren't counted. */
+  /** Undefined if hits weren't counted. */
   readonly total: number | undefined;
   readonly isTimedOut: boolean;
 }
@@ -23,12 +23,12 @@ export interface SlowQueries {
   readonly queries: readonly SlowQuery[];
 }
 
-/** Hits that are passed over before it shows. */
+/** Skipped hits from which on a search is noticeably slower. */
 const DEEP_HITS = 5_000;
-/** Groups of an aggregation, and hits of an answer, before it shows. */
+/** Groups of an aggregation, and hits of an answer, from which on a search is noticeably slower. */
 const MANY = 1_000;
 const MAX_DEPTH = 60;
-/** Names in a row: with those of a month, what else the row says would be out of sight. */
+/** Maximum of names in a row: all names of a month would push the rest out of view. */
 const SHOWN_INDICES = 3;
 
 /** Returns the searches the hub keeps as slow; throws HubError. */
@@ -83,7 +83,7 @@ function parseBody(body: string): unknown {
   try {
     return JSON.parse(body) as unknown;
   } catch {
-    // It was cut: nothing is said about what can't be seen.
+    // The body was cut: the missing part can't be judged.
     return undefined;
   }
 }

@@ -7,7 +7,7 @@ import { TIME_FIELD } from "#ui/services/search/search-request.ts";
 export const FORMATS = ["access", "syslog", "json", "plain"] as const;
 export type LineFormat = (typeof FORMATS)[number];
 
-/** Where lines come from, and what became of them. */
+/** A source of lines, with the formats of its lines. */
 export interface LogSource {
   /** Path of the file; "": lines without one, from sockets and programs. */
   readonly path: string;

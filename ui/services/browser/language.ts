@@ -7,7 +7,7 @@ import { configureLocalization } from "@lit/localize";
 import { generateMsgId } from "@lit/localize/internal/id-generation.js";
 import { readPreference, writePreference } from "./preferences.ts";
 
-/** Languages there are, by their tag, each named in itself. */
+/** Available languages by their tag, each named in itself. */
 export const LANGUAGES = { en: "English", de: "Deutsch" } as const;
 
 export type Language = keyof typeof LANGUAGES;
@@ -48,7 +48,7 @@ export async function startLanguage(): Promise<void> {
   try {
     if (language !== "en") await setLocale(language);
   } catch {
-    // Without its catalogue the page is still of use, in English.
+    // Without its catalogue the page is still usable, in English.
     document.documentElement.lang = "en";
   }
 }

@@ -9,13 +9,13 @@ export function readPreference(name: string): string | undefined {
   }
 }
 
-/** Remembers a text; undefined forgets. */
+/** Stores a text; undefined removes it. */
 export function writePreference(name: string, value: string | undefined): void {
   try {
     if (value === undefined) localStorage.removeItem(`tailrace.${name}`);
     else localStorage.setItem(`tailrace.${name}`, value);
   } catch {
-    // Nothing is lost but comfort.
+    // Only convenience is lost.
   }
 }
 

@@ -31,8 +31,8 @@ export function formatRoute({ page, parameters }: Route): string {
 }
 
 /**
- * Tells one listener of each change of the address. Browsers send `popstate` with the change and `hashchange` some time
- * after it: an input in between would build on what the page showed before.
+ * Notifies one listener of each change of the address. Browsers send `popstate` with the change and `hashchange` some
+ * time after it: an input in between would use the state of the previous page.
  */
 export class Router {
   readonly #onRoute: (route: Route) => void;
@@ -65,8 +65,8 @@ export class Router {
 }
 
 /**
- * Goes to a route; `replace` leaves no entry in the history. Listeners have it when this returns, so that the next input
- * finds the page of this route.
+ * Goes to a route; `replace` adds no entry to the history. Listeners are notified before this returns, so that the next
+ * input finds the page of this route.
  */
 export function navigate(route: Route, replace = false): void {
   const hash = formatRoute(route);

@@ -1,18 +1,18 @@
 /** Redirects to the sign-in if the session ends while a page is open, and back to the same address afterwards. */
 
-/** Two answers may say the same, and a sign-in that ends in 401 again must not go round for ever. */
+/** Several answers may have the status, and a sign-in that ends in 401 again must not repeat for ever. */
 const AT_MOST_EVERY_MS = 10_000;
 const LEFT_AT = "tailrace.signed-out-at";
 
 let hasEdits = false;
 
-/** Notes whether something was typed on the page that is shown: that must not be lost to a sign-in. */
+/** Notes whether something was typed on the current page: it must not be lost to a sign-in. */
 export function watchEdits(): void {
   addEventListener("input", () => void (hasEdits = true), { capture: true, passive: true });
   addEventListener("hashchange", () => void (hasEdits = false));
 }
 
-/** Goes to the sign-in where the hub answered with 401; where something was typed, people choose when. */
+/** Goes to the sign-in if the hub answered with 401; if something was typed, the user chooses when. */
 export function leaveIfSignedOut(status: number): void {
   if (status !== 401 || hasEdits || typeof location === "undefined") return;
   const now = Date.now();

@@ -1,4 +1,4 @@
-/** What themes and densities are called. */
+/** Labels of themes and densities. */
 
 import { msg } from "@lit/localize";
 

@@ -1,4 +1,4 @@
-/** How the pages look: theme and density, chosen by their reader, put on the root element for the style sheet. */
+/** The appearance of the pages: theme and density, chosen by the user, set on the root element for the style sheet. */
 
 import { readPreference, writePreference } from "./preferences.ts";
 
@@ -14,7 +14,7 @@ export const DENSITIES: readonly Density[] = ["compact", "normal", "comfortable"
 /** Heights of a row of lines, px. `normal` is the style sheet's own. */
 const ROW_HEIGHTS: Readonly<Record<Density, number>> = { compact: 18, normal: 22, comfortable: 30 };
 
-/** Fired on window when colours have changed: what is drawn on a canvas must be drawn again. */
+/** Fired on window when colours have changed: canvases must be drawn again. */
 export const THEME_EVENT = "tailrace-theme";
 
 /** Returns the chosen theme. */
@@ -53,7 +53,7 @@ export function startTheme(): void {
     matchMedia(query).addEventListener("change", () => dispatchEvent(new Event(THEME_EVENT)));
 }
 
-/** Puts what was chosen on the root element. */
+/** Sets the chosen values on the root element. */
 export function applyLooks(): void {
   const { dataset } = document.documentElement;
   dataset["theme"] = currentTheme();

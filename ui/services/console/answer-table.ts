@@ -89,7 +89,7 @@ function flatten(value: Body, prefix = ""): Map<string, unknown> {
   return found;
 }
 
-/** Columns in the order they come; the rarest ones are left out where there are too many. */
+/** Columns in the order of their appearance; beyond the limit the rarest ones are left out. */
 function tableOf(all: readonly Row[]): AnswerTable {
   const shown = all.slice(0, MAX_ROWS);
   const counts = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** What keeps a request's body from being JSON, with its position: the console underlines it before it is sent. */
+/** Finds what makes a request's body invalid JSON, with its position: the console underlines it before it is sent. */
 
 import { msg } from "@lit/localize";
 import { lex, type Token } from "./loose-json.ts";
@@ -52,7 +52,7 @@ function problemIn(body: string): TextProblem | undefined {
   return { from: start, to: end, message: msg("This bracket is never closed.") };
 }
 
-/** Takes a token; returns what is wrong with it. */
+/** Reads a token; returns its fault. */
 function step(frames: Frame[], text: string, token: Token): string | undefined {
   const frame = frames.at(-1);
   if (token.kind !== "punctuation") return valueStep(frame, text, token);

@@ -8,7 +8,7 @@ import { type ConsoleRequest, indexOf, METHODS, parseRequests, requestLine } fro
 import { completeScript, isScript } from "./script-completion.ts";
 import type { Completion, Suggestion } from "./suggestions.ts";
 
-/** What is known of the hub. */
+/** The known facts about the hub. */
 export interface ConsoleFacts {
   readonly endpoints: readonly Endpoint[];
   /** Indices and aliases. */
@@ -177,7 +177,7 @@ function valueItems({ values }: Rule, fields: ReturnType<ConsoleFacts["fieldsOf"
 
 interface Frame {
   readonly isObject: boolean;
-  /** The key whose value comes. */
+  /** The key whose value follows. */
   key: string | undefined;
   readonly taken: Set<string>;
 }
@@ -257,7 +257,7 @@ function item(insert: string, detail: string, label = insert): Suggestion {
   return { label, insert, caret: insert.length, detail };
 }
 
-/** Those that begin with the word, then those that hold it; nothing if the word is written out already. */
+/** Suggestions that begin with the word, then those that contain it; none if the word is complete. */
 function ranked(
   word: string,
   from: number,

@@ -1,4 +1,4 @@
-/** The search interface's operations, from the description the hub gives of itself, for completing paths. */
+/** The search interface's operations, from the hub's OpenAPI description, for completing paths. */
 
 export interface Endpoint {
   /** In capitals. */

@@ -32,7 +32,7 @@ export function addToHistory(history: readonly PastRequest[], entry: PastRequest
   return [entry, ...history.filter(({ text }) => text !== entry.text)].slice(0, MAX_ENTRIES);
 }
 
-/** Remembers the history; an empty one forgets it. */
+/** Stores the history; removes an empty one. */
 export function writeHistory(history: readonly PastRequest[]): void {
   writePreference(KEY, history.length === 0 ? undefined : JSON.stringify(history));
 }

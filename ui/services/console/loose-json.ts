@@ -124,7 +124,7 @@ export function indentJson(text: string): string {
   return writer.text;
 }
 
-/** Writes tokens; a line break waits until it is known that no comment follows on the line. */
+/** Writes tokens; a line break waits until it is clear that no comment follows on the line. */
 class IndentedText {
   #text = "";
   #depth = 0;

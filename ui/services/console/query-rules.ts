@@ -2,12 +2,12 @@
 
 /** The keys and values that are valid at a position of a body. */
 export interface Rule {
-  /** What the key's value begins with; `|` is where the cursor goes. Default `"|"`. */
+  /** The start of the key's value; `|` is the position of the cursor. Default `"|"`. */
   readonly start?: string;
   readonly keys?: Readonly<Record<string, Rule>>;
   /** Keys are names of fields, each with this rule. */
   readonly fields?: Rule;
-  /** Keys are names of one's own, each with this rule. */
+  /** Keys are user-defined names, each with this rule. */
   readonly names?: Rule;
   /** The value is one of these, or a field's name. */
   readonly values?: readonly string[] | "fields";
@@ -28,7 +28,7 @@ export const ANALYZER: Rule = {
   values: ["standard", "simple", "whitespace", "keyword", "stop", "english"],
 };
 const OPERATOR: Rule = { values: ["and", "or"] };
-/** How dates are written. */
+/** Formats of dates. */
 export const FORMAT: Rule = { values: ["epoch_millis", "strict_date_optional_time", "yyyy-MM-dd"] };
 const SHOULD_MATCH: Rule = TEXT;
 const BOOST: Rule = NUMBER;
@@ -129,7 +129,7 @@ Object.assign(clauses, {
 } satisfies Record<string, Rule>);
 
 const kinds: Record<string, Rule> = {};
-/** Aggregations by names of their own. */
+/** Aggregations by user-defined names. */
 export const AGGREGATIONS: Rule = { start: "{|}", names: { start: "{|}", keys: kinds } };
 const OF_FIELD: Rule = { start: '{"field": "|"}', keys: { field: FIELD, missing: TEXT } };
 const ORDER: Rule = { start: '{"|": "desc"}', names: { values: ["asc", "desc"] } };

@@ -18,7 +18,7 @@ export interface ConsoleRequest {
   readonly lastLine: number;
 }
 
-/** What goes over the wire. */
+/** The form in which a request is sent. */
 export interface ConsoleCall {
   readonly method: string;
   /** With leading slash, encoded. */

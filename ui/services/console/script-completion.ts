@@ -42,7 +42,7 @@ export const STATICS: Readonly<Record<string, string>> = {
   Debug: "explain",
 };
 
-/** Methods by the class of the value, which isn't known before a script runs. */
+/** Methods by the class of the value, which is only determined when a script runs. */
 export const METHODS: Readonly<Record<string, string>> = {
   "doc[…]": "value values size empty length",
   String:
@@ -53,7 +53,7 @@ export const METHODS: Readonly<Record<string, string>> = {
   stream: "map filter collect count sum sorted limit anyMatch allMatch findFirst mapToInt mapToDouble",
 };
 
-/** Variables by what the script is for. */
+/** Variables by the script's purpose. */
 function variables(path: string, keys: readonly string[]): string {
   if (/^\/?_ingest\b|_update|_reindex|_bulk/.test(path)) return "ctx params";
   if (keys.includes("runtime_mappings")) return "doc params emit";
@@ -72,7 +72,7 @@ export function isScript(keys: readonly string[], path: string): boolean {
   return isSource && (keys.some((each) => /script/.test(each)) || /_scripts\//.test(path));
 }
 
-/** Where in a request a script is written. */
+/** A script within a request, and the cursor in it. */
 interface ScriptPlace {
   /** The script's text before the cursor. */
   readonly before: string;
@@ -124,7 +124,7 @@ function named(lists: Readonly<Record<string, string>>): [name: string, detail: 
   );
 }
 
-/** Those that begin with the word, with what ends it; nothing if it is written out already. */
+/** Suggestions that begin with the word, with their ending; none if the word is complete. */
 function matching(
   word: string,
   caret: number,

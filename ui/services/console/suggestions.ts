@@ -4,9 +4,9 @@ export interface Suggestion {
   readonly label: string;
   /** Replaces the text between `from` and `to`. */
   readonly insert: string;
-  /** Where the cursor goes, counted from the start of `insert`. */
+  /** Offset of the cursor from the start of `insert`. */
   readonly caret: number;
-  /** A word or a sentence about it. */
+  /** A word or a sentence as explanation. */
   readonly detail: string;
 }
 

@@ -5,7 +5,7 @@ import { type Dashboard, readDashboard } from "./dashboard.ts";
 
 export interface DashboardDraft {
   readonly id: string;
-  /** Of the saved dashboard that the changes began with. */
+  /** Revision of the saved dashboard that was changed. */
   readonly revision: number;
   readonly dashboard: Dashboard;
 }
@@ -38,7 +38,7 @@ function readDrafts(): DashboardDraft[] {
     const known: unknown = JSON.parse(readPreference(NAME) ?? "[]");
     return Array.isArray(known) ? known.flatMap(readOne) : [];
   } catch {
-    // Something else wrote there: they start again.
+    // Another program wrote there: the drafts start again.
     return [];
   }
 }
@@ -49,10 +49,10 @@ function readOne(value: unknown): DashboardDraft[] {
   return [{ id, revision, dashboard: readDashboard(dashboard as unknown as Record<string, unknown>) }];
 }
 
-/** Steps that can be taken back. */
+/** Maximum of steps that can be undone. */
 const MAX_STEPS = 100;
 
-/** The states of something that is edited, one of which is shown. */
+/** The states of an edited object, one of which is shown. */
 export class EditHistory<T> {
   #past: T[] = [];
   #future: T[] = [];
@@ -74,7 +74,7 @@ export class EditHistory<T> {
     return this.#future.length > 0;
   }
 
-  /** Shows another state; what was taken back before can't be had again. */
+  /** Shows a new state; undone states can't be restored any more. */
   change(next: T): void {
     this.#past = [...this.#past, this.#current].slice(-MAX_STEPS);
     this.#future = [];

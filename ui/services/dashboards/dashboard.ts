@@ -251,7 +251,7 @@ export function withIds(dashboard: Dashboard, ids: ReadonlyMap<string, string>):
 export interface DashboardLook extends Omit<Dashboard, "panels"> {
   readonly isUtc: boolean;
   readonly isEditing: boolean;
-  /** The address is a link to read: nothing is offered that changes the dashboard. */
+  /** The address is a read-only link: no change of the dashboard is offered. */
   readonly isReadOnly: boolean;
 }
 
@@ -284,7 +284,7 @@ export function readingAddress(id: string, look: DashboardLook): URLSearchParams
   return parameters;
 }
 
-/** What can be changed of a look; undefined: not. */
+/** The changeable parts of a look; undefined: unchanged. */
 export interface LookChange {
   readonly range?: TimeRange;
   readonly query?: string;

@@ -4,7 +4,7 @@ import { saveFile } from "#ui/services/browser/save-file.ts";
 import { toHubError } from "#ui/services/hub/json-call.ts";
 import { type Exported, type ExportFormat, type ExportOptions, exportLines } from "./export.ts";
 
-/** What is to be written. */
+/** The search whose lines are written. */
 export type ExportRequest = Pick<ExportOptions, "client" | "state" | "range" | "format">;
 
 /** State of a job. */
@@ -39,7 +39,7 @@ export class ExportJob {
     return this.#state;
   }
 
-  /** Writes the files; resolves when the job has ended, however it did. */
+  /** Writes the files; resolves when the job has ended, with or without success. */
   async run(): Promise<void> {
     const { signal } = this.#abort;
     const { format } = this.#request;

@@ -14,14 +14,14 @@ export interface ExportOptions {
   readonly state: DiscoverState;
   readonly range: ResolvedRange;
   readonly format: ExportFormat;
-  /** Called with each page: lines written, lines there are. */
+  /** Called with each page: the number of lines written, and of all lines. */
   readonly onProgress: (written: number, total: number) => void;
   /** Takes a file: its parts, its number from 1, and true if it is the last one. */
   readonly onFile: (parts: readonly string[], number: number, isLast: boolean) => void;
   readonly signal: AbortSignal;
 }
 
-/** What was written. */
+/** The result. */
 export interface Exported {
   readonly lines: number;
   readonly files: number;
@@ -37,7 +37,7 @@ const PAGE_LINES = 5_000;
 const MAX_CHARACTERS = 200_000_000;
 const SNAPSHOT = "2m";
 
-/** Writes the files. Throws HubError, and what `signal` was aborted with. */
+/** Writes the files. Throws HubError, and the reason of `signal`. */
 export async function exportLines(options: ExportOptions, maxCharacters = MAX_CHARACTERS): Promise<Exported> {
   const { client, state, range, signal } = options;
   const body = {
@@ -100,7 +100,7 @@ class ExportFiles {
     return true;
   }
 
-  /** Saves what is left. */
+  /** Saves the remaining lines. */
   end(): Exported {
     this.#save(true);
     return { lines: this.#lines, files: this.#files };

@@ -13,19 +13,19 @@ import { resolveRange } from "#ui/services/search/time-range.ts";
 export interface FirstSearch {
   /** Wall time at which the range was resolved; a search at the same time is the same request. */
   readonly nowMs: number;
-  /** Answers a request that was sent with its answer, once; sends others. */
+  /** Returns the answer of a request that was already sent, once; sends others. */
   readonly fetch: Fetcher;
   /** Settles when all of them are answered or have failed. */
   readonly answered: Promise<unknown>;
 }
 
-/** A shell without lines is drawn where they don't come so soon, ms. */
+/** If the lines take longer, ms, a shell without them is drawn. */
 const LINES_AWAITED_MS = 120;
 
-/** The search that was sent and not taken yet. */
+/** The search that was sent and has no caller yet. */
 let sent: FirstSearch | undefined;
 
-/** Sends the first requests of an address's hash where it is one of Discover. `later` sends those after them. */
+/** Sends the first requests for an address's hash if it is one of Discover. `later` sends those after them. */
 export function startFirstSearch(
   hash: string,
   nowMs: number,
@@ -58,8 +58,8 @@ export function startFirstSearch(
 }
 
 /**
- * Resolves when what was sent is answered, or isn't for a while: a page drawn with its lines is laid out once, not
- * without them and then with them.
+ * Resolves when the requests are answered, or after a time limit: a page drawn together with its lines has one layout
+ * instead of two.
  */
 export async function firstAnswers(): Promise<void> {
   if (sent === undefined) return;
@@ -81,7 +81,7 @@ function keyOf(address: string, { method, body }: RequestInit): string {
   return `${method} ${address} ${typeof body === "string" ? body : ""}`;
 }
 
-/** Reads an answer to its end, so that who takes it waits for nothing more. */
+/** Reads an answer to its end, so that its receiver needn't wait. */
 async function read(answer: Answer): Promise<Answer> {
   const text = await answer.text();
   return { ok: answer.ok, status: answer.status, text: () => Promise.resolve(text) };

@@ -11,7 +11,7 @@ import { type SearchClient, shardFailureOf, totalOf } from "#ui/services/search/
 import { buildQuery, TIME_FIELD } from "#ui/services/search/search-request.ts";
 import type { ResolvedRange } from "#ui/services/search/time-range.ts";
 
-/** Lines that are compared at most: their answer stays below 1 MiB in most cases. */
+/** Maximum of compared lines: their answer stays below 1 MiB in most cases. */
 const SAMPLE_LINES = 2_000;
 /** The same search shows the same sample. */
 const SEED = 1;
@@ -21,26 +21,26 @@ export interface FoundPatterns {
   readonly patterns: readonly LogPattern[];
   /** Lines that were compared. */
   readonly compared: number;
-  /** Lines that match. Where they are more than `compared`, counts are to be multiplied by their ratio. */
+  /** Number of matching lines. If it exceeds `compared`, counts must be multiplied by their ratio. */
   readonly total: number;
   /** Compared lines that fit none of the patterns. */
   readonly others: number;
-  /** What went wrong on single shards. */
+  /** Failures of single shards. */
   readonly warning: string | undefined;
 }
 
-/** Stands for a part of a line that differs from line to line. */
+/** Replaces a part of a line that differs from line to line. */
 export const WILDCARD = "*";
 /** A line is compared by its beginning, characters and tokens. */
 const MAX_CHARACTERS = 1_000;
 const MAX_TOKENS = 60;
-/** Templates that are kept; a line that fits none of this many is counted as one of the others. */
+/** Maximum of templates; further lines that fit none count as others. */
 const MAX_PATTERNS = 500;
 /** Share of equal tokens from which on a line belongs to a template. */
 const ALIKE = 0.5;
 /** Steps in time of a trend. */
 export const TREND_STEPS = 24;
-/** What changes with each line: whatever has a digit in it. */
+/** Variable parts of lines: words with a digit. */
 const VARIABLE = /[\p{L}\p{N}._-]*\p{N}[\p{L}\p{N}._-]*/gu;
 
 export interface PatternLine {
@@ -140,7 +140,7 @@ function nearest(group: readonly Growing[], tokens: readonly string[]): Growing 
   return best;
 }
 
-/** Phrases of a pattern that a query takes; the longest say most. */
+/** Maximum of a pattern's phrases in a query; the longest are the most specific. */
 const MAX_PHRASES = 6;
 
 /**

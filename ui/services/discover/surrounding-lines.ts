@@ -12,7 +12,7 @@ import type { SearchClient } from "#ui/services/search/search-client.ts";
 import { buildQuery, OFFSET_FIELD, timeOrder } from "#ui/services/search/search-request.ts";
 import { absoluteRange } from "#ui/services/search/time-range.ts";
 
-/** What ties lines to their place. */
+/** Fields that identify the source of a line. */
 const PLACE_FIELDS = ["host.name", "log.file.path"];
 /** Lines per request, on either side. */
 export const SURROUNDING_LINES = 10;

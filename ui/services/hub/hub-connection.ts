@@ -11,11 +11,11 @@ import type { Answer, CallInit, Fetcher } from "./json-call.ts";
 interface Pending {
   readonly address: string;
   readonly init: CallInit;
-  /** Asking again changes nothing. */
+  /** Methods that change nothing. */
   readonly isSafe: boolean;
   readonly resolve: (answer: Answer | Promise<Answer>) => void;
   readonly reject: (reason: unknown) => void;
-  /** Stops listening to the call's signal. */
+  /** Unsubscribes from the call's signal. */
   readonly release: () => void;
 }
 
@@ -25,10 +25,12 @@ interface Watch {
   readonly onChange: () => void;
 }
 
-/** What the socket takes: all but the sign-in and the connecting of accounts, whose answers set cookies. */
+/**
+ * Requests that the socket carries: all except the sign-in and the connecting of accounts, whose answers set cookies.
+ */
 const CALLABLE = /^\/(?:es|api(?!\/(?:auth|live|connections)(?:[/?]|$)))\//;
 const SEARCH = /^\/es\/([^/?]+)\/_search(?:\?|$)/;
-/** Most calls under way; the hub allows as many. */
+/** Maximum of calls in flight; the hub allows as many. */
 const MAX_CALLS = 16;
 
 export class SocketCalls {
@@ -41,7 +43,7 @@ export class SocketCalls {
   #last = 0;
   #isOffered = false;
 
-  /** `http` sends what the socket doesn't. */
+  /** `http` sends the requests that the socket doesn't carry. */
   constructor(socket: HubSocket, http: Fetcher) {
     this.#socket = socket;
     this.#http = http;
@@ -55,14 +57,17 @@ export class SocketCalls {
   readonly fetch: Fetcher = (address, init) => {
     const { method = "GET", signal } = init;
     if (signal?.aborted) return Promise.reject(signal.reason as Error);
-    // What is changed may change what is watched.
+    // A change may affect watched answers.
     if (method !== "GET" && !SEARCH.test(address)) this.forgetPushed();
     const pushed = method === "GET" ? this.#pushed.get(address) : undefined;
     if (pushed !== undefined) return Promise.resolve(pushed);
     return this.#isFit(address, init) ? this.#call(address, init) : this.#http(address, init);
   };
 
-  /** Has the answer to a GET pushed from now on, and `onChange` called with each push; returns what ends that. */
+  /**
+   * Has the answer to a GET pushed from now on, and calls `onChange` with each push; returns a function that
+   * unsubscribes.
+   */
   watch(path: string, everyMs: number, onChange: () => void): () => void {
     const sub = ++this.#last;
     const watch: Watch = { path, everyMs, onChange };
@@ -75,7 +80,7 @@ export class SocketCalls {
     };
   }
 
-  /** Has the next requests ask the hub again, also for what it pushed. */
+  /** Makes the next requests go to the hub again, also for pushed answers. */
   forgetPushed(): void {
     this.#pushed.clear();
   }

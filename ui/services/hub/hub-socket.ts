@@ -11,7 +11,7 @@ import { type ClientMessage, FINAL_CLOSES, type HubMessage, LIVE_PATH, LIVE_PROT
  */
 export type SocketState = "idle" | "connecting" | "open" | "silent" | "waiting" | "http" | "ended";
 
-/** What is needed of a browser's WebSocket. */
+/** The required part of a browser's WebSocket. */
 export type SocketLike = Pick<WebSocket, "send" | "close" | "readyState"> & {
   onopen: ((event: Event) => void) | null;
   onmessage: ((event: MessageEvent) => void) | null;
@@ -22,14 +22,14 @@ export interface SocketListener {
   readonly onOpen?: () => void;
   /** `body`: what follows the message's line; undefined if nothing does. */
   readonly onMessage?: (message: HubMessage, body: string | undefined) => void;
-  /** The connection that was open, or was to be, is gone. */
+  /** The connection ended, or could not be opened. */
   readonly onClose?: (code: number, reason: string) => void;
   readonly onState?: (state: SocketState) => void;
 }
 
 const FIRST_RETRY_MS = 250;
 const MAX_RETRY_MS = 15_000;
-/** Interval of the pings, and of the looks whether they were answered. */
+/** Interval of the pings, and of the checks whether they were answered. */
 const PING_MS = 1_000;
 /** A hub that answers nothing for this long is shown as silent. */
 export const SILENT_AFTER_MS = 3_000;
@@ -41,7 +41,7 @@ const OPEN = 1;
 
 export class HubSocket {
   readonly #connect: () => SocketLike;
-  /** Another list for each change: who listens from within a call isn't called in it. */
+  /** Replaced at each change: a listener that is added during a call isn't called in it. */
   #listeners: readonly SocketListener[] = [];
   #socket: SocketLike | undefined;
   #state: SocketState = "idle";

@@ -3,10 +3,10 @@
 import { msg, str } from "@lit/localize";
 import { leaveIfSignedOut } from "#ui/services/browser/sign-in.ts";
 
-/** Parts of an answer that are shown as they are, whatever the hub's version puts into them. */
+/** Parts of an answer that are shown unchanged, whatever the hub's version puts into them. */
 export type Facts = Readonly<Record<string, unknown>>;
 
-/** A failed call, in words for the reader: what failed and what to do. */
+/** A failed call, in words for people: what failed and what to do. */
 export class HubError extends Error {
   /** HTTP status; 0 if the hub couldn't be reached. */
   readonly status: number;
