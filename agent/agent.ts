@@ -25,10 +25,13 @@ import { WatermarkClient } from "./watermark.ts";
 
 /** Inputs end their reads within this time; a read that hangs on a dead disk must not hold up the rest. */
 const INPUT_STOP_MS = 2_000;
-/** What inputs that end have on their way may be acknowledged within this time; later it is sent twice and dropped. */
+/**
+ * Batches in flight of ending inputs may be acknowledged within this time; later ones are sent twice and dropped by the
+ * hub.
+ */
 const RELOAD_DRAIN_MS = 1_000;
 
-/** An input with what it was made of. */
+/** An input with the settings that it was made from. */
 interface RunningInput extends NamedInput {
   readonly input: SupervisedInput;
   readonly made: string;
@@ -48,7 +51,7 @@ export class Agent implements Component {
   readonly #inputMetrics: InputMetrics;
   readonly #isOwnFile: InputContext["isOwnFile"];
   readonly #endedInputs = new Set<string>();
-  /** The same array for all its life: the status reads it. */
+  /** Never replaced: the status reads it. */
   readonly #inputs: RunningInput[] = [];
   #hasBirthTimes = true;
   #stopping = false;
@@ -63,7 +66,7 @@ export class Agent implements Component {
     this.#lifecycle = new Lifecycle((name, error) => log.error({ error }, `${name} did not stop in order`));
   }
 
-  /** Resolves when all inputs have come to an end of themselves, as standard input does. */
+  /** Resolves when all inputs have ended by themselves, as standard input does. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
@@ -77,7 +80,7 @@ export class Agent implements Component {
     return this.#registry?.agentId ?? "";
   }
 
-  /** Resolves when the inputs run; whether the hub is there doesn't matter. Throws what a person must mend. */
+  /** Resolves when the inputs run, whether the hub answers or not. Throws errors that need an operator. */
   async start(): Promise<void> {
     try {
       await this.#start();
@@ -215,7 +218,7 @@ export class Agent implements Component {
     registry: Registry,
     output: Output,
   ): RunningInput {
-    // Shown as 0 while nothing is lost: an alert can't see the first event of a series that begins with it.
+    // Exported as 0 while nothing is lost: an alert can't detect the first event of a series that begins with it.
     this.#inputMetrics.lostBytes.inc({ input: id }, 0);
     const context: InputContext = {
       id,
@@ -247,8 +250,8 @@ export class Agent implements Component {
   }
 
   /**
-   * Runs the inputs of `settings` instead: those that are the same continue, others end and begin. Files keep their
-   * positions, as those are the registry's.
+   * Runs the inputs of `settings` instead: unchanged ones continue, others end and begin. Files keep their positions,
+   * which are in the registry.
    */
   async reload(settings: AgentSettings): Promise<void> {
     const registry = this.#registry;

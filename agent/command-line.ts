@@ -114,7 +114,7 @@ export interface Options {
   readonly strictPermissions: boolean;
   readonly json: boolean;
   readonly readyJson: boolean;
-  /** All of them as they were written. */
+  /** All options as they were written. */
   readonly values: ReturnType<typeof parse>["values"];
 }
 

@@ -13,7 +13,7 @@ import { HubClient } from "./hub-client.ts";
 export interface Finding {
   readonly target: string;
   readonly ok: boolean;
-  /** False where nothing answered at the target's address. */
+  /** False if nothing answered at the target's address. */
   readonly isReached: boolean;
   readonly text: string;
 }

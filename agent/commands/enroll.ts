@@ -25,11 +25,11 @@ export interface EnrollOptions {
   readonly token: string;
   /** Where the settings are written; keys go beside them. */
   readonly configPath: string;
-  /** Name of the agent; the host's where it is empty. */
+  /** Name of the agent; empty: the host's. */
   readonly name: string;
   /** SHA-256 of the hub's certificate or of its authority's, hexadecimal; empty: the system's authorities decide. */
   readonly fingerprint: string;
-  /** True: settings that are there are replaced. */
+  /** True: existing settings are replaced. */
   readonly force: boolean;
   /** Folder of the registry where the installation has one; else it is beside the settings. */
   readonly dataFolder?: string | undefined;
@@ -43,7 +43,7 @@ interface Enrolment {
   /** UUID of the credential at the hub. */
   readonly agent_id: string;
   readonly servers: readonly string[];
-  /** PEM; empty if the system's authorities do. */
+  /** PEM; empty if the system's authorities suffice. */
   readonly ca: string;
 }
 

@@ -1,7 +1,6 @@
 /**
- * Takes over how far another shipper has read its files: registries of Filebeat 6 and 7, in each of their
- * three layouts, of its inputs `log`, `container` and `filestream`. What isn't taken over is reported; such a file is read
- * from its start.
+ * Imports the positions of another shipper's registry: Filebeat 6 and 7 in each of their three layouts, inputs `log`,
+ * `container` and `filestream`. Files that can't be imported are reported and read from their start.
  */
 
 import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";
@@ -52,8 +51,8 @@ export function readFilebeatRegistry(path: string): ForeignRegistry {
 }
 
 /**
- * Makes rows for the files that are there and that an input reads. `inputOf`: the id of the input that reads a path;
- * `hasBirthTimes`: as the agent finds it out for this system.
+ * Makes rows for the existing files that an input reads. `inputOf`: the id of the input that reads a path;
+ * `hasBirthTimes`: as the agent determined it for this system.
  */
 export function convertStates(
   { states, skipped: unknown }: ForeignRegistry,

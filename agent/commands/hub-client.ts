@@ -45,7 +45,7 @@ export class HubClient {
     this.#base = new URL(text);
   }
 
-  /** Resolves with what the hub answers, whatever its status. Throws unavailable if it can't be reached. */
+  /** Resolves with the hub's answer, whatever its status. Throws unavailable if it can't be reached. */
   async send(method: string, path: string, body?: object): Promise<HubAnswer> {
     const url = new URL(path, this.#base);
     const text = body === undefined ? "" : JSON.stringify(body);
@@ -114,8 +114,8 @@ export class HubClient {
 }
 
 /**
- * Looks through the chain that the server sent, up to its end. Each certificate must be signed with the key of the next:
- * an impostor can send the right authority along, but have nothing signed by it.
+ * Looks through the chain that the server sent, up to its end. Each certificate must be signed with the key of the
+ * next: an impostor can send the right authority along, but has nothing signed by it.
  */
 function hasFingerprint(leaf: X509Certificate | undefined, wanted: string): boolean {
   const plain = (text: string): string => text.replaceAll(":", "").toLowerCase();

@@ -30,13 +30,13 @@ interface Exported {
   readonly files: Readonly<Record<string, unknown>>;
 }
 
-/** What an import did. */
+/** The result of an import. */
 interface Imported {
   readonly files: number;
   readonly skipped: readonly (readonly [path: string, reason: string])[];
 }
 
-/** A copy taken while files come and go may lack one; the next one has it. */
+/** A copy taken while files change may lack one; the next copy has it. */
 const TRIES = 3;
 /** Of the agent that runs; the copy has no owner. */
 const LOCK = "LOCK";
@@ -90,7 +90,7 @@ export async function registryCommand(
   }
 }
 
-/** Returns what finds the input that reads a path. */
+/** Returns a function that finds the input of a path. */
 function readerOf(inputs: readonly InputSettings[]): (path: string) => string | undefined {
   const readers = inputs
     .filter(({ plugin }) => ["log", "container"].includes(plugin.type))
@@ -112,8 +112,8 @@ function describeRows(rows: Rows, json: boolean): string {
 }
 
 /**
- * Resolves with all rows, also while an agent holds the registry; where no copy of what it holds can be read then, with
- * those of its snapshot after `onSnapshot`.
+ * Resolves with all rows, also while an agent holds the registry; if no copy of it can be read then, with those of its
+ * snapshot after `onSnapshot`.
  */
 export async function readRows(
   folder: string,
@@ -139,8 +139,8 @@ export function exportRows(rows: Rows): string {
 }
 
 /**
- * Takes over an export of this agent, or a registry of Filebeat 6 or 7. Of two places of one file the one
- * further on stays. `inputOf`: the id of the input that reads a path; files of Filebeat that none reads are left out. Throws
+ * Imports an export of this agent, or a registry of Filebeat 6 or 7. Of two positions of one file the later one stays.
+ * `inputOf`: the id of the input that reads a path; files of Filebeat that no input reads are left out. Throws
  * data_corrupt, data_locked or file_unreadable.
  */
 export async function importRows(

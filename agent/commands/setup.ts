@@ -9,7 +9,7 @@ const TEMPLATE = "tailrace-agent";
 
 const keyword = { type: "keyword", ignore_above: 1024 };
 
-/** Fields that every shipped line has; above the hub's own template, below those of people. */
+/** Fields that every shipped line has; the template overrides the hub's own and is overridden by users' templates. */
 const INDEX_TEMPLATE = {
   index_patterns: ["logs-*"],
   order: 0,
@@ -44,7 +44,7 @@ interface SampleName {
   readonly title: string;
 }
 
-/** What the hub answers: samples that it saved, and those that were there. */
+/** The hub's answer: samples that it saved, and those that existed. */
 interface SampleOutcome {
   readonly saved?: readonly SampleName[];
   readonly existing?: readonly SampleName[];

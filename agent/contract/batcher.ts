@@ -10,7 +10,7 @@ import type { InputContext } from "./input.ts";
 import type { Channel } from "./output.ts";
 import type { Slot } from "./slot-pool.ts";
 
-/** An event as an input has it. */
+/** An event as an input delivers it. */
 export interface StreamEvent {
   readonly message: Uint8Array;
   /** Time of the event, ms since 1970-01-01 UTC; 0: unknown. */
@@ -100,7 +100,7 @@ export class EventBatcher {
     return true;
   }
 
-  /** Sends what is there. */
+  /** Sends the collected events. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -25,7 +25,7 @@ export class BlockMemory {
     return this.#kernel;
   }
 
-  /** Returns the kernel where all of `buffers` are parts of its memory, else null. */
+  /** Returns the kernel if all of `buffers` are parts of its memory, else null. */
   kernelFor(...buffers: readonly Buffer[]): LineKernel | null {
     const { kernel } = this;
     return buffers.every((buffer) => kernel.holds(buffer)) ? kernel : null;
@@ -71,12 +71,12 @@ export class Scratch {
     if (this.buffer.length < sizeBytes) this.#grown = Buffer.allocUnsafeSlow(sizeBytes);
   }
 
-  /** Gives back what a long event needed. */
+  /** Releases the memory of a long event. */
   shrink(): void {
     this.#grown = undefined;
   }
 
-  /** Gives everything back; nothing is read any more. */
+  /** Releases everything; nothing is read any more. */
   release(): void {
     this.shrink();
     if (this.#buffer !== undefined) this.#memory.giveBack(this.#buffer);

@@ -2,7 +2,10 @@
 
 import type { TObject, TSchema } from "typebox";
 
-/** The setting that a marked one works with, and the values under which it does; no values: wherever it is switched on. */
+/**
+ * The setting that a marked one needs, and the values under which it has an effect; no values: whenever it is switched
+ * on.
+ */
 interface Condition {
   readonly setting: string;
   readonly values: readonly unknown[];

@@ -32,13 +32,13 @@ export interface InputContext {
   readonly lingerMs: number;
   /** Largest batch, bytes of log data. */
   readonly batchBytes: number;
-  /** Returns true for a file the agent must not read, as it writes it itself. */
+  /** Returns true for a file that the agent writes itself and must not read. */
   readonly isOwnFile: (file: { readonly dev: number; readonly ino: number }, path: string) => boolean;
-  /** False where the file system doesn't provide the birth time of files. */
+  /** False if the file system doesn't provide the birth time of files. */
   readonly hasBirthTimes: boolean;
-  /** Returns true if a path lies on a disk of this machine, of which reads may be waited for. */
+  /** Returns true if a path lies on a disk of this machine, whose reads the agent may wait for. */
   readonly isNear: (path: string) => boolean;
-  /** Ends the agent in order: for inputs that come to an end themselves. */
+  /** Ends the agent in order: for inputs that end by themselves. */
   readonly onEnd: () => void;
 }
 
@@ -49,7 +49,7 @@ export interface InputState {
   readonly waitingFiles?: number;
   readonly linesRead: number;
   readonly bytesRead: number;
-  /** Bytes known that no acknowledgement covers, without lines that haven't ended. */
+  /** Known bytes that aren't acknowledged, without unfinished lines. */
   readonly lagBytes: number;
   /** Unread or uncommitted bytes in files that are deleted but held open. */
   readonly openDeletedBytes: number;
@@ -69,20 +69,23 @@ export interface FileState {
   readonly sentBytes: number;
   /** Everything below is in committed segments, bytes. */
   readonly committedBytes: number;
-  /** Bytes after the last line end of a file that was read to its end: they are sent when their line ends. */
+  /** Bytes after the last line end of a file that was read to its end: they are sent when the line ends. */
   readonly unfinishedBytes: number;
-  /** Why it couldn't be read of late; empty if it could. */
+  /** Why it couldn't be read recently; empty if it could. */
   readonly lastError: string;
 }
 
 /** A running input. */
 export interface Input extends Component {
-  /** Gives up what acknowledgements need (open files), after the output has settled what it could. `stop` came before. */
+  /**
+   * Releases what acknowledgements need (open files), after the output has settled the batches it could. `stop` came
+   * before.
+   */
   release?(): void;
   state(): InputState;
   /** Returns the known files. Only for inputs that read files. */
   files?(): Iterable<FileState>;
-  /** Goes back to what is committed, as the hub's log was lost or rolled back. Only for inputs that can. */
+  /** Goes back to the committed position because the hub's log was lost or rolled back. Only for inputs that can. */
   rewind?(): void;
 }
 
@@ -92,14 +95,17 @@ export interface InputPlugin<S extends TObject = TObject, Values = NoInfer<Stati
   readonly type: string;
   /** One sentence for the settings reference. */
   readonly summary: string;
-  /** Slots of the output that it keeps while it waits for data; they are added to the output's. */
+  /** Slots of the output that it holds while it waits for data; they are added to the output's. */
   readonly heldSlots: number;
   /** Settings beside the common ones; each with a description, and a default unless it is required. */
   readonly schema: S;
-  /** Checks what the schema can't say. Throws settings_invalid without a place. */
+  /** Checks rules that the schema can't express. Throws settings_invalid without a location. */
   validate(settings: Values): void;
   create(settings: Values, context: InputContext): Input;
-  /** Tries what the input needs of the machine, for `test config`. Rejects with the error that `start` would give. */
+  /**
+   * Tries the resources of the machine that the input needs, for `test config`. Rejects with the error that `start`
+   * would throw.
+   */
   probe?(settings: Values): Promise<void>;
 }
 

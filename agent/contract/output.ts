@@ -19,7 +19,7 @@ export interface Batch {
   readonly settle: () => void;
 }
 
-/** The way of one source (one generation of a file, one stream) to the receiver, in order. */
+/** The channel of one source (one generation of a file, one stream) to the receiver, in order. */
 export interface Channel {
   /** Bytes that an input leaves free before a body, so that nothing is copied. */
   readonly headroom: number;
@@ -30,11 +30,11 @@ export interface Channel {
 
 /** State of an output, for status. */
 export interface OutputState {
-  /** True while batches get through. */
+  /** True while batches are delivered. */
   readonly healthy: boolean;
-  /** One sentence where it isn't healthy. */
+  /** One sentence if it isn't healthy. */
   readonly reason: string;
-  /** True where batches wait because the hub's log is full. */
+  /** True if batches wait because the hub's log is full. */
   readonly isLogFull?: boolean;
 }
 
@@ -42,9 +42,9 @@ export interface Output extends Component {
   readonly slots: SlotPool;
   /** Longest body a message may carry, bytes. */
   readonly maxBodyBytes: number;
-  /** True where the hub reports commits; otherwise acknowledged data counts as committed. */
+  /** True if the hub reports commits; otherwise acknowledged data counts as committed. */
   readonly confirmsCommits: boolean;
-  /** Bytes of log data the receiver has taken since the start. */
+  /** Bytes of log data that the receiver has accepted since the start. */
   readonly ackedBytes: number;
   /** Opens the channel of a source. `fieldsJson`: {"fields": {}, "tags": []} of the input, or empty. */
   channel(source: SourceFields, fieldsJson: Uint8Array): Channel;

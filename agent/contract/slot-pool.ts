@@ -2,7 +2,7 @@
 
 import { BlockMemory } from "./block-memory.ts";
 
-/** Blocks of memory beside the slots, for what inputs read into before they pack it. */
+/** Blocks of memory besides the slots, into which inputs read before they pack. */
 const FURTHER_BLOCKS = 16;
 
 /** A buffer of the pool, owned by the caller that acquired it until `release`. */
@@ -54,13 +54,13 @@ interface Waiter {
 export class SlotPool {
   readonly #free: Slot[] = [];
   readonly #waiting: Waiter[] = [];
-  /** Signals that are listened to: one listener each, for waits are many. */
+  /** Signals with a listener: one each, as waits are many. */
   readonly #signals = new WeakSet<AbortSignal>();
   /** Slots of the pool. */
   count: number;
   /** Size of a slot that hasn't grown, bytes. */
   readonly sizeBytes: number;
-  /** What the slots are parts of. */
+  /** The memory of which the slots are parts. */
   readonly memory: BlockMemory;
 
   /** `furtherBytes`: of the memory, for what an output writes. `memory`: shared with another pool. */

@@ -2,7 +2,7 @@
 
 import { lstatSync, type Stats, statSync } from "node:fs";
 
-/** What file system calls take: text where the bytes are UTF-8, else the bytes. */
+/** The type that file system calls accept: text if the bytes are UTF-8, else the bytes. */
 export type RawPath = string | Buffer;
 
 const SLASH = Buffer.from("/");

@@ -11,7 +11,7 @@ export type Segment =
   | { readonly kind: "match"; readonly test: RegExp }
   | { readonly kind: "folders" };
 
-/** A pattern made ready; `absolute` paths only. */
+/** A compiled pattern; `absolute` paths only. */
 export interface Pattern {
   readonly text: string;
   readonly segments: readonly Segment[];

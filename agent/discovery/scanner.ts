@@ -8,7 +8,7 @@ import { systemCode } from "#proto/kit/errors.ts";
 import { displayPath, joinPath, lstatOrNull, type RawPath } from "./path.ts";
 import { matchesName, type Pattern, type Segment } from "./pattern.ts";
 
-/** A regular file that a pattern means. */
+/** A regular file that matches a pattern. */
 export interface Found {
   readonly raw: RawPath;
   /** The path as text; see `displayPath`. */
@@ -16,15 +16,15 @@ export interface Found {
   readonly stat: Stats;
 }
 
-/** What a scan met besides files. */
+/** Results of a scan besides files. */
 export interface ScanResult {
   /** Folders in which matching files may appear. */
   readonly folders: ReadonlySet<string>;
   /** Paths left out with the reason, at most 100. */
   readonly skipped: ReadonlyMap<string, string>;
-  /** False where a folder could not be read: files that were not found may still be there. */
+  /** False if a folder could not be read: files that were not found may still exist. */
   readonly complete: boolean;
-  /** True where the system gave no descriptor to list a folder with. */
+  /** True if the system gave no descriptor to list a folder with. */
   readonly exhausted: boolean;
   /** Processor time that it took, ms. */
   readonly cpuMs: number;
@@ -32,12 +32,12 @@ export interface ScanResult {
 
 export interface ScanOptions {
   readonly patterns: readonly Pattern[];
-  /** True where symbolic links are followed. */
+  /** True if symbolic links are followed. */
   readonly symlinks: boolean;
   readonly exclude: (path: string) => boolean;
-  /** Called with each folder before it is listed: what is made in it from now on needn't be in the list. */
+  /** Called with each folder before it is listed: files created in it later needn't be in the list. */
   readonly onFolder: (folder: string) => void;
-  /** Told of each file; nothing is kept, as ten thousand of them would stay in memory until the end. */
+  /** Called with each file; nothing is kept, as ten thousand of them would stay in memory until the end. */
   readonly onFound: (found: Found) => void;
   /** Returns true for a path that this scan has already found by another pattern. */
   readonly wasFound: (path: string) => boolean;
@@ -45,7 +45,7 @@ export interface ScanOptions {
 
 /** Stats between two turns of the event loop: about 2 ms. */
 const SLICE = 500;
-/** `**` looks this deep; links can't make it endless, but a person's mistake could make it long. */
+/** `**` looks this deep; links can't make it endless, but a mistake in a pattern could make it long. */
 const DEPTH_MAX = 32;
 const SKIPPED_KEPT = 100;
 const LINK = "symbolic link; set symlinks: true to follow it";
@@ -55,7 +55,7 @@ export function isExhaustion(error: unknown): boolean {
   return ["EMFILE", "ENFILE"].includes(systemCode(error));
 }
 
-/** Finds what the patterns mean now. Resolves early, incomplete, when `signal` is aborted. */
+/** Finds the files that match the patterns now. Resolves early, incomplete, when `signal` is aborted. */
 export async function scan(options: ScanOptions, signal: AbortSignal): Promise<ScanResult> {
   const walk = new Walk(options);
   let cpuMs = 0;
@@ -183,7 +183,7 @@ class Walk {
     }
   }
 
-  /** Takes what matches a whole pattern, where it is a file. `entry`: null if that is known. */
+  /** Reports a file that matches a whole pattern. `entry`: null if it is known to be a file. */
   #file(path: RawPath, entry: Dirent<string> | Stats | null): void {
     const display = displayPath(path);
     const { exclude, wasFound, symlinks } = this.#options;

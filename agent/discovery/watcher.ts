@@ -1,6 +1,6 @@
 /**
- * Hints of the operating system that something happened in a folder. They save waiting for the next scan
- * and may be missing: the scan is what finds everything.
+ * Hints of the operating system that something changed in a folder. They make waiting for the next scan unnecessary and
+ * may be missing: only the scan finds everything.
  */
 
 import { type FSWatcher, watch } from "node:fs";

@@ -10,15 +10,15 @@ import { sameBefore, sameHead } from "#agent/harvester/identity.ts";
 import type { Registry } from "#agent/registry/registry.ts";
 import { type EarlierGeneration, type FileRow, sourceOf } from "#agent/registry/row.ts";
 
-/** The file a new one was copied from. */
+/** The file that a new one was copied from. */
 export interface Original {
   readonly key: string;
   readonly row: FileRow;
-  /** The generation that was copied, and up to where it is sent. */
+  /** The generation that was copied, and the offset up to which it is sent. */
   readonly generation: EarlierGeneration;
   /**
-   * False where the first bytes are the same and nothing further can be compared yet: the copy is still being
-   * made, or too little of the original is acknowledged.
+   * False if the first bytes are the same and nothing further can be compared yet: the copy is still being made, or too
+   * little of the original is acknowledged.
    */
   readonly proven: boolean;
 }
@@ -30,14 +30,14 @@ export interface Candidate {
   readonly fd: number;
   /** Of its content. */
   readonly size: number;
-  /** The file on disk where that is an archive of the content. */
+  /** The file on disk if that is an archive of the content. */
   readonly archive: ArchiveStat | null;
 }
 
 /** Finds originals by the names that their copies have. */
 export class CopyFinder {
   readonly #registry: Pick<Registry, "get">;
-  /** What was noted of each file. */
+  /** The noted paths and fingerprints of each file. */
   readonly #noted = new Map<string, Pick<FileRow, "path" | "earlier">>();
   readonly #keysByPath = new Map<string, Set<string>>();
 
@@ -96,7 +96,9 @@ function pathsOf({ path, earlier }: Pick<FileRow, "path" | "earlier">): Set<stri
   return new Set([path, ...earlier.map((each) => each.path)]);
 }
 
-/** Returns what a file held at `path` that the candidate's bytes match; proven content where there is some. */
+/**
+ * Returns the content that a file had at `path` and that the candidate's bytes match; proven content if there is some.
+ */
 function compare({ fd, size }: Candidate, path: string, key: string, row: FileRow): Original | null {
   let possible: Original | null = null;
   for (const generation of generations(key, row)) {

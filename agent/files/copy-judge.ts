@@ -102,13 +102,16 @@ export class CopyJudge {
     return isOld ? "other" : "wait";
   }
 
-  /** True where the original won't be truncated because of this copy any more, and all that both have is acknowledged. */
+  /** True if the original won't be truncated because of this copy any more, and the content of both is acknowledged. */
   #stays({ size }: Candidate, { row }: Original, open: Harvester | undefined): boolean {
     const hasPassed = row.sent > size; // a program that truncates a file after copying it has copied all of it
     return hasPassed || open === undefined || (open.quiet && !open.deleted);
   }
 
-  /** Returns the row of a file beside its original: after that where it is named after it, from its start otherwise. */
+  /**
+   * Returns the row of a file beside its original: it continues after the original if it is named after it, else it
+   * starts at 0.
+   */
   #besideOriginal(
     candidate: Candidate,
     { row, generation, proven }: Original,
@@ -133,8 +136,8 @@ export class CopyJudge {
 }
 
 /**
- * Returns true if the file at `path` lost what was sent of it, and wasn't read since: it is shorter, or it was truncated and
- * has grown beyond that already, with another beginning.
+ * Returns true if the file at `path` lost the bytes that were sent of it, and wasn't read since: it is shorter, or it
+ * was truncated and has grown beyond that already, with another beginning.
  */
 function isReplaced(path: string, { sent, head }: FileRow): boolean {
   try {

@@ -29,7 +29,7 @@ export interface Entry {
   scan: number;
   /** Set for a file that isn't read, with its time of change; the file is examined again when that time changes. */
   passedOver: { readonly mtimeMs: number } | null;
-  /** Since when no scan finds it, on the monotonic clock. */
+  /** Since when scans don't find it, on the monotonic clock. */
   missingSinceMs: number | null;
   /** When it was last found and when it was found missing, by the file system's clock; null while scans find it. */
   gone: { readonly seenMs: number; readonly goneMs: number } | null;
@@ -41,7 +41,7 @@ const BIRTH_TOLERANCE_MS = 0.001;
 export class FileIndex {
   readonly #entries = new Map<string, Entry>();
   readonly #byPath = new Map<string, Entry>();
-  /** Files whose inode another one has now, by key. */
+  /** Files whose inode now belongs to another one, by key. */
   readonly #replaced = new Map<string, Entry>();
 
   /** Returns the file that has an inode now. */
@@ -49,13 +49,15 @@ export class FileIndex {
     return this.#entries.get(inode);
   }
 
-  /** Returns the file `key`, also where its inode is another one's by now. */
+  /** Returns the file `key`, even if its inode now belongs to another one. */
   byKey(key: string): Entry | undefined {
     const entry = this.#entries.get(inodeOf(key));
     return entry !== undefined && isFile(entry, key) ? entry : this.#replaced.get(key);
   }
 
-  /** Returns the file that a stat is of; found without its inode's text where that is the one that had the path before. */
+  /**
+   * Returns the file that a stat describes; avoids making the inode's text if it is the file that had the path before.
+   */
   find(path: string, { dev, ino }: Pick<Stats, "dev" | "ino">): Entry | undefined {
     const before = this.#byPath.get(path);
     return before?.ino === ino && before.dev === dev ? before : this.#entries.get(inodeKey(dev, ino));
@@ -79,7 +81,7 @@ export class FileIndex {
     this.#byPath.set(entry.path, entry);
   }
 
-  /** Adds a file of which nothing is left but its row: its inode is another one's. */
+  /** Adds a file of which only the row is left: its inode belongs to another one. */
   addReplaced(entry: Entry): void {
     this.#replaced.set(entry.key, entry);
   }
@@ -90,7 +92,7 @@ export class FileIndex {
     this.#replaced.delete(key);
   }
 
-  /** Returns true if the inode of the file is another one's now: it never comes back. */
+  /** Returns true if the inode of the file now belongs to another one: the file never comes back. */
   isReplaced(entry: Entry): boolean {
     return this.#replaced.get(entry.key) === entry;
   }
@@ -99,7 +101,7 @@ export class FileIndex {
   move(entry: Entry, path: string): void {
     if (entry.path !== path) {
       this.#unlink(entry);
-      entry.path = path; // a text of its own each search would have to be collected
+      entry.path = path; // another text for each search would have to be collected
     }
     if (this.#byPath.get(path) !== entry) this.#byPath.set(path, entry);
   }

@@ -22,32 +22,32 @@ import { HeldFiles } from "./waiting-files.ts";
 export interface FileOpenerOptions {
   /** Type of the input, for the source of batches. */
   readonly inputType: string;
-  /** Makes what cuts events of a file; null: blocks of files are sent as they are. */
+  /** Makes the parts that cut events of a file; null: blocks of files are sent unchanged. */
   readonly createFormat: ((path: string, maxEventBytes: number) => EventFormat) | null;
   /** Returns {"fields": {}, "tags": []} of a file; null: those of the input. */
   readonly fieldsOf: ((path: string) => Uint8Array) | null;
   /** Returns true while fields of a file are awaited: it is opened when they are there. */
   readonly awaitsFields: ((path: string) => boolean) | null;
-  /** True where the files' encoding has NULs in ordinary text. */
+  /** True if the files' encoding has NULs in ordinary text. */
   readonly wideText: boolean;
   /** 0: none. */
   readonly ignoreOlderMs: number;
   readonly tailFiles: boolean;
   /** Returns the folder above a path below which no link is followed; undefined: links are followed. */
   readonly rootOf?: ((path: string) => string) | undefined;
-  /** True where gzip archives are read as well. */
+  /** True if gzip archives are read as well. */
   readonly archives: boolean;
-  /** The files that are known. */
+  /** The known files. */
   readonly index: FileIndex;
   /** See CopyJudgeOptions. */
   readonly whereIs: CopyJudgeOptions["whereIs"];
-  /** Where events may continue in the next file; null: they don't. */
+  /** Finds where events continue in the next file; null: they don't. */
   readonly succession: Succession | null;
   /** Longest line that stays whole, bytes. */
   readonly maxBytes: number;
 }
 
-/** What an event takes in a message beside its text. */
+/** Bytes of an event in a message besides its text. */
 const EVENT_ROOM_BYTES = 4_096;
 
 export class FileOpener {
@@ -58,7 +58,7 @@ export class FileOpener {
   readonly #archives: Archives | null;
   readonly #held = new HeldFiles();
   readonly #scratch: Scratch;
-  /** Inodes of files that the registry knew at the start. */
+  /** Inodes of the files that were in the registry at the start. */
   readonly #inodesOfRows = new Set<string>();
   #hadRows = false;
 
@@ -76,7 +76,7 @@ export class FileOpener {
     }
   }
 
-  /** Returns true where opening the file may bring something; a cheap answer from its stat. */
+  /** Returns true if opening the file may find new content; a cheap answer from its stat. */
   worthOpening(entry: Entry, { stat, path }: Found): boolean {
     if (entry.passedOver?.mtimeMs === stat.mtimeMs) return false;
     const row = entry.key === "" ? undefined : this.#context.registry.get(entry.key);
@@ -108,18 +108,18 @@ export class FileOpener {
     return harvester;
   }
 
-  /** Returns a file that waits to be read, though no path may lead to it any more; null for others. */
+  /** Returns a waiting file, even if no path leads to it any more; null for others. */
   waiting({ key, path }: Entry): Found | null {
     const stat = this.#held.stat(key) ?? this.#archives?.stat(key) ?? null;
     return stat === null ? null : { raw: path, path, stat };
   }
 
-  /** Lets descriptors go of files that wait, for the system gives no more. */
+  /** Closes the descriptors of waiting files because the system gives no more. */
   spare(): void {
     this.#held.clear();
   }
 
-  /** Ends unpacking, and keeps nothing open. Nothing may be read any more. */
+  /** Ends unpacking, and keeps nothing open. No file may be read any more. */
   async stop(): Promise<void> {
     await this.#archives?.stop();
     this.#held.clear();
@@ -167,7 +167,7 @@ export class FileOpener {
     return null;
   }
 
-  /** Returns the content of an archive where it is unpacked. Throws where it can't be had. */
+  /** Returns the content of an archive if it is unpacked. Throws if it can't be unpacked. */
   #takeUnpacked(entry: Entry, { mtimeMs }: Found["stat"]): Unpacked | null {
     try {
       return this.#archives?.take(entry.key) ?? null;
@@ -177,7 +177,9 @@ export class FileOpener {
     }
   }
 
-  /** Returns true for an archive that was read before, or lay there before a first start that reads none of what does. */
+  /**
+   * Returns true for an archive that was read before, or that existed before a first start that skips existing files.
+   */
   #passesOver(key: string, { stat, path }: Found, firstScan: boolean): boolean {
     const { registry, id, clock } = this.#context;
     const row = registry.get(key);
@@ -240,7 +242,7 @@ export class FileOpener {
     };
   }
 
-  /** Returns the file's row, made where it has none; null if this input doesn't read it, "wait" where not yet. */
+  /** Returns the file's row, a new one if it has none; null if this input doesn't read it, "wait" if not yet. */
   #claimRow(
     entry: Entry,
     { path, stat }: Found,

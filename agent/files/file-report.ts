@@ -50,7 +50,7 @@ export class FileReport {
     return state;
   }
 
-  /** Returns why files couldn't be read of late, by their path: each scan tries them again. */
+  /** Returns why files couldn't be read recently, by their path: each scan tries them again. */
   failures(): ReadonlyMap<string, string> {
     const sinceMs = this.#context.clock.monotonic() - FAILURE_SHOWN_MS;
     return new Map(
@@ -60,7 +60,7 @@ export class FileReport {
     );
   }
 
-  /** A file is about to be closed; what a deleted one still holds goes with it. */
+  /** Notes that a file is about to be closed; the unread bytes of a deleted one are lost with it. */
   closes(harvester: Harvester): void {
     this.#lines += harvester.linesRead;
     this.#bytes += harvester.bytesRead;
@@ -71,7 +71,7 @@ export class FileReport {
     log.warn({ path, bytes: lagBytes }, "deleted file closed before its lines were shipped; they are lost");
   }
 
-  /** The lines of a deleted file are safe only as long as it is held open; its disk space is taken meanwhile. */
+  /** The lines of a deleted file are safe only as long as it is held open; meanwhile it uses disk space. */
   deleted({ path, uncommittedBytes }: Harvester): void {
     if (uncommittedBytes === 0) return;
     this.#context.log.info(
@@ -80,7 +80,7 @@ export class FileReport {
     );
   }
 
-  /** A file is gone of which not all was read: nothing had it open. */
+  /** Notes a file that is gone and was not read completely: it wasn't open. */
   gone(path: string, bytes: number): void {
     const { id, log, metrics } = this.#context;
     metrics.lostBytes.inc({ input: id }, bytes);
@@ -171,7 +171,7 @@ export function* fileStates(
   for (const [path, lastError] of unknown) yield { path, place: "closed", ...nothing, lastError };
 }
 
-/** Returns what follows the last line end of a closed file that was read to its end. */
+/** Returns the number of bytes after the last line end of a closed file that was read to its end. */
 function unfinishedOf({ size, known, sent }: FileRow): number {
   return size === known ? Math.max(0, size - sent) : 0;
 }

@@ -18,7 +18,7 @@ import { RegistryCleanup } from "./registry-cleanup.ts";
 import { Succession } from "./succession.ts";
 import { WaitingFiles } from "./waiting-files.ts";
 
-/** File systems stamp files with a clock that is behind by up to so much. */
+/** File systems stamp files with a clock that may be behind by this much. */
 const TICK_MS = 20;
 
 export interface FileSetOptions
@@ -27,7 +27,7 @@ export interface FileSetOptions
   /** 0: never. */
   readonly cleanInactiveMs: number;
   readonly cleanRemoved: boolean;
-  /** True where an event may begin in a rotated file and end in its successor. */
+  /** True if an event may begin in a rotated file and end in its successor. */
   readonly joinsRotated: boolean;
 }
 
@@ -40,7 +40,7 @@ export class FileSet {
   readonly #index = new FileIndex();
   readonly #open: OpenFiles;
   readonly #waiting: WaitingFiles;
-  /** Number of the scan under way or of the last one, and of the last one that ended. */
+  /** Number of the running scan or of the last one, and of the last one that ended. */
   #scan = 0;
   #scanEnded = 0;
   /** When the running scan and the one before it began, by the file system's clock. */
@@ -113,12 +113,12 @@ export class FileSet {
     this.#open.close();
   }
 
-  /** Lets every open file look for news. */
+  /** Makes every open file check for new data. */
   wakeAll(): void {
     this.#open.wakeAll();
   }
 
-  /** Looks at a path that a hint named, without waiting for the next scan. */
+  /** Examines a path that a hint named, without waiting for the next scan. */
   look(path: string, followLinks: boolean): void {
     const harvester = this.#index.atPath(path)?.harvester;
     // The file that had the path may have been moved away; it is read first, as its lines are older.
@@ -127,7 +127,7 @@ export class FileSet {
     if (stat?.isFile()) this.#inspect({ raw: path, path, stat });
   }
 
-  /** A scan begins; what it finds comes to `take`. */
+  /** Begins a scan; the found files are passed to `take`. */
   beginScan(): void {
     this.#scan++;
     this.#scanTimes = { beforeMs: this.#scanTimes.beganMs, beganMs: Date.now() };
@@ -138,12 +138,12 @@ export class FileSet {
     return this.#index.atPath(path)?.scan === this.#scan;
   }
 
-  /** Takes a file that the scan found: opens it where it is new or has grown. */
+  /** Takes a file that the scan found: opens it if it is new or has grown. */
   take(found: Found): void {
     this.#inspect(found);
   }
 
-  /** The scan has ended: looks after files it did not find, and closes what may be closed. */
+  /** Ends the scan: handles files that it did not find, and closes those that may be closed. */
   endScan({ complete, exhausted }: Pick<ScanResult, "complete" | "exhausted">): void {
     this.#scanEnded = this.#scan;
     if (exhausted) this.#exhausted();
@@ -154,7 +154,7 @@ export class FileSet {
     this.#cleanup.cleanInactive();
   }
 
-  /** Goes back to what is committed in all files. */
+  /** Goes back to the committed position in all files. */
   rewind(): void {
     const { registry, id } = this.#context;
     for (const [key, row] of registry.rows()) {
@@ -200,7 +200,7 @@ export class FileSet {
     if (harvester.observe(stat)) this.#open.wake(harvester);
   }
 
-  /** Opens a closed file where there may be something to read, now or when it has its turn. */
+  /** Opens a closed file that may have new data, now or when it has its turn. */
   #consider(entry: Entry, found: Found): void {
     if (!this.#opener.worthOpening(entry, found)) return;
     if (!this.#open.hasCapacity()) {
@@ -222,7 +222,7 @@ export class FileSet {
     }
   }
 
-  /** Opens a file that has its turn; another one that has its path by now is taken for itself. */
+  /** Opens a file that has its turn; if another file has its path by now, that one is opened as itself. */
   #openWaiting(entry: Entry, raw: RawPath): void {
     const held = this.#opener.waiting(entry);
     const stat = held === null ? statOrNull(raw) : null;
@@ -243,7 +243,7 @@ export class FileSet {
     this.#report.lostWhileAway(lostBytes);
   }
 
-  /** Looks after files that the scan did not find: still open, waiting to be opened, or gone. */
+  /** Handles files that the scan did not find: still open, waiting to be opened, or gone. */
   #handleMissing(): void {
     for (const entry of this.#index.values()) {
       if (entry.scan === this.#scan) continue;

@@ -22,18 +22,18 @@ interface CloseOptions {
   readonly closeTimeoutMs: number;
 }
 
-/** What the decision depends on besides the file. */
+/** Inputs of the decision besides the file. */
 interface CloseFacts {
   readonly nowMs: number;
-  /** Set where other files wait to be opened: time since its last activity after which a file is closed, ms. */
+  /** Set if other files wait to be opened: time since its last activity after which a file is closed, ms. */
   readonly pressedAfterMs: number | null;
-  /** True where the last line of a rotated file has waited long enough to be taken as it is. */
+  /** True if the last line of a rotated file has waited long enough to be sent without its end. */
   readonly final: boolean;
 }
 
 type CloseReason = "removed" | "renamed" | "eof" | "timeout" | "inactive" | "pressure";
 
-/** A file that is written to all the time gives way after this time, or those that wait would never be read. */
+/** A file that is written to all the time is closed after this time: otherwise waiting files would never be read. */
 const TURN_MS = 5_000;
 
 export interface OpenFilesOptions extends CloseOptions {
@@ -41,13 +41,13 @@ export interface OpenFilesOptions extends CloseOptions {
   readonly deleteAfterMs: number | null;
   /** Files open at the same time; 0: no limit. */
   readonly harvesterLimit: number;
-  /** Time without change after which the last line of a rotated file is taken as it is, ms. */
+  /** Time without change after which the last line of a rotated file is sent without its end, ms. */
   readonly quietMs: number;
 }
 
-/** Files that wait for places cost at most this many openings a second. */
+/** Maximum of openings a second that waiting files cause. */
 const OPENINGS_PER_SECOND = 2_000;
-/** Where few may be open, their lines still share a batch. */
+/** If few files may be open, their lines still share a batch. */
 const PRESSED_LEAST_MS = 100;
 
 export class OpenFiles {
@@ -120,7 +120,7 @@ export class OpenFiles {
     this.#entries.set(harvester, entry);
   }
 
-  /** Lets a file look for news. */
+  /** Makes a file check for new data. */
   wake(harvester: Harvester): void {
     this.#pump.wake(harvester);
   }
@@ -129,7 +129,7 @@ export class OpenFiles {
     for (const harvester of this.#entries.keys()) this.#pump.wake(harvester);
   }
 
-  /** Goes back to what is committed in all files. */
+  /** Goes back to the committed position in all files. */
   rewind(): void {
     for (const harvester of this.#entries.keys()) {
       harvester.rewind();
@@ -137,7 +137,7 @@ export class OpenFiles {
     }
   }
 
-  /** Looks after a file that the search did not find: moved elsewhere, or gone. */
+  /** Handles a file that the search did not find: moved elsewhere, or gone. */
   lookAfter(harvester: Harvester): void {
     const { deleted } = harvester;
     const changed = harvester.observeOpen();
@@ -145,7 +145,7 @@ export class OpenFiles {
     if (changed || (this.#isFinal(harvester) && !harvester.complete)) this.#pump.wake(harvester);
   }
 
-  /** Closes, and deletes, what may be; up to `wanted` files only because others wait for their places. */
+  /** Closes and deletes the files that may be; closes up to `wanted` files only because others wait for descriptors. */
   closeWhatMay(wanted: number): void {
     const nowMs = this.#context.clock.monotonic();
     const { closeInactiveMs } = this.#options;
@@ -200,7 +200,7 @@ export class OpenFiles {
  * they aren't committed yet.
  */
 const OPEN_FILES_MAX = 2_000;
-/** Where the system gives no more descriptors, this many are left to searches, the registry and connections. */
+/** If the system gives no more descriptors, this many are left to searches, the registry and connections. */
 const DESCRIPTORS_SPARED = 32;
 /** The system may give more again: files of other programs count too. */
 const DESCRIPTORS_AGAIN_MS = 60_000;
@@ -208,7 +208,7 @@ const DESCRIPTORS_AGAIN_MS = 60_000;
 class OpenLimit {
   readonly #settingsFiles: number;
   readonly #clock: Clock;
-  /** What the system was found to allow, and until when that counts, on the monotonic clock. */
+  /** The limit found in the system, and until when it counts, on the monotonic clock. */
   #allowed = { files: OPEN_FILES_MAX, untilMs: Number.NEGATIVE_INFINITY };
 
   /** `settingsFiles`: 0 for no limit of the settings. */
@@ -217,12 +217,12 @@ class OpenLimit {
     this.#clock = clock;
   }
 
-  /** Files that may be open: one at least, or none would ever be read. */
+  /** Maximum of open files: at least one, or none would ever be read. */
   get files(): number {
     return Math.max(1, Math.min(this.#settingsFiles, this.systemFiles));
   }
 
-  /** Files that the system allows, whatever the settings say; 0 if it has no descriptor to spare. */
+  /** Maximum of files that the system allows, whatever the settings; 0 if it has no descriptor to spare. */
   get systemFiles(): number {
     const { files, untilMs } = this.#allowed;
     return this.#clock.monotonic() < untilMs ? files : OPEN_FILES_MAX;
@@ -239,9 +239,10 @@ class OpenLimit {
 }
 
 /**
- * Returns why `harvester` may be closed now, or null. Except for the time limit, which people must ask for, nothing is
- * closed before the end of the file is reached and acknowledged. A deleted file is also held until it is committed,
- * unless this many are that new ones can't be opened: if the hub's log were lost, nobody else would have its lines.
+ * Returns why `harvester` may be closed now, or null. Except for the time limit, which must be set explicitly, nothing
+ * is closed before the end of the file is reached and acknowledged. A deleted file is also held until it is committed,
+ * unless there are so many that new ones can't be opened: if the hub's log were lost, its lines would exist nowhere
+ * else.
  */
 function closeReason(harvester: Harvester, options: CloseOptions, facts: CloseFacts): CloseReason | null {
   const inactiveMs = facts.nowMs - harvester.activeMs;

@@ -18,9 +18,9 @@ export interface OrphanOptions {
 }
 
 /**
- * Puts them into the index, so that they are forgotten in time, and opens those that were given another name
- * in their folder. Their rows stay for that time: copies that were seen already may continue where they ended.
- * Returns the bytes that are known to be lost with the rest.
+ * Adds them to the index, so that they are forgotten in time, and opens those that were renamed in their folder. Their
+ * rows stay for that time: copies that were seen already may continue where they ended. Returns the bytes that are
+ * known to be lost with the rest.
  */
 export function adoptOrphans({ inputId, registry, index, hasBirthTimes, open }: OrphanOptions): number {
   let lostBytes = 0;

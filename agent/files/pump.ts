@@ -1,6 +1,6 @@
 /**
- * Lets the files of one input read in turn: one block each, as long as the output has a free slot. A file
- * that writes little is read again only after the linger time, so that its lines share a batch.
+ * Makes the files of one input read in turn: one block each, as long as the output has a free slot. A file with few new
+ * lines is read again only after the linger time, so that its lines share a batch.
  */
 
 import { setImmediate as rest } from "node:timers/promises";
@@ -15,16 +15,16 @@ export interface PumpOptions {
   readonly clock: Clock;
   /** Returns true if the file's last line won't grow any more. */
   readonly isFinal: (harvester: Harvester) => boolean;
-  /** Told of a file that can't be read. */
+  /** Called with a file that can't be read. */
   readonly onError: (harvester: Harvester, error: unknown) => void;
-  /** Told of a file whose content was replaced. */
+  /** Called with a file whose content was replaced. */
   readonly onRewritten: (harvester: Harvester) => void;
 }
 
-/** Wait after a failed read; a stale network file system comes back or doesn't, hurry is of no use. */
+/** Wait after a failed read: a network file system that is away doesn't come back sooner if it is tried more often. */
 const ERROR_WAIT_MS = 1_000;
 
-/** Reads that need no thread but the loop's own follow each other for this long; others have the loop then. */
+/** Reads that use only the loop's thread follow each other for this long; then other work has the loop. */
 const TURNS_MS = 5;
 
 export class Pump {
@@ -32,9 +32,9 @@ export class Pump {
   /** In the order of their turns. */
   readonly #ready = new Set<Harvester>();
   readonly #timers = new Map<Harvester, NodeJS.Timeout>();
-  /** Of files that wait for nothing but an event's time; news of the file come first. */
+  /** Of files that wait only for an event's time; new data come first. */
   readonly #pending = new Map<Harvester, NodeJS.Timeout>();
-  /** Of which the registry must know something before they are read on. */
+  /** Files whose registry entry must be written before they are read on. */
   readonly #recording = new Set<Harvester>();
   readonly #stop = new AbortController();
   #current: Harvester | undefined;
@@ -65,7 +65,7 @@ export class Pump {
     await this.#task;
   }
 
-  /** Lets a file read that may have something new. */
+  /** Gives a turn to a file that may have new data. */
   wake(harvester: Harvester): void {
     const waits = this.#ready.has(harvester) || this.#timers.has(harvester) || this.#recording.has(harvester);
     if (waits || this.#stop.signal.aborted) return;
@@ -77,7 +77,7 @@ export class Pump {
     this.#after(harvester, harvester.sentMs + this.#options.lingerMs - this.#options.clock.monotonic());
   }
 
-  /** Takes a file out of the turns. */
+  /** Removes a file from the turns. */
   forget(harvester: Harvester): void {
     this.#ready.delete(harvester);
     this.#recording.delete(harvester);

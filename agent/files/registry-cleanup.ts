@@ -13,11 +13,11 @@ export interface RegistryCleanupOptions {
   readonly clock: Clock;
   /** Called before a file's row is removed. */
   readonly onForget: (key: string) => void;
-  /** Called with the number of bytes that were never read of a file that is gone. */
+  /** Called with the number of bytes of a missing file that were never read. */
   readonly onLost: (path: string, bytes: number) => void;
 }
 
-/** An unmounted folder must not cost its files their positions; it is expected back within this time. */
+/** Files of an unmounted folder keep their positions for this time, in which it is expected back. */
 const REMOVED_DELAY_MS = 60_000;
 
 export class RegistryCleanup {
@@ -50,7 +50,7 @@ export class RegistryCleanup {
     }
   }
 
-  /** Forgets a file that is gone. Its row stays where settings want that and it may come back. */
+  /** Forgets a file that is gone. Its row stays if the settings require that and the file may come back. */
   #forget(entry: Entry): void {
     const { index, registry, cleanRemoved, onForget, onLost } = this.#options;
     const isReplaced = index.isReplaced(entry);

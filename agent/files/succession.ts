@@ -1,7 +1,7 @@
 /**
- * Files that continue in the next one: a container runtime cuts a line into pieces, and a rotation may fall
- * between them. The successor isn't read before its predecessor is done; the rest of the last event is taken
- * from its beginning, and it is read from after that.
+ * Files that continue in the next one: a container runtime cuts a line into pieces, and a rotation may separate them.
+ * The successor isn't read before its predecessor is done; the rest of the last event is taken from the successor's
+ * beginning, which is then read from there on.
  */
 
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
@@ -33,7 +33,7 @@ export class Succession {
     this.#options = options;
   }
 
-  /** Returns true while a new file must not be read, as the file that had its path before isn't done. */
+  /** Returns true while a new file must not be read because the file that had its path before isn't done. */
   holds(key: string, path: string, open: Iterable<Harvester>): boolean {
     const done = new Set<string>();
     for (const each of open) {
@@ -98,7 +98,7 @@ export class Succession {
     };
   }
 
-  /** Makes the successor begin at `to`; returns false if it is read already. */
+  /** Makes the successor begin at `to`; returns false if it is being read already. */
   #claim(key: string, path: string, to: number): boolean {
     const { registry, inputId, clock } = this.#options;
     const row = registry.get(key);

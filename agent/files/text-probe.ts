@@ -1,4 +1,4 @@
-/** Tells logs from files that only live among them: login records, journals, archives. */
+/** Distinguishes logs from other files in their folders: login records, journals, archives. */
 
 import { basename } from "node:path";
 
@@ -17,12 +17,12 @@ const MAGIC: readonly (readonly [bytes: string, name: string])[] = [
   ["SQLite format 3\0", "a database"],
 ];
 
-/** Share of control characters from which on bytes are no text. */
+/** Share of control characters from which on bytes aren't text. */
 const CONTROL_SHARE = 0.3;
 
 /**
- * Returns what the file is instead of text, or null. `head`: its first bytes, as many as there are up to
- * 1,024; `wideText`: the text is in an encoding that has NULs in it.
+ * Returns the kind of a file that isn't text, or null. `head`: its first bytes, at most 1,024; `wideText`: the text is
+ * in an encoding that has NULs in it.
  */
 export function binaryKind(path: string, head: Buffer, wideText = false): string | null {
   if (RECORD_FILES.test(basename(path))) return "login or journal records";
@@ -34,7 +34,7 @@ export function binaryKind(path: string, head: Buffer, wideText = false): string
 }
 
 function looksBinary(head: Buffer): boolean {
-  // A program that continues writing at its old place after a truncation leaves a hole of NULs before its text.
+  // A program that continues writing at its old offset after a truncation leaves a hole of NULs before its text.
   let start = 0;
   while (start < head.length && head[start] === 0) start++;
   if (start === head.length) return false;

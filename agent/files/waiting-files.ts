@@ -15,13 +15,13 @@ const HELD_MAX = 256;
 export class HeldFiles {
   readonly #descriptors = new Map<string, number>();
 
-  /** Takes `fd`, the file `key`, over. */
+  /** Takes over `fd` of the file `key`. */
   keep(key: string, fd: number): void {
     if (this.#descriptors.size < HELD_MAX) this.#descriptors.set(key, fd);
     else closeSync(fd);
   }
 
-  /** Gives the descriptor of a file back, or undefined if none is held. */
+  /** Returns the descriptor of a file, which then belongs to the caller; undefined if none is held. */
   take(key: string): number | undefined {
     const fd = this.#descriptors.get(key);
     this.#descriptors.delete(key);
@@ -34,7 +34,7 @@ export class HeldFiles {
     return fd === undefined ? null : fstatSync(fd);
   }
 
-  /** Closes what is held of a file. */
+  /** Closes the descriptor of a file, if one is held. */
   forget(key: string): void {
     const fd = this.take(key);
     if (fd !== undefined) closeSync(fd);
@@ -59,7 +59,7 @@ export interface WaitingFilesOptions {
 const WAITING_MAX = 10_000;
 /** Between two checks for a free descriptor: a file waits at least that long, and a check takes well under 1 ms. */
 const LOOK_EVERY_MS = 50;
-/** Opening takes 0.1 ms a file; the rest of the agent has its turn in between. */
+/** Opening takes 0.1 ms a file; between the portions the rest of the agent runs. */
 const OPENED_AT_ONCE = 100;
 
 export class WaitingFiles {
@@ -76,7 +76,7 @@ export class WaitingFiles {
     return this.#paths.size;
   }
 
-  /** Adds a file after the others; one that waits already keeps its position. */
+  /** Adds a file after the others; one that waits already keeps its place in the queue. */
   add(entry: Entry, path: RawPath): void {
     if (this.#paths.size < WAITING_MAX || this.#paths.has(entry)) this.#paths.set(entry, path);
     this.#lookLater();

@@ -59,19 +59,19 @@ export class Archives {
   #unpacking: Unpacking | undefined;
   #count = 0;
 
-  /** `folder`: where content is put, unseen. */
+  /** `folder`: where the content is stored, in files without a name. */
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** Returns the stat of an archive that is being unpacked, or of its content; null if neither is so. */
+  /** Returns the stat of an archive that is being unpacked or whose content is held; null for others. */
   stat(key: string): Stats | null {
     const ready = this.#ready.get(key);
     if (ready !== undefined) return fstatSync(ready.fd);
     return this.#unpacking?.key === key ? this.#unpacking.stat : null;
   }
 
-  /** Returns the content of the archive `key` where it is there. Throws file_unreadable once if it can't be had. */
+  /** Returns the content of the archive `key` if it is unpacked. Throws file_unreadable once if it can't be. */
   take(key: string): Unpacked | null {
     const ready = this.#ready.get(key);
     const failure = this.#failed.get(key);
@@ -100,7 +100,7 @@ export class Archives {
     else this.#ready.set(key, unpacked);
   }
 
-  /** Drops what is kept of an archive that is gone. */
+  /** Drops the content of an archive that is gone. */
   forget(key: string): void {
     const ready = this.#ready.get(key);
     if (ready !== undefined) closeSync(ready.fd);

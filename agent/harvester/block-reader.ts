@@ -14,7 +14,7 @@ export class BlockReader {
     this.#reading = reading;
   }
 
-  /** Reads the next block into `slot` and sends it. `final`: the last line is complete as it is. */
+  /** Reads the next block into `slot` and sends it. `final`: the last line is complete without its end. */
   async read(slot: Slot, final: boolean): Promise<ReadOutcome> {
     const reading = this.#reading;
     const { progress, options } = reading;
@@ -68,9 +68,9 @@ const CONTINUATIONS_MAX = 3;
 export interface CutOptions {
   /** Longest line that is kept whole, bytes with its line end. */
   readonly maxLineBytes: number;
-  /** True where the bytes fill the buffer: more may follow. */
+  /** True if the bytes fill the buffer: more may follow. */
   readonly full: boolean;
-  /** True where the last line won't grow any more. */
+  /** True if the last line won't grow any more. */
   readonly final: boolean;
 }
 
@@ -86,7 +86,7 @@ export type Cut =
 const WAIT: Cut = { kind: "wait" };
 const GROW: Cut = { kind: "grow" };
 
-/** Decides about bytes `start` to `end` of `buffer`; `start` is where a line, or the rest of one, begins. */
+/** Decides where to cut bytes `start` to `end` of `buffer`; `start` is where a line, or the rest of one, begins. */
 export function cut(buffer: Buffer, start: number, end: number, options: CutOptions): Cut {
   const { maxLineBytes, full, final } = options;
   if (end <= start) return WAIT;
@@ -116,7 +116,7 @@ function firstLongLine(buffer: Buffer, start: number, end: number, maxLineBytes:
   return -1;
 }
 
-/** Returns the last place at or before `end` where no UTF-8 character is cut. */
+/** Returns the last offset at or before `end` that doesn't cut a UTF-8 character. */
 function characterEnd(buffer: Buffer, start: number, end: number): number {
   for (let at = end; at > start && at >= end - CONTINUATIONS_MAX; at--) {
     if ((buffer[at]! & CONTINUATION_MASK) !== CONTINUATION) return at;

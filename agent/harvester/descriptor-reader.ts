@@ -7,7 +7,7 @@
 import { read as readCallback, readSync, statfsSync } from "node:fs";
 import type { RawPath } from "#agent/discovery/path.ts";
 
-/** A read that takes longer went to the disk itself, or to one that is busy, ms. */
+/** A longer read went to the disk, or to a busy one, ms. */
 const SLOW_MS = 5;
 /** Reads by the pool after a slow one: together they take far longer than the next one in the loop's thread. */
 const POOLED_READS = 64;

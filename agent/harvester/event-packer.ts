@@ -17,16 +17,16 @@ import type { PackedRun } from "#agent/lines/kernel/line-kernel.ts";
 import type { RangeFilter } from "#agent/lines/line-filter.ts";
 import { appendEvent, appendLine, type EventFields, eventSize, lineSize } from "#proto/raw-encoder.ts";
 
-/** What was packed. */
+/** The result of packing. */
 export interface PackedEvents {
   /** Everything of the view before it is packed or needs no event. */
   readonly end: number;
   /** End of the events in the slot's buffer. */
   readonly bodyEnd: number;
   readonly events: number;
-  /** Places of the view where time ended an event. */
+  /** Offsets in the view where a timeout ended an event. */
   readonly cuts: readonly number[];
-  /** True where the slot was full before the view was at its end. */
+  /** True if the slot was full before the end of the view. */
   readonly full: boolean;
 }
 
@@ -42,7 +42,7 @@ const CARRIAGE_RETURN = 0x0d;
 
 export interface PackOptions {
   readonly slot: Slot;
-  /** What the slot and the bytes read are mostly parts of. */
+  /** The memory that usually contains the slot and the bytes read. */
   readonly memory: BlockMemory;
   /** Bytes left free in front of the events. */
   readonly headroom: number;
@@ -50,13 +50,13 @@ export interface PackOptions {
   readonly tailroom: number;
   /** Longest body a message may carry, bytes. */
   readonly maxBodyBytes: number;
-  /** At the first safe place from here on packing ends; with a successor's bytes after the file's own. */
+  /** Packing ends at the first safe offset from here on; with a successor's bytes, after the file's own. */
   readonly stopAt: number;
   /** Called with the number of bytes cut from an event that is too long for a message. */
   readonly onTruncated: (bytes: number) => void;
 }
 
-/** What an event takes in a message beside its text: numbers and the tags of its parts. */
+/** Bytes of an event in a message besides its text: numbers and the tags of its parts. */
 const EVENT_OVERHEAD_BYTES = 128;
 
 /** Packs as many events as fit; grows the slot only where not even one fits. */
@@ -103,7 +103,7 @@ function packInto(
   return safe;
 }
 
-/** Returns the event for the wire; one that no message can carry loses its fields and, at last, its end. */
+/** Returns the event in its wire form; an event that no message can carry loses its fields and, if need be, its end. */
 function fitting(
   cut: CutEvent,
   { start, offset }: FileView,
@@ -126,7 +126,7 @@ function fitting(
   return message.length <= most ? marked : { ...marked, message: message.subarray(0, most) };
 }
 
-/** Returns true if the view begins with a line and nothing was ever cut in it before its end. */
+/** Returns true if the view begins with a line and no timeout ever cut an event in it. */
 function beginsPlain({ continued, afterCut, cuts }: FileView): boolean {
   return !continued && !afterCut && cuts.length === 0;
 }
@@ -161,7 +161,7 @@ export function packLines(
   return { end: run.place, bodyEnd: run.at, events, cuts: [], full: run.why === "stopped" };
 }
 
-/** Packs the line at `place`, as the kernel would but for the filter. "suspect": the next one must be checked. */
+/** Packs the line at `place`, as the kernel would without the filter. "suspect": the next one must be checked. */
 function packLine(
   { stripsReturn, maxBytes }: PlainLines,
   filter: RangeFilter,
@@ -172,7 +172,7 @@ function packLine(
   const lineFeed = place < end ? buffer.indexOf(LINE_FEED, place) : -1;
   if (lineFeed < 0 || lineFeed >= end) return { place, at, events: 0, why: "end" };
   const next = lineFeed + 1;
-  // A long line is cut in pieces; NULs are what a truncation left.
+  // A long line is cut into pieces; NULs were left by a truncation.
   if (next - place > maxBytes || buffer[place] === 0) return { place, at, events: 0, why: "stopped" };
   const strips = stripsReturn && lineFeed > place && buffer[lineFeed - 1] === CARRIAGE_RETURN;
   const textEnd = strips ? lineFeed - 1 : lineFeed;

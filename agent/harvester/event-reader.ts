@@ -12,11 +12,11 @@ import { ANCHOR_BYTES } from "./identity.ts";
 const CUTS_MAX = 1_000;
 
 export class EventReader {
-  /** Where the last event continues; null: nowhere. */
+  /** The file in which the last event continues; null: none. */
   successor: Successor | null = null;
   readonly #reading: FileReading;
   readonly #events: EventCutting;
-  /** Since when the file ends as it does in the middle of an event, on the monotonic clock. */
+  /** Since when the file has ended in the middle of an event, on the monotonic clock. */
   #pending: { readonly end: number; readonly sinceMs: number } | null = null;
   #begun = false;
   #markedBytes = 0;
@@ -26,7 +26,7 @@ export class EventReader {
     this.#events = events;
   }
 
-  /** True while an event at the file's end waits for its time. */
+  /** True while an event at the file's end waits for its timeout. */
   get isPending(): boolean {
     return this.#pending !== null;
   }
@@ -38,7 +38,7 @@ export class EventReader {
     return Math.max(0, dueMs - this.#reading.options.monotonicMs());
   }
 
-  /** Forgets what was read: it begins elsewhere. `again`: at the start of other content. */
+  /** Forgets the read bytes: reading continues elsewhere. `anew`: at the start of other content. */
   reset(anew: boolean): void {
     this.#pending = null;
     if (anew) this.#begun = false;
@@ -71,7 +71,7 @@ export class EventReader {
     }
   }
 
-  /** Sends events of what was read; returns null if not even one fits. */
+  /** Sends events of the read bytes; returns null if not even one fits. */
   async #pack(
     slot: Slot,
     buffer: Buffer,
@@ -164,7 +164,7 @@ export class EventReader {
     return offset === progress.offset;
   }
 
-  /** Passes the file's first bytes to the format, once; returns true where reading must begin after them. */
+  /** Passes the file's first bytes to the format, once; returns true if reading must begin after them. */
   #begin(buffer: Buffer, dataEnd: number): boolean {
     if (this.#begun || dataEnd <= ANCHOR_BYTES) return false;
     const { progress, options } = this.#reading;
@@ -178,7 +178,10 @@ export class EventReader {
     return true;
   }
 
-  /** Remembers on disk that time ends an event: read again after a crash it must end there again. Returns false after a rewind. */
+  /**
+   * Records on disk that a timeout ended an event: read again after a crash it must end there again. Returns false
+   * after a rewind.
+   */
   async #rememberCuts(places: readonly number[]): Promise<boolean> {
     const { progress, options } = this.#reading;
     const { row, offset } = progress;
@@ -189,7 +192,7 @@ export class EventReader {
     return offset === progress.offset;
   }
 
-  /** Notes since when bytes `from` to `end` of what was read wait for the rest of their event. */
+  /** Notes since when bytes `from` to `end` of the read bytes wait for the rest of their event. */
   #notePending(end: number, from: number): void {
     if (end === from || this.#events.format.timeoutMs === 0) {
       this.#pending = null;

@@ -12,10 +12,10 @@ import type { HarvesterOptions } from "./harvester-options.ts";
 import { ANCHOR_BYTES, anchorOf, fits, HEAD_BYTES, readHead, sameHead } from "./identity.ts";
 import type { Progress } from "./progress.ts";
 
-/** What keeps bytes that were read from being used. */
+/** Why read bytes can't be used. */
 export type Obstacle = "nothing" | "rewritten" | "unrecorded";
 
-/** What is sent for a range of the file. */
+/** The body that is sent for a range of the file. */
 export interface Outgoing extends Pick<Batch, "slot" | "body"> {
   readonly lines: number;
   readonly open: boolean;
@@ -54,15 +54,15 @@ export class FileReading {
   }
 
   /**
-   * Reads on at `start` of `buffer`, with the bytes before it in front; returns where the data ends, or what
-   * keeps it from being used. Throws the system's error.
+   * Reads on at `start` of `buffer`, with the bytes before it in front; returns where the data ends, or why it can't be
+   * used. Throws the system's error.
    */
   async fetch(buffer: Buffer, start: number, capacity: number): Promise<number | Obstacle> {
     const { progress } = this;
     const { offset } = progress;
     const before = Math.min(ANCHOR_BYTES, offset);
     const length = await this.#reader.read(buffer, start - before, before + capacity, offset - before);
-    if (offset !== progress.offset) return "nothing"; // a rewind came in between, and wakes the file
+    if (offset !== progress.offset) return "nothing"; // a rewind came in between, which wakes the file
     const isKnown = length >= before && this.#fits(buffer, start);
     if (!isKnown || !this.#hasHead(buffer, start - before, start - before + length)) {
       progress.beginGeneration();
@@ -76,7 +76,7 @@ export class FileReading {
 
   /**
    * Makes sure that the fingerprint of the file's first bytes is on disk before bytes up to `end` of `buffer` are sent.
-   * Returns false if it must be written first; reading begins again then.
+   * Returns false if it must be written first; then reading begins again.
    */
   isRecorded(buffer: Buffer, start: number, end: number): boolean {
     const { progress } = this;
@@ -121,7 +121,7 @@ export class FileReading {
     });
   }
 
-  /** Passes over NULs: they are sent as a range without content. Returns true if more may follow at once. */
+  /** Skips NULs: they are sent as a range without content. Returns true if more may follow at once. */
   passHole(slot: Batch["slot"], buffer: Buffer, start: number, end: number, dataEnd: number): boolean {
     this.options.onHole(end - start);
     const body = { buffer: slot.buffer, start: slot.buffer.length, end: slot.buffer.length, events: true };
@@ -156,7 +156,7 @@ export class FileReading {
 
 /** The byte order mark of UTF-8. */
 export const MARK = BYTE_ORDER_MARKS["utf-8"]!;
-/** Shorter runs of NULs go to the hub as they are; longer ones are holes, maybe of gigabytes. */
+/** Shorter runs of NULs are sent unchanged; longer ones are holes, maybe of gigabytes. */
 const HOLE_BYTES_MIN = 4_096;
 const ZEROS = Buffer.alloc(HOLE_BYTES_MIN);
 

@@ -6,7 +6,7 @@ import type { EventFormat } from "#agent/lines/event-format.ts";
 import type { FileRow, SourceId } from "#agent/registry/row.ts";
 import type { ArchiveStat } from "./archives.ts";
 
-/** The file in which an event continues that begins at the end of a rotated one. */
+/** The file that continues the event at the end of a rotated one. */
 export interface Successor {
   readonly key: string;
   /** Reads its first bytes; returns their number, 0 if it is gone. */
@@ -15,7 +15,7 @@ export interface Successor {
   readonly claim: (to: number) => boolean;
 }
 
-/** What a harvester needs to cut events of its file. */
+/** The parts with which a harvester cuts events of its file. */
 export interface EventCutting {
   readonly format: EventFormat;
   readonly scratch: Scratch;
@@ -26,15 +26,15 @@ export interface HarvesterOptions {
   readonly key: string;
   readonly path: string;
   readonly fd: number;
-  /** The file on disk where `fd` is its unpacked content: it never changes. */
+  /** The file on disk if `fd` is its unpacked content: it never changes. */
   readonly archive: ArchiveStat | null;
-  /** True where the file lies on a disk of this machine. */
+  /** True if the file lies on a disk of this machine. */
   readonly near: boolean;
   readonly row: FileRow;
   /** `max_bytes`: longest line that is kept whole. */
   readonly maxLineBytes: number;
   readonly output: Pick<Output, "maxBodyBytes" | "confirmsCommits" | "slots">;
-  /** Null: blocks of the file are sent as they are. */
+  /** Null: blocks of the file are sent unchanged. */
   readonly events: EventCutting | null;
   /** Called for NULs that were skipped: the hole that a truncation left before the text of a writer that kept its offset. */
   readonly onHole: (bytes: number) => void;
@@ -42,21 +42,20 @@ export interface HarvesterOptions {
   readonly openChannel: (source: SourceId) => Channel;
   /** Resolves when `row` is on disk or can't be written. */
   readonly persist: () => Promise<void>;
-  /** Told of each change of `row`. */
+  /** Called after each change of `row`. */
   readonly onChange: () => void;
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;
 }
 
 /**
- * `more`: a block was sent and more may follow at once. `end`: a block was sent, the file has no more.
- * `nothing`: no complete line. `pending`: an event that time may end, see `pendingMs`.
- * `rewritten`: the content was replaced, reading continues at 0. `unrecorded`: the registry must know the content
- * before it is sent, see `Harvester.record`.
+ * `more`: a block was sent and more may follow at once. `end`: a block was sent, the file has no more. `nothing`: no
+ * complete line. `pending`: an event that a timeout may end, see `pendingMs`. `rewritten`: the content was replaced,
+ * reading continues at 0. `unrecorded`: the content must be in the registry before it is sent, see `Harvester.record`.
  */
 export type ReadOutcome = "more" | "end" | "nothing" | "pending" | "rewritten" | "unrecorded";
 
-/** True where a slot was handed over with a block in it. */
+/** True if the slot was handed over with a block in it. */
 export function tookSlot(outcome: ReadOutcome): boolean {
   return outcome === "more" || outcome === "end";
 }

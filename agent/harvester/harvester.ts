@@ -23,11 +23,11 @@ export class Harvester {
   readonly openedMs: number;
   /** When data was found last, on the monotonic clock. */
   activeMs: number;
-  /** True where no path leads to the file any more. */
+  /** True if no path leads to the file any more. */
   deleted = false;
   /** When it was deleted, by the file system's clock, or later; null while it has a path. */
   deletedMs: number | null = null;
-  /** True where the file has a path outside the input's patterns. */
+  /** True if the file has a path outside the input's patterns. */
   movedAway = false;
   readonly #options: HarvesterOptions;
   readonly #progress: Progress;
@@ -35,7 +35,7 @@ export class Harvester {
   readonly #events: EventReader | null;
   readonly #blocks: BlockReader;
   #seen: Pick<Stats, "size" | "mtimeMs"> = { size: -1, mtimeMs: -1 };
-  /** True where the file has changed since the last read began. */
+  /** True if the file has changed since the last read began. */
   #hasNews = true;
   #busy = false;
   #closed = false;
@@ -65,7 +65,7 @@ export class Harvester {
     onChange();
   }
 
-  /** True where what is read is the unpacked content of the file: it never changes. */
+  /** True if the read bytes are the unpacked content of the file: it never changes. */
   get isArchive(): boolean {
     return this.#options.archive !== null;
   }
@@ -88,19 +88,19 @@ export class Harvester {
     return this.#progress.offset;
   }
 
-  /** True where everything read is acknowledged. */
+  /** True if everything read is acknowledged. */
   get idle(): boolean {
     return this.#progress.idle;
   }
 
-  /** True where everything read is in committed segments. */
+  /** True if everything read is in committed segments. */
   get committed(): boolean {
     return this.idle && this.row.committed >= this.offset;
   }
 
   /**
-   * True where the last read found the end of the file, nothing has changed in it since that began, and no event
-   * there waits for its time.
+   * True if the last read found the end of the file, the file hasn't changed since that read began, and no event waits
+   * there for its timeout.
    */
   get atEnd(): boolean {
     if (this.#hasNews || this.#busy || this.#events?.isPending === true) return false;
@@ -108,7 +108,7 @@ export class Harvester {
     return sizeAtEnd >= 0 && sizeAtEnd >= this.#seen.size;
   }
 
-  /** True where all of the file, as it was seen last, was read and is acknowledged: it isn't truncated either. */
+  /** True if the file, at its last known size, was read completely and is acknowledged, without a truncation. */
   get quiet(): boolean {
     return this.idle && this.atEnd && this.#seen.size >= this.offset;
   }
@@ -118,22 +118,22 @@ export class Harvester {
     return this.#events?.pendingMs ?? Number.POSITIVE_INFINITY;
   }
 
-  /** True where no byte before the end of the file is unread, not even of an unfinished line. */
+  /** True if no byte before the end of the file is unread, not even of an unfinished line. */
   get complete(): boolean {
     return this.#reading.sizeAtEnd >= 0 && this.offset >= this.#reading.sizeAtEnd;
   }
 
-  /** True where the end of the file was found in the middle of an event. */
+  /** True if the file ends in the middle of an event. */
   get endsWithin(): boolean {
     return this.#reading.sizeAtEnd >= 0 && this.offset < this.#reading.sizeAtEnd;
   }
 
-  /** Where the last event continues; null: nowhere. Of no use where blocks are sent. */
+  /** The file in which the last event continues; null: none. Not used if blocks are sent. */
   set successor(successor: Successor | null) {
     if (this.#events !== null) this.#events.successor = successor;
   }
 
-  /** True where everything of an earlier generation is acknowledged. */
+  /** True if everything of an earlier generation is acknowledged. */
   settled(generation: number): boolean {
     return this.#progress.settled(generation);
   }
@@ -143,7 +143,7 @@ export class Harvester {
     return Math.max(0, Math.max(this.#seen.size, this.offset) - this.row.sent);
   }
 
-  /** Bytes of a line that has no end yet, in a file of which all else is acknowledged. */
+  /** Bytes of an unfinished line in a file whose other bytes are acknowledged. */
   get unfinishedBytes(): number {
     return this.quiet ? this.lagBytes : 0;
   }
@@ -172,7 +172,7 @@ export class Harvester {
   observeOpen(): boolean {
     const stat = fstatSync(this.#options.fd);
     this.deleted = stat.nlink === 0;
-    // Later writes move the time of change on: what was noted first is nearest to the deletion.
+    // Later writes change that time: the first noted one is nearest to the deletion.
     this.deletedMs = this.deleted ? (this.deletedMs ?? stat.ctimeMs) : null;
     this.movedAway = !this.deleted;
     return this.observe(stat);
@@ -189,7 +189,7 @@ export class Harvester {
     return outcome;
   }
 
-  /** Resolves when the registry has on disk what must be there before the file is read on. */
+  /** Resolves when the registry has on disk what is needed before the file is read on. */
   record(): Promise<void> {
     return this.#closed ? Promise.resolve() : this.#whileOpen(() => this.#reading.record());
   }
@@ -201,13 +201,16 @@ export class Harvester {
     this.#events?.reset(false);
   }
 
-  /** Closes the file; what was sent is settled all the same. A later scan sees in the row whether there is more to read. */
+  /**
+   * Closes the file; sent batches are settled nevertheless. A later scan finds in the row whether there is more to
+   * read.
+   */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
     const { fd, archive, nowMs, onChange } = this.#options;
     const stat = fstatSync(fd);
-    // What was written since the last read may be as long as what was there before.
+    // New content may be as long as the previous one.
     const isUnchanged = stat.size === this.#reading.sizeAtEnd && stat.mtimeMs === this.#seen.mtimeMs;
     if (isUnchanged && this.atEnd && this.idle) {
       const { size, mtimeMs } = archive ?? stat;

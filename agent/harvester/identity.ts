@@ -104,7 +104,7 @@ class ReadAnchor implements Anchor {
     return this.#hash;
   }
 
-  /** Returns true where bytes `start` to `end` of `buffer` are those. */
+  /** Returns true if bytes `start` to `end` of `buffer` are the same. */
   is(buffer: Buffer, start: number, end: number): boolean {
     if (this.#content === null) return anchorOf(buffer, start, end).hash === this.#hash;
     return buffer.toString("latin1", start, end) === this.#content;

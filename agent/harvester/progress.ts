@@ -1,6 +1,6 @@
 /**
- * How far one file is read, acknowledged and committed, generation by generation. The file's row follows, and
- * what decides about repeats and losses is on disk before it is used: a generation and the fingerprint of its
+ * How far one file is read, acknowledged and committed, generation by generation. The file's row follows. Everything
+ * that later distinguishes repeats from losses is on disk before it is used: a generation and the fingerprint of its
  * first bytes before anything of it is sent.
  */
 
@@ -12,9 +12,9 @@ import { HEAD_BYTES } from "./identity.ts";
 export interface ProgressOptions {
   readonly key: string;
   readonly row: FileRow;
-  /** False: what is acknowledged counts as committed. */
+  /** False: acknowledged data counts as committed. */
   readonly confirmsCommits: boolean;
-  /** Told of each change of `row`. */
+  /** Called after each change of `row`. */
   readonly onChange: () => void;
   /** Resolves when `row` is on disk or can't be written. */
   readonly persist: () => Promise<void>;
@@ -22,7 +22,7 @@ export interface ProgressOptions {
 
 /** Names are at least this, so that none is a count of generations. */
 const FIRST_NAME = 2 ** 31;
-/** Of the first line, that a name is made of. */
+/** Bytes of the first line from which a name is made. */
 const NAME_BYTES = 256;
 
 export class Progress {
@@ -56,7 +56,7 @@ export class Progress {
     return this.#anchor;
   }
 
-  /** True where everything read is acknowledged. */
+  /** True if everything read is acknowledged. */
   get idle(): boolean {
     return this.#tracker.idle;
   }
@@ -66,20 +66,20 @@ export class Progress {
     return sourceOf(this.#options.key, this.row);
   }
 
-  /** True where everything of an earlier generation is acknowledged. */
+  /** True if everything of an earlier generation is acknowledged. */
   settled(generation: number): boolean {
     return this.#earlier.get(generation)?.idle ?? true;
   }
 
-  /** True where bytes up to `to` may be sent: what they must be recognised by is on disk. */
+  /** True if bytes up to `to` may be sent: the fingerprint that recognises them is on disk. */
   isRecorded(to: number): boolean {
     const wanted = to >= HEAD_BYTES ? HEAD_BYTES : 0;
     return this.#recordedBytes >= wanted;
   }
 
   /**
-   * Puts the generation on disk, after it has got a name of `first`, its first bytes: should it be lost, a restart
-   * gives the same content the same name and other content another one.
+   * Stores the generation on disk, with a name made of `first`, its first bytes: if it is lost, a restart gives the
+   * same content the same name and other content another one.
    */
   record(first: Buffer): Promise<void> {
     const { row } = this;
@@ -121,7 +121,7 @@ export class Progress {
     this.#options.onChange();
   }
 
-  /** The content was replaced: begins at 0, and remembers how far the one before came. */
+  /** Begins at 0 because the content was replaced, and remembers how far the previous one was sent. */
   beginGeneration(): void {
     const { row } = this;
     const { sent, anchor } = this.#tracker;

@@ -57,7 +57,7 @@ const schema = Type.Object(
 
 type Settings = Static<typeof schema>;
 
-/** Events of both streams that are open together must fit into one message with all that lies between. */
+/** Simultaneously open events of both streams must fit into one message with everything between them. */
 const SPAN_SHARE = 4;
 
 export const containerInput = defineInput({

@@ -138,7 +138,7 @@ export class JournaldInput implements Input {
     }
   }
 
-  /** Reads to the end; the next chunk is taken only when this one has its place, and journalctl waits. */
+  /** Reads to the end; the next chunk is taken only when this one is in a batch, and journalctl waits. */
   async #read(stream: Readable): Promise<string | undefined> {
     const framer = new Framer({ maxBytes: ENTRY_BYTES_MAX, octetCounting: false });
     let cursor: string | undefined;

@@ -128,7 +128,7 @@ const schema = Type.Object(
 type Settings = Static<typeof schema>;
 
 const RETRY = { firstMs: 100, capMs: 10_000 };
-/** At the end acknowledgements are awaited this long; an agent gives its inputs two seconds. */
+/** At the end acknowledgements are awaited for this time; the agent allows its inputs two seconds. */
 const LAST_ACKNOWLEDGEMENTS_MS = 400;
 /** A server that doesn't answer must not hold up the end. */
 const STOP_MS = 1_700;
@@ -182,7 +182,10 @@ export class KvstoreInput implements Input {
     return Promise.resolve();
   }
 
-  /** Ends reading and confirms what is acknowledged within a moment; the rest comes again after the next start. */
+  /**
+   * Ends reading and confirms entries that are acknowledged within a moment; the rest is read again after the next
+   * start.
+   */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#rouse?.();

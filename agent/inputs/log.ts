@@ -86,7 +86,7 @@ function contentOf(settings: LineSettings, { id, metrics }: InputContext) {
   };
 }
 
-/** Returns what the settings say, or null where blocks may pass as they are. Throws settings_invalid. */
+/** Returns the line options of the settings, or null if blocks may be sent unchanged. Throws settings_invalid. */
 export function lineOptionsOf(
   settings: LineSettings,
   onLeftOut: LineOptions["onLeftOut"] = () => undefined,

@@ -54,7 +54,7 @@ export class StdinInput implements Input {
     const framer = new Framer({ maxBytes: this.#sink.maxMessageBytes, octetCounting: false });
     const none = new Uint8Array();
     try {
-      // The loop takes the next chunk only when this one has its place: the sender waits.
+      // The loop takes the next chunk only when this one is in a batch: the sender waits.
       for await (const chunk of this.#stream) {
         for (const message of framer.push(Buffer.from(chunk))) await this.#sink.put(message, none);
       }

@@ -23,7 +23,7 @@ const schema = Type.Object(
   { additionalProperties: false },
 );
 
-/** Stands where a socket of the file system needs no address. */
+/** Placeholder for a socket of the file system, which needs no address. */
 const NO_ADDRESS = "localhost:0";
 
 type Settings = Static<typeof schema>;

@@ -165,7 +165,7 @@ export class TcpInput implements Input {
     return server;
   }
 
-  /** Reads one connection to its end; the next chunk is taken only when this one has its place. */
+  /** Reads one connection to its end; the next chunk is taken only when this one is in a batch. */
   async #read(socket: Socket): Promise<void> {
     const maxBytes = Math.min(parseSize(this.#settings.max_message_size), this.#sink.maxMessageBytes);
     const framer = new Framer({ maxBytes, octetCounting: this.#settings.framing === "auto" });

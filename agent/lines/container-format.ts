@@ -20,7 +20,7 @@ export interface ContainerOptions {
   readonly onFiltered: () => void;
 }
 
-/** An event that may get more. */
+/** An event that may be continued. */
 interface OpenEvent {
   readonly stream: string;
   readonly start: number;
@@ -30,14 +30,14 @@ interface OpenEvent {
   readonly texts: string[];
   /** End of the last whole line. */
   end: number;
-  /** Pieces of a line that isn't whole yet, where it begins, ends so far, and its time. */
+  /** Pieces of an incomplete line, where it begins, where it ends so far, and its time. */
   pieces: string[];
   lineStart: number;
   lineEnd: number;
   lineTimeMs: number;
 }
 
-/** Events between two safe places; more would not fit into one message. */
+/** Maximum of events between two safe offsets: more would not fit into one message. */
 const EVENTS_MAX = 1_000;
 
 export class ContainerFormat implements EventFormat {
@@ -116,7 +116,7 @@ export class ContainerFormat implements EventFormat {
     if (!read.partial) yield* this.#endLine(open, span);
   }
 
-  /** A line of the container is whole: it joins its event, or ends it and begins another one. */
+  /** Takes a complete line of the container: it joins its event, or ends it and begins another one. */
   *#endLine(open: OpenEvent, span: Span): Generator<CutEvent> {
     const { stream, lineStart, lineEnd, lineTimeMs } = open;
     const text = open.pieces.join("");
@@ -151,7 +151,7 @@ export class ContainerFormat implements EventFormat {
     return { stream, start, timeMs, group, texts: [], end: start, ...line };
   }
 
-  /** A line that is none of the runtime's is kept as it is. */
+  /** A line that isn't the runtime's is kept unchanged. */
   #raw(buffer: Buffer, { start, textEnd, next, closed }: Line, continued: boolean): CutEvent {
     const flags = [...(continued ? ["continued"] : []), ...(closed ? [] : ["open"])];
     const fields = {
@@ -163,7 +163,7 @@ export class ContainerFormat implements EventFormat {
     return { ...leftOut(start, next), message, fieldsJson };
   }
 
-  /** Returns what filters and multiline look at. */
+  /** Returns the text that filters and multiline examine. */
   #looked(text: string): string {
     return this.#options.json?.textOf(text) ?? text;
   }
@@ -194,10 +194,10 @@ export class ContainerFormat implements EventFormat {
   }
 }
 
-/** What lies between two safe places. */
+/** The range between two safe offsets. */
 class Span {
   readonly open = new Map<string, OpenEvent>();
-  /** The last safe place. */
+  /** The last safe offset. */
   start: number;
   /** Events ended since then. */
   events = 0;
@@ -208,7 +208,7 @@ class Span {
     this.#ended = start;
   }
 
-  /** True where every open event could be taken as it is. */
+  /** True if every open event could be sent as it is. */
   get hasWholeLinesOnly(): boolean {
     return [...this.open.values()].every(({ pieces }) => pieces.length === 0);
   }
@@ -244,7 +244,7 @@ interface ContainerLine {
   /** stdout or stderr. */
   readonly stream: string;
   readonly text: string;
-  /** True where the container's line continues in the next line of the same stream. */
+  /** True if the container's line continues in the next line of the same stream. */
   readonly partial: boolean;
   /** ms since 1970-01-01 UTC; 0: unknown. */
   readonly timeMs: number;

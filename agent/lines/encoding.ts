@@ -2,13 +2,13 @@
 
 import { settingFault } from "#agent/contract/input.ts";
 
-/** A place in a buffer: the text of a line, and where the next one begins. */
+/** A line in a buffer: its text, and where the next one begins. */
 export interface Line {
   readonly start: number;
   /** Without the terminator. */
   readonly textEnd: number;
   readonly next: number;
-  /** False where the bytes end before a terminator. */
+  /** False if the bytes end before a terminator. */
   readonly closed: boolean;
 }
 
@@ -68,7 +68,7 @@ export class Terminator {
   }
 }
 
-/** How the text of a file is encoded. */
+/** The encoding of a file's text. */
 export interface Encoding {
   readonly name: string;
   /** Bytes of the smallest unit: a line begins at a multiple of it. */
@@ -77,7 +77,7 @@ export interface Encoding {
   readonly expansion: number;
   /** Encodes ASCII text, such as the line terminator. */
   readonly encode: (ascii: string) => Buffer;
-  /** Returns the text as UTF-8; the very same bytes where nothing has to be changed. */
+  /** Returns the text as UTF-8; the same bytes if nothing has to be changed. */
   readonly decode: (bytes: Buffer) => Buffer;
 }
 

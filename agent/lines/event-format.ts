@@ -14,22 +14,22 @@ export interface FileView {
   readonly end: number;
   /** Offset of `start` in the file. */
   readonly offset: number;
-  /** True where `start` is within a line that an earlier event holds the beginning of. */
+  /** True if `start` is within a line whose beginning is in an earlier event. */
   readonly continued: boolean;
-  /** True where it was time that ended the event before `start`. */
+  /** True if a timeout ended the event before `start`. */
   readonly afterCut: boolean;
-  /** Places, ascending and above `start`, where an event ended for want of more in time. */
+  /** Offsets, ascending and above `start`, where a timeout ended an event. */
   readonly cuts: readonly number[];
-  /** True where an event without its end has waited long enough: its whole lines are an event. */
+  /** True if an event without its end has waited long enough: its whole lines are an event. */
   readonly expired: boolean;
-  /** True where nothing will be added: what is left is an event. */
+  /** True if nothing will be added: the rest is an event. */
   readonly final: boolean;
 }
 
 /** A part of the view. */
 export interface CutEvent {
   readonly start: number;
-  /** Exclusive. The next view may begin here where `safe`. */
+  /** Exclusive. The next view may begin here if `safe`. */
   readonly end: number;
   /** Text as UTF-8; null: the part needs no event (filtered out, empty). */
   readonly message: Buffer | null;
@@ -37,9 +37,9 @@ export interface CutEvent {
   readonly fieldsJson: Uint8Array;
   /** ms since 1970-01-01 UTC; 0: unknown. */
   readonly timeMs: number;
-  /** False while another event that began before `end` isn't whole. */
+  /** False while another event that began before `end` is incomplete. */
   readonly safe: boolean;
-  /** True where time ended it. */
+  /** True if a timeout ended it. */
   readonly cutByTime: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface CutEvent {
 export interface PlainLines {
   /** Longest line with its end, bytes; longer ones are for `cut`. */
   readonly maxBytes: number;
-  /** True where a carriage return before the line feed belongs to the line's end. */
+  /** True if a carriage return before the line feed belongs to the line's end. */
   readonly stripsReturn: boolean;
   /** Returns the filter for the lines of `buffer`, which must be checked in ascending order. */
   within(buffer: Buffer): RangeFilter;
@@ -55,7 +55,7 @@ export interface PlainLines {
 
 /** Cuts the bytes of one file into events; its only state is the content left out last, which `reset` clears. */
 export interface EventFormat {
-  /** Longest span of bytes without a safe place. */
+  /** Longest span of bytes without a safe offset. */
   readonly maxEventBytes: number;
   /** Time after which the whole lines of an unfinished event are one; 0: they wait for ever. */
   readonly timeoutMs: number;
@@ -63,11 +63,9 @@ export interface EventFormat {
   begin(head: Buffer): number;
   /** Returns true if an event may begin at `at`, judged by the bytes before. */
   boundaryBefore(buffer: Buffer, at: number): boolean;
-  /** Yields events in the order of their ends. What follows the last one waits for more. */
+  /** Yields events in the order of their ends. The bytes after the last one wait for more. */
   cut(view: FileView): Generator<CutEvent, void>;
-  /**
-   * Fast path: what lines that are whole may be taken by without `cut`; null if they may not, at the moment or ever.
-   */
+  /** Fast path: how complete lines may be sent without `cut`; null if they may not, at the moment or ever. */
   readonly plainLines: PlainLines | null;
   /** The next view doesn't follow the last one. */
   reset(): void;

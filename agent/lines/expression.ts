@@ -1,6 +1,6 @@
 /**
- * Regular expressions as people have them in settings of other shippers: RE2 with inline flags at the start
- * and POSIX classes, turned into those of this runtime.
+ * Regular expressions as in the settings of other shippers: RE2 with inline flags at the start and POSIX classes,
+ * converted to those of this runtime.
  */
 
 import { settingFault } from "#agent/contract/input.ts";

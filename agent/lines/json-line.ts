@@ -64,7 +64,7 @@ export class JsonLineDecoder {
     this.#messageKey = settings["json.message_key"];
   }
 
-  /** Returns the text of a line that filters and multiline look at. */
+  /** Returns the text of a line that filters and multiline examine. */
   textOf(line: string): string {
     if (this.#messageKey === undefined) return line;
     const value = parseEventObject(line)?.[this.#messageKey];
@@ -111,10 +111,10 @@ export class JsonLineDecoder {
   }
 }
 
-/** For names like __proto__, which an assignment would take for something else. */
+/** For names like __proto__, which an assignment would interpret differently. */
 const PLAIN = { enumerable: true, configurable: true, writable: true };
 
-/** Returns the decoder, or null where lines aren't decoded. */
+/** Returns the decoder, or null if lines aren't decoded. */
 export function jsonDecoderOf(settings: Settings): JsonLineDecoder | null {
   const given = Object.keys(jsonProperties).some((key) => settings[key as keyof Settings] !== undefined);
   return given && settings["json.enabled"] !== false ? new JsonLineDecoder(settings) : null;

@@ -4,7 +4,7 @@
  * them and running the expression.
  */
 
-/** Shorter ones are everywhere. */
+/** Shorter ones occur everywhere. */
 const LENGTH_MIN = 2;
 /** Makes the character before it optional. */
 const OPTIONAL = /[*?{]/;
@@ -12,7 +12,7 @@ const SPECIAL = /[\\^$.*+?()[\]{}|]/;
 /** A text of these is the same bytes in each encoding there is for plain text. */
 const ASCII = /^[\x20-\x7e]*$/;
 
-/** Looks for literals in one buffer, place after place. */
+/** Looks for literals in one buffer, in ascending order. */
 class LiteralSearch {
   readonly #buffer: Buffer;
   readonly #literals: readonly Buffer[];
@@ -51,7 +51,7 @@ class LiteralSearch {
 
 /** Filter for ranges of one buffer, which must be checked in ascending order while its bytes stay the same. */
 export interface RangeFilter {
-  /** Returns true where bytes `start` to `end` are the text of an event that is kept. */
+  /** Returns true if bytes `start` to `end` are the text of an event that is kept. */
   keeps(start: number, end: number): boolean;
   /**
    * Returns a place at or after `start`: each text from `start` on is kept unless it holds this place or later ones.
@@ -113,7 +113,7 @@ function allLiterals(expressions: readonly RegExp[]): readonly Buffer[] | null {
   return found.flatMap((literals) => literals ?? []).map((literal) => Buffer.from(literal));
 }
 
-/** Returns texts of which everything that `expression` matches holds one; null if there are none. */
+/** Returns texts one of which is contained in everything that `expression` matches; null if there are none. */
 export function literalsOf(expression: RegExp): readonly string[] | null {
   const { flags } = expression;
   const source = expression.source.replaceAll("\\/", "/"); // which needs no escape but gets one

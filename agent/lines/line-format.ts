@@ -23,9 +23,9 @@ export interface LineOptions {
   /** Events that match none are left out; empty: all are kept. */
   readonly include: readonly RegExp[];
   readonly exclude: readonly RegExp[];
-  /** What becomes of events beyond the limit: pieces, or their beginning only. */
+  /** Handling of events beyond the limit: pieces, or only their beginning. */
   readonly onLong: "split" | "truncate";
-  /** Told of bytes that `truncate` left out and of events that filters did. */
+  /** Called with bytes that `truncate` left out and with events that filters left out. */
   readonly onLeftOut: (kind: "truncated" | "filtered", amount: number) => void;
 }
 
@@ -34,7 +34,7 @@ interface Gathered {
   readonly lines: readonly Line[];
   readonly texts: readonly string[];
   readonly end: number;
-  /** `wait`: its end isn't there yet. `long`: more lines would be too much. */
+  /** `wait`: its end is missing yet. `long`: more lines would be too much. */
   readonly state: "whole" | "wait" | "long";
   readonly cutByTime: boolean;
 }
@@ -53,7 +53,7 @@ export class LineFormat implements EventFormat {
   readonly #plainLines: PlainLines | null;
   #encoding: Encoding;
   #terminator: Terminator;
-  /** True where the next bytes belong to an event that was truncated. */
+  /** True if the next bytes belong to an event that was truncated. */
   #skipping = false;
 
   /** `maxEventBytes`: of the file; a message in UTF-8 may be longer by the encoding's expansion. */

@@ -52,7 +52,7 @@ interface BulkAnswer {
 const ANSWER_BYTES_MAX = 16 * 1_024 * 1_024;
 /** Smaller bodies aren't worth the time. */
 const GZIP_BYTES_MIN = 1_024;
-/** What is read of an answer: a fifth of its bytes. The status keeps each item at its position. */
+/** The part of an answer that is read: a fifth of its bytes. The status keeps each item at its position. */
 const FILTER = "filter_path=errors,items.*.status,items.*.error.reason";
 const BAD_REQUEST = 400;
 /** Beginning of an answer without failed items; numbers and null may come before. */
@@ -91,11 +91,11 @@ export class BulkClient {
     this.#secureAgent.destroy();
   }
 
-  /** Sends a body. Throws where there is no answer. */
+  /** Sends a body. Throws if there is no answer. */
   async post(body: Buffer): Promise<Answer> {
     const answer = await this.#request(body, this.#filters);
     if (answer.status !== BAD_REQUEST || !this.#filters) return answer;
-    // A server that doesn't know the parameter refuses the request.
+    // A server without support for the parameter refuses the request.
     const plain = await this.#request(body, false);
     if (plain.status !== BAD_REQUEST) this.#filters = false;
     return plain;
@@ -153,7 +153,7 @@ function readAnswer(
   );
 }
 
-/** Returns the failed items of a bulk answer by their place, or null if it is none. */
+/** Returns the failed items of a bulk answer by their index, or null if it isn't a bulk answer. */
 export function itemErrors(body: string): Map<number, ItemError> | null {
   const errors = new Map<number, ItemError>();
   if (NO_ERRORS.test(body) && body.trimEnd().endsWith("}")) return errors;

@@ -25,7 +25,7 @@ export interface ConnectionSettings {
   /** nats:// or tls:// addresses. */
   readonly servers: readonly string[];
   readonly token?: string | undefined;
-  /** Whose password the token is where NATS has users; the hub's own user without it. */
+  /** User whose password the token is, if NATS has users; the hub's own user without it. */
   readonly user?: string | undefined;
   /** File with the token; read at each attempt, as the hub may write it later. */
   readonly tokenFile?: string | undefined;
@@ -37,7 +37,7 @@ export interface ConnectionSettings {
   readonly inboxPrefix?: string | undefined;
 }
 
-/** A message as listeners get it. */
+/** A message as listeners receive it. */
 export interface Received {
   readonly subject: string;
   readonly data: Uint8Array;
@@ -52,7 +52,7 @@ interface Subscription {
 
 /** Name of the user whose password the hub's own token is, see hub/journal/server/server-config.ts. */
 const HUB_USER = "tailrace";
-/** What Node checks a certificate against where the client named no server. */
+/** The name that Node checks a certificate against if the client named no server. */
 const NO_NAME = "localhost";
 /** A connection is tried more often than a write: without a connection nothing is sent. */
 const CONNECTION_RETRY = { firstMs: 50, capMs: 2_000 };
@@ -96,12 +96,12 @@ export class Connection implements Component {
     return this.#up ? "" : this.#problem;
   }
 
-  /** Longest message the server takes, headers included, bytes; undefined before the first connection. */
+  /** Longest message that the server accepts, headers included, bytes; undefined before the first connection. */
   get maxPayloadBytes(): number | undefined {
     return this.#nats?.info?.max_payload;
   }
 
-  /** Calls `listener` whenever the connection comes or goes. */
+  /** Calls `listener` whenever the connection is lost or restored. */
   onChange(listener: (up: boolean) => void): void {
     this.#listeners.push(listener);
   }
@@ -181,7 +181,7 @@ export class Connection implements Component {
     for (const listener of this.#listeners) listener(up);
   }
 
-  /** An error of a connection that the library keeps or tries to get back by itself. */
+  /** An error of a connection that the library keeps, or tries to restore by itself. */
   #reportWhile(error: unknown): void {
     const text = explainRefusal(error, this.#settings);
     if (!this.#up && this.#problem === text) return; // each further attempt has the same reason
@@ -218,7 +218,7 @@ export function connectionOptions(settings: ConnectionSettings, name: string): N
     timeout: CONNECT_TIMEOUT_MS,
     maxReconnectAttempts: -1,
     reconnectDelayHandler: () => retry.next(),
-    // A hub that restarts may refuse the token for a moment; giving up would need a person.
+    // A hub that restarts may refuse the token for a moment; giving up would need an operator.
     ignoreAuthErrorAbort: true,
     pingInterval: PING_INTERVAL_MS,
     maxPingOut: PINGS_MISSED,

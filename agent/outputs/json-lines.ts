@@ -27,7 +27,7 @@ import { commonFields, sourcesOf } from "./documents.ts";
 import { OUTPUT_RETRY } from "./lane.ts";
 import type { AgentNames } from "./pipeline.ts";
 
-/** Where lines go. */
+/** The destination of lines. */
 export interface LineSink {
   /** Takes whole lines. Throws the system's error, with nothing or a part of them taken. */
   write(lines: Buffer): void;
@@ -125,7 +125,7 @@ export class LinesOutput implements Output {
 export interface FileSinkOptions {
   readonly folder: string;
   readonly name: string;
-  /** A file that is longer is rotated, bytes. */
+  /** Size beyond which a file is rotated, bytes. */
   readonly rotateBytes: number;
   /** Files kept, the current one included. */
   readonly files: number;

@@ -30,7 +30,7 @@ export interface Sendable {
   readonly settle: () => void;
 }
 
-/** A batch on its way. */
+/** A batch in flight. */
 export interface Pending {
   readonly sendable: Sendable;
   readonly lane: Lane;

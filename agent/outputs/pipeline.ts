@@ -15,7 +15,7 @@ import type { Connection } from "./connection.ts";
 import { Lane } from "./lane.ts";
 import { Publisher, type PublisherOptions, type Wire, type WireMessage } from "./publisher.ts";
 
-/** Who sends. */
+/** Identity of the sender. */
 export interface AgentNames {
   readonly agentId: string;
   readonly agentName: string;
@@ -35,7 +35,7 @@ export interface PipelineOutputOptions
   readonly metrics: Metrics;
 }
 
-/** Room in front of a body; names and a path of ordinary length fit, longer ones cost a copy. */
+/** Free bytes before a body; names and a path of ordinary length fit, longer ones cost a copy. */
 const HEADROOM_BYTES = 4_096;
 /** Free bytes after a body, for the end of the protocol's frame. */
 const TAILROOM_BYTES = 2;
@@ -89,7 +89,7 @@ export class PipelineOutput implements Output, Wire {
     return this.#publisher.ackedBytes;
   }
 
-  /** The stream has begun again: lower sequences than before are right. */
+  /** The stream has begun again: sequences lower than before are valid. */
   forgetSequences(): void {
     this.#publisher.forgetSequences();
   }

@@ -13,14 +13,14 @@ import { batchMessageId } from "#proto/subjects.ts";
 import { type Acknowledgement, explain, type FailureReason } from "./acknowledgement.ts";
 import type { Lane, Pending, Sendable } from "./lane.ts";
 
-/** The connection as the publisher needs it. */
+/** The part of the connection that the publisher needs. */
 export interface Wire {
   readonly connected: boolean;
-  /** Sends a message; the answer comes to `acknowledge` with its number. Throws where it can't be sent at all. */
+  /** Sends a message; the answer is passed to `acknowledge` with its number. Throws if it can't be sent at all. */
   publish(message: WireMessage): void;
 }
 
-/** A message on its way. */
+/** A message in flight. */
 export interface WireMessage {
   readonly subject: string;
   readonly data: Buffer;
@@ -44,7 +44,7 @@ export interface PublisherOptions {
   readonly ackTimeoutMs: number;
   /** Called with each acknowledged batch. */
   readonly onAck: (ack: LastAck) => void;
-  /** Called when the stream answers with a sequence that it had given away before. */
+  /** Called when the stream answers with a sequence that it had assigned before. */
   readonly onRollback: (sequence: number, floor: number) => void;
   /** Called when a message id was used by another sender; returns an epoch that was never used. */
   readonly renewEpoch: () => number;
@@ -133,7 +133,7 @@ export class Publisher {
     else this.#take(pending, answer.sequence);
   }
 
-  /** Sends everything unacknowledged again, in order: answers to what was sent before are lost with the connection. */
+  /** Sends everything unacknowledged again, in order: answers to earlier attempts are lost with the connection. */
   reconnected(): void {
     for (const pending of this.#pending.values()) {
       if (pending.attempts > 0) this.#retries.inc({ reason: "reconnect" });
@@ -246,7 +246,7 @@ export class Publisher {
   }
 
   #sweep(): void {
-    // Not at the acknowledgement: the next batch is mostly on its way before the next sweep.
+    // Not at the acknowledgement: the next batch is usually sent before the next sweep.
     if (this.#pending.size === 0) this.stop();
     if (!this.#wire.connected) return;
     const now = this.#options.clock.monotonic();

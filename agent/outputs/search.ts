@@ -44,7 +44,7 @@ export class SearchOutput implements Output {
   readonly #stop = new AbortController();
   readonly #tasks = new Set<Promise<void>>();
   readonly #client: BulkClient;
-  /** Where bodies are written. */
+  /** Buffers in which bodies are written. */
   readonly #spaces: SlotPool;
   readonly #rejected: Counter;
   readonly #acked: Counter;
@@ -118,7 +118,7 @@ export class SearchOutput implements Output {
     };
   }
 
-  /** Tries until the engine has the batch or the output stops. */
+  /** Tries until the engine has stored the batch or the output stops. */
   async #deliver(batch: Batch, documents: DocumentOptions): Promise<void> {
     const space = await this.#spaces.acquire(this.#stop.signal);
     if (space === null) return;
@@ -136,7 +136,7 @@ export class SearchOutput implements Output {
     batch.slot.release();
   }
 
-  /** Returns false if the output stops before the engine has everything. */
+  /** Returns false if the output stops before the engine has stored everything. */
   async #deliverBody(body: Buffer): Promise<boolean> {
     const backoff = new Backoff(OUTPUT_RETRY);
     let pending = body;

@@ -11,7 +11,7 @@ export interface Anchor {
 /** The anchor that fits everything. */
 export const NO_ANCHOR: Anchor = { bytes: 0, hash: "" };
 
-/** A range on its way. */
+/** A range in flight. */
 export interface Flight {
   readonly from: number;
   readonly to: number;

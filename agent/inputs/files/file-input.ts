@@ -14,9 +14,9 @@ import {
   patternsOf,
 } from "./file-settings.ts";
 
-/** What the bytes of the files mean. */
+/** How the bytes of the files become events. */
 export interface FileContent extends Pick<FileSetOptions, ContentOption> {
-  /** Ends what the input has started to find fields. */
+  /** Stops requests for fields that the input has started. */
   readonly stop: () => Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export class FileInput implements Input {
   readonly #hints = new Set<string>();
   readonly #logged = new Set<string>();
   #hintsQueued = false;
-  /** True after the first scan. Hints wait for it: it alone decides which files were there before the start. */
+  /** True after the first scan. Hints wait for it: only this scan decides which files existed before the start. */
   #isSearched = false;
   #task: Promise<void> | undefined;
 
@@ -62,7 +62,7 @@ export class FileInput implements Input {
     return Promise.resolve();
   }
 
-  /** Reads what `scan` finds; without the searches of its own that `start` brings. */
+  /** Reads the files that `scan` finds; unlike `start`, begins no searches of its own. */
   startReading(): void {
     this.#files.start();
   }
@@ -72,7 +72,7 @@ export class FileInput implements Input {
     return this.#files.busy;
   }
 
-  /** Lets every open file look for news. */
+  /** Makes every open file check for new data. */
   wakeAll(): void {
     this.#files.wakeAll();
   }
@@ -106,7 +106,7 @@ export class FileInput implements Input {
     return cpuMs;
   }
 
-  /** Ends reading and closes the files; what was sent is settled by the output. */
+  /** Ends reading and closes the files; the output settles sent batches. */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#watcher.stop();
@@ -114,7 +114,7 @@ export class FileInput implements Input {
     await Promise.all([this.#files.stop(), this.#content.stop()]);
   }
 
-  /** Closes the files, when the output is done with what was read. */
+  /** Closes the files after the output has finished with the read bytes. */
   release(): void {
     this.#files.close();
   }
@@ -168,7 +168,7 @@ export class FileInput implements Input {
     this.#hints.clear();
   }
 
-  /** Says once for each path why it is left out. */
+  /** Logs once for each path why it is left out. */
   #logSkipped({ skipped }: ScanResult): void {
     for (const [path, reason] of skipped) {
       if (this.#logged.has(path) || this.#logged.size >= HINTS_MAX) continue;

@@ -14,7 +14,7 @@ import { parseDuration, parseSize } from "#proto/kit/units.ts";
 const duration = (fallback: string | number, description: string) =>
   durationSetting({ default: fallback, description });
 
-/** Files that no line can be read of, and those where gzip is unpacked. */
+/** Files without readable lines, and those if gzip is unpacked. */
 const COMPRESSED = "\\.(gz|bz2|xz|zst|lz4|zip)$";
 const OTHER_COMPRESSED = "\\.(bz2|xz|zst|lz4|zip)$";
 
@@ -113,7 +113,7 @@ export type ContentOption =
 const MAX_BYTES_LOWEST = 1_024;
 const MAX_BYTES_HIGHEST = 4 * 1_024 * 1_024;
 
-/** Checks what the schema can't say. Throws settings_invalid. */
+/** Checks rules that the schema can't express. Throws settings_invalid. */
 export function validateFileSettings(settings: FileSettings): void {
   const { ignoreOlderMs, cleanInactiveMs } = fileOptions(settings);
   const least = ignoreOlderMs + parseDuration(settings.scan_frequency);

@@ -33,7 +33,7 @@ interface Known {
   readonly atMs: number;
 }
 
-/** Returns where the API server is for a process in a pod, or null outside of one. */
+/** Returns the address of the API server for a process in a pod, or null outside of one. */
 export function apiOfPod(env: NodeJS.ProcessEnv): ApiServerPlace | null {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
   if (host === undefined) return null;
@@ -108,7 +108,7 @@ export class KubernetesApi {
 export interface PodPath {
   readonly namespace: string;
   readonly pod: string;
-  /** Empty where the path doesn't hold it. */
+  /** Empty if the path doesn't contain it. */
   readonly uid: string;
   readonly container: string;
   /** Id of the container at its runtime; empty if the path doesn't hold it. */

@@ -28,7 +28,7 @@ const PODS_MAX = 1_000;
 const PAGE_PODS = 50;
 const PAGE_MAX = 8_388_608;
 const EVENT_MAX = 2_097_152;
-/** Characters of a name, a version or what continues a list. */
+/** Maximum characters of a name, a version or a list's continuation token. */
 const TEXT_MAX = 4_096;
 /** Pages and time of a list: lines of containers wait for the first one. */
 const PAGES_MAX = 100;
@@ -166,7 +166,7 @@ export class PodWatch {
     if (this.#pods.size > PODS_MAX && oldest !== undefined) this.#pods.delete(oldest);
   }
 
-  /** The first failure is for the operator, those that follow are not. */
+  /** The first failure is logged for the operator, repeated ones aren't. */
   #note({ message }: Error): void {
     const { log, node } = this.#options;
     const facts = { node, reason: message };

@@ -93,7 +93,7 @@ export class RedisClient {
     }
   }
 
-  /** Subscribes; from then on the connection carries nothing but messages. */
+  /** Subscribes; from then on the connection carries only messages. */
   async subscribe(
     command: "SUBSCRIBE" | "PSUBSCRIBE",
     channels: readonly string[],
@@ -110,7 +110,7 @@ export class RedisClient {
     await this.closed;
   }
 
-  /** Lets the server wait: nothing is read until `resume`. */
+  /** Makes the server wait: nothing is read until `resume`. */
   pause(): void {
     this.#socket.pause();
   }

@@ -28,7 +28,7 @@ const LINE_BYTES_MAX = 65_536;
 
 const MORE = Symbol("more");
 
-/** Puts replies together from chunks of a connection. */
+/** Assembles replies from the chunks of a connection. */
 export class ReplyReader {
   #bytes: Buffer = Buffer.alloc(0);
   #at = 0;
@@ -37,7 +37,7 @@ export class ReplyReader {
   #chunks: Uint8Array[] = [];
   #length = 0;
 
-  /** Takes a chunk and returns the replies that are whole now. Throws where they are none, or too long. */
+  /** Takes a chunk and returns the replies that are complete now. Throws for invalid or too long ones. */
   push(chunk: Buffer): Reply[] {
     addPart(this.#chunks, chunk);
     this.#length += chunk.length;

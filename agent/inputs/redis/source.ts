@@ -3,7 +3,7 @@
 import type { RedisClient } from "./client.ts";
 import { type Reply, ReplyError } from "./reply.ts";
 
-/** A value of the server on its way. */
+/** A value of the server in flight. */
 export interface Entry {
   readonly message: Buffer;
   /** ms since 1970-01-01 UTC; 0: unknown. */
@@ -15,7 +15,7 @@ export interface Entry {
 
 /** A way to read one key. */
 export interface EntrySource {
-  /** Prepares reading after a connection; what was read before and not confirmed comes again. */
+  /** Prepares reading after a connection; unconfirmed entries come again. */
   open(client: RedisClient): Promise<void>;
   /** Returns the next entries; waits up to `BLOCK_MS` for the first one. */
   read(client: RedisClient): Promise<readonly Entry[]>;
@@ -110,7 +110,7 @@ export interface StreamOptions {
 /** A stream, read by a consumer group; entries are acknowledged when they are confirmed. */
 export class StreamSource implements EntrySource {
   readonly #options: StreamOptions;
-  /** Where the own unconfirmed entries are read on; null: they have come again. */
+  /** Position of the own unconfirmed entries; null: all have come again. */
   #own: string | null = "0";
   #claimCursor = "0-0";
   #claimedAtMs = Number.NEGATIVE_INFINITY;
@@ -146,7 +146,7 @@ export class StreamSource implements EntrySource {
     await client.command("XACK", this.#options.key, this.#options.group, ...ids);
   }
 
-  /** Takes over what consumers that are gone have left. */
+  /** Takes over the entries of consumers that are gone. */
   async #claim(client: RedisClient): Promise<readonly Entry[]> {
     const { key, group, consumer, claimIdleMs, batch, now } = this.#options;
     if (claimIdleMs === 0 || now() - this.#claimedAtMs < claimIdleMs) return [];

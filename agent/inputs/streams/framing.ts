@@ -17,7 +17,7 @@ export interface FramerOptions {
   readonly octetCounting: boolean;
 }
 
-/** Keeps what of a stream is no whole message yet: at most `maxBytes` and one chunk. */
+/** Keeps the incomplete message of a stream: at most `maxBytes` and one chunk. */
 export class Framer {
   readonly #options: FramerOptions;
   #rest: Uint8Array[] = [];
@@ -31,7 +31,7 @@ export class Framer {
     this.#options = options;
   }
 
-  /** Takes a chunk and yields the messages that are whole now, without their line ends. */
+  /** Takes a chunk and yields the messages that are complete now, without their line ends. */
   *push(chunk: Buffer): Generator<Buffer> {
     const { bytes: least, isLine } = this.#awaited;
     if (this.#restBytes + chunk.length < least && !(isLine && chunk.includes(NEWLINE))) {
@@ -46,7 +46,7 @@ export class Framer {
     if (bytes.length > 0) this.#keep(bytes);
   }
 
-  /** Yields what is left at the end of the stream. */
+  /** Yields the rest at the end of the stream. */
   *end(): Generator<Buffer> {
     const rest = this.#taken(Buffer.alloc(0));
     if (rest.length > 0) yield withoutLineEnd(rest);
@@ -84,7 +84,7 @@ export class Framer {
     return null;
   }
 
-  /** Returns the next piece of a counted message, of which a longer one has several. */
+  /** Returns the next piece of a counted message; a long one has several. */
   #nextCounted(bytes: Buffer): { message: Buffer; end: number } | null {
     const end = Math.min(this.#countedBytes, this.#options.maxBytes);
     if (bytes.length < end) {
@@ -100,7 +100,7 @@ export class Framer {
 /** What follows a longer count than messages may have, where it is one of syslog. */
 const PRIORITY_START = 0x3c;
 
-/** Returns the message's length and where it begins, "more" where the count isn't whole, null if there is none. */
+/** Returns the message's length and where it begins, "more" if the count is incomplete, null if there is none. */
 function octetCount(bytes: Buffer, maxBytes: number): { length: number; start: number } | "more" | null {
   const first = bytes[0];
   if (first === undefined || first <= DIGIT_ZERO || first > DIGIT_NINE) return null;

@@ -25,7 +25,7 @@ export const spoolProperties = {
 export interface StreamSinkOptions {
   /** 0: no spool. */
   readonly spoolBytes?: number;
-  /** Hears below which number all events are acknowledged; not with a spool. */
+  /** Called with the number below which all events are acknowledged; not with a spool. */
   readonly onAcknowledged?: (upTo: number) => void;
 }
 
@@ -58,7 +58,7 @@ export class StreamSink {
     return this.#batcher.stopped;
   }
 
-  /** Takes a message, waiting for a place; for inputs that can hold up their sender. `timeMs` 0: now. */
+  /** Takes a message, waiting for free space; for inputs that can hold up their sender. `timeMs` 0: now. */
   async put(message: Uint8Array, fieldsJson: Uint8Array, timeMs = 0): Promise<void> {
     const event = { message, timeMs: timeMs === 0 ? this.#context.clock.now() : timeMs, fieldsJson };
     while (!this.#add(event)) {
@@ -66,7 +66,7 @@ export class StreamSink {
         this.#context.metrics.dropped.inc({ input: this.#context.id });
         return;
       }
-      // Behind a full spool a slot is of no use to the batcher: the spool needs it to get smaller.
+      // If the spool is full, the batcher doesn't use a slot: the spool needs it to become smaller.
       if (this.#spool === null || this.#spool.empty) await this.#batcher.whenReady();
       else await this.#spool.whenWritable();
     }
@@ -79,23 +79,23 @@ export class StreamSink {
     return taken;
   }
 
-  /** Makes ready to take messages. Throws the system's error if the spool can't be used. */
+  /** Prepares for messages. Throws the system's error if the spool can't be used. */
   async open(): Promise<void> {
     this.#spool?.start();
     if (this.#spool === null) await this.#batcher.whenReady();
   }
 
-  /** Sends what is gathered now. */
+  /** Sends the collected messages now. */
   flush(): void {
     this.#batcher.flush();
   }
 
-  /** Sends what is there; takes nothing any more. */
+  /** Sends the collected messages; takes none any more. */
   close(): void {
     this.#batcher.stop();
   }
 
-  /** Ends what `close` leaves running. */
+  /** Ends the tasks that `close` leaves running. */
   async stop(): Promise<void> {
     this.close();
     await this.#spool?.stop();
@@ -121,7 +121,7 @@ export class StreamSink {
     };
   }
 
-  /** Nothing overtakes what is in the spool. */
+  /** Messages in the spool come first. */
   #add(event: StreamEvent): boolean {
     if (this.#batcher.stopped) return false;
     if (this.#spool === null) return this.#batcher.add(event);
@@ -173,7 +173,7 @@ export class Receipts<T> {
     this.#waiting.push({ upTo, token });
   }
 
-  /** Returns, in order, what may be confirmed now that all events below `acknowledged` are. */
+  /** Returns, in order, the tokens that may be confirmed now that all events below `acknowledged` are. */
   take(acknowledged: number): T[] {
     let count = 0;
     while ((this.#waiting[count]?.upTo ?? Number.POSITIVE_INFINITY) <= acknowledged) count++;
@@ -181,7 +181,7 @@ export class Receipts<T> {
     return this.#waiting.splice(0, count).map(({ token }) => token);
   }
 
-  /** Forgets all, as the origin gives everything again. */
+  /** Forgets all tokens because the origin sends everything again. */
   clear(): void {
     this.#waiting.length = 0;
   }

@@ -13,7 +13,7 @@ const FILES: readonly string[] = ["kernel.ts", "lines.ts", "documents.ts"];
 const TARGET = new URL("module.ts", import.meta.url);
 const LINE_WIDTH = 100;
 
-/** Returns the hash of the sources, which a module holds of the sources it was made from. */
+/** Returns the hash of the sources, which a module contains of the sources it was made from. */
 export function sourceHash(): string {
   return hash("sha256", FILES.map(readSource).join(""));
 }
@@ -22,7 +22,7 @@ function readSource(name: string): string {
   return readFileSync(new URL(name, SOURCES), "utf8");
 }
 
-/** Returns the module's bytes. Throws where the compiler complains. */
+/** Returns the module's bytes. Throws the compiler's error. */
 async function compileLineKernel(): Promise<Uint8Array> {
   const { default: asc } = await import("assemblyscript/asc");
   let wasm: Uint8Array = new Uint8Array();

@@ -18,7 +18,7 @@ export interface PackTask {
   readonly limit: number;
   /** Of `start` in the file. */
   readonly offset: number;
-  /** True where a carriage return before the line feed belongs to the line's end. */
+  /** True if a carriage return before the line feed belongs to the line's end. */
   readonly stripsReturn: boolean;
   /** Longest line with its end. */
   readonly maxBytes: number;
@@ -30,14 +30,14 @@ export interface PackTask {
 export interface PackedRun {
   /** Position in the source; everything before it is packed. */
   readonly place: number;
-  /** End of what was written. */
+  /** End of the written bytes. */
   readonly at: number;
   readonly events: number;
   /** `stopped`: the next line is too long, begins with NUL or doesn't fit. `suspect`: the caller must check the next line. */
   readonly why: "end" | "stopped" | "suspect";
 }
 
-/** Texts that the documents of a batch share; they lie in the target, one after the other, from `at` on. */
+/** Texts that the documents of a batch share; they are in the target, one after the other, from `at` on. */
 export interface TemplateTask {
   readonly target: Buffer;
   readonly at: number;
@@ -56,9 +56,9 @@ export interface DocumentsTask {
   readonly source: Buffer;
   readonly start: number;
   readonly end: number;
-  /** True where the source holds events, false if it holds lines. */
+  /** True if the source holds events, false if it holds lines. */
   readonly events: boolean;
-  /** Of `start` in the file; of no use with events. */
+  /** Offset of `start` in the file; not used with events. */
   readonly offset: number;
   readonly target: Buffer;
   /** Documents are written from here on, up to `limit`. */
@@ -70,7 +70,7 @@ export interface DocumentsTask {
 export interface DocumentRun {
   /** Position in the source; everything before it is written. */
   readonly place: number;
-  /** End of what was written. */
+  /** End of the written bytes. */
   readonly at: number;
   /** `full`: the next document doesn't fit. `odd`: the caller must write the next one. */
   readonly why: "end" | "full" | "odd";
@@ -123,7 +123,7 @@ const DOCUMENTS_WHY = ["end", "full", "odd"] as const;
 const WINDOW_BYTES = PAGE_BYTES;
 
 export class LineKernel {
-  /** All that buffers may be parts of. The system gives memory to what is written only. */
+  /** The memory of which buffers may be parts. The system provides only the part that is written. */
   readonly memory: ArrayBuffer;
   readonly #exports: KernelExports;
   readonly #window: Uint8Array;
@@ -156,7 +156,7 @@ export class LineKernel {
     }
   }
 
-  /** Returns true where `buffer` is a part of the kernel's memory. */
+  /** Returns true if `buffer` is a part of the kernel's memory. */
   holds(buffer: Buffer): boolean {
     return buffer.buffer === this.memory;
   }
