@@ -111,7 +111,7 @@ export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
   return { servers, opened, parts };
 }
 
-/** What reads the log's lines, and what follows them. */
+/** The parts that read and process the lines of the log. */
 interface Processing {
   readonly sink: DocumentSink;
   readonly tail: SharedTail;

@@ -116,8 +116,8 @@ export class CopyAllocator implements Component {
   }
 
   /**
-   * Returns the table's entries of indices that this hub doesn't know (yet), without those that were deleted deliberately. A
-   * shard that isn't in the table counts as one that no hub has dropped.
+   * Returns the table's entries of indices that this hub's catalog lacks (yet), without those that were deleted
+   * deliberately. A shard that isn't in the table counts as one that no hub has dropped.
    */
   async #unknown(before: CopyTable, known: ReadonlySet<string>): Promise<CopyTable["copies"]> {
     const kept: Record<string, CopyTable["copies"][string]> = {};

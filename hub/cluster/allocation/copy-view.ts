@@ -36,7 +36,7 @@ export class CopyView {
     return this.#directory.shared(COPIES_KEY) !== undefined;
   }
 
-  /** The table as this hub knows it; empty if each hub has a copy of every shard. */
+  /** This hub's view of the table; empty if each hub has a copy of every shard. */
   table(): CopyTable {
     const shared = this.#directory.shared(COPIES_KEY);
     if (shared === undefined) return NO_COPIES;

@@ -84,7 +84,7 @@ export class PartitionOwner implements Component {
     await this.#task.stop();
   }
 
-  /** The table as this hub knows it. */
+  /** This hub's view of the table. */
   table(): PartitionTable {
     const shared = this.#options.directory.shared(PARTITIONS_KEY);
     return shared === undefined ? NO_TABLE : decodeTable(shared.value);

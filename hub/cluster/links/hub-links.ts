@@ -97,7 +97,7 @@ export class HubLinks implements HubTransport {
     } catch (error) {
       if (!(error instanceof LinkLost) || options.repeatable !== true) throw error;
     }
-    // Only what is left of its time: the other hub may be gone.
+    // Waits only for the rest of the request's time: the other hub may be gone.
     const timeoutMs = Math.max(0, options.timeoutMs - (clock.monotonic() - startMs));
     return this.#counted("nats", subject, data, { ...options, timeoutMs });
   }

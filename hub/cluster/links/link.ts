@@ -131,7 +131,7 @@ export class Link {
       };
       const cancel = (): void => fail(cancelled());
       const expire = (): void => {
-        // First: the time of this request is over, so that it isn't sent again, as those that wait with it may be.
+        // This request fails first, as its time is over: it must not be sent again, unlike those that wait with it.
         fail(new AppError("timeout", `no answer to a request to ${subject} within ${timeoutMs} ms`));
         this.#checkSilence(before, timeoutMs);
       };

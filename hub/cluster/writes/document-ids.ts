@@ -55,7 +55,7 @@ export class DocumentIds {
     for (let at = 0; at < out.length; at += ID_CHARACTERS) {
       this.#count(shard, shards);
       if (headMs !== this.#lastMs) {
-        // All ids that follow get the head; most often that is done once.
+        // All following ids get the head; mostly it is set once.
         headMs = this.#lastMs;
         out.set(this.#head, at);
         for (let done = ID_CHARACTERS; at + done < out.length; done *= 2)

@@ -6,7 +6,7 @@ import type { WriteOptions } from "./writes.ts";
 
 /** Longest time that a write may request. */
 const LONGEST_WAIT_MS = 10 * 60_000;
-/** A write that takes no longer than this gets on: a request may have as many of them as it likes. */
+/** A write that takes no longer doesn't count as waiting: a request may have any number of them. */
 const PROMPT_MS = 1_000;
 
 export class WriteDeadline {
@@ -90,8 +90,8 @@ export function withinReason<T extends { readonly timeoutMs: number }>(given: T)
 }
 
 /**
- * The time that the writes of one request may stand still altogether, one after the other: without it each would have its
- * whole `timeout`. The wait for the request's turn counts, a refresh that is waited for doesn't.
+ * The total time for which the writes of one request may wait, as they run one after another: otherwise each could wait
+ * for its whole `timeout`. The wait for the request's turn counts, the wait for a refresh doesn't.
  */
 export class WritePatience {
   readonly #options: WriteOptions;
@@ -104,7 +104,7 @@ export class WritePatience {
     this.#leftMs = options.timeoutMs;
   }
 
-  /** Gives the writes that follow the whole time again, unless those before have used theirs up. */
+  /** Restores the whole time for the following writes, unless earlier ones have used theirs up. */
   renew(): void {
     if (this.#leftMs >= PROMPT_MS) this.#leftMs = this.#options.timeoutMs;
   }
@@ -119,7 +119,9 @@ export class WritePatience {
     }
   }
 
-  /** Resolves as `write` does, which gets what time is left. Throws timeout where there is none: nothing was tried then. */
+  /**
+   * Resolves as `write` does, which gets the remaining time. Throws timeout if none is left: nothing was tried then.
+   */
   async during<T>(write: (options: WriteOptions) => Promise<T>): Promise<T> {
     if (this.#leftMs < PROMPT_MS) {
       const text =

@@ -1,6 +1,6 @@
 /**
- * Determines whether this hub's copies have the writes of other hubs. Reads the end of the log regularly; the copies are as
- * old as the last such look whose end they have reached.
+ * Determines whether this hub's copies have the writes of other hubs. Reads the end of the log regularly; the copies
+ * are as old as the last such check whose end they have reached.
  */
 
 import type { Clock } from "#proto/kit/clock.ts";
@@ -10,9 +10,9 @@ import type { Logger } from "#proto/kit/log.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 
 const LOOK_MS = 1_000;
-/** Older copies may lack writes: a look, a report of the threads and a refresh take some 2 s together. */
+/** Older copies may lack writes: a check, a report of the threads and a refresh take some 2 s together. */
 const MAX_AGE_MS = 5_000;
-/** Maximum of looks whose ends aren't reached yet. With more, the copies are too old in any case. */
+/** Maximum of checks whose ends aren't reached yet. With more, the copies are too old in any case. */
 const MAX_LOOKS = 32;
 
 /** Why the copies may lack writes. */
@@ -44,7 +44,7 @@ export class CopyAge implements Component {
   readonly #abort = new AbortController();
   readonly #looks: Look[] = [];
   #running = Promise.resolve();
-  /** Start of the last successful look, and of the last look whose end was reached; monotonic ms. */
+  /** Start of the last successful check, and of the last check whose end was reached; monotonic ms. */
   #lookedMs = Number.NEGATIVE_INFINITY;
   #wholeMs = Number.NEGATIVE_INFINITY;
 
@@ -109,7 +109,7 @@ export class CopyAge implements Component {
     if (this.#looks.length > MAX_LOOKS) this.#looks.shift();
   }
 
-  /** Drops the looks whose ends are reached. */
+  /** Drops the checks whose ends are reached. */
   #dropReached(): void {
     const applied = this.#options.applied();
     for (let [look] = this.#looks; look !== undefined; [look] = this.#looks) {

@@ -40,7 +40,7 @@ export interface Reported {
   readonly stopped: Map<number, string>;
 }
 
-/** The parts that work for the cluster, or are asked how far they are. */
+/** The parts that work for the cluster, or whose progress is reported. */
 export interface ClusterWork {
   readonly shards: HostedShards;
   readonly copies: CopySource;

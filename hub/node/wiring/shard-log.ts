@@ -27,7 +27,7 @@ export interface ShardLogWiring {
   readonly cluster: ClusterNode;
 }
 
-/** What is notified how far the shards have committed. */
+/** Receivers of the position up to which the shards have committed. */
 export interface Committed {
   readonly watermarks: Watermarks;
   readonly floor: ProcessedFloor;

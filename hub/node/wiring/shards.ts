@@ -32,7 +32,7 @@ export interface RetentionWiring {
   readonly settings: HubSettings;
   readonly catalog: IndexCatalog;
   readonly shards: HostedShards;
-  /** Tells how old an index is. */
+  /** Clock that determines how old an index is. */
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
