@@ -92,7 +92,7 @@ export class Lifecycles implements Component {
   }
 
   start(): Promise<void> {
-    this.#task.start((signal) => this.#run(signal));
+    this.#task.repeat(this.#options.clock, EVERY_MS, () => this.check());
     return Promise.resolve();
   }
 
@@ -120,13 +120,6 @@ export class Lifecycles implements Component {
       if (first !== undefined && this.#mayAct()) await this.#merge(...first);
     } catch (error) {
       log.warn({ err: toAppError(error) }, "the lifecycle policies cannot be carried out for now");
-    }
-  }
-
-  async #run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.check();
-      await this.#options.clock.sleep(EVERY_MS, signal);
     }
   }
 

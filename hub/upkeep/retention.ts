@@ -96,7 +96,7 @@ export class Retention implements Component {
   }
 
   start(): Promise<void> {
-    this.#task.start((signal) => this.#run(signal));
+    this.#task.repeat(this.#options.clock, EVERY_MS, () => this.sweep());
     return Promise.resolve();
   }
 
@@ -115,13 +115,6 @@ export class Retention implements Component {
       return;
     }
     for (const [rule, found] of due) await this.#apply(rule, found);
-  }
-
-  async #run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.sweep();
-      await this.#options.clock.sleep(EVERY_MS, signal);
-    }
   }
 
   async #apply(rule: RetentionRule, indices: readonly RetainedIndex[]): Promise<void> {

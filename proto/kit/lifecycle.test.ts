@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
+import { systemClock } from "./clock.ts";
 import type { AppError } from "./errors.ts";
 import { BackgroundTask, type Component, Lifecycle, withDeadline } from "./lifecycle.ts";
 
@@ -52,6 +53,26 @@ test("a component that never stops is given up at its deadline", async () => {
   await lifecycle.start("a", { start: async () => {}, stop: () => new Promise(() => {}) });
   await lifecycle.stop(5);
   assert.deepEqual(told, ["timeout"]);
+});
+
+test("a repeated task runs at once, again after each pause, and ends with a stop", async () => {
+  const pauses: number[] = [];
+  let runs = 0;
+  const task = new BackgroundTask();
+  const thirdPause = Promise.withResolvers<void>();
+  const clock = {
+    ...systemClock,
+    sleep: async (ms: number, signal?: AbortSignal) => {
+      pauses.push(ms);
+      if (pauses.length < 3) return;
+      thirdPause.resolve();
+      await once(signal!, "abort");
+    },
+  };
+  task.repeat(clock, 40, async () => void runs++);
+  await thirdPause.promise;
+  await task.stop();
+  assert.deepEqual([runs, pauses], [3, [40, 40, 40]]);
 });
 
 test("components that never stop are given up at the deadline of all, each after its least time", async () => {

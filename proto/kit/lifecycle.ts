@@ -1,5 +1,6 @@
 /** Start and stop of parts: in order, in reverse, each with a deadline. */
 
+import type { Clock } from "./clock.ts";
 import { AppError } from "./errors.ts";
 
 /**
@@ -25,6 +26,16 @@ export class BackgroundTask {
   start(run: (signal: AbortSignal) => Promise<void>): void {
     if (this.#abort.signal.aborted) this.#abort = new AbortController();
     this.#running = run(this.#abort.signal);
+  }
+
+  /** Calls `run` at once, and again `pauseMs` after each end, until a stop. `run` never rejects. */
+  repeat(clock: Clock, pauseMs: number, run: (signal: AbortSignal) => Promise<void>): void {
+    this.start(async (signal) => {
+      while (!signal.aborted) {
+        await run(signal);
+        await clock.sleep(pauseMs, signal);
+      }
+    });
   }
 
   /** Aborts the signal at once, and resolves when the work has ended. */

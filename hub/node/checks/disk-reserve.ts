@@ -49,21 +49,13 @@ export class DiskReserve implements Component {
 
   /** Doesn't wait for the file. */
   start(): Promise<void> {
-    this.#task.start((signal) => this.#run(signal));
+    this.#task.repeat(this.#options.clock, CHECK_EVERY_MS, (signal) => this.#check(signal));
     return Promise.resolve();
   }
 
   /** Doesn't remove the file. */
   async stop(): Promise<void> {
     await this.#task.stop();
-  }
-
-  async #run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    while (!signal.aborted) {
-      await this.#check(signal);
-      await clock.sleep(CHECK_EVERY_MS, signal);
-    }
   }
 
   /** Writes the file if the disk runs short but isn't yet so full that the hub needs the remaining space. */

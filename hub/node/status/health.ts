@@ -46,7 +46,7 @@ export class Health implements Component {
   }
 
   start(): Promise<void> {
-    this.#task.start((signal) => this.#run(signal));
+    this.#task.repeat(this.#options.clock, CHECK_EVERY_MS, () => this.check());
     return Promise.resolve();
   }
 
@@ -77,13 +77,6 @@ export class Health implements Component {
       if (level === before[place]?.level) continue;
       if (level === "ok") this.#options.log.info({ part }, "a part of the hub works again");
       else this.#options.log.warn({ part, level, reason }, "a part of the hub needs attention");
-    }
-  }
-
-  async #run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.check();
-      await this.#options.clock.sleep(CHECK_EVERY_MS, signal);
     }
   }
 }
