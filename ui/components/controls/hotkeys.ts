@@ -2,7 +2,7 @@
  * Single-letter shortcuts of a page; off while the user types, with a modifier, behind a dialog, or within `data-idle`.
  */
 
-import type { ReactiveController, ReactiveControllerHost } from "lit";
+import type { LitElement, ReactiveController, ReactiveControllerHost } from "lit";
 import { hasLetterKeys } from "#ui/services/browser/preferences.ts";
 
 export type Hotkeys = Readonly<Record<string, () => void>>;
@@ -44,6 +44,14 @@ export class HotkeyController implements ReactiveController {
     event.preventDefault();
     action();
   }
+}
+
+/** Adds the keys of a page with a list: `/` moves the focus to its search field, `r` refreshes it. */
+export function addListKeys(page: LitElement, refresh: () => void): void {
+  new HotkeyController(page, {
+    "/": () => page.renderRoot.querySelector<HTMLElement>("input[type=search]")?.focus(),
+    r: refresh,
+  });
 }
 
 /** Returns true within a part of the page that was not used last. */

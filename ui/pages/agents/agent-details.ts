@@ -4,7 +4,7 @@ import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { errorView } from "#ui/components/controls/error-view.ts";
-import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
+import { addListKeys } from "#ui/components/controls/hotkeys.ts";
 import { Refreshing } from "#ui/components/controls/polling-controller.ts";
 import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import { icon } from "#ui/components/style/icons.ts";
@@ -63,10 +63,7 @@ export class AgentDetails extends LitElement {
   constructor() {
     super();
     roveLists(this);
-    new HotkeyController(this, {
-      "/": () => this.renderRoot.querySelector<HTMLElement>("input[type=search]")?.focus(),
-      r: () => void this.#found.refresh(),
-    });
+    addListKeys(this, () => void this.#found.refresh());
   }
 
   override render(): TemplateResult {

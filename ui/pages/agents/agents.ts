@@ -7,7 +7,7 @@ import { keyed } from "lit/directives/keyed.js";
 import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import "./agent-details.ts";
 import { errorView } from "#ui/components/controls/error-view.ts";
-import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
+import { addListKeys } from "#ui/components/controls/hotkeys.ts";
 import { Refreshing } from "#ui/components/controls/polling-controller.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { pageStyles } from "#ui/components/style/page-styles.ts";
@@ -73,10 +73,7 @@ export class AgentsPage extends LitElement {
   constructor() {
     super();
     roveLists(this);
-    new HotkeyController(this, {
-      "/": () => this.renderRoot.querySelector<HTMLElement>("input[type=search]")?.focus(),
-      r: () => void this.#agents.refresh(),
-    });
+    addListKeys(this, () => void this.#agents.refresh());
   }
 
   override render(): TemplateResult {

@@ -4,7 +4,7 @@ import { msg, str } from "@lit/localize";
 import { html, LitElement, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
 import { errorView } from "#ui/components/controls/error-view.ts";
-import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
+import { addListKeys } from "#ui/components/controls/hotkeys.ts";
 import { Refreshing } from "#ui/components/controls/polling-controller.ts";
 import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import { icon } from "#ui/components/style/icons.ts";
@@ -34,10 +34,7 @@ export class ClusterPage extends LitElement {
   constructor() {
     super();
     roveLists(this);
-    new HotkeyController(this, {
-      "/": () => this.renderRoot.querySelector<HTMLElement>("input[type=search]")?.focus(),
-      r: () => void this.#cluster.refresh(),
-    });
+    addListKeys(this, () => void this.#cluster.refresh());
   }
 
   override render(): TemplateResult {
