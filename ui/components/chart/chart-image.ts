@@ -1,7 +1,6 @@
 /** Exports a chart as an image: its title, plot and legend. */
 
 import { colourReader } from "#ui/services/browser/theme.ts";
-import { xmlText } from "#ui/services/text/xml-text.ts";
 
 /** Properties that style sheets set for an SVG's elements. */
 const DRAWN = [
@@ -20,6 +19,9 @@ const TITLE_PX = 30;
 const LEGEND_ROW_PX = 20;
 const KEY_PX = 10;
 const MARGIN_PX = 10;
+
+/** Characters that XML forbids: control characters, and halves of a surrogate pair that a cut left. */
+const FORBIDDEN = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 
 export interface LegendItem {
   readonly text: string;
@@ -121,4 +123,9 @@ function legendRows(
     leftPx += itemPx;
   }
   return rows;
+}
+
+/** Returns the text with a replacement character for each that XML forbids: log lines may contain any. */
+export function xmlText(text: string): string {
+  return text.replaceAll(FORBIDDEN, "\uFFFD");
 }
