@@ -6,25 +6,16 @@
 import type { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";
 import { toBytes } from "#hub/engine/bytes/bytes.ts";
 import { formatIp, parseIpBlock } from "#hub/engine/bytes/ip.ts";
-import { MAX_TERM_BYTES } from "#hub/engine/dictionary/dictionary-writer.ts";
 import * as json from "#hub/engine/json/scanner.ts";
 import { type DocumentRun, wholeRun } from "#hub/engine/kernel/document-run.ts";
-import { type Field, KEY_END } from "#hub/engine/mapping/field.ts";
+import type { Field } from "#hub/engine/mapping/field.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { FIELD_NAMES_FIELD, IGNORED_FIELD, ROUTING_FIELD } from "#hub/engine/segment/snapshot-reader.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { readCompletion } from "./completions.ts";
 import type { DocumentHost, DocumentIndexer, Indexing } from "./document-indexer.ts";
-import { immense, readFlattened } from "./flattened.ts";
+import { holdsValue, LeafWriter } from "./leaf-writer.ts";
 import { type Leaf, METADATA_NAMES, makePlan, metadataField, type PlanNode } from "./plan.ts";
-import { ValueWriter } from "./value-writer.ts";
-import { geohashOf, readPoints, strictError, ValueError, valueError } from "./values.ts";
-
-/** Fields named in `_ignored` of one document, at most. */
-const MAX_IGNORED = 64;
-
-/** Characters of the geohash that stands for a point in its multi-fields: a cell of some centimetres. */
-const GEOHASH_LENGTH = 12;
+import { strictError } from "./values.ts";
 
 const EMPTY_RUN = wholeRun(new Uint8Array(0));
 
@@ -37,7 +28,7 @@ const ROUTING = metadataField(ROUTING_FIELD);
 export class DocumentWriter implements DocumentHost {
   readonly #buffer: SegmentBuffer;
   readonly #scanner = new json.JsonScanner();
-  readonly #values: ValueWriter;
+  readonly #leaves: LeafWriter;
   #plan: PlanNode;
   readonly #indexing: Indexing;
   #indexer: DocumentIndexer;
@@ -46,10 +37,6 @@ export class DocumentWriter implements DocumentHost {
   #firstDoc = 0;
   #failures: Map<number, unknown> | null = null;
   #doc = 0;
-  #lenient = false;
-  readonly #ignored = new Set<string>();
-  /** Binary fields of the document. */
-  readonly #binary = new Set<string>();
   /** Ranges that the document has. */
   readonly #ranges = new Set<PlanNode>();
 
@@ -57,7 +44,7 @@ export class DocumentWriter implements DocumentHost {
   constructor(buffer: SegmentBuffer, mapping: Mapping, indexing: Indexing) {
     this.#buffer = buffer;
     this.#indexing = indexing;
-    this.#values = new ValueWriter(this.#scanner);
+    this.#leaves = new LeafWriter(this.#scanner);
     this.#plan = makePlan(mapping, buffer);
     this.#indexer = indexing.indexer(buffer.fields, this.#plan);
   }
@@ -100,7 +87,7 @@ export class DocumentWriter implements DocumentHost {
   ): ReadonlyMap<number, unknown> | null {
     this.#run = run;
     this.#firstDoc = doc - from;
-    this.#lenient = lenient;
+    this.#leaves.lenient = lenient;
     this.#failures = null;
     this.#indexer.write(run, from, to, doc, this);
     this.#run = EMPTY_RUN;
@@ -109,8 +96,7 @@ export class DocumentWriter implements DocumentHost {
 
   begin(index: number): void {
     this.#doc = this.#firstDoc + index;
-    this.#ignored.clear();
-    this.#binary.clear();
+    this.#leaves.begin(this.#doc);
     this.#ranges.clear();
     this.#scanner.reset(this.#run.bytes.subarray(this.#run.sourceStart(index), this.#run.sourceStop(index)));
   }
@@ -119,7 +105,7 @@ export class DocumentWriter implements DocumentHost {
   value(of: Leaf | PlanNode, at: number): void {
     this.#scanner.at = at;
     const kind = this.#scanner.value();
-    if ("field" in of) this.#leafValue(of, kind);
+    if ("field" in of) this.#leaves.write(of, kind);
     else this.#value(of, kind);
   }
 
@@ -128,8 +114,8 @@ export class DocumentWriter implements DocumentHost {
   }
 
   end(): void {
-    for (const path of this.#ignored) this.#metadata(IGNORED, path);
-    for (const path of this.#binary) this.#metadata(FIELD_NAMES, path);
+    for (const path of this.#leaves.ignored) this.#metadata(IGNORED, path);
+    for (const path of this.#leaves.binary) this.#metadata(FIELD_NAMES, path);
   }
 
   failed(index: number, error: unknown): void {
@@ -164,7 +150,7 @@ export class DocumentWriter implements DocumentHost {
     const scanner = this.#scanner;
     if (node.path === "" && METADATA_NAMES.has(name)) {
       const message = `Field [${name}] is a metadata field and cannot be added inside a document. Use the index API request parameters.`;
-      this.#fail(name, new AppError("mapping_parse", message));
+      this.#leaves.fail(name, new AppError("mapping_parse", message));
       scanner.skip(scanner.value());
       return;
     }
@@ -179,29 +165,16 @@ export class DocumentWriter implements DocumentHost {
       this.#value(target, kind);
       return;
     }
-    if (!this.#holdsValue(kind) || dynamic === "false") return;
+    if (!holdsValue(scanner, kind) || dynamic === "false") return;
     const path = node.path === "" ? name : `${node.path}.${name}`;
-    if (dynamic === "strict") this.#fail(path, strictError(name, node.path));
-    else this.#ignore(path);
-  }
-
-  /** Reads a value to its end; false if it is null or a list without another value. */
-  #holdsValue(kind: number): boolean {
-    const scanner = this.#scanner;
-    if (kind !== json.ARRAY) {
-      scanner.skip(kind);
-      return kind !== json.NULL;
-    }
-    let holds = false;
-    for (let first = true; scanner.element(first); first = false)
-      holds = this.#holdsValue(scanner.value()) || holds;
-    return holds;
+    if (dynamic === "strict") this.#leaves.fail(path, strictError(name, node.path));
+    else this.#leaves.ignore(path);
   }
 
   #value(node: PlanNode, kind: number): void {
     const { leaf } = node;
     const scanner = this.#scanner;
-    if (leaf !== undefined) this.#leafValue(leaf, kind);
+    if (leaf !== undefined) this.#leaves.write(leaf, kind);
     else if (!node.enabled) scanner.skip(kind);
     else if ((kind === json.OBJECT || kind === json.STRING) && this.#ranges.has(node))
       this.#secondRange(node, kind);
@@ -214,7 +187,7 @@ export class DocumentWriter implements DocumentHost {
       this.#ranges.add(node);
     } else if (kind !== json.NULL) {
       const message = `object mapping for [${node.path}] tried to parse field [${node.path}] as object, but found a concrete value`;
-      this.#fail(node.path, new AppError("mapping_parse", message));
+      this.#leaves.fail(node.path, new AppError("mapping_parse", message));
     }
   }
 
@@ -224,8 +197,8 @@ export class DocumentWriter implements DocumentHost {
     const block = from?.field.type === "ip" ? parseIpBlock(this.#scanner.text()) : null;
     if (from === undefined || to === undefined || block === null) return false;
     const [first, last] = block.map((address) => JSON.stringify(formatIp(address)));
-    this.#instead(first!, (kind) => this.#feed(from, kind));
-    this.#instead(last!, (kind) => this.#feed(to, kind));
+    this.#leaves.instead(first!, (kind) => this.#leaves.feed(from, kind));
+    this.#leaves.instead(last!, (kind) => this.#leaves.feed(to, kind));
     return true;
   }
 
@@ -233,132 +206,6 @@ export class DocumentWriter implements DocumentHost {
   #secondRange(node: PlanNode, kind: number): void {
     this.#scanner.skip(kind);
     const message = `field [${node.path}] takes one range of a document, but there are several; map a nested object with a range in each`;
-    this.#fail(node.path, new AppError("mapping_parse", message));
+    this.#leaves.fail(node.path, new AppError("mapping_parse", message));
   }
-
-  #leafValue(leaf: Leaf, kind: number): void {
-    const scanner = this.#scanner;
-    if (leaf.field.aliasOf !== undefined) this.#aliasValue(leaf.field, kind);
-    else if (leaf.field.type === "geo_point") this.#point(leaf, kind);
-    else if (kind === json.ARRAY) {
-      for (let first = true; scanner.element(first); first = false) this.#leafValue(leaf, scanner.value());
-    } else if (kind === json.OBJECT) this.#leafObject(leaf);
-    else if (kind === json.NULL) this.#nullValue(leaf);
-    else this.#feed(leaf, kind);
-  }
-
-  /** New documents with one are refused (Mapping.dynamicUpdate); what the log has from before keeps it in its source. */
-  #aliasValue({ path }: Field, kind: number): void {
-    if (this.#holdsValue(kind)) this.#ignore(path);
-  }
-
-  /** Gives the current value to a field, its multi-fields and the fields it is copied to. */
-  #feed(leaf: Leaf, kind: number): void {
-    this.#scalar(leaf, kind);
-    for (const child of leaf.multiFields) this.#scalar(child, kind);
-    for (const copy of leaf.copies) {
-      this.#scalar(copy, kind);
-      for (const child of copy.multiFields) this.#scalar(child, kind);
-    }
-  }
-
-  #nullValue(leaf: Leaf): void {
-    const { nullValue } = leaf.field;
-    if (nullValue === undefined) return;
-    const stands = typeof nullValue === "string" ? JSON.stringify(nullValue) : String(nullValue);
-    this.#instead(stands, (kind) => this.#feed(leaf, kind));
-  }
-
-  /** Gives a value to `feed` as if it stood in the document. */
-  #instead(stands: string, feed: (kind: number) => void): void {
-    const { bytes, at, end } = this.#scanner;
-    const inner = toBytes(stands);
-    this.#scanner.bytes = inner;
-    this.#scanner.at = 0;
-    this.#scanner.end = inner.length;
-    try {
-      feed(this.#scanner.value());
-    } finally {
-      this.#scanner.bytes = bytes;
-      this.#scanner.at = at;
-      this.#scanner.end = end;
-    }
-  }
-
-  #scalar(leaf: Leaf, kind: number): void {
-    if (leaf.field.type === "binary") this.#binary.add(leaf.field.path);
-    if (leaf.buffer === undefined) return;
-    try {
-      this.#values.write(leaf, kind, this.#doc);
-    } catch (error) {
-      if (!(error instanceof ValueError)) throw error;
-      this.#refuse(leaf.field, error);
-    }
-  }
-
-  #point(leaf: Leaf, kind: number): void {
-    const { buffer, field } = leaf;
-    if (buffer === undefined || kind === json.NULL) {
-      this.#scanner.skip(kind);
-      return;
-    }
-    this.#attempt(field, () =>
-      readPoints(this.#scanner, kind, field, ({ latitude, longitude }) => {
-        buffer.addPoint(this.#doc, latitude, longitude);
-        if (leaf.multiFields.length === 0) return;
-        const hash = JSON.stringify(geohashOf(latitude, longitude, GEOHASH_LENGTH));
-        for (const child of leaf.multiFields) this.#instead(hash, (text) => this.#scalar(child, text));
-      }),
-    );
-  }
-
-  /** Completions may be objects, and flattened fields are; points have their own way. */
-  #leafObject(leaf: Leaf): void {
-    this.#attempt(leaf.field, () => {
-      if (leaf.field.type === "flattened") {
-        this.#flattened(leaf);
-        return;
-      }
-      if (leaf.field.type !== "completion") throw noText(this.#scanner);
-      readCompletion(this.#scanner, (kind) => this.#feed(leaf, kind));
-    });
-  }
-
-  #flattened({ field, buffer, keyed }: Leaf): void {
-    readFlattened(this.#scanner, field, (key, value) => {
-      const term = toBytes(key + KEY_END + value);
-      if (term.length > MAX_TERM_BYTES) throw immense(field, key, value);
-      const start = term.length - Buffer.byteLength(value);
-      buffer?.addKeyword(this.#doc, term, start, term.length);
-      keyed?.addKeyword(this.#doc, term, 0, term.length);
-    });
-  }
-
-  #attempt(field: Field, read: () => void): void {
-    try {
-      read();
-    } catch (error) {
-      if (!(error instanceof ValueError)) throw error;
-      this.#refuse(field, error);
-    }
-  }
-
-  #refuse(field: Field, error: ValueError): void {
-    if (field.ignoreMalformed) this.#ignore(field.path);
-    else this.#fail(field.path, valueError(field, error));
-  }
-
-  #fail(path: string, error: AppError): void {
-    if (!this.#lenient) throw error;
-    this.#ignore(path);
-  }
-
-  #ignore(path: string): void {
-    if (this.#ignored.size < MAX_IGNORED) this.#ignored.add(path);
-  }
-}
-
-function noText(scanner: json.JsonScanner): ValueError {
-  scanner.skip(json.OBJECT);
-  return new ValueError("Can't get text on a START_OBJECT", "illegal_state_exception");
 }
