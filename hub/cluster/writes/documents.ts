@@ -172,24 +172,14 @@ export class Documents {
     const lenient = isLenient(index);
     let group = batches.get(lenient);
     if (group === undefined) {
-      group = new DocBatches(this.#header(lenient), (each, shard, part) =>
-        this.#openReply(replies, each, shard, part, lenient),
-      );
+      group = new DocBatches(this.#header(lenient), (each, shard, part) => {
+        const reply = this.#inbox.open();
+        replies.set(replyKey(each, shard, part, lenient), reply);
+        return reply.subject;
+      });
       batches.set(lenient, group);
     }
     return group;
-  }
-
-  #openReply(
-    replies: Map<string, Reply>,
-    index: IndexMetadata,
-    shard: number,
-    part: number,
-    lenient: boolean,
-  ): string {
-    const reply = this.#inbox.open();
-    replies.set(replyKey(index, shard, part, lenient), reply);
-    return reply.subject;
   }
 
   /** Fast path: a document of a known shape for an index that an earlier item went to. */
