@@ -42,8 +42,8 @@ END
 fi
 
 # Clients of other languages for test/conformance/clients/languages.test.ts, each in a folder of its own, and the programs that
-# use them. What can't be installed is named here, and its test is skipped. Each has a time limit: a registry that can't be
-# reached may not answer at all.
+# use them. What can't be installed is named here, and its test is skipped. Each has a time limit, as a registry that can't be
+# reached may not answer at all; it is several times what an idle machine needs, as tests may run beside.
 if [ "${1:-}" = clients ]; then
   test=$(dirname "$(readlink -f "$0")")
   folder=$(dirname "$test")/.cache/clients
@@ -53,7 +53,7 @@ if [ "${1:-}" = clients ]; then
   while read -r name package; do
     [ ! -e "$folder/python/$name" ] || continue
     rm -rf "$folder/python/.new"
-    if timeout 90 python3 -m pip install -q --no-compile --disable-pip-version-check --target "$folder/python/.new" "$package" >/dev/null 2>&1; then
+    if timeout 180 python3 -m pip install -q --no-compile --disable-pip-version-check --target "$folder/python/.new" "$package" >/dev/null 2>&1; then
       mv "$folder/python/.new" "$folder/python/$name"
     else
       printf 'tools: %s could not be installed\n' "$package"
@@ -68,7 +68,7 @@ END
   # Profile of the pom, main class, and the folder of what differs by version.
   while read -r name program version; do
     jars=$folder/java/$name/jars
-    if ! { [ -d "$jars" ] || timeout 120 mvn -q -B -f "$sources/java/pom.xml" "-P$name" dependency:copy-dependencies "-DoutputDirectory=$jars" >/dev/null 2>&1; } ||
+    if ! { [ -d "$jars" ] || timeout 240 mvn -q -B -f "$sources/java/pom.xml" "-P$name" dependency:copy-dependencies "-DoutputDirectory=$jars" >/dev/null 2>&1; } ||
       ! javac -nowarn -d "$folder/java/$name/classes" -cp "$jars/*" "$sources/java/Checks.java" "$sources/java/$program.java" \
         ${version:+"$sources/java/$version/Version.java"}; then
       rm -rf "${folder:?}/java/$name"
@@ -79,9 +79,9 @@ high-level-6 HighLevel six
 high-level-7 HighLevel seven
 api-8 ApiClient
 END
-  (cd "$sources/go" && timeout 180 go build -o "$folder/go/client7" ./client7) || printf 'tools: the Go client of 7 could not be built\n'
+  (cd "$sources/go" && timeout 360 go build -o "$folder/go/client7" ./client7) || printf 'tools: the Go client of 7 could not be built\n'
   # The packages of all typed requests come with the client of 8: unoptimised they take 2 minutes of one core and 2 GB.
-  (cd "$sources/go" && timeout 600 go build -gcflags='all=-N -l' -ldflags=-w -o "$folder/go/client8" ./client8) || printf 'tools: the Go client of 8 could not be built\n'
+  (cd "$sources/go" && timeout 900 go build -gcflags='all=-N -l' -ldflags=-w -o "$folder/go/client8" ./client8) || printf 'tools: the Go client of 8 could not be built\n'
   exit 0
 fi
 
