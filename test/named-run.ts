@@ -23,6 +23,8 @@ export interface NamedRun {
   readonly named?: Readonly<Record<string, readonly string[]>>;
   /** Minutes that one test may take beyond the time it is given. */
   readonly timeoutMinutes: number;
+  /** Files at a time where all run; tests that measure time need 1. Named ones run one after the other. */
+  readonly concurrency: number;
 }
 
 /** Runs what the command line asks for and sets the process' exit status; 2 for a wrong command line. */
@@ -48,7 +50,7 @@ export function runNamed(run: NamedRun): void {
       "--timeout",
       `${Math.ceil(Number(seconds ?? 0) / 60) + run.timeoutMinutes}m`,
       "--concurrency",
-      "1",
+      String(positionals.length === 0 ? run.concurrency : 1),
       ...(verbose ? ["--verbose"] : []),
       ...files.map((file) => `test/${command}/${file}`),
     ],

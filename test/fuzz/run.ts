@@ -9,4 +9,5 @@ runNamed({
   defaultSeconds: 60,
   byName: { painless: "measures how long the thread is held, which says little beside other tests" },
   timeoutMinutes: 10,
+  concurrency: 1, // the API's measures how long a thread is held
 });
