@@ -23,8 +23,8 @@ export interface NamedRun {
   readonly named?: Readonly<Record<string, readonly string[]>>;
   /** Minutes that one test may take beyond the time it is given. */
   readonly timeoutMinutes: number;
-  /** Files at a time where all run; tests that measure time need 1. Named ones run one after the other. */
-  readonly concurrency: number;
+  /** Names of tests that measure time. Where all run, these run one by one, then the others two files at a time. */
+  readonly alone: readonly string[];
 }
 
 /** Runs what the command line asks for and sets the process' exit status; 2 for a wrong command line. */
@@ -41,29 +41,39 @@ export function runNamed(run: NamedRun): void {
     fail(command, `--seed ${values.seed}: a whole number is needed`);
   const asked = process.env[run.secondsVariable] ?? run.defaultSeconds;
   const seconds = values.minutes === undefined ? asked : Number(values.minutes) * 60;
-  const files = positionals.length === 0 ? everyFile(run) : positionals.flatMap((name) => filesOf(run, name));
+  const env = {
+    ...process.env,
+    ...(seconds === undefined ? {} : { [run.secondsVariable]: String(seconds) }),
+    ...(values.seed === undefined ? {} : { TAILRACE_SEED: values.seed }),
+  };
   const verbose = positionals.length > 0 || command === "fuzz";
-  const { status } = spawnSync(
-    process.execPath,
-    [
-      join(import.meta.dirname, "run.ts"),
-      "--timeout",
-      `${Math.ceil(Number(seconds ?? 0) / 60) + run.timeoutMinutes}m`,
-      "--concurrency",
-      String(positionals.length === 0 ? run.concurrency : 1),
-      ...(verbose ? ["--verbose"] : []),
-      ...files.map((file) => `test/${command}/${file}`),
-    ],
-    {
+  const timeout = `${Math.ceil(Number(seconds ?? 0) / 60) + run.timeoutMinutes}m`;
+  for (const { files, concurrency } of batchesOf(run, positionals)) {
+    const options = ["--timeout", timeout, "--concurrency", concurrency, ...(verbose ? ["--verbose"] : [])];
+    const paths = files.map((file) => `test/${command}/${file}`);
+    const program = join(import.meta.dirname, "run.ts");
+    const { status } = spawnSync(process.execPath, [program, ...options, ...paths], {
       stdio: "inherit",
-      env: {
-        ...process.env,
-        ...(seconds === undefined ? {} : { [run.secondsVariable]: String(seconds) }),
-        ...(values.seed === undefined ? {} : { TAILRACE_SEED: values.seed }),
-      },
-    },
+      env,
+    });
+    if (status !== 0) process.exitCode = status ?? 1;
+    if (status === null) return; // ended by a signal
+  }
+}
+
+/** Returns files with how many of them run at a time; each batch begins after the one before. */
+function batchesOf(
+  run: NamedRun,
+  names: readonly string[],
+): { files: readonly string[]; concurrency: string }[] {
+  if (names.length > 0) return [{ files: names.flatMap((name) => filesOf(run, name)), concurrency: "1" }];
+  const [alone, others] = [true, false].map((wanted) =>
+    everyFile(run).filter((file) => run.alone.includes(nameOf(file)) === wanted),
   );
-  process.exitCode = status ?? 1;
+  return [
+    { files: alone!, concurrency: "1" },
+    { files: others!, concurrency: "2" },
+  ].filter(({ files }) => files.length > 0);
 }
 
 function commandLine(command: string) {

@@ -4,10 +4,10 @@ import { runNamed } from "#test/named-run.ts";
 
 runNamed({
   folder: import.meta.dirname,
-  about: "Runs the fuzz tests one after the other and prints the seed of each failure.",
+  about: "Runs the fuzz tests and prints the seed of each failure.",
   secondsVariable: "TAILRACE_FUZZ_SECONDS",
   defaultSeconds: 60,
   byName: { painless: "measures how long the thread is held, which says little beside other tests" },
   timeoutMinutes: 10,
-  concurrency: 1, // the API's measures how long a thread is held
+  alone: ["api"],
 });
