@@ -44,7 +44,7 @@ async function startServer(): Promise<void> {
   server = spawn("redis-server", args, { stdio: "ignore" });
   for (let tries = 0; ; tries++) {
     try {
-      client = await RedisClient.connect(optionsOf(PASSWORD), AbortSignal.timeout(5_000));
+      client = await RedisClient.connect(optionsOf(PASSWORD), AbortSignal.timeout(30_000));
       await client.command("PING");
       return;
     } catch (error) {

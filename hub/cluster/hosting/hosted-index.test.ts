@@ -137,7 +137,7 @@ test("a wait for refreshes ends where an index is deleted while others are refre
   await node.catalog.putSettings("a", { refresh_interval: "-1" });
   await node.catalog.putSettings("b", { refresh_interval: "1h" });
   t.mock.method(node.host, "refresh", () => node.catalog.delete(["b"]));
-  const signal = AbortSignal.timeout(1_000);
+  const signal = AbortSignal.timeout(30_000);
   await node.host.nextRefresh(indices, signal);
   assert.equal(signal.aborted, false);
 });

@@ -65,7 +65,7 @@ test("of a run of documents those fail that don't fit the mapping", async (t) =>
 });
 
 test("a run that the log took late waits for its shard no longer than its time", {
-  timeout: 10_000,
+  timeout: 30_000,
 }, async (t) => {
   const log = new MemoryLog();
   const node = await openNode(t, log, temporaryFolder(t));

@@ -69,7 +69,7 @@ test("new fields of columns are in the mapping before they are written", async (
   await node.sink.write(ORIGIN, SOURCES, made([{ n: 1 }, { n: 2, word: "a" }], "logs-1"));
   const index = node.catalog.get("logs-1")!;
   assert.ok(index.mapping.field("word") !== undefined);
-  await node.host.nextRefresh([index], AbortSignal.timeout(5_000));
+  await node.host.nextRefresh([index], AbortSignal.timeout(30_000));
   assert.equal(count(node, "logs-1"), 2);
 });
 

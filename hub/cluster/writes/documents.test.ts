@@ -131,7 +131,7 @@ test("the documents of a closed index can't be read or written", async (t) => {
 });
 
 test("a write whose index is deleted before its shard sees it is answered immediately", {
-  timeout: 10_000,
+  timeout: 30_000,
 }, async (t) => {
   const log = new MemoryLog();
   const node = await openNode(t, log, temporaryFolder(t));
@@ -145,7 +145,7 @@ test("a write whose index is deleted before its shard sees it is answered immedi
 });
 
 test("a write that its shard cannot apply is answered when it is put aside", {
-  timeout: 10_000,
+  timeout: 30_000,
 }, async (t) => {
   const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
   await node.documents.write([put("1", {})], options);
@@ -161,7 +161,7 @@ test("a write that its shard cannot apply is answered when it is put aside", {
 });
 
 test("a write that the log or the catalog doesn't take in time fails with a timeout", {
-  timeout: 10_000,
+  timeout: 30_000,
 }, async (t) => {
   const log = new MemoryLog();
   const bucket = new MemoryBucket();
@@ -181,7 +181,7 @@ test("a write that the log or the catalog doesn't take in time fails with a time
 });
 
 test("a write that the log took late waits for its shard no longer than its time", {
-  timeout: 10_000,
+  timeout: 30_000,
 }, async (t) => {
   const log = new MemoryLog();
   const node = await openNode(t, log, temporaryFolder(t));
@@ -197,7 +197,7 @@ test("a write that the log took late waits for its shard no longer than its time
 });
 
 test("waiting for a refresh ends with the refresh of its own index, or with a refresh made at the deadline", {
-  timeout: 10_000,
+  timeout: 30_000,
 }, async (t) => {
   const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
   await node.documents.write([put("1", {}, "often"), put("1", {}, "seldom")], options);
@@ -205,8 +205,8 @@ test("waiting for a refresh ends with the refresh of its own index, or with a re
   const seldom = node.catalog.get("seldom")!;
   node.host.refreshDue();
   let over = false;
-  const waiting = node.host.nextRefresh([seldom], AbortSignal.timeout(5_000)).then(() => (over = true));
-  await node.host.nextRefresh([node.catalog.get("often")!], AbortSignal.timeout(5_000));
+  const waiting = node.host.nextRefresh([seldom], AbortSignal.timeout(30_000)).then(() => (over = true));
+  await node.host.nextRefresh([node.catalog.get("often")!], AbortSignal.timeout(30_000));
   assert.equal(over, false, "another index's refresh is none of its own");
   await node.documents.write([put("2", {}, "seldom")], { ...LONG, refresh: "wait_for", timeoutMs: 50 });
   assert.equal(count(node, "seldom"), 2);
