@@ -183,7 +183,16 @@ function termRange(
   const options = { fromExclusive: from?.inclusive === false, toInclusive: to?.inclusive !== false };
   return new TermsNode(field.path, {
     terms: (segment, path) => segment.terms(path)?.range(low, high, options) ?? null,
+    marks: (text) =>
+      (low === undefined || isAbove(text, low, !options.fromExclusive)) &&
+      (high === undefined || isAbove(high, text, options.toInclusive)),
   });
+}
+
+/** Whether a term comes behind another one, `orSame`: or is the same. */
+function isAbove(term: string | Uint8Array, other: string | Uint8Array, orSame: boolean): boolean {
+  const order = Buffer.compare(Buffer.from(term), Buffer.from(other));
+  return order > 0 || (orSame && order === 0);
 }
 
 function addressOf(text: string): Uint8Array {

@@ -19,8 +19,9 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 export interface HighlightField {
   /** Name or pattern with `*`. */
   readonly name: string;
-  readonly preTag: string;
-  readonly postTag: string;
+  /** Tags of the parts of the query, repeated as needed; all but `fvh` use the first. */
+  readonly preTags: readonly string[];
+  readonly postTags: readonly string[];
   /** Characters of a fragment. */
   readonly fragmentSize: number;
   /** 0: the whole value. */
@@ -30,8 +31,17 @@ export interface HighlightField {
   readonly byScore: boolean;
   readonly requireFieldMatch: boolean;
   readonly encodeHtml: boolean;
-  /** True: made from the text alone, whatever the index knows of it. */
-  readonly plain: boolean;
+  /** `plain`: made from the text alone, whatever the index knows of it. */
+  readonly type: "unified" | "plain" | "fvh";
+  /** What fragments end at; undefined: what is usual for the type. */
+  readonly scanner: "chars" | "sentence" | "word" | undefined;
+  /** Characters that fragments of `fvh` end at, and how far they are looked for. */
+  readonly boundaryChars: string;
+  readonly boundaryMaxScan: number;
+  /** `simple`: fragments of `plain` may begin within phrases. */
+  readonly fragmenter: "simple" | "span";
+  /** Matches that `fvh` looks at. */
+  readonly phraseLimit: number;
   /** Marks what this query finds instead of the request's own. */
   readonly query: Query | undefined;
 }
@@ -53,24 +63,30 @@ export const HIGHLIGHT_OPTIONS = {
   encoder: oneOf("html escapes the text", ["default", "html"], "default"),
   highlight_query: anything("query whose words are marked instead"),
   type: oneOf(
-    "all work alike; plain never goes beyond the longest text",
+    "unified cuts into sentences, plain and fvh by the number of characters",
     ["unified", "plain", "fvh"],
+    "unified",
+  ),
+  boundary_scanner: oneOf(
+    "what fragments end at: sentences (unified), characters (fvh) unless given",
+    ["chars", "sentence", "word"],
     undefined,
   ),
-  boundary_scanner: withoutEffect(text("fragments end at words", undefined)),
-  boundary_chars: withoutEffect(text("fragments end at words", undefined)),
-  boundary_max_scan: withoutEffect(integer("fragments end at words", undefined)),
-  boundary_scanner_locale: withoutEffect(text("fragments end at words", undefined)),
+  boundary_chars: text("characters that fragments of fvh end at", ".,!? \t\n"),
+  boundary_max_scan: integer("characters that fragments of fvh grow by at most", 20),
+  boundary_scanner_locale: withoutEffect(text("boundaries are those of no language", undefined)),
   force_source: flag(
     "hint without influence on the answer: texts are always read from the source",
     undefined,
   ),
-  fragmenter: withoutEffect(text("fragments end at words", undefined)),
-  fragment_offset: withoutEffect(integer("fragments begin at words", undefined)),
+  fragmenter: oneOf("whether fragments of plain may begin within phrases", ["simple", "span"], "span"),
+  fragment_offset: withoutEffect(integer("fragments begin shortly before their first mark", undefined)),
   matched_fields: withoutEffect(texts("marks of each field stand by themselves")),
-  phrase_limit: integer("hint without influence on the answer: every phrase is looked at", undefined),
+  phrase_limit: integer("matches that fvh looks at", 256),
   max_fragment_length: withoutEffect(integer("use fragment_size", undefined)),
 } as const;
+
+const STYLED_TAGS = Array.from({ length: 10 }, (_, at) => `<em class="hlt${at + 1}">`);
 
 /** Parses the option. Throws parsing. */
 export function parseHighlight(json: JsonObject, queries: QueryParser): HighlightRequest {
@@ -92,15 +108,20 @@ function parseField(name: string, shared: JsonObject, own: unknown, queries: Que
   const styled = options.tags_schema === "styled";
   return {
     name,
-    preTag: options.pre_tags?.[0] ?? (styled ? '<em class="hlt1">' : "<em>"),
-    postTag: options.post_tags?.[0] ?? "</em>",
+    preTags: options.pre_tags ?? (styled ? STYLED_TAGS : ["<em>"]),
+    postTags: options.post_tags ?? ["</em>"],
     fragmentSize: options.fragment_size ?? 100,
     fragments: options.number_of_fragments ?? 5,
     noMatchSize: options.no_match_size ?? 0,
     byScore: options.order === "score",
     requireFieldMatch: options.require_field_match ?? true,
     encodeHtml: options.encoder === "html",
-    plain: options.type === "plain",
+    type: options.type ?? "unified",
+    scanner: options.boundary_scanner,
+    boundaryChars: options.boundary_chars ?? ".,!? \t\n",
+    boundaryMaxScan: options.boundary_max_scan ?? 20,
+    fragmenter: options.fragmenter ?? "span",
+    phraseLimit: options.phrase_limit ?? 256,
     query: options.highlight_query === undefined ? undefined : queries.parse(options.highlight_query),
   };
 }

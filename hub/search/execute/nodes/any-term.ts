@@ -18,6 +18,8 @@ export interface TermSelection {
   terms(segment: SegmentReader, field: string): TermIterator | null;
   /** False leaves the term out; absent: all of `terms` match. */
   readonly accepts?: (text: string) => boolean;
+  /** Whether a term is to be marked; absent: those that are accepted. */
+  readonly marks?: (text: string) => boolean;
   /** Identifies this selection among others of the field; absent: its documents aren't cached. */
   readonly key?: string;
   /** The selection as Lucene writes it: "foo*", "/fo+/". */
@@ -42,8 +44,8 @@ export class TermsNode extends SetNode {
   }
 
   highlight(sink: HighlightSink): void {
-    const { accepts } = this.selection;
-    if (accepts !== undefined) sink.pattern(this.field, accepts);
+    const { accepts, marks = accepts } = this.selection;
+    if (marks !== undefined) sink.pattern(this.field, marks);
   }
 
   protected select(segment: SegmentReader): Bitset | null {

@@ -6,6 +6,7 @@ import type { JoinedSegment } from "#hub/search/query/nested-scope.ts";
 import {
   type DocumentPlace,
   type Explanation,
+  type HighlightSink,
   NO_MORE_DOCS,
   type Query,
   type QueryDescription,
@@ -46,6 +47,11 @@ export class NestedNode implements Query {
     const scores = mode.scores && score !== "none";
     const inner = query.weight(shard.at(scope), { scores, boost: mode.boost });
     return new NestedWeight(inner, scope.joinFrom(shard.scope), mode.scores ? score : "none");
+  }
+
+  highlight(sink: HighlightSink, shard: ShardContext): void {
+    const scope = shard.scope.below(this.#nested.path);
+    if (scope !== undefined) this.#nested.query.highlight?.(sink, shard.at(scope));
   }
 
   describe(shard: ShardContext): QueryDescription {

@@ -1,0 +1,177 @@
+/**
+ * The `fvh` highlighter: fragments of a size in characters around the marks, ended at boundaries nearby; words of a phrase
+ * that follow one another have one mark. As Lucene's FastVectorHighlighter does it.
+ */
+
+import type { Token } from "#hub/engine/analysis/analysis.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { sentences, Words } from "./breaks.ts";
+import type { HighlightField } from "./highlight-request.ts";
+import { type MatchedValue, markUp, type Stretch } from "./markup.ts";
+import type { Match } from "./matches.ts";
+
+/** Characters before the first mark of a fragment, and the least size of one. */
+const MARGIN = 6;
+const LEAST_SIZE = 18;
+
+/** What a part of the query found at one place. */
+interface Found extends Stretch {
+  readonly part: number;
+  readonly words: number;
+  readonly marks: readonly Stretch[];
+}
+
+interface Fragment extends Stretch {
+  readonly found: readonly Found[];
+}
+
+/** Returns the fragments. Throws request_invalid for too small ones. */
+export function vectorFragments(values: readonly MatchedValue[], options: HighlightField): string[] {
+  if (options.fragments > 0 && options.fragmentSize < LEAST_SIZE)
+    throw new AppError(
+      "request_invalid",
+      `fragCharSize(${options.fragmentSize}) is too small. It must be ${LEAST_SIZE} or higher.`,
+    );
+  const text = values.map((value) => `${value.text} `).join("");
+  const found = joinedMatches(values).slice(0, options.phraseLimit);
+  if (found.length === 0) {
+    if (options.noMatchSize === 0 || values.length === 0) return [];
+    const beginning = { start: 0, end: options.noMatchSize, found: [] };
+    const parts = values.length > 1 ? byValue(beginning, values) : [beginning];
+    return parts.map((part) => shown(text, part, values, options));
+  }
+  const whole = { start: 0, end: Number.POSITIVE_INFINITY, found };
+  const cut = options.fragments === 0 ? [whole] : fragmentsOf(found, options.fragmentSize);
+  const fragments = values.length > 1 ? cut.flatMap((each) => byValue(each, values)) : cut;
+  if (options.byScore) fragments.sort((a, b) => b.found.length - a.found.length || a.start - b.start);
+  const count = options.fragments === 0 ? fragments.length : options.fragments;
+  return fragments.slice(0, count).map((fragment) => shown(text, fragment, values, options));
+}
+
+/** The matches of all values by their places in the joined text; of those at one place the longest. */
+function joinedMatches(values: readonly MatchedValue[]): Found[] {
+  const all: Found[] = [];
+  let offset = 0;
+  for (const { text, matches } of values) {
+    for (const match of matches) all.push(foundOf(match, offset));
+    offset += text.length + 1;
+  }
+  all.sort((a, b) => a.start - b.start || b.words - a.words || a.part - b.part);
+  let end = 0;
+  return all.filter((each) => {
+    if (each.start < end) return false;
+    end = each.end;
+    return true;
+  });
+}
+
+function foundOf({ tokens, part }: Match, offset: number): Found {
+  const marks: { start: number; end: number }[] = [];
+  let before: Token | undefined;
+  for (const token of tokens) {
+    const [start, end] = [token.startOffset + offset, token.endOffset + offset];
+    if (before !== undefined && token.position - before.position === 1) marks.at(-1)!.end = end;
+    else marks.push({ start, end });
+    before = token;
+  }
+  return { start: marks[0]!.start, end: marks.at(-1)!.end, part, words: tokens.length, marks };
+}
+
+/** Puts as many matches as fit into each fragment, which has them in its middle. */
+function fragmentsOf(found: readonly Found[], size: number): Fragment[] {
+  const fragments: Fragment[] = [];
+  let free = 0;
+  for (let at = 0; at < found.length; ) {
+    const first = found[at]!;
+    if (first.start < free) {
+      at++;
+      continue;
+    }
+    const limit = Math.max(first.end, Math.max(first.start - MARGIN, free) + size);
+    const inside: Found[] = [];
+    let { end } = first;
+    for (; at < found.length && (inside.length === 0 || found[at]!.end <= limit); at++) {
+      end = found[at]!.end;
+      if (found[at]!.marks.length <= 1 || end - first.start <= size) inside.push(found[at]!);
+      else if (inside.length === 0) {
+        at++;
+        break;
+      }
+    }
+    if (inside.length === 0) continue;
+    const length = end - first.start;
+    const start = Math.max(free, first.start - Math.max(0, Math.trunc((size - length) / 2)));
+    free = start + Math.max(length, size);
+    fragments.push({ start, end: free, found: inside });
+  }
+  return fragments;
+}
+
+/** Cuts a fragment at the ends of values. */
+function byValue(fragment: Fragment, values: readonly MatchedValue[]): Fragment[] {
+  const parts: Fragment[] = [];
+  let end = 0;
+  for (const { text } of values) {
+    const start = end;
+    end += text.length + 1;
+    if (text === "") continue;
+    if (fragment.start >= start && fragment.end <= end) return [fragment];
+    if (fragment.found.length === 0) return [];
+    const found = fragment.found.filter((each) => each.start >= start && each.start < end);
+    const isBefore = fragment.start >= end || fragment.found[0]!.start >= end;
+    const isDone = fragment.found.every((each) => each.start < start);
+    if (isBefore || isDone) continue;
+    parts.push({ start: Math.max(start, fragment.start), end: Math.min(end, fragment.end), found });
+  }
+  return parts;
+}
+
+/** Returns the length of the text up to the value that a fragment ends in: what follows isn't looked at for a boundary. */
+function lengthFor({ end }: Fragment, values: readonly MatchedValue[]): number {
+  let length = 0;
+  for (const { text } of values) {
+    length += text.length + 1;
+    if (length >= end) break;
+  }
+  return length;
+}
+
+function shown(
+  text: string,
+  fragment: Fragment,
+  values: readonly MatchedValue[],
+  options: HighlightField,
+): string {
+  const length = lengthFor(fragment, values);
+  const known = text.slice(0, length);
+  const start = startNear(known, fragment.start, options);
+  const end = fragment.end > length - 1 ? length - 1 : endNear(known, fragment.end, options);
+  const marks = fragment.found.flatMap(({ marks: each, part }) => each.map((mark) => ({ ...mark, part })));
+  return markUp(text, { start, end }, marks, options);
+}
+
+function startNear(
+  text: string,
+  start: number,
+  { scanner, boundaryChars, boundaryMaxScan }: HighlightField,
+): number {
+  if (start < 1 || start > text.length) return start;
+  if (scanner === "sentence") return sentences(text.slice(0, start)).preceding(start);
+  if (scanner === "word") return new Words(text.slice(0, start)).preceding(start);
+  for (let at = start; at > 0 && at > start - boundaryMaxScan; at--)
+    if (boundaryChars.includes(text[at - 1]!)) return at;
+  return start <= boundaryMaxScan ? 0 : start;
+}
+
+function endNear(
+  text: string,
+  end: number,
+  { scanner, boundaryChars, boundaryMaxScan }: HighlightField,
+): number {
+  const rest = text.slice(end);
+  if (scanner === "sentence") return end + sentences(rest).following(0);
+  if (scanner === "word") return end + new Words(rest).following(0);
+  for (let at = 0; at < rest.length && at < boundaryMaxScan; at++)
+    if (boundaryChars.includes(rest[at]!)) return end + at;
+  return end;
+}
