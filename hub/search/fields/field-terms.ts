@@ -6,7 +6,7 @@ import type { Field } from "#hub/engine/mapping/field.ts";
 import { nanosMath, parseDateMath } from "#hub/search/dates/date-math.ts";
 import { TermListNode, TermsNode } from "#hub/search/execute/nodes/any-term.ts";
 import { AllNode, IdsNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";
-import { NumericRangeNode } from "#hub/search/execute/nodes/numeric-range.ts";
+import { BooleanValueNode, NumericRangeNode } from "#hub/search/execute/nodes/numeric-range.ts";
 import { TermNode } from "#hub/search/execute/nodes/term.ts";
 import { scalarText } from "#hub/search/options/json.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
@@ -129,10 +129,8 @@ function valueQuery(shard: ShardContext, field: Field, value: unknown): Query {
       const [from, to] = [Number(exactFrom), Number(exactTo)];
       return new NumericRangeNode(field.path, { from, to, exactFrom, exactTo });
     }
-    case "boolean": {
-      const flag = readBoolean(field, value);
-      return new NumericRangeNode(field.path, { from: flag, to: flag });
-    }
+    case "boolean":
+      return new BooleanValueNode(field.path, readBoolean(field, value));
     case "ip":
       return addressQuery(field, scalarText(value, field.path));
     case "geo_point":

@@ -29,6 +29,8 @@ export interface TextOptions {
   readonly prefixLength?: number;
   /** Similar terms of a word that are looked for at most. */
   readonly maxExpansions?: number;
+  /** Whether two letters that changed places are one edit; else two. */
+  readonly transpositions?: boolean | undefined;
   /** Whether values that don't fit the field's type match nothing instead of failing. */
   readonly lenient: boolean;
   /** What text without tokens matches. */
@@ -79,8 +81,6 @@ export function phraseQuery(
     const field = fieldOf(shard, name);
     const text = scalarText(value, name);
     if (field === undefined || field.type !== "text") {
-      if (options.maxExpansions !== undefined && field?.type === "keyword")
-        return prefixQuery(field.path, text);
       return field === undefined ? exactQuery(shard, name, value) : exactQuery(shard, field.path, value);
     }
     checkSearchable(field, shard);
@@ -101,7 +101,7 @@ export function phraseQuery(
         `field:[${field.path}] was indexed without position data; cannot run PhraseQuery`,
       );
     }
-    return new PhraseNode(field.path, places, options.slop);
+    return new PhraseNode(field.path, places, options.slop, options.maxExpansions !== undefined);
   });
 }
 
@@ -179,13 +179,14 @@ function plainQuery(
 export function termOrFuzzy(
   path: string,
   term: string,
-  options: Pick<TextOptions, "fuzziness" | "prefixLength" | "maxExpansions">,
+  options: Pick<TextOptions, "fuzziness" | "prefixLength" | "maxExpansions" | "transpositions">,
 ): Query {
   if (options.fuzziness === undefined) return new TermNode(path, term);
   return fuzzyQuery(path, term, {
     edits: editsOf(options.fuzziness, term),
     prefixLength: options.prefixLength ?? 0,
     maxExpansions: options.maxExpansions ?? MAX_EXPANSIONS,
+    transpositions: options.transpositions ?? true,
   });
 }
 

@@ -102,10 +102,10 @@ function checked(lat: number, lon: number, name: string): GeoPoint {
   return { lat, lon };
 }
 
-/** Middle of the hash's cell. */
+/** The corner of the hash's cell with the least coordinates. */
 function parseHash(hash: string, name: string): GeoPoint {
-  const { south, north, west, east } = hashCell(hash, name);
-  return { lat: (south + north) / 2, lon: (west + east) / 2 };
+  const { south, west } = hashCell(hash, name);
+  return { lat: south, lon: west };
 }
 
 /** Degrees. */

@@ -1,11 +1,14 @@
 /** Finds terms within a few edits of a given term. */
 
-/** Returns a function that tells the edits from `term` to a text; `limit + 1` for more than `limit`. */
-export function editsFrom(term: string, limit: number): (text: string) => number {
+/**
+ * Returns a function that tells the edits from `term` to a text; `limit + 1` for more than `limit`. `swaps`: two letters that
+ * changed places are one edit, else two.
+ */
+export function editsFrom(term: string, limit: number, swaps = true): (text: string) => number {
   const wanted = Array.from(term, (character) => character.codePointAt(0)!);
   return (text) => {
     const given = Array.from(text, (character) => character.codePointAt(0)!);
-    return Math.abs(given.length - wanted.length) > limit ? limit + 1 : distance(wanted, given, limit);
+    return Math.abs(given.length - wanted.length) > limit ? limit + 1 : distance(wanted, given, limit, swaps);
   };
 }
 
@@ -34,8 +37,8 @@ export function automaticEdits(term: string): number {
   return length < 3 ? 0 : length < 6 ? 1 : 2;
 }
 
-/** Optimal string alignment distance; stops early with limit + 1. */
-function distance(a: readonly number[], b: readonly number[], limit: number): number {
+/** Optimal string alignment distance, without `swaps` Levenshtein's; stops early with limit + 1. */
+function distance(a: readonly number[], b: readonly number[], limit: number, swaps = true): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i++) {
@@ -43,7 +46,7 @@ function distance(a: readonly number[], b: readonly number[], limit: number): nu
     let best = i;
     for (let j = 1; j <= b.length; j++) {
       let edits = Math.min(row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1), row[j]! + 1, next[j - 1]! + 1);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+      if (swaps && i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
         edits = Math.min(edits, before[j - 2]! + 1);
       next.push(edits);
       if (edits < best) best = edits;

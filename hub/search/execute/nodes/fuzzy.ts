@@ -27,6 +27,8 @@ export interface FuzzyOptions {
   readonly prefixLength: number;
   /** Maximum number of similar terms; terms with the fewest edits come first. */
   readonly maxExpansions: number;
+  /** Whether two letters that changed places are one edit; else two. */
+  readonly transpositions: boolean;
 }
 
 /** Terms of a dictionary that are compared between two pauses. */
@@ -58,16 +60,16 @@ export class FuzzyNode implements Query {
   }
 
   highlight(sink: HighlightSink): void {
-    const edits = editsFrom(this.#term, this.#options.edits);
+    const edits = editsFrom(this.#term, this.#options.edits, this.#options.transpositions);
     sink.pattern(this.field, (text) => edits(text) <= this.#options.edits);
   }
 
   /** Finds the similar terms of all segments, in steps. */
   *expand(shard: ShardContext): Generator<void, SimilarTerm[]> {
     shard.requireOne(); // the nearest terms of each shard
-    const { edits: limit, prefixLength, maxExpansions } = this.#options;
+    const { edits: limit, prefixLength, maxExpansions, transpositions } = this.#options;
     const wanted = Array.from(this.#term);
-    const edits = editsFrom(this.#term, limit);
+    const edits = editsFrom(this.#term, limit, transpositions);
     const prefix = wanted.slice(0, prefixLength).join("");
     const found = new Map<string, number>();
     let compared = 0;

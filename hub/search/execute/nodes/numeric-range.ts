@@ -3,6 +3,7 @@
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { COLUMN_BLOCK, type NumericColumn, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import type { Query, QueryDescription, ScoreMode, ShardContext, Weight } from "#hub/search/query/query.ts";
+import { inverseDocumentFrequency } from "#hub/search/scoring/bm25.ts";
 import { type BlockMatch, BlockScorer } from "./block-scorer.ts";
 import { countLive } from "./set-algebra.ts";
 
@@ -63,6 +64,38 @@ export class NumericRangeNode implements Query {
 
   #overlaps({ min, max }: NumericColumn): boolean {
     return min <= this.#bounds.to && max >= this.#bounds.from;
+  }
+}
+
+/** Documents with a value of a boolean field, scored like a term that occurs once. */
+export class BooleanValueNode implements Query {
+  readonly #field: string;
+  readonly #value: 0 | 1;
+  readonly #range: NumericRangeNode;
+
+  constructor(field: string, value: 0 | 1) {
+    this.#field = field;
+    this.#value = value;
+    this.#range = new NumericRangeNode(field, { from: value, to: value });
+  }
+
+  weight(shard: ShardContext, mode: ScoreMode): Weight {
+    const boost = mode.scores ? mode.boost * this.#idf(shard, mode) : mode.boost;
+    return this.#range.weight(shard, { ...mode, boost });
+  }
+
+  describe(): QueryDescription {
+    return { type: "TermQuery", text: `${this.#field}:${this.#value === 1 ? "T" : "F"}` };
+  }
+
+  #idf(shard: ShardContext, mode: ScoreMode): number {
+    const { set } = this.#range.weight(shard, mode);
+    let [docFreq, docCount] = [0, 0];
+    for (const segment of shard.searcher.segments) {
+      docFreq += set!(segment)?.count() ?? 0;
+      docCount += segment.numericColumn(this.#field)?.docCount ?? 0;
+    }
+    return Math.fround(inverseDocumentFrequency(docFreq, docCount));
   }
 }
 

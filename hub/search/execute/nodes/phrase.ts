@@ -35,15 +35,18 @@ export class PhraseNode implements Query {
   readonly #parts: readonly PhrasePart[];
   readonly #slop: number;
 
-  /** `slop`: by how many positions terms may be moved. */
-  constructor(field: string, parts: readonly PhrasePart[], slop: number) {
+  readonly #isPrefix: boolean;
+
+  /** `slop`: by how many positions terms may be moved; `isPrefix`: the last part has what a prefix was completed to. */
+  constructor(field: string, parts: readonly PhrasePart[], slop: number, isPrefix = false) {
     this.#field = field;
     this.#parts = parts;
     this.#slop = slop;
+    this.#isPrefix = isPrefix;
   }
 
   weight(shard: ShardContext, mode: ScoreMode): Weight {
-    const terms = this.#parts.flatMap((part) => part.terms);
+    const terms = this.#scoredTerms();
     const similarity = mode.scores ? similarityOf(shard, this.#field, terms, mode.boost) : null;
     const key = `phrase ${JSON.stringify([this.#field, this.#slop, this.#parts])}`;
     const set = (segment: SegmentReader): Bitset | null | undefined =>
@@ -76,9 +79,16 @@ export class PhraseNode implements Query {
   explain(place: DocumentPlace): Explanation {
     const scorer = this.#scorer(place.segment, null);
     if (scorer === null || scorer.advance(place.doc) !== place.doc) return noMatch("no matching phrase");
-    const terms = this.#parts.flatMap((part) => part.terms);
+    const terms = this.#scoredTerms();
     const found = { field: this.#field, terms, text: this.describe().text };
     return explainBm25({ ...found, freq: scorer.freq, counted: "phraseFreq" }, place);
+  }
+
+  /** Returns the terms whose idf is added up: as Lucene 7.5 does it, each twice if there are alternatives. */
+  #scoredTerms(): string[] {
+    const terms = this.#parts.flatMap((part) => part.terms);
+    const hasAlternatives = this.#isPrefix || terms.length > this.#parts.length;
+    return hasAlternatives ? terms.flatMap((term) => [term, term]) : terms;
   }
 
   /** Returns true if too many documents have to be examined to do it in one step. */

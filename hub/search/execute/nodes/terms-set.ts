@@ -14,7 +14,7 @@ import {
 } from "#hub/search/query/query.ts";
 import { prepareAll } from "./set-algebra.ts";
 
-/** Number of queries that a document has to fit; NaN: it can't. */
+/** Number of queries that a document has to fit, at least one; NaN: it can't. */
 export type Needed = (segment: SegmentReader) => (doc: number) => number;
 
 export class TermsSetNode implements Query {
@@ -78,7 +78,8 @@ class TermsSetScorer extends Scorer {
       }
       if (nearest === NO_MORE_DOCS) return (this.doc = NO_MORE_DOCS);
       const needed = this.#needed(nearest);
-      if (needed > 0 && matches >= needed) return (this.doc = nearest);
+      // What is found here fits one query at least.
+      if (matches >= needed) return (this.doc = nearest);
       doc = nearest + 1;
     }
   }

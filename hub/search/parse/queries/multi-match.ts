@@ -1,27 +1,12 @@
-/**
- * `multi_match`: a text searched in several fields. `cross_fields` of `multi_match`: fields with the same analyzer are
- * searched as if they were one. Each term may be in any of them and has the same document frequency in all, so that a
- * field in which a term is rare does not decide the order.
- */
+/** `multi_match`: a text searched in several fields. */
 
-import type { Field } from "#hub/engine/mapping/field.ts";
 import { bestOf } from "#hub/search/execute/nodes/best-of.ts";
-import { anyOf, BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
+import { anyOf } from "#hub/search/execute/nodes/boolean.ts";
 import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
-import { TermNode } from "#hub/search/execute/nodes/term.ts";
 import { boosted, MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
-import { expandFields, type FieldName, readFieldNames } from "#hub/search/fields/field-names.ts";
-import { checkSearchable, fieldOf } from "#hub/search/fields/field-terms.ts";
-import { minimumShouldMatch } from "#hub/search/fields/minimum-should-match.ts";
-import {
-  analyze,
-  boolPrefixQuery,
-  matchQuery,
-  phraseQuery,
-  tokenPlaces,
-  unlessLenient,
-} from "#hub/search/fields/text-query.ts";
-import { scalarText } from "#hub/search/options/json.ts";
+import { crossFieldsQuery } from "#hub/search/fields/cross-fields.ts";
+import { expandFields, readFieldNames } from "#hub/search/fields/field-names.ts";
+import { boolPrefixQuery, matchQuery, phraseQuery } from "#hub/search/fields/text-query.ts";
 import {
   anything,
   flag,
@@ -37,21 +22,6 @@ import { type QueryType, readBody, withBoost } from "#hub/search/parse/query-par
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
-
-interface CrossFieldsOptions {
-  readonly operator: "or" | "and";
-  readonly minimumShouldMatch: string | undefined;
-  /** Analyzer instead of the fields'. */
-  readonly analyzer: string | undefined;
-  /** Share of the scores of the other fields. */
-  readonly tieBreaker: number;
-  readonly lenient: boolean;
-}
-
-interface BoostedField {
-  readonly field: Field;
-  readonly boost: number;
-}
 
 const OPTIONS = {
   query: required(anything("the text")),
@@ -71,6 +41,7 @@ const OPTIONS = {
     50,
     1,
   ),
+  fuzzy_transpositions: flag("whether two letters that changed places are one edit", true),
   slop: integer("number of positions that words of a phrase may be moved", 0),
   tie_breaker: number("share of the other fields' scores", undefined),
   lenient: flag("whether values of the wrong type match nothing instead of failing", undefined),
@@ -111,6 +82,7 @@ export const multiMatch: QueryType = {
         fuzziness: options.fuzziness,
         prefixLength: options.prefix_length ?? 0,
         maxExpansions: options.max_expansions ?? 50,
+        transpositions: options.fuzzy_transpositions,
         lenient,
       });
     };
@@ -139,76 +111,4 @@ function refuseForPrefix(body: unknown): void {
     if (isObject(body) && body[name] !== undefined)
       throw new AppError("request_invalid", `[${name}] not allowed for type [bool_prefix]`);
   }
-}
-
-/** Returns the documents that have the terms of a text, each in any of the fields. */
-function crossFieldsQuery(
-  shard: ShardContext,
-  names: readonly FieldName[],
-  value: unknown,
-  options: CrossFieldsOptions,
-): Query {
-  const groups = new Map<string, BoostedField[]>();
-  const parts: Query[] = [];
-  for (const { name, boost } of names) {
-    const field = fieldOf(shard, name);
-    if (field?.type !== "text") {
-      parts.push(boosted(matchQuery(shard, name, value, options), boost));
-      continue;
-    }
-    const analyzer = options.analyzer ?? field.searchAnalyzer;
-    const group = groups.get(analyzer);
-    if (group === undefined) groups.set(analyzer, [{ field, boost }]);
-    else group.push({ field, boost });
-  }
-  for (const group of groups.values())
-    parts.push(unlessLenient(options.lenient, () => groupQuery(shard, group, value, options)));
-  return parts.length === 0 ? new NoneNode() : bestOf(parts, options.tieBreaker);
-}
-
-/** The query of fields with one analyzer: a clause for each word, which any of the fields may have. */
-function groupQuery(
-  shard: ShardContext,
-  group: readonly BoostedField[],
-  value: unknown,
-  options: CrossFieldsOptions,
-): Query {
-  const [{ field: first }] = group as [BoostedField];
-  for (const { field } of group) checkSearchable(field, shard);
-  const places = tokenPlaces(analyze(shard, first, scalarText(value, first.path), options.analyzer));
-  if (places.length === 0) return new NoneNode();
-  const clauses = places.map(({ terms }) =>
-    bestOf(
-      terms.flatMap((term) => blended(shard, group, term)),
-      options.tieBreaker,
-    ),
-  );
-  if (clauses.length === 1) return clauses[0]!;
-  if (options.operator === "and") return new BooleanNode({ must: clauses });
-  const minimum = minimumShouldMatch(options.minimumShouldMatch);
-  return new BooleanNode({
-    should: clauses,
-    ...(minimum === undefined ? {} : { minimumShouldMatch: minimum }),
-  });
-}
-
-/**
- * One term in several fields with the largest of its document frequencies. As in BlendedTermQuery of Elasticsearch, each field
- * in which it is rarer counts one document more, so that fields in which it is frequent win ties.
- */
-function blended(shard: ShardContext, group: readonly BoostedField[], term: string): Query[] {
-  const frequencies = group.map(({ field }) => shard.docFreq(field.path, term));
-  const tokens = group.map(({ field }) => shard.fieldStats(field.path).sumTotalTermFreq);
-  const most = Math.min(...tokens);
-  const docFreqs = new Map<number, number>();
-  let docFreq = Math.max(...frequencies);
-  let before = docFreq;
-  for (const at of [...group.keys()].sort((a, b) => frequencies[b]! - frequencies[a]!)) {
-    if (frequencies[at]! < before) docFreq++;
-    before = frequencies[at]!;
-    docFreqs.set(at, Math.min(most, docFreq));
-  }
-  return group.map(({ field, boost }, at) =>
-    boosted(new TermNode(field.path, term, frequencies[at] === 0 ? 0 : docFreqs.get(at)), boost),
-  );
 }

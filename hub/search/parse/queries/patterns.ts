@@ -4,6 +4,7 @@ import { checkRegexp, patternQuery, regexpQuery, wildcardQuery } from "#hub/sear
 import { caselessPrefixQuery, editsOf, fuzzyQuery, prefixQuery } from "#hub/search/fields/text-query.ts";
 import { scalarText } from "#hub/search/options/json.ts";
 import { flag, integer, text, withoutEffect } from "#hub/search/options/options.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { type QueryType, readFieldBody, withBoost } from "#hub/search/parse/query-parser.ts";
 import type { Query } from "#hub/search/query/query.ts";
 
@@ -76,7 +77,10 @@ const FUZZY_OPTIONS = {
   fuzziness: text("edits: AUTO, 0, 1 or 2", "AUTO"),
   prefix_length: integer("leading characters without edits", 0),
   max_expansions: integer("maximum number of similar terms", 50, 1),
-  transpositions: withoutEffect(flag("two letters that changed places are always one edit", true)),
+  transpositions: flag(
+    "whether two letters that changed places are one edit; from 7.0 on they are",
+    undefined,
+  ),
   rewrite: withoutEffect(text("all matches score alike", undefined)),
 } as const;
 
@@ -88,12 +92,14 @@ export const fuzzy: QueryType = {
     const { field, value, options } = readFieldBody("fuzzy", body, FUZZY_OPTIONS, ["value"]);
     const term = scalarText(value, "fuzzy");
     editsOf(options.fuzziness, term);
+    const transpositions = options.transpositions ?? answersAs(700);
     return withBoost(
       patternQuery("fuzzy", field, term, (path, text) =>
         fuzzyQuery(path, text, {
           edits: editsOf(options.fuzziness, text),
           prefixLength: options.prefix_length,
           maxExpansions: options.max_expansions,
+          transpositions,
         }),
       ),
       options,

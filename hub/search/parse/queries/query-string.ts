@@ -6,6 +6,7 @@ import { timeZone } from "#hub/search/dates/date-math.ts";
 import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { readFieldNames } from "#hub/search/fields/field-names.ts";
 import { minimumShouldMatch } from "#hub/search/fields/minimum-should-match.ts";
+import { scalarText } from "#hub/search/options/json.ts";
 import {
   anything,
   flag,
@@ -19,9 +20,9 @@ import {
 } from "#hub/search/options/options.ts";
 import { type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
 import { parseLucene } from "#hub/search/parse/query-string/lucene-syntax.ts";
-import { parseSimple } from "#hub/search/parse/query-string/simple-syntax.ts";
+import { parseSimple, SIMPLE_FLAGS, type SimpleFlag } from "#hub/search/parse/query-string/simple-syntax.ts";
 import { leafCount } from "#hub/search/parse/query-string/syntax.ts";
-import { stringQuery } from "#hub/search/parse/query-string/to-query.ts";
+import { STRING_TYPES, stringQuery } from "#hub/search/parse/query-string/to-query.ts";
 import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
@@ -32,7 +33,7 @@ const QUERY_STRING_OPTIONS = {
   default_operator: oneOf("what joins parts without an operator", ["or", "and"], "or"),
   analyzer: text("analyzer instead of the fields'", undefined),
   quote_analyzer: withoutEffect(text("phrases are analysed like other words", undefined)),
-  quote_field_suffix: withoutEffect(text("name the field of the phrase in the query", undefined)),
+  quote_field_suffix: text("ending of the fields in which phrases are looked for", undefined),
   allow_leading_wildcard: flag("whether patterns may begin with * or ?", true),
   analyze_wildcard: flag(
     "hint without influence on the answer: patterns are lower-cased where the analyzer does so",
@@ -43,7 +44,7 @@ const QUERY_STRING_OPTIONS = {
   fuzziness: withoutEffect(text("write the edits into the query: term~1", undefined)),
   fuzzy_prefix_length: integer("leading characters of fuzzy words without edits", 0),
   fuzzy_max_expansions: integer("maximum number of similar terms of a fuzzy word", 50, 1),
-  fuzzy_transpositions: withoutEffect(flag("two letters that changed places are always one edit", true)),
+  fuzzy_transpositions: flag("whether two letters that changed places are one edit", true),
   fuzzy_rewrite: withoutEffect(text("similar terms score alike", undefined)),
   phrase_slop: integer("number of positions that words of phrases may be moved", 0),
   minimum_should_match: text("how many optional parts have to match", undefined),
@@ -64,10 +65,7 @@ const QUERY_STRING_OPTIONS = {
   escape: withoutEffect(flag("write a backslash before operators", false)),
   rewrite: withoutEffect(text("all matches score alike", undefined)),
   tie_breaker: number("share of the scores of other fields", 0),
-  type: text(
-    "cross_fields: words side by side are looked for one by one, each in any field; else the best field counts",
-    undefined,
-  ),
+  type: oneOf("how fields are combined, as in multi_match", STRING_TYPES, "best_fields"),
   time_zone: text("time zone of dates without one", undefined),
 } as const;
 
@@ -91,9 +89,10 @@ export const queryString: QueryType = {
     const settings = {
       fields: readFieldNames(names ?? ["*"]),
       defaultOperator: operator,
-      wordByWord: options.type === "cross_fields",
+      type: options.type ?? "best_fields",
+      quoteFieldSuffix: options.quote_field_suffix,
       analyzer: options.analyzer,
-      lenient: options.lenient ?? false,
+      lenient: options.lenient ?? readsAllFields(names),
       phraseSlop: options.phrase_slop ?? 0,
       allowLeadingWildcard: options.allow_leading_wildcard ?? true,
       minimumShouldMatch: minimumShouldMatch(options.minimum_should_match),
@@ -101,6 +100,7 @@ export const queryString: QueryType = {
       zone: timeZone(options.time_zone),
       fuzzyPrefixLength: options.fuzzy_prefix_length,
       fuzzyMaxExpansions: options.fuzzy_max_expansions,
+      fuzzyTranspositions: options.fuzzy_transpositions,
       maxRegexLength: parser.maxRegexLength,
     };
     return withBoost(new MappedNode((shard) => stringQuery(shard, tree, settings)), options);
@@ -112,20 +112,20 @@ const SIMPLE_OPTIONS = {
   fields: texts("fields, with * and ^boost"),
   default_operator: oneOf("what joins parts without an operator", ["or", "and"], "or"),
   analyzer: text("analyzer instead of the fields'", undefined),
-  flags: withoutEffect(anything("all operators are on")),
+  flags: anything("operators that are on: ALL, NONE or names joined by |, or their sum as a number"),
   lenient: flag("whether values of the wrong type match nothing instead of failing", undefined),
   minimum_should_match: text("how many optional parts have to match", undefined),
   analyze_wildcard: flag(
     "hint without influence on the answer: patterns are lower-cased where the analyzer does so",
     false,
   ),
-  quote_field_suffix: withoutEffect(text("name the field of the phrase in the query", undefined)),
+  quote_field_suffix: text("ending of the fields in which phrases are looked for", undefined),
   auto_generate_synonyms_phrase_query: withoutEffect(
     flag("synonyms of several words are always phrases", true),
   ),
   fuzzy_prefix_length: integer("leading characters of fuzzy words without edits", 0),
   fuzzy_max_expansions: integer("maximum number of similar terms of a fuzzy word", 50, 1),
-  fuzzy_transpositions: withoutEffect(flag("two letters that changed places are always one edit", true)),
+  fuzzy_transpositions: flag("whether two letters that changed places are one edit", true),
   all_fields: withoutEffect(flag("without fields all are searched", undefined)),
 } as const;
 
@@ -136,12 +136,14 @@ export const simpleQueryString: QueryType = {
   parse(body, parser) {
     const options = readBody("simple_query_string", body, SIMPLE_OPTIONS);
     const operator = options.default_operator ?? "or";
-    const tree = parseSimple(options.query, operator);
+    const tree = parseSimple(options.query, operator, readFlags(options.flags));
     parser.countClauses(leafCount(tree));
     const settings = {
       fields: readFieldNames(options.fields ?? ["*"]),
       defaultOperator: operator,
-      wordByWord: true,
+      // Scores of all fields are added, except those of phrases.
+      type: "most_fields" as const,
+      quoteFieldSuffix: options.quote_field_suffix,
       analyzer: options.analyzer,
       lenient: options.lenient ?? true,
       phraseSlop: 0,
@@ -151,8 +153,34 @@ export const simpleQueryString: QueryType = {
       zone: UTC,
       fuzzyPrefixLength: options.fuzzy_prefix_length,
       fuzzyMaxExpansions: options.fuzzy_max_expansions,
+      fuzzyTranspositions: options.fuzzy_transpositions,
       maxRegexLength: parser.maxRegexLength,
     };
     return withBoost(new MappedNode((shard) => stringQuery(shard, tree, settings)), options);
   },
 };
+
+/** Without fields, or with `*`, a value that doesn't fit a field finds nothing there, also if the query names that field. */
+function readsAllFields(names: readonly string[] | undefined): boolean {
+  return names === undefined || names.includes("*");
+}
+
+/** Bits of the flags in the order of SIMPLE_FLAGS; SLOP is also called NEAR. */
+const FLAG_BITS = SIMPLE_FLAGS.map((_, at) => 1 << at);
+
+/** Reads `flags`. Throws request_invalid for a name that is none. */
+function readFlags(given: unknown): ReadonlySet<SimpleFlag> | undefined {
+  if (given === undefined || given === null || given === "" || given === -1) return undefined;
+  if (typeof given === "number")
+    return new Set(SIMPLE_FLAGS.filter((_, at) => (given & FLAG_BITS[at]!) !== 0));
+  const flags = new Set<SimpleFlag>();
+  for (const part of scalarText(given, "flags").split("|")) {
+    const name = part.trim().toUpperCase();
+    if (name === "ALL") return undefined;
+    const flag = SIMPLE_FLAGS.find((each) => each === (name === "NEAR" ? "SLOP" : name));
+    if (flag !== undefined) flags.add(flag);
+    else if (name !== "NONE" && name !== "")
+      throw new AppError("request_invalid", `Unknown simple_query_string flag [${part}]`);
+  }
+  return flags;
+}

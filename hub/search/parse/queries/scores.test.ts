@@ -8,12 +8,18 @@ import { IndexFixture } from "#test/support/search/shards.ts";
 
 const fixture = new IndexFixture({
   mapping: {
-    properties: { title: { type: "text" }, body: { type: "text" }, empty: { type: "text" } },
+    properties: {
+      title: { type: "text" },
+      body: { type: "text" },
+      empty: { type: "text" },
+      open: { type: "boolean" },
+      place: { type: "geo_point" },
+    },
   },
   docs: [
-    { title: "presentation", body: "blue monkey", empty: "--" },
-    { title: "presentations", body: "red lion", empty: "word" },
-    { title: "presentatons", body: "red monkey", empty: "..." },
+    { title: "presentation", body: "blue monkey", empty: "--", open: true, place: [0.5, 0.5] },
+    { title: "presentations", body: "red lion", empty: "word", open: true },
+    { title: "presentatons", body: "red monkey", empty: "...", open: false },
     { title: "red", body: "presented green" },
   ],
   segmentDocs: 3,
@@ -128,3 +134,111 @@ describe("keywords with a normalizer", () => {
     });
   }
 });
+
+/** Scores of a 6.5.4 server over the same documents, in one shard. */
+const ORACLE: readonly (readonly [query: JsonObject, scores: [id: string, score: number][]])[] = [
+  [
+    { term: { open: true } },
+    [
+      ["0", 0.47000363],
+      ["1", 0.47000363],
+    ],
+  ],
+  [{ match: { open: "false" } }, [["2", 0.9808292]]],
+  [{ match_phrase_prefix: { body: "red mo" } }, [["2", 2.7725887]]],
+  [{ match_phrase_prefix: { body: "red l" } }, [["1", 3.79424]]],
+  [{ fuzzy: { body: { value: "rde", fuzziness: 1 } } }, []],
+  [
+    { fuzzy: { body: { value: "rde", fuzziness: 1, transpositions: true } } },
+    [
+      ["1", 0.46209812],
+      ["2", 0.46209812],
+    ],
+  ],
+  [{ match: { body: { query: "rde", fuzziness: 1, fuzzy_transpositions: false } } }, []],
+  [
+    { simple_query_string: { query: "red", fields: ["title", "body"] } },
+    [
+      ["3", 1.2039728],
+      ["1", Math.LN2],
+      ["2", Math.LN2],
+    ],
+  ],
+  [
+    { simple_query_string: { query: "red + lion", fields: ["body"], flags: "NONE" } },
+    [
+      ["1", 1.89712],
+      ["2", Math.LN2],
+    ],
+  ],
+  [
+    { simple_query_string: { query: "red -lion", fields: ["body"], flags: "OR|WHITESPACE" } },
+    [
+      ["1", 1.89712],
+      ["2", Math.LN2],
+    ],
+  ],
+  [{ simple_query_string: { query: '"red lion"', fields: ["body"], flags: "PHRASE" } }, [["1", 1.89712]]],
+  [{ simple_query_string: { query: "r*", fields: ["title", "body"], flags: 2 } }, []],
+  [
+    { simple_query_string: { query: "r*", fields: ["title", "body"], flags: 8 } },
+    [
+      ["1", 1],
+      ["2", 1],
+      ["3", 1],
+    ],
+  ],
+  [{ simple_query_string: { query: "mo~", fields: ["body"] } }, []],
+  [{ query_string: { query: "red lion", fields: ["title", "body"], type: "phrase" } }, [["1", 1.89712]]],
+  [
+    { query_string: { query: "red mo", fields: ["title", "body"], type: "phrase_prefix" } },
+    [["2", 2.7725887]],
+  ],
+  [
+    { query_string: { query: "red lion", fields: ["title", "body"], type: "cross_fields" } },
+    [
+      ["1", 1.89712],
+      ["2", Math.LN2],
+      ["3", 0.35667494],
+    ],
+  ],
+  [
+    { query_string: { query: "red", fields: ["title", "body"], type: "most_fields" } },
+    [
+      ["3", 1.2039728],
+      ["1", Math.LN2],
+      ["2", Math.LN2],
+    ],
+  ],
+  [
+    { query_string: { query: "open:(true OR false) AND body:red" } },
+    [
+      ["2", 1.6739764],
+      ["1", 1.1631508],
+    ],
+  ],
+  [{ query_string: { query: "open:maybe OR body:lion" } }, [["1", 1.2039728]]],
+  [
+    { query_string: { query: "body:(>l AND <n)" } },
+    [
+      ["0", 2],
+      ["1", 2],
+      ["2", 2],
+      ["3", 2],
+    ],
+  ],
+  [{ query_string: { query: '"red"', fields: ["title"], quote_field_suffix: ".none" } }, [["3", 1.2039728]]],
+  [{ geo_distance: { distance: "1m", place: "s00000000000" } }, []],
+  [{ constant_score: { filter: { geo_distance: { distance: "80km", place: "s00" } } } }, [["0", 1]]],
+];
+for (const [query, expected] of ORACLE) {
+  test(`${JSON.stringify(query)} scores as a 6.5 server does`, async () => {
+    const found = await scores(query);
+    assert.deepEqual(
+      found.map(([id]) => id),
+      expected.map(([id]) => id),
+    );
+    for (const [at, [, score]] of expected.entries())
+      assert.ok(Math.abs(found[at]![1] - score) < 1e-5 * score, `${found[at]![1]}, not ${score}`);
+  });
+}

@@ -32,6 +32,8 @@ class LuceneParser {
   readonly #defaultOperator: "or" | "and";
   #at = 0;
   #depth = 0;
+  /** Within `field:( … )`, where comparisons are read. */
+  #isInNamedGroup = false;
 
   constructor(source: string, defaultOperator: "or" | "and") {
     this.#source = source;
@@ -164,17 +166,21 @@ class LuceneParser {
   #value(named: boolean): StringNode {
     const character = this.#source[this.#at];
     if (character === undefined) throw this.#fault("a term is missing at the end");
-    if (character === "(") return this.#nested();
+    if (character === "(") return this.#nested(named);
     if (character === '"') return this.#phrase();
     if (character === "[" || character === "{") return this.#range();
     if (character === "/") return this.#regexp();
-    if (named && (character === "<" || character === ">")) return this.#comparison();
+    const isNamed = named || this.#isInNamedGroup;
+    if (isNamed && (character === "<" || character === ">")) return this.#comparison();
     return this.#term(named);
   }
 
-  #nested(): StringNode {
+  #nested(named: boolean): StringNode {
     this.#at++;
+    const before = this.#isInNamedGroup;
+    this.#isInNamedGroup ||= named;
     const node = this.#group();
+    this.#isInNamedGroup = before;
     if (!this.#take(")")) throw this.#fault('expected ")"');
     return node.kind === "group" ? node : { kind: "group", clauses: [{ occur: "should", node }] };
   }

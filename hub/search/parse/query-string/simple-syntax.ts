@@ -5,19 +5,46 @@
 
 import { MAX_STRING_DEPTH, plainText, type StringClause, type StringNode } from "./syntax.ts";
 
-/** Parses a text of a search box. */
-export function parseSimple(source: string, defaultOperator: "or" | "and"): StringNode {
-  return new SimpleParser(source, defaultOperator).group(0);
+/** Parts of the language that a request may turn off, in the order of their bits. */
+export const SIMPLE_FLAGS = [
+  "AND",
+  "NOT",
+  "OR",
+  "PREFIX",
+  "PHRASE",
+  "PRECEDENCE",
+  "ESCAPE",
+  "WHITESPACE",
+  "FUZZY",
+  "SLOP",
+] as const;
+
+export type SimpleFlag = (typeof SIMPLE_FLAGS)[number];
+
+/** Edits of a bare `~`. */
+const MOST_EDITS = 2;
+
+/** Parses a text of a search box; what is missing in `flags` is text like any other. */
+export function parseSimple(
+  source: string,
+  defaultOperator: "or" | "and",
+  flags: ReadonlySet<SimpleFlag> = new Set(SIMPLE_FLAGS),
+): StringNode {
+  return new SimpleParser(source, defaultOperator, flags).group(0);
 }
 
 class SimpleParser {
   readonly #source: string;
   readonly #defaultOperator: "or" | "and";
+  readonly #flags: ReadonlySet<SimpleFlag>;
+  readonly #termPattern: RegExp;
   #at = 0;
 
-  constructor(source: string, defaultOperator: "or" | "and") {
+  constructor(source: string, defaultOperator: "or" | "and", flags: ReadonlySet<SimpleFlag>) {
     this.#source = source;
     this.#defaultOperator = defaultOperator;
+    this.#flags = flags;
+    this.#termPattern = termPattern(flags);
   }
 
   /** Reads clauses up to the end or the group's bracket. */
@@ -27,16 +54,17 @@ class SimpleParser {
     let negated = false;
     while (this.#at < this.#source.length) {
       const character = this.#source[this.#at]!;
-      if (character === ")") {
+      if (character === ")" && this.#flags.has("PRECEDENCE")) {
         this.#at++;
         if (depth > 0) break;
         continue;
       }
-      if (/\s/.test(character)) this.#at++;
-      else if (character === "+" || character === "|") {
+      const joins = character === "+" ? "AND" : "OR";
+      if (/\s/.test(character) && this.#flags.has("WHITESPACE")) this.#at++;
+      else if ((character === "+" || character === "|") && this.#flags.has(joins)) {
         operator = character === "+" ? "and" : "or";
         this.#at++;
-      } else if (character === "-") {
+      } else if (character === "-" && this.#flags.has("NOT")) {
         negated = !negated;
         this.#at++;
       } else {
@@ -56,21 +84,23 @@ class SimpleParser {
   }
 
   #value(character: string, depth: number): StringNode | undefined {
-    if (character === "(" && depth < MAX_STRING_DEPTH) {
+    const opensGroup = character === "(" && this.#flags.has("PRECEDENCE");
+    if (opensGroup && depth < MAX_STRING_DEPTH) {
       this.#at++;
       const inner = this.group(depth + 1);
       return inner.kind === "group" && inner.clauses.length === 0 ? undefined : inner;
     }
-    if (character === '"') {
-      const match = /^"((?:\\.|[^"\\])*)"(?:~(\d{1,9}))?/s.exec(this.#source.slice(this.#at));
+    if (character === '"' && this.#flags.has("PHRASE")) {
+      const quoted = this.#flags.has("SLOP") ? QUOTED_WITH_SLOP : QUOTED;
+      const match = quoted.exec(this.#source.slice(this.#at));
       if (match !== null) {
         this.#at += match[0].length;
-        return { kind: "phrase", text: plainText(match[1]!), slop: Number(match[2] ?? 0) };
+        return { kind: "phrase", text: this.#plain(match[1]!), slop: Number(match[2] ?? 0) };
       }
       this.#at++;
       return undefined;
     }
-    if (character === "(") {
+    if (opensGroup) {
       this.#at++;
       return undefined;
     }
@@ -78,26 +108,46 @@ class SimpleParser {
   }
 
   #term(): StringNode | undefined {
-    const match = /^(?:\\.|[^\s"()|+\\])+/su.exec(this.#source.slice(this.#at));
+    const match = this.#termPattern.exec(this.#source.slice(this.#at));
     if (match === null) {
       this.#at++;
       return undefined;
     }
     this.#at += match[0].length;
     const raw = match[0];
-    if (raw === "*") return { kind: "all" };
-    if (raw.endsWith("*") && !raw.endsWith("\\*")) {
-      const start = plainText(raw.slice(0, -1));
+    const isPattern = this.#flags.has("PREFIX") && raw.endsWith("*") && !raw.endsWith("\\*");
+    if (isPattern && raw === "*") return { kind: "all" };
+    if (isPattern) {
+      const start = this.#plain(raw.slice(0, -1));
       return { kind: "wildcard", pattern: `${start.replace(/[*?\\]/g, "\\$&")}*` };
     }
-    const fuzzy = /^(.+)~(\d)?$/s.exec(raw);
-    if (fuzzy === null) return { kind: "text", text: plainText(raw) };
-    return {
-      kind: "text",
-      text: plainText(fuzzy[1]!),
-      fuzziness: fuzzy[2] === undefined ? "AUTO" : String(Math.min(2, Number(fuzzy[2]))),
-    };
+    const fuzzy = this.#flags.has("FUZZY") ? /^(.+)~(\d)?$/s.exec(raw) : null;
+    if (fuzzy === null) return { kind: "text", text: this.#plain(raw) };
+    const edits = Math.min(MOST_EDITS, Number(fuzzy[2] ?? MOST_EDITS));
+    return { kind: "text", text: this.#plain(fuzzy[1]!), fuzziness: String(edits) };
   }
+
+  #plain(text: string): string {
+    return this.#flags.has("ESCAPE") ? plainText(text) : text;
+  }
+}
+
+const QUOTED = /^"((?:\\.|[^"\\])*)"/s;
+
+const QUOTED_WITH_SLOP = /^"((?:\\.|[^"\\])*)"(?:~(\d{1,9}))?/s;
+
+/** What a term may consist of: everything that isn't an operator. */
+function termPattern(flags: ReadonlySet<SimpleFlag>): RegExp {
+  const ends = [
+    flags.has("WHITESPACE") ? "\\s" : "",
+    flags.has("PHRASE") ? '"' : "",
+    flags.has("PRECEDENCE") ? "()" : "",
+    flags.has("OR") ? "|" : "",
+    flags.has("AND") ? "+" : "",
+    flags.has("ESCAPE") ? "\\\\" : "",
+  ].join("");
+  const plain = ends === "" ? "[^]" : `[^${ends}]`;
+  return new RegExp(`^(?:${flags.has("ESCAPE") ? "\\\\.|" : ""}${plain})+`, "su");
 }
 
 /** Puts a clause beside those read so far; a run of one operator stays one group. */

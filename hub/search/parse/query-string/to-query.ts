@@ -4,22 +4,35 @@ import { bestOf } from "#hub/search/execute/nodes/best-of.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { AllNode, ExistsNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { boosted } from "#hub/search/execute/nodes/wrapped-query.ts";
+import { crossFieldsQuery } from "#hub/search/fields/cross-fields.ts";
 import { expandFields, type FieldName } from "#hub/search/fields/field-names.ts";
 import { boundsQuery } from "#hub/search/fields/field-range.ts";
 import { fieldOf, normalizedFor } from "#hub/search/fields/field-terms.ts";
 import { regexpQuery, wildcardQuery } from "#hub/search/fields/pattern-query.ts";
-import { matchQuery, phraseQuery } from "#hub/search/fields/text-query.ts";
+import { MAX_EXPANSIONS, matchQuery, phraseQuery } from "#hub/search/fields/text-query.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import type { TimeZone } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { StringClause, StringNode } from "./syntax.ts";
 
+export const STRING_TYPES = [
+  "best_fields",
+  "most_fields",
+  "cross_fields",
+  "phrase",
+  "phrase_prefix",
+] as const;
+
+export type StringType = (typeof STRING_TYPES)[number];
+
 export interface StringOptions {
   /** Fields of parts that name none. */
   readonly fields: readonly FieldName[];
   readonly defaultOperator: "or" | "and";
-  /** Adjacent words are searched one by one, each in any of the fields. */
-  readonly wordByWord: boolean;
+  /** How the fields of a text are combined; see `multi_match`. */
+  readonly type: StringType;
+  /** Ending of the names of fields in which phrases are looked for instead, where such a field exists. */
+  readonly quoteFieldSuffix: string | undefined;
   readonly analyzer: string | undefined;
   readonly lenient: boolean;
   readonly phraseSlop: number;
@@ -31,6 +44,7 @@ export interface StringOptions {
   readonly fuzzyPrefixLength: number;
   /** Similar terms of a fuzzy word that are looked for at most. */
   readonly fuzzyMaxExpansions: number;
+  readonly fuzzyTranspositions: boolean | undefined;
   /** Characters of a regular expression. */
   readonly maxRegexLength: number;
 }
@@ -56,10 +70,20 @@ function unboosted(shard: ShardContext, node: StringNode, options: StringOptions
   const fields = expandFields(shard, names);
   // A part that names no field looks in all of them, and not every value fits every one.
   const lenient = options.lenient || names.some(({ name }) => name.includes("*"));
+  if (options.type === "cross_fields" && node.kind === "text" && node.fuzziness === undefined)
+    return crossFieldsQuery(shard, fields, node.text, {
+      operator: options.defaultOperator,
+      minimumShouldMatch: undefined,
+      analyzer: options.analyzer,
+      tieBreaker: options.tieBreaker,
+      lenient,
+    });
   const parts = fields.map(({ name, boost }) =>
     boosted(fieldQuery(shard, name, node, { ...options, lenient }), boost),
   );
-  return parts.length === 0 ? new NoneNode() : bestOf(parts, options.tieBreaker);
+  // Phrases of the language itself are those of the best field.
+  const adds = options.type === "most_fields" && node.kind !== "phrase";
+  return parts.length === 0 ? new NoneNode() : bestOf(parts, adds ? 1 : options.tieBreaker);
 }
 
 function groupQuery(
@@ -82,33 +106,45 @@ function groupQuery(
 
 /**
  * Adjacent words are one text for each field, as in Lucene since 7: several fields are searched for all of it, a keyword must
- * equal it. In a single text field each is a clause of its own.
+ * equal it. In a single text field each is a clause of its own, unless they are to be a phrase; with `cross_fields` as well, so
+ * that words may be in fields of any kind (6.5: in those with the same analyzer).
  */
 function separated(shard: ShardContext, clause: StringClause, options: StringOptions): StringClause[] {
   const { node, occur } = clause;
-  if (node.kind !== "text" || node.words === undefined) return [clause];
+  if (node.kind !== "text" || node.words === undefined || isPhrase(options)) return [clause];
   const names = node.field === undefined ? options.fields : [{ name: node.field, boost: 1 }];
-  const fields = options.wordByWord ? [] : expandFields(shard, names);
+  const isWordByWord = options.type === "cross_fields";
+  const fields = isWordByWord ? [] : expandFields(shard, names);
   const [only] = fields;
   const isText = fields.length === 1 && fieldOf(shard, only!.name)?.type === "text";
-  if (!options.wordByWord && !isText) return [clause];
+  if (!isWordByWord && !isText) return [clause];
   const { words, ...rest } = node;
   return words.map((text) => ({ occur, node: { ...rest, text } }));
+}
+
+function isPhrase({ type }: StringOptions): boolean {
+  return type === "phrase" || type === "phrase_prefix";
 }
 
 function fieldQuery(shard: ShardContext, name: string, node: StringNode, options: StringOptions): Query {
   switch (node.kind) {
     case "text":
+      if (isPhrase(options) && node.fuzziness === undefined) {
+        const { phraseSlop: slop, analyzer, lenient } = options;
+        const expansions = options.type === "phrase" ? {} : { maxExpansions: MAX_EXPANSIONS };
+        return phraseQuery(shard, name, node.text, { slop, analyzer, lenient, ...expansions });
+      }
       return matchQuery(shard, name, node.text, {
         operator: options.defaultOperator,
         analyzer: options.analyzer,
         fuzziness: node.fuzziness,
         prefixLength: options.fuzzyPrefixLength,
         maxExpansions: options.fuzzyMaxExpansions,
+        transpositions: options.fuzzyTranspositions,
         lenient: options.lenient,
       });
     case "phrase":
-      return phraseQuery(shard, name, node.text, {
+      return phraseQuery(shard, quotedField(shard, name, options), node.text, {
         slop: node.slop || options.phraseSlop,
         analyzer: options.analyzer,
         lenient: options.lenient,
@@ -127,6 +163,13 @@ function fieldQuery(shard: ShardContext, name: string, node: StringNode, options
     default:
       return new NoneNode();
   }
+}
+
+/** Returns the field in which a phrase is looked for. */
+function quotedField(shard: ShardContext, name: string, { quoteFieldSuffix }: StringOptions): string {
+  if (quoteFieldSuffix === undefined) return name;
+  const quoted = name + quoteFieldSuffix;
+  return fieldOf(shard, quoted) === undefined ? name : quoted;
 }
 
 function lenientRange(

@@ -1,0 +1,104 @@
+/**
+ * Fields with the same analyzer searched as if they were one. Each term may be in any of them and has the same document
+ * frequency in all, so that a field in which a term is rare does not decide the order.
+ */
+
+import type { Field } from "#hub/engine/mapping/field.ts";
+import { bestOf } from "#hub/search/execute/nodes/best-of.ts";
+import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
+import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
+import { TermNode } from "#hub/search/execute/nodes/term.ts";
+import { boosted } from "#hub/search/execute/nodes/wrapped-query.ts";
+import { scalarText } from "#hub/search/options/json.ts";
+import type { Query, ShardContext } from "#hub/search/query/query.ts";
+import type { FieldName } from "./field-names.ts";
+import { checkSearchable, fieldOf } from "./field-terms.ts";
+import { minimumShouldMatch } from "./minimum-should-match.ts";
+import { analyze, matchQuery, tokenPlaces, unlessLenient } from "./text-query.ts";
+
+interface CrossFieldsOptions {
+  readonly operator: "or" | "and";
+  readonly minimumShouldMatch: string | undefined;
+  /** Analyzer instead of the fields'. */
+  readonly analyzer: string | undefined;
+  /** Share of the scores of the other fields. */
+  readonly tieBreaker: number;
+  readonly lenient: boolean;
+}
+
+interface BoostedField {
+  readonly field: Field;
+  readonly boost: number;
+}
+
+/** Returns the documents that have the terms of a text, each in any of the fields. */
+export function crossFieldsQuery(
+  shard: ShardContext,
+  names: readonly FieldName[],
+  value: unknown,
+  options: CrossFieldsOptions,
+): Query {
+  const groups = new Map<string, BoostedField[]>();
+  const parts: Query[] = [];
+  for (const { name, boost } of names) {
+    const field = fieldOf(shard, name);
+    if (field?.type !== "text") {
+      parts.push(boosted(matchQuery(shard, name, value, options), boost));
+      continue;
+    }
+    const analyzer = options.analyzer ?? field.searchAnalyzer;
+    const group = groups.get(analyzer);
+    if (group === undefined) groups.set(analyzer, [{ field, boost }]);
+    else group.push({ field, boost });
+  }
+  for (const group of groups.values())
+    parts.push(unlessLenient(options.lenient, () => groupQuery(shard, group, value, options)));
+  return parts.length === 0 ? new NoneNode() : bestOf(parts, options.tieBreaker);
+}
+
+/** The query of fields with one analyzer: a clause for each word, which any of the fields may have. */
+function groupQuery(
+  shard: ShardContext,
+  group: readonly BoostedField[],
+  value: unknown,
+  options: CrossFieldsOptions,
+): Query {
+  const [{ field: first }] = group as [BoostedField];
+  for (const { field } of group) checkSearchable(field, shard);
+  const places = tokenPlaces(analyze(shard, first, scalarText(value, first.path), options.analyzer));
+  if (places.length === 0) return new NoneNode();
+  const clauses = places.map(({ terms }) =>
+    bestOf(
+      terms.flatMap((term) => blended(shard, group, term)),
+      options.tieBreaker,
+    ),
+  );
+  if (clauses.length === 1) return clauses[0]!;
+  if (options.operator === "and") return new BooleanNode({ must: clauses });
+  const minimum = minimumShouldMatch(options.minimumShouldMatch);
+  return new BooleanNode({
+    should: clauses,
+    ...(minimum === undefined ? {} : { minimumShouldMatch: minimum }),
+  });
+}
+
+/**
+ * One term in several fields with the largest of its document frequencies. As in BlendedTermQuery of Elasticsearch, each field
+ * in which it is rarer counts one document more, so that fields in which it is frequent win ties.
+ */
+function blended(shard: ShardContext, group: readonly BoostedField[], term: string): Query[] {
+  const frequencies = group.map(({ field }) => shard.docFreq(field.path, term));
+  const tokens = group.map(({ field }) => shard.fieldStats(field.path).sumTotalTermFreq);
+  const most = Math.min(...tokens);
+  const docFreqs = new Map<number, number>();
+  let docFreq = Math.max(...frequencies);
+  let before = docFreq;
+  for (const at of [...group.keys()].sort((a, b) => frequencies[b]! - frequencies[a]!)) {
+    if (frequencies[at]! < before) docFreq++;
+    before = frequencies[at]!;
+    docFreqs.set(at, Math.min(most, docFreq));
+  }
+  return group.map(({ field, boost }, at) =>
+    boosted(new TermNode(field.path, term, frequencies[at] === 0 ? 0 : docFreqs.get(at)), boost),
+  );
+}
