@@ -33,7 +33,7 @@ export function printValue(format: ValueFormat, value: number): string | undefin
     case "raw":
       return undefined;
     case "boolean":
-      return value === 0 ? "false" : value === 1 ? "true" : javaDouble(value);
+      return value === 0 ? "false" : "true";
     case "decimal":
       return printDecimal(value, format.pattern);
     case "date":

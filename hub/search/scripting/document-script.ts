@@ -10,6 +10,7 @@ import { readScript, type Script } from "#hub/scripts/script.ts";
 import { toJson } from "#hub/scripts/values/json.ts";
 import { toDouble, truth } from "#hub/scripts/values/operators.ts";
 import { Decimal } from "#hub/scripts/values/values.ts";
+import { DocumentScores } from "#hub/search/query/document-scores.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -183,9 +184,9 @@ export function fieldOn(
   };
 }
 
-/** Parses the script. Throws script_failed, parsing, request_invalid. */
+/** Parses a script of an aggregation; it sees `_score`. Throws script_failed, parsing, request_invalid. */
 export function readValueScript(given: unknown, field: string | undefined): ValueScript {
-  const names = field === undefined ? ["params", "doc"] : ["params", "doc", "_value"];
+  const names = field === undefined ? SCORE_NAMES : [...SCORE_NAMES, "_value"];
   return { script: readScript(given, names, { expressions: "number" }), field };
 }
 
@@ -198,10 +199,17 @@ export function valuesOn(
   const isMapped = field !== undefined && shard.mapping.resolve(field) !== undefined;
   const run = (inputs: readonly unknown[]): ScriptedValue[] =>
     flatten(script.compiled.run([script.params, values, ...inputs], MAX_STEPS));
-  return (segment) => (doc) => {
-    values.move(segment, doc);
-    if (field === undefined) return run([]);
-    return isMapped ? [...values.lookup(field)].flatMap((value) => run([rawValue(value)])) : [];
+  const readsScore = script.compiled.source.includes("_score");
+  const scores =
+    readsScore && shard.collected !== undefined ? new DocumentScores(shard.collected.scored()) : undefined;
+  return (segment) => {
+    scores?.segment(segment);
+    return (doc) => {
+      values.move(segment, doc);
+      const score = new Decimal(scores?.of(doc) ?? 0);
+      if (field === undefined) return run([score]);
+      return isMapped ? [...values.lookup(field)].flatMap((value) => run([score, rawValue(value)])) : [];
+    };
   };
 }
 

@@ -47,7 +47,7 @@ function metricOf(sigma: number): NumericMetric {
         min,
         max,
         avg: count === 0 ? null : sum / count,
-        sum,
+        sum: count === 0 && !answersAs(700) ? null : sum,
         sum_of_squares: count === 0 ? null : sumOfSquares,
         ...deviationsOf(state),
       };

@@ -5,10 +5,10 @@ import type { Aggregation, CollectBudget, Collector } from "#hub/search/aggregat
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { type Hit, HitFetcher } from "#hub/search/execute/fetch/fetch-hit.ts";
 import { type FetchOptions, parseFetch } from "#hub/search/execute/fetch/fetch-request.ts";
-import { DocumentScores } from "#hub/search/execute/hits/document-scores.ts";
 import { TopHits as HitCollector } from "#hub/search/execute/hits/top-hits.ts";
 import { AllNode } from "#hub/search/execute/nodes/documents.ts";
 import { anything, flag, integer, object } from "#hub/search/options/options.ts";
+import { DocumentScores } from "#hub/search/query/document-scores.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { compareRanks, type KeySource, type Rank, type RankOrder } from "#hub/search/sort/key.ts";
 import { bindSort } from "#hub/search/sort/shard-sort.ts";

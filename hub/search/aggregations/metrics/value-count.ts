@@ -42,6 +42,7 @@ class ValueCount implements Aggregation<number> {
 
   collector(shard: ShardContext): Collector<number> {
     const { field, script } = this.#source;
+    if (script === undefined && field === "_id") return countScripted(() => () => ONE, this.#missing);
     if (script === undefined) return new ValueCounter(shard, field!, this.#missing);
     return countScripted(valuesOn(script, shard), this.#missing);
   }
@@ -67,8 +68,14 @@ class ValueCount implements Aggregation<number> {
   }
 }
 
+/** Each document has one id. */
+const ONE = [undefined];
+
 /** Counts the values that a script makes. */
-function countScripted(bind: ReturnType<typeof valuesOn>, countsMissing: boolean): Collector<number> {
+function countScripted(
+  bind: (segment: SegmentReader) => (doc: number) => readonly unknown[],
+  countsMissing: boolean,
+): Collector<number> {
   const counts: number[] = [];
   let valuesOf: (doc: number) => readonly unknown[] = () => [];
   return {

@@ -110,10 +110,10 @@ function deviation(values: readonly number[]): number {
   return Math.sqrt(mean(values.map((value) => (value - middle) ** 2)));
 }
 
-/** Later numbers count more, each by one. */
+/** Later numbers count more, each by one; as in 6.5 the weights add up to one too many. */
 function linearMean(values: readonly number[]): number {
   let total = 0;
-  let weights = 0;
+  let weights = 1;
   for (const [at, value] of values.entries()) {
     total += value * (at + 1);
     weights += at + 1;

@@ -1,7 +1,7 @@
 /** Scores of single documents, which are mostly requested in ascending order. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
-import type { Scorer, Weight } from "#hub/search/query/query.ts";
+import type { Scorer, Weight } from "./query.ts";
 
 export class DocumentScores {
   readonly #weight: Weight;
