@@ -1,10 +1,15 @@
-/** `sampler`, `diversified_sampler`: the first documents of each shard, as one bucket. */
+/** `sampler`, `diversified_sampler`: the documents of each shard with the best scores, as one bucket. */
 
+import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { BucketCollector } from "#hub/search/aggregations/buckets/bucket-collector.ts";
+import type { FixedState } from "#hub/search/aggregations/buckets/fixed-buckets.ts";
+import type { AggregationTree, CollectBudget, Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
+import { atOnce, type Steps, sortedSteps } from "#hub/search/aggregations/tree/steps.ts";
 import { columnField, isNumeric, KeywordValues, numericColumn } from "#hub/search/columns/column-values.ts";
 import { integer, text } from "#hub/search/options/options.ts";
+import { DocumentScores } from "#hub/search/query/document-scores.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { type Collect, SingleBucket } from "./single-bucket.ts";
 
@@ -19,19 +24,19 @@ const DIVERSIFIED = {
 
 export const sampler: AggregationType = {
   name: "sampler",
-  summary: "The first documents of each shard, as one bucket.",
+  summary: "The best documents of each shard by score, as one bucket.",
   options: OPTIONS,
   buckets: true,
   joined: "never",
   parse(body, { below }) {
     const size = readAggregation("sampler", body, OPTIONS).shard_size ?? 100;
-    return new SingleBucket("sampler", below, collectFirst(size));
+    return new SingleBucket("sampler", below, collectBest(size));
   },
 };
 
 export const diversifiedSampler: AggregationType = {
   name: "diversified_sampler",
-  summary: "The first documents of each shard with different values of a field, as one bucket.",
+  summary: "The best documents of each shard with different values of a field, as one bucket.",
   options: DIVERSIFIED,
   buckets: true,
   joined: "never",
@@ -39,7 +44,7 @@ export const diversifiedSampler: AggregationType = {
     const options = readAggregation("diversified_sampler", body, DIVERSIFIED);
     const field = requireField(options.field, name);
     const diversity = { field, most: options.max_docs_per_value ?? 1 };
-    return new SingleBucket("sampler", below, collectFirst(options.shard_size ?? 100, diversity));
+    return new SingleBucket("sampler", below, collectBest(options.shard_size ?? 100, diversity));
   },
 };
 
@@ -48,53 +53,153 @@ interface Diversity {
   readonly most: number;
 }
 
-/** Returns what collects the first `size` documents of each owner. */
-function collectFirst(size: number, diversity?: Diversity): Collect {
-  return (shard, budget, below) => {
-    const buckets = new BucketCollector(below, shard, budget);
-    const values = diversity === undefined ? undefined : new SeenValues(shard, diversity);
-    return {
-      segment(segment) {
-        buckets.segment(segment);
-        values?.segment(segment);
-      },
-      collect(docs, owners, length) {
-        for (let at = 0; at < length; at++) {
-          const owner = owners[at]!;
-          if (buckets.count(owner) >= size) continue;
-          if (values === undefined || values.take(owner, docs, at)) buckets.add(docs[at]!, owner);
-        }
-        buckets.flush();
-      },
-      state: (owner) => [{ count: buckets.count(owner), below: buckets.below(owner) }],
-      *steps(owner) {
-        return [{ count: buckets.count(owner), below: yield* buckets.belowSteps(owner) }];
-      },
-    };
-  };
+/** Returns what collects the `size` documents of each owner with the best scores; of equal scores the first ones. */
+function collectBest(size: number, diversity?: Diversity): Collect {
+  return (shard, budget, below) => new BestCollector({ size, diversity }, shard, budget, below);
 }
 
-/** Counts values by owner; a document without one counts as having a value of its own. */
-class SeenValues {
-  readonly #shard: ShardContext;
-  readonly #diversity: Diversity;
-  readonly #keywords = new KeywordValues();
-  readonly #seen: Map<string, number>[] = [];
-  readonly #one = new Int32Array(1);
-  #read: (doc: number) => string | undefined = () => undefined;
+interface Candidate {
+  readonly score: number;
+  /** Number of the segment. */
+  readonly order: number;
+  readonly doc: number;
+}
 
-  constructor(shard: ShardContext, diversity: Diversity) {
+/** The best documents of those added, sorted out now and then. */
+class BestDocuments {
+  readonly #limit: number;
+  #kept: Candidate[] = [];
+  /** What is no better isn't kept. */
+  #least = Number.NEGATIVE_INFINITY;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Documents come in ascending order. */
+  add(candidate: Candidate): void {
+    if (candidate.score <= this.#least) return;
+    this.#kept.push(candidate);
+    if (this.#kept.length >= 2 * this.#limit) this.best();
+  }
+
+  best(): readonly Candidate[] {
+    this.#kept = this.#kept.toSorted(byScore).slice(0, this.#limit);
+    if (this.#kept.length === this.#limit) this.#least = this.#kept.at(-1)!.score;
+    return this.#kept;
+  }
+}
+
+function byScore(a: Candidate, b: Candidate): number {
+  return b.score - a.score || a.order - b.order || a.doc - b.doc;
+}
+
+/** Keeps the best documents, and gives them to the aggregations below once all are known. */
+class BestCollector implements Collector<FixedState> {
+  readonly #options: { readonly size: number; readonly diversity: Diversity | undefined };
+  readonly #budget: CollectBudget;
+  readonly #buckets: BucketCollector;
+  readonly #scores: DocumentScores | undefined;
+  readonly #values: FieldValues | undefined;
+  readonly #segments: SegmentReader[] = [];
+  /** By owner and value of the field; "" if there is no field. */
+  readonly #best: Map<string, BestDocuments>[] = [];
+  #isGiven = false;
+
+  constructor(
+    options: { readonly size: number; readonly diversity: Diversity | undefined },
+    shard: ShardContext,
+    budget: CollectBudget,
+    below: AggregationTree,
+  ) {
+    this.#options = options;
+    this.#budget = budget;
+    this.#buckets = new BucketCollector(below, shard, budget);
+    if (options.diversity !== undefined) this.#values = new FieldValues(shard, options.diversity.field);
+    if (shard.collected !== undefined) this.#scores = new DocumentScores(shard.collected.scored());
+  }
+
+  segment(segment: SegmentReader): void {
+    this.#segments.push(segment);
+    this.#scores?.segment(segment);
+    this.#values?.segment(segment);
+  }
+
+  collect(docs: Int32Array, owners: Int32Array, length: number): void {
+    const order = this.#segments.length - 1;
+    for (let at = 0; at < length; at++) {
+      const doc = docs[at]!;
+      this.#documents(owners[at]!, this.#values?.of(doc) ?? "").add({
+        score: this.#scores?.of(doc) ?? 0,
+        order,
+        doc,
+      });
+    }
+  }
+
+  state(owner: number): FixedState {
+    return atOnce(this.steps(owner));
+  }
+
+  *steps(owner: number): Steps<FixedState> {
+    yield* this.#give();
+    return [{ count: this.#buckets.count(owner), below: yield* this.#buckets.belowSteps(owner) }];
+  }
+
+  #documents(owner: number, value: string): BestDocuments {
+    const values = (this.#best[owner] ??= new Map<string, BestDocuments>());
+    let documents = values.get(value);
+    if (documents === undefined) {
+      const { size, diversity } = this.#options;
+      const limit = Math.min(size, diversity?.most ?? size);
+      this.#budget.add(1 + limit / 8);
+      values.set(value, (documents = new BestDocuments(limit)));
+    }
+    return documents;
+  }
+
+  *#give(): Steps<void> {
+    if (this.#isGiven) return;
+    this.#isGiven = true;
+    const bySegment: { readonly doc: number; readonly owner: number }[][] = this.#segments.map(() => []);
+    for (const [owner, values] of this.#best.entries()) {
+      const all = Array.from(values?.values() ?? [], (documents) => documents.best()).flat();
+      const sorted = yield* sortedSteps(all, byScore);
+      for (const { order, doc } of sorted.slice(0, this.#options.size))
+        bySegment[order]!.push({ doc, owner });
+      yield;
+    }
+    for (const [order, found] of bySegment.entries()) {
+      if (found.length === 0) continue;
+      this.#buckets.segment(this.#segments[order]!);
+      for (const { doc, owner } of found.sort((a, b) => a.doc - b.doc || a.owner - b.owner))
+        this.#buckets.add(doc, owner);
+      this.#buckets.flush();
+      yield;
+    }
+  }
+}
+
+/** The first value of a field. As in 6.5 documents without one count as having 0, or the first text of the shard. */
+class FieldValues {
+  readonly #shard: ShardContext;
+  readonly #field: string;
+  readonly #keywords = new KeywordValues();
+  readonly #one = new Int32Array(1);
+  #first: string | undefined;
+  #read: (doc: number) => string = () => "";
+
+  constructor(shard: ShardContext, field: string) {
     this.#shard = shard;
-    this.#diversity = diversity;
+    this.#field = field;
   }
 
   segment(segment: Parameters<typeof numericColumn>[0]): void {
-    const field = columnField(this.#shard, this.#diversity.field);
-    if (field === undefined || field.type === "geo_point") this.#read = () => undefined;
+    const field = columnField(this.#shard, this.#field);
+    if (field === undefined || field.type === "geo_point") this.#read = () => "";
     else if (isNumeric(field)) {
       const column = numericColumn(segment, field);
-      this.#read = (doc) =>
-        column === null || Number.isNaN(column.first(doc)) ? undefined : String(column.first(doc));
+      this.#read = (doc) => String(column?.first(doc) || 0);
     } else {
       const column = segment.keywordColumn(field.path);
       this.#keywords.open(column);
@@ -102,19 +207,20 @@ class SeenValues {
         this.#one[0] = doc;
         this.#keywords.read(this.#one, 1);
         const ordinal = this.#keywords.ordinals[0]!;
-        return ordinal < 0 ? undefined : column!.text(ordinal);
+        return ordinal < 0 ? this.#firstText(field.path) : column!.text(ordinal);
       };
     }
   }
 
-  /** Returns whether a document may be taken, and counts it. */
-  take(owner: number, docs: Int32Array, at: number): boolean {
-    const value = this.#read(docs[at]!);
-    if (value === undefined) return true;
-    const seen = (this.#seen[owner] ??= new Map<string, number>());
-    const times = seen.get(value) ?? 0;
-    if (times >= this.#diversity.most) return false;
-    seen.set(value, times + 1);
-    return true;
+  /** Returns the value as text. */
+  of(doc: number): string {
+    return this.#read(doc);
+  }
+
+  #firstText(path: string): string {
+    if (this.#first !== undefined) return this.#first;
+    const columns = this.#shard.searcher.segments.map((segment) => segment.keywordColumn(path));
+    const texts = columns.flatMap((column) => (column === null ? [] : [column.text(0)]));
+    return (this.#first = texts.sort()[0] ?? "");
   }
 }
