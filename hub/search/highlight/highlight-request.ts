@@ -91,6 +91,7 @@ const STYLED_TAGS = Array.from({ length: 10 }, (_, at) => `<em class="hlt${at + 
 /** Parses the option. Throws parsing. */
 export function parseHighlight(json: JsonObject, queries: QueryParser): HighlightRequest {
   const { fields, use_explicit_field_order: _explicit, ...shared } = json;
+  refuseUnknown("highlight", shared);
   readOptions("highlight", shared, HIGHLIGHT_OPTIONS, "option");
   const parts = Array.isArray(fields)
     ? fields.map((each: unknown) => objectOf(each, "highlight] [fields"))
@@ -102,8 +103,18 @@ export function parseHighlight(json: JsonObject, queries: QueryParser): Highligh
   };
 }
 
+/** Throws parsing for an option that isn't there. */
+function refuseUnknown(owner: string, given: JsonObject): void {
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(HIGHLIGHT_OPTIONS, name));
+  if (unknown === undefined) return;
+  throw new AppError("parsing", `[${owner}] unknown field [${unknown}], parser not found`, {
+    data: { type: "x_content_parse_exception" },
+  });
+}
+
 function parseField(name: string, shared: JsonObject, own: unknown, queries: QueryParser): HighlightField {
   if (!isObject(own)) throw new AppError("parsing", `[highlight] [fields] [${name}] must be an object`);
+  refuseUnknown("highlight_field", own);
   const options = readOptions("highlight", { ...shared, ...own }, HIGHLIGHT_OPTIONS, "option");
   const styled = options.tags_schema === "styled";
   return {

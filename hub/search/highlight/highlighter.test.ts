@@ -354,3 +354,17 @@ test("a passage ends with its value", () => {
   assert.equal(boundaries.preceding(2), 0);
   assert.equal(boundaries.following(), 5);
 });
+
+test("an unknown option is refused as by a 6.5 server", async () => {
+  const index = new IndexFixture({ mapping: { properties: { a: { type: "text" } } }, docs: [{ a: "b" }] });
+  after(() => index.close());
+  for (const [highlight, message] of [
+    [{ bogus: 1 }, "[highlight] unknown field [bogus], parser not found"],
+    [{ fields: { a: { bogus: 1 } } }, "[highlight_field] unknown field [bogus], parser not found"],
+  ] as const) {
+    await assert.rejects(index.search({ highlight }), {
+      message,
+      data: { type: "x_content_parse_exception" },
+    });
+  }
+});
