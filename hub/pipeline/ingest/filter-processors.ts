@@ -223,6 +223,7 @@ function makeFilter(
       shared: new Map(),
       ecs: false,
       isChecked: false,
+      variable: () => undefined,
       resolvePath: (path) => path,
       report: (severity, _option, message) => {
         if (severity === "error") faults.push(message);

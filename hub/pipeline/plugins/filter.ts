@@ -5,7 +5,8 @@
  * - A filter must change only the event it is given, and the events it adds.
  * - It must return true if it did its work: then `add_field`, `add_tag` and the like are applied.
  * - It must not throw because of data: it tags the event instead.
- * - It must not wait: it runs in a thread that does nothing else meanwhile. Only dns does, within the limit of its options.
+ * - It must not wait: it runs in a thread that does nothing else meanwhile. Only dns and sleep do, within the limits
+ *   of their options.
  * - A filter that keeps something of an event for later ones (aggregate, elapsed) is `stateful`: it runs in one thread,
  *   and the log isn't let go of past the oldest event that it says it holds. After a crash those events come again.
  * - The same events in the same order must give the same results, apart from what its options say is random or timed.
@@ -51,6 +52,8 @@ export interface FilterContext {
   readonly guard: RegexpGuard;
   /** True: field names by the Elastic Common Schema. */
   readonly ecs: boolean;
+  /** Returns a variable's value: a secret of the keystore, or of the environment. Throws for a pipeline of the page. */
+  readonly variable: (name: string) => string | undefined;
   /** Returns the path of a file named in the options, relative ones by the pipeline's folder. */
   readonly resolvePath: (path: string) => string;
   /** Tells a fault of an option that the schema can't see; with "error" the filter isn't used. */

@@ -33,7 +33,7 @@ import { isObject } from "#proto/kit/json.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { anyTable, list, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
-import { checkManaged, pathRefused } from "./managed-limits.ts";
+import { checkManaged, pathRefused, variableRefused } from "./managed-limits.ts";
 
 /** Tag of an event whose own field kept its input from adding one. */
 const CONFLICT_TAG = "_addfieldfailure";
@@ -227,6 +227,10 @@ export class PluginMaker {
       shared: this.#shared,
       ...(names !== undefined && { names }),
       ecs: values[ECS_OPTION] !== "disabled",
+      variable: (name) => {
+        if (this.#options.isManaged === true) throw variableRefused(name);
+        return this.#options.variables[name];
+      },
       resolvePath: this.#resolvePath(node),
       report: this.#reporter(node),
     };

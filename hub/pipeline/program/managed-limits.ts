@@ -31,6 +31,14 @@ export function pathRefused(path: string): AppError {
   return new AppError("forbidden", `"${path}" ${NO_FILES}; ${USE_A_FILE}`);
 }
 
+/** Returns the error for a variable that a filter of a managed pipeline reads. */
+export function variableRefused(name: string): AppError {
+  return new AppError(
+    "forbidden",
+    `the variable ${name} can't be read by pipelines of the page; ${USE_A_FILE}`,
+  );
+}
+
 /**
  * Reports what a plugin of a managed pipeline may not have: names of files, and variables elsewhere than in the
  * credentials of an input or output, because whoever may write such a pipeline could read the keystore and the

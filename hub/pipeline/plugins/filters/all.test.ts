@@ -17,6 +17,17 @@ const REFUSED = new Set(["ruby"]);
 
 /** Options under which each filter works. */
 const OPTIONS: Readonly<Record<string, string>> = {
+  age: "",
+  json_encode: 'source => "message" target => "json"',
+  alter: 'condrewrite => ["message", "a", "b"] coalesce => ["a", "%{message}", "c"]',
+  anonymize: 'fields => ["message", "a"] key => "k"',
+  bytes: "",
+  environment: 'add_metadata_from_env => { "a" => "B" }',
+  extractnumbers: "",
+  i18n: 'transliterate => ["message"]',
+  range: 'ranges => ["message", 1, 5, "tag:short", "a", 1, 2, "field:b:%{a}"]',
+  sleep: "time => 0.001",
+  tld: "",
   aggregate: 'task_id => "%{message}" code => "map.n = (map.n || 0) + 1; event.set(\'n\', map.n)"',
   dns: 'resolve => ["message"] hostsfile => [] nameserver => ["127.0.0.1:1"] timeout => 0.01 max_retries => 0',
   elapsed: 'start_tag => "a" end_tag => "b" unique_id_field => "message"',

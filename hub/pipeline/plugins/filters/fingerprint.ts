@@ -1,6 +1,7 @@
 /** Filter fingerprint: a hash of fields, which identifies equal events. */
 
 import { createHash, createHmac, randomUUID } from "node:crypto";
+import { isIPv4, isIPv6 } from "node:net";
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
 import { isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
@@ -80,10 +81,9 @@ export const fingerprintFilter = defineFilter({
 
 function createDigest(method: string, key: string, base64: boolean): Digest {
   const encoding = base64 ? "base64" : "hex";
-  if (method === "MURMUR3")
-    return (value) => murmur3(Number.isInteger(value) ? integerBytes(value, 8) : textBytes(value));
+  if (method === "MURMUR3") return murmur3;
   if (method === "MURMUR3_128") return (value) => murmur128(bytes128(value), SEED_128).toString(encoding);
-  if (method === "IPV4_NETWORK") return (value) => network(valueText(value), Number(key));
+  if (method === "IPV4_NETWORK") return (value) => network(valueText(value), Number(key)) ?? valueText(value);
   const algorithm = method.toLowerCase();
   if (key === "") return (value) => createHash(algorithm).update(valueText(value)).digest(encoding);
   return (value) => createHmac(algorithm, key).update(valueText(value)).digest(encoding);
@@ -109,12 +109,28 @@ function punctuation(value: string): string {
   return value.replace(/[^\p{P}\p{S}]/gu, "");
 }
 
-function network(address: string, prefix: number): string {
+/** Returns the first address of the network that `address` is in, 0 ≤ `prefix` ≤ 128 bits; undefined for no address. */
+export function network(address: string, prefix: number): string | undefined {
+  if (isIPv6(address)) return network6(address, prefix);
+  if (!isIPv4(address)) return undefined;
   const octets = address.split(".").map(Number);
-  if (octets.length !== 4 || octets.some((octet) => !(octet >= 0 && octet <= 255))) return address;
   return octets
     .map((octet, index) => octet & (0xff << Math.max(0, Math.min(8, 8 * (index + 1) - prefix))) & 0xff)
     .join(".");
+}
+
+/** URL writes an address in its shortest form, without a zone or an IPv4 address in it. */
+function network6(address: string, prefix: number): string {
+  const shortest = (written: string): string => new URL(`http://[${written}]`).hostname.slice(1, -1);
+  const [head = "", tail = ""] = shortest(address.replace(/%.*/, "")).split("::");
+  const groups = (text: string): string[] => (text === "" ? [] : text.split(":"));
+  const [first, last] = [groups(head), groups(tail)];
+  const missing = Array.from({ length: 8 - first.length - last.length }, () => "0");
+  const masked = [...first, ...missing, ...last].map((group, at) => {
+    const kept = Math.max(0, Math.min(16, prefix - 16 * at));
+    return (Number.parseInt(group, 16) & (0xffff << (16 - kept)) & 0xffff).toString(16);
+  });
+  return shortest(masked.join(":"));
 }
 
 function textBytes(value: unknown): Buffer {
@@ -133,8 +149,9 @@ function bytes128(value: unknown): Buffer {
   return integerBytes(value, (value as number) === ((value as number) | 0) ? 4 : 8);
 }
 
-/** MurmurHash3 (x86, 32 bits) with seed 0; 0..2^32-1. */
-function murmur3(bytes: Buffer): number {
+/** Returns MurmurHash3 (x86, 32 bits) with seed 0 of a plain value, which tells integers from their texts; 0..2^32-1. */
+export function murmur3(value: unknown): number {
+  const bytes = Number.isInteger(value) ? integerBytes(value, 8) : textBytes(value);
   let hash = 0;
   let at = 0;
   for (; at + 4 <= bytes.length; at += 4) {

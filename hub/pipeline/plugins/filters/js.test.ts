@@ -18,6 +18,7 @@ function make(
     guard: new RegexpGuard(),
     ecs: false,
     isChecked: false,
+    variable: () => undefined,
     resolvePath: (path) => path,
     report: (_severity, _option, message) => void faults.push(message),
   };

@@ -20,6 +20,7 @@ class World {
     guard: new RegexpGuard(),
     ecs: false,
     isChecked: false,
+    variable: () => undefined,
     resolvePath: (path) => path,
     report: (_severity, _option, message) => void this.faults.push(message),
   };

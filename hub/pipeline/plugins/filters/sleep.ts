@@ -1,0 +1,51 @@
+/** Filter sleep: holds the pipeline's thread, so that a pipeline can be tried at a slow pace. */
+
+import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
+import { compileFormat } from "#proto/format.ts";
+import { flag, options } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
+
+/** Longest wait for one event, ms: whatever a field says, a thread goes on. */
+const MAX_WAIT_MS = 10_000;
+
+const seconds = (description: string) => Type.Union([Type.Number(), Type.String()], { description });
+
+export const sleepFilter = defineFilter({
+  name: "sleep",
+  description: "holds the pipeline's thread for a time, at most 10 s for an event",
+  options: options({
+    time: Type.Optional(
+      seconds("time to wait, s, or a format that gives it; with replay: how many times faster"),
+    ),
+    every: Type.Union([Type.Integer({ minimum: 1 }), Type.String()], {
+      description: "number of events for each of which's last one the thread waits",
+      default: 1,
+    }),
+    replay: flag("waits as long as the times of two events are apart", false),
+  }),
+  create({ time, every, replay }, { report }) {
+    if (time === undefined && !replay)
+      report("error", "time", "sleep needs a time", "write: time => 1, or replay => true");
+    const format = compileFormat(String(time ?? 1));
+    const period = Math.max(1, Number(every) || 1);
+    let count = 0;
+    let lastMs: number | undefined;
+    return {
+      apply(event) {
+        const value = Number(format(event)) || 0;
+        if (replay) {
+          if (lastMs !== undefined) wait((event.timeMs - lastMs) / (value || 1));
+          lastMs = event.timeMs;
+        } else if (++count >= period) {
+          count = 0;
+          wait(value * 1000);
+        }
+        return true;
+      },
+    };
+  },
+});
+
+function wait(ms: number): void {
+  if (ms > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math.min(ms, MAX_WAIT_MS));
+}
