@@ -22,7 +22,7 @@ Tailrace runs existing pipeline files and answers clients of a 6.5 search engine
 
 - **no effect**: the option is accepted and changes nothing. \`pipeline check\` warns of it; answers of the search
   interface carry a \`Warning\` header where they could be expected to differ.
-- **refused**: the request or file is refused with an error that names the option.
+- **refused**: the request or file is refused with an error that names the option or plugin.
 
 Everything else that is accepted works. Unknown names are errors.
 

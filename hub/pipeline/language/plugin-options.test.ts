@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { REFUSED_PLUGINS } from "#hub/pipeline/plugins/refused-plugins.ts";
 import { compilePipeline, loadAllPlugins } from "#hub/pipeline/program/compile.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
+import { pluginKinds } from "#hub/pipeline/tooling/plugin-reference.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { formatDiagnostic } from "./diagnostics.ts";
 import { SourceText } from "./syntax-tree.ts";
@@ -40,4 +42,20 @@ test("an option whose other value would lose something is refused with what to w
     assert.match(only!, reason);
     assert.deepEqual(others, []);
   }
+});
+
+test("a plugin of another engine that isn't here is refused with what to use instead", () => {
+  assert.match(
+    said("filter { jdbc_streaming { } }")[0] ?? "",
+    /there is no filter "jdbc_streaming"\n.*translate/,
+  );
+  assert.match(said("output { pagerduty { } }")[0] ?? "", /there is no output "pagerduty"\n.*alert/);
+  assert.match(said("input { stdin { codec => avro } }")[0] ?? "", /there is no codec "avro"\n.*JSON/);
+});
+
+test("no plugin is both here and refused", async () => {
+  const both = (await pluginKinds()).flatMap(({ kind, plugins }) =>
+    plugins.filter(({ name }) => Object.hasOwn(REFUSED_PLUGINS[kind] ?? {}, name)).map(({ name }) => name),
+  );
+  assert.deepEqual(both, []);
 });

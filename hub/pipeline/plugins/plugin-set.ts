@@ -1,6 +1,7 @@
 /** The plugins of one kind, found by name and loaded only if a pipeline names them: some need large libraries. */
 
 import { nearestName } from "#proto/kit/nearest.ts";
+import { REFUSED_PLUGINS } from "./refused-plugins.ts";
 
 export interface Named {
   readonly name: string;
@@ -40,6 +41,8 @@ export class PluginSet<T extends Named> {
 
   /** Returns what to write instead of an unknown name. */
   hint(name: string): string {
+    const refused = REFUSED_PLUGINS[this.kind] ?? {};
+    if (Object.hasOwn(refused, name)) return refused[name]!;
     const nearest = nearestName(name, this.#loaders.keys());
     if (nearest !== undefined) return `did you mean "${nearest}"?`;
     return `there are: ${[...this.#loaders.keys()].sort((a, b) => (a < b ? -1 : 1)).join(", ")}`;

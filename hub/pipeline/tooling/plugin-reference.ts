@@ -7,6 +7,7 @@ import { decorationOptions } from "#hub/pipeline/plugins/decorations.ts";
 import { filters } from "#hub/pipeline/plugins/filters/all.ts";
 import { inputs } from "#hub/pipeline/plugins/inputs/all.ts";
 import { outputs } from "#hub/pipeline/plugins/outputs/all.ts";
+import { REFUSED_PLUGINS } from "#hub/pipeline/plugins/refused-plugins.ts";
 import { loadAllPlugins } from "#hub/pipeline/program/compile.ts";
 import { CODEC_OPTIONS, INPUT_OPTIONS, OUTPUT_OPTIONS } from "#hub/pipeline/program/compile-plugin.ts";
 import { type CompatibilityRow, cell } from "#proto/kit/compatibility-row.ts";
@@ -104,10 +105,13 @@ function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
-/** Returns the rows of all plugins; options that all plugins of a kind have stand once. */
+/** Returns the rows of all plugins; options that all plugins of a kind have stand once, plugins that aren't here by name. */
 export async function pipelineCompatibility(): Promise<CompatibilityRow[]> {
   const kinds = await pluginKinds();
   return kinds.flatMap(({ kind, plugins, common }) => [
+    ...Object.entries(REFUSED_PLUGINS[kind] ?? {}).map(
+      ([name, note]): CompatibilityRow => ({ where: `pipelines, ${kind}`, name, treatment: "refused", note }),
+    ),
     ...rowsOf(`every ${kind}`, common, []),
     ...plugins.flatMap(({ name, options }) =>
       rowsOf(`${kind} \`${name}\``, options, Object.keys(common.properties)),
