@@ -70,19 +70,24 @@ function european(text: string): string {
   return text.replaceAll(".", "").replace(",", ".");
 }
 
-/** As Ruby's to_i: the digits at the start, 0 without any. Beyond 2^53 it is kept as it was written. */
+/**
+ * As Ruby's to_i: the digits at the start, 0 without any. Beyond 2^53 it is kept as it was written; a text whose number no
+ * float holds (1e400) is returned, as JSON has no infinity.
+ */
 export function toInteger(text: string): unknown {
   if (isDigits(text)) return Number(text);
   const number = /^\s*[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?/i.exec(text)?.[0];
   if (number === undefined) return 0;
   const value = Math.trunc(Number(number)) + 0;
+  if (!Number.isFinite(value)) return text;
   const [digits] = /^\s*[-+]?\d{16,40}(?![\de])/i.exec(number) ?? [];
   return Number.isSafeInteger(value) || digits === undefined ? value : parseJson(String(BigInt(digits)));
 }
 
-/** As Ruby's to_f: the number at the start, 0 without one. */
-export function toFloat(text: string): number {
-  return Number(/^\s*[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?/i.exec(text)?.[0] ?? 0);
+/** As Ruby's to_f: the number at the start, 0 without one; a text whose number no float holds is returned. */
+export function toFloat(text: string): number | string {
+  const value = Number(/^\s*[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?/i.exec(text)?.[0] ?? 0);
+  return Number.isFinite(value) ? value : text;
 }
 
 function toBoolean(value: unknown): unknown {

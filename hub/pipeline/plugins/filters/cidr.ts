@@ -31,6 +31,20 @@ export const cidrFilter = defineFilter({
     separator: text("separator of the networks in the file", "\n"),
   }),
   create(values, context) {
+    if (values.network_path !== undefined && values.network.length > 0)
+      context.report(
+        "error",
+        "network_path",
+        "network and network_path exclude each other",
+        "keep one of them",
+      );
+    if (values.address_field !== undefined && values.address.length > 0)
+      context.report(
+        "error",
+        "address_field",
+        "address and address_field exclude each other",
+        "keep one of them",
+      );
     const addresses = values.address.map(compileFormat);
     const field = values.address_field === undefined ? undefined : fieldReference(values.address_field);
     const networks = networkLists(values, context);

@@ -1,5 +1,7 @@
 /** Filter metrics: counts and measures events, and emits the results as events. */
 
+import { hostname } from "node:os";
+import { toFloat } from "#hub/pipeline/formats/value-conversion.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
@@ -12,6 +14,9 @@ const TICK_S = 5;
 
 /** Values kept for percentiles of a timer: a sample that each value has the same chance to be in. */
 const SAMPLE = 1028;
+
+/** Minutes over which rates can be computed. */
+const MINUTES = [1, 5, 15];
 
 /** Names that formats give; others are not counted. */
 const MAX_NAMES = 10_000;
@@ -38,7 +43,7 @@ export const metricsFilter = defineFilter({
     }),
     rates: Type.Array(Type.Number(), {
       default: [1, 5, 15],
-      description: "minutes over which average rates are computed",
+      description: "minutes over which average rates are computed: 1, 5, 15",
     }),
     percentiles: Type.Array(Type.Number({ minimum: 0, maximum: 100 }), {
       default: [1, 5, 10, 90, 95, 99, 100],
@@ -47,6 +52,8 @@ export const metricsFilter = defineFilter({
   }),
   stateful: true,
   create(values, context) {
+    if (!values.rates.every((minutes) => MINUTES.includes(minutes)))
+      context.report("error", "rates", `rates are computed over ${MINUTES.join(", ")} minutes`);
     const meters = values.meter.map(compileFormat);
     const timers = Object.entries(values.timer).map(
       ([name, value]) => [compileFormat(name), compileFormat(value)] as const,
@@ -82,9 +89,10 @@ export const metricsFilter = defineFilter({
   },
 });
 
+/** The number at the start of the value counts, 0 without one. */
 function countTimer(meters: Meters, name: Format, value: Format, event: Event): void {
-  const measured = Number(value(event));
-  if (Number.isFinite(measured)) meters.count(name(event), measured);
+  const measured = toFloat(value(event));
+  if (typeof measured === "number") meters.count(name(event), measured);
 }
 
 /** Rate over some minutes, an average that forgets. */
@@ -182,7 +190,7 @@ class Meters {
     const nowMs = this.#context.clock.monotonic();
     for (; this.#tickedMs + TICK_S * 1000 <= nowMs; this.#tickedMs += TICK_S * 1000)
       for (const meter of this.#meters.values()) meter.tick();
-    const event = new Event({ message: "metrics" }, this.#context.clock.now());
+    const event = new Event({ message: hostname() }, this.#context.clock.now());
     for (const [name, meter] of this.#meters) this.#tell(event, name, meter);
     return event;
   }
@@ -201,7 +209,7 @@ class Meters {
     set("min", min);
     set("max", max);
     set("mean", mean);
-    set("stddev", Math.sqrt(Math.max(0, squares / count - mean * mean)));
+    set("stddev", count > 1 ? Math.sqrt(Math.max(0, (squares - count * mean * mean) / (count - 1))) : 0);
     const sorted = [...meter.sample].sort((a, b) => a - b);
     for (const percentile of this.#percentiles) {
       const place = Math.ceil((percentile / 100) * sorted.length) - 1;

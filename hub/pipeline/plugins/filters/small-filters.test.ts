@@ -190,7 +190,7 @@ test("a pipeline of the page reads no variable by the filter environment", () =>
   assert.match(faults(filter, true)[0] ?? "", /MY_VARIABLE can't be read by pipelines of the page/);
 });
 
-test("options that are incomplete are refused", () => {
+test("options that can't work are refused", () => {
   for (const [filter, message] of [
     ['alter { condrewrite => ["a", "b"] }', /in threes/],
     ['alter { coalesce => ["a"] }', /at least one value/],
@@ -199,9 +199,34 @@ test("options that are incomplete are refused", () => {
     ['range { ranges => ["a", 1, 2, "tag:a:b"] }', /is no action/],
     ['range { ranges => ["a", "b", 2, "drop"] }', /two numbers/],
     ["sleep { }", /needs a time/],
+    ['cidr { address => ["a"] network => ["10.0.0.0/8"] network_path => "/x" }', /exclude each other/],
+    ['cidr { address => ["a"] address_field => "a" network => ["10.0.0.0/8"] }', /exclude each other/],
+    ['metrics { meter => ["a"] rates => [1, 2] }', /computed over 1, 5, 15/],
+    [
+      'xml { source => "a" target => "b" parse_options => "strict|invalid0" }',
+      /"INVALID0" is no parse option/,
+    ],
   ] as const) {
     assert.match(faults(filter, false).join("\n"), message, filter);
   }
+});
+
+test("a number that no float holds stays text", () => {
+  const fields = { a: "1e400", b: ["-1e999", "1"], c: "1e400" };
+  const convert = 'mutate { convert => { "a" => "float" "b" => "float" "c" => "integer" } }';
+  assert.deepEqual(run(convert, fields), [{ a: "1e400", b: ["-1e999", 1], c: "1e400" }]);
+  const grok = 'grok { match => { "a" => "%{NOTSPACE:f:float}" } remove_field => ["a"] }';
+  assert.deepEqual(run(grok, { a: "1e400" }), [{ f: "1e400" }]);
+});
+
+test("useragent with ECS names a system without a version, and keeps parts of versions in metadata", () => {
+  const parts = 'add_field => { "p" => "%{[@metadata][filter][user_agent][version][patch]}" }';
+  const filter = `useragent { source => "m" target => "ua" ecs_compatibility => v1 ${parts} }`;
+  const m =
+    "Mozilla/5.0 (X11; Linux i686) AppleWebKit/537.31 (KHTML, like Gecko) Chrome/26.0.1410.63 Safari/537.31";
+  const [made] = run(filter, { m }) as { p: string; ua: { os: unknown } }[];
+  assert.deepEqual(made?.ua.os, { name: "Linux", full: "Linux" });
+  assert.equal(made?.p, "1410");
 });
 
 test("sleep waits before each n-th event", () => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { hostname } from "node:os";
 import { test } from "node:test";
 import type { Filter, FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
@@ -175,6 +176,8 @@ test("metrics reports counts, rates and percentiles at its interval, and resets 
     [fields["took"]?.["p50"], fields["took"]?.["p100"], fields["took"]?.["mean"]],
     [50, 100, 50.5],
   );
+  assert.equal(fields["took"]?.["stddev"]?.toFixed(3), "29.011");
+  assert.equal(fields["message"], hostname());
   world.nowMs += 5_000;
   assert.equal(world.flush(filter).length, 1);
   world.nowMs += 5_000;

@@ -10,6 +10,8 @@ import { Type } from "#proto/kit/schema.ts";
 /** Longest text looked at; real ones are below 1,000 characters. */
 const MAX_LENGTH = 2048;
 
+const PARTS = "[@metadata][filter][user_agent]";
+
 export const useragentFilter = defineFilter({
   name: "useragent",
   description: "extracts browser, operating system and device from a user agent",
@@ -49,6 +51,7 @@ export const useragentFilter = defineFilter({
         )) {
           set(event, name, item);
         }
+        if (ecs) setVersionParts(event, found);
         return true;
       },
     };
@@ -66,9 +69,18 @@ function ecsFields(
     "[version]": joined(version),
     "[os][name]": os,
     "[os][version]": osText,
-    "[os][full]": osText === undefined ? undefined : `${os} ${osText}`,
+    "[os][full]": osText === undefined ? os : `${os} ${osText}`,
     "[device][name]": device,
   };
+}
+
+/** ECS has no fields for parts of versions. */
+function setVersionParts(event: Event, { version, osVersion }: UserAgent): void {
+  for (const [at, part] of ["major", "minor", "patch"].entries()) {
+    const [ofAgent, ofSystem] = [version[at], osVersion[at]];
+    if (ofAgent !== undefined) event.set(fieldReference(`${PARTS}[version][${part}]`), ofAgent);
+    if (ofSystem !== undefined) event.set(fieldReference(`${PARTS}[os][version][${part}]`), ofSystem);
+  }
 }
 
 function legacyFields(

@@ -1,6 +1,6 @@
 /** Filter xml: parses an XML document, or the parts that XPath selects, into fields. */
 
-import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
+import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import {
   compileXPath,
   parseXml,
@@ -18,6 +18,11 @@ const MAX_LENGTH = 8 * 1024 * 1024;
 
 /** Name of an element's text where it has other parts too. */
 const CONTENT = "content";
+
+/** What libxml2 knows; only RECOVER and what includes it tell apart what is read here. */
+const PARSE_OPTIONS =
+  "STRICT RECOVER NOENT DTDLOAD DTDATTR DTDVALID NOERROR NOWARNING PEDANTIC NOBLANKS SAX1 XINCLUDE NONET NODICT NSCLEAN NOCDATA NOXINCNODE COMPACT OLD10 NOBASEFIX HUGE DEFAULTXML";
+const LENIENT = ["RECOVER", "DEFAULTXML"];
 
 interface Shape {
   readonly force_array: boolean;
@@ -38,7 +43,11 @@ export const xmlFilter = defineFilter({
     suppress_empty: flag("omits empty elements", true),
     namespaces: withoutEffect("prefixes are those of the document", anyTable("")),
     remove_namespaces: flag("removes prefixes and declarations of namespaces first", false),
-    parse_options: optional(text("strict: also refuses documents for xpath that aren't well-formed")),
+    parse_options: optional(
+      text(
+        "options of libxml2, comma-separated; without recover, documents for xpath must be well-formed too, others have no effect",
+      ),
+    ),
     tag_on_failure: list("tags of events whose document can't be read", ["_xmlparsefailure"]),
   }),
   create(values, { report }) {
@@ -61,7 +70,7 @@ export const xmlFilter = defineFilter({
         report("error", "xpath", (error as Error).message);
       }
     }
-    const strict = values.parse_options === "strict";
+    const strict = isStrict(values.parse_options, report);
     return {
       apply(event) {
         const value = event.get(source);
@@ -88,6 +97,16 @@ export const xmlFilter = defineFilter({
     };
   },
 });
+
+function isStrict(written: string | undefined, report: FilterContext["report"]): boolean {
+  if (written === undefined) return false;
+  const names = written.split(/[,|]/).map((name) => name.trim().replaceAll("_", "").toUpperCase());
+  const known = PARSE_OPTIONS.split(" ");
+  for (const name of names)
+    if (name !== "" && !known.includes(name))
+      report("error", "parse_options", `"${name}" is no parse option`, `there are: ${known.join(", ")}`);
+  return !names.some((name) => LENIENT.includes(name));
+}
 
 /** A list stands for its only text. */
 function documentOf(value: unknown): string | undefined {
