@@ -8,6 +8,8 @@ await codecs.load();
 /** Options that a codec needs. */
 const NEEDED: Readonly<Record<string, Record<string, unknown>>> = {
   multiline: { pattern: "^\\s", what: "previous" },
+  line: { format: "%{message}" },
+  plain: { format: "%{message}" },
 };
 
 /** Formats that can hold any event; the others write a message, or what their options name. */
@@ -47,6 +49,17 @@ for (const definition of codecs.all) {
     }
   });
 }
+
+test("plain and line write time, host and message where no format is set", () => {
+  const event = new Event({ message: "m", host: "h" }, 0);
+  assert.equal(make("plain").encode(event).toString(), "1970-01-01T00:00:00.000Z h m");
+  assert.equal(
+    make("line")
+      .encode(new Event({ message: "m" }, 0))
+      .toString(),
+    "1970-01-01T00:00:00.000Z %{host} m\n",
+  );
+});
 
 test("json makes an event per item of a list, json_lines one per line, both tag invalid JSON", () => {
   const json = codecs.get("json")!.create({ charset: "UTF-8", target: "[t]" });

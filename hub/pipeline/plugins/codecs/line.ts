@@ -2,8 +2,8 @@
 
 import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
 import { compileFormat } from "#proto/format.ts";
-import { optional, options, text } from "#proto/kit/options.ts";
-import { charsetOption, plainCodec, toUtf8 } from "./plain.ts";
+import { options, text } from "#proto/kit/options.ts";
+import { charsetOption, DEFAULT_FORMAT, formatOption, plainCodec, toUtf8 } from "./plain.ts";
 
 const NEWLINE = 0x0a;
 
@@ -11,14 +11,14 @@ export const lineCodec = defineCodec({
   name: "line",
   description: "lines of text",
   options: options({
-    format: optional(text("text to write for an event; default: its message")),
+    format: formatOption,
     delimiter: text("delimiter of lines", "\n"),
     charset: charsetOption,
   }),
   create({ format, delimiter, charset }) {
     const utf8 = toUtf8(charset);
     const plain = plainCodec.create({ charset: "UTF-8" });
-    const write = compileFormat(format ?? "%{message}");
+    const write = compileFormat(format ?? DEFAULT_FORMAT);
     return {
       decode: (payload, timeMs) =>
         splitPayload(utf8(payload), delimiter).flatMap((line) => plain.decode(line, timeMs)),

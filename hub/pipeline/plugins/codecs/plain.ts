@@ -27,16 +27,24 @@ export const charsetOption = text(
   "UTF-8",
 );
 
+/** What is written of an event without a format; a field that is missing leaves its name. */
+export const DEFAULT_FORMAT = "%{@timestamp} %{host} %{message}";
+
+/** The option `format` of codecs that write text. */
+export const formatOption = optional(
+  text(`text to write for an event, a format; default: ${DEFAULT_FORMAT}`),
+);
+
 export const plainCodec = defineCodec({
   name: "plain",
   description: "text, unchanged",
   options: options({
-    format: optional(text("text to write for an event; default: its message")),
+    format: formatOption,
     charset: charsetOption,
   }),
   create({ format, charset }) {
     const utf8 = toUtf8(charset);
-    const write = compileFormat(format ?? "%{message}");
+    const write = compileFormat(format ?? DEFAULT_FORMAT);
     return {
       decode(payload, timeMs) {
         const bytes = utf8(payload);
