@@ -98,6 +98,18 @@ scrape_configs:
     kafka: { brokers: [a] }
 `;
 
+test("a length of lines that the agent refuses becomes the nearest that it takes", () => {
+  const config =
+    "filebeat.inputs: [{ type: log, paths: [/a], max_bytes: 10485760 }, { paths: [/b], max_bytes: 100 }]";
+  const text = importShipperConfig(config, "filebeat.yml");
+  const { "shipper.inputs": inputs } = parse(text) as { "shipper.inputs": { max_bytes: number }[] };
+  assert.deepEqual(
+    inputs.map(({ max_bytes }) => max_bytes),
+    [4_194_304, 1024],
+  );
+  assert.match(text, /# max_bytes: 10485760: the agent takes 1024 to 4194304/);
+});
+
 test("Promtail's jobs become inputs, and its stages comments that name a filter", () => {
   const text = importShipperConfig(PROMTAIL, "promtail.yml");
   assert.deepEqual((parse(text) as Record<string, unknown>)["shipper.inputs"], [

@@ -19,6 +19,9 @@ const OF_STREAMS = new Set([
   "framing",
   "read_buffer",
 ]);
+/** Range of the agent's max_bytes, bytes; Filebeat's own default is above it. */
+const MAX_BYTES = { least: 1024, most: 4 * 1024 * 1024 };
+
 const OF_JOURNALS = new Set(["seek", "units"]);
 
 /** Settings of filestream under the names of the agent. */
@@ -123,6 +126,8 @@ function convertInput(
   for (const [key, value] of Object.entries(flat)) {
     const name = original === "filestream" ? (OF_FILESTREAM[key] ?? key) : key;
     if (name === "type" || key.startsWith("fields.")) continue;
+    else if (name === "max_bytes" && typeof value === "number" && named === OF_FILES)
+      putMaxBytes(settings, value, remarks);
     else if (OF_ALL.has(name) || named.has(name)) settings[name] = value;
     else if (/^(?:multiline|json)\./.test(name) && named === OF_FILES) settings[name] = value;
     else if (type === "syslog" && /^protocol\.(?:udp|tcp)\./.test(name))
@@ -150,6 +155,15 @@ function remarkOfInput(name: string, value: unknown): string {
   if (name === "pipeline" || name === "index")
     return `${shown}: set it on the output elasticsearch of a pipeline`;
   return `${shown}: no counterpart`;
+}
+
+function putMaxBytes(settings: JsonObject, value: number, remarks: string[]): void {
+  const { least, most } = MAX_BYTES;
+  settings["max_bytes"] = Math.min(Math.max(value, least), most);
+  if (settings["max_bytes"] !== value)
+    remarks.push(
+      `max_bytes: ${value}: the agent takes ${least} to ${most}; longer lines are split and marked`,
+    );
 }
 
 function putProtocol(settings: JsonObject, name: string, value: unknown, remarks: string[]): void {
