@@ -308,3 +308,21 @@ test("rubydebug lays events out, dots writes a dot", () => {
   );
   assert.equal(Buffer.from(make("dots").encode(event)).toString(), ".");
 });
+
+test("graphite reads lines of metrics, and writes those that are named or all fields", () => {
+  const read = make("graphite").decode(Buffer.from("a.b 1.5 10\r\nc 2 20\nno number 1\n"), 5);
+  assert.deepEqual(
+    read.map(({ timeMs, fields: { "@timestamp": _, ...rest } }) => [timeMs, rest]),
+    [
+      [10_000, { "a.b": 1.5 }],
+      [20_000, { c: 2 }],
+      [5, { message: "no number 1", tags: ["_graphiteparsefailure"] }],
+    ],
+  );
+  const written = (options: Record<string, unknown>, fields: Record<string, unknown>): string =>
+    make("graphite", options).encode(new Event(fields, 7_000)).toString();
+  const named = { metrics: { "%{host}.load": "%{load}", "%{none}": "1" }, metrics_format: "x.*.y" };
+  assert.equal(written(named, { host: "h", load: "0.5" }), "x.h.load.y 0.5 7\n");
+  const all = { fields_are_metrics: true, exclude_metrics: ["^c"] };
+  assert.equal(written(all, { a: 3, b: "12", c: 1, d: { e: 1 } }), "a 3.0 7\nb 12.0 7\n");
+});
