@@ -81,12 +81,12 @@ export const containerInput = defineInput({
   },
 });
 
-function formatOptions(settings: Settings, onFiltered: () => void) {
+function formatOptions(settings: Settings, onFiltered: () => void, fieldsJson?: Uint8Array) {
   return {
     format: settings.format,
     stream: settings.stream,
     multiline: multilineOf(settings),
-    json: jsonDecoderOf(settings),
+    json: jsonDecoderOf(settings, fieldsJson),
     include: settings.include_lines.map((text) => compileExpression("include_lines", text)),
     exclude: settings.exclude_lines.map((text) => compileExpression("exclude_lines", text)),
     onFiltered,
@@ -95,7 +95,7 @@ function formatOptions(settings: Settings, onFiltered: () => void) {
 
 function contentOf(settings: Settings, context: InputContext, api: KubernetesApi | null): FileContent {
   const { id, metrics, fieldsJson } = context;
-  const options = formatOptions(settings, () => metrics.filtered.inc({ input: id }));
+  const options = formatOptions(settings, () => metrics.filtered.inc({ input: id }), fieldsJson);
   const own = (fieldsJson.length === 0 ? {} : JSON.parse(Buffer.from(fieldsJson).toString())) as object;
   return {
     inputType: "container",

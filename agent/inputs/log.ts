@@ -65,11 +65,12 @@ export const logInput = defineInput({
     new FileInput(settings, contentOf(settings as LineSettings, context), context),
 });
 
-function contentOf(settings: LineSettings, { id, metrics }: InputContext) {
-  const options = lineOptionsOf(settings, (kind, amount) => {
+function contentOf(settings: LineSettings, { id, metrics, fieldsJson }: InputContext) {
+  const onLeftOut: LineOptions["onLeftOut"] = (kind, amount) => {
     if (kind === "filtered") metrics.filtered.inc({ input: id }, amount);
     else metrics.truncatedBytes.inc({ input: id }, amount);
-  });
+  };
+  const options = lineOptionsOf(settings, onLeftOut, fieldsJson);
   return {
     inputType: "log",
     // A message may be longer in UTF-8 than in the file; it must still fit into one message to the hub.
@@ -90,10 +91,11 @@ function contentOf(settings: LineSettings, { id, metrics }: InputContext) {
 export function lineOptionsOf(
   settings: LineSettings,
   onLeftOut: LineOptions["onLeftOut"] = () => undefined,
+  fieldsJson?: Uint8Array,
 ): LineOptions | null {
   const encoding = encodingOf(settings.encoding);
   const multiline = multilineOf(settings);
-  const json = jsonDecoderOf(settings);
+  const json = jsonDecoderOf(settings, fieldsJson);
   const include = settings.include_lines.map((text) => compileExpression("include_lines", text));
   const exclude = settings.exclude_lines.map((text) => compileExpression("exclude_lines", text));
   const blocksDo =

@@ -17,13 +17,13 @@ export const jsonProperties = {
   "json.keys_under_root": Type.Optional(
     Type.Boolean({
       description:
-        "Put the object's members beside `message`; members named like the agent's own fields stay under `json`.",
+        "Put the object's members beside `message`; members named like the agent's own fields stay under `json`, but its tags join the input's.",
     }),
   ),
   "json.overwrite_keys": Type.Optional(
     Type.Boolean({
       description:
-        "With keys_under_root: members override the agent's own fields, and @timestamp becomes the event's time.",
+        "With keys_under_root: members override the agent's own fields, and @timestamp becomes the event's time; error.message says why it doesn't.",
     }),
   ),
   "json.add_error_key": Type.Optional(
@@ -56,8 +56,11 @@ export class JsonLineDecoder {
   readonly #overwrite: boolean;
   readonly #errorKey: boolean;
   readonly #messageKey: string | undefined;
+  /** Tags of the input, which those of a line join. */
+  readonly #tags: readonly unknown[];
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings, tags: readonly unknown[] = []) {
+    this.#tags = tags;
     this.#underRoot = settings["json.keys_under_root"] ?? false;
     this.#overwrite = settings["json.overwrite_keys"] ?? false;
     this.#errorKey = settings["json.add_error_key"] ?? false;
@@ -95,11 +98,17 @@ export class JsonLineDecoder {
     let timeMs = 0;
     for (const [name, value] of Object.entries(object)) {
       if (!OWN.has(name)) Object.defineProperty(fields, name, { value, ...PLAIN });
+      else if (name === "tags" && Array.isArray(value))
+        fields[name] = [...new Set([...this.#tags, ...value])];
       else if (this.#overwrite && name === "@timestamp" && timeOf(value) > 0) timeMs = timeOf(value);
       else if (this.#overwrite && name !== "message" && name !== "@timestamp") fields[name] = value;
       else if (name !== this.#messageKey) displaced[name] = value;
     }
     if (Object.keys(displaced).length > 0) fields["json"] = displaced;
+    if (this.#overwrite && displaced["@timestamp"] !== undefined) {
+      const reason = typeof displaced["@timestamp"] === "string" ? "no time" : "not string";
+      fields["error"] = { message: `@timestamp not overwritten (${reason})`, type: "json" };
+    }
     return { fields, timeMs };
   }
 
@@ -111,13 +120,17 @@ export class JsonLineDecoder {
   }
 }
 
+const NO_JSON = new Uint8Array(0);
+
 /** For names like __proto__, which an assignment would interpret differently. */
 const PLAIN = { enumerable: true, configurable: true, writable: true };
 
-/** Returns the decoder, or null if lines aren't decoded. */
-export function jsonDecoderOf(settings: Settings): JsonLineDecoder | null {
+/** Returns the decoder, or null if lines aren't decoded. `fieldsJson`: see InputContext. */
+export function jsonDecoderOf(settings: Settings, fieldsJson: Uint8Array = NO_JSON): JsonLineDecoder | null {
   const given = Object.keys(jsonProperties).some((key) => settings[key as keyof Settings] !== undefined);
-  return given && settings["json.enabled"] !== false ? new JsonLineDecoder(settings) : null;
+  if (!given || settings["json.enabled"] === false) return null;
+  const own = fieldsJson.length === 0 ? undefined : parseEventObject(Buffer.from(fieldsJson).toString());
+  return new JsonLineDecoder(settings, (own?.["tags"] ?? []) as readonly unknown[]);
 }
 
 function timeOf(value: unknown): number {

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { type LineSettings, lineOptionsOf, lineProperties } from "#agent/inputs/log.ts";
 import { convert, Type } from "#proto/kit/schema.ts";
 import type { CutEvent, FileView } from "./event-format.ts";
+import { jsonDecoderOf } from "./json-line.ts";
 import { LineFormat } from "./line-format.ts";
 
 const schema = Type.Object(lineProperties);
@@ -209,6 +210,18 @@ for (const [name, given, line, message, fields, timeMs] of [
     { host: "h" },
     1_000,
   ],
+  [
+    "overwriting with what is no time",
+    { "json.keys_under_root": true, "json.overwrite_keys": true },
+    '{"@timestamp":"invalid"}',
+    "",
+    {
+      json: { "@timestamp": "invalid" },
+      error: { message: "@timestamp not overwritten (no time)", type: "json" },
+    },
+    0,
+  ],
+  ["with tags", { "json.keys_under_root": true }, '{"tags":["a"]}', "", { tags: ["a"] }, 0],
   ["no JSON, unmarked", { "json.enabled": true }, "plain", "plain", {}, 0],
   [
     "no JSON, marked",
@@ -299,3 +312,9 @@ for (const [given, message] of [
     assert.throws(() => lineOptionsOf(settings(given)), { code: "settings_invalid", message });
   });
 }
+
+test("the tags of a JSON line join those of its input", () => {
+  const own = Buffer.from(JSON.stringify({ fields: { a: 1 }, tags: ["x", "y"] }));
+  const decoder = jsonDecoderOf({ "json.keys_under_root": true }, own);
+  assert.deepEqual(decoder?.decode(['{"tags":["y","z"]}']).fields, { tags: ["x", "y", "z"] });
+});
