@@ -110,6 +110,19 @@ test("a length of lines that the agent refuses becomes the nearest that it takes
   assert.match(text, /# max_bytes: 10485760: the agent takes 1024 to 4194304/);
 });
 
+test("settings of lines that the agent doesn't have become comments", () => {
+  const lines = "json: { keys_under_root: true, ignore_decoding_error: true }";
+  const parsers = "parsers: [{ multiline: { pattern: x, skip_newline: true } }]";
+  const config = `filebeat.inputs: [{ paths: [/a], ${lines} }, { type: filestream, paths: [/b], ${parsers} }]`;
+  const text = importShipperConfig(config, "filebeat.yml");
+  const { "shipper.inputs": inputs } = parse(text) as { "shipper.inputs": object[] };
+  assert.deepEqual(inputs.map(Object.keys), [
+    ["type", "paths", "json.keys_under_root"],
+    ["type", "paths", "multiline.pattern"],
+  ]);
+  assert.match(text, /# json.ignore_decoding_error: true: no counterpart/);
+});
+
 test("Promtail's jobs become inputs, and its stages comments that name a filter", () => {
   const text = importShipperConfig(PROMTAIL, "promtail.yml");
   assert.deepEqual((parse(text) as Record<string, unknown>)["shipper.inputs"], [

@@ -22,6 +22,12 @@ const OF_STREAMS = new Set([
 /** Range of the agent's max_bytes, bytes; Filebeat's own default is above it. */
 const MAX_BYTES = { least: 1024, most: 4 * 1024 * 1024 };
 
+const OF_LINES = new Set(
+  (
+    "multiline.type multiline.pattern multiline.negate multiline.match multiline.flush_pattern multiline.count_lines " +
+    "multiline.max_lines multiline.timeout json.enabled json.keys_under_root json.overwrite_keys json.add_error_key json.message_key"
+  ).split(" "),
+);
 const OF_JOURNALS = new Set(["seek", "units"]);
 
 /** Settings of filestream under the names of the agent. */
@@ -129,7 +135,7 @@ function convertInput(
     else if (name === "max_bytes" && typeof value === "number" && named === OF_FILES)
       putMaxBytes(settings, value, remarks);
     else if (OF_ALL.has(name) || named.has(name)) settings[name] = value;
-    else if (/^(?:multiline|json)\./.test(name) && named === OF_FILES) settings[name] = value;
+    else if (OF_LINES.has(name) && named === OF_FILES) settings[name] = value;
     else if (type === "syslog" && /^protocol\.(?:udp|tcp)\./.test(name))
       putProtocol(settings, name, value, remarks);
     else if (name === "parsers" && Array.isArray(value))
@@ -177,7 +183,9 @@ function putParser(settings: JsonObject, parser: unknown, remarks: string[]): vo
   const [name = "", options] = Object.entries(isObject(parser) ? parser : {})[0] ?? [];
   const given = flattened(isObject(options) ? options : {});
   if (name === "multiline")
-    for (const [key, value] of Object.entries(given)) settings[`multiline.${key}`] = value;
+    for (const [key, value] of Object.entries(given))
+      if (OF_LINES.has(`multiline.${key}`)) settings[`multiline.${key}`] = value;
+      else remarks.push(remarkOfInput(`multiline.${key}`, value));
   else if (name === "ndjson") {
     settings["json.keys_under_root"] = given["target"] === "" || given["target"] === undefined;
     for (const key of ["overwrite_keys", "add_error_key", "message_key"])
