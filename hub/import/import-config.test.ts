@@ -113,12 +113,14 @@ test("a length of lines that the agent refuses becomes the nearest that it takes
 test("settings of lines that the agent doesn't have become comments", () => {
   const lines = "json: { keys_under_root: true, ignore_decoding_error: true }";
   const parsers = "parsers: [{ multiline: { pattern: x, skip_newline: true } }]";
-  const config = `filebeat.inputs: [{ paths: [/a], ${lines} }, { type: filestream, paths: [/b], ${parsers} }]`;
+  const docker = 'type: docker, containers.ids: ["*"], encoding: utf-8';
+  const config = `filebeat.inputs: [{ paths: [/a], ${lines} }, { type: filestream, paths: [/b], ${parsers} }, { ${docker} }]`;
   const text = importShipperConfig(config, "filebeat.yml");
   const { "shipper.inputs": inputs } = parse(text) as { "shipper.inputs": object[] };
   assert.deepEqual(inputs.map(Object.keys), [
     ["type", "paths", "json.keys_under_root"],
     ["type", "paths", "multiline.pattern"],
+    ["type", "paths"],
   ]);
   assert.match(text, /# json.ignore_decoding_error: true: no counterpart/);
 });

@@ -22,6 +22,9 @@ const OF_STREAMS = new Set([
 /** Range of the agent's max_bytes, bytes; Filebeat's own default is above it. */
 const MAX_BYTES = { least: 1024, most: 4 * 1024 * 1024 };
 
+/** Of those, what an input of containers doesn't have: their logs are UTF-8 with line feeds. */
+const NOT_OF_CONTAINERS = new Set(["encoding", "line_terminator"]);
+
 const OF_LINES = new Set(
   (
     "multiline.type multiline.pattern multiline.negate multiline.match multiline.flush_pattern multiline.count_lines " +
@@ -132,6 +135,7 @@ function convertInput(
   for (const [key, value] of Object.entries(flat)) {
     const name = original === "filestream" ? (OF_FILESTREAM[key] ?? key) : key;
     if (name === "type" || key.startsWith("fields.")) continue;
+    else if (type === "container" && NOT_OF_CONTAINERS.has(name)) remarks.push(remarkOfInput(name, value));
     else if (name === "max_bytes" && typeof value === "number" && named === OF_FILES)
       putMaxBytes(settings, value, remarks);
     else if (OF_ALL.has(name) || named.has(name)) settings[name] = value;
