@@ -7,6 +7,8 @@ import type { StoredDocument, WriteOptions, WriteResult } from "#hub/cluster/wri
 import { mergeSource } from "#hub/engine/documents/merge-source.ts";
 import { type FindStored, readScript, type Script } from "#hub/scripts/script.ts";
 import { toJson } from "#hub/scripts/values/json.ts";
+import { parseJson } from "#hub/search/options/json.ts";
+import { writeJson } from "#hub/search/options/json-writer.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { ApiContext } from "./api-context.ts";
@@ -54,7 +56,7 @@ export function runChange(script: Script, ctx: JsonObject): JsonObject {
   } catch (error) {
     throw new AppError("request_invalid", "failed to execute script", { cause: error });
   }
-  return toJson(ctx) as JsonObject;
+  return toJson(ctx, "exact") as JsonObject;
 }
 
 /**
@@ -186,11 +188,11 @@ async function writeOne(
 
 /** Returns a document's bytes as an object that a script may change. */
 export function parsed(source: Uint8Array): JsonObject {
-  return JSON.parse(Buffer.from(source).toString()) as JsonObject;
+  return parseJson(Buffer.from(source).toString()) as JsonObject;
 }
 
 /** Returns a script's result as the bytes of a document. Throws request_invalid if it isn't an object. */
 export function jsonBytes(source: unknown): Uint8Array {
   if (!isObject(source)) throw new AppError("request_invalid", "[_source] must be an object");
-  return Buffer.from(JSON.stringify(source));
+  return Buffer.from(writeJson(source));
 }

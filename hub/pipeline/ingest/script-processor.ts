@@ -34,7 +34,7 @@ export const script: ProcessorKind = (settings, { findScript }) => {
   return (document) =>
     guarded(() => {
       compiled.run([params, new DocumentContext(document)]);
-      const source = toJson(document.source, true);
+      const source = toJson(document.source, "raw");
       if (isObject(source)) document.source = source;
     });
 };
@@ -74,7 +74,7 @@ class DocumentContext extends ScriptObject {
 
   override assign(key: unknown, value: unknown): void {
     const name = String(key);
-    if (isDestination(name)) this.document.set(name, toJson(value));
+    if (isDestination(name)) this.document.set(name, toJson(value, "raw"));
     else write(this.document.source, name, value, FREE);
   }
 

@@ -3,7 +3,7 @@
 import { cast } from "#hub/scripts/values/casts.ts";
 import { truth } from "#hub/scripts/values/operators.ts";
 import { ScriptException, ScriptLimit } from "#hub/scripts/values/script-error.ts";
-import { isMap, ScriptObject } from "#hub/scripts/values/values.ts";
+import { fromJson, isMap, ScriptObject } from "#hub/scripts/values/values.ts";
 import { membersOf } from "../library/collections.ts";
 import { entriesOf } from "../library/maps.ts";
 import { ExceptionValue, isException } from "./compile-call.ts";
@@ -212,7 +212,7 @@ function compileEach(scope: Scope, statement: Extract<Statement, { kind: "each" 
 /** What a loop over a value sees; of a list that changes meanwhile what it was. */
 function walked(value: unknown): readonly unknown[] {
   if (!(value instanceof ScriptObject) && isMap(value)) return entriesOf(value).map(([key]) => key);
-  return [...membersOf(value)];
+  return membersOf(value).map(fromJson);
 }
 
 function compileThrow(value: Evaluate, offset: number): Execute {

@@ -2,7 +2,7 @@
 
 import { cast } from "#hub/scripts/values/casts.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
-import { isMap, ScriptObject, typeOf, weigh } from "#hub/scripts/values/values.ts";
+import { fromJson, isMap, ScriptObject, typeOf, weigh } from "#hub/scripts/values/values.ts";
 import { membersOf, positionIn } from "../library/collections.ts";
 import { read, write } from "../library/maps.ts";
 import { className, fieldReader } from "../library/methods.ts";
@@ -77,7 +77,7 @@ function member(value: unknown, name: string, frame: Frame): unknown {
 function element(value: unknown, index: unknown, frame: Frame): unknown {
   // An index that is no number or text is printed.
   if (typeof index === "object") weigh(index, frame.budget);
-  if (Array.isArray(value)) return value[positionIn(value, index)] ?? null;
+  if (Array.isArray(value)) return fromJson(value[positionIn(value, index)]) ?? null;
   if (value instanceof ScriptObject) {
     if (value.lookup !== undefined) return value.lookup(index);
     if (Symbol.iterator in value) {

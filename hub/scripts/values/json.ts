@@ -1,5 +1,6 @@
 /** Values of scripts as JSON: what a script puts into a document, or returns to a client. */
 
+import { isRawJson, parseJson } from "#proto/codec/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { Callable, type CallContext, Char, Decimal, isMap, print, ScriptObject, weigh } from "./values.ts";
 
@@ -9,15 +10,21 @@ const MAX_DEPTH = 100;
 const MAX_VALUES = 250_000;
 
 /**
- * Returns a value as JSON holds it. Whole numbers beyond 2^53 become the nearest number, dates and other objects their
- * text. Throws request_invalid where a map or list holds itself, as the 6.5 server does. `keepsFloats`: numbers of 32 bits stay as they are, for further scripts.
+ * What whole numbers beyond 2^53 become. `nearest`: numbers. `exact`: they stay bigints, for `writeJson`. `raw`: they become
+ * raw numbers, for events; numbers of 32 bits stay as they are, for further scripts.
  */
-export function toJson(value: unknown, keepsFloats = false): unknown {
-  return convert(value, [], { ...counter(), keepsFloats });
+export type LongNumbers = "nearest" | "exact" | "raw";
+
+/**
+ * Returns a value as JSON holds it. Dates and other objects become their text. Throws request_invalid where a map or list
+ * holds itself, as the 6.5 server does.
+ */
+export function toJson(value: unknown, long: LongNumbers = "nearest"): unknown {
+  return convert(value, [], { ...counter(), long });
 }
 
 interface Conversion extends CallContext {
-  readonly keepsFloats: boolean;
+  readonly long: LongNumbers;
 }
 
 function counter(): CallContext {
@@ -33,9 +40,10 @@ function counter(): CallContext {
 /** `around`: the maps and lists that hold the value, the outermost first. */
 function convert(value: unknown, around: object[], context: Conversion): unknown {
   context.spend(1);
-  if (typeof value !== "object" || value === null)
-    return typeof value === "bigint" ? Number(value) : (value ?? null);
-  if (value instanceof Decimal) return context.keepsFloats && value.isFloat ? value : value.toJSON();
+  if (typeof value === "bigint") return longNumber(value, context);
+  if (typeof value !== "object" || value === null) return value ?? null;
+  if (isRawJson(value)) return longNumber(BigInt(value.rawJSON), context);
+  if (value instanceof Decimal) return context.long === "raw" && value.isFloat ? value : value.toJSON();
   if (value instanceof Char || value instanceof Callable) return print(value);
   if (value instanceof ScriptObject && value.asJson !== undefined) return value.asJson();
   if (value instanceof ScriptObject && !(Symbol.iterator in value)) {
@@ -47,6 +55,11 @@ function convert(value: unknown, around: object[], context: Conversion): unknown
   const converted = convertMembers(value, around, context);
   around.pop();
   return converted;
+}
+
+function longNumber(value: bigint, { long }: Conversion): unknown {
+  if (long === "exact") return value;
+  return long === "raw" ? parseJson(String(value)) : Number(value);
 }
 
 /** What holds itself is as deep as one likes. */

@@ -4,6 +4,8 @@
  * arrays, maps are `Map`s or plain objects (documents), sets are `Set`s. All else is an instance of a class of the library.
  */
 
+import { isRawJson } from "#proto/codec/json.ts";
+
 /** Digits that tell all floats apart. */
 const FLOAT_DIGITS = 10;
 
@@ -126,6 +128,7 @@ export function whole(value: bigint): number | bigint {
 
 /** Returns a number of a document or column as a value: with a fraction where it isn't whole. */
 export function fromJson(value: unknown): unknown {
+  if (typeof value === "object") return isRawJson(value) ? BigInt(value.rawJSON) : value;
   if (typeof value === "number" && !Number.isSafeInteger(value)) return new Decimal(value);
   return value;
 }

@@ -120,3 +120,16 @@ test("the read, the write and their repetition take no more than the time of the
   await update("/shop/_doc/late", { script: "ctx._source.n += 1" });
   assert.ok(hub.documents.lastOptions!.timeoutMs <= 20_000);
 });
+
+test("a script leaves whole numbers beyond 2^53 as they are, and calculates with them", async () => {
+  const long = "9007199254740993";
+  const headers = { "content-type": "application/json" };
+  const put = `${hub.server.addresses.http}/shop/_doc/6`;
+  await fetch(put, { method: "PUT", headers, body: `{"l":${long},"n":{"m":[${long}]}}` });
+  const script = "ctx._source.x = ctx._source.l + 1; ctx._source.y = ctx._source.n.m[0]";
+  await update("/shop/_doc/6", { script });
+  assert.match(
+    await (await fetch(put)).text(),
+    /"l":9007199254740993,"n":\{"m":\[9007199254740993\]\},"x":9007199254740994,"y":9007199254740993\}/,
+  );
+});
