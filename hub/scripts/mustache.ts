@@ -202,10 +202,17 @@ function render(nodes: readonly Node[], scopes: readonly unknown[], output: Outp
     if (node.kind === "text") output.add(node.text);
     else if (node.kind === "section") renderSection(node, scopes, output);
     else {
-      const text = valueText(lookUp(node.path, scopes, output));
+      const text = templateText(lookUp(node.path, scopes, output));
       output.add(node.escaped ? JSON.stringify(text).slice(1, -1) : text);
     }
   }
+}
+
+/** Returns the text of a variable's value: a list prints as a map from positions to items. */
+export function templateText(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (Array.isArray(value)) return `{${value.map((item, at) => `${at}=${print(item)}`).join(", ")}}`;
+  return valueText(value);
 }
 
 function valueText(value: unknown): string {

@@ -37,9 +37,13 @@ export function parseDissection(text: string, separator?: string): Dissection | 
   });
   if (parts.slice(0, -1).some(({ delimiter }) => delimiter === ""))
     return `"${text}" has two fields without a delimiter between them`;
+  const unpaired = separator === undefined ? undefined : unpairedKey(parts);
+  if (unpaired !== undefined)
+    return `Found invalid key/reference associations: '${unpaired}' Please ensure each '*<key>' is matched with a matching '&<key>`;
   return (subject) => {
     if (!subject.startsWith(head)) return undefined;
-    const values = cut(subject, head.length, parts);
+    const values =
+      separator === undefined ? cut(subject, head.length, parts) : cutRuns(subject, head.length, parts);
     return values === undefined ? undefined : assemble(parts, values, separator);
   };
 }
@@ -56,6 +60,36 @@ function cut(subject: string, start: number, parts: readonly Part[]): string[] |
     if (padded && delimiter !== "") while (subject.startsWith(delimiter, at)) at += delimiter.length;
   }
   return values;
+}
+
+/**
+ * As `cut`, as ingest pipelines do it: each repetition of a delimiter stands for an empty part after it, whatever that
+ * part's own delimiter is.
+ */
+function cutRuns(subject: string, start: number, parts: readonly Part[]): string[] | undefined {
+  const values: string[] = [];
+  let at = start;
+  while (values.length < parts.length) {
+    const { delimiter, padded } = parts[values.length]!;
+    const end = delimiter === "" ? subject.length : subject.indexOf(delimiter, at);
+    if (end < 0) return undefined;
+    values.push(subject.slice(at, end));
+    at = end + delimiter.length;
+    for (; delimiter !== "" && subject.startsWith(delimiter, at); at += delimiter.length) {
+      if (padded) continue;
+      if (values.length === parts.length) break;
+      values.push("");
+    }
+  }
+  return values;
+}
+
+/** Returns a name that only one of `%{*name}` and `%{&name}` has. */
+function unpairedKey(parts: readonly Part[]): string | undefined {
+  const namesOf = (mark: string): string[] =>
+    parts.flatMap(({ prefix, name }) => (prefix === mark ? [name] : []));
+  const [keys, values] = [namesOf("*"), namesOf("&")];
+  return keys.find((name) => !values.includes(name)) ?? values.find((name) => !keys.includes(name));
 }
 
 function assemble(

@@ -24,20 +24,23 @@ const DIALECT: PatternDialect = { ...JODA, letters: `${JODA.letters}uX` };
 const ISO_NAMES =
   /^(?:iso8601|iso_instant|iso_(?:offset_|zoned_)?date_time|(?:strict_)?date_optional_time(?:_nanos)?|dateOptionalTime)$/i;
 
-/** Reads a text by the first format that fits. Throws ProcessorFault. */
+/** Reads a text by one of the formats that fit. Throws ProcessorFault. */
 type ReadTime = (text: string, zone: TimeZone, locale: string) => number;
 
-function timeReader(
-  settings: ProcessorSettings,
-  name: string,
-  formats: readonly string[],
-  clock: Clock,
-): ReadTime {
+/** Formats that may read a text, which of them does, and the clock for what a text leaves out. */
+interface Reading {
+  readonly formats: readonly string[];
+  readonly takes: "first" | "last";
+  readonly clock: Clock;
+}
+
+function timeReader(settings: ProcessorSettings, name: string, { formats, takes, clock }: Reading): ReadTime {
   const compiled = new Map<string, readonly DateParser[]>();
   const parsersOf = (locale: string): readonly DateParser[] => {
     const known = compiled.get(locale);
     if (known !== undefined) return known;
     const made = formats.map((format) => ingestDateParser(format, locale));
+    if (takes === "last") made.reverse();
     if (compiled.size < MAX_LOCALES) compiled.set(locale, made);
     return made;
   };
@@ -64,7 +67,7 @@ function guarded<T>(settings: ProcessorSettings, name: string, make: () => T): T
 export const date: ProcessorKind = (settings, { clock }) => {
   const field = settings.text("field");
   const target = settings.text("target_field", "@timestamp");
-  const read = timeReader(settings, "formats", settings.texts("formats"), clock);
+  const read = timeReader(settings, "formats", { formats: settings.list("formats"), takes: "first", clock });
   const timezone = compileTemplate(settings.text("timezone", "UTC"));
   const locale = compileTemplate(settings.text("locale", "en"));
   const output = settings.text("output_format", DEFAULT_OUTPUT);
@@ -82,12 +85,9 @@ export const dateIndexName: ProcessorKind = (settings, { clock }) => {
   const rounding = compileTemplate(settings.text("date_rounding"));
   const format = settings.text("index_name_format", "yyyy-MM-dd");
   const formatOf = compileTemplate(format);
-  const read = timeReader(
-    settings,
-    "date_formats",
-    settings.texts("date_formats", ["yyyy-MM-dd'T'HH:mm:ss.SSSXX"]),
-    clock,
-  );
+  const formats = settings.list("date_formats", ["yyyy-MM-dd'T'HH:mm:ss.SSSXX"]);
+  // The original tries them all and keeps the last that fits.
+  const read = timeReader(settings, "date_formats", { formats, takes: "last", clock });
   const zone = guarded(settings, "timezone", () => zoneNamed(settings.text("timezone", "UTC")));
   const locale = settings.text("locale", "en");
   const fixed = format.includes("{{")
@@ -114,9 +114,12 @@ function zoneNamed(name: string): TimeZone {
  * or java.time, whose optional parts stand in brackets. Throws settings_invalid naming the letter it doesn't know.
  */
 function ingestDateParser(format: string, locale: string): DateParser {
-  if (/^(?:ISO8601|UNIX|UNIX_MS|TAI64N)$/.test(format)) return dateParser(format, locale, DIALECT);
+  if (format === "UNIX_MS" || format === "epoch_millis") {
+    const parse = dateParser("UNIX_MS", locale, DIALECT);
+    return (value, zone, now) => (/^[-+]?\d+$/.test(value) ? parse(value, zone, now) : undefined);
+  }
+  if (/^(?:ISO8601|UNIX|TAI64N)$/.test(format)) return dateParser(format, locale, DIALECT);
   if (ISO_NAMES.test(format)) return dateParser("ISO8601", locale, DIALECT);
-  if (format === "epoch_millis") return dateParser("UNIX_MS", locale, DIALECT);
   if (format === "epoch_second") return dateParser("UNIX", locale, DIALECT);
   // An 8 says that the letters are those of java.time, which are read without it, too.
   const pattern = NAMED_FORMATS[format.replace(/^strict_/, "")] ?? format.replace(/^8/, "");

@@ -1,18 +1,10 @@
-/** Processors that set, move and convert fields. */
+/** Processors that set and move fields, and those that work on lists. */
 
-import { isIP } from "node:net";
-import { Decimal, print } from "#hub/scripts/values/values.ts";
-import { parseJson } from "#proto/codec/json.ts";
 import { copyValue, isHash, valueText } from "#proto/event.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
-import {
-  fieldChange,
-  type ProcessorKind,
-  type ProcessorSettings,
-  readField,
-  typeNameOf,
-} from "./processor.ts";
+import { convert } from "./convert-processor.ts";
+import { type IngestDocument, ProcessorFault, typeNameOf } from "./ingest-document.ts";
+import { type ProcessorKind, type ProcessorSettings, readField } from "./processor.ts";
 import { compileTemplate, compileValue, ESCAPES, type Escape } from "./template.ts";
 
 const set: ProcessorKind = (settings) => {
@@ -98,50 +90,11 @@ const append: ProcessorKind = (settings) => {
   return (document) => {
     const path = field(document);
     const before = document.get(path);
-    const list = before === undefined || before === null ? [] : Array.isArray(before) ? before : [before];
+    const list = before === undefined ? [] : Array.isArray(before) ? before : [before];
     const added = make(document) as unknown[];
     const joined = [...(list as unknown[]), ...added];
     if (allowsDuplicates) document.set(path, joined);
     else if (added.some((each) => !list.includes(each))) document.set(path, [...new Set(joined)]);
-  };
-};
-
-type Conversion = (value: unknown) => unknown;
-
-const CONVERSIONS: Readonly<Record<string, Conversion>> = {
-  integer: (value) => integer(value, 31),
-  long: (value) => integer(value, 63),
-  float: (value) => new Decimal(float(value), true),
-  double: (value) => float(value),
-  // Objects print as those of scripts.
-  string: (value) => (typeof value === "object" ? print(value) : valueText(value)),
-  boolean: toBoolean,
-  ip: (value) => {
-    const text = valueText(value);
-    if (isIP(text) !== 0) return text;
-    throw new ProcessorFault(`'${text}' is not an IP string literal.`);
-  },
-  auto: (value) => {
-    if (typeof value !== "string") return value;
-    for (const convert of [toBoolean, (text: unknown) => integer(text, 63), float]) {
-      try {
-        return convert(value);
-      } catch {}
-    }
-    return value;
-  },
-};
-
-const convert: ProcessorKind = (settings) => {
-  const change = fieldChange(settings);
-  const type = settings.text("type");
-  const conversion = CONVERSIONS[type];
-  if (conversion === undefined)
-    throw settings.fault("type", `type [${type}] not supported, cannot convert field.`);
-  return (document) => {
-    const value = readField(document, change);
-    if (value === undefined) return;
-    document.set(change.target, Array.isArray(value) ? value.map(conversion) : conversion(value));
   };
 };
 
@@ -154,10 +107,20 @@ const sort: ProcessorKind = (settings) => {
   return (document) => {
     const value = readField(document, { field, target, ignoreMissing: false });
     if (!Array.isArray(value)) throw notAList(field, value);
+    checkComparable(value);
     const sorted = (value as (string | number)[]).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
     document.set(target, order === "asc" ? sorted : sorted.reverse());
   };
 };
+
+/** Throws ProcessorFault for a list of values that have no order: objects, or texts beside numbers. */
+function checkComparable(list: readonly unknown[]): void {
+  if (list.length < 2) return;
+  const kinds = new Set(list.map((item) => (item === null ? "null" : typeof item)));
+  if (kinds.size === 1 && !kinds.has("object")) return;
+  const names = [...new Set(list.map(typeNameOf))];
+  throw new ProcessorFault(`class ${names[0]} cannot be cast to class ${names[1] ?? "java.lang.Comparable"}`);
+}
 
 /** Runs a processor on each item of a list, which it sees as `_ingest._value`. */
 const foreach: ProcessorKind = (settings, context) => {
@@ -206,14 +169,14 @@ function eachItem(
   item: unknown,
   work: (document: IngestDocument) => void,
 ): unknown {
-  const before = document.ingest["_value"];
+  // A null stays behind, as with the original.
+  const before = document.ingest["_value"] ?? null;
   document.ingest["_value"] = copyValue(item);
   try {
     work(document);
     return document.ingest["_value"];
   } finally {
-    if (before === undefined) delete document.ingest["_value"];
-    else document.ingest["_value"] = before;
+    document.ingest["_value"] = before;
   }
 }
 
@@ -224,20 +187,41 @@ const dotExpander: ProcessorKind = (settings) => {
   if (field !== "*" && !/^[^.]+(\.[^.]+)+$/.test(field))
     throw settings.fault("field", "field does not contain a dot and is not a wildcard");
   return (document) => {
-    const holder = path === undefined ? document.source : document.get(path);
-    if (!isHash(holder)) return;
+    const holder = path === undefined ? document.source : (document.get(path) ?? {});
+    if (!isHash(holder))
+      throw new ProcessorFault(
+        `field [${path}] of type [${typeNameOf(holder)}] cannot be cast to [java.util.Map]`,
+      );
     const names = field === "*" ? Object.keys(holder).filter((name) => /[^.]\.[^.]/.test(name)) : [field];
     for (const name of names) {
-      if (!Object.hasOwn(holder, name)) continue;
-      const value = holder[name];
+      // A field that is missing becomes null, as with the original.
+      const value = Object.hasOwn(holder, name) ? holder[name] : null;
       const full = path === undefined ? name : `${path}.${name}`;
       const before = document.get(full);
+      if (before === undefined) {
+        checkParents(document, full);
+        delete holder[name];
+        document.set(full, value);
+        continue;
+      }
       delete holder[name];
-      const list = before === undefined ? undefined : Array.isArray(before) ? before : [before];
-      document.set(full, list === undefined || overrides ? value : [...(list as unknown[]), value]);
+      const list = Array.isArray(before) ? before : [before];
+      document.set(full, overrides ? value : [...(list as unknown[]), value]);
     }
   };
 };
+
+/** Throws ProcessorFault if a plain value is in the way of a field. */
+function checkParents(document: IngestDocument, path: string): void {
+  for (let dot = path.indexOf("."); dot >= 0; dot = path.indexOf(".", dot + 1)) {
+    const parent = document.get(path.slice(0, dot));
+    if (parent === undefined) return;
+    if (!isHash(parent))
+      throw new ProcessorFault(
+        `cannot expend [${path}], because [${path.slice(0, dot)}] is not an object field, but a value field`,
+      );
+  }
+}
 
 export const FIELD_PROCESSORS: Readonly<Record<string, ProcessorKind>> = {
   set,
@@ -249,31 +233,6 @@ export const FIELD_PROCESSORS: Readonly<Record<string, ProcessorKind>> = {
   foreach,
   dot_expander: dotExpander,
 };
-
-/** What a double can't hold keeps its digits. */
-function integer(value: unknown, bits: number): unknown {
-  const text = valueText(value).trim();
-  const found = /^[-+]?(0[xX][0-9a-fA-F]+|\d+)$/.test(text) ? BigInt(text.replace(/^[-+]/, "")) : undefined;
-  const signed = found !== undefined && text.startsWith("-") ? -found : found;
-  const limit = 2n ** BigInt(bits);
-  if (signed === undefined || signed >= limit || signed < -limit)
-    throw new ProcessorFault(`unable to convert [${text}] to ${bits === 31 ? "integer" : "long"}`);
-  const number = Number(signed);
-  return Number.isSafeInteger(number) ? number : parseJson(String(signed));
-}
-
-function float(value: unknown): number {
-  const text = valueText(value).trim();
-  const number = text === "" ? Number.NaN : Number(text);
-  if (!Number.isFinite(number)) throw new ProcessorFault(`unable to convert [${text}] to float`);
-  return number;
-}
-
-function toBoolean(value: unknown): boolean {
-  const text = valueText(value).toLowerCase();
-  if (text === "true" || text === "false") return text === "true";
-  throw new ProcessorFault(`[${valueText(value)}] is not a boolean value, cannot convert to boolean`);
-}
 
 function notAList(field: string, value: unknown): ProcessorFault {
   return new ProcessorFault(

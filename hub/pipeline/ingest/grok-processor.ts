@@ -16,6 +16,9 @@ const EXPRESSION_MS = 1_000;
 /** The first version in which a name that is captured several times is a list; before, its first value counts. */
 const FIRST_WITH_LISTS = 807;
 
+/** The first version that converts to more than int and float; before, other types leave a text. */
+const FIRST_WITH_TYPES = 700;
+
 /** Where a capture goes. */
 interface Target {
   readonly field: string;
@@ -28,11 +31,14 @@ export const grok: ProcessorKind = (settings, context) => {
   const definitions = settings.table("pattern_definitions");
   const traces = settings.flag("trace_match");
   const keepsAll = context.version >= FIRST_WITH_LISTS;
-  const sources = settings.texts("patterns");
+  const sources = settings.list("patterns");
   const isEcs = settings.choice("ecs_compatibility", ["disabled", "v1"]) === "v1";
   const known = ingestPatterns(isEcs, context.version);
   if (sources.length === 0) throw settings.fault("patterns", "List of patterns must not be empty");
-  const patterns = sources.map((source) => new GrokPattern(source, { definitions, known }, settings));
+  const isTyped = context.version >= FIRST_WITH_TYPES;
+  const patterns = sources.map(
+    (source) => new GrokPattern(source, { definitions, known, isTyped }, settings),
+  );
   return (document) => {
     const value = readText(document, { field, target: field, ignoreMissing });
     if (value === undefined) return;
@@ -73,13 +79,15 @@ interface Dictionary {
   readonly definitions: Readonly<Record<string, string>>;
   /** Of the server. */
   readonly known: ReadonlyMap<string, string>;
+  /** Captures may be long, double and boolean too. */
+  readonly isTyped: boolean;
 }
 
 class GrokPattern {
   readonly regexp: RubyRegexp;
   readonly #reader: CaptureReader<Target>;
 
-  constructor(source: string, { definitions, known }: Dictionary, settings: ProcessorSettings) {
+  constructor(source: string, { definitions, known, isTyped }: Dictionary, settings: ProcessorSettings) {
     const patterns = new Map([...known, ...Object.entries(definitions)]);
     try {
       this.regexp = compileGrok(source, { patterns, namedCapturesOnly: true, dotAll: false });
@@ -88,7 +96,7 @@ class GrokPattern {
     }
     const targets = new Map<string, Target>();
     this.#reader = new CaptureReader(this.regexp, (name) => {
-      const target = targets.get(name) ?? targetOf(name);
+      const target = targets.get(name) ?? targetOf(name, isTyped);
       targets.set(name, target);
       return target;
     });
@@ -106,9 +114,9 @@ class GrokPattern {
   }
 }
 
-function targetOf(name: string): Target {
+function targetOf(name: string, isTyped: boolean): Target {
   const [, field = name, type = "string"] = /^(.*):([a-z]+)$/.exec(name) ?? [];
-  return { field, type };
+  return { field, type: isTyped || type === "int" || type === "float" ? type : "string" };
 }
 
 function typed(text: string, type: string): unknown {

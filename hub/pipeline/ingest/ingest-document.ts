@@ -1,8 +1,7 @@
 /** A document in an ingest pipeline: its source, its target, and paths and templates over both. */
 
-import { copyValue, Event, isHash, valueText } from "#proto/event.ts";
+import { copyValue, isHash, valueText } from "#proto/event.ts";
 import { put } from "#proto/event-members.ts";
-import { fieldReference } from "#proto/field-reference.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Names that stand for where a document is to go, and on what condition. */
@@ -15,6 +14,7 @@ export type Destination = Partial<Record<(typeof DESTINATION)[number], string>>;
 export type FaultClass =
   | "java.lang.IllegalArgumentException"
   | "java.lang.IllegalStateException"
+  | "ElasticsearchParseException"
   | "org.elasticsearch.ingest.common.FailProcessorException";
 
 interface ProcessorFaultOptions {
@@ -36,6 +36,32 @@ export class ProcessorFault extends Error {
     this.script = options.script;
     this.javaClass = options.javaClass ?? "java.lang.IllegalArgumentException";
   }
+}
+
+/** Why a document failed. Without `fault` no processor did. */
+export interface IngestFailure {
+  readonly message: string;
+  readonly fault?: {
+    readonly processorType: string;
+    readonly processorTag?: string;
+    readonly javaClass: FaultClass;
+    /** Of a script: script_stack, script, lang, caused_by. */
+    readonly script?: JsonObject;
+  };
+}
+
+/** Returns why a document failed, for the answer to its sender. */
+export function failureOf(error: Error): IngestFailure {
+  const { message } = error;
+  if (!(error instanceof ProcessorFault) || error.processor === undefined) return { message };
+  const { type, tag } = error.processor;
+  const fault = {
+    processorType: type,
+    javaClass: error.javaClass,
+    ...(tag !== undefined && { processorTag: tag }),
+    ...(error.script !== undefined && { script: error.script }),
+  };
+  return { message, fault };
 }
 
 /** What became of a document at a processor; `entered`: those of another pipeline follow. */
@@ -75,58 +101,70 @@ export class IngestDocument {
     const name = destinationOf(path);
     if (name !== undefined) return this.destination[name];
     if (path === "_ingest") return this.ingest;
-    return lookUp(this.#rootOf(path), keysOf(path));
+    let at: unknown = this.#rootOf(path);
+    for (const key of keysOf(path)) {
+      if (Array.isArray(at)) at = /^\d{1,9}$/.test(key) ? (at as unknown[])[Number(key)] : undefined;
+      else if (isHash(at)) at = Object.hasOwn(at, key) ? at[key] : undefined;
+      else return undefined;
+    }
+    return at;
   }
 
   has(path: string): boolean {
     return this.get(path) !== undefined;
   }
 
-  /** Sets what stands at a path, making objects on the way. Throws ProcessorFault if a plain value is in the way. */
+  /** Returns what stands at `a.b.0`. Throws ProcessorFault if there is nothing. */
+  require(path: string): unknown {
+    const found = this.get(path);
+    if (found !== undefined) return found;
+    let at: unknown = this.#rootOf(path);
+    for (const key of keysOf(path)) at = memberAt(at, key, path);
+    return at;
+  }
+
+  /** Sets what stands at a path, making objects on the way. Throws ProcessorFault if a plain value or null is in the way. */
   set(path: string, value: unknown): void {
     const name = destinationOf(path);
     if (name !== undefined) {
       this.destination = { ...this.destination, [name]: valueText(value) };
       return;
     }
-    if (path === "@timestamp") {
-      // An event would make a time of it; a document keeps what it is given.
-      this.source[path] = value;
-      return;
+    const keys = keysOf(path);
+    let at: unknown = this.#rootOf(path);
+    for (const key of keys.slice(0, -1)) {
+      if (isHash(at) && !Object.hasOwn(at, key)) put(at, key, {});
+      at = memberAt(at, key, path);
     }
-    if (hasBrackets(path)) {
-      setKeys(this.#rootOf(path), keysOf(path), path, value);
-      return;
-    }
-    try {
-      this.#event(path).set(referenceOf(path), value);
-    } catch (error) {
-      throw new ProcessorFault(`cannot set [${path}]: ${(error as Error).message}`);
-    }
+    const last = keys.at(-1)!;
+    if (Array.isArray(at)) at[placeAt(at, last, path)] = value;
+    else if (isHash(at)) put(at, last, value);
+    else
+      throw new ProcessorFault(
+        `cannot set [${last}] with ${at === null ? "null parent" : `parent object of type [${typeNameOf(at)}]`} as part of path [${path}]`,
+      );
   }
 
-  /** Removes what stands at a path. Throws ProcessorFault if there is nothing. */
+  /** Removes what stands at a path and returns it. Throws ProcessorFault if there is nothing. */
   remove(path: string): unknown {
     const name = destinationOf(path);
     if (name !== undefined) {
       const { [name]: before, ...rest } = this.destination;
+      if (before === undefined) throw absent(path, path);
       this.destination = rest;
       return before;
     }
-    const before = this.get(path);
-    if (before === undefined)
-      throw new ProcessorFault(`field [${path}] not present as part of path [${path}]`);
-    if (hasBrackets(path)) {
-      const keys = keysOf(path);
-      const holder = lookUp(this.#rootOf(path), keys.slice(0, -1));
-      if (isHash(holder)) delete holder[keys.at(-1)!];
-      return before;
-    }
-    const event = this.#event(path);
-    event.remove(referenceOf(path));
-    // An event may continue with another object.
-    if (path.startsWith("_ingest.")) this.ingest = event.fields;
-    else this.source = event.fields;
+    const keys = keysOf(path);
+    let at: unknown = this.#rootOf(path);
+    for (const key of keys.slice(0, -1)) at = memberAt(at, key, path);
+    const last = keys.at(-1)!;
+    if (Array.isArray(at)) return at.splice(placeAt(at, last, path), 1)[0];
+    if (!isHash(at))
+      throw new ProcessorFault(
+        `cannot remove [${last}] from ${at === null ? "null" : `object of type [${typeNameOf(at)}]`} as part of path [${path}]`,
+      );
+    const before = memberAt(at, last, path);
+    delete at[last];
     return before;
   }
 
@@ -138,13 +176,6 @@ export class IngestDocument {
     return copy;
   }
 
-  /** What a path leads into, seen as an event for the sake of its paths. */
-  #event(path: string): Event {
-    const event = new Event({}, 0);
-    event.fields = this.#rootOf(path);
-    return event;
-  }
-
   #rootOf(path: string): JsonObject {
     return path.startsWith("_ingest.") ? this.ingest : this.source;
   }
@@ -154,42 +185,58 @@ function destinationOf(path: string): (typeof DESTINATION)[number] | undefined {
   return DESTINATION.find((name) => name === path);
 }
 
-function keysOf(path: string): string[] {
-  return path.replace(/^(?:_source|_ingest)\./, "").split(".");
+/** Paths whose keys are kept; they come from definitions, and from documents only through templates. */
+const MAX_KNOWN_PATHS = 4_096;
+const knownPaths = new Map<string, readonly string[]>();
+
+/** Returns the keys of a path; empty ones at its end count as none, as in the original. Throws ProcessorFault. */
+function keysOf(path: string): readonly string[] {
+  const known = knownPaths.get(path);
+  if (known !== undefined) return known;
+  if (path === "") throw new ProcessorFault("path cannot be null nor empty");
+  const keys = path.replace(/^(?:_source|_ingest)\./, "").split(".");
+  while (keys.length > 0 && keys.at(-1) === "") keys.pop();
+  if (keys.length === 0) throw new ProcessorFault(`path [${path}] is not valid`);
+  if (knownPaths.size >= MAX_KNOWN_PATHS) knownPaths.clear();
+  knownPaths.set(path, keys);
+  return keys;
 }
 
-function referenceOf(path: string): ReturnType<typeof fieldReference> {
-  const keys = keysOf(path);
-  if (keys.some((key) => key === "" || /[[\]]/.test(key)) || keys[0] === "@metadata")
-    throw new ProcessorFault(`path [${path}] is not valid`);
-  return fieldReference(keys.map((key) => `[${key}]`).join(""));
-}
-
-/** Keys with brackets can't be written as a reference of an event. */
-function hasBrackets(path: string): boolean {
-  return /[[\]]/.test(path);
-}
-
-/** Sets what stands behind keys, making objects on the way. Throws ProcessorFault if a plain value is in the way. */
-function setKeys(root: JsonObject, keys: readonly string[], path: string, value: unknown): void {
-  const last = keys.at(-1);
-  if (last === undefined || keys.includes("")) throw new ProcessorFault(`path [${path}] is not valid`);
-  let at = root;
-  for (const key of keys.slice(0, -1)) {
-    if (!Object.hasOwn(at, key)) put(at, key, {});
-    const next = at[key];
-    if (!isHash(next)) throw new ProcessorFault(`cannot set [${path}]: [${key}] is no object`);
-    at = next;
+/** Returns a member of an object or a list on the way of a path. Throws ProcessorFault if there is none. */
+function memberAt(at: unknown, key: string, path: string): unknown {
+  if (Array.isArray(at)) return (at as unknown[])[placeAt(at, key, path)];
+  if (isHash(at)) {
+    if (Object.hasOwn(at, key)) return at[key];
+    throw absent(key, path);
   }
-  put(at, last, value);
+  const holder = at === null ? "null" : `object of type [${typeNameOf(at)}]`;
+  throw new ProcessorFault(`cannot resolve [${key}] from ${holder} as part of path [${path}]`);
 }
 
-function lookUp(from: unknown, keys: readonly string[]): unknown {
-  let at = from;
-  for (const key of keys) {
-    if (Array.isArray(at)) at = /^\d{1,9}$/.test(key) ? (at as unknown[])[Number(key)] : undefined;
-    else if (isHash(at)) at = Object.hasOwn(at, key) ? at[key] : undefined;
-    else return undefined;
+/** Returns a place in a list. Throws ProcessorFault if the list has none of that name. */
+function placeAt(list: readonly unknown[], key: string, path: string): number {
+  if (!/^[-+]?\d{1,9}$/.test(key))
+    throw new ProcessorFault(
+      `[${key}] is not an integer, cannot be used as an index as part of path [${path}]`,
+    );
+  const place = Number(key);
+  if (place >= 0 && place < list.length) return place;
+  throw new ProcessorFault(
+    `[${place}] is out of bounds for array with length [${list.length}] as part of path [${path}]`,
+  );
+}
+
+function absent(key: string, path: string): ProcessorFault {
+  return new ProcessorFault(`field [${key}] not present as part of path [${path}]`);
+}
+
+/** The names that clients know from the original's messages. */
+export function typeNameOf(value: unknown): string {
+  if (Array.isArray(value)) return "java.util.ArrayList";
+  if (typeof value === "number") {
+    if (!Number.isSafeInteger(value)) return "java.lang.Double";
+    return Math.abs(value) < 2 ** 31 ? "java.lang.Integer" : "java.lang.Long";
   }
-  return at;
+  if (typeof value === "boolean") return "java.lang.Boolean";
+  return typeof value === "string" ? "java.lang.String" : "java.util.HashMap";
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
+import { parseJsonObject } from "#proto/codec/json.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -79,7 +80,8 @@ const ROWS: readonly Row[] = [
     { m: "GET /a" },
     { m: "GET /a", x: { w: "GET", r: "/a" } },
   ],
-  [{ grok: { field: "m", patterns: ["^%{NUMBER:n:long}"] } }, { m: "42 x" }, { m: "42 x", n: 42 }],
+  [{ grok: { field: "m", patterns: ["^%{NUMBER:n:int}"] } }, { m: "42 x" }, { m: "42 x", n: 42 }],
+  [{ grok: { field: "m", patterns: ["^%{NUMBER:n:long}"] } }, { m: "42 x" }, { m: "42 x", n: "42" }],
   [
     { dissect: { field: "m", pattern: "%{+t} %{+t} [%{l}] %{r}", append_separator: "T" } },
     { m: "day time [info] rest of it" },
@@ -107,7 +109,33 @@ const ROWS: readonly Row[] = [
   ],
 ];
 
-for (const [processor, source, expected] of ROWS) {
+/** What the 6.5.4 server makes of them. */
+const EDGES: readonly Row[] = [
+  [{ set: { field: "a.", value: 1 } }, {}, { a: 1 }],
+  [{ set: { field: "a..b", value: 1 } }, {}, { a: { "": { b: 1 } } }],
+  [{ set: { field: "a", value: { "{{k}}": "{{k}}" } } }, { k: "x" }, { k: "x", a: { x: "x" } }],
+  [
+    { set: { field: "a", value: "{{l}} {{m}}" } },
+    { l: ["p", 1], m: { k: [1] } },
+    { l: ["p", 1], m: { k: [1] }, a: "{0=p, 1=1} {k=[1]}" },
+  ],
+  [{ append: { field: "a", value: "v" } }, { a: null }, { a: [null, "v"] }],
+  [{ split: { field: "a", separator: "," } }, { a: "" }, { a: [""] }],
+  [{ split: { field: "a", separator: "(l)" } }, { a: "Hello" }, { a: ["He", "", "o"] }],
+  [{ gsub: { field: "a", pattern: "\\Qa.\\E", replacement: "1" } }, { a: "a.ab" }, { a: "1ab" }],
+  [{ join: { field: "a", separator: "-" } }, { a: [{ n: 1 }, ["x", "y"]] }, { a: "{n=1}-[x, y]" }],
+  [{ convert: { field: "a", type: "auto" } }, { a: "0.1" }, { a: 0.1 }],
+  [{ convert: { field: "a", type: "string" } }, { a: [{ n: 1 }] }, { a: ["{n=1}"] }],
+  [{ dot_expander: { field: "a.b" } }, {}, { a: { b: null } }],
+  [
+    { dissect: { field: "a", pattern: "%{x} %{y} %{z}" } },
+    { a: "1  2 3" },
+    { a: "1  2 3", x: "1", y: "", z: "2 3" },
+  ],
+  [{ dissect: { field: "a", pattern: "%{x} %{y}" } }, { a: "1  2" }, { a: "1  2", x: "1", y: "" }],
+];
+
+for (const [processor, source, expected] of [...ROWS, ...EDGES]) {
   const [type, settings] = Object.entries(processor)[0]!;
   test(`${type} ${JSON.stringify(settings)}`, () => {
     assert.deepEqual(JSON.parse(JSON.stringify(run([processor], source).source)), expected);
@@ -250,6 +278,94 @@ test("a script changes fields and where the document goes", () => {
   assert.throws(() => run([script("def x = [:]; x.x = x; ctx.x = x")], {}), /self-referencing/);
 });
 
+test("a document that a processor can't work on fails with the words of the 6.5 server", () => {
+  const rows: [processor: JsonObject, source: JsonObject, message: string][] = [
+    [
+      { set: { field: "f.a", value: 1 } },
+      { f: null },
+      "cannot set [a] with null parent as part of path [f.a]",
+    ],
+    [
+      { set: { field: "f.a.z", value: 1 } },
+      { f: null },
+      "cannot resolve [a] from null as part of path [f.a.z]",
+    ],
+    [
+      { set: { field: "f.7", value: 1 } },
+      { f: ["a"] },
+      "[7] is out of bounds for array with length [1] as part of path [f.7]",
+    ],
+    [{ remove: { field: "_routing" } }, {}, "field [_routing] not present as part of path [_routing]"],
+    [{ trim: { field: "x.y" } }, {}, "field [x] not present as part of path [x.y]"],
+    [
+      { lowercase: { field: "f" } },
+      { f: ["A"] },
+      "field [f] of type [java.util.ArrayList] cannot be cast to [java.lang.String]",
+    ],
+    [
+      { bytes: { field: "f" } },
+      { f: "12" },
+      "failed to parse setting [Ingest Field] with value [12] as a size in bytes: unit is missing or unrecognized",
+    ],
+    [{ gsub: { field: "f", pattern: "l", replacement: "$3" } }, { f: "l" }, "No group 3"],
+    [
+      { gsub: { field: "f", pattern: "l", replacement: "$" } },
+      { f: "l" },
+      "Illegal group reference: group index is missing",
+    ],
+    [
+      { kv: { field: "f", field_split: "&", value_split: "=" } },
+      { f: "" },
+      "field [f] does not contain value_split [=]",
+    ],
+    [
+      { dot_expander: { field: "f.x" } },
+      { f: 1 },
+      "cannot expend [f.x], because [f] is not an object field, but a value field",
+    ],
+    [{ date: { field: "f", formats: ["UNIX_MS"] } }, { f: "1.5" }, "unable to parse date [1.5]"],
+  ];
+  for (const [processor, source, message] of rows) assert.throws(() => run([processor], source), { message });
+  assert.throws(() => run([{ sort: { field: "f" } }], { f: [1, "b"] }), /java\.lang\.Integer cannot be cast/);
+});
+
+test("a script leaves whole numbers beyond 2^53 as they are, and calculates with them", () => {
+  const source = parseJsonObject('{"l":9007199254740993,"n":[9007199254740993]}')!;
+  const document = new IngestDocument(source, {}, 0);
+  const script =
+    "ctx.x = ctx.l + 1; ctx.y = ctx.n[0]; for (def e : ctx.n) ctx.z = e + 2; ctx.t = ctx.l.toString()";
+  new IngestPipeline({ processors: [{ script: { source: script } }] }, context).run(document);
+  assert.equal(
+    JSON.stringify(document.source),
+    '{"l":9007199254740993,"n":[9007199254740993],"x":9007199254740994,"y":9007199254740993,"z":9007199254740995,"t":"9007199254740993"}',
+  );
+});
+
+test("settings of another type are refused with the type that they have", () => {
+  const rows: [JsonObject, string][] = [
+    [{ trim: { field: 5 } }, "[field] property isn't a string, but of type [java.lang.Integer]"],
+    [
+      { rename: { field: "a", target_field: "b", ignore_missing: "no" } },
+      "[ignore_missing] property isn't a boolean, but of type [java.lang.String]",
+    ],
+    [
+      { date: { field: "a", formats: "UNIX" } },
+      "[formats] property isn't a list, but of type [java.lang.String]",
+    ],
+  ];
+  for (const [processor, message] of rows) assert.throws(() => run([processor], {}), { message });
+  assert.throws(
+    () => run([{ dissect: { field: "a", pattern: "%{*k} %{b}" } }], {}),
+    /invalid key\/reference/,
+  );
+});
+
+test("of several formats date_index_name takes the last that fits", () => {
+  const date_index_name = { field: "a", date_rounding: "d", date_formats: ["UNIX_MS", "UNIX"] };
+  const { destination } = run([{ date_index_name }], { a: "1545646272" });
+  assert.equal(destination._index, "<{2018-12-24||/d{yyyy-MM-dd|UTC}}>");
+});
+
 test("what can't be a definition is refused with its place", () => {
   const rows: [unknown, RegExp, string | undefined][] = [
     [{ set: { field: "a", value: 1, if: "ctx.a ==" } }, /compile error/, undefined],
@@ -258,7 +374,11 @@ test("what can't be a definition is refused with its place", () => {
     [{ script: {} }, /must specify either \[source\] for an inline script or \[id\]/, undefined],
     [{ script: { lang: "expression", source: "1" } }, /script_lang not supported \[expression\]/, undefined],
     [{ set: { value: 1 } }, /\[field\] required property is missing/, "field"],
-    [{ set: { field: "a", value: 1, colour: 2 } }, /\[colour\] processor \[set\] doesn't support/, "colour"],
+    [
+      { set: { field: "a", value: 1, colour: 2 } },
+      /processor \[set\] doesn't support one or more .* parameters \[colour\]/,
+      undefined,
+    ],
     [{ grok: { field: "a", patterns: ["%{NOPE:x}"] } }, /\[patterns\].*NOPE/, "patterns"],
     [{ convert: { field: "a", type: "colour" } }, /type \[colour\] not supported/, "type"],
     [{ gsub: { field: "a", pattern: "(", replacement: "" } }, /Invalid regex pattern/, "pattern"],

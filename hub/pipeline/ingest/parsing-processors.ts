@@ -9,7 +9,7 @@ import { member, put } from "#proto/event-members.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import { type ProcessorKind, type ProcessorSettings, readField, readText } from "./processor.ts";
-import { expressionOf, within } from "./text-processors.ts";
+import { expressionOf, partsOf, within } from "./text-processors.ts";
 
 /** RFC 3986, appendix B, with the authority cut further; spaces and controls are no part of an address. */
 const URI =
@@ -98,7 +98,7 @@ export const kv: ProcessorKind = (settings, { guard }) => {
     if (text === undefined) return;
     const parts = within(() => guard.run(fields, text, EXPRESSION_MS, () => partsOf(text, fields)));
     // As String.split() of the original, which drops what is empty at the end.
-    while (parts.at(-1) === "") parts.pop();
+    if (text !== "") while (parts.at(-1) === "") parts.pop();
     const found = new Map<string, string[]>();
     const take = (part: string): boolean => {
       const match = values.exec(part);
@@ -118,18 +118,6 @@ export const kv: ProcessorKind = (settings, { guard }) => {
   };
 };
 
-/** What stands between the matches of `separator`; split() would add what its groups catch. */
-function partsOf(text: string, separator: RegExp): string[] {
-  const parts: string[] = [];
-  let from = 0;
-  for (const match of text.matchAll(new RegExp(separator.source, `${separator.flags.replace("g", "")}g`))) {
-    if (match[0] === "") continue;
-    parts.push(text.slice(from, match.index));
-    from = match.index + match[0].length;
-  }
-  return [...parts, text.slice(from)];
-}
-
 /** A field that there is already, and a key that occurs again, make a list. */
 function add(document: IngestDocument, path: string, texts: readonly string[]): void {
   const before = document.get(path);
@@ -138,8 +126,8 @@ function add(document: IngestDocument, path: string, texts: readonly string[]): 
 }
 
 function choice(settings: ProcessorSettings): (key: string) => boolean {
-  const included = new Set(settings.texts("include_keys", []));
-  const excluded = new Set(settings.texts("exclude_keys", []));
+  const included = new Set(settings.list("include_keys", []));
+  const excluded = new Set(settings.list("exclude_keys", []));
   return (key) => (included.size === 0 || included.has(key)) && !excluded.has(key);
 }
 

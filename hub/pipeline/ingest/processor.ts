@@ -6,7 +6,7 @@ import { isHash } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
+import { type IngestDocument, ProcessorFault, typeNameOf } from "./ingest-document.ts";
 import { compileTemplate, type Template } from "./template.ts";
 
 /** Works on a document. Throws ProcessorFault if it can't. */
@@ -53,24 +53,22 @@ export class ProcessorSettings {
   text(name: string, fallback?: string): string {
     const value = this.take(name) ?? fallback;
     if (value === undefined) throw this.fault(name, "required property is missing");
-    if (typeof value === "number" || typeof value === "boolean") return String(value);
-    if (typeof value !== "string") throw this.fault(name, "property isn't a string");
+    if (typeof value !== "string") throw this.mismatch(name, "string", value);
     return value;
   }
 
   optionalText(name: string): string | undefined {
     const value = this.take(name);
     if (value === undefined) return undefined;
-    if (typeof value !== "string") throw this.fault(name, "property isn't a string");
+    if (typeof value !== "string") throw this.mismatch(name, "string", value);
     return value;
   }
 
   flag(name: string, fallback = false): boolean {
     const value = this.take(name);
     if (value === undefined) return fallback;
-    if (value === true || value === "true") return true;
-    if (value === false || value === "false") return false;
-    throw this.fault(name, "property isn't a boolean");
+    if (typeof value === "boolean") return value;
+    throw this.mismatch(name, "boolean", value);
   }
 
   /** Takes one of several texts; the first by default. */
@@ -92,6 +90,13 @@ export class ProcessorSettings {
     return list;
   }
 
+  /** Takes a list of texts. Throws request_invalid if it is missing and has no fallback. */
+  list(name: string, fallback?: readonly string[]): readonly string[] {
+    const value = this.#left.get(name) ?? undefined;
+    if (value !== undefined && !Array.isArray(value)) throw this.mismatch(name, "list", value);
+    return this.texts(name, fallback);
+  }
+
   /** Takes texts by name. */
   table(name: string): Readonly<Record<string, string>> {
     const value = this.take(name) ?? {};
@@ -106,9 +111,20 @@ export class ProcessorSettings {
 
   /** Throws request_invalid for settings that nothing asked for. */
   finish(): void {
-    const [name] = this.#left.keys();
-    if (name !== undefined)
-      throw this.fault(name, `processor [${this.type}] doesn't support this configuration parameter`);
+    if (this.#left.size === 0) return;
+    const names = [...this.#left.keys()].join(", ");
+    const { header } = this.fault("", "").data;
+    const { property_name: _, ...processor } = header as JsonObject;
+    throw new AppError(
+      "request_invalid",
+      `processor [${this.type}] doesn't support one or more provided configuration parameters [${names}]`,
+      { data: { type: "parse_exception", header: processor } },
+    );
+  }
+
+  /** The fault of a setting whose value has another type; `wanted`: string, boolean, list. */
+  mismatch(name: string, wanted: string, value: unknown): AppError {
+    return this.fault(name, `property isn't a ${wanted}, but of type [${typeNameOf(value)}]`);
   }
 
   fault(name: string, message: string): AppError {
@@ -144,14 +160,10 @@ export function fieldChange(settings: ProcessorSettings, target?: string): Field
 
 /** Returns the field's value; undefined if it is missing and may be. Throws ProcessorFault. */
 export function readField(document: IngestDocument, { field, ignoreMissing }: FieldChange): unknown {
-  const value = document.get(field);
+  const value = ignoreMissing ? document.get(field) : document.require(field);
   if (value !== undefined && value !== null) return value;
   if (ignoreMissing) return undefined;
-  throw new ProcessorFault(
-    value === null
-      ? `field [${field}] is null, cannot process it.`
-      : `field [${field}] not present as part of path [${field}]`,
-  );
+  throw new ProcessorFault(`field [${field}] is null, cannot process it.`);
 }
 
 /** As `readField`, of texts only. */
@@ -161,12 +173,4 @@ export function readText(document: IngestDocument, change: FieldChange): string 
   throw new ProcessorFault(
     `field [${change.field}] of type [${typeNameOf(value)}] cannot be cast to [java.lang.String]`,
   );
-}
-
-/** The names that clients know from the original's messages. */
-export function typeNameOf(value: unknown): string {
-  if (Array.isArray(value)) return "java.util.ArrayList";
-  if (typeof value === "number") return Number.isInteger(value) ? "java.lang.Integer" : "java.lang.Double";
-  if (typeof value === "boolean") return "java.lang.Boolean";
-  return typeof value === "string" ? "java.lang.String" : "java.util.HashMap";
 }

@@ -361,7 +361,7 @@ test("a member named __proto__ is data like any other, whatever processor sets i
       JSON.parse('{"t":"__proto__.x=1","k":{"__proto__":{"x":"1"}}}') as JsonObject,
     ],
     [
-      { dissect: { field: "t", pattern: "%{?k}=%{&k}" } },
+      { dissect: { field: "t", pattern: "%{*k}=%{&k}" } },
       { t: "__proto__=1" },
       JSON.parse('{"t":"__proto__=1","__proto__":"1"}') as JsonObject,
     ],

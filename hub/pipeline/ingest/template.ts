@@ -1,7 +1,7 @@
 /** Texts with fields in them, in the language of the search templates. */
 
-import { compileMustache } from "#hub/scripts/mustache.ts";
-import { isHash, valueText } from "#proto/event.ts";
+import { compileMustache, templateText } from "#hub/scripts/mustache.ts";
+import { isHash } from "#proto/event.ts";
 import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
 
 /** A text with `{{field}}` in it. */
@@ -34,7 +34,7 @@ export function compileTemplate(text: string, write: Escape = JSON_ESCAPE): Temp
     const path = (plain ?? escaped)!;
     const isPlain = plain !== undefined || mark === "&";
     parts.push(text.slice(from, match.index), (document) => {
-      const value = valueText(document.get(path));
+      const value = templateText(document.get(path));
       return isPlain ? value : write(value);
     });
     from = match.index + all.length;
@@ -64,8 +64,10 @@ export function compileValue(value: unknown, write?: Escape): (document: IngestD
     return (document) => items.map((item) => item(document));
   }
   if (isHash(value)) {
-    const members = Object.entries(value).map(([key, item]) => [key, compileValue(item, write)] as const);
-    return (document) => Object.fromEntries(members.map(([key, item]) => [key, item(document)]));
+    const members = Object.entries(value).map(
+      ([key, item]) => [compileTemplate(key, write), compileValue(item, write)] as const,
+    );
+    return (document) => Object.fromEntries(members.map(([key, item]) => [key(document), item(document)]));
   }
   return () => value;
 }

@@ -1,16 +1,10 @@
 /** Processors that change texts, and those that drop or fail a document. */
 
 import { RegexpTimeout } from "#hub/pipeline/regexp/regexp-guard.ts";
+import { print } from "#hub/scripts/values/values.ts";
 import { translateRubyRegexp } from "../regexp/ruby-regexp.ts";
-import { ProcessorFault } from "./ingest-document.ts";
-import {
-  fieldChange,
-  type ProcessorKind,
-  type ProcessorSettings,
-  readField,
-  readText,
-  typeNameOf,
-} from "./processor.ts";
+import { ProcessorFault, typeNameOf } from "./ingest-document.ts";
+import { fieldChange, type ProcessorKind, type ProcessorSettings, readField, readText } from "./processor.ts";
 import { compileTemplate } from "./template.ts";
 
 /** Time of one expression on one text. */
@@ -26,14 +20,18 @@ const BYTES: Readonly<Record<string, number>> = {
   p: 2 ** 50,
 };
 
+/** The first version whose processors of texts take lists of texts. */
+const FIRST_WITH_LISTS = 706;
+
 /** A processor that makes one text of another; of a list, of each item. */
 function ofText(change: (text: string) => unknown): ProcessorKind {
-  return (settings) => {
+  return (settings, { version }) => {
     const field = fieldChange(settings);
+    const takesLists = version >= FIRST_WITH_LISTS;
     return (document) => {
       const value = readField(document, field);
       if (value === undefined) return;
-      if (Array.isArray(value) && value.every((item) => typeof item === "string")) {
+      if (takesLists && Array.isArray(value) && value.every((item) => typeof item === "string")) {
         document.set(field.target, value.map(change));
         return;
       }
@@ -48,7 +46,7 @@ function ofText(change: (text: string) => unknown): ProcessorKind {
 
 const gsub: ProcessorKind = (settings, context) => {
   const expression = new RegExp(expressionOf(settings, "pattern").source, "gu");
-  const replacement = javaReplacement(settings.text("replacement"));
+  const replacement = javaReplacement(settings.text("replacement"), expression);
   return ofText((text) =>
     within(() =>
       context.guard.run(expression, text, EXPRESSION_MS, () => text.replace(expression, replacement)),
@@ -56,8 +54,16 @@ const gsub: ProcessorKind = (settings, context) => {
   )(settings, context);
 };
 
-/** What takes the place of a match in Java: `$1` and `${name}` are captures, `\\` quotes the next character. */
-function javaReplacement(text: string): (...match: unknown[]) => string {
+/**
+ * What takes the place of a match in Java: `$1` and `${name}` are captures, `\\` quotes the next character. A text that
+ * is none of these fails at the first match only.
+ */
+function javaReplacement(text: string, expression: RegExp): (...match: unknown[]) => string {
+  const fault = replacementFault(text, expression);
+  if (fault !== undefined)
+    return () => {
+      throw new ProcessorFault(fault);
+    };
   const parts = [...text.matchAll(/\\(.)|\$(?:(\d+)|\{(\w+)\})|([^\\$]+|[\\$])/gs)];
   return (...match) => {
     const named = match.at(-1);
@@ -75,6 +81,21 @@ function javaReplacement(text: string): (...match: unknown[]) => string {
   };
 }
 
+/** Returns what is wrong with the text that takes the place of a match. */
+function replacementFault(text: string, expression: RegExp): string | undefined {
+  // An alternative without text matches the empty text and yields all captures.
+  const captures = new RegExp(`${expression.source}|`, expression.flags).exec("")!;
+  for (const [, quoted, dollar, group] of text.matchAll(/(\\.?)|(\$(?:(\d|\{\w+\})|))/gs)) {
+    if (quoted === "\\") return "character to be escaped is missing";
+    if (dollar === undefined) continue;
+    if (group === undefined) return "Illegal group reference: group index is missing";
+    if (/\d/.test(group) && Number(group) >= captures.length) return `No group ${group}`;
+    if (group.startsWith("{") && !Object.hasOwn(captures.groups ?? {}, group.slice(1, -1)))
+      return `No group with name ${group}`;
+  }
+  return undefined;
+}
+
 /** The longest number that is one of a capture; digits behind it stand for themselves. */
 function capture(digits: string, captures: readonly unknown[]): string {
   let length = digits.length;
@@ -90,11 +111,26 @@ const split: ProcessorKind = (settings, { guard }) => {
   return (document) => {
     const value = readText(document, field);
     if (value === undefined) return;
-    const parts = within(() => guard.run(separator, value, EXPRESSION_MS, () => value.split(separator)));
-    if (!keepsTrailing) while (parts.length > 0 && parts.at(-1) === "") parts.pop();
+    const parts = within(() => guard.run(separator, value, EXPRESSION_MS, () => partsOf(value, separator)));
+    // A text without a separator is a part, also an empty one.
+    if (!keepsTrailing && value !== "") while (parts.at(-1) === "") parts.pop();
     document.set(field.target, parts);
   };
 };
+
+/** What stands between the matches of `separator`, as String.split() of Java; that of texts here adds what groups catch. */
+export function partsOf(text: string, separator: RegExp): string[] {
+  const parts: string[] = [];
+  let from = 0;
+  for (const match of text.matchAll(new RegExp(separator.source, `${separator.flags.replace("g", "")}g`))) {
+    const to = match.index + match[0].length;
+    // An empty match cuts between characters only.
+    if (to === 0 || (match[0] === "" && to === text.length)) continue;
+    parts.push(text.slice(from, match.index));
+    from = to;
+  }
+  return [...parts, text.slice(from)];
+}
 
 const join: ProcessorKind = (settings) => {
   const field = fieldChange(settings);
@@ -105,7 +141,7 @@ const join: ProcessorKind = (settings) => {
       throw new ProcessorFault(
         `field [${field.field}] of type [${typeNameOf(value)}] cannot be cast to [java.util.List]`,
       );
-    document.set(field.target, value.join(separator));
+    document.set(field.target, value.map((item) => print(item)).join(separator));
   };
 };
 
@@ -127,7 +163,11 @@ const pipeline: ProcessorKind = (settings, context) => {
   const ignoresMissing = settings.flag("ignore_missing_pipeline");
   return (document) => {
     const id = name(document);
-    if (!ignoresMissing || context.hasPipeline(id)) context.call(id, document);
+    if (context.hasPipeline(id)) context.call(id, document);
+    else if (!ignoresMissing)
+      throw new ProcessorFault(`Pipeline processor configured for non-existent pipeline [${id}]`, {
+        javaClass: "java.lang.IllegalStateException",
+      });
   };
 };
 
@@ -148,7 +188,7 @@ export const TEXT_PROCESSORS: Readonly<Record<string, ProcessorKind>> = {
 
 /** Takes an expression. They are the other dialect's; those without captures by name translate one to one. */
 export function expressionOf(settings: ProcessorSettings, name: string): RegExp {
-  const text = settings.text(name);
+  const text = unquoted(settings.text(name));
   try {
     return new RegExp(text, "u");
   } catch {
@@ -158,6 +198,13 @@ export function expressionOf(settings: ProcessorSettings, name: string): RegExp 
       throw settings.fault(name, `Invalid regex pattern. ${(error as Error).message}`);
     }
   }
+}
+
+/** Escapes what stands between \\Q and \\E, which only Java has. */
+function unquoted(text: string): string {
+  return text.replace(/\\Q(.*?)(?:\\E|$)/gs, (_whole, literal: string) =>
+    literal.replace(/[$()*+.?[\\\]^{|}/]/g, "\\$&"),
+  );
 }
 
 /** Runs an expression; one that takes too long is a fault of its processor. */
@@ -209,10 +256,14 @@ function decodeUrl(text: string): string {
 }
 
 function byteCount(text: string): number {
-  const [, amount, unit = "b"] = /^(\d+(?:\.\d+)?)\s*([kmgtp]b?|b)?$/i.exec(text.trim()) ?? [];
-  if (amount === undefined)
-    throw new ProcessorFault(
-      `failed to parse setting [Ingest Field] with value [${text}] as a size in bytes`,
+  const [, amount, unit = ""] = /^(-?\d+(?:\.\d+)?)\s*([kmgtp]b?|b)?$/i.exec(text.trim()) ?? [];
+  if (text === "-1" || text === "0") return Number(text);
+  const fault = (reason: string): ProcessorFault =>
+    new ProcessorFault(
+      `failed to parse setting [Ingest Field] with value [${text}] as a size in bytes${reason}`,
+      { javaClass: "ElasticsearchParseException" },
     );
+  if (unit === "") throw fault(": unit is missing or unrecognized");
+  if (amount === undefined || amount.startsWith("-")) throw fault("");
   return Math.trunc(Number(amount) * BYTES[unit.charAt(0).toLowerCase()]!);
 }
