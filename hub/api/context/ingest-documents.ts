@@ -4,7 +4,12 @@ import { adoptType, DEFAULT_TYPE } from "#hub/api/compat/mapping-types.ts";
 import { checkId, makeConditions } from "#hub/api/parameters/write-options.ts";
 import type { Documents, WriteItem } from "#hub/api/ports/documents.ts";
 import type { Indices } from "#hub/api/ports/indices.ts";
-import type { IngestDestination, IngestOutcome, IngestPipelines } from "#hub/api/ports/pipelines.ts";
+import type {
+  IngestDestination,
+  IngestFailure,
+  IngestOutcome,
+  IngestPipelines,
+} from "#hub/api/ports/pipelines.ts";
 import type { WriteConditions, WriteResult } from "#hub/cluster/writes/writes.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -208,7 +213,7 @@ function taskOf(
 
 function afterPipeline({ routing: _routing, ...item }: IndexItem, outcome: IngestOutcome): Changed {
   if (outcome.kind === "failed") {
-    return { result: { index: item.index, id: item.id, error: failure(outcome) } };
+    return { result: { index: item.index, id: item.id, error: ingestError(outcome) } };
   }
   if (outcome.kind === "dropped") {
     const { index, id = "" } = item;
@@ -234,7 +239,8 @@ function afterPipeline({ routing: _routing, ...item }: IndexItem, outcome: Inges
   };
 }
 
-function failure({ message, fault }: Extract<IngestOutcome, { kind: "failed" }>): AppError {
+/** Returns the error of a document that failed in a pipeline. */
+export function ingestError({ message, fault }: IngestFailure): AppError {
   if (fault === undefined) return new AppError("request_invalid", message);
   const { processorType, processorTag, javaClass, script } = fault;
   return new AppError("request_invalid", script === undefined ? message : "runtime error", {

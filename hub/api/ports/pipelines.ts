@@ -29,18 +29,20 @@ export type IngestDestination = Partial<
 export type IngestOutcome =
   | { readonly kind: "done"; readonly source: string; readonly destination: IngestDestination }
   | { readonly kind: "dropped" }
-  | {
-      readonly kind: "failed";
-      readonly message: string;
-      /** Absent: no processor failed. */
-      readonly fault?: {
-        readonly processorType: string;
-        readonly processorTag?: string;
-        readonly javaClass: string;
-        /** Details of a failed script for clients: script_stack, script, lang, caused_by. */
-        readonly script?: JsonObject;
-      };
-    };
+  | ({ readonly kind: "failed" } & IngestFailure);
+
+/** Why a document failed in a pipeline. */
+export interface IngestFailure {
+  readonly message: string;
+  /** Absent: no processor failed. */
+  readonly fault?: {
+    readonly processorType: string;
+    readonly processorTag?: string;
+    readonly javaClass: string;
+    /** Details of a failed script for clients: script_stack, script, lang, caused_by. */
+    readonly script?: JsonObject;
+  };
+}
 
 /** Counts of an ingest pipeline: documents, failures, documents in it now, time in ms. */
 export interface IngestCounts {
@@ -66,10 +68,13 @@ export interface IngestPipelines {
       readonly source: Uint8Array;
     }[],
   ): Promise<readonly IngestOutcome[]>;
-  /** Returns the `docs` of `_simulate`. Throws request_invalid, overloaded, timeout. */
+  /**
+   * Returns the `docs` of `_simulate`: sources are JSON texts, what failed is {failed: IngestFailure}. Throws
+   * request_invalid, overloaded, timeout.
+   */
   simulate(
     definition: JsonObject,
-    documents: readonly { readonly source: JsonObject; readonly destination: IngestDestination }[],
+    documents: readonly { readonly source: string; readonly destination: IngestDestination }[],
     verbose: boolean,
   ): Promise<unknown[]>;
   /** Returns the counts of each pipeline since this hub's start, by id. */

@@ -1,6 +1,5 @@
 /** The ingest pipelines of a cluster: kept in a bucket all hubs see, run in this hub's thread. */
 
-import { parseJsonObject } from "#proto/codec/json.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -9,7 +8,7 @@ import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { StoredTexts, type TextKind } from "#proto/kit/stored-texts.ts";
 import type { Destination } from "./ingest-document.ts";
 import { IngestThread } from "./ingest-thread.ts";
-import { type Definitions, FIRST_VERSION, type IngestOutcome } from "./ingest-work.ts";
+import { type Definitions, FIRST_VERSION, type IngestOutcome, type Simulation } from "./ingest-work.ts";
 
 const KIND: TextKind = {
   noun: "ingest pipeline",
@@ -139,22 +138,19 @@ export class IngestPipelines implements Component {
     return outcomes as IngestOutcome[];
   }
 
-  /** Returns the `docs` of the answer. Throws request_invalid, overloaded, timeout. */
+  /** Returns what `simulated` makes of each document. Throws request_invalid, overloaded, timeout. */
   async simulate(
     definition: JsonObject,
-    documents: readonly { readonly source: JsonObject; readonly destination: Destination }[],
+    documents: Simulation["documents"],
     verbose: boolean,
   ): Promise<unknown[]> {
-    const shown = await this.#thread.ask({
+    const question = {
       kind: "simulate",
       definition: JSON.stringify(definition),
-      documents: documents.map(({ source, destination }) => ({
-        source: JSON.stringify(source),
-        destination,
-      })),
+      documents,
       verbose,
-    });
-    return (shown as unknown[]).map(withSources);
+    } as const;
+    return (await this.#thread.ask(question)) as unknown[];
   }
 
   /** Names of processors, sorted. */
@@ -166,15 +162,6 @@ export class IngestPipelines implements Component {
   async patterns(ecs: boolean): Promise<Readonly<Record<string, string>>> {
     return (await this.#thread.ask({ kind: "patterns", ecs })) as Record<string, string>;
   }
-}
-
-/** Sources come as text; see `shown` of the thread. */
-function withSources(shown: unknown): unknown {
-  if (shown === null || typeof shown !== "object") return shown;
-  const { doc, processor_results: results } = shown as { doc?: JsonObject; processor_results?: unknown[] };
-  if (results !== undefined) return { processor_results: results.map(withSources) };
-  if (doc === undefined) return shown;
-  return { ...shown, doc: { ...doc, _source: parseJsonObject(String(doc["_source"])) } };
 }
 
 /**

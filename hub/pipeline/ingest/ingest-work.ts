@@ -8,7 +8,13 @@ import { systemClock } from "#proto/kit/clock.ts";
 import { type ErrorCode, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { listedPatterns } from "./grok-versions.ts";
-import { type Destination, type FaultClass, IngestDocument, ProcessorFault } from "./ingest-document.ts";
+import {
+  type Destination,
+  failureOf,
+  IngestDocument,
+  type IngestFailure,
+  ProcessorFault,
+} from "./ingest-document.ts";
 import { IngestPipeline, type PipelineContext } from "./ingest-pipeline.ts";
 import { simulated } from "./simulation.ts";
 
@@ -35,16 +41,7 @@ export interface IngestTask {
 export type IngestOutcome =
   | { readonly kind: "done"; readonly source: string; readonly destination: Destination }
   | { readonly kind: "dropped" }
-  | { readonly kind: "failed"; readonly message: string; readonly fault?: IngestFault };
-
-/** What failed, for the answer to the sender. */
-export interface IngestFault {
-  readonly processorType: string;
-  readonly processorTag?: string;
-  readonly javaClass: FaultClass;
-  /** Of a script: script_stack, script, lang, caused_by. */
-  readonly script?: JsonObject;
-}
+  | ({ readonly kind: "failed" } & IngestFailure);
 
 export type IngestRequest =
   | { readonly kind: "define"; readonly library: IngestLibrary }
@@ -186,21 +183,8 @@ function runTask(pipelines: Pipelines, { pipeline, destination, source }: Ingest
   try {
     pipelines.run(pipeline, document);
   } catch (error) {
-    return failed(error as Error);
+    return { kind: "failed", ...failureOf(error as Error) };
   }
   if (document.dropped) return { kind: "dropped" };
   return { kind: "done", source: JSON.stringify(document.source), destination: document.destination };
-}
-
-function failed(error: Error): IngestOutcome {
-  const { message } = error;
-  if (!(error instanceof ProcessorFault) || error.processor === undefined) return { kind: "failed", message };
-  const { type, tag } = error.processor;
-  const fault = {
-    processorType: type,
-    javaClass: error.javaClass,
-    ...(tag !== undefined && { processorTag: tag }),
-    ...(error.script !== undefined && { script: error.script }),
-  };
-  return { kind: "failed", message, fault };
 }

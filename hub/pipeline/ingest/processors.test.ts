@@ -462,7 +462,7 @@ test("a verbose simulation prints each processor, those of called pipelines too"
         { drop: {} },
       ],
     },
-    [{ source: {}, destination: {} }],
+    [{ source: "{}", destination: {} }],
     true,
   );
   const steps = (result as { processor_results: JsonObject[] }).processor_results;

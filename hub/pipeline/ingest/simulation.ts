@@ -1,14 +1,16 @@
 /** Documents on trial: what `_simulate` prints of one. */
 
-import { type IngestDocument, ProcessorFault, type StepListener } from "./ingest-document.ts";
+import { snakeCase } from "#hub/scripts/values/script-error.ts";
+import { failureOf, type IngestDocument, ProcessorFault, type StepListener } from "./ingest-document.ts";
 import type { IngestPipeline } from "./ingest-pipeline.ts";
 
 /** Steps of one document that are shown. */
 const MAX_STEPS = 10_000;
 
 /**
- * Returns what `_simulate` prints of a document; null: it was dropped. `isLater`: with the type and the status of each
- * processor, as servers from 7.0 on print them.
+ * Returns what `_simulate` prints of a document, its `_source` as JSON text; {failed: IngestFailure} if it failed; null if
+ * it was dropped. `isLater`: with the type and the status of each processor, and without dropped documents, as servers from
+ * 7.0 on print them.
  */
 export function simulated(
   pipeline: IngestPipeline,
@@ -25,7 +27,8 @@ export function simulated(
     fault = error as Error;
   }
   if (verbose) return { processor_results: steps };
-  return document.dropped && fault === undefined ? null : shown(document, fault);
+  if (fault !== undefined) return isLater ? shown(document, fault) : { failed: failureOf(fault) };
+  return document.dropped && isLater ? null : shown(document, undefined);
 }
 
 function stepListener(document: IngestDocument, steps: unknown[], isLater: boolean): StepListener {
@@ -39,14 +42,19 @@ function stepListener(document: IngestDocument, steps: unknown[], isLater: boole
       ...(isLater &&
         conditionText !== undefined && { if: { condition: conditionText, result: status !== "skipped" } }),
     };
-    if (status === "entered" || status === "skipped" || status === "dropped") {
-      // Those of 6.5 print a step that changed a document, and null for the one that dropped it.
+    if (status === "entered" || status === "skipped" || (status === "dropped" && isLater)) {
+      // Those of 6.5 print only a step that has met the document.
       if (isLater) steps.push(about);
-      else if (status === "dropped") steps.push(null);
     } else if (status === "error_ignored")
       steps.push({ ...about, ignored_error: shown(document, fault), ...shown(document, undefined) });
     else steps.push({ ...about, ...shown(document, fault) });
   };
+}
+
+/** The type that clients get of a fault. */
+function typeOf(fault: Error): string {
+  const javaClass = fault instanceof ProcessorFault ? fault.javaClass : "java.lang.IllegalArgumentException";
+  return snakeCase(javaClass.replace(/^.*\.|^Elasticsearch/, ""));
 }
 
 function shown(document: IngestDocument, fault: Error | undefined): object {
@@ -54,7 +62,7 @@ function shown(document: IngestDocument, fault: Error | undefined): object {
     const { caused_by: inner, ...facts } = (fault instanceof ProcessorFault && fault.script) || {};
     const cause = Object.hasOwn(facts, "script")
       ? { type: "script_exception", reason: "runtime error", ...facts }
-      : { type: "illegal_argument_exception", reason: fault.message };
+      : { type: typeOf(fault), reason: fault.message };
     return { error: { root_cause: [cause], ...cause, ...(inner !== undefined && { caused_by: inner }) } };
   }
   const { destination, ingest } = document;

@@ -1,14 +1,21 @@
 /** `_ingest`: stores, shows and simulates the pipelines that documents pass before they are written. */
 
+import { ingestError } from "#hub/api/context/ingest-documents.ts";
+import { errorDetail, errorIn } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import type { IngestDestination, IngestPipelines } from "#hub/api/ports/pipelines.ts";
+import type { IngestDestination, IngestFailure, IngestPipelines } from "#hub/api/ports/pipelines.ts";
+import { RawJson, writeJson } from "#hub/search/options/json-writer.ts";
+import { requestVersion } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Maximum number of documents of one simulation. */
 const MAX_SAMPLES = 1_000;
+
+/** A processor's failure has no shards. */
+const NOWHERE = { nodeId: "" };
 
 const DESTINATION = ["_index", "_type", "_id", "_routing", "_version", "_version_type"] as const;
 
@@ -89,10 +96,10 @@ async function remove(ingest: IngestPipelines, request: ApiRequest): Promise<Api
 }
 
 async function simulate(ingest: IngestPipelines, request: ApiRequest): Promise<ApiResponse> {
-  const body = request.metadata();
+  const body = request.object();
   request.requireBody();
   const id = request.path["id"];
-  const definition = id === undefined ? body["pipeline"] : ingest.all().get(id);
+  const definition = id === undefined ? request.metadata()["pipeline"] : ingest.all().get(id);
   if (id !== undefined && definition === undefined)
     throw new AppError("request_invalid", `pipeline [${id}] does not exist`);
   if (!isObject(definition)) throw missingProperty("pipeline");
@@ -101,10 +108,23 @@ async function simulate(ingest: IngestPipelines, request: ApiRequest): Promise<A
   if (docs.length === 0 || docs.length > MAX_SAMPLES)
     throw new AppError("request_invalid", `must specify 1 to ${MAX_SAMPLES} documents in [docs]`);
   const samples = docs.map(sampleOf);
-  return json({ docs: await ingest.simulate(definition, samples, request.flag("verbose") ?? false) });
+  const shown = await ingest.simulate(definition, samples, request.flag("verbose") ?? false);
+  return json({ docs: shown.map(printed) });
 }
 
-function sampleOf(doc: unknown): { source: JsonObject; destination: IngestDestination } {
+/** Writes a document of a simulation: its source comes as text, its failure as that of a document that is written. */
+function printed(shown: unknown): unknown {
+  if (!isObject(shown)) return shown;
+  const { doc, processor_results: steps, failed } = shown;
+  if (Array.isArray(steps)) return { processor_results: steps.map(printed) };
+  if (failed !== undefined)
+    return { error: errorDetail(errorIn(ingestError(failed as IngestFailure), requestVersion()), NOWHERE) };
+  return isObject(doc)
+    ? { ...shown, doc: { ...doc, _source: new RawJson(Buffer.from(String(doc["_source"]))) } }
+    : shown;
+}
+
+function sampleOf(doc: unknown): { source: string; destination: IngestDestination } {
   const source = isObject(doc) ? doc["_source"] : undefined;
   if (!isObject(doc) || !isObject(source)) throw missingProperty("_source");
   const destination: IngestDestination = { _index: "_index", _type: "_type", _id: "_id" };
@@ -112,7 +132,7 @@ function sampleOf(doc: unknown): { source: JsonObject; destination: IngestDestin
     const value = doc[name];
     if (typeof value === "string" || typeof value === "number") destination[name] = String(value);
   }
-  return { source, destination };
+  return { source: writeJson(source), destination };
 }
 
 /** Returns the pipelines matching names that are separated by commas and may have wildcards. */

@@ -5,12 +5,13 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { passesPipelines } from "#hub/api/context/ingest-documents.ts";
 import { scriptedUpdate } from "#hub/api/context/scripted-change.ts";
 import { aliasFault } from "#hub/api/context/write-blocks.ts";
-import { isByRights, itemError } from "#hub/api/http/error-body.ts";
+import { errorIn, isByRights, itemError } from "#hub/api/http/error-body.ts";
 import { isFailure, writeBody, writeStatus } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
 import { inTime, type WritePatience } from "#hub/cluster/writes/write-deadline.ts";
 import type { WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
 import { writeJson } from "#hub/search/options/json-writer.ts";
+import { requestVersion } from "#hub/search/options/request-version.ts";
 import { filterSource } from "#hub/search/source/source-filter.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -189,7 +190,8 @@ function failed({ index, id }: BulkItem, error: AppError): WriteResult {
   return { index, id, error };
 }
 
-export function failureBody({ indices }: ApiContext, item: BulkItem, error: AppError): JsonObject {
+export function failureBody({ indices }: ApiContext, item: BulkItem, given: AppError): JsonObject {
+  const error = errorIn(given, requestVersion());
   const index = indices.get(item.index);
   return {
     _index: item.index,
