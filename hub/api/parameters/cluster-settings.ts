@@ -5,6 +5,7 @@
 
 import { warnOfClusterSetting } from "#hub/api/compat/interface-compatibility.ts";
 import type { Cluster } from "#hub/api/ports/cluster.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -53,7 +54,7 @@ export function checkClusterSettings(changes: Readonly<JsonObject>, kind: "persi
     if (check !== undefined) check(text, name);
     else if (!warnOfClusterSetting(name))
       throw new AppError("request_invalid", `${kind} setting [${name}], not recognized`, {
-        data: { type: "settings_exception" },
+        data: answersAs(700) ? { type: "settings_exception" } : {},
       });
   }
 }

@@ -11,7 +11,7 @@ import type {
   WriteResult,
   WriteSuccess,
 } from "#hub/cluster/writes/writes.ts";
-import { warnDeprecated } from "#hub/search/options/request-version.ts";
+import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
@@ -143,8 +143,11 @@ export function writeBody(
     result: result.result,
     ...(refresh === "true" && { forced_refresh: true }),
     _shards: { total: result.copies, successful: result.copiesDone, failed: 0 },
-    _seq_no: result.seqNo,
-    _primary_term: result.primaryTerm,
+    // Before 7.0 only what was written has a number.
+    ...((result.result !== "noop" || answersAs(700)) && {
+      _seq_no: result.seqNo,
+      _primary_term: result.primaryTerm,
+    }),
   };
 }
 

@@ -76,3 +76,13 @@ test("action.auto_create_index decides which indices a client's write makes", as
   }
   await put({ "action.auto_create_index": null });
 });
+
+test("a change without settings, and the type of one that no server knows, are those of 6.5.4", async () => {
+  const empty = await put({});
+  assert.equal(empty.body["error"]!["reason"], "Validation Failed: 1: no settings to update;");
+  const { body } = await put({ "nope.x": 1 });
+  assert.deepEqual(
+    [body["error"]!["type"], body["error"]!["reason"]],
+    ["illegal_argument_exception", "transient setting [nope.x], not recognized"],
+  );
+});

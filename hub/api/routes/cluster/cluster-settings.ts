@@ -2,7 +2,7 @@
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { MAX_EXCLUSIONS } from "#hub/api/context/voting-exclusions.ts";
-import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, empty, json, type Route } from "#hub/api/http/route.ts";
 import { checkClusterSettings } from "#hub/api/parameters/cluster-settings.ts";
 import { flattenSettings, nestSettings } from "#hub/api/parameters/index-settings.ts";
@@ -56,6 +56,7 @@ async function putSettings({ cluster }: ApiContext, request: ApiRequest): Promis
     throw new AppError("request_invalid", `request may hold [persistent] and [transient], not [${unknown}]`);
   const persistent = flattenCluster(body["persistent"]);
   const transient = flattenCluster(body["transient"]);
+  checkValid(Object.keys({ ...persistent, ...transient }).length === 0 && "no settings to update");
   checkClusterSettings(persistent, "persistent");
   checkClusterSettings(transient, "transient");
   await cluster.putSettings({ persistent, transient });

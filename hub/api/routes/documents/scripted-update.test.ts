@@ -51,8 +51,8 @@ test("a script that fails names its position, and leaves the document unchanged"
   assert.equal(roots[0]!["type"], "remote_transport_exception");
   assert.match(roots[0]!["reason"]!, /^\[.*\]\[.*\]\[indices:data\/write\/update\[s\]\]$/);
   const unread = await update("/shop/_doc/5", { script: "ctx._source.n = " });
-  // As 6.x answers; 7.0 has 400.
-  assert.deepEqual([unread.status, unread.body["error"]!["type"]], [500, "script_exception"]);
+  assert.deepEqual([unread.status, unread.body["error"]!["reason"]], [400, "failed to execute script"]);
+  assert.equal((await update("/shop/_doc/5", { script: { id: "none" } })).status, 400);
   const endless = await update("/shop/_doc/5", { script: "ctx._source.a = ctx" });
   assert.equal(endless.body["error"]!["reason"], "Iterable object is self-referencing itself");
   assert.equal((await update("/shop/_doc/5", { script: "1", doc: {} })).status, 400);
@@ -132,4 +132,11 @@ test("a script leaves whole numbers beyond 2^53 as they are, and calculates with
     await (await fetch(put)).text(),
     /"l":9007199254740993,"n":\{"m":\[9007199254740993\]\},"x":9007199254740994,"y":9007199254740993\}/,
   );
+});
+
+test("an update that changes nothing has no number, and shows the source for [fields] too", async () => {
+  await send("PUT", "/shop/_doc/7", { a: 1 });
+  const { body } = await send("POST", "/shop/_doc/7/_update?fields=_source", { script: "ctx.op = 'none'" });
+  assert.deepEqual([body["result"], body["_seq_no"], body["_primary_term"]], ["noop", undefined, undefined]);
+  assert.deepEqual(body["get"], { found: true, _source: { a: 1 } });
 });

@@ -30,7 +30,7 @@ import type { FindStored, Script } from "#hub/scripts/script.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { filterSource, parseSourceFilter, type SourceFilter } from "#hub/search/source/source-filter.ts";
-import { AppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
 import { applySettings, jsonMembers, splitSettings } from "./document-body.ts";
@@ -96,7 +96,8 @@ export function updateRoutes(parts: ApiContext): Route[] {
 export function readUpdateBody(bytes: Uint8Array, find?: FindStored, upserts = false): UpdateBody {
   const members = jsonMembers(bytes);
   const isBare = !KEYS.some((key) => members.has(key));
-  if (!isBare) checkKnown(members.keys());
+  // Those before 7.0 pass over members that they don't know.
+  if (!isBare && answersAs(700)) checkKnown(members.keys());
   const doc = isBare ? bytes : members.get("doc");
   const docAsUpsert = flagOf(members, "doc_as_upsert", upserts);
   const script = members.get("script");
@@ -110,17 +111,34 @@ export function readUpdateBody(bytes: Uint8Array, find?: FindStored, upserts = f
     doc === undefined && script === undefined && "script or doc is missing",
     isBare && members.size === 0 && "script or doc is missing",
   );
-  const source = members.get("_source");
+  const source = members.get("_source") ?? sourceInFields(members.get("fields"));
   return {
     doc,
-    script:
-      script === undefined ? undefined : readChangeScript(parseJson(Buffer.from(script).toString()), find),
+    script: script === undefined ? undefined : readScript(script, find),
     isUpsertScripted: flagOf(members, "scripted_upsert", false),
     upsert: members.get("upsert"),
     docAsUpsert,
     detectNoop: flagOf(members, "detect_noop", true),
     source: source === undefined ? undefined : parseSourceFilter(parseJson(Buffer.from(source).toString())),
   };
+}
+
+/** Before 7.0 a script that can't be had or compiled is a fault of the update. */
+function readScript(script: Uint8Array, find: FindStored | undefined): Script {
+  try {
+    return readChangeScript(parseJson(Buffer.from(script).toString()), find);
+  } catch (error) {
+    const { code } = toAppError(error);
+    if (answersAs(700) || (code !== "script_failed" && code !== "not_found")) throw error;
+    throw new AppError("request_invalid", "failed to execute script", { cause: error });
+  }
+}
+
+/** Returns `true` as JSON if the older parameter asks for the source. */
+function sourceInFields(fields: Uint8Array | undefined): Uint8Array | undefined {
+  return fields !== undefined && /\b_source\b/.test(Buffer.from(fields).toString())
+    ? Buffer.from("true")
+    : undefined;
 }
 
 async function update(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
@@ -137,7 +155,10 @@ async function update(parts: ApiContext, request: ApiRequest): Promise<ApiRespon
     settings !== undefined && bytes.length <= 2
       ? undefined
       : readUpdateBody(bytes, findStored(parts), upserts);
-  const wanted = sourceParams(request) ?? body?.source;
+  const wanted =
+    sourceParams(request) ??
+    body?.source ??
+    (request.list("fields")?.includes("_source") ? parseSourceFilter(true) : undefined);
   checkMayRead(request, wanted);
   await applySettings(parts.indices, name, settings);
   await adoptType(parts.indices, name, type);

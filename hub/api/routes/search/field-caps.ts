@@ -36,6 +36,17 @@ const META: Readonly<Record<string, Capability>> = {
   _ignored: { type: "_ignored", searchable: true, aggregatable: false },
 };
 
+/** What those before 7.0 list otherwise or besides. */
+const OLD_META: Readonly<Record<string, Capability>> = {
+  _id: { type: "_id", searchable: true, aggregatable: true },
+  _all: { type: "_all", searchable: true, aggregatable: false },
+  _field_names: { type: "_field_names", searchable: true, aggregatable: false },
+  _parent: { type: "_parent", searchable: false, aggregatable: true },
+  _seq_no: { type: "_seq_no", searchable: true, aggregatable: true },
+  _uid: { type: "_uid", searchable: false, aggregatable: true },
+  _version: { type: "_version", searchable: false, aggregatable: false },
+};
+
 /** Capability of an index that lacks a field. */
 const UNMAPPED: Capability = { type: "unmapped", searchable: false, aggregatable: false };
 
@@ -134,7 +145,7 @@ function patternsOf(request: ApiRequest): readonly string[] {
 }
 
 function* capabilities(mapping: Mapping): Iterable<[name: string, Capability]> {
-  yield* Object.entries(META);
+  yield* Object.entries(answersAs(700) ? META : { ...META, ...OLD_META });
   const objects = new Set<string>();
   const ranges = new Set<string>();
   for (const field of mapping.fields()) {

@@ -10,6 +10,7 @@ import { keyOf } from "#hub/auth/accounts/principal.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { RawJson, writeJson } from "#hub/search/options/json-writer.ts";
 import { requestVersion } from "#hub/search/options/request-version.ts";
+import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { TimeSlices } from "#proto/kit/time-slices.ts";
@@ -17,8 +18,8 @@ import { MIB } from "#proto/kit/units.ts";
 import { runOwnedSearch } from "./point-search.ts";
 import { answerOptions, checkCounted, checkPointTarget } from "./search.ts";
 import { hasObjectTotals, searchAnswer } from "./search-answer.ts";
-import { checkSearchParams } from "./search-params.ts";
-import { parsePreference, type SearchTarget } from "./search-target.ts";
+import { checkSearchParams, withoutNegatives } from "./search-params.ts";
+import { parsePreference, type SearchTarget, searchLimits } from "./search-target.ts";
 
 /** Maximum number of searches of a request: all their answers are held in memory. */
 const MAX_SEARCHES = 1000;
@@ -70,14 +71,17 @@ export type MakeBody = (body: JsonObject) => JsonObject | Promise<JsonObject>;
 export async function multiSearch(
   parts: ApiContext,
   request: ApiRequest,
-  make: MakeBody = (body) => body,
+  make?: MakeBody,
 ): Promise<ApiResponse> {
   request.requireBody();
   checkSearchParams(request);
   const startMs = parts.clock.monotonic();
   const items = await readItems(request.body);
   checkValid(items.length === 0 && "no requests added");
-  for (const { body } of items) checkCounted(body, request);
+  for (const { body } of items) {
+    checkCounted(body, request);
+    if (make === undefined) checkParsed(parts, body);
+  }
   const answers: Buffer[] = [];
   const slices = new TimeSlices();
   for (const item of items) {
@@ -103,10 +107,10 @@ async function searchOne(
   parts: ApiContext,
   request: ApiRequest,
   { header, body: given }: Item,
-  make: MakeBody,
+  make: MakeBody | undefined,
 ): Promise<JsonObject> {
   try {
-    const body = await make(given);
+    const body = make === undefined ? withoutNegatives(given) : await make(given);
     if (body["pit"] !== undefined) checkPointTarget({ index: request.path["index"], ...header });
     const { response, pointId } = await runOwnedSearch(parts, {
       target: targetOf(parts, header, request),
@@ -124,6 +128,17 @@ async function searchOne(
     const failure = errorIn(toAppError(error), requestVersion());
     if (failure.code === "cancelled") throw failure;
     return { error: errorDetail(failure, parts.errors), status: failure.status };
+  }
+}
+
+/** A search that can't be read is an error of the whole request, as with the reference. Throws parsing. */
+function checkParsed(parts: ApiContext, body: JsonObject): void {
+  const { pit: _, ...search } = body;
+  try {
+    parseSearchRequest(withoutNegatives(search), searchLimits(parts));
+  } catch (error) {
+    // All else is an error of the item.
+    if (error instanceof AppError && error.code === "parsing") throw error;
   }
 }
 

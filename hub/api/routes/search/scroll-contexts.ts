@@ -18,6 +18,9 @@ import type { Gauge, Metrics } from "#proto/kit/metrics.ts";
  */
 const MAX_CONTEXTS = 500;
 
+/** An id of a scroll: that of its hub and 24 random bytes in base64url. */
+export const SCROLL_ID = /^[\w-]*\.[\w-]{32}$/;
+
 /** Interval at which expired contexts are closed. */
 const SWEEP_MS = 5_000;
 

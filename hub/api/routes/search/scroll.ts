@@ -8,7 +8,7 @@ import { keyOf } from "#hub/auth/accounts/principal.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
 import { parseDuration } from "#proto/kit/units.ts";
-import type { ScrollContexts } from "./scroll-contexts.ts";
+import { SCROLL_ID, type ScrollContexts } from "./scroll-contexts.ts";
 import { answerOptions } from "./search.ts";
 import { hasObjectTotals, searchAnswer } from "./search-answer.ts";
 import { checkStillReadable, searchLimits } from "./search-target.ts";
@@ -46,6 +46,7 @@ async function nextPage(
   const { ids, keepAlive } = readScroll(request);
   const id = ids[0];
   checkValid(id === undefined && "scrollId is missing");
+  checkReadable(ids);
   const { principal, signal } = request;
   const keepAliveMs = keepAliveOf(keepAlive ?? request.query["scroll"]);
   const context = scrolls.take(id!, keyOf(principal), keepAliveMs, keepAliveLimitMs(parts));
@@ -65,8 +66,15 @@ async function nextPage(
 function clear(scrolls: ScrollContexts, request: ApiRequest): ApiResponse {
   const { ids } = readScroll(request);
   checkValid(ids.length === 0 && "no scroll ids specified");
+  if (!ids.includes("_all")) checkReadable(ids);
   const freed = scrolls.close(ids, request.may("administer") ? undefined : keyOf(request.principal));
   return json({ succeeded: true, num_freed: freed }, freed === 0 ? 404 : 200);
+}
+
+/** Throws request_invalid for a text that can't be the id of a scroll, as opposed to one of a scroll that has ended. */
+function checkReadable(ids: readonly string[]): void {
+  if (ids.every((id) => SCROLL_ID.test(id))) return;
+  throw new AppError("request_invalid", "Cannot parse scroll id");
 }
 
 /** Returns ids from the path, the parameters, a JSON body, or a body that is an id. Throws parsing. */

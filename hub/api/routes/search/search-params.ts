@@ -2,6 +2,7 @@
 
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { RESOLVE_PARAMS, SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
@@ -95,10 +96,18 @@ export function bodyWithParams(body: JsonObject, request: ApiRequest): JsonObjec
     stats: request.list("stats"),
     suggest: suggestionOf(request) ?? body["suggest"],
   };
-  return {
+  return withoutNegatives({
     ...body,
     ...Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined)),
-  };
+  });
+}
+
+/** Before 7.0, -1 as [size] or [from] stands for the default. */
+export function withoutNegatives(body: JsonObject): JsonObject {
+  if ((body["size"] !== -1 && body["from"] !== -1) || answersAs(700)) return body;
+  return Object.fromEntries(
+    Object.entries(body).filter(([key, value]) => value !== -1 || (key !== "size" && key !== "from")),
+  );
 }
 
 /**

@@ -80,7 +80,7 @@ describe("_msearch", () => {
       { index: "logs" },
       { query: { match_all: {} }, size: 1 },
       {},
-      { query: { foo: {} } },
+      { from: 10_000, size: 10 },
       { index: ["nothing"] },
       {},
       { type: "line" },
@@ -98,8 +98,50 @@ describe("_msearch", () => {
       [200, 400, 404, 200],
     );
     assert.equal(responses[0]!["hits"]!["total"], 3);
-    assert.equal(responses[1]!["error"]!["root_cause"]![0]!["type"], "parsing_exception");
+    assert.equal(responses[1]!["error"]!["root_cause"]![0]!["type"], "query_phase_execution_exception");
     assert.equal(responses[3]!["hits"]!["total"], 1);
+  });
+
+  test("fails as a whole if one of its searches can't be read, as the 6.5.4 server does", async () => {
+    for (const [search, reason] of [
+      [{ query: { unknownq: {} } }, "no [query] registered for [unknownq]"],
+      [{ bogus: 2 }, "Unknown key for a VALUE_NUMBER in [bogus]."],
+    ] as const) {
+      const lines = [{ index: "logs" }, { size: 0 }, {}, search].map((line) => `${JSON.stringify(line)}\n`);
+      const { status, body } = await fixture.send("POST", "/_msearch", lines.join(""));
+      assert.deepEqual([status, body["error"]!["reason"]], [400, reason]);
+    }
+  });
+
+  test("takes -1 as a size or a start for the default", async () => {
+    const { body } = await fixture.send("POST", "/logs/_msearch", '{}\n{"size":-1,"from":-1}\n');
+    assert.equal(body["responses"]![0]!["hits"]!["hits"]!.length, 3);
+    const search = await fixture.send("POST", "/logs/_search?size=-1", { from: -1 });
+    assert.equal(search.body["hits"]!["hits"]!.length, 3);
+  });
+
+  test("a text that is no id of a scroll can't be parsed, an ended scroll isn't found", async () => {
+    const ended = `${"a".repeat(22)}.${"b".repeat(32)}`;
+    for (const [id, next, clear] of [
+      ["abc", 400, 400],
+      [ended, 404, 404],
+    ] as const) {
+      const answers = [
+        await fixture.send("POST", "/_search/scroll", { scroll_id: id }),
+        await fixture.send("DELETE", "/_search/scroll", { scroll_id: [id] }),
+      ];
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [next, clear],
+      );
+    }
+  });
+
+  test("_validate/query and _explain refuse a body without a query", async () => {
+    const { body } = await fixture.send("POST", "/logs/_validate/query", {});
+    assert.equal(body["error"]!["reason"], "Validation Failed: 1: query cannot be null;");
+    const explained = await fixture.send("POST", "/logs/_doc/1/_explain", {});
+    assert.equal(explained.body["error"]!["reason"], "Validation Failed: 1: query is missing;");
   });
 
   test("takes an empty header line and refuses a missing newline and an empty body", async () => {
@@ -183,7 +225,12 @@ describe("the others", () => {
       long: { type: "long", searchable: true, aggregatable: true, indices: ["logs"] },
       text: { type: "text", searchable: true, aggregatable: false, indices: ["other"] },
     });
-    assert.deepEqual(body["fields"]!["_id"], { _id: { type: "_id", searchable: true, aggregatable: false } });
+    assert.deepEqual(body["fields"]!["_id"], { _id: { type: "_id", searchable: true, aggregatable: true } });
+    const inner = await fixture.send("GET", "/logs/_field_caps?fields=_*");
+    assert.deepEqual(
+      Object.keys(inner.body["fields"]!).sort(),
+      "_all _field_names _id _ignored _index _parent _routing _seq_no _source _type _uid _version".split(" "),
+    );
     assert.equal((await fixture.send("GET", "/_field_caps")).status, 400);
   });
 

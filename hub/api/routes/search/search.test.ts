@@ -108,7 +108,7 @@ describe("_search", () => {
     ["/logs/_search", "{", 400, "json_parse_exception", /no valid JSON/],
     ["/logs/_search", { sort: ["x"] }, 400, "query_shard_exception", /No mapping found for \[x\]/],
     ["/logs/_search", { sort: ["message"] }, 400, "illegal_argument_exception", /Fielddata is disabled/],
-    ["/logs/_search?from=-1", {}, 400, "illegal_argument_exception", /\[from\] parameter cannot be negative/],
+    ["/logs/_search?from=-2", {}, 400, "illegal_argument_exception", /\[from\] parameter cannot be negative/],
     ["/logs/_search", { from: 10_000 }, 400, "query_phase_execution_exception", /Result window is too large/],
     [
       "/logs/_search?fron=1",

@@ -2,7 +2,7 @@
 
 import { documentType, fitsType } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
-import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { resolveOptions, SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";
 import { routingOf } from "#hub/api/parameters/write-options.ts";
@@ -41,10 +41,13 @@ function bodyOf(request: ApiRequest): JsonObject {
 }
 
 async function validate(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
-  const wantsReasons = request.flag("explain") === true;
+  // A rewritten query is shown as it is written: shards rewrite it on their own.
+  const wantsReasons = request.flag("explain") === true || request.flag("rewrite") === true;
+  const body = bodyOf(request);
+  checkValid(request.body.length > 0 && body["query"] === undefined && "query cannot be null");
   const { targets } = searchedIndices(parts, targetOf(parts, request));
   try {
-    const checks = await parts.shards.validate({ targets, body: bodyOf(request) }, request.signal);
+    const checks = await parts.shards.validate({ targets, body }, request.signal);
     const explanations = checks.map(({ index, text, error }) =>
       error === undefined ? { index, valid: true, explanation: text } : { index, valid: false, error },
     );
@@ -65,6 +68,7 @@ async function explain(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
   const id = request.segment("id");
   const name = request.segment("index");
   const body = bodyOf(request);
+  checkValid(body["query"] === undefined && "query is missing");
   const { signal } = request;
   const check = () => parts.shards.explain({ targets: [], body, id }, signal);
   const target = { expression: name, types: undefined, options: resolveOptions(request) };
