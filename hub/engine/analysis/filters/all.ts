@@ -60,6 +60,8 @@ export const TOKEN_FILTERS: Readonly<Record<string, FilterMaker>> = {
   stop: stopFilter,
   unique: uniqueFilter,
   trim: () => mapText((text) => text.trim()),
+  // Changes nothing; analyzers written for versions before 7.0 often name it.
+  standard: () => (tokens) => tokens,
   length: lengthFilter,
   limit: limitFilter,
   truncate: (options) => {
@@ -136,6 +138,7 @@ export const NORMALIZER_FILTERS: ReadonlySet<string> = new Set([
 /** Filters that neither drop places nor look at other words: a text may be cut between words. */
 export const WORDWISE_FILTERS: ReadonlySet<string> = new Set([
   ...NORMALIZER_FILTERS,
+  "standard",
   "stop",
   "length",
   "truncate",

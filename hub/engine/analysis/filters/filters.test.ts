@@ -14,6 +14,7 @@ interface Row {
 }
 
 const ROWS: readonly Row[] = [
+  { filter: "standard", tokenizer: "standard", text: "The fox", tokens: "The@0 fox@1" },
   {
     filter: "cjk_bigram",
     tokenizer: "standard",
