@@ -1,8 +1,18 @@
 /** Values of scripts as JSON: what a script puts into a document, or returns to a client. */
 
-import { isRawJson, parseJson } from "#proto/codec/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { Callable, type CallContext, Char, Decimal, isMap, print, ScriptObject, weigh } from "./values.ts";
+import {
+  Callable,
+  type CallContext,
+  Char,
+  Decimal,
+  isMap,
+  isRawNumber,
+  print,
+  rawNumber,
+  ScriptObject,
+  weigh,
+} from "./values.ts";
 
 /** Deeper values are refused. */
 const MAX_DEPTH = 100;
@@ -42,7 +52,7 @@ function convert(value: unknown, around: object[], context: Conversion): unknown
   context.spend(1);
   if (typeof value === "bigint") return longNumber(value, context);
   if (typeof value !== "object" || value === null) return value ?? null;
-  if (isRawJson(value)) return longNumber(BigInt(value.rawJSON), context);
+  if (isRawNumber(value)) return longNumber(BigInt(value.rawJSON), context);
   if (value instanceof Decimal) return context.long === "raw" && value.isFloat ? value : value.toJSON();
   if (value instanceof Char || value instanceof Callable) return print(value);
   if (value instanceof ScriptObject && value.asJson !== undefined) return value.asJson();
@@ -59,7 +69,8 @@ function convert(value: unknown, around: object[], context: Conversion): unknown
 
 function longNumber(value: bigint, { long }: Conversion): unknown {
   if (long === "exact") return value;
-  return long === "raw" ? parseJson(String(value)) : Number(value);
+  if (long === "nearest" || Number.isSafeInteger(Number(value))) return Number(value);
+  return rawNumber(value);
 }
 
 /** What holds itself is as deep as one likes. */

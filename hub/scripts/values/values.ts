@@ -4,7 +4,23 @@
  * arrays, maps are `Map`s or plain objects (documents), sets are `Set`s. All else is an instance of a class of the library.
  */
 
-import { isRawJson } from "#proto/codec/json.ts";
+/** A number of a document that is kept as it was written. */
+interface RawNumber {
+  readonly rawJSON: string;
+}
+
+/** TC39 "JSON.parse source text access", which the compiler's library doesn't know yet. */
+const EXACT = JSON as unknown as { rawJSON(text: string): RawNumber; isRawJSON(value: unknown): boolean };
+
+/** Returns true for a number kept as it was written. */
+export function isRawNumber(value: unknown): value is RawNumber {
+  return EXACT.isRawJSON(value);
+}
+
+/** Returns a whole number as JSON.stringify writes it with all digits. */
+export function rawNumber(value: bigint): unknown {
+  return EXACT.rawJSON(String(value));
+}
 
 /** Digits that tell all floats apart. */
 const FLOAT_DIGITS = 10;
@@ -128,7 +144,7 @@ export function whole(value: bigint): number | bigint {
 
 /** Returns a number of a document or column as a value: with a fraction where it isn't whole. */
 export function fromJson(value: unknown): unknown {
-  if (typeof value === "object") return isRawJson(value) ? BigInt(value.rawJSON) : value;
+  if (typeof value === "object") return isRawNumber(value) ? BigInt(value.rawJSON) : value;
   if (typeof value === "number" && !Number.isSafeInteger(value)) return new Decimal(value);
   return value;
 }

@@ -10,7 +10,6 @@ import { keyOf } from "#hub/auth/accounts/principal.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { RawJson, writeJson } from "#hub/search/options/json-writer.ts";
 import { requestVersion } from "#hub/search/options/request-version.ts";
-import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { TimeSlices } from "#proto/kit/time-slices.ts";
@@ -80,7 +79,7 @@ export async function multiSearch(
   checkValid(items.length === 0 && "no requests added");
   for (const { body } of items) {
     checkCounted(body, request);
-    if (make === undefined) checkParsed(parts, body);
+    if (make === undefined) await checkParsed(parts, body);
   }
   const answers: Buffer[] = [];
   const slices = new TimeSlices();
@@ -132,7 +131,9 @@ async function searchOne(
 }
 
 /** A search that can't be read is an error of the whole request, as with the reference. Throws parsing. */
-function checkParsed(parts: ApiContext, body: JsonObject): void {
+async function checkParsed(parts: ApiContext, body: JsonObject): Promise<void> {
+  // Hosts parse searches: this thread loads the parser with the first request that needs it.
+  const { parseSearchRequest } = await import("#hub/search/request/search-request.ts");
   const { pit: _, ...search } = body;
   try {
     parseSearchRequest(withoutNegatives(search), searchLimits(parts));
