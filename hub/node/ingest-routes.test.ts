@@ -79,7 +79,7 @@ test("documents go through the pipeline they ask for, one by one or in bulk", as
     items.map(({ index }) => [index["_index"], index["_id"], index["status"], index["result"]]),
     [
       ["status-200", "3", 201, "created"],
-      ["web", "4", 400, undefined],
+      ["web", "4", 500, undefined],
       ["web", "5", 201, "created"],
       ["web", "6", 200, "noop"],
       ["web", "7", 400, undefined],
@@ -156,30 +156,32 @@ test("a script that fails is answered with its place, in simulations and where d
     docs: [{ _source: {} }],
   });
   const [doc] = simulated.body["docs"] as unknown as { error: JsonObject }[];
+  const nested = "ScriptException[runtime error]; nested: NullPointerException;";
+  const wrapped = {
+    type: "exception",
+    reason: `java.lang.IllegalArgumentException: ${nested}`,
+    header: { processor_type: "script" },
+  };
   assert.deepEqual(doc!.error, {
-    root_cause: [
-      {
+    root_cause: [wrapped],
+    ...wrapped,
+    caused_by: {
+      type: "illegal_argument_exception",
+      reason: nested,
+      caused_by: {
         type: "script_exception",
         reason: "runtime error",
         script_stack: ["ctx.none.length()", "        ^---- HERE"],
         script: "ctx.none.length()",
         lang: "painless",
+        caused_by: { type: "null_pointer_exception", reason: null },
       },
-    ],
-    type: "script_exception",
-    reason: "runtime error",
-    script_stack: ["ctx.none.length()", "        ^---- HERE"],
-    script: "ctx.none.length()",
-    lang: "painless",
-    caused_by: { type: "null_pointer_exception", reason: null },
+    },
   });
   await send("PUT", "/_ingest/pipeline/broken", { processors });
   const written = await send("PUT", "/web/_doc/9?pipeline=broken", { a: 1 });
   const error = written.body["error"]!;
-  assert.equal(
-    error["reason"],
-    "java.lang.IllegalArgumentException: ScriptException[runtime error]; nested: NullPointerException;",
-  );
+  assert.equal(error["reason"], wrapped.reason);
   assert.match(JSON.stringify(error["caused_by"]), /"script_stack":\["ctx\.none\.length\(\)"/);
 });
 
