@@ -44,7 +44,8 @@ async function validate(parts: ApiContext, request: ApiRequest): Promise<ApiResp
   // A rewritten query is shown as it is written: shards rewrite it on their own.
   const wantsReasons = request.flag("explain") === true || request.flag("rewrite") === true;
   const body = bodyOf(request);
-  checkValid(request.body.length > 0 && body["query"] === undefined && "query cannot be null");
+  // Other members alone make an invalid query, which is an answer.
+  checkValid(request.body.length > 0 && Object.keys(body).length === 0 && "query cannot be null");
   const { targets } = searchedIndices(parts, targetOf(parts, request));
   try {
     const checks = await parts.shards.validate({ targets, body }, request.signal);
