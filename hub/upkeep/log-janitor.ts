@@ -87,7 +87,7 @@ export class LogJanitor implements Component {
     const unchangedMs = this.#unchangedMs(stream, state);
     if (state.bytes === 0 || done.incarnation !== state.incarnation) return;
     const isIdle = unchangedMs >= keepMs && done.sequence >= state.lastSequence;
-    const sequence = isIdle ? state.lastSequence : Math.min(done.sequence, this.#surplus(state));
+    const sequence = isIdle ? state.lastSequence : this.#surplus(state, done.sequence);
     if (sequence >= state.firstSequence) await purge(stream, { ...done, sequence });
   }
 
@@ -100,11 +100,11 @@ export class LogJanitor implements Component {
     return 0;
   }
 
-  /** Returns the sequence of the newest message that isn't among the last `keepBytes`, as if all had the same size. */
-  #surplus({ bytes, maxBytes, firstSequence, lastSequence }: StreamState): number {
+  /** Returns the sequence before the last `keepBytes` of the messages up to `done`, as if all had the same size. */
+  #surplus({ bytes, maxBytes, firstSequence, lastSequence }: StreamState, done: number): number {
     const most = maxBytes > 0 ? maxBytes * MOST_KEPT : Number.POSITIVE_INFINITY;
-    const share = 1 - Math.min(this.#options.keepBytes, most) / bytes;
-    return share <= 0 ? 0 : firstSequence - 1 + Math.floor((lastSequence - firstSequence + 1) * share);
+    const bytesEach = bytes / (lastSequence - firstSequence + 1);
+    return Math.min(done, lastSequence) - Math.ceil(Math.min(this.#options.keepBytes, most) / bytesEach);
   }
 }
 
