@@ -129,7 +129,7 @@ export class Journal implements Component {
       await this.#start();
       signal?.throwIfAborted();
     } catch (error) {
-      if (signal?.aborted !== true) throw error;
+      if (signal?.aborted !== true) throw this.server.whySilent(error);
       await this.stop();
       throw signal.reason;
     } finally {

@@ -20,7 +20,7 @@ import {
   parseServerVersion,
   type ServerVersion,
 } from "./server-program.ts";
-import { ServerWatchdog, type WatchdogTimes } from "./server-watchdog.ts";
+import { ServerWatchdog, type WatchdogTimes, whySilent } from "./server-watchdog.ts";
 
 /** Answered only by the leader. Source: nats-server, server/jetstream_api.go, JSApiRemoveServer. */
 const SUBJECT = "$JS.API.SERVER.REMOVE";
@@ -182,6 +182,11 @@ export class JournalServer {
     if (this.#embedded === undefined) return undefined;
     const { dataDir, log, clock = systemClock, watchdog } = this.#options;
     return new ServerWatchdog({ ...watchdog, server: this.#embedded, probe, folder: dataDir, clock, log });
+  }
+
+  /** Returns the error of a start, or disk_full if the embedded server didn't answer on a full disk. */
+  whySilent(error: unknown): unknown {
+    return this.embeds ? whySilent(error, this.#options.dataDir) : error;
   }
 
   /** Makes the embedded server reload its certificate. */

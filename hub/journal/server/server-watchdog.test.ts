@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MIB } from "#proto/kit/units.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
-import { ServerWatchdog } from "./server-watchdog.ts";
+import { ServerWatchdog, whySilent } from "./server-watchdog.ts";
 
 /** A watchdog that probes every second and restarts after ten without an answer. */
 function watched() {
@@ -75,4 +76,20 @@ test("a server that has just started gets its time again", async () => {
   await clock.advance(9_000);
   assert.equal(state.replaced, 0);
   await watchdog.stop();
+});
+
+test("a server that doesn't answer at a start on a full disk is told by the disk", () => {
+  const late = new AppError("timeout", "state of RAW: NATS did not answer in time");
+  assert.equal(
+    whySilent(late, "/data", () => 32 * MIB),
+    late,
+  );
+  const full = whySilent(late, "/data", () => 31 * MIB) as AppError;
+  assert.deepEqual([full.code, full.cause], ["disk_full", late]);
+  assert.match(full.message, /the disk is full: \/data has 31 MiB left/);
+  const other = new AppError("nats_refused", "JetStream is disabled");
+  assert.equal(
+    whySilent(other, "/data", () => 0),
+    other,
+  );
 });

@@ -17,6 +17,18 @@ const UNRESPONSIVE_MS = 60_000;
 /** Free space below which a restarted server couldn't write either. */
 const LEAST_FREE_BYTES = 32 * MIB;
 
+/** Returns `error`, or disk_full if it says that a server with its data in `folder` didn't answer while the disk is full. */
+export function whySilent(error: unknown, folder: string, freeBytes = freeDiskBytes): unknown {
+  const isSilent = error instanceof AppError && (error.code === "timeout" || error.code === "unavailable");
+  const free = isSilent ? freeBytes(folder) : LEAST_FREE_BYTES;
+  if (free >= LEAST_FREE_BYTES) return error;
+  return new AppError(
+    "disk_full",
+    `nats-server doesn't answer, and the disk is full: ${folder} has ${Math.floor(free / MIB)} MiB left; free some space and start the hub again`,
+    { cause: error },
+  );
+}
+
 /** Times of the watchdog. */
 export interface WatchdogTimes {
   readonly probeEveryMs?: number;
