@@ -238,6 +238,11 @@ export class Journal implements Component {
     return this.#history.of(stream).positionOf(sequence);
   }
 
+  /** Returns the sequence of the last message at or before `position`. Throws journal_gap, see Incarnations.nextAfter. */
+  sequenceAt(stream: string, position: Position): number {
+    return this.#history.of(stream).nextAfter(position) - 1;
+  }
+
   /**
    * Compares durably remembered positions with the stream, and begins a new incarnation if the stream was lost or
    * rolled back since. Must be called after `start` with everything that is remembered.

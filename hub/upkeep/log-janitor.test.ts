@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Incarnations } from "#hub/journal/streams/log-history.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
-import type { Position } from "#proto/position.ts";
+import { type Position, START } from "#proto/position.ts";
 import { LogJanitor, ProcessedFloor, type StreamState } from "./log-janitor.ts";
 
 /** A stream of messages of 100 bytes, and its janitor. */
@@ -10,6 +11,7 @@ class World {
   nowMs = 0;
   state: StreamState;
   done: Position;
+  lives = new Incarnations();
   readonly #janitor: LogJanitor;
 
   constructor({ messages, done, maxBytes = 0 }: { messages: number; done: number; maxBytes?: number }) {
@@ -27,7 +29,8 @@ class World {
       keepBytes: 1_000,
       keepMs: 60_000,
       streams: [{ name: "DOC", done: () => this.done }],
-      state: () => Promise.resolve(this.state),
+      state: () => Promise.resolve({ ...this.state, incarnation: this.lives.current.incarnation }),
+      sequenceAt: (_stream, position) => this.lives.nextAfter(position) - 1,
       purge: (_stream, { sequence }) => {
         const firstSequence = sequence + 1;
         const bytes = 100 * (this.state.lastSequence - sequence);
@@ -103,8 +106,19 @@ test("a small stream keeps at most a quarter of what it may have", async () => {
   assert.equal(await world.sweep(), 8);
 });
 
-test("nothing is purged while the progress is that of an older stream", async () => {
-  const world = new World({ messages: 100, done: 100 });
-  world.state = { ...world.state, incarnation: 2 };
-  assert.equal(await world.sweep(), 1);
+test("of a stream that was rolled back, processed messages are purged before new ones come", async () => {
+  const world = new World({ messages: 100, done: 120 });
+  world.lives = world.lives.raise(100, 1);
+  assert.equal(await world.sweep(), 91);
+  assert.equal(await world.sweep(60_000), 101);
+});
+
+test("nothing is purged of a stream that was made anew, or whose progress isn't known", async () => {
+  const anew = new World({ messages: 100, done: 100 });
+  anew.lives = anew.lives.raise(0, 1);
+  const unknown = new World({ messages: 100, done: 100 });
+  unknown.done = START;
+  const later = new World({ messages: 100, done: 100 });
+  later.done = { incarnation: 2, sequence: 100 };
+  for (const world of [anew, unknown, later]) assert.equal(await world.sweep(60_000), 1);
 });

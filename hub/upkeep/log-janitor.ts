@@ -3,10 +3,11 @@
  *
  * | what is known | what is done | what can go wrong |
  * |---|---|---|
- * | processed messages take more than `keepBytes` | the oldest are purged, so that about `keepBytes` stay | nats-server may rewrite the file that holds the new first message in place, and lose it in a crash: all of it was processed, as a file has at most 8 MiB |
+ * | processed messages take more than `keepBytes` | the oldest are purged, so that about `keepBytes` of them stay, whatever waits behind them | nats-server may rewrite the file that holds the new first message in place, and lose it in a crash: all of it was processed, as a file has at most 8 MiB |
  * | nothing arrived for `keepMs`, and all is processed | all is purged | a crash meanwhile may make the stream begin anew: every message was processed |
  * | messages that a lost hub needs, or that aren't committed | they stay; `done` is below them | the stream fills, and who sends must wait |
- * | `done` is of an older stream than the present one | nothing, until it is of the present one | – |
+ * | the stream was rolled back since | what it still has of the processed messages counts | – |
+ * | the stream was made anew since, or this hub doesn't know its newest incarnation yet | nothing | – |
  */
 
 import type { Clock } from "#proto/kit/clock.ts";
@@ -18,7 +19,7 @@ import { comparePositions, type Position, START } from "#proto/position.ts";
 export interface StreamState {
   readonly bytes: number;
   readonly maxBytes: number;
-  /** Of the stream as it is now: sequences of different incarnations can't be compared. */
+  /** The newest one. */
   readonly incarnation: number;
   readonly firstSequence: number;
   readonly lastSequence: number;
@@ -34,6 +35,8 @@ export interface LogJanitorOptions {
   /** Streams with the position up to which each may be purged. */
   readonly streams: readonly { readonly name: string; readonly done: () => Position }[];
   readonly state: (stream: string) => Promise<StreamState>;
+  /** Returns the sequence of the last message at or before `position`, which may be of an earlier incarnation; 0: none. */
+  readonly sequenceAt: (stream: string, position: Position) => number;
   /** Removes everything at and before `position`. */
   readonly purge: (stream: string, position: Position) => Promise<void>;
 }
@@ -82,13 +85,15 @@ export class LogJanitor implements Component {
   }
 
   async #sweep(stream: string, done: Position): Promise<void> {
-    const { state: stateOf, purge, keepMs } = this.#options;
+    const { state: stateOf, sequenceAt, purge, keepMs } = this.#options;
     const state = await stateOf(stream);
     const unchangedMs = this.#unchangedMs(stream, state);
-    if (state.bytes === 0 || done.incarnation !== state.incarnation) return;
-    const isIdle = unchangedMs >= keepMs && done.sequence >= state.lastSequence;
-    const sequence = isIdle ? state.lastSequence : this.#surplus(state, done.sequence);
-    if (sequence >= state.firstSequence) await purge(stream, { ...done, sequence });
+    const { bytes, incarnation, firstSequence, lastSequence } = state;
+    if (bytes === 0 || comparePositions(done, START) <= 0 || done.incarnation > incarnation) return;
+    const processed = Math.min(sequenceAt(stream, done), lastSequence);
+    const isIdle = unchangedMs >= keepMs && processed === lastSequence;
+    const sequence = isIdle ? lastSequence : this.#surplus(state, processed);
+    if (sequence >= firstSequence) await purge(stream, { incarnation, sequence });
   }
 
   /** Returns how long the stream has had no new message, ms. */
@@ -100,11 +105,11 @@ export class LogJanitor implements Component {
     return 0;
   }
 
-  /** Returns the sequence before the last `keepBytes` of the messages up to `done`, as if all had the same size. */
-  #surplus({ bytes, maxBytes, firstSequence, lastSequence }: StreamState, done: number): number {
+  /** Returns the sequence before the last `keepBytes` of the messages up to `processed`, as if all had the same size. */
+  #surplus({ bytes, maxBytes, firstSequence, lastSequence }: StreamState, processed: number): number {
     const most = maxBytes > 0 ? maxBytes * MOST_KEPT : Number.POSITIVE_INFINITY;
     const bytesEach = bytes / (lastSequence - firstSequence + 1);
-    return Math.min(done, lastSequence) - Math.ceil(Math.min(this.#options.keepBytes, most) / bytesEach);
+    return processed - Math.ceil(Math.min(this.#options.keepBytes, most) / bytesEach);
   }
 }
 

@@ -101,6 +101,7 @@ function makeJanitor({ settings, journal, log, cluster }: ClusterWorkWiring): Lo
       { name: DOC_STREAM, done: () => cluster.docDone() },
     ],
     state: (stream) => journal.state(stream),
+    sequenceAt: (stream, position) => journal.sequenceAt(stream, position),
     purge: (stream, { incarnation, sequence }) =>
       journal.purge(stream, { incarnation, sequence: sequence + 1 }),
   });
