@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import crypto from "node:crypto";
 import { suite, test } from "node:test";
 import { Accounts } from "#hub/auth/accounts/accounts.ts";
 import { checkGrants, matches, mayReach } from "#hub/auth/accounts/index-rights.ts";
@@ -8,6 +9,7 @@ import { networkOf, RateLimit, Throttle } from "#hub/auth/accounts/throttle.ts";
 import { Cookies } from "#hub/auth/web/cookies.ts";
 import { html } from "#hub/auth/web/page.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { settingsWith } from "#test/conformance/oauth/settings.ts";
 import { threadCpuMs } from "#test/harness/cpu-time.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
@@ -271,6 +273,30 @@ suite("passwords", () => {
     const after = await accounts.verify("ada", "a long password");
     assert.match(after?.account.passwordHash ?? "", /^argon2id/);
     assert.equal(after?.account.epoch, before?.account.epoch);
+  });
+
+  test("of accounts are accepted even if their new hash can't be stored", async () => {
+    const bucket = new MemoryBucket();
+    const store = { bucket, clock: systemClock };
+    const account = { name: "ada", password: "a long password", role: "admin" } as const;
+    await new Accounts(store, passwords, () => undefined).add(account, "test");
+    bucket.update = () => Promise.reject(new AppError("unavailable", "the log is full"));
+    const today = new Passwords({ memoryKib: 64, passes: 1 });
+    const accounts = new Accounts(store, today, () => undefined);
+    assert.equal((await accounts.verify("ada", account.password))?.account.name, "ada");
+    today.renewed = () => Promise.reject(new AppError("overloaded", "too many sign-ins"));
+    assert.equal((await accounts.verify("ada", account.password))?.account.name, "ada");
+  });
+
+  test("are hashed with scrypt by a Node whose OpenSSL has no Argon2id", async (t) => {
+    t.mock.method(crypto, "argon2Sync", () => {
+      throw new Error("Argon2 algorithm not supported");
+    });
+    const path = new URL("./accounts/passwords.ts?without-argon2", import.meta.url).href;
+    const without = (await import(path)) as { readonly Passwords: typeof Passwords };
+    const old = new without.Passwords();
+    assert.match(await old.hash("a long password"), /^scrypt\$131072\$8\$1\$/);
+    await assert.rejects(old.verify("a long password", "argon2id$64$1$c2FsdA$a2V5"), { code: "unavailable" });
   });
 
   test("that are too short or long are refused", async () => {

@@ -128,11 +128,15 @@ export class Accounts {
 
   /** Stores a hash of today's kind in place of an older one. The password stays, so that sessions don't end. */
   async #renew(id: string, password: string, hash: string): Promise<void> {
-    const passwordHash = await this.#passwords.renewed(password, hash);
-    if (passwordHash === undefined) return;
-    await this.#accounts.change(id, (account) =>
-      account.passwordHash === hash ? { ...account, passwordHash } : null,
-    );
+    try {
+      const passwordHash = await this.#passwords.renewed(password, hash);
+      if (passwordHash === undefined) return;
+      await this.#accounts.change(id, (account) =>
+        account.passwordHash === hash ? { ...account, passwordHash } : null,
+      );
+    } catch {
+      // The password was correct: a full queue or log must not refuse it. The next sign-in tries again.
+    }
   }
 
   /**

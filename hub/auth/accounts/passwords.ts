@@ -20,9 +20,8 @@ export type PasswordCost = Argon2Cost | ScryptCost;
 
 /** The first choice of OWASP's Password Storage Cheat Sheet; about 50 ms and 19 MiB. */
 const ARGON2: Argon2Cost = { memoryKib: 19 * 1_024, passes: 2 };
-/** Its choice where there is no Argon2id, which Node has since 24.7; about 0.5 s and 128 MiB. */
+/** Its choice where there is no Argon2id; about 0.5 s and 128 MiB. */
 const SCRYPT: ScryptCost = { N: 2 ** 17, r: 8, p: 1 };
-const HAS_ARGON2 = typeof crypto.argon2 === "function";
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
 /** Hashes computed at the same time: each takes a core. */
@@ -33,11 +32,15 @@ const MAX_WAITING = 64;
 const MIN_LENGTH = 10;
 /** Longest password accepted, characters. */
 const MAX_LENGTH = 256;
+const HAS_ARGON2 = hasArgon2();
 
 /** Makes and checks password hashes of the form `argon2id$memoryKib$passes$salt$key` or `scrypt$N$r$p$salt$key` (base64url). */
 export class Passwords {
   readonly #cost: PasswordCost;
-  /** Of the hash that was checked last: a name without an account takes as long. */
+  /**
+   * Of the hash that was checked last: a name without an account takes as long. Accounts with a hash of another kind take
+   * another time, until their owners sign in.
+   */
   #usual: PasswordCost;
   readonly #waiting: (() => void)[] = [];
   #running = 0;
@@ -143,9 +146,23 @@ function scryptKey(password: string, salt: Buffer, { N, r, p }: ScryptCost): Pro
 
 function argon2Key(message: string, nonce: Buffer, { memoryKib, passes }: Argon2Cost): Promise<Buffer> {
   if (!HAS_ARGON2)
-    throw new AppError("unavailable", "a password was stored by Node 24.7 or newer; run the hub with that");
+    throw new AppError(
+      "unavailable",
+      "a password was hashed with Argon2id; run the hub with Node 24.7 or newer",
+    );
   const parameters = { message, nonce, parallelism: 1, tagLength: KEY_BYTES, memory: memoryKib, passes };
   return new Promise((resolve, reject) => {
     crypto.argon2("argon2id", parameters, (error, key) => (error === null ? resolve(key) : reject(error)));
   });
+}
+
+/** Tries it: Node has the function since 24.7, but one that uses the system's OpenSSL before 3.2 can't run it. */
+function hasArgon2(): boolean {
+  const least = { parallelism: 1, tagLength: 4, memory: 8, passes: 1 };
+  try {
+    crypto.argon2Sync("argon2id", { ...least, message: "", nonce: Buffer.alloc(SALT_BYTES) });
+    return true;
+  } catch {
+    return false;
+  }
 }
