@@ -1,6 +1,6 @@
 /** The state of a rule: a JSON record beside it. The hub that evaluates the rule changes it by compare-and-set. */
 
-import type { Channel } from "./rule.ts";
+import { type AlertRule, type Channel, everyOf } from "./rule.ts";
 
 /** `unknown`: never evaluated, or the last evaluation failed. */
 export type AlertCondition = "ok" | "firing" | "unknown";
@@ -34,6 +34,8 @@ export interface AlertEvent {
 export interface AlertState {
   /** Number of the interval last evaluated: time since 1970 divided by the rule's. Only one hub gets to raise it. */
   readonly slot: number;
+  /** The rule's interval by which `slot` counts; "" in states of earlier versions. */
+  readonly every: string;
   readonly condition: AlertCondition;
   /** ISO time at which the condition began; "" if it was never evaluated. */
   readonly since: string;
@@ -55,6 +57,7 @@ const MAX_DELIVERIES = 20;
 
 export const FIRST_STATE: AlertState = {
   slot: -1,
+  every: "",
   condition: "unknown",
   since: "",
   evaluated: "",
@@ -67,7 +70,6 @@ export const FIRST_STATE: AlertState = {
 
 /** The result of one evaluation. */
 export interface Finding {
-  readonly slot: number;
   readonly nowMs: number;
   readonly count: number;
   readonly isBroken: boolean;
@@ -75,12 +77,26 @@ export interface Finding {
   readonly channels: readonly Channel[];
 }
 
+/** Returns whether a rule that is enabled has to be evaluated. */
+export function isDue({ slot, every }: AlertState, rule: AlertRule, nowMs: number): boolean {
+  return every !== rule.every || slot < slotOf(rule, nowMs);
+}
+
+/** Returns the state of a rule whose evaluation begins. */
+export function claimed(state: AlertState, rule: AlertRule, nowMs: number): AlertState {
+  return { ...state, slot: slotOf(rule, nowMs), every: rule.every };
+}
+
+function slotOf(rule: AlertRule, nowMs: number): number {
+  return Math.floor(nowMs / everyOf(rule));
+}
+
 /** Returns the state after an evaluation. */
 export function withFinding(state: AlertState, finding: Finding): AlertState {
-  const { slot, nowMs, count, isBroken, channels } = finding;
+  const { nowMs, count, isBroken, channels } = finding;
   const at = new Date(nowMs).toISOString();
   const condition: AlertCondition = isBroken ? "firing" : "ok";
-  const next = { ...state, slot, evaluated: at, count, fault: "", condition };
+  const next = { ...state, evaluated: at, count, fault: "", condition };
   const wasFiring = isFiring(state);
   if (isBroken === wasFiring)
     return state.condition === "unknown" && !wasFiring ? { ...next, since: at } : next;
@@ -106,9 +122,9 @@ export function withFinding(state: AlertState, finding: Finding): AlertState {
 }
 
 /** Returns the state after an evaluation that failed. The condition stays as it was. */
-export function withFault(state: AlertState, slot: number, nowMs: number, fault: string): AlertState {
+export function withFault(state: AlertState, nowMs: number, fault: string): AlertState {
   const at = new Date(nowMs).toISOString();
-  const next = { ...state, slot, evaluated: at, fault };
+  const next = { ...state, evaluated: at, fault };
   return state.fault === fault
     ? next
     : withEvent(next, { at, event: "failed", count: state.count, note: fault });

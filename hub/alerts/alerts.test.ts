@@ -318,3 +318,33 @@ test("a rule is due when it has changed, at each interval, and while a message w
   assert.equal(await isDue(), true, "it was deleted");
   assert.equal(await isDue(), false, "nothing is left");
 });
+
+test("a rule with a longer interval than before is evaluated", async () => {
+  const world = new World();
+  const hub = world.hub();
+  const { id } = await hub.create({ ...RULE, every: "1m" });
+  await world.pass(hub, 0, 1);
+  await hub.put(id, { ...RULE, every: "5m" });
+  await world.pass(hub, 300_000, 9);
+  assert.deepEqual(world.told(), ["firing 9"]);
+});
+
+test("a damaged state, or one that a deleted rule left, keeps no rule from being evaluated, and makes none due", async (t) => {
+  const world = new World();
+  const store = new RuleStore(world.bucket);
+  const stop = new AbortController();
+  const followed = store.follow(stop.signal);
+  t.after(async () => {
+    stop.abort();
+    await followed;
+  });
+  const state = { slot: 0, deliveries: [{ notBeforeMs: 0 }] };
+  await world.bucket.create("state/gone", Buffer.from(JSON.stringify(state)));
+  await setImmediate();
+  assert.equal(store.takeDue(world.clock.nowMs), false);
+  await world.bucket.create("state/torn", Buffer.from('{"deliveries":5}'));
+  await world.bucket.create("rule/torn", Buffer.from(JSON.stringify({ rule: RULE, reach: EVERYTHING })));
+  await setImmediate();
+  assert.equal(store.takeDue(world.clock.nowMs), true, "it has changed");
+  assert.equal(store.takeDue(world.clock.nowMs), true, "it was never evaluated");
+});

@@ -11,10 +11,10 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import type { AlertSearch, PreviewPoint } from "./alert-search.ts";
-import { type AlertState, FIRST_STATE, withFault, withFinding } from "./alert-state.ts";
+import { type AlertState, claimed, FIRST_STATE, isDue, withFault, withFinding } from "./alert-state.ts";
 import { Messages } from "./messages.ts";
 import type { Notifier } from "./notifier.ts";
-import { type AlertRule, checkChannel, checkRule, everyOf, isBroken, isMuted } from "./rule.ts";
+import { type AlertRule, checkChannel, checkRule, isBroken, isMuted } from "./rule.ts";
 import { type Reach, RuleStore, type StoredRule, type UnreadableRule } from "./rule-store.ts";
 
 export interface AlertsOptions {
@@ -200,29 +200,24 @@ export class Alerts implements Component {
     const { id, rule } = stored;
     if (!rule.enabled) return;
     const nowMs = this.#options.clock.now();
-    const slot = Math.floor(nowMs / everyOf(rule));
     const before = await this.#store.state(id);
-    if (before.state.slot >= slot) return;
-    const claimed = await this.#store.replaceState(id, before, { ...before.state, slot });
-    if (claimed === undefined) return;
-    const found = await this.#find(stored, slot, nowMs);
-    await this.#store.changeState(id, found, claimed);
+    if (!isDue(before.state, rule, nowMs)) return;
+    const own = await this.#store.replaceState(id, before, claimed(before.state, rule, nowMs));
+    if (own === undefined) return;
+    const found = await this.#find(stored, nowMs);
+    await this.#store.changeState(id, found, own);
   }
 
-  async #find(
-    { rule, reach }: StoredRule,
-    slot: number,
-    nowMs: number,
-  ): Promise<(state: AlertState) => AlertState> {
+  async #find({ rule, reach }: StoredRule, nowMs: number): Promise<(state: AlertState) => AlertState> {
     try {
       const count = await this.#options.search.count(rule, reach, nowMs);
       const channels = isMuted(rule, nowMs) ? [] : rule.channels;
       this.#evaluations.inc({ outcome: "done" });
-      const finding = { slot, nowMs, count, isBroken: isBroken(rule, count), channels };
+      const finding = { nowMs, count, isBroken: isBroken(rule, count), channels };
       return (state) => withFinding(state, finding);
     } catch (error) {
       this.#evaluations.inc({ outcome: "failed" });
-      return (state) => withFault(state, slot, nowMs, toAppError(error).message);
+      return (state) => withFault(state, nowMs, toAppError(error).message);
     }
   }
 

@@ -5,8 +5,8 @@
 import { randomBytes } from "node:crypto";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
-import { type AlertState, FIRST_STATE } from "./alert-state.ts";
-import { type AlertRule, checkRule, everyOf } from "./rule.ts";
+import { type AlertState, FIRST_STATE, isDue } from "./alert-state.ts";
+import { type AlertRule, checkRule } from "./rule.ts";
 
 /** Each rule costs a search per interval. */
 const MAX_RULES = 500;
@@ -46,8 +46,8 @@ export interface StoredState {
 
 export class RuleStore {
   readonly #bucket: StateBucket;
-  /** Interval of each enabled rule, ms, and each state, as the watch last saw them. */
-  readonly #intervals = new Map<string, number>();
+  /** Each rule that can be read, and each state, as the watch last saw them. */
+  readonly #rules = new Map<string, AlertRule>();
   readonly #states = new Map<string, AlertState>();
   /** Whether a rule has changed since `takeDue` last said so. */
   #isChanged = false;
@@ -67,9 +67,9 @@ export class RuleStore {
         continue;
       }
       this.#isChanged = true;
-      this.#intervals.delete(idOf(key));
       const rule = value === null ? undefined : orUndefined(() => decode({ key, revision, value }).rule);
-      if (rule?.enabled === true) this.#intervals.set(idOf(key), everyOf(rule));
+      if (rule === undefined) this.#rules.delete(idOf(key));
+      else this.#rules.set(idOf(key), rule);
     }
   }
 
@@ -82,11 +82,12 @@ export class RuleStore {
       this.#isChanged = false;
       return true;
     }
-    const isLate = ([id, everyMs]: [string, number]): boolean =>
-      (this.#states.get(id) ?? FIRST_STATE).slot < Math.floor(nowMs / everyMs);
-    const isWaiting = ({ deliveries }: AlertState): boolean =>
-      deliveries.some(({ notBeforeMs }) => notBeforeMs <= nowMs);
-    return this.#intervals.entries().some(isLate) || this.#states.values().some(isWaiting);
+    for (const [id, rule] of this.#rules) {
+      const state = this.#states.get(id) ?? FIRST_STATE;
+      if (rule.enabled && isDue(state, rule, nowMs)) return true;
+      if (state.deliveries.some(({ notBeforeMs }) => notBeforeMs <= nowMs)) return true;
+    }
+    return false;
   }
 
   /** Returns all rules, sorted by title. Rules that can't be read are listed separately. */
@@ -198,8 +199,12 @@ function orUndefined<T>(read: () => T): T | undefined {
   }
 }
 
+/** Throws if the state can't be read. */
 function decodeState(value: Uint8Array): AlertState {
-  return { ...FIRST_STATE, ...(JSON.parse(Buffer.from(value).toString()) as AlertState) };
+  const state = { ...FIRST_STATE, ...(JSON.parse(Buffer.from(value).toString()) as AlertState) };
+  if (!Number.isFinite(state.slot) || !Array.isArray(state.deliveries))
+    throw new AppError("data_corrupt", "the state of an alert rule is damaged");
+  return state;
 }
 
 function idOf(key: string): string {
