@@ -1,13 +1,16 @@
 /** What the reader may do, so that pages offer nothing that the hub would refuse. */
 
 import type { ReactiveController, ReactiveControllerHost } from "lit";
-import { knownViewer } from "#ui/services/hub/session-client.ts";
+import { HUB_BACK_EVENT, knownViewer } from "#ui/services/hub/session-client.ts";
 import { ROLE_RIGHTS } from "./role-rights.ts";
 
 /** The reader's rights, for a page that shows buttons by them. */
 export class OwnRights implements ReactiveController {
   readonly #host: ReactiveControllerHost;
   #role: string | undefined;
+  readonly #onHubBack = (): void => {
+    if (this.#role === undefined) void this.#learn();
+  };
 
   constructor(host: ReactiveControllerHost) {
     this.#host = host;
@@ -15,7 +18,12 @@ export class OwnRights implements ReactiveController {
   }
 
   hostConnected(): void {
+    addEventListener(HUB_BACK_EVENT, this.#onHubBack);
     void this.#learn();
+  }
+
+  hostDisconnected(): void {
+    removeEventListener(HUB_BACK_EVENT, this.#onHubBack);
   }
 
   /** Returns whether the reader's role has an action; false until the role is known, true for a role of a newer hub. */
