@@ -11,6 +11,7 @@ class World {
   nowMs = 0;
   state: StreamState;
   done: Position;
+  doneIfTight: Position;
   lives = new Incarnations();
   readonly #janitor: LogJanitor;
 
@@ -23,12 +24,13 @@ class World {
       lastSequence: messages,
     };
     this.done = at(done);
+    this.doneIfTight = this.done;
     this.#janitor = new LogJanitor({
       clock: { now: () => 0, monotonic: () => this.nowMs } as Clock,
       log: silentLogger(),
       keepBytes: 1_000,
       keepMs: 60_000,
-      streams: [{ name: "DOC", done: () => this.done }],
+      streams: [{ name: "DOC", done: (isTight) => (isTight ? this.doneIfTight : this.done) }],
       state: () => Promise.resolve({ ...this.state, incarnation: this.lives.current.incarnation }),
       sequenceAt: (_stream, position) => this.lives.nextAfter(position) - 1,
       purge: (_stream, { sequence }) => {
@@ -104,6 +106,14 @@ test("messages are all purged when nothing came for long, and all is processed",
 test("a small stream keeps at most a quarter of what it may have", async () => {
   const world = new World({ messages: 10, done: 10, maxBytes: 1_200 });
   assert.equal(await world.sweep(), 8);
+});
+
+test("hubs that were stopped are waited for until a quarter of the space is used", async () => {
+  const world = new World({ messages: 20, done: 0, maxBytes: 8_000 });
+  world.doneIfTight = at(20);
+  assert.equal(await world.sweep(), 1);
+  world.state = { ...world.state, bytes: 2_100, lastSequence: 21 };
+  assert.equal(await world.sweep(), 11);
 });
 
 test("of a stream that was rolled back, processed messages are purged before new ones come", async () => {

@@ -6,6 +6,7 @@
  * | processed messages take more than `keepBytes` | the oldest are purged, so that about `keepBytes` of them stay, whatever waits behind them | nats-server may rewrite the file that holds the new first message in place, and lose it in a crash: all of it was processed, as a file has at most 8 MiB |
  * | nothing arrived for `keepMs`, and all is processed | all is purged | a crash meanwhile may make the stream begin anew: every message was processed |
  * | messages that a lost hub needs, or that aren't committed | they stay; `done` is below them | the stream fills, and who sends must wait |
+ * | messages that a hub needs which was stopped, perhaps for a restart | they stay for a quarter of an hour, unless a quarter of the space is used | the hub copies its shards from another one |
  * | the stream was rolled back since | what it still has of the processed messages counts | – |
  * | the stream was made anew since, or this hub doesn't know its newest incarnation yet | nothing | – |
  */
@@ -32,8 +33,8 @@ export interface LogJanitorOptions {
   readonly keepBytes: number;
   /** Time without a new message after which they go as well, ms. */
   readonly keepMs: number;
-  /** Streams with the position up to which each may be purged. */
-  readonly streams: readonly { readonly name: string; readonly done: () => Position }[];
+  /** Streams with the position up to which each may be purged. `isTight`: more than a quarter of its space is used. */
+  readonly streams: readonly { readonly name: string; readonly done: (isTight: boolean) => Position }[];
   readonly state: (stream: string) => Promise<StreamState>;
   /** Returns the sequence of the last message at or before `position`, which may be of an earlier incarnation; 0: none. */
   readonly sequenceAt: (stream: string, position: Position) => number;
@@ -42,7 +43,7 @@ export interface LogJanitorOptions {
 }
 
 const EVERY_MS = 2_000;
-/** The part of a stream's limit that processed messages may take. */
+/** The part of a stream's limit that messages may take which nobody may need any more. */
 const MOST_KEPT = 0.25;
 
 export class LogJanitor implements Component {
@@ -69,7 +70,7 @@ export class LogJanitor implements Component {
     const { log, streams } = this.#options;
     for (const { name, done } of streams) {
       try {
-        await this.#sweep(name, done());
+        await this.#sweep(name, done);
       } catch (error) {
         log.warn({ err: toAppError(error), stream: name }, "cannot purge the log for now");
       }
@@ -84,11 +85,12 @@ export class LogJanitor implements Component {
     }
   }
 
-  async #sweep(stream: string, done: Position): Promise<void> {
+  async #sweep(stream: string, doneOf: (isTight: boolean) => Position): Promise<void> {
     const { state: stateOf, sequenceAt, purge, keepMs } = this.#options;
     const state = await stateOf(stream);
     const unchangedMs = this.#unchangedMs(stream, state);
-    const { bytes, incarnation, firstSequence, lastSequence } = state;
+    const { bytes, maxBytes, incarnation, firstSequence, lastSequence } = state;
+    const done = doneOf(maxBytes > 0 && bytes > maxBytes * MOST_KEPT);
     if (bytes === 0 || comparePositions(done, START) <= 0 || done.incarnation > incarnation) return;
     const processed = Math.min(sequenceAt(stream, done), lastSequence);
     const isIdle = unchangedMs >= keepMs && processed === lastSequence;

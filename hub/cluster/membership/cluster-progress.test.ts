@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { systemClock } from "#proto/kit/clock.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
 import {
   AwayTimes,
@@ -8,6 +9,8 @@ import {
   isAwaited,
   neededOfDoc,
   processedRaw,
+  RESTART_WAIT_MS,
+  StoppedMembers,
 } from "./cluster-progress.ts";
 import type { MemberRecord } from "./member-record.ts";
 
@@ -29,8 +32,32 @@ test("agents' files are committed when every live hub has them; a lost one isn't
 
 test("the log waits an hour for the copies of a lost hub", () => {
   const members = [member("a", { doc: at(9) }), member("b", { state: "lost", doc: at(3) })];
-  assert.equal(neededOfDoc(members, () => COPY_WAIT_MS - 1).sequence, 3);
-  assert.equal(neededOfDoc(members, () => COPY_WAIT_MS).sequence, 9);
+  assert.equal(neededOfDoc(members, () => COPY_WAIT_MS - 1, []).sequence, 3);
+  assert.equal(neededOfDoc(members, () => COPY_WAIT_MS, []).sequence, 9);
+});
+
+test("the log waits a quarter of an hour for the copies of a hub that was stopped, until it joins again", () => {
+  let nowMs = 0;
+  const stopped = new StoppedMembers({ ...systemClock, monotonic: () => nowMs });
+  const [a, b, lost] = [
+    member("a", { doc: at(9) }),
+    member("b", { doc: at(3) }),
+    member("c", { state: "lost", doc: at(1) }),
+  ];
+  const needed = (): number => neededOfDoc([a], () => undefined, stopped.positions()).sequence;
+  stopped.observe([a, b, lost]);
+  assert.equal(needed(), 9);
+  stopped.observe([a]);
+  assert.equal(needed(), 3, "a lost hub that is forgotten doesn't count");
+  nowMs += RESTART_WAIT_MS - 1;
+  stopped.observe([{ ...a, doc: at(12) }]);
+  assert.equal(needed(), 3);
+  nowMs += 1;
+  assert.equal(needed(), 9);
+  stopped.observe([a, b]);
+  stopped.observe([a]);
+  stopped.observe([a, member("b", {})]);
+  assert.equal(needed(), 9, "its own record counts again");
 });
 
 test("the log is awaited for an hour while a shard has no live copy, as its hub is lost or has left", () => {

@@ -1,12 +1,14 @@
 /** The progress of all members together: the log may be purged below it, and agents may release their files. */
 
 import type { Clock } from "#proto/kit/clock.ts";
-import { HOUR_MS } from "#proto/kit/units.ts";
+import { HOUR_MS, MINUTE_MS } from "#proto/kit/units.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
 import type { MemberRecord } from "./member-record.ts";
 
 /** The log keeps messages for the copies of a lost hub for this long; after that they must be copied from another hub. */
 export const COPY_WAIT_MS = HOUR_MS;
+/** The same for a hub that was stopped, which may be for a restart, or for good. */
+export const RESTART_WAIT_MS = 15 * MINUTE_MS;
 
 /**
  * Returns the position in DOC that all live members have committed: messages before it survive the loss of all members but
@@ -19,14 +21,15 @@ export function committedByLive(members: readonly MemberRecord[], ownId: string,
 
 /**
  * Returns the position in DOC below which no copy needs the log. A lost hub's position counts for COPY_WAIT_MS; `awayForMs`:
- * how long such a hub has been known to be away.
+ * how long such a hub has been known to be away. `stopped`: positions of hubs that have left and may come back.
  */
 export function neededOfDoc(
   members: readonly MemberRecord[],
   awayForMs: (id: string) => number | undefined,
+  stopped: readonly Position[],
 ): Position {
   const waiting = members.filter(({ id, state }) => state === "live" || (awayForMs(id) ?? 0) < COPY_WAIT_MS);
-  return lowest(waiting.map(({ doc }) => doc ?? START));
+  return lowest([...waiting.map(({ doc }) => doc ?? START), ...stopped]);
 }
 
 /**
@@ -90,6 +93,35 @@ export class AwayTimes {
   forMs(id: string): number | undefined {
     const seen = this.#seen.get(id);
     return seen === undefined ? undefined : this.#clock.monotonic() - seen.sinceMs;
+  }
+}
+
+/** Hubs that this process saw leave, which have no record any more, with the last position in DOC that each reported. */
+export class StoppedMembers {
+  readonly #clock: Clock;
+  #live = new Map<string, MemberRecord>();
+  readonly #stopped = new Map<string, { readonly doc: Position; readonly sinceMs: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Notes the members of now. */
+  observe(members: readonly MemberRecord[]): void {
+    const sinceMs = this.#clock.monotonic();
+    const known = new Set(members.map(({ id }) => id));
+    for (const [id, { doc }] of this.#live)
+      if (!known.has(id) && doc !== null) this.#stopped.set(id, { doc, sinceMs });
+    for (const id of known) this.#stopped.delete(id);
+    this.#live = new Map(members.filter(({ state }) => state === "live").map((each) => [each.id, each]));
+  }
+
+  /** Returns the positions of those that left less than RESTART_WAIT_MS ago. */
+  positions(): Position[] {
+    const nowMs = this.#clock.monotonic();
+    for (const [id, { sinceMs }] of this.#stopped)
+      if (nowMs - sinceMs >= RESTART_WAIT_MS) this.#stopped.delete(id);
+    return [...this.#stopped.values()].map(({ doc }) => doc);
   }
 }
 

@@ -98,7 +98,7 @@ function makeJanitor({ settings, journal, log, cluster }: ClusterWorkWiring): Lo
     keepMs: parseDuration(settings["journal.keep"]),
     streams: [
       { name: RAW_STREAM, done: () => cluster.rawDone() },
-      { name: DOC_STREAM, done: () => cluster.docDone() },
+      { name: DOC_STREAM, done: (isTight) => cluster.docDone(isTight) },
     ],
     state: (stream) => journal.state(stream),
     sequenceAt: (stream, position) => journal.sequenceAt(stream, position),

@@ -15,6 +15,7 @@ import {
   isAwaited,
   neededOfDoc,
   processedRaw,
+  StoppedMembers,
 } from "#hub/cluster/membership/cluster-progress.ts";
 import { DUTIES_KEY, Duties, dutyHolder } from "#hub/cluster/membership/duties.ts";
 import { MemberDirectory } from "#hub/cluster/membership/member-directory.ts";
@@ -74,6 +75,7 @@ export class ClusterNode {
   readonly #bucket: StateBucket;
   readonly #options: ClusterOptions;
   readonly #away = new AwayTimes(systemClock);
+  readonly #stopped = new StoppedMembers(systemClock);
   #progress: OwnProgress | undefined;
   #parts: () => Parts = () => [];
   #linkAddress: () => MemberProgress["linkAddress"] = () => undefined;
@@ -120,6 +122,7 @@ export class ClusterNode {
       live: () => new Set([identity.node, ...this.others().map(({ id }) => id)]),
     });
     directory.onChange(() => allowBlocks(this.members().every(({ readsBlocks }) => readsBlocks === true)));
+    directory.onChange(() => this.#stopped.observe(this.members()));
     const { membership } = this;
     this.partitions = new PartitionOwner({ directory, membership, clock: systemClock, log });
     this.duties = new Duties({
@@ -218,10 +221,11 @@ export class ClusterNode {
     return committedByLive(this.members(), this.identity.node, own);
   }
 
-  /** Position in DOC up to which no copy needs the log. */
-  docDone(): Position {
+  /** Position in DOC up to which no copy needs the log. `isTight`: hubs that were stopped must copy from others. */
+  docDone(isTight: boolean): Position {
     if (this.#isLogAwaited()) return START;
-    return neededOfDoc(this.members(), (id) => this.#away.forMs(id));
+    const stopped = isTight ? [] : this.#stopped.positions();
+    return neededOfDoc(this.members(), (id) => this.#away.forMs(id), stopped);
   }
 
   /** Position in RAW up to which every partition is processed and committed; START while it is unknown. */
