@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MINUTE_MS } from "#proto/kit/units.ts";
+import { MIB, MINUTE_MS } from "#proto/kit/units.ts";
 import { LogBacklog } from "./log-backlog.ts";
 
 test("committed messages count as long as the log keeps them", () => {
@@ -31,4 +31,15 @@ test("any number of commits costs the same and loses no count", () => {
     backlog.commit(n);
   }
   assert.equal(backlog.print(1000, true).operations, 1000);
+});
+
+test("of many committed messages those count that the log keeps", () => {
+  const backlog = new LogBacklog();
+  for (let n = 0; n < 3; n++) {
+    backlog.add(60, 6 * MIB);
+    backlog.commit(n);
+  }
+  backlog.add(1, 100);
+  const { operations, bytes } = backlog.print(3, true);
+  assert.deepEqual([operations, bytes], [81, 8 * MIB + 100]);
 });

@@ -3,6 +3,8 @@
  * recently that the log still has them.
  */
 
+import { MIB } from "#proto/kit/units.ts";
+
 /** The counters as reported. */
 export interface LogBacklogStats {
   readonly operations: number;
@@ -17,8 +19,9 @@ interface Generation {
   readonly bytes: number;
 }
 
-/** The log keeps messages for this long after their commit. */
+/** The log keeps committed messages for this long while no others arrive, else the newest of all shards: see LogJanitor. */
 const RETAINED_MS = 15 * 60_000;
+const RETAINED_BYTES = 8 * MIB;
 /** Commits counted separately; with more, several share an entry. */
 const MAX_GENERATIONS = 200;
 
@@ -51,10 +54,16 @@ export class LogBacklog {
   /** `retains` false: committed operations aren't counted. */
   print(nowMs: number, retains: boolean): LogBacklogStats {
     this.#forget(nowMs);
-    const kept = retains ? this.#committed : [];
+    let kept = 0;
+    let keptBytes = 0;
+    for (const { operations, bytes } of retains ? this.#committed.toReversed() : []) {
+      const some = Math.min(bytes, RETAINED_BYTES - keptBytes);
+      if (bytes > 0) kept += Math.round((operations * some) / bytes);
+      keptBytes += some;
+    }
     return {
-      operations: kept.reduce((sum, each) => sum + each.operations, this.#operations),
-      bytes: kept.reduce((sum, each) => sum + each.bytes, this.#bytes),
+      operations: this.#operations + kept,
+      bytes: this.#bytes + keptBytes,
       uncommittedOperations: this.#operations,
       uncommittedBytes: this.#bytes,
     };
