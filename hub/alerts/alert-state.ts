@@ -1,5 +1,6 @@
 /** The state of a rule: a JSON record beside it. The hub that evaluates the rule changes it by compare-and-set. */
 
+import { MINUTE_MS } from "#proto/kit/units.ts";
 import { type AlertRule, type Channel, everyOf } from "./rule.ts";
 
 /** `unknown`: never evaluated, or the last evaluation failed. */
@@ -54,6 +55,8 @@ export interface AlertState {
 const MAX_EVENTS = 50;
 /** Maximum number of waiting messages of a rule. Beyond it the oldest is dropped, which is recorded as an event. */
 const MAX_DELIVERIES = 20;
+/** An interval that begins later than this was evaluated by a clock that was set back since, not by another hub's. */
+const MAX_AHEAD_MS = 10 * MINUTE_MS;
 
 export const FIRST_STATE: AlertState = {
   slot: -1,
@@ -79,7 +82,8 @@ export interface Finding {
 
 /** Returns whether a rule that is enabled has to be evaluated. */
 export function isDue({ slot, every }: AlertState, rule: AlertRule, nowMs: number): boolean {
-  return every !== rule.every || slot < slotOf(rule, nowMs);
+  if (every !== rule.every || slot < slotOf(rule, nowMs)) return true;
+  return slot * everyOf(rule) - nowMs > MAX_AHEAD_MS;
 }
 
 /** Returns the state of a rule whose evaluation begins. */

@@ -348,3 +348,36 @@ test("a damaged state, or one that a deleted rule left, keeps no rule from being
   assert.equal(store.takeDue(world.clock.nowMs), true, "it has changed");
   assert.equal(store.takeDue(world.clock.nowMs), true, "it was never evaluated");
 });
+
+test("a rule is evaluated after the clock was set back, and not twice by hubs whose clocks differ a little", async () => {
+  const world = new World();
+  const hub = world.hub();
+  await hub.create(RULE);
+  await world.pass(hub, 0, 1);
+  await world.pass(hub, -120_000, 9);
+  assert.deepEqual(world.told(), []);
+  await world.pass(hub, -86_400_000, 9);
+  assert.deepEqual(world.told(), ["firing 9"]);
+});
+
+test("rules are watched again after a watch failed", async (t) => {
+  const world = new World();
+  const { bucket, clock } = world;
+  const watch = bucket.watch.bind(bucket);
+  const isSeen = Promise.withResolvers<void>();
+  let tries = 0;
+  bucket.watch = (signal) => {
+    if (++tries === 1) throw new AppError("unavailable", "no watch");
+    isSeen.resolve();
+    return watch(signal);
+  };
+  clock.sleep = () => new Promise((resolve) => void setImmediate().then(resolve));
+  const hub = world.hub();
+  await hub.create(RULE);
+  world.count = 9;
+  await hub.start();
+  t.after(() => hub.stop());
+  await isSeen.promise;
+  while (world.sent.length === 0) await setImmediate();
+  assert.deepEqual(world.told(), ["firing 9"]);
+});

@@ -42,6 +42,7 @@ export interface Alert {
 
 /** Time between two checks for due rules. One that finds none costs no request to the server. */
 const TICK_MS = 1_000;
+const WATCH_AGAIN_MS = 5_000;
 const MAX_PREVIEW_MS = 31 * 86_400_000;
 
 export class Alerts implements Component {
@@ -174,13 +175,15 @@ export class Alerts implements Component {
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    try {
-      await this.#store.follow(signal);
-    } catch (error) {
-      this.#options.log.error(
-        { err: toAppError(error) },
-        "alert rules aren't watched any more; restart the hub",
-      );
+    const { clock, log } = this.#options;
+    while (!signal.aborted) {
+      try {
+        await this.#store.follow(signal);
+      } catch (error) {
+        if (!signal.aborted)
+          log.warn({ err: toAppError(error) }, "alert rules can't be watched; tried again");
+      }
+      await clock.sleep(WATCH_AGAIN_MS, signal);
     }
   }
 

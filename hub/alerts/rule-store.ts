@@ -58,6 +58,8 @@ export class RuleStore {
 
   /** Watches the bucket until `signal` is aborted, so that `takeDue` knows its content. */
   async follow(signal: AbortSignal): Promise<void> {
+    this.#rules.clear();
+    this.#states.clear();
     for await (const { key, revision, value } of this.#bucket.watch(signal)) {
       if (key.startsWith("state/")) {
         const id = key.slice("state/".length);
