@@ -69,8 +69,11 @@ function rewriteOther(field: string, expected: string, other: string, value: str
   };
 }
 
-/** A format of which a field is missing keeps its `%{field}`. */
-const UNRESOLVED = /%\{[^}]*\}/;
+/** A format of which a field is missing keeps its `%{field}`. An expression would look for the end once for each begin. */
+function isUnresolved(text: string): boolean {
+  const begin = text.indexOf("%{");
+  return begin >= 0 && text.includes("}", begin);
+}
 
 function firstWhole([field = "", ...values]: readonly string[]): Step {
   const reference = fieldReference(field);
@@ -78,7 +81,7 @@ function firstWhole([field = "", ...values]: readonly string[]): Step {
   return (event) => {
     for (const format of formats) {
       const value = format(event);
-      if (value === "nil" || UNRESOLVED.test(value)) continue;
+      if (value === "nil" || isUnresolved(value)) continue;
       event.set(reference, value);
       return;
     }

@@ -37,7 +37,8 @@ export const bytesFilter = defineFilter({
 });
 
 function parseSize(text: string, separator: string, unit: number): number | undefined {
-  const [, written = "", prefix = ""] = /^([0-9 _,.]*)\s*([kmgtpe]?)b?$/i.exec(text.trim()) ?? [];
+  // Blanks are of one part only: of two, a long run of them could be split between the parts in as many ways.
+  const [, written = "", prefix = ""] = /^([0-9\s_,.]*)([kmgtpe]?)b?$/i.exec(text.trim()) ?? [];
   const [whole = "", fraction = "", ...more] = written
     .split(separator)
     .map((part) => part.replace(/\D/g, ""));

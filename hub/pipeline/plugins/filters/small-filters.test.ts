@@ -4,7 +4,7 @@ import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import { compilePipeline } from "#hub/pipeline/program/compile.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { systemClock } from "#proto/kit/clock.ts";
-import { run } from "#test/support/pipeline/run-filter.ts";
+import { repeated, run } from "#test/support/pipeline/run-filter.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -233,4 +233,24 @@ test("sleep waits before each n-th event", () => {
   const start = performance.now();
   assert.equal(run("sleep { time => 0.02 } sleep { time => 5 every => 2 }", { n: 1 }).length, 1);
   assert.ok(performance.now() - start >= 20);
+});
+
+test("sleep holds a thread for a second however many events come at once", () => {
+  const apply = repeated("sleep { time => 0.7 } sleep { time => 0.7 }", systemClock);
+  const start = performance.now();
+  for (let n = 0; n < 20; n++) apply({ n });
+  const tookMs = performance.now() - start;
+  assert.ok(tookMs >= 900 && tookMs < 5_000, `${tookMs} ms`);
+});
+
+test("hostile texts take filters no longer than others of their length", () => {
+  const rows: readonly Row[] = [
+    noBytes(`1${" ".repeat(200_000)}x`),
+    ['alter { coalesce => ["m", "%{a}"] }', { a: "%{".repeat(200_000) }, undefined],
+  ];
+  for (const [filter, fields] of rows) {
+    const start = performance.now();
+    run(filter, fields);
+    assert.ok(performance.now() - start < 2_000, filter);
+  }
 });
