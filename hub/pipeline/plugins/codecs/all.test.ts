@@ -328,4 +328,7 @@ test("graphite reads lines of metrics, and writes those that are named or all fi
   assert.equal(written(named, { host: "h", load: "0.5" }), "x.h.load.y 0.5 7\n");
   const all = { fields_are_metrics: true, exclude_metrics: ["^c"] };
   assert.equal(written(all, { a: 3, b: "12", c: 1, d: { e: 1 } }), "a 3.0 7\nb 12.0 7\n");
+  assert.equal(written(all, { a: 1e21, b: "1e400" }), "a 1e+21 7\nb 0.0 7\n");
+  const formatted = { metrics: { a: "1" }, metrics_format: "%{message}" };
+  assert.equal(written(formatted, { message: "*".repeat(513) }), "");
 });

@@ -12,7 +12,7 @@ import { splitPayload } from "./line.ts";
 
 const FAILURE_TAG = "_graphiteparsefailure";
 
-/** Longest name that is written: names come from fields, and expressions run over them. */
+/** Longest name, and format of names, that is written: they come from fields, and expressions run over them. */
 const MAX_NAME = 512;
 
 /** Stands for a metric's name in metrics_format. */
@@ -80,6 +80,7 @@ class MetricWriter {
   lines(event: Event): string {
     const seconds = Math.floor(event.timeMs / 1000);
     const format = this.#format(event);
+    if (format.length > MAX_NAME) return "";
     const written = this.#named(event).flatMap(([name, value]) => {
       if (name.length > MAX_NAME) return [];
       const isWritten =
@@ -99,10 +100,12 @@ class MetricWriter {
   }
 }
 
-/** Carbon reads floats; what is no number is 0. */
+/** Carbon reads floats; what is no number, or one that no float holds, is 0. */
 function decimal(value: string): string {
   const number = Number(toFloat(value)) || 0;
-  return Number.isInteger(number) ? `${number}.0` : String(number);
+  if (!Number.isFinite(number)) return "0.0";
+  // From 1e21 on a whole number has an exponent, behind which no fraction may stand.
+  return Number.isInteger(number) && Math.abs(number) < 1e21 ? `${number}.0` : String(number);
 }
 
 function regexp(source: string): RegExp {
