@@ -53,3 +53,8 @@ test("a removed field is gone, until it is set again", () => {
   event.remove(a);
   assert.deepEqual(Object.keys(event.fields), ["b", "@timestamp"]);
 });
+
+test("references are kept unless they are as long as only texts of senders are", () => {
+  assert.equal(fieldReference("[a][b]"), fieldReference("[a][b]"));
+  assert.notEqual(fieldReference("x".repeat(1_000)), fieldReference("x".repeat(1_000)));
+});

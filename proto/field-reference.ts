@@ -15,6 +15,8 @@ export interface FieldReference {
 
 /** References seen; texts come from configuration, and from data only through formats, so that few repeat. */
 const CACHE_LIMIT = 4096;
+/** Longer ones aren't kept: a sender's text may be a megabyte. */
+const MAX_KEPT_LENGTH = 256;
 const cache = new Map<string, FieldReference>();
 
 /** Returns the reference that `text` writes. Throws settings_invalid. */
@@ -24,6 +26,7 @@ export function fieldReference(text: string): FieldReference {
   const parts = parseParts(text);
   const inMetadata = parts[0] === METADATA;
   const reference = { text, path: inMetadata ? parts.slice(1) : parts, inMetadata };
+  if (text.length > MAX_KEPT_LENGTH) return reference;
   if (cache.size >= CACHE_LIMIT) cache.clear();
   cache.set(text, reference);
   return reference;

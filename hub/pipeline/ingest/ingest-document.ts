@@ -187,6 +187,8 @@ function destinationOf(path: string): (typeof DESTINATION)[number] | undefined {
 
 /** Paths whose keys are kept; they come from definitions, and from documents only through templates. */
 const MAX_KNOWN_PATHS = 4_096;
+/** Longer ones aren't kept: a document's text may be megabytes. */
+const MAX_KNOWN_LENGTH = 256;
 const knownPaths = new Map<string, readonly string[]>();
 
 /** Returns the keys of a path; empty ones at its end count as none, as in the original. Throws ProcessorFault. */
@@ -197,6 +199,7 @@ function keysOf(path: string): readonly string[] {
   const keys = path.replace(/^(?:_source|_ingest)\./, "").split(".");
   while (keys.length > 0 && keys.at(-1) === "") keys.pop();
   if (keys.length === 0) throw new ProcessorFault(`path [${path}] is not valid`);
+  if (path.length > MAX_KNOWN_LENGTH) return keys;
   if (knownPaths.size >= MAX_KNOWN_PATHS) knownPaths.clear();
   knownPaths.set(path, keys);
   return keys;
