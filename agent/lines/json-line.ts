@@ -104,11 +104,13 @@ export class JsonLineDecoder {
       else if (this.#overwrite && name !== "message" && name !== "@timestamp") fields[name] = value;
       else if (name !== this.#messageKey) displaced[name] = value;
     }
-    if (Object.keys(displaced).length > 0) fields["json"] = displaced;
     if (this.#overwrite && displaced["@timestamp"] !== undefined) {
       const reason = typeof displaced["@timestamp"] === "string" ? "no time" : "not string";
+      // An error that the line tells of is beside the time that wasn't read.
+      if (Object.hasOwn(fields, "error")) displaced["error"] = fields["error"];
       fields["error"] = { message: `@timestamp not overwritten (${reason})`, type: "json" };
     }
+    if (Object.keys(displaced).length > 0) fields["json"] = displaced;
     return { fields, timeMs };
   }
 

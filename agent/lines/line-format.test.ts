@@ -221,6 +221,17 @@ for (const [name, given, line, message, fields, timeMs] of [
     },
     0,
   ],
+  [
+    "overwriting with what is no time, of a line with an error",
+    { "json.keys_under_root": true, "json.overwrite_keys": true },
+    '{"@timestamp":"invalid","error":{"message":"disk full"}}',
+    "",
+    {
+      json: { "@timestamp": "invalid", error: { message: "disk full" } },
+      error: { message: "@timestamp not overwritten (no time)", type: "json" },
+    },
+    0,
+  ],
   ["with tags", { "json.keys_under_root": true }, '{"tags":["a"]}', "", { tags: ["a"] }, 0],
   ["no JSON, unmarked", { "json.enabled": true }, "plain", "plain", {}, 0],
   [
