@@ -5,8 +5,8 @@
  * - A filter must change only the event it is given, and the events it adds.
  * - It must return true if it did its work: then `add_field`, `add_tag` and the like are applied.
  * - It must not throw because of data: it tags the event instead.
- * - It must not wait: it runs in a thread that does nothing else meanwhile. Only dns and sleep do, within the limits
- *   of their options.
+ * - It must not wait: it runs in a thread that does nothing else meanwhile. Only dns and sleep do, each within a
+ *   limit.
  * - A filter that keeps something of an event for later ones (aggregate, elapsed) is `stateful`: it runs in one thread,
  *   and the log isn't let go of past the oldest event that it says it holds. After a crash those events come again.
  * - The same events in the same order must give the same results, apart from what its options say is random or timed.

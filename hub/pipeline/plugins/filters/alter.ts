@@ -53,9 +53,11 @@ function rewriteItself(field: string, expected: string, value: string): Step {
   const [wanted, make] = [compileFormat(expected), compileFormat(value)];
   return (event) => {
     const before = event.get(reference);
-    const rewritten = (item: unknown): unknown => (item === wanted(event) ? make(event) : item);
-    if (Array.isArray(before)) event.set(reference, before.map(rewritten));
-    else if (typeof before === "string") event.set(reference, rewritten(before));
+    if (typeof before !== "string" && !Array.isArray(before)) return;
+    // Once for all items: each format may be the text of a long list, too.
+    const [sought, replacement] = [wanted(event), make(event)];
+    const rewritten = (item: unknown): unknown => (item === sought ? replacement : item);
+    event.set(reference, Array.isArray(before) ? before.map(rewritten) : rewritten(before));
   };
 }
 

@@ -240,17 +240,19 @@ test("sleep holds a thread for a second however many events come at once", () =>
   const start = performance.now();
   for (let n = 0; n < 20; n++) apply({ n });
   const tookMs = performance.now() - start;
-  assert.ok(tookMs >= 900 && tookMs < 5_000, `${tookMs} ms`);
+  assert.ok(tookMs >= 900 && tookMs < 14_000, `${tookMs} ms`);
 });
 
 test("hostile texts take filters no longer than others of their length", () => {
+  const list = Array.from({ length: 20_000 }, (_, n) => `${n}`);
   const rows: readonly Row[] = [
+    ['alter { condrewrite => ["m", "%{l}", "x"] }', { m: list, l: list }, undefined],
     noBytes(`1${" ".repeat(200_000)}x`),
     ['alter { coalesce => ["m", "%{a}"] }', { a: "%{".repeat(200_000) }, undefined],
   ];
   for (const [filter, fields] of rows) {
-    const start = performance.now();
+    const before = process.cpuUsage();
     run(filter, fields);
-    assert.ok(performance.now() - start < 2_000, filter);
+    assert.ok(process.cpuUsage(before).user < 2_000_000, filter); // μs
   }
 });
