@@ -79,6 +79,41 @@ function periodBreak(text: string, end: number): number | undefined {
   return begins || isQuoted ? offset : undefined;
 }
 
+/** What stands before the first letter of a sentence, up to the end. */
+const BEFORE_LETTER = /^[^\p{L}\p{N}\s.\uff0e!?\u3002\uff01\uff1f\p{Pe}\p{Pf}]*$/v;
+
+/** What may belong to the end of a sentence. */
+const MAY_END = /^[\s.\uff0e!?\u3002\uff01\uff1f\p{Pe}\p{Pf}"']*$/v;
+
+/** Boundaries of sentences near a place where a text is cut, as of the one part or the other. */
+export class SentencesNear {
+  readonly #text: string;
+  readonly #all: Boundaries;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#all = sentences(text);
+  }
+
+  /** Returns the last boundary below `offset` of the text that ends there. */
+  startBefore(offset: number): number {
+    const last = this.#all.preceding(offset);
+    // No sentence begins without a letter: what follows isn't known.
+    if (!BEFORE_LETTER.test(this.#text.slice(last, offset))) return last;
+    const start = this.#all.preceding(last);
+    return start + sentences(this.#text.slice(start, offset)).preceding(offset - start);
+  }
+
+  /** Returns the first boundary above `offset` of the text that begins there. */
+  endBehind(offset: number): number {
+    const first = this.#all.following(offset);
+    // What ends a sentence may be cut off.
+    if (!MAY_END.test(this.#text.slice(offset, first))) return first;
+    const rest = this.#text.slice(offset, this.#all.following(first));
+    return offset + sentences(rest).following(0);
+  }
+}
+
 const IDEOGRAPH = String.raw`[\p{Script=Han}\u3005]`;
 const LETTER = String.raw`[[\p{L}\p{M}]--[\p{Script=Han}\p{Script=Hira}\p{Script=Kana}\u3005]]`;
 const IN_WORD = String.raw`[\p{Pd}\p{Pc}\u00ad\u2027"'.]`;
@@ -158,6 +193,8 @@ export class BoundedSentences implements Boundaries {
   readonly #size: number;
   #window = { start: -1, end: -1 };
   #part = { start: -1, end: 0 };
+  /** End of the value that was looked at last. */
+  #valueEnd = 0;
 
   constructor(text: string, size: number) {
     this.#text = text;
@@ -186,10 +223,12 @@ export class BoundedSentences implements Boundaries {
 
   /** Returns the end of the last sentence of the value that fits with all from `start` on, at least `end`. */
   #fitting(start: number, end: number): number {
-    const valueEnd = this.#text.indexOf(VALUE_END, start);
-    const limit = valueEnd < 0 ? this.#text.length : valueEnd + 1;
+    if (start >= this.#valueEnd) {
+      const valueEnd = this.#text.indexOf(VALUE_END, start);
+      this.#valueEnd = valueEnd < 0 ? this.#text.length : valueEnd + 1;
+    }
     let last = end;
-    while (last - start < this.#size && last < limit) {
+    while (last - start < this.#size && last < this.#valueEnd) {
       const next = this.#sentences.following(last);
       if (next - start > this.#size) break;
       last = next;

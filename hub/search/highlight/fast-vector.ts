@@ -5,8 +5,8 @@
 
 import type { Token } from "#hub/engine/analysis/analysis.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { sentences, Words } from "./breaks.ts";
-import type { HighlightField } from "./highlight-request.ts";
+import { SentencesNear, Words } from "./breaks.ts";
+import { type HighlightField, MAX_SCAN } from "./highlight-request.ts";
 import { type MatchedValue, markUp, type Stretch } from "./markup.ts";
 import type { Match } from "./matches.ts";
 
@@ -25,6 +25,16 @@ interface Fragment extends Stretch {
   readonly found: readonly Found[];
 }
 
+/** The values of a field as one text, each with a space behind it. */
+interface Joined {
+  readonly text: string;
+  readonly values: readonly MatchedValue[];
+  /** Where each value ends, with its space. */
+  readonly ends: readonly number[];
+  /** Present: fragments end at them. */
+  readonly sentences: SentencesNear | undefined;
+}
+
 /** Returns the fragments. Throws request_invalid for too small ones. */
 export function vectorFragments(values: readonly MatchedValue[], options: HighlightField): string[] {
   if (options.fragments > 0 && options.fragmentSize < LEAST_SIZE)
@@ -32,20 +42,27 @@ export function vectorFragments(values: readonly MatchedValue[], options: Highli
       "request_invalid",
       `fragCharSize(${options.fragmentSize}) is too small. It must be ${LEAST_SIZE} or higher.`,
     );
-  const text = values.map((value) => `${value.text} `).join("");
+  const joined = joinedValues(values, options);
   const found = joinedMatches(values).slice(0, options.phraseLimit);
   if (found.length === 0) {
     if (options.noMatchSize === 0 || values.length === 0) return [];
     const beginning = { start: 0, end: options.noMatchSize, found: [] };
-    const parts = values.length > 1 ? byValue(beginning, values) : [beginning];
-    return parts.map((part) => shown(text, part, values, options));
+    const parts = values.length > 1 ? byValue(beginning, joined) : [beginning];
+    return parts.map((part) => shown(joined, part, options));
   }
   const whole = { start: 0, end: Number.POSITIVE_INFINITY, found };
   const cut = options.fragments === 0 ? [whole] : fragmentsOf(found, options.fragmentSize);
-  const fragments = values.length > 1 ? cut.flatMap((each) => byValue(each, values)) : cut;
+  const fragments = values.length > 1 ? cut.flatMap((each) => byValue(each, joined)) : cut;
   if (options.byScore) fragments.sort((a, b) => b.found.length - a.found.length || a.start - b.start);
   const count = options.fragments === 0 ? fragments.length : options.fragments;
-  return fragments.slice(0, count).map((fragment) => shown(text, fragment, values, options));
+  return fragments.slice(0, count).map((fragment) => shown(joined, fragment, options));
+}
+
+function joinedValues(values: readonly MatchedValue[], { scanner }: HighlightField): Joined {
+  const text = values.map((value) => `${value.text} `).join("");
+  let end = 0;
+  const ends = values.map((value) => (end += value.text.length + 1));
+  return { text, values, ends, sentences: scanner === "sentence" ? new SentencesNear(text) : undefined };
 }
 
 /** The matches of all values by their places in the joined text; of those at one place the longest. */
@@ -108,70 +125,79 @@ function fragmentsOf(found: readonly Found[], size: number): Fragment[] {
 }
 
 /** Cuts a fragment at the ends of values. */
-function byValue(fragment: Fragment, values: readonly MatchedValue[]): Fragment[] {
+function byValue(fragment: Fragment, { values, ends }: Joined): Fragment[] {
   const parts: Fragment[] = [];
-  let end = 0;
-  for (const { text } of values) {
-    const start = end;
-    end += text.length + 1;
-    if (text === "") continue;
+  const { found } = fragment;
+  let next = 0;
+  for (let at = firstFrom(ends, fragment.start + 1); at < values.length; at++) {
+    const [start, end] = [ends[at - 1] ?? 0, ends[at]!];
+    if (values[at]!.text === "") continue;
     if (fragment.start >= start && fragment.end <= end) return [fragment];
-    if (fragment.found.length === 0) return [];
-    const found = fragment.found.filter((each) => each.start >= start && each.start < end);
-    const isBefore = fragment.start >= end || fragment.found[0]!.start >= end;
-    const isDone = fragment.found.every((each) => each.start < start);
-    if (isBefore || isDone) continue;
-    parts.push({ start: Math.max(start, fragment.start), end: Math.min(end, fragment.end), found });
+    const first = next;
+    while (next < found.length && found[next]!.start < end) next++;
+    // Values before the first match and behind the last one aren't shown.
+    if (next > 0)
+      parts.push({
+        start: Math.max(start, fragment.start),
+        end: Math.min(end, fragment.end),
+        found: found.slice(first, next),
+      });
+    if (next === found.length) break;
   }
   return parts;
 }
 
-/** Returns the length of the text up to the value that a fragment ends in: what follows isn't looked at for a boundary. */
-function lengthFor({ end }: Fragment, values: readonly MatchedValue[]): number {
-  let length = 0;
-  for (const { text } of values) {
-    length += text.length + 1;
-    if (length >= end) break;
+/** Returns the place of the first of the ascending numbers that is `least` or more. */
+function firstFrom(numbers: readonly number[], least: number): number {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (numbers[middle]! < least) low = middle + 1;
+    else high = middle;
   }
-  return length;
+  return low;
 }
 
-function shown(
-  text: string,
-  fragment: Fragment,
-  values: readonly MatchedValue[],
-  options: HighlightField,
-): string {
-  const length = lengthFor(fragment, values);
-  const known = text.slice(0, length);
-  const start = startNear(known, fragment.start, options);
-  const end = fragment.end > length - 1 ? length - 1 : endNear(known, fragment.end, options);
+function shown(joined: Joined, fragment: Fragment, options: HighlightField): string {
+  const { text, ends } = joined;
+  // What follows the value that the fragment ends in isn't looked at for a boundary.
+  const length = ends[firstFrom(ends, fragment.end)] ?? text.length;
+  const start = startNear(joined, fragment.start, options);
+  const end = fragment.end > length - 1 ? length - 1 : endNear(joined, fragment.end, length, options);
   const marks = fragment.found.flatMap(({ marks: each, part }) => each.map((mark) => ({ ...mark, part })));
   return markUp(text, { start, end }, marks, options);
 }
 
 function startNear(
-  text: string,
+  { text, sentences }: Joined,
   start: number,
   { scanner, boundaryChars, boundaryMaxScan }: HighlightField,
 ): number {
   if (start < 1 || start > text.length) return start;
-  if (scanner === "sentence") return sentences(text.slice(0, start)).preceding(start);
+  if (sentences !== undefined) return near(start, sentences.startBefore(start));
   if (scanner === "word") return new Words(text.slice(0, start)).preceding(start);
   for (let at = start; at > 0 && at > start - boundaryMaxScan; at--)
-    if (boundaryChars.includes(text[at - 1]!)) return at;
+    if (boundaryChars.has(text[at - 1]!)) return at;
   return start <= boundaryMaxScan ? 0 : start;
 }
 
 function endNear(
-  text: string,
+  { text, sentences }: Joined,
   end: number,
+  length: number,
   { scanner, boundaryChars, boundaryMaxScan }: HighlightField,
 ): number {
-  const rest = text.slice(end);
-  if (scanner === "sentence") return end + sentences(rest).following(0);
-  if (scanner === "word") return end + new Words(rest).following(0);
-  for (let at = 0; at < rest.length && at < boundaryMaxScan; at++)
-    if (boundaryChars.includes(rest[at]!)) return end + at;
+  if (sentences !== undefined) return near(end, Math.min(length, sentences.endBehind(end)));
+  if (scanner === "word") {
+    const rest = text.slice(end, Math.min(length, end + MAX_SCAN));
+    return end + new Words(rest).following(0);
+  }
+  for (let at = end; at < length && at < end + boundaryMaxScan; at++)
+    if (boundaryChars.has(text[at]!)) return at;
   return end;
+}
+
+/** Returns the boundary unless it is too far: each of many fragments would be the whole of a text without boundaries. */
+function near(place: number, boundary: number): number {
+  return Math.abs(boundary - place) > MAX_SCAN ? place : boundary;
 }

@@ -36,7 +36,7 @@ export interface HighlightField {
   /** What fragments end at; undefined: what is usual for the type. */
   readonly scanner: "chars" | "sentence" | "word" | undefined;
   /** Characters that fragments of `fvh` end at, and how far they are looked for. */
-  readonly boundaryChars: string;
+  readonly boundaryChars: ReadonlySet<string>;
   readonly boundaryMaxScan: number;
   /** `simple`: fragments of `plain` may begin within phrases. */
   readonly fragmenter: "simple" | "span";
@@ -49,6 +49,9 @@ export interface HighlightField {
 export interface HighlightRequest {
   readonly fields: readonly HighlightField[];
 }
+
+/** Characters that fragments of `fvh` grow by at most at either end, whatever is asked for. */
+export const MAX_SCAN = 1_000;
 
 /** Options of `highlight` and of each field of it. */
 export const HIGHLIGHT_OPTIONS = {
@@ -73,7 +76,7 @@ export const HIGHLIGHT_OPTIONS = {
     undefined,
   ),
   boundary_chars: text("characters that fragments of fvh end at", ".,!? \t\n"),
-  boundary_max_scan: integer("characters that fragments of fvh grow by at most", 20),
+  boundary_max_scan: integer(`characters that fragments of fvh grow by, ${MAX_SCAN} at most`, 20),
   boundary_scanner_locale: withoutEffect(text("boundaries are those of no language", undefined)),
   force_source: flag(
     "hint without influence on the answer: texts are always read from the source",
@@ -119,8 +122,8 @@ function parseField(name: string, shared: JsonObject, own: unknown, queries: Que
   const styled = options.tags_schema === "styled";
   return {
     name,
-    preTags: options.pre_tags ?? (styled ? STYLED_TAGS : ["<em>"]),
-    postTags: options.post_tags ?? ["</em>"],
+    preTags: someOf(options.pre_tags) ?? (styled ? STYLED_TAGS : ["<em>"]),
+    postTags: someOf(options.post_tags) ?? ["</em>"],
     fragmentSize: options.fragment_size ?? 100,
     fragments: options.number_of_fragments ?? 5,
     noMatchSize: options.no_match_size ?? 0,
@@ -129,10 +132,14 @@ function parseField(name: string, shared: JsonObject, own: unknown, queries: Que
     encodeHtml: options.encoder === "html",
     type: options.type ?? "unified",
     scanner: options.boundary_scanner,
-    boundaryChars: options.boundary_chars ?? ".,!? \t\n",
-    boundaryMaxScan: options.boundary_max_scan ?? 20,
+    boundaryChars: new Set((options.boundary_chars ?? ".,!? \t\n").split("")),
+    boundaryMaxScan: Math.min(MAX_SCAN, options.boundary_max_scan ?? 20),
     fragmenter: options.fragmenter ?? "span",
     phraseLimit: options.phrase_limit ?? 256,
     query: options.highlight_query === undefined ? undefined : queries.parse(options.highlight_query),
   };
+}
+
+function someOf(tags: readonly string[] | undefined): readonly string[] | undefined {
+  return tags?.length === 0 ? undefined : tags;
 }

@@ -296,6 +296,12 @@ describe("fragments are those of a 6.5 server:", () => {
       { v: ["<1>search</1> <2>engine</2>"] },
     ],
     [
+      { match: { v: "nothing" } },
+      { v: { type: "fvh", pre_tags: [], post_tags: [], fragment_size: 18 } },
+      { v: ["old. <em>Nothing</em> else happened"] },
+      { v: ["<em>nothing</em>"] },
+    ],
+    [
       { match_all: {} },
       { v: { type: "fvh", no_match_size: 12 } },
       { v: ["Search engines"] },

@@ -20,7 +20,8 @@ export interface Match {
 }
 
 interface Phrase {
-  readonly terms: readonly (readonly string[])[];
+  /** The words that each place may have. */
+  readonly places: readonly ReadonlySet<string>[];
   readonly slop: number;
   readonly part: number;
 }
@@ -53,7 +54,8 @@ export class QueryWords implements HighlightSink {
   }
 
   phrase(field: string, terms: readonly (readonly string[])[], slop: number): void {
-    this.#of(field).phrases.push({ terms, slop, part: this.#parts++ });
+    const places = terms.map((each) => new Set(each));
+    this.#of(field).phrases.push({ places, slop, part: this.#parts++ });
   }
 
   tokens(field: string, find: (tokens: readonly Token[]) => Iterable<Token>): void {
@@ -68,7 +70,7 @@ export class QueryWords implements HighlightSink {
         const part = terms.get(token.text) ?? patterns.find(({ matches }) => matches(token.text))?.part;
         if (part !== undefined) found.push({ tokens: [token], part });
       }
-      for (const phrase of phrases) found.push(...phraseMatches(tokens, phrase));
+      for (const phrase of phrases) for (const match of phraseMatches(tokens, phrase)) found.push(match);
       for (const { find, part } of finders)
         for (const token of find(tokens)) found.push({ tokens: [token], part });
     }
@@ -99,21 +101,41 @@ export function marksOf(matches: readonly Match[]): Mark[] {
 }
 
 /** Returns where a text has a phrase. */
-function phraseMatches(tokens: readonly Token[], { terms, slop, part }: Phrase): Match[] {
+function phraseMatches(tokens: readonly Token[], { places, slop, part }: Phrase): Match[] {
   const found: Match[] = [];
-  for (const first of tokens) {
-    if (!terms[0]!.includes(first.text)) continue;
+  // Looked up by position: a text may have a phrase's words many thousand times.
+  const candidates = places.map((words) =>
+    tokens.filter(({ text }) => words.has(text)).sort((a, b) => a.position - b.position),
+  );
+  for (const first of candidates[0]!) {
     const run = [first];
-    for (let at = 1; at < terms.length; at++) {
-      const wanted = first.position + at;
-      const near = tokens
-        .filter((token) => terms[at]!.includes(token.text) && Math.abs(token.position - wanted) <= slop)
-        .sort((a, b) => Math.abs(a.position - wanted) - Math.abs(b.position - wanted));
-      if (near[0] === undefined) break;
-      run.push(near[0]);
+    for (let at = 1; at < candidates.length; at++) {
+      const near = nearest(candidates[at]!, first.position + at);
+      if (near === undefined || Math.abs(near.position - first.position - at) > slop) break;
+      run.push(near);
     }
-    if (run.length === terms.length)
+    if (run.length === candidates.length)
       found.push({ tokens: run.sort((a, b) => a.startOffset - b.startOffset), part });
   }
   return found;
+}
+
+/** Returns the token nearest to a position; of two the first one. `tokens` ascend by their positions. */
+function nearest(tokens: readonly Token[], position: number): Token | undefined {
+  const above = tokens[firstFrom(tokens, position)];
+  const below = tokens[firstFrom(tokens, position) - 1];
+  if (below === undefined) return above;
+  if (above !== undefined && above.position - position < position - below.position) return above;
+  return tokens[firstFrom(tokens, below.position)];
+}
+
+/** Returns the place of the first token at `position` or behind it. */
+function firstFrom(tokens: readonly Token[], position: number): number {
+  let [low, high] = [0, tokens.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (tokens[middle]!.position < position) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
