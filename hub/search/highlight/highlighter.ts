@@ -63,7 +63,12 @@ export class Highlighter {
     const matched = values.map((value): MatchedValue => {
       this.#checkLength(value, field, options);
       const tokens = this.#tokens(field, value.slice(0, MAX_ANALYZED));
-      return { text: value, tokens, matches: words.matches(tokens, path) };
+      // Only `plain` needs the other tokens: those of all values take much more memory than the text.
+      return {
+        text: value,
+        tokens: options.type === "plain" ? tokens : [],
+        matches: words.matches(tokens, path),
+      };
     });
     if (options.type === "plain") return plainFragments(matched, options);
     if (options.type === "fvh") return vectorFragments(matched, options);
