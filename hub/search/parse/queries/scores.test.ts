@@ -179,6 +179,10 @@ const ORACLE: readonly (readonly [query: JsonObject, scores: [id: string, score:
     ],
   ],
   [{ simple_query_string: { query: '"red lion"', fields: ["body"], flags: "PHRASE" } }, [["1", 1.89712]]],
+  [
+    { simple_query_string: { query: String.raw`"red lion\"`, fields: ["body"], flags: "PHRASE" } },
+    [["1", 1.89712]],
+  ],
   [{ simple_query_string: { query: "r*", fields: ["title", "body"], flags: 2 } }, []],
   [
     { simple_query_string: { query: "r*", fields: ["title", "body"], flags: 8 } },

@@ -38,6 +38,7 @@ class SimpleParser {
   readonly #defaultOperator: "or" | "and";
   readonly #flags: ReadonlySet<SimpleFlag>;
   readonly #termPattern: RegExp;
+  readonly #phrasePattern: RegExp;
   #at = 0;
 
   constructor(source: string, defaultOperator: "or" | "and", flags: ReadonlySet<SimpleFlag>) {
@@ -45,6 +46,7 @@ class SimpleParser {
     this.#defaultOperator = defaultOperator;
     this.#flags = flags;
     this.#termPattern = termPattern(flags);
+    this.#phrasePattern = phrasePattern(flags);
   }
 
   /** Reads clauses up to the end or the group's bracket. */
@@ -91,8 +93,7 @@ class SimpleParser {
       return inner.kind === "group" && inner.clauses.length === 0 ? undefined : inner;
     }
     if (character === '"' && this.#flags.has("PHRASE")) {
-      const quoted = this.#flags.has("SLOP") ? QUOTED_WITH_SLOP : QUOTED;
-      const match = quoted.exec(this.#source.slice(this.#at));
+      const match = this.#phrasePattern.exec(this.#source.slice(this.#at));
       if (match !== null) {
         this.#at += match[0].length;
         return { kind: "phrase", text: this.#plain(match[1]!), slop: Number(match[2] ?? 0) };
@@ -132,9 +133,12 @@ class SimpleParser {
   }
 }
 
-const QUOTED = /^"((?:\\.|[^"\\])*)"/s;
-
-const QUOTED_WITH_SLOP = /^"((?:\\.|[^"\\])*)"(?:~(\d{1,9}))?/s;
+/** A phrase ends at the next quote; with ESCAPE not at one behind a backslash. */
+function phrasePattern(flags: ReadonlySet<SimpleFlag>): RegExp {
+  const inside = flags.has("ESCAPE") ? String.raw`(?:\\.|[^"\\])*` : `[^"]*`;
+  const slop = flags.has("SLOP") ? String.raw`(?:~(\d{1,9}))?` : "";
+  return new RegExp(`^"(${inside})"${slop}`, "s");
+}
 
 /** What a term may consist of: everything that isn't an operator. */
 function termPattern(flags: ReadonlySet<SimpleFlag>): RegExp {
