@@ -77,12 +77,13 @@ export async function multiSearch(
   const startMs = parts.clock.monotonic();
   const items = await readItems(request.body);
   checkValid(items.length === 0 && "no requests added");
+  const slices = new TimeSlices();
   for (const { body } of items) {
+    if (slices.isDue) await slices.pause();
     checkCounted(body, request);
     if (make === undefined) await checkParsed(parts, body);
   }
   const answers: Buffer[] = [];
-  const slices = new TimeSlices();
   for (const item of items) {
     // Refused searches never wait, so others get no time without this pause.
     if (slices.isDue) await slices.pause();
