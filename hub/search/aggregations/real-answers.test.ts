@@ -49,6 +49,10 @@ const ROWS: readonly (readonly [aggs: JsonObject, answer: JsonObject])[] = [
     { s: { doc_count: 7, n: { value: 32 } } },
   ],
   [
+    { s: { sampler: { shard_size: 2 ** 31 - 1 }, aggs: { n: { sum: { field: "n" } } } } },
+    { s: { doc_count: 7, n: { value: 32 } } },
+  ],
+  [
     { s: { diversified_sampler: { field: "k", shard_size: 3 }, aggs: { n: { terms: { field: "n" } } } } },
     {
       s: {

@@ -65,26 +65,38 @@ interface Candidate {
   readonly doc: number;
 }
 
+/** Memory of a candidate, in buckets. */
+const CANDIDATE_SHARE = 0.5;
+
 /** The best documents of those added, sorted out now and then. */
 class BestDocuments {
   readonly #limit: number;
+  readonly #budget: CollectBudget;
   #kept: Candidate[] = [];
+  /** Most documents that were kept at a time. */
+  #most = 0;
   /** What is no better isn't kept. */
   #least = Number.NEGATIVE_INFINITY;
 
-  constructor(limit: number) {
+  constructor(limit: number, budget: CollectBudget) {
     this.#limit = limit;
+    this.#budget = budget;
+    budget.add();
   }
 
-  /** Documents come in ascending order. */
+  /** Documents come in ascending order. Throws memory_limit. */
   add(candidate: Candidate): void {
     if (candidate.score <= this.#least) return;
-    this.#kept.push(candidate);
-    if (this.#kept.length >= 2 * this.#limit) this.best();
+    // Paid for as they come: `shard_size` is often far more than there are.
+    if (this.#kept.push(candidate) > this.#most) {
+      this.#most++;
+      this.#budget.add(CANDIDATE_SHARE);
+    }
+    if (this.#kept.length >= 2 * this.#limit) atOnce(this.best());
   }
 
-  best(): readonly Candidate[] {
-    this.#kept = this.#kept.toSorted(byScore).slice(0, this.#limit);
+  *best(): Steps<readonly Candidate[]> {
+    this.#kept = (yield* sortedSteps(this.#kept, byScore)).slice(0, this.#limit);
     if (this.#kept.length === this.#limit) this.#least = this.#kept.at(-1)!.score;
     return this.#kept;
   }
@@ -152,8 +164,7 @@ class BestCollector implements Collector<FixedState> {
     if (documents === undefined) {
       const { size, diversity } = this.#options;
       const limit = Math.min(size, diversity?.most ?? size);
-      this.#budget.add(1 + limit / 8);
-      values.set(value, (documents = new BestDocuments(limit)));
+      values.set(value, (documents = new BestDocuments(limit, this.#budget)));
     }
     return documents;
   }
@@ -163,7 +174,9 @@ class BestCollector implements Collector<FixedState> {
     this.#isGiven = true;
     const bySegment: { readonly doc: number; readonly owner: number }[][] = this.#segments.map(() => []);
     for (const [owner, values] of this.#best.entries()) {
-      const all = Array.from(values?.values() ?? [], (documents) => documents.best()).flat();
+      const all: Candidate[] = [];
+      for (const documents of values?.values() ?? [])
+        for (const candidate of yield* documents.best()) all.push(candidate);
       const sorted = yield* sortedSteps(all, byScore);
       for (const { order, doc } of sorted.slice(0, this.#options.size))
         bySegment[order]!.push({ doc, owner });
