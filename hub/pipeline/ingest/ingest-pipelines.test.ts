@@ -341,6 +341,34 @@ test("a script leaves whole numbers beyond 2^53 as they are, and calculates with
   );
 });
 
+test("lists of whole numbers beyond 2^53 are those of a script in all methods, and in conditions", () => {
+  const source = parseJsonObject('{"n":[9007199254740993,3],"m":{"n":[9007199254740993]}}')!;
+  const document = new IngestDocument(source, {}, 0);
+  const script =
+    "ctx.a = ctx.n.get(0) + 1; ctx.b = ctx.n.indexOf(9007199254740993L); ctx.c = '' + ctx.m; ctx.d = ctx.n.remove(0)";
+  const isThere = "ctx.m.n.contains(9007199254740993L)";
+  new IngestPipeline({ processors: [{ script: { source: script, if: isThere } }] }, context).run(document);
+  assert.equal(
+    JSON.stringify(document.source),
+    '{"n":[3],"m":{"n":[9007199254740993]},"a":9007199254740994,"b":0,"c":"{n=[9007199254740993]}","d":9007199254740993}',
+  );
+});
+
+test("templates print whole numbers beyond 2^53 in lists and objects", () => {
+  const source = parseJsonObject('{"l":9007199254740993,"n":[9007199254740993],"m":{"a":9007199254740993}}')!;
+  const document = new IngestDocument(source, {}, 0);
+  const processors = [{ set: { field: "t", value: "{{l}} {{n}} {{{m}}}" } }];
+  new IngestPipeline({ processors }, context).run(document);
+  assert.equal(document.source["t"], "9007199254740993 {0=9007199254740993} {a=9007199254740993}");
+});
+
+test("whole numbers beyond 2^53 that a script made before it failed can be stored", () => {
+  const document = new IngestDocument({}, {}, 0);
+  const script = { source: "ctx.l = [9007199254740993L]; ctx.x.y = 1", ignore_failure: true };
+  new IngestPipeline({ processors: [{ script }] }, context).run(document);
+  assert.equal(JSON.stringify(document.source), '{"l":[9007199254740993]}');
+});
+
 test("settings of another type are refused with the type that they have", () => {
   const rows: [JsonObject, string][] = [
     [{ trim: { field: 5 } }, "[field] property isn't a string, but of type [java.lang.Integer]"],

@@ -2,7 +2,7 @@
 
 import { MAP_METHODS, write } from "#hub/scripts/library/maps.ts";
 import { type FindStored, readScript } from "#hub/scripts/script.ts";
-import { toJson } from "#hub/scripts/values/json.ts";
+import { toJson, withLongs } from "#hub/scripts/values/json.ts";
 import { truth } from "#hub/scripts/values/operators.ts";
 import { fromJson, type Method, type Methods, ScriptObject } from "#hub/scripts/values/values.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -20,7 +20,7 @@ export function takeCondition(settings: ProcessorSettings, find: FindStored): Co
   const given = settings.take("if");
   if (given === undefined) return undefined;
   const { compiled, params } = readScript(given, NAMES, { find, allowsRegexes: true });
-  return (document) => guarded(() => truth(compiled.run([params, new DocumentContext(document)])));
+  return (document) => guarded(() => truth(compiled.run([params, new ConditionContext(document)])));
 }
 
 /** Runs a script that may change the document: {source | id, lang, params}, or the script's text as `inline`. */
@@ -33,9 +33,14 @@ export const script: ProcessorKind = (settings, { findScript }) => {
   const { compiled, params } = readScript(given, NAMES, { find: findScript, allowsRegexes: true });
   return (document) =>
     guarded(() => {
-      compiled.run([params, new DocumentContext(document)]);
-      const source = toJson(document.source, "raw");
-      if (isObject(source)) document.source = source;
+      document.source = withLongs(document.source) as JsonObject;
+      try {
+        compiled.run([params, new DocumentContext(document)]);
+      } finally {
+        // Also after a fault: processors that handle it go on with what the script has changed.
+        const source = toJson(document.source, "raw");
+        if (isObject(source)) document.source = source;
+      }
     });
 };
 
@@ -80,6 +85,19 @@ class DocumentContext extends ScriptObject {
 
   override isA(name: string): boolean {
     return name === "Map";
+  }
+}
+
+/** `ctx` of a condition, which leaves the fields as they are: raw numbers are calculated with in copies. */
+class ConditionContext extends DocumentContext {
+  readonly #copies = new Map<unknown, unknown>();
+
+  override lookup(key: unknown): unknown {
+    const value = super.lookup(key);
+    if (typeof value !== "object") return value;
+    let copy = this.#copies.get(value);
+    if (copy === undefined) this.#copies.set(value, (copy = withLongs(value)));
+    return copy;
   }
 }
 

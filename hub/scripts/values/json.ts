@@ -67,6 +67,19 @@ function convert(value: unknown, around: object[], context: Conversion): unknown
   return converted;
 }
 
+/** Returns a value of a document with its raw numbers as scripts calculate with them; itself where it has none. */
+export function withLongs(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (isRawNumber(value)) return BigInt(value.rawJSON);
+  if (Array.isArray(value)) {
+    const items = value.map(withLongs);
+    return items.every((item, at) => item === value[at]) ? value : items;
+  }
+  if (!isMap(value) || value instanceof Map) return value;
+  const members = Object.entries(value).map(([key, each]) => [key, withLongs(each)] as const);
+  return members.every(([key, each]) => each === value[key]) ? value : Object.fromEntries(members);
+}
+
 function longNumber(value: bigint, { long }: Conversion): unknown {
   if (long === "exact") return value;
   if (long === "nearest" || Number.isSafeInteger(Number(value))) return Number(value);

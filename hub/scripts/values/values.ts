@@ -174,6 +174,7 @@ export function print(value: unknown, depth = 0): string {
   if (depth > MAX_PRINT_DEPTH) return "…";
   if (Array.isArray(value) || value instanceof Set)
     return `[${[...value].map((each) => print(each, depth + 1)).join(", ")}]`;
+  if (isRawNumber(value)) return value.rawJSON;
   if (isMap(value)) {
     const entries = value instanceof Map ? [...value] : hashOrder(Object.entries(value));
     return `{${entries.map(([key, each]) => `${print(key, depth + 1)}=${print(each, depth + 1)}`).join(", ")}}`;
