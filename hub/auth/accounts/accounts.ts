@@ -117,7 +117,7 @@ export class Accounts {
     return id === undefined || account === null ? null : { id, account };
   }
 
-  /** Returns id and account if name and password are correct, else null. An unknown name takes the same time. */
+  /** Returns id and account if name and password are correct, else null. An unknown name takes as long as the last known one. */
   async verify(name: string, password: string): Promise<{ id: string; account: Account } | null> {
     const found = await this.find(name);
     const hash = found?.account.passwordHash;
