@@ -82,23 +82,30 @@ function groupQuery(
   });
 }
 
-/**
- * One term in several fields with the largest of its document frequencies. As in BlendedTermQuery of Elasticsearch, each field
- * in which it is rarer counts one document more, so that fields in which it is frequent win ties.
- */
+/** One term in several fields, scored by the same document frequency; searches without scores don't ask for it. */
 function blended(shard: ShardContext, group: readonly BoostedField[], term: string): Query[] {
+  let docFreqs: readonly number[] | undefined;
+  return group.map(({ field, boost }, at) => {
+    const docFreq = (): number => (docFreqs ??= blendedFrequencies(shard, group, term))[at]!;
+    return boosted(new TermNode(field.path, term, docFreq), boost);
+  });
+}
+
+/**
+ * Returns for each field the largest of the term's document frequencies, 0 where it isn't. As in BlendedTermQuery of
+ * Elasticsearch, each field in which it is rarer counts one document more, so that fields in which it is frequent win ties.
+ */
+function blendedFrequencies(shard: ShardContext, group: readonly BoostedField[], term: string): number[] {
   const frequencies = group.map(({ field }) => shard.docFreq(field.path, term));
   const tokens = group.map(({ field }) => shard.fieldStats(field.path).sumTotalTermFreq);
   const most = Math.min(...tokens);
-  const docFreqs = new Map<number, number>();
+  const docFreqs = frequencies.map(() => 0);
   let docFreq = Math.max(...frequencies);
   let before = docFreq;
   for (const at of [...group.keys()].sort((a, b) => frequencies[b]! - frequencies[a]!)) {
     if (frequencies[at]! < before) docFreq++;
     before = frequencies[at]!;
-    docFreqs.set(at, Math.min(most, docFreq));
+    if (frequencies[at]! > 0) docFreqs[at] = Math.min(most, docFreq);
   }
-  return group.map(({ field, boost }, at) =>
-    boosted(new TermNode(field.path, term, frequencies[at] === 0 ? 0 : docFreqs.get(at)), boost),
-  );
+  return docFreqs;
 }

@@ -98,7 +98,7 @@ export class FuzzyNode implements Query {
     }
     const docFreq = Math.max(...terms.map(({ text }) => shard.docFreq(this.field, text)));
     const should = terms.map(
-      ({ text, boost }) => new BoostNode(new TermNode(this.field, text, docFreq), boost),
+      ({ text, boost }) => new BoostNode(new TermNode(this.field, text, () => docFreq), boost),
     );
     return (should.length === 1 ? should[0]! : new BooleanNode({ should })).weight(shard, mode);
   }

@@ -23,10 +23,10 @@ export class TermNode implements Query {
   readonly field: string;
   readonly term: string | Uint8Array;
 
-  /** Document frequency that scores use instead of the term's own, if terms are scored alike. */
-  readonly docFreq: number | undefined;
+  /** Tells the document frequency that scores use instead of the term's own, if terms are scored alike. */
+  readonly docFreq: (() => number) | undefined;
 
-  constructor(field: string, term: string | Uint8Array, docFreq?: number) {
+  constructor(field: string, term: string | Uint8Array, docFreq?: () => number) {
     this.field = field;
     this.term = term;
     this.docFreq = docFreq;
@@ -79,7 +79,7 @@ class TermWeight implements Weight {
     this.#node = node;
     this.key = `term ${JSON.stringify([node.field, keyText(node.term)])}`;
     this.#similarity = mode.scores
-      ? similarityOf(shard, node.field, [node.term], mode.boost, node.docFreq)
+      ? similarityOf(shard, node.field, [node.term], mode.boost, node.docFreq?.())
       : null;
   }
 

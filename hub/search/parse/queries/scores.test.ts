@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { after, describe, test } from "node:test";
+import { after, describe, mock, test } from "node:test";
 import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
+import { ShardContext } from "#hub/search/query/query.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 
@@ -54,6 +55,16 @@ describe("fuzzy terms", () => {
       ["1"],
     );
   });
+});
+
+test("cross_fields reads statistics of fields for scores only", async () => {
+  const query = { query_string: { query: "red monkey", type: "cross_fields" } };
+  const stats = mock.method(ShardContext.prototype, "fieldStats");
+  const { hits } = await fixture.search({ query, sort: ["_doc"] });
+  assert.deepEqual([hits.length, stats.mock.callCount()], [4, 0]);
+  await fixture.search({ query });
+  assert.notEqual(stats.mock.callCount(), 0);
+  stats.mock.restore();
 });
 
 test("cross_fields with the operator and finds each term in any field", async () => {
