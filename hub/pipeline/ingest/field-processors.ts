@@ -199,7 +199,7 @@ const dotExpander: ProcessorKind = (settings) => {
       const full = path === undefined ? name : `${path}.${name}`;
       const before = document.get(full);
       if (before === undefined) {
-        checkParents(document, full);
+        checkParents(holder, name, full);
         delete holder[name];
         document.set(full, value);
         continue;
@@ -211,15 +211,20 @@ const dotExpander: ProcessorKind = (settings) => {
   };
 };
 
-/** Throws ProcessorFault if a plain value is in the way of a field. */
-function checkParents(document: IngestDocument, path: string): void {
-  for (let dot = path.indexOf("."); dot >= 0; dot = path.indexOf(".", dot + 1)) {
-    const parent = document.get(path.slice(0, dot));
-    if (parent === undefined) return;
-    if (!isHash(parent))
+/** Throws ProcessorFault if a plain value in `holder` is in the way of the field `name`, whose whole path is `full`. */
+function checkParents(holder: JsonObject, name: string, full: string): void {
+  let at = holder;
+  let end = full.length - name.length;
+  for (const key of name.split(".").slice(0, -1)) {
+    end += key.length;
+    if (!Object.hasOwn(at, key)) return;
+    const next = at[key];
+    if (!isHash(next))
       throw new ProcessorFault(
-        `cannot expend [${path}], because [${path.slice(0, dot)}] is not an object field, but a value field`,
+        `cannot expend [${full}], because [${full.slice(0, end)}] is not an object field, but a value field`,
       );
+    at = next;
+    end++;
   }
 }
 

@@ -462,3 +462,21 @@ test("pipelines are stored, run in a thread, call one another and are seen by ot
   assert.match(String((await one.patterns(false))["WORD"]), /\\w/);
   assert.match(String((await one.patterns(true))["BIND9"]), /client\.ip|BIND9_QUERYLOGBASE/);
 });
+
+test("a document whose names nest it too deep fails alone, and soon", async (t) => {
+  const pipelines = new IngestPipelines(new MemoryBucket(), silentLogger());
+  await pipelines.start();
+  t.after(() => pipelines.stop());
+  await pipelines.put("expand", { processors: [{ dot_expander: { field: "*" } }] });
+  const name = "a.".repeat(200_000);
+  const sources = [{ "a.b": 1 }, { [`${name}b`]: 1, [`${name}c`]: 1 }].map((source) =>
+    JSON.stringify(source),
+  );
+  const outcomes = await pipelines.run(
+    sources.map((source) => ({ pipeline: "expand", destination: {}, source: Buffer.from(source) })),
+  );
+  assert.deepEqual(
+    outcomes.map(({ kind }) => kind),
+    ["done", "failed"],
+  );
+});

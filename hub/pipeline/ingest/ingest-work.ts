@@ -182,9 +182,10 @@ function runTask(pipelines: Pipelines, { pipeline, destination, source }: Ingest
   const document = new IngestDocument(fields, destination, systemClock.now());
   try {
     pipelines.run(pipeline, document);
+    if (document.dropped) return { kind: "dropped" };
+    // What nests too deep to be written fails by itself, without the others of its request.
+    return { kind: "done", source: JSON.stringify(document.source), destination: document.destination };
   } catch (error) {
     return { kind: "failed", ...failureOf(error as Error) };
   }
-  if (document.dropped) return { kind: "dropped" };
-  return { kind: "done", source: JSON.stringify(document.source), destination: document.destination };
 }
