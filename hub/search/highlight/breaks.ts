@@ -85,7 +85,7 @@ const BEFORE_LETTER = /^[^\p{L}\p{N}\s.\uff0e!?\u3002\uff01\uff1f\p{Pe}\p{Pf}]*$
 /** What may belong to the end of a sentence. */
 const MAY_END = /^[\s.\uff0e!?\u3002\uff01\uff1f\p{Pe}\p{Pf}"']*$/v;
 
-/** Boundaries of sentences near a place where a text is cut, as of the one part or the other. */
+/** Boundaries of sentences around a place where a text is cut in two, as if either part were a text by itself. */
 export class SentencesNear {
   readonly #text: string;
   readonly #all: Boundaries;

@@ -13,7 +13,7 @@ test("sentences near a cut are those of the part alone", () => {
   }
 });
 
-describe("long texts and many values are marked without looking at all for each mark:", () => {
+describe("long texts and many values take time in proportion to their length:", () => {
   const index = new IndexFixture({
     mapping: { properties: { a: { type: "text" } } },
     docs: [{ a: "a b ".repeat(40_000) }, { a: Array.from({ length: 5000 }, () => "a b. C d") }],
