@@ -23,8 +23,8 @@ export interface NamedRun {
   readonly named?: Readonly<Record<string, readonly string[]>>;
   /** Minutes that one test may take beyond the time it is given. */
   readonly timeoutMinutes: number;
-  /** Names of tests that measure time. Where all run, these run one by one, then the others two files at a time. */
-  readonly alone: readonly string[];
+  /** Names of tests that measure no time. Where all run, these run two files at a time, after the others one by one. */
+  readonly together?: readonly string[];
 }
 
 /** Runs what the command line asks for and sets the process' exit status; 2 for a wrong command line. */
@@ -67,8 +67,9 @@ function batchesOf(
   names: readonly string[],
 ): { files: readonly string[]; concurrency: string }[] {
   if (names.length > 0) return [{ files: names.flatMap((name) => filesOf(run, name)), concurrency: "1" }];
-  const [alone, others] = [true, false].map((wanted) =>
-    everyFile(run).filter((file) => run.alone.includes(nameOf(file)) === wanted),
+  const { together = [] } = run;
+  const [alone, others] = [false, true].map((wanted) =>
+    everyFile(run).filter((file) => together.includes(nameOf(file)) === wanted),
   );
   return [
     { files: alone!, concurrency: "1" },

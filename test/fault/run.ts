@@ -24,5 +24,4 @@ runNamed({
     "three-hubs": "minutes of random faults with three hubs that store the log together",
   },
   timeoutMinutes: 20,
-  alone: [],
 });
