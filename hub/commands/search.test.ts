@@ -42,7 +42,11 @@ test("lines come oldest first, and control characters of a log don't reach the t
       { "@timestamp": { order: "desc", unmapped_type: "date" } },
       { "log.offset": { order: "desc", unmapped_type: "long" } },
     ],
-    query: { bool: { filter: [{ query_string: { query: "level:error", type: "cross_fields" } }, range] } },
+    query: {
+      bool: {
+        filter: [{ query_string: { query: "level:error", type: "cross_fields", lenient: false } }, range],
+      },
+    },
   });
 });
 

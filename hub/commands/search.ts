@@ -126,7 +126,8 @@ async function search(
   settings: HubSettings,
   env: NodeJS.ProcessEnv,
 ): Promise<{ sources: Source[]; shards: number | undefined }> {
-  const filter: object[] = query === "" ? [] : [{ query_string: { query, type: "cross_fields" } }];
+  const filter: object[] =
+    query === "" ? [] : [{ query_string: { query, type: "cross_fields", lenient: false } }];
   const range = {
     ...(from !== undefined && { gte: from.toISOString() }),
     ...(to !== undefined && { lt: to.toISOString() }),

@@ -22,7 +22,9 @@ test("query, filters and range become clauses; disabled filters don't", () => {
   );
   assert.deepEqual(query, {
     bool: {
-      must: [{ query_string: { query: "error", type: "cross_fields", default_operator: "AND" } }],
+      must: [
+        { query_string: { query: "error", type: "cross_fields", default_operator: "AND", lenient: false } },
+      ],
       filter: [
         { match_phrase: { "host.name": "web" } },
         { range: { "@timestamp": { gte: 1_000, lt: 61_000, format: "epoch_millis" } } },

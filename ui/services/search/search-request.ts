@@ -30,7 +30,10 @@ export function buildQuery({ query, filters }: Query, range: ResolvedRange | und
   const must: Body[] = [];
   const text = query.trim();
   if (text !== "" && text !== "*")
-    must.push({ query_string: { query: text, type: "cross_fields", default_operator: "AND" } });
+    // A value that a named field cannot have is an error to show, not a search without lines.
+    must.push({
+      query_string: { query: text, type: "cross_fields", default_operator: "AND", lenient: false },
+    });
   const groups = filterGroups(filters);
   const single = groups.flatMap((group) => (group.length === 1 ? group : []));
   const filter = single.filter(({ exclude }) => !exclude).map(filterClause);

@@ -45,7 +45,9 @@ export function formulaRequest(
 function namedAggregation(one: Measure, at: number): Record<string, unknown> {
   const inner = measureAggregation(one);
   if (one.query === "") return inner === undefined ? {} : { [`m${at}`]: inner };
-  const filter = { query_string: { query: one.query, type: "cross_fields", default_operator: "AND" } };
+  const filter = {
+    query_string: { query: one.query, type: "cross_fields", default_operator: "AND", lenient: false },
+  };
   return { [`m${at}`]: { filter, ...(inner && { aggs: { metric: inner } }) } };
 }
 

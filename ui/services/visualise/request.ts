@@ -94,7 +94,7 @@ function groupingOf({ by, metric }: Visualisation, around: Surroundings): Body |
     return {
       filters: {
         filters: by.queries.map((query) => ({
-          query_string: { query, type: "cross_fields", default_operator: "AND" },
+          query_string: { query, type: "cross_fields", default_operator: "AND", lenient: false },
         })),
       },
     };
