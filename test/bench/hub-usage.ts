@@ -6,8 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { TestHub } from "#test/harness/hub.ts";
 import { cpuSeconds } from "#test/harness/processes.ts";
 
-/** At rest: so little CPU of all processes for so long. */
-const QUIET_SECONDS = 0.3;
+/** At rest: so little CPU of all processes for so long. A hub without work takes 0.3 s in that time. */
+const QUIET_SECONDS = 0.5;
 const QUIET_MS = 7_000;
 const MOST_WAITS = 60;
 
