@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -285,15 +285,21 @@ test("lines are counted in the window, and the preview shows what would have bee
   }
 });
 
-test("a rule is due when it has changed, at each interval, and while a message waits; at no other time", async (t) => {
-  const world = new World();
-  const store = new RuleStore(world.bucket);
+/** A store that watches the bucket until the test ends. */
+function followedStore(t: TestContext, { bucket }: World): RuleStore {
+  const store = new RuleStore(bucket);
   const stop = new AbortController();
   const followed = store.follow(stop.signal);
   t.after(async () => {
     stop.abort();
     await followed;
   });
+  return store;
+}
+
+test("a rule is due when it has changed, at each interval, and while a message waits; at no other time", async (t) => {
+  const world = new World();
+  const store = followedStore(t, world);
   const isDue = async (): Promise<boolean> => {
     await setImmediate(); // the watch sees what was stored
     return store.takeDue(world.clock.nowMs);
@@ -331,13 +337,7 @@ test("a rule with a longer interval than before is evaluated", async () => {
 
 test("a damaged state, or one that a deleted rule left, keeps no rule from being evaluated, and makes none due", async (t) => {
   const world = new World();
-  const store = new RuleStore(world.bucket);
-  const stop = new AbortController();
-  const followed = store.follow(stop.signal);
-  t.after(async () => {
-    stop.abort();
-    await followed;
-  });
+  const store = followedStore(t, world);
   const state = { slot: 0, deliveries: [{ notBeforeMs: 0 }] };
   await world.bucket.create("state/gone", Buffer.from(JSON.stringify(state)));
   await setImmediate();
