@@ -60,8 +60,8 @@ export interface Benchmark {
 }
 
 /**
- * Measures the cases that are meant, one after the other. One that fails says so and keeps no other from its result. Throws UsageError if
- * none is meant.
+ * Measures the cases that are meant, one after the other. One that fails says so and keeps no other from its result.
+ * Throws UsageError if none is meant.
  */
 export async function measureCases(cases: readonly Case[], context: BenchmarkContext): Promise<Result[]> {
   const meant = cases.filter(({ name }) => name.includes(context.only));
