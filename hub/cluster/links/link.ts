@@ -169,6 +169,7 @@ export class Link {
   }
 
   #take({ kind, id, data }: Frame): void {
+    if (this.#end !== undefined) return; // the chunk that ended the link had more frames
     if (!this.#isOpen) this.#open(kind, data);
     else if (kind === FrameKind.ANSWER) this.#waiting.get(id)?.answer(data);
     else if (kind === FrameKind.UNSERVED) this.#waiting.get(id)?.answer(undefined);

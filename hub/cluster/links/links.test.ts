@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { PassThrough } from "node:stream";
 import { type TestContext, test } from "node:test";
-import { type TLSSocket, connect as tlsConnect } from "node:tls";
+import { createServer as createTlsServer, type TLSSocket, connect as tlsConnect } from "node:tls";
 import { clusterCredentials } from "#hub/cluster/discovery/cluster-credentials.ts";
 import { callHub } from "#hub/cluster/discovery/hello-call.ts";
 import { LINK_PROTOCOL, TransportListener } from "#hub/cluster/discovery/transport-listener.ts";
@@ -12,7 +13,7 @@ import { Metrics } from "#proto/kit/metrics.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
 import { HubLinks, type LinkAddress } from "./hub-links.ts";
 import type { HubAnswer, HubRequestOptions, HubTransport } from "./hub-transport.ts";
-import { LinkLost } from "./link.ts";
+import { Link, type LinkEnd, LinkLost } from "./link.ts";
 import { FrameKind, MAX_FRAME_BYTES, packRequest, writeFrame } from "./link-frames.ts";
 
 const certificate = clusterCredentials("0123456789abcdef0123456789abcdef").issue(["127.0.0.1"]);
@@ -205,6 +206,25 @@ for (const [name, given, reason] of REFUSALS)
     await untilMetric({ metric }, `links_ended_total{reason="${reason}"} 2`);
     assert.equal(await sent("link"), 0);
   });
+
+test("a link that another hub's hello ended isn't opened by what came with it", async (t) => {
+  const { authority: ca, certificate: cert, key } = certificate;
+  const impostor = createTlsServer({ ca, cert, key, ALPNProtocols: [LINK_PROTOCOL] }, (socket) => {
+    socket.on("error", () => undefined);
+    const hellos = new PassThrough();
+    for (const hub of ["c", "b"]) writeFrame(hellos, FrameKind.HELLO, 0, Buffer.from(hub));
+    socket.write(hellos.read());
+  });
+  t.after(() => impostor.close());
+  impostor.listen(0, "127.0.0.1");
+  await once(impostor, "listening");
+  const onOpen = t.mock.fn();
+  const ended = Promise.withResolvers<LinkEnd>();
+  const { port } = impostor.address() as { port: number };
+  new Link({ hub: "b", host: "127.0.0.1", port, certificate, onOpen, onEnd: ended.resolve });
+  assert.equal(await ended.promise, "other");
+  assert.equal(onOpen.mock.callCount(), 0);
+});
 
 test("a link isn't opened to a hub of a version that describes itself only", async (t) => {
   const { announced, ask, sent, metric } = await world(t);
