@@ -3,6 +3,7 @@
 import {
   DeliverPolicy,
   type JetStreamManager,
+  type JsMsg,
   jetstream,
   jetstreamManager,
   type StreamConfig,
@@ -25,6 +26,10 @@ export interface ArchivedMessage {
 export const CONDITION = /^Nats-Expected-/i;
 /** Maximum publishes that wait for their acknowledgement. */
 const WINDOW = 64;
+
+/** Messages asked for at once, and the time to wait for them. */
+const BATCH_MESSAGES = 1_000;
+const BATCH_MS = 2_000;
 
 export class StreamArchive {
   readonly #connection: Connection;
@@ -53,18 +58,21 @@ export class StreamArchive {
     const consumer = await jetstream(this.#connection.nats).consumers.get(stream, {
       deliver_policy: DeliverPolicy.All,
     });
-    const messages = await consumer.consume();
-    try {
-      for await (const { subject, seq, headers, data, info } of messages) {
-        if (seq > state.last_seq) return;
-        const kept = [...(headers ?? [])].flatMap(([name, values]) =>
-          values.map((value) => [name, value] as const),
-        );
-        yield { subject, sequence: seq, headers: kept, data };
-        if (seq === state.last_seq || info.pending === 0) return;
+    for (;;) {
+      const messages = await consumer.fetch({ max_messages: BATCH_MESSAGES, expires: BATCH_MS });
+      let seen = 0;
+      try {
+        for await (const message of messages) {
+          if (message.seq > state.last_seq) return;
+          seen++;
+          yield archived(message);
+          if (message.seq === state.last_seq || message.info.pending === 0) return;
+        }
+      } finally {
+        messages.stop();
       }
-    } finally {
-      messages.stop();
+      // What was still to come may have been purged.
+      if (seen === 0 && (await consumer.info()).num_pending === 0) return;
     }
   }
 
@@ -94,4 +102,11 @@ export class StreamArchive {
   #manager(): Promise<JetStreamManager> {
     return jetstreamManager(this.#connection.nats, { checkAPI: false });
   }
+}
+
+function archived({ subject, seq, headers, data }: JsMsg): ArchivedMessage {
+  const kept = [...(headers ?? [])].flatMap(([name, values]) =>
+    values.map((value) => [name, value] as const),
+  );
+  return { subject, sequence: seq, headers: kept, data };
 }
