@@ -1,8 +1,9 @@
-/** A hub as a process of its own, on ports that the system chose, with its own nats-server. */
+/** A hub as a process of its own, on free ports, with its own nats-server. */
 
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Child, hubHasSetting, programUnderTest } from "./child.ts";
+import { freePorts } from "./free-ports.ts";
 import { findProcesses } from "./processes.ts";
 import { keepSecret } from "./secrets.ts";
 import { until } from "./until.ts";
@@ -34,7 +35,7 @@ interface Addresses {
   readonly token_file: string;
 }
 
-/** A running hub; `restart` keeps data and ports. */
+/** A hub; each start keeps data and ports. */
 export class TestHub {
   readonly dataDir: string;
   readonly logFile: string;
@@ -87,7 +88,7 @@ export class TestHub {
   /** Starts it and resolves when it is ready. */
   async start(): Promise<void> {
     const settings = {
-      ...OWN_PORTS,
+      ...(await this.#freePorts()),
       ...ONE_THREAD,
       ...this.#settings,
       ...this.#samePorts(),
@@ -146,6 +147,16 @@ export class TestHub {
     await until("the end of all nats-servers", () => this.natsPids().length === 0);
   }
 
+  /**
+   * Ports for the first start. Those that the system would choose may be taken by any connection while the hub is away, and a
+   * later start wants them again.
+   */
+  async #freePorts(): Promise<Settings> {
+    if (this.#addresses !== undefined) return { "transport.port": 0 };
+    const [http, dashboard, nats] = await freePorts(3);
+    return { "http.port": http, "dashboard.port": dashboard, "nats.port": nats, "transport.port": 0 };
+  }
+
   /** After the first start its ports are settings, so that agents and pages find it again. */
   #samePorts(): Settings {
     if (this.#addresses === undefined) return {};
@@ -164,9 +175,6 @@ export class TestHub {
 
 /** The same on every machine; tests of several threads set their number. Older hubs have one thread. */
 const ONE_THREAD: Settings = hubHasSetting("hub.threads") ? { "hub.threads": 1 } : {};
-
-/** Port 0: the system chooses. */
-const OWN_PORTS: Settings = { "http.port": 0, "dashboard.port": 0, "transport.port": 0, "nats.port": 0 };
 
 /** Starts a hub and resolves when it is ready. */
 export async function startHub(options: HubOptions): Promise<TestHub> {

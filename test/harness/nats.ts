@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "./free-ports.ts";
 
 /** Where packages put the binary; an ordinary user's PATH lacks the sbin folders. */
 const BINARIES = ["/usr/local/bin/nats-server", "/usr/local/sbin/nats-server", "/usr/sbin/nats-server"];
@@ -25,7 +26,7 @@ const START_TIMEOUT_MS = 60_000;
 export interface NatsOptions {
   /** Folder that outlives the server; without it a temporary one that `stop` removes. */
   readonly dataDir?: string;
-  /** Without it the system chooses one. */
+  /** Without it a free one that nobody takes by chance while the server is away. */
   readonly port?: number;
   /** Upper bound of all streams together, bytes; 1 GiB without it. */
   readonly maxFileBytes?: number;
@@ -35,7 +36,6 @@ export interface NatsOptions {
 
 /** Options of a test's server. */
 export interface NatsPlace {
-  /** -1: the system chooses one. */
   readonly port: number;
   readonly storeDir: string;
   readonly portsDir: string;
@@ -102,6 +102,7 @@ class Server implements TestNats {
   }
 
   async restart(): Promise<void> {
+    this.#port = this.#port === -1 ? await freePort() : this.#port;
     const config = join(this.dataDir, "test.conf");
     const ports = mkdtempSync(join(this.dataDir, "ports-"));
     const place = { port: this.#port, storeDir: this.dataDir, portsDir: ports };
