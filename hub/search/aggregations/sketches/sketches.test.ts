@@ -89,6 +89,23 @@ describe("digests", () => {
     assert.ok(Number.isNaN(new TDigest(100).quantile(0.5)));
   });
 
+  test("of few values have the ranks and percentiles of a 6.5 server", () => {
+    const digest = new TDigest(100);
+    for (const value of [-5, 0, 7, 7, 7, 20, 21]) digest.add(value);
+    const points = [-8, -7, -5, 0, 4.25, 7, 19.25, 20.25, 21];
+    assert.deepEqual(
+      points.map((value) => digest.rank(value) * 100),
+      [
+        0, 1.4285714285714286, 7.142857142857142, 20.238095238095237, 31.63265306122449, 57.14285714285714,
+        83.16326530612244, 85.20408163265306, 100,
+      ],
+    );
+    assert.deepEqual([digest.quantile(0.1), digest.quantile(0.66)], [-3.9999999999999996, 8.560000000000002]);
+    const three = new TDigest(100);
+    for (const value of [0, 12, 108]) three.add(value);
+    assert.deepEqual([three.rank(54) * 100, three.rank(61)], [62.96296296296296, 1]);
+  });
+
   test("of many values are within half a percent of the rank, most exact at the ends, in bounded memory", () => {
     const parts = Array.from({ length: 4 }, () => new TDigest(100));
     let seed = 42;

@@ -99,34 +99,35 @@ export class TDigest {
     let [lastOffset, lastMean] = [0, this.#min];
     for (let at = 0; at < means.length; at++) {
       const offset = before + this.#weights[at]! / 2;
-      if (offset >= target)
-        return between(lastMean, means[at]!, (target - lastOffset) / (offset - lastOffset));
+      if (offset >= target) return between(lastMean, means[at]!, [lastOffset, target, offset]);
       before += this.#weights[at]!;
       [lastOffset, lastMean] = [offset, means[at]!];
     }
-    return between(lastMean, this.#max, (target - lastOffset) / (total - lastOffset));
+    return between(lastMean, this.#max, [lastOffset, target, total]);
   }
 
-  /** Share of the values at or below `value`, 0..1; NaN without values. Each centroid reaches halfway to the next ones. */
+  /**
+   * Share of the values at or below `value`, 0..1; NaN without values. Each centroid reaches halfway to the next ones, the first
+   * one as far to its left as to its right; what lies closer to the last one than to the one before is above all, as for the
+   * digest that other servers use (AVLTreeDigest of t-digest 3.2).
+   */
   rank(value: number): number {
     this.#settle();
     const means = this.#means;
     const total = this.#total();
     if (total === 0) return Number.NaN;
-    if (value < this.#min) return 0;
-    if (value >= this.#max) return 1;
     let before = 0;
-    for (let at = 0; at < means.length; at++) {
-      const mean = means[at]!;
-      const low = at === 0 ? this.#min : (means[at - 1]! + mean) / 2;
-      const high = at === means.length - 1 ? this.#max : (mean + means[at + 1]!) / 2;
-      if (value < high) {
-        const share = high === low ? 0 : Math.max(0, (value - low) / (high - low));
-        return (before + share * this.#weights[at]!) / total;
-      }
+    let left = means.length > 1 ? (means[1]! - means[0]!) / 2 : 0;
+    for (let at = 0; at < means.length - 1; at++) {
+      const right = (means[at + 1]! - means[at]!) / 2;
+      const low = means[at]! - left;
+      const high = means[at]! + right;
+      if (value < high)
+        return Math.max(0, before + (this.#weights[at]! * (value - low)) / (high - low)) / total;
       before += this.#weights[at]!;
+      left = right;
     }
-    return 1;
+    return means.length === 1 && value < means[0]! ? 0 : 1;
   }
 
   #total(): number {
@@ -239,6 +240,9 @@ function ascending(states: readonly DigestState[]): number[] {
   return pairs.sort((a, b) => a[0] - b[0] || a[1] - b[1]).flat();
 }
 
-function between(low: number, high: number, share: number): number {
-  return low + (high - low) * share;
+/** Returns the value at `at` of a line from `low` at `first` to `high` at `last`. */
+function between(low: number, high: number, [first, at, last]: readonly [number, number, number]): number {
+  if (low === high) return low;
+  const distance = last - first;
+  return (low * (last - at)) / distance + (high * (at - first)) / distance;
 }
