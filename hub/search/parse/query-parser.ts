@@ -208,7 +208,16 @@ export interface FieldBody<O extends Options> {
   readonly options: Values<O>;
 }
 
-/** Reads the body of a query on one field. Throws parsing. */
+/** Throws request_invalid if a query names no field. Only match may have an empty name, of a field that doesn't exist. */
+export function checkFieldName(owner: string, field: string): void {
+  if (field !== "" || owner === "match") return;
+  const reason = owner.startsWith("match_phrase")
+    ? `[${owner}] requires fieldName`
+    : "field name is null or empty";
+  throw new AppError("request_invalid", reason);
+}
+
+/** Reads the body of a query on one field. Throws parsing, request_invalid. */
 export function readFieldBody<O extends Options>(
   owner: string,
   body: unknown,
@@ -227,6 +236,7 @@ export function readFieldBody<O extends Options>(
     typeof boost === "number" || typeof _name === "string" ? fields : body,
     owner,
   );
+  checkFieldName(owner, field);
   if (Array.isArray(given)) {
     throw new AppError(
       "parsing",

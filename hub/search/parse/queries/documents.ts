@@ -4,7 +4,7 @@ import { AllNode, ExistsNode, IdsNode, NoneNode } from "#hub/search/execute/node
 import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { exactQuery } from "#hub/search/fields/field-terms.ts";
 import { required, text, texts } from "#hub/search/options/options.ts";
-import { type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
+import { checkFieldName, type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
 
 const IDS_OPTIONS = {
   values: required(texts("ids")),
@@ -45,6 +45,7 @@ export const exists: QueryType = {
   options: EXISTS_OPTIONS,
   parse(body) {
     const options = readBody("exists", body, EXISTS_OPTIONS);
+    checkFieldName("exists", options.field);
     return withBoost(new ExistsNode(options.field), options);
   },
 };

@@ -5,7 +5,7 @@ import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { type Bound, boundsQuery } from "#hub/search/fields/field-range.ts";
 import { objectOf, onlyEntry } from "#hub/search/options/json.ts";
 import { anything, flag, oneOf, readOptions, text } from "#hub/search/options/options.ts";
-import { COMMON_OPTIONS, type QueryType, withBoost } from "#hub/search/parse/query-parser.ts";
+import { COMMON_OPTIONS, checkFieldName, type QueryType, withBoost } from "#hub/search/parse/query-parser.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 const OPTIONS = {
@@ -33,6 +33,7 @@ export const range: QueryType = {
   parse(body) {
     const { boost, _name, ...fields } = objectOf(body, "range");
     const [field, given] = onlyEntry(fields, "range");
+    checkFieldName("range", field);
     const inner = objectOf(given, `range] [${field}`);
     const outer = { ...(boost === undefined ? {} : { boost }), ...(_name === undefined ? {} : { _name }) };
     const options = readOptions("range", { ...outer, ...inner }, { ...COMMON_OPTIONS, ...OPTIONS });

@@ -25,6 +25,7 @@ export const terms: QueryType = {
     const { boost, _name, ...fields } = objectOf(body, "terms");
     const options = readOptions("terms", { boost, _name }, COMMON_OPTIONS);
     const [field, values] = onlyEntry(fields, "terms");
+    if (field === "") throw new AppError("request_invalid", "field name cannot be null.");
     if (!Array.isArray(values)) {
       throw new AppError(
         "parsing",
