@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { ShardContext } from "#hub/search/query/query.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
-import { type TermVectorOptions, termVectors } from "./term-vectors.ts";
+import { type TermVectorFilter, type TermVectorOptions, termVectors } from "./term-vectors.ts";
 
 const fixture = new IndexFixture({
   mapping: {
@@ -24,7 +24,10 @@ const OPTIONS: TermVectorOptions = {
   fieldStatistics: true,
   termStatistics: true,
   analyzers: new Map(),
+  filter: undefined,
 };
+const ANY: readonly [number, number] = [0, Number.MAX_SAFE_INTEGER];
+const NO_BOUNDS: TermVectorFilter = { maxTerms: 25, termFreq: ANY, docFreq: ANY, length: ANY };
 
 test("terms have their places in the document and their frequencies in the shard", () => {
   const source = { text: ["a brown", "Brown"], plain: "unseen", tag: "x" };
@@ -65,4 +68,23 @@ test("fields, analyzers and details are those of the request", () => {
     () => termVectors(context, source, unknown),
     /failed to find analyzer \[martian\] of \[plain\]/,
   );
+});
+
+test("a filter returns the terms that tell most of the document, with scores", () => {
+  const source = { text: "the fox the fox brown unseen" };
+  const filtered = (filter: Partial<TermVectorFilter>): Record<string, number> => {
+    const asked = { ...OPTIONS, positions: false, offsets: false, filter: { ...NO_BOUNDS, ...filter } };
+    const { text } = termVectors(context, source, asked) as {
+      text: { terms: Record<string, { score: number }> };
+    };
+    return Object.fromEntries(Object.entries(text.terms).map(([term, { score }]) => [term, score]));
+  };
+  // tf * (ln((2 + 1) / (documents + 1)) + 1)
+  const [rare, unknown] = [2.8109302520751953, 2.0986123085021973];
+  assert.deepEqual(filtered({}), { brown: 1, fox: rare, the: rare, unseen: unknown });
+  assert.deepEqual(filtered({ maxTerms: 2 }), { fox: rare, the: rare });
+  assert.deepEqual(filtered({ maxTerms: 1 }), { fox: rare });
+  assert.deepEqual(filtered({ termFreq: [2, 2], length: [0, 2] }), {});
+  assert.deepEqual(filtered({ docFreq: [2, 9] }), { brown: 1 });
+  assert.deepEqual(filtered({ docFreq: [0, 0], length: [6, 9] }), { unseen: unknown });
 });

@@ -19,7 +19,21 @@ export interface TermVectorOptions {
   readonly termStatistics: boolean;
   /** Analyzers instead of those of the mapping, by field. */
   readonly analyzers: ReadonlyMap<string, string>;
+  /** Undefined: all terms, without scores. */
+  readonly filter: TermVectorFilter | undefined;
 }
+
+/** Which terms of a field are returned, with scores; see `best`. */
+export interface TermVectorFilter {
+  /** Terms of a field at most. */
+  readonly maxTerms: number;
+  /** Inclusive bounds of occurrences in the document, of documents with the term and of characters. */
+  readonly termFreq: Bounds;
+  readonly docFreq: Bounds;
+  readonly length: Bounds;
+}
+
+type Bounds = readonly [least: number, most: number];
 
 /** Maximum UTF-16 units of a value that are analysed. */
 const MAX_ANALYZED = 1_000_000;
@@ -34,30 +48,71 @@ interface Occurrence {
 export function termVectors(shard: ShardContext, source: JsonObject, options: TermVectorOptions): JsonObject {
   const vectors: JsonObject = {};
   for (const field of wantedFields(shard, options.fields)) {
-    const terms = termsOf(shard, field, source, options.analyzers.get(field.path));
-    if (terms.size === 0) continue;
+    const all = termsOf(shard, field, source, options.analyzers.get(field.path));
+    if (all.size === 0) continue;
+    const terms = options.filter === undefined ? unscored(all) : best(shard, field, all, options.filter);
     vectors[field.path] = {
       ...(options.fieldStatistics && { field_statistics: fieldStatistics(shard, field) }),
       terms: Object.fromEntries(
-        [...terms]
-          .sort(([a], [b]) => (a < b ? -1 : 1))
-          .map(([term, found]) => [
-            term,
-            {
-              ...(options.termStatistics && termStatistics(shard, field, term)),
-              term_freq: found.length,
-              ...((options.positions || options.offsets) && {
-                tokens: found.map(({ position, start, end }) => ({
-                  ...(options.positions && { position }),
-                  ...(options.offsets && { start_offset: start, end_offset: end }),
-                })),
-              }),
-            },
-          ]),
+        terms
+          .sort(({ term: a }, { term: b }) => (a < b ? -1 : 1))
+          .map((each) => [each.term, termBody(shard, field, each, options)]),
       ),
     };
   }
   return vectors;
+}
+
+/** A term of a document. */
+interface FoundTerm {
+  readonly term: string;
+  readonly found: readonly Occurrence[];
+  readonly score?: number;
+}
+
+function termBody(
+  shard: ShardContext,
+  field: Field,
+  { term, found, score }: FoundTerm,
+  { positions, offsets, termStatistics }: TermVectorOptions,
+): JsonObject {
+  return {
+    ...(termStatistics && statisticsOf(shard, field, term)),
+    term_freq: found.length,
+    ...((positions || offsets) && {
+      tokens: found.map(({ position, start, end }) => ({
+        ...(positions && { position }),
+        ...(offsets && { start_offset: start, end_offset: end }),
+      })),
+    }),
+    ...(score !== undefined && { score }),
+  };
+}
+
+function unscored(terms: ReadonlyMap<string, Occurrence[]>): FoundTerm[] {
+  return [...terms].map(([term, found]) => ({ term, found }));
+}
+
+/** Returns the terms within the bounds with the greatest tf-idf (Lucene's ClassicSimilarity), the first by name among equals. */
+function best(
+  shard: ShardContext,
+  field: Field,
+  terms: ReadonlyMap<string, readonly Occurrence[]>,
+  filter: TermVectorFilter,
+): FoundTerm[] {
+  const documents = shard.fieldStats(field.path).docCount;
+  const scored = [...terms].flatMap(([term, found]) => {
+    if (!isWithin(found.length, filter.termFreq) || !isWithin(term.length, filter.length)) return [];
+    const docFreq = frequencies(shard, field, term)?.docFreq ?? 0;
+    if (!isWithin(docFreq, filter.docFreq)) return [];
+    const idf = Math.fround(Math.log((documents + 1) / (docFreq + 1)) + 1);
+    return { term, found, score: Math.fround(found.length * idf) };
+  });
+  return scored.sort((a, b) => b.score - a.score || (a.term < b.term ? -1 : 1)).slice(0, filter.maxTerms);
+}
+
+function isWithin(value: number, [least, most]: Bounds): boolean {
+  return value >= least && value <= most;
 }
 
 /** Text and keyword fields have terms. */
@@ -120,11 +175,21 @@ function fieldStatistics(shard: ShardContext, field: Field): JsonObject {
 }
 
 /** Nothing if the shard doesn't have the term as of the last refresh. */
-function termStatistics(shard: ShardContext, field: Field, term: string): JsonObject {
+function statisticsOf(shard: ShardContext, field: Field, term: string): JsonObject {
+  const known = frequencies(shard, field, term);
+  return known === undefined ? {} : { doc_freq: known.docFreq, ttf: known.total };
+}
+
+/** Documents with a term and its occurrences in them; undefined without any. */
+function frequencies(
+  shard: ShardContext,
+  field: Field,
+  term: string,
+): { readonly docFreq: number; readonly total: number } | undefined {
   const each = shard.searcher.segments.flatMap((segment) => segment.terms(field.path)?.find(term) ?? []);
-  if (each.length === 0) return {};
+  if (each.length === 0) return undefined;
   return {
-    doc_freq: each.reduce((sum, { docFreq }) => sum + docFreq, 0),
-    ttf: each.reduce((sum, { totalTermFreq }) => sum + totalTermFreq, 0),
+    docFreq: each.reduce((sum, { docFreq }) => sum + docFreq, 0),
+    total: each.reduce((sum, { totalTermFreq }) => sum + totalTermFreq, 0),
   };
 }

@@ -4,13 +4,13 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { errorDetail, validationError } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { isTrue, optionalText, texts } from "#hub/api/parameters/values.ts";
+import { isTrue, optionalInteger, optionalText, texts } from "#hub/api/parameters/values.ts";
 import { routingOf } from "#hub/api/parameters/write-options.ts";
 import { searchedIndices } from "#hub/api/routes/search/search-target.ts";
 import { objectOf, scalarText } from "#hub/search/options/json.ts";
 import { RawJson } from "#hub/search/options/json-writer.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
-import type { TermVectorOptions } from "#hub/search/term-vectors.ts";
+import type { TermVectorFilter, TermVectorOptions } from "#hub/search/term-vectors.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { getDocument } from "./get-result.ts";
@@ -40,6 +40,7 @@ const KEYS = [
   "_id",
   "doc",
   "fields",
+  "filter",
   "field_statistics",
   "term_statistics",
   "offsets",
@@ -178,8 +179,8 @@ function checkKeys(body: JsonObject): void {
   if (unknown !== undefined)
     throw new AppError(
       "request_invalid",
-      unknown === "filter" || unknown === "dfs"
-        ? `[${unknown}] isn't offered for term vectors; ask for all terms`
+      unknown === "dfs"
+        ? "[dfs] isn't offered for term vectors; their statistics are those of one shard"
         : `The parameter ${unknown} is not valid for a term vector request!`,
     );
   for (const [old, name] of Object.entries(OLD_KEYS)) {
@@ -200,6 +201,41 @@ function readOptions(request: ApiRequest, body: JsonObject): TermVectorOptions {
     fieldStatistics: flag("field_statistics", true),
     termStatistics: flag("term_statistics", false),
     analyzers: readAnalyzers(body["per_field_analyzer"]),
+    filter: body["filter"] === undefined ? undefined : readFilter(objectOf(body["filter"], "filter")),
+  };
+}
+
+const FILTER_KEYS = [
+  "max_num_terms",
+  "min_term_freq",
+  "max_term_freq",
+  "min_doc_freq",
+  "max_doc_freq",
+  "min_word_length",
+  "max_word_length",
+];
+const FILTERED_TERMS = 25;
+
+/** Throws parsing, request_invalid. */
+function readFilter(given: JsonObject): TermVectorFilter {
+  const unknown = Object.keys(given).find((key) => !FILTER_KEYS.includes(key));
+  if (unknown !== undefined)
+    throw new AppError(
+      "parsing",
+      `failed to parse term vectors request. the field [${unknown}] is not valid for filter parameter for term vector request`,
+      { data: { type: "parse_exception" } },
+    );
+  const whole = (key: string, fallback: number): number => {
+    const value = optionalInteger(given[key], key) ?? fallback;
+    if (value < 0) throw new AppError("request_invalid", `[${key}] must be at least 0, but is ${value}`);
+    return value;
+  };
+  const endless = Number.MAX_SAFE_INTEGER;
+  return {
+    maxTerms: whole("max_num_terms", FILTERED_TERMS),
+    termFreq: [whole("min_term_freq", 1), whole("max_term_freq", endless)],
+    docFreq: [whole("min_doc_freq", 0), whole("max_doc_freq", endless)],
+    length: [whole("min_word_length", 0), whole("max_word_length", 0) || endless],
   };
 }
 
