@@ -46,8 +46,12 @@ test("a document is shown with its sequence number from 6.6 on, one that isn't t
   assert.equal((await send("POST", "/_mget", docs, SEVEN)).body["docs"]![0]!["_type"], null);
 });
 
-test("a task is listed with what the client calls it", async () => {
+test("a task is listed with what the client calls it, and every answer has it", async () => {
   const listed = await send("GET", "/_tasks?group_by=none", undefined, { "x-opaque-id": "mine" });
+  assert.equal(listed.headers["x-opaque-id"], "mine");
+  const refused = await send("GET", "/missing/_search", undefined, { "x-opaque-id": "x".repeat(2_000) });
+  assert.deepEqual([refused.status, refused.headers["x-opaque-id"]], [404, "x".repeat(1_000)]);
+  assert.ok(!("x-opaque-id" in (await send("GET", "/")).headers));
   assert.deepEqual(listed.body["tasks"]![0]!["headers"], { "X-Opaque-Id": "mine" });
 });
 

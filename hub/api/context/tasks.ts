@@ -3,7 +3,7 @@
 import { randomInt } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { itemError } from "#hub/api/http/error-body.ts";
-import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiRequest, opaqueId } from "#hub/api/http/request.ts";
 import type { Cluster } from "#hub/api/ports/cluster.ts";
 import { EVERYBODY, keyOf } from "#hub/auth/accounts/principal.ts";
 import type { Clock } from "#proto/kit/clock.ts";
@@ -201,13 +201,10 @@ export function printTask(task: Task, nodeId: string, detailed = true): JsonObje
   };
 }
 
-/** Longest X-Opaque-Id that is kept, characters. */
-const MAX_OPAQUE_ID = 1000;
-
 /** Returns the header with which a client finds its tasks. */
 export function taskHeaders({ headers }: { readonly headers: IncomingHttpHeaders }): JsonObject {
-  const id = headers["x-opaque-id"];
-  return typeof id === "string" ? { "X-Opaque-Id": id.slice(0, MAX_OPAQUE_ID) } : {};
+  const id = opaqueId(headers);
+  return id === undefined ? {} : { "X-Opaque-Id": id };
 }
 
 /** Returns the part of `_tasks/{id}` with the outcome of an ended task; {} while it runs. */

@@ -21,7 +21,7 @@ import {
 } from "./answer.ts";
 import type { ApiMetrics } from "./api-metrics.ts";
 import { errorIn, isByRights, plainErrorBody } from "./error-body.ts";
-import { ApiRequest, checkParameters, type Method, parseQuery } from "./request.ts";
+import { ApiRequest, checkParameters, type Method, opaqueId, parseQuery } from "./request.ts";
 import type { BodyReader, ReadBody } from "./request-body.ts";
 import { asOwner } from "./request-owner.ts";
 import {
@@ -226,6 +226,8 @@ export class Dispatcher {
     };
     if (warnings.size > 0)
       headers["warning"] = warningHeaders(warnings, warningAgent(this.#options.compatVersion, version));
+    const id = opaqueId(message.headers);
+    if (id !== undefined) headers["x-opaque-id"] = id;
     if (!skipsRest(message)) headers["connection"] = "close";
     let { body } = answer;
     if (isWorthPacking(Buffer.byteLength(body), message.headers)) {

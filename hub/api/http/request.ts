@@ -233,3 +233,11 @@ function decode(text: string): string {
     });
   }
 }
+
+/** Longest X-Opaque-Id that is kept, characters. */
+const MAX_OPAQUE_ID = 1000;
+
+/** Returns what the client calls its request, by which it knows the answer and the task; undefined if it gives no name. */
+export function opaqueId({ "x-opaque-id": id }: IncomingHttpHeaders): string | undefined {
+  return typeof id === "string" ? id.slice(0, MAX_OPAQUE_ID) : undefined;
+}

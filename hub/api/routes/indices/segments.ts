@@ -83,7 +83,7 @@ function segmentBodies({ segments: count, docs, deleted, bytes }: HostedShardSta
       search: true,
       version: SEGMENT_VERSION,
       compound: true,
-      ...(answersAs(700) && { attributes: {} }),
+      attributes: { "Lucene50StoredFieldsFormat.mode": "BEST_SPEED" },
     },
   };
 }
