@@ -12,6 +12,7 @@ import type { FindStored } from "#hub/scripts/script.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { AsyncSearches } from "./async-searches.ts";
+import { blockDocuments } from "./index-blocks.ts";
 import {
   countDocuments,
   countMaintenance,
@@ -27,7 +28,6 @@ import { SlowQueries } from "./slow-queries.ts";
 import type { TaskResults } from "./task-results.ts";
 import { Tasks } from "./tasks.ts";
 import { VotingExclusions } from "./voting-exclusions.ts";
-import { blockDocuments } from "./write-blocks.ts";
 
 export interface ApiDependencies {
   readonly indices: Indices;

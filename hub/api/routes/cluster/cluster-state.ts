@@ -4,12 +4,13 @@ import { promisify } from "node:util";
 import { constants, deflate } from "node:zlib";
 import { printMapping } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { blocksOf } from "#hub/api/context/index-blocks.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { flatSettings, nestSettings } from "#hub/api/parameters/index-settings.ts";
 import { printedNode } from "#hub/api/parameters/meant-nodes.ts";
 import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
-import { isTrue, printSize } from "#hub/api/parameters/values.ts";
+import { printSize } from "#hub/api/parameters/values.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { type HealthSource, indexCopies } from "#hub/api/stats/index-health.ts";
 import { writeJson } from "#hub/search/options/json-writer.ts";
@@ -86,7 +87,7 @@ export function clusterState(
     ...(wanted("version") && { version: 1, state_uuid: cluster.uuid }),
     ...(wanted("master_node") && { master_node: master }),
     ...(asked.includes("cluster_manager_node") && { cluster_manager_node: master }),
-    ...(wanted("blocks") && { blocks: blocksOf(found) }),
+    ...(wanted("blocks") && { blocks: printBlocks(found) }),
     ...(wanted("nodes") && {
       nodes: Object.fromEntries(cluster.nodes().map((each) => [each.id, printedNode(each)])),
     }),
@@ -102,28 +103,16 @@ export function clusterState(
   };
 }
 
-function blocksOf(found: readonly IndexInfo[]): JsonObject {
+function printBlocks(found: readonly IndexInfo[]): JsonObject {
   const blocked = found.flatMap((index) => {
-    const blocks: JsonObject = {};
-    for (const [setting, id, levels] of BLOCKS) {
-      if (isTrue(index.settings.raw[setting]))
-        blocks[id] = {
-          description: `index ${setting.slice("blocks.".length)} (api)`,
-          retryable: false,
-          levels,
-        };
-    }
-    return Object.keys(blocks).length === 0 ? [] : [[index.name, blocks] as const];
+    const blocks = blocksOf(index).map(({ id, description, levels }) => [
+      id,
+      { description, retryable: false, levels: levels.filter((level) => level !== "delete") },
+    ]);
+    return blocks.length === 0 ? [] : [[index.name, Object.fromEntries(blocks) as JsonObject] as const];
   });
   return blocked.length === 0 ? {} : { indices: Object.fromEntries(blocked) };
 }
-
-const BLOCKS = [
-  ["blocks.read_only", "5", ["write", "metadata_write"]],
-  ["blocks.read", "7", ["read"]],
-  ["blocks.write", "8", ["write"]],
-  ["blocks.metadata", "9", ["metadata_read", "metadata_write"]],
-] as const;
 
 function metadataOf(
   { cluster, compatVersion, votingExclusions }: ApiContext,

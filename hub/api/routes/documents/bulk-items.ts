@@ -2,9 +2,9 @@
 
 import { adoptType, DEFAULT_TYPE, typeOf } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { aliasFault } from "#hub/api/context/index-blocks.ts";
 import { passesPipelines } from "#hub/api/context/ingest-documents.ts";
 import { scriptedUpdate } from "#hub/api/context/scripted-change.ts";
-import { aliasFault } from "#hub/api/context/write-blocks.ts";
 import { errorIn, isByRights, itemError } from "#hub/api/http/error-body.ts";
 import { isFailure, writeBody, writeStatus } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";

@@ -2,8 +2,8 @@
 
 import { adoptType, documentType, fitsType } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { aliasFault } from "#hub/api/context/index-blocks.ts";
 import { checkPipeline, passesPipelines, pipelineOf } from "#hub/api/context/ingest-documents.ts";
-import { aliasFault } from "#hub/api/context/write-blocks.ts";
 import { errorBody } from "#hub/api/http/error-body.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, empty, json, MAX_BODY_BYTES, type Route } from "#hub/api/http/route.ts";

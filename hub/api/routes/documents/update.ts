@@ -2,6 +2,7 @@
 
 import { adoptType, documentType } from "#hub/api/compat/mapping-types.ts";
 import { type ApiContext, findStored } from "#hub/api/context/api-context.ts";
+import { aliasFault } from "#hub/api/context/index-blocks.ts";
 import { passesPipelines } from "#hub/api/context/ingest-documents.ts";
 import {
   parsed,
@@ -9,7 +10,6 @@ import {
   type ScriptedUpdate,
   scriptedUpdate,
 } from "#hub/api/context/scripted-change.ts";
-import { aliasFault } from "#hub/api/context/write-blocks.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, MAX_BODY_BYTES, type Route } from "#hub/api/http/route.ts";
 import { checkMayRead, SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";

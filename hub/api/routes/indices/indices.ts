@@ -4,6 +4,7 @@ import { warnOfFields, warnOfSettings } from "#hub/api/compat/interface-compatib
 import { checkTypeless, ownType, printMapping, splitType } from "#hub/api/compat/mapping-types.ts";
 import { showsTypes } from "#hub/api/compat/version.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { checkBlocks } from "#hub/api/context/index-blocks.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, empty, json, type Route } from "#hub/api/http/route.ts";
 import { parseAliases } from "#hub/api/parameters/alias-definition.ts";
@@ -124,6 +125,7 @@ function getIndices(parts: ApiContext, request: ApiRequest): ApiResponse {
   const flat = request.flag("flat_settings") ?? false;
   const human = request.flag("human") ?? false;
   const found = parts.indices.resolve(request.segment("index"), resolveOptions(request));
+  checkBlocks(found, "metadata_read");
   const answer: JsonObject = {};
   for (const index of found) {
     answer[index.name] = {
@@ -164,6 +166,7 @@ async function deleteIndices({ indices, cluster }: ApiContext, request: ApiReque
     concreteOnly: true,
   });
   for (const index of found) refuseWritten(indices, index);
+  checkBlocks(found, "delete");
   await indices.delete(found.map(({ name }) => name));
   return json({ acknowledged: true });
 }
@@ -194,6 +197,7 @@ async function setState(
     expression,
     resolveOptions(request, { expandWildcards: states, allowNoIndices: false }),
   );
+  checkBlocks(found, "metadata_write");
   for (const index of found) {
     if (index.state !== state) await parts.indices.setState(index.name, state);
   }

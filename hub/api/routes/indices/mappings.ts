@@ -14,6 +14,7 @@ import {
 } from "#hub/api/compat/mapping-types.ts";
 import { showsTypes } from "#hub/api/compat/version.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { checkBlocks } from "#hub/api/context/index-blocks.ts";
 import { plainErrorBody } from "#hub/api/http/error-body.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, empty, json, type Route } from "#hub/api/http/route.ts";
@@ -99,6 +100,7 @@ function getMapping(parts: ApiContext, request: ApiRequest): ApiResponse {
   const includeType = request.flag("include_type_name") ?? showsTypes();
   const types = request.list("type");
   const found = indices.resolve(request.path["index"], resolveOptions(request, { expandWildcards: "all" }));
+  checkBlocks(found, "metadata_read");
   const answer: JsonObject = {};
   for (const index of found) {
     if (types !== undefined && !types.some((type) => hasType(index, type))) continue;
@@ -154,6 +156,7 @@ async function putMapping({ indices }: ApiContext, request: ApiRequest): Promise
   }
   const expression = request.path["index"];
   const found = indices.resolve(expression, resolveOptions(request, { allowNoIndices: false }));
+  checkBlocks(found, "metadata_write");
   for (const index of found) {
     if (given === DEFAULT_TYPE && answersAs(607)) requireType(index, given);
     const inner = given === undefined ? undefined : body[given];

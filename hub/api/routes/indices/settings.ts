@@ -2,6 +2,7 @@
 
 import { warnOfSettings } from "#hub/api/compat/interface-compatibility.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { checkBlocks, INDEX_BLOCKS } from "#hub/api/context/index-blocks.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { flatSettings, flattenSettings, nestSettings } from "#hub/api/parameters/index-settings.ts";
@@ -59,10 +60,9 @@ function getSettings({ indices, compatVersion }: ApiContext, request: ApiRequest
   const human = request.flag("human") ?? false;
   const withDefaults = request.flag("include_defaults") ?? false;
   const answer: JsonObject = {};
-  for (const index of indices.resolve(
-    request.path["index"],
-    resolveOptions(request, { expandWildcards: "all" }),
-  )) {
+  const found = indices.resolve(request.path["index"], resolveOptions(request, { expandWildcards: "all" }));
+  checkBlocks(found, "metadata_read");
+  for (const index of found) {
     const keep = (all: JsonObject): JsonObject =>
       Object.fromEntries(
         Object.entries(all).filter(
@@ -92,6 +92,13 @@ async function addBlock({ indices }: ApiContext, request: ApiRequest): Promise<A
   return json({ acknowledged: true, shards_acknowledged: true, indices: blocked });
 }
 
+/** Whether settings are changed as blocked indices allow it: one block at a time. */
+function isRelease(changes: JsonObject): boolean {
+  const [name, ...others] = Object.keys(changes);
+  const block = INDEX_BLOCKS.find(({ setting }) => setting === name?.replace(/^index\./, ""));
+  return others.length === 0 && block?.levels.includes("metadata_write") === true;
+}
+
 async function putSettings(
   { indices, compatVersion }: ApiContext,
   request: ApiRequest,
@@ -103,10 +110,9 @@ async function putSettings(
   checkValid(Object.keys(changes).length === 0 && "no settings to update");
   warnOfSettings(changes);
   const keepsExisting = request.flag("preserve_existing") ?? false;
-  for (const index of indices.resolve(
-    request.path["index"],
-    resolveOptions(request, { expandWildcards: "all" }),
-  )) {
+  const found = indices.resolve(request.path["index"], resolveOptions(request, { expandWildcards: "all" }));
+  if (!isRelease(changes)) checkBlocks(found, "metadata_write");
+  for (const index of found) {
     const existing = flatSettings(index, compatVersion);
     const kept = Object.entries(changes).filter(([key]) => !keepsExisting || !(`index.${key}` in existing));
     await indices.putSettings(index.name, Object.fromEntries(kept));

@@ -5,6 +5,7 @@
 
 import { fitsType, typeOf } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { checkBlocks } from "#hub/api/context/index-blocks.ts";
 import { clusterSetting } from "#hub/api/parameters/cluster-settings.ts";
 import { numberSetting } from "#hub/api/parameters/index-settings.ts";
 import { meantNodes } from "#hub/api/parameters/meant-nodes.ts";
@@ -59,6 +60,7 @@ export function searchedIndices(
   if (closed !== undefined) {
     throw new AppError("index_closed", "closed", { data: { index: closed.name, index_uuid: closed.uuid } });
   }
+  checkBlocks(found, "read");
   return {
     indices: found,
     targets: found.map((index) => ({
