@@ -46,6 +46,13 @@ test("a document is shown with its sequence number from 6.6 on, one that isn't t
   assert.equal((await send("POST", "/_mget", docs, SEVEN)).body["docs"]![0]!["_type"], null);
 });
 
+test("the reason names a missing index from 7 on", async () => {
+  const reason = async (headers: object) =>
+    (await send("GET", "/missing/_search", undefined, { ...headers })).body["error"]!["reason"];
+  assert.equal(await reason({}), "no such index");
+  assert.equal(await reason({ accept: SEVEN.accept }), "no such index [missing]");
+});
+
 test("a task is listed with what the client calls it, and every answer has it", async () => {
   const listed = await send("GET", "/_tasks?group_by=none", undefined, { "x-opaque-id": "mine" });
   assert.equal(listed.headers["x-opaque-id"], "mine");

@@ -86,9 +86,14 @@ export interface ErrorContext {
   readonly nodeId: string;
 }
 
-/** Returns an error as a version answers it: 6.x treats failures of scripts and processors as server errors. */
+/**
+ * Returns an error as a version answers it: 6.x doesn't name a missing index in the reason, and treats failures of scripts and
+ * processors as server errors.
+ */
 export function errorIn(error: AppError, version: VersionNumber): AppError {
   const { code, message, detail, data, cause } = error;
+  if (code === "index_missing" && version >= 700 && message === "no such index")
+    return new AppError(code, `no such index [${String(data["index"])}]`, { data, cause });
   if (typeof data["java_class"] === "string" && version < LENIENT_SCRIPTS)
     return processorError(error, data["java_class"]);
   if (code !== "script_failed" || version >= LENIENT_SCRIPTS || data["status"] !== undefined) return error;
