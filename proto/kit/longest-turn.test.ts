@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { exportLongestTurn } from "./longest-turn.ts";
+import { type DelaySampler, exportLongestTurn, LongestTurn } from "./longest-turn.ts";
 import { Metrics } from "./metrics.ts";
 
 async function longest(metrics: Metrics): Promise<number> {
@@ -27,4 +27,44 @@ test("the longest turn is told once, and of several threads the longest", async 
   front.addSource(() => Promise.resolve(record(0.25)));
   front.addSource(() => Promise.resolve(record(0.5)));
   assert.equal(await longest(front), 0.5);
+});
+
+class FakeSampler implements DelaySampler {
+  isOn = false;
+  delayMs = 0;
+  start(): void {
+    this.isOn = true;
+  }
+  takeMs(): number {
+    const taken = this.delayMs;
+    this.delayMs = 0;
+    return taken;
+  }
+  stop(): void {
+    this.isOn = false;
+  }
+}
+
+test("a thread is sampled from the first work on until it has been quiet for 10 s", () => {
+  const sampler = new FakeSampler();
+  const turn = new LongestTurn(sampler);
+  for (let looks = 0; looks < 200; looks++) turn.look(3);
+  assert.equal(sampler.isOn, false);
+  assert.equal(turn.takeMs(), 3);
+
+  turn.look(250);
+  assert.equal(sampler.isOn, true);
+  assert.equal(turn.takeMs(), 250, "what woke it isn't sampled");
+
+  sampler.delayMs = 40;
+  turn.look(90);
+  assert.equal(turn.takeMs(), 40, "many short turns are told from a long one");
+  assert.equal(turn.takeMs(), 0);
+
+  for (let looks = 0; looks < 99; looks++) turn.look(20);
+  assert.equal(sampler.isOn, true);
+  turn.look(20);
+  assert.equal(sampler.isOn, false);
+  turn.look(15);
+  assert.equal(turn.takeMs(), 15);
 });

@@ -5,20 +5,88 @@ import type { Metrics } from "./metrics.ts";
 
 /** Interval in which the event loop's delay is sampled. */
 const RESOLUTION_MS = 10;
-const NS_PER_S = 1e9;
+const NS_PER_MS = 1e6;
+
+/** Interval of the looks at how long the thread was active. */
+const LOOK_MS = 100;
+/** Active time between two looks up to which the thread counts as quiet. */
+const QUIET_ACTIVE_MS = 20;
+/** Quiet looks after which the sampling ends: 10 s. */
+const QUIET_LOOKS = 100;
+
+/** Samples of the event loop's delay. */
+export interface DelaySampler {
+  start(): void;
+  /** Returns the longest delay since the start or the last call, ms; 0 without a sample. */
+  takeMs(): number;
+  stop(): void;
+}
+
+/**
+ * The longest turn of a thread. Each sample wakes the thread, which would be most of the work of one at rest. Thus a thread is
+ * sampled from the first work on until it has been quiet for 10 s. While it isn't sampled, all its work between two looks
+ * counts as one turn, which is longer than the real one by less than the interval of the looks.
+ */
+export class LongestTurn {
+  readonly #sampler: DelaySampler;
+  #quietLooks = QUIET_LOOKS;
+  #longestMs = 0;
+
+  constructor(sampler: DelaySampler) {
+    this.#sampler = sampler;
+  }
+
+  /** `activeMs`: how long the thread has been active since the last look. */
+  look(activeMs: number): void {
+    const isSampled = this.#quietLooks < QUIET_LOOKS;
+    this.#longestMs = Math.max(this.#longestMs, isSampled ? this.#sampler.takeMs() : activeMs);
+    this.#quietLooks = activeMs > QUIET_ACTIVE_MS ? 0 : this.#quietLooks + 1;
+    if (!isSampled && this.#quietLooks === 0) this.#sampler.start();
+    else if (isSampled && this.#quietLooks === QUIET_LOOKS) this.#sampler.stop();
+  }
+
+  /** Returns the longest turn since the last call, ms. */
+  takeMs(): number {
+    const longestMs = this.#longestMs;
+    this.#longestMs = 0;
+    return longestMs;
+  }
+}
 
 /**
  * Exports how long the calling thread was held at most since the metrics were read last, as
  * `tailrace_<thread>_longest_turn_seconds`; of several threads the longest. Where two read the metrics, each sees a part.
  */
 export function exportLongestTurn(metrics: Metrics, thread: "hub" | "host"): void {
-  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  delay.enable();
+  const turn = new LongestTurn(delaySampler());
+  let before = performance.eventLoopUtilization();
+  const look = (): void => {
+    const now = performance.eventLoopUtilization();
+    turn.look(performance.eventLoopUtilization(now, before).active);
+    before = now;
+  };
+  setInterval(look, LOOK_MS).unref();
   const help = "Longest time that one turn of the event loop took since the last read of the metrics.";
   metrics.maximum(`tailrace_${thread}_longest_turn_seconds`, help, () => {
-    // The interval of the samples is part of what is measured. Without a sample the maximum is 0.
-    const seconds = Math.max(0, delay.max / NS_PER_S - RESOLUTION_MS / 1_000);
-    delay.reset();
-    return seconds;
+    look();
+    return turn.takeMs() / 1_000;
   });
+}
+
+function delaySampler(): DelaySampler {
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  const takeMs = (): number => {
+    // The interval of the samples is part of what is measured. Without a sample the maximum is 0.
+    const longestMs = Math.max(0, delay.max / NS_PER_MS - RESOLUTION_MS);
+    delay.reset();
+    return longestMs;
+  };
+  return {
+    start: () => {
+      delay.reset();
+      delay.enable();
+    },
+    takeMs,
+    stop: () => delay.disable(),
+  };
 }
