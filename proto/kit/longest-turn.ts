@@ -11,8 +11,8 @@ const NS_PER_MS = 1e6;
 const LOOK_MS = 100;
 /** Active time between two looks up to which the thread counts as quiet. */
 const QUIET_ACTIVE_MS = 20;
-/** Quiet looks after which the sampling ends: 10 s. */
-const QUIET_LOOKS = 100;
+/** Quiet looks after which the sampling ends: 2 s. Work that comes each 5 s must not keep it on. */
+const QUIET_LOOKS = 20;
 
 /** Samples of the event loop's delay. */
 export interface DelaySampler {
@@ -24,7 +24,7 @@ export interface DelaySampler {
 
 /**
  * The longest turn of a thread. Each sample wakes the thread, which would be most of the work of one at rest. Thus a thread is
- * sampled from the first work on until it has been quiet for 10 s. While it isn't sampled, all its work between two looks
+ * sampled from the first work on until it has been quiet for 2 s. While it isn't sampled, all its work between two looks
  * counts as one turn, which is longer than the real one by less than the interval of the looks.
  */
 export class LongestTurn {
