@@ -68,7 +68,7 @@ export class ShardDocuments {
   /** Position before the message that is being applied. */
   after: Position;
   #mapping: Mapping;
-  readonly #indexing: Indexing;
+  readonly #indexing: Indexing | undefined;
   #buffer: SegmentBuffer | null = null;
   #writer: DocumentWriter | null = null;
   /** Position before the first message whose documents are in the buffer. */
@@ -82,7 +82,7 @@ export class ShardDocuments {
     this.after = after;
     this.#bufferAfter = after;
     this.#mapping = options.mapping;
-    this.#indexing = options.indexing ?? kernelIndexing(threadKernel());
+    this.#indexing = options.indexing;
   }
 
   get mapping(): Mapping {
@@ -249,8 +249,10 @@ export class ShardDocuments {
 
   #openBuffer(): SegmentBuffer {
     if (this.#buffer !== null) return this.#buffer;
-    this.#buffer = new SegmentBuffer(this.#indexing.newFields());
-    this.#writer = new DocumentWriter(this.#buffer, this.#mapping, this.#indexing);
+    // Not kept for the next buffer: the thread may have another kernel then.
+    const indexing = this.#indexing ?? kernelIndexing(threadKernel());
+    this.#buffer = new SegmentBuffer(indexing.newFields());
+    this.#writer = new DocumentWriter(this.#buffer, this.#mapping, indexing);
     this.#bufferAfter = this.after;
     return this.#buffer;
   }

@@ -4,9 +4,9 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
 import { limitCaches, usualCacheBytes } from "#hub/engine/files/cache-memory.ts";
 import { extentCache } from "#hub/engine/files/extent-cache.ts";
-import { threadKernelBytes } from "#hub/engine/kernel/kernel.ts";
-import { searchKernelBytes } from "#hub/engine/kernel/search-kernel.ts";
-import { mergeKernelBytes } from "#hub/engine/merge/kernel-merge.ts";
+import { restThreadKernel, threadKernelBytes } from "#hub/engine/kernel/kernel.ts";
+import { restSearchKernel, searchKernelBytes } from "#hub/engine/kernel/search-kernel.ts";
+import { mergeKernelBytes, restMergeKernel } from "#hub/engine/merge/kernel-merge.ts";
 import { filterCache } from "#hub/engine/segment/filter-cache.ts";
 import { nestedCache } from "#hub/engine/segment/nested-cache.ts";
 import { fieldDataCache } from "#hub/engine/segment/uninverted-column.ts";
@@ -20,6 +20,7 @@ import { sendingLogger } from "#proto/kit/log.ts";
 import { exportLongestTurn } from "#proto/kit/longest-turn.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { exportMemory } from "#proto/kit/process-memory.ts";
+import { HeapKeeper, OWN_HEAP, type ThreadHeap } from "#proto/kit/thread-heap.ts";
 import { lowerThreadPriority } from "#proto/kit/thread-priority.ts";
 import { Host } from "./host.ts";
 import type { Operation } from "./operations/operation.ts";
@@ -43,8 +44,18 @@ export interface HostThreadData {
 
 /** Interval in which the thread counts its turns. */
 const TURN_MS = 100;
-/** Time after which the memory used for loading the modules is freed. */
-const SETTLED_MS = 3_000;
+
+/** The memory of the thread: its heap, and that of the kernels, of which V8 knows nothing. */
+const HOST_HEAP: ThreadHeap = {
+  ...OWN_HEAP,
+  takenBytes: () => OWN_HEAP.takenBytes() + threadKernelBytes() + mergeKernelBytes() + searchKernelBytes(),
+  release: () => {
+    restThreadKernel();
+    restMergeKernel();
+    restSearchKernel();
+    OWN_HEAP.release();
+  },
+};
 
 /** Runs the host of this thread. `operations`: others, for tests. */
 export function runHostThread(operations?: Readonly<Record<string, Operation>>): void {
@@ -56,7 +67,7 @@ export function runHostThread(operations?: Readonly<Record<string, Operation>>):
   if (searchBytes !== undefined) searchMemory().limit(searchBytes);
   const words = new Int32Array(pulse, 0, BUSY_WORDS);
   setInterval(() => Atomics.add(words, TURNS, 1), TURN_MS).unref();
-  setTimeout(() => globalThis.gc?.({ flavor: "last-resort" }), SETTLED_MS).unref();
+  new HeapKeeper(HOST_HEAP, false).start();
   const metrics = new Metrics();
   watchEngine(metrics);
   exportLongestTurn(metrics, "host");

@@ -62,6 +62,28 @@ test("a thread gives back what it took once it is quiet, at first what the start
   assert.deepEqual(heap.done, ["release", "collect", "collect", "release"]);
 });
 
+test("a thread at rest gives back less growth as well", () => {
+  const heap = new FakeHeap();
+  const keeper = new HeapKeeper(heap);
+  let nowMs = 0;
+  const look = (load: number, times: number): void => {
+    for (let done = 0; done < times; done++) keeper.look(load, (nowMs += 2_000));
+  };
+  look(0.01, 1);
+  heap.done.length = 0;
+  heap.taken += 20 * MIB;
+  look(0.05, 60);
+  assert.deepEqual(heap.done, [], "it works a little");
+  look(0.01, 14);
+  look(0.05, 1);
+  look(0.01, 14);
+  assert.deepEqual(heap.done, [], "it rests for 28 s");
+  look(0.01, 1);
+  assert.deepEqual(heap.done, ["collect", "release"]);
+  look(0.01, 60);
+  assert.deepEqual(heap.done, ["collect", "release"], "nothing has grown since");
+});
+
 test("the memory of a thread includes what is outside of the heap", () => {
   const block = new Uint8Array(200 * MIB);
   assert.ok(OWN_HEAP.usedBytes() > block.length);

@@ -41,21 +41,30 @@ const QUIET_EVERY_MS = 60_000;
 const LOOK_MS = 2_000;
 /** Load below which a thread counts as quiet. */
 const QUIET_SHARE = 0.1;
+/** Load of a thread at rest, the looks in a row that show it (30 s), and the growth that is given back then. */
+const REST_SHARE = 0.03;
+const REST_LOOKS = 15;
+const REST_GROWTH_BYTES = 16 * MIB;
 
 /**
- * Keeps the memory of a busy thread near what it needs, and gives back what it took once it is quiet. The first time that is the
- * garbage of the start, whatever its size.
+ * Keeps the memory of a busy thread near what it needs, and gives back what it took once it is quiet: much of it soon, less of it
+ * when the thread is at rest. The first time that is the garbage of the start, whatever its size.
  */
 export class HeapKeeper {
   readonly #heap: ThreadHeap;
+  readonly #growthBytes: number;
   #before = performance.eventLoopUtilization();
   #timer: NodeJS.Timeout | undefined;
   #afterBytes: number;
+  /** Looks in a row at which the thread was at rest. */
+  #restLooks = 0;
   /** Bytes taken when memory was given back last, and when; undefined before the first time. */
   #released: { readonly bytes: number; readonly atMs: number } | undefined;
 
-  constructor(heap: ThreadHeap = OWN_HEAP) {
+  /** `collectsBusy`: also collects while the thread works; otherwise it leaves that to V8. */
+  constructor(heap: ThreadHeap = OWN_HEAP, collectsBusy = true) {
     this.#heap = heap;
+    this.#growthBytes = collectsBusy ? GROWTH_BYTES : Number.POSITIVE_INFINITY;
     this.#afterBytes = heap.usedBytes();
   }
 
@@ -76,11 +85,12 @@ export class HeapKeeper {
   /** Collects where it is due; `load`: share of the time in which the thread had work since the last look, 0..1. */
   look(load: number, nowMs = performance.now()): void {
     const heap = this.#heap;
+    this.#restLooks = load <= REST_SHARE ? this.#restLooks + 1 : 0;
     if (load <= QUIET_SHARE && this.#isReleaseDue(nowMs)) {
       if (this.#released !== undefined) heap.collect();
       if (this.#hasGrown()) heap.release();
       this.#released = { bytes: heap.takenBytes(), atMs: nowMs };
-    } else if (heap.usedBytes() - this.#afterBytes > GROWTH_BYTES) heap.collect();
+    } else if (heap.usedBytes() - this.#afterBytes > this.#growthBytes) heap.collect();
     else return;
     this.#afterBytes = heap.usedBytes();
   }
@@ -91,6 +101,7 @@ export class HeapKeeper {
 
   #hasGrown(): boolean {
     const before = this.#released?.bytes ?? Number.NEGATIVE_INFINITY;
-    return this.#heap.takenBytes() - before > QUIET_GROWTH_BYTES;
+    const growth = this.#heap.takenBytes() - before;
+    return growth > (this.#restLooks >= REST_LOOKS ? REST_GROWTH_BYTES : QUIET_GROWTH_BYTES);
   }
 }

@@ -14,7 +14,7 @@ import { Random } from "#test/support/engine/random.ts";
 import { apply, INDEX, operation, testMapping, withFolder } from "#test/support/engine/shard.ts";
 import { Shard } from "../shard.ts";
 import { BUFFER_BYTES, GROUP } from "./assembly/layout.ts";
-import { Kernel } from "./kernel.ts";
+import { Kernel, restThreadKernel, threadKernel, threadKernelBytes } from "./kernel.ts";
 import { KernelMemory } from "./memory.ts";
 
 let kernel: Kernel;
@@ -220,6 +220,34 @@ suite("the kernel's memory", () => {
     assert.deepEqual(beside.segment.directory, {
       ...(alone.segment.directory as object),
       idIndex: idIndexOf(beside),
+    });
+  });
+
+  test("a thread at rest gives up a kernel that has grown, and shards go on with another one", async () => {
+    await withFolder((folder) => {
+      const shard = Shard.open(folder, { index: "test", mapping: testMapping(), log: silentLogger() });
+      const large = threadKernel();
+      apply(shard, 1, operation(INDEX, "sealed", { message: "first" }));
+      shard.refresh();
+      apply(shard, 2, operation(INDEX, "buffered", { message: "second" }));
+      restThreadKernel();
+      assert.equal(threadKernel(), large, "it is small");
+      large.memory.release(large.memory.allocate(2 ** 22), 2 ** 22);
+      restThreadKernel();
+      assert.equal(threadKernelBytes(), 0);
+
+      apply(shard, 3, operation(INDEX, "same buffer", { message: "third" }));
+      shard.refresh();
+      const small = threadKernel();
+      assert.notEqual(small, large);
+      assert.deepEqual(small.seed, large.seed, "shapes of documents stay the same");
+      const used = large.memory.usedBytes;
+      apply(shard, 4, operation(INDEX, "next buffer", { message: "fourth" }));
+      assert.equal(large.memory.usedBytes, used);
+      shard.refresh();
+      assert.equal(shard.stats().docs, 4);
+      assert.equal(Buffer.from(shard.get("same buffer")!.source).toString(), '{"message":"third"}');
+      shard.close();
     });
   });
 

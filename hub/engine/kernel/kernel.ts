@@ -35,6 +35,9 @@ const SOURCES = new URL("./assembly/", import.meta.url);
 /** Most memory that all buffers of a thread take together. */
 const LIMIT_BYTES = 2 ** 30;
 
+/** Memory that the kernel of a thread at rest keeps. */
+const KEPT_BYTES = 2 * 2 ** 20;
+
 /** The first size of a growing buffer. */
 const FIRST_BYTES = 1024;
 
@@ -85,6 +88,8 @@ export type KernelSeed = readonly [seed: bigint, factor: bigint];
 
 let ofThread: Kernel | undefined;
 let seedOfThread: KernelSeed | undefined;
+/** The thread's last compiled kernel: another instance of the same file needs no compiler. */
+let compiled: { readonly href: string; readonly module: WasmModule } | undefined;
 
 /** Gives the kernel of this thread, which isn't loaded yet, the seed of another thread's. */
 export function seedThreadKernel(seed: KernelSeed): void {
@@ -98,6 +103,16 @@ export function seedThreadKernel(seed: KernelSeed): void {
 export function threadKernel(): Kernel {
   ofThread ??= Kernel.load(LIMIT_BYTES, WASM, seedOfThread);
   return ofThread;
+}
+
+/**
+ * Gives up the kernel of this thread if its memory has grown, which can't shrink. Buffers that still use it keep it until they
+ * are released; who asks next gets a new one with the same seed.
+ */
+export function restThreadKernel(): void {
+  if (threadKernelBytes() <= KEPT_BYTES) return;
+  seedOfThread = ofThread?.seed;
+  ofThread = undefined;
 }
 
 /** Returns the bytes of the memory of this thread's kernel; 0 while there is none. */
@@ -135,9 +150,12 @@ export class Kernel {
       const reason = `the engine's kernel is missing (${fileURLToPath(wasm)}); run npm run build, or install the hub again`;
       throw new AppError("unavailable", reason);
     }
-    const module = new webAssembly.Module(readFileSync(wasm));
-    refuseStale(module);
-    return new Kernel(module, limitBytes, seed);
+    if (compiled?.href !== wasm.href) {
+      const module = new webAssembly.Module(readFileSync(wasm));
+      refuseStale(module);
+      compiled = { href: wasm.href, module };
+    }
+    return new Kernel(compiled.module, limitBytes, seed);
   }
 
   /** Returns the address of a structure of `sizeBytes` zeros. */

@@ -24,6 +24,11 @@ export function searchKernel(): SearchKernel {
   return ofThread;
 }
 
+/** Gives up the search kernel of this thread, and its memory with it; a search under way keeps it until its end. */
+export function restSearchKernel(): void {
+  ofThread = undefined;
+}
+
 /** Returns the bytes of the memory of this thread's searches; 0 while there is none. */
 export function searchKernelBytes(): number {
   return ofThread?.sizeBytes ?? 0;

@@ -49,6 +49,11 @@ export function mergeKernel(): Kernel {
   return ofThread;
 }
 
+/** Gives up the kernel of this thread's merges, and its memory with it; a merge under way keeps it until its end. */
+export function restMergeKernel(): void {
+  ofThread = undefined;
+}
+
 /** Returns the bytes of the memory of this thread's merges; 0 while there is none. */
 export function mergeKernelBytes(): number {
   return ofThread?.memory.totalBytes ?? 0;

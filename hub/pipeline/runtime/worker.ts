@@ -18,6 +18,7 @@ import { RegexpGuard, RegexpTimeout } from "#hub/pipeline/regexp/regexp-guard.ts
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { freeBytes } from "#proto/kit/free-bytes.ts";
+import { HeapKeeper, OWN_HEAP } from "#proto/kit/thread-heap.ts";
 import { lowerThreadPriority } from "#proto/kit/thread-priority.ts";
 import { DefaultPipeline } from "../default/default-pipeline.ts";
 import type { PipelineSet } from "../program/pipeline-set.ts";
@@ -72,6 +73,7 @@ async function serve(port: NonNullable<typeof parentPort>, settings: WorkerSetti
     port.postMessage(response satisfies WorkResponse, handedOver);
   });
   if (set !== undefined) setInterval(() => tellFigures(port, set), STATISTICS_INTERVAL_MS).unref();
+  new HeapKeeper(OWN_HEAP, false).start();
   port.postMessage({ id: READY, results: [] } satisfies WorkResponse);
 }
 
