@@ -46,6 +46,9 @@ export const RESTORED_KEY = "restored";
 /** Polling interval of the streams' state, for metrics and for the detection of stuck readers. */
 const POLL_MS = 5_000;
 
+/** A server that is alone forgets consumers only when it ends, which the connection shows. */
+const LONE_QUIET_MS = 10_000;
+
 /** Readers check the stream when nothing arrived for this long. */
 const IDLE_MS = 2_000;
 
@@ -114,7 +117,10 @@ export class Journal implements Component {
     this.#publisher = publisher;
     this.#tails = new PublishedTails(connection, clock, metrics);
     const replicas = (): number => this.#replicas;
-    this.#buckets = new OpenBuckets({ connection, publisher, streams: this.#streams, clock, log, replicas });
+    const isAlone = this.server.embeds && !this.server.clustered;
+    const quietMs = isAlone ? { quietMs: LONE_QUIET_MS } : {};
+    const shared = { connection, publisher, streams: this.#streams, clock, log, replicas };
+    this.#buckets = new OpenBuckets({ ...shared, ...quietMs });
   }
 
   /**
@@ -158,7 +164,9 @@ export class Journal implements Component {
       throw error;
     }
     await lifecycle.start("streams", this.#opened.watch);
-    const probe = this.server.clustered ? () => this.#connection.nats.flush() : () => this.#probe();
+    const probe = this.server.clustered
+      ? () => this.#connection.nats.flush()
+      : () => this.#probe(1.5 * (this.#options.watchdog?.probeEveryMs ?? POLL_MS));
     const watchdog = this.server.watchdog(probe); // without a majority of its peers a member can't answer for the streams
     if (watchdog !== undefined) await lifecycle.start("nats-server watchdog", watchdog);
   }
@@ -313,10 +321,15 @@ export class Journal implements Component {
     return this.#connection.onChange(listener);
   }
 
-  /** Throws if JetStream doesn't answer for each stream, or stores nothing in one that has space. */
-  async #probe(): Promise<void> {
+  /**
+   * Throws if JetStream doesn't answer for each stream, or stores nothing in one that has space. `ageMs`: of an earlier answer
+   * that is good enough.
+   */
+  async #probe(ageMs = 0): Promise<void> {
     for (const stream of [RAW_STREAM, DOC_STREAM, DEAD_LETTER_STREAM]) {
-      const { bytes, maxBytes } = await this.#streams.state(stream);
+      const recent = this.#opened?.watch.recent(stream);
+      const isGood = recent !== undefined && this.#clock.monotonic() - recent.atMs < ageMs;
+      const { bytes, maxBytes } = isGood ? recent : await this.#streams.state(stream);
       const hasSpace = bytes + 2 * this.maxMessageBytes < maxBytes;
       if (hasSpace && this.#full.names.includes(stream))
         throw new AppError("unavailable", `${stream} has space but accepts no message`);

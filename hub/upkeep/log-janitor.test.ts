@@ -9,6 +9,7 @@ import { LogJanitor, ProcessedFloor, type StreamState } from "./log-janitor.ts";
 /** A stream of messages of 100 bytes, and its janitor. */
 class World {
   nowMs = 0;
+  asked = 0;
   state: StreamState;
   done: Position;
   doneIfTight: Position;
@@ -31,7 +32,10 @@ class World {
       keepBytes: 1_000,
       keepMs: 60_000,
       streams: [{ name: "DOC", done: (isTight) => (isTight ? this.doneIfTight : this.done) }],
-      state: () => Promise.resolve({ ...this.state, incarnation: this.lives.current.incarnation }),
+      state: () => {
+        this.asked++;
+        return Promise.resolve({ ...this.state, incarnation: this.lives.current.incarnation });
+      },
       sequenceAt: (_stream, position) => this.lives.nextAfter(position) - 1,
       purge: (_stream, { sequence }) => {
         const firstSequence = sequence + 1;
@@ -101,6 +105,19 @@ test("messages are all purged when nothing came for long, and all is processed",
   world.done = at(11);
   assert.equal(await world.sweep(), 11, "a new message came");
   assert.equal(await world.sweep(60_000), 12);
+});
+
+test("the state of a stream of which all is processed is asked for each 10 s, until more is", async () => {
+  const world = new World({ messages: 10, done: 9 });
+  for (let sweeps = 0; sweeps < 3; sweeps++) await world.sweep();
+  assert.equal(world.asked, 3, "one waits");
+  world.done = at(10);
+  for (let sweeps = 0; sweeps < 10; sweeps++) await world.sweep();
+  assert.equal(world.asked, 5);
+  world.state = { ...world.state, bytes: 2_000, lastSequence: 20 };
+  world.done = at(20);
+  assert.equal(await world.sweep(), 11);
+  assert.equal(world.asked, 6);
 });
 
 test("a small stream keeps at most a quarter of what it may have", async () => {

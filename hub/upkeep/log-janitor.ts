@@ -43,6 +43,8 @@ export interface LogJanitorOptions {
 }
 
 const EVERY_MS = 2_000;
+/** How long the state isn't asked for after all was processed, until more is. */
+const SETTLED_MS = 10_000;
 /** Share of a stream's limit that processed messages may take. */
 const MOST_KEPT = 0.25;
 
@@ -51,6 +53,9 @@ export class LogJanitor implements Component {
   readonly #task = new BackgroundTask();
   /** By stream: its last sequence, and since when that is the last, monotonic ms. */
   readonly #ends = new Map<string, { readonly lastSequence: number; readonly sinceMs: number }>();
+
+  /** By stream of which all was processed: up to where, and when that was found, monotonic ms. */
+  readonly #settled = new Map<string, { readonly done: Position; readonly atMs: number }>();
 
   constructor(options: LogJanitorOptions) {
     this.#options = options;
@@ -86,7 +91,10 @@ export class LogJanitor implements Component {
   }
 
   async #sweep(stream: string, doneOf: (isTight: boolean) => Position): Promise<void> {
-    const { state: stateOf, sequenceAt, purge, keepMs } = this.#options;
+    const { state: stateOf, sequenceAt, purge, keepMs, clock } = this.#options;
+    const atMs = clock.monotonic();
+    if (this.#isSettled(stream, doneOf, atMs)) return;
+    this.#settled.delete(stream);
     const state = await stateOf(stream);
     const unchangedMs = this.#unchangedMs(stream, state);
     const { bytes, maxBytes, incarnation, firstSequence, lastSequence } = state;
@@ -96,6 +104,14 @@ export class LogJanitor implements Component {
     const isIdle = unchangedMs >= keepMs && processed === lastSequence;
     const sequence = isIdle ? lastSequence : this.#surplus(state, processed);
     if (sequence >= firstSequence) await purge(stream, { incarnation, sequence });
+    if (processed === lastSequence) this.#settled.set(stream, { done, atMs });
+  }
+
+  /** Nothing more was processed, so that nothing more can be purged for now. */
+  #isSettled(stream: string, doneOf: (isTight: boolean) => Position, nowMs: number): boolean {
+    const settled = this.#settled.get(stream);
+    if (settled === undefined || nowMs - settled.atMs >= SETTLED_MS) return false;
+    return comparePositions(doneOf(false), settled.done) === 0;
   }
 
   /** Returns how long the stream has had no new message, ms. */

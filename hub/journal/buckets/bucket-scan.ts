@@ -28,13 +28,24 @@ export class BucketScan {
   readonly #streams: StreamStore;
   readonly #stream: string;
   readonly #prefix: string;
+  readonly #quietMs: number | undefined;
 
-  /** `prefix`: the part of subjects before the key, "$KV.<name>.". */
-  constructor(connection: Connection, streams: StreamStore, stream: string, prefix: string) {
+  /**
+   * `prefix`: the part of subjects before the key, "$KV.<name>.". `quietMs`: how long the server holds the pulls of a watch open
+   * that has no changes.
+   */
+  constructor(
+    connection: Connection,
+    streams: StreamStore,
+    stream: string,
+    prefix: string,
+    quietMs: number | undefined,
+  ) {
     this.#connection = connection;
     this.#streams = streams;
     this.#stream = stream;
     this.#prefix = prefix;
+    this.#quietMs = quietMs;
   }
 
   /** Returns all keys without their values (empty; null: deleted). `tries`: as for sessions. Throws errors of the session. */
@@ -128,6 +139,7 @@ export class BucketScan {
       maxMessages: AHEAD_ENTRIES,
       tries,
       signal,
+      ...(this.#quietMs !== undefined && { idleExpiresMs: this.#quietMs }),
       consumer: {
         deliver_policy: DeliverPolicy.All,
         headers_only: headersOnly,

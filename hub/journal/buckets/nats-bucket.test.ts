@@ -70,6 +70,44 @@ test("a watch that was cut off yields the changes since then, deletions included
   }
 });
 
+test("a watch without changes asks the hub's own server each 10 s, and yields the next change at once", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-bucket-"));
+  const journal = new Journal({
+    dataDir: folder,
+    host: "127.0.0.1",
+    port: 0,
+    name: "test",
+    maxBytes: 32 * 1024 ** 2,
+    log: silentLogger(),
+    metrics: new Metrics(),
+  });
+  await journal.start();
+  try {
+    const bucket = await journal.bucket("quiet");
+    await bucket.put("first", bytes("1"));
+    const expiries: number[] = [];
+    const asksRarely = Promise.withResolvers<void>();
+    journal.core.subscribe("$JS.API.CONSUMER.MSG.NEXT.KV_quiet.*", ({ data }) => {
+      const { expires } = JSON.parse(Buffer.from(data).toString()) as { expires: number };
+      if (expiries.push(expires / 1e9) === 3) asksRarely.resolve();
+    });
+    const stop = new AbortController();
+    const changes = bucket.watch(stop.signal)[Symbol.asyncIterator]();
+    assert.equal((await changes.next()).value?.key, "first");
+    const next = changes.next();
+    await asksRarely.promise;
+    assert.deepEqual(expiries, [2, 2, 10]);
+    await bucket.put("second", bytes("2"));
+    const stored = performance.now();
+    assert.equal((await next).value?.key, "second");
+    assert.ok(performance.now() - stored < 1_000);
+    stop.abort();
+  } finally {
+    await journal.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 test("a key that no subject can hold is refused", async () => {
   const { journal, close } = await openJournal();
   try {

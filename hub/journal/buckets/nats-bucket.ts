@@ -46,6 +46,11 @@ export interface NatsBucketOptions {
   readonly log: Logger;
   /** Returns the replicas in a cluster; an existing bucket keeps more. */
   readonly replicas: () => number;
+  /**
+   * How long the server holds the pulls of a watch open that has no changes, ms; default as otherwise. Their end shows that the
+   * server has forgotten the consumer.
+   */
+  readonly quietMs?: number;
 }
 
 /** See StateBucket. */
@@ -60,7 +65,8 @@ export class NatsBucket implements StateBucket {
     this.#options = options;
     this.#stream = `KV_${options.name}`;
     this.#prefix = `$KV.${options.name}.`;
-    this.#scan = new BucketScan(options.connection, options.streams, this.#stream, this.#prefix);
+    const { connection, streams, quietMs } = options;
+    this.#scan = new BucketScan(connection, streams, this.#stream, this.#prefix, quietMs);
   }
 
   /** Creates the bucket if missing. Throws unavailable or timeout. */

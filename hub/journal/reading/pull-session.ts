@@ -77,6 +77,8 @@ export interface PullSessionOptions {
   readonly maxMessages: number;
   /** How long the server holds a pull open, ms; default 2 s. */
   readonly expiresMs?: number;
+  /** The same for a pull after one that got nothing; default: `expiresMs`. */
+  readonly idleExpiresMs?: number;
   /** Failed attempts since the last delivery; waits grow with them. */
   readonly tries: number;
   /** Ends the session, even if `next` isn't called. */
@@ -99,6 +101,8 @@ export class PullSession {
   #pull: { messagesLeft: number; bytesLeft: number; got: number; timer: NodeJS.Timeout } | undefined;
   #oneLarge = false;
   #idle = false;
+  /** The last pull got nothing, and nothing has come since. */
+  #isQuiet = false;
   #ended: SessionEnded | undefined;
   #wake = Promise.withResolvers<void>();
 
@@ -204,6 +208,7 @@ export class PullSession {
     }
     this.#consumerSequence++;
     this.#idle = false;
+    this.#isQuiet = false;
     this.#queue.push(delivery);
     this.#queuedBytes += delivery.sizeBytes;
     const pull = this.#pull;
@@ -221,7 +226,7 @@ export class PullSession {
     const status = pullStatus(code, description);
     if (status === "alive") return;
     this.#endPull();
-    if (status === "over") this.#idle = got === 0;
+    if (status === "over") this.#idle = this.#isQuiet = got === 0;
     else if (status === "too-large") this.#oneLarge = got === 0;
     else {
       this.#end(new SessionEnded(code === 503 ? "the server forgot the consumer" : `${code} ${description}`));
@@ -232,7 +237,7 @@ export class PullSession {
 
   /** Pulls when less than half of the permitted amount is ahead. */
   #ask(): void {
-    const { maxBytes, maxMessages, stream, expiresMs = PULL_EXPIRES_MS } = this.#options;
+    const { maxBytes, maxMessages, stream, expiresMs: usualMs = PULL_EXPIRES_MS } = this.#options;
     if (this.#pull !== undefined || this.#ended !== undefined) return;
     if (this.#oneLarge && this.#queue.length > 0) return; // it is pulled when the queue is empty
     const messages = Math.min(MAX_PULL_MESSAGES, maxMessages - this.#queue.length);
@@ -241,6 +246,7 @@ export class PullSession {
     if (maxBytes > 0 && bytes < maxBytes / 2) return;
     const bounded = maxBytes > 0 && !this.#oneLarge;
     const batch = this.#oneLarge ? 1 : messages; // a message larger than the bound is pulled alone
+    const expiresMs = this.#isQuiet ? (this.#options.idleExpiresMs ?? usualMs) : usualMs;
     const request = { batch, expires: nanos(expiresMs), ...(bounded ? { max_bytes: bytes } : {}) };
     const late = (): void => this.#end(new SessionEnded("the server didn't answer a pull"));
     const timer = setTimeout(late, expiresMs + PULL_GRACE_MS * this.#patience);

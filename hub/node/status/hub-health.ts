@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import type { Fleet, FleetAgent } from "#hub/fleet/fleet.ts";
 import type { HostThreads } from "#hub/host/client/host-threads.ts";
-import type { Journal } from "#hub/journal/journal.ts";
+import type { Journal, JournalState } from "#hub/journal/journal.ts";
 import type { CertificateWatch } from "#hub/node/settings/certificate-watch.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import type { ClusterNode } from "#hub/node/wiring/cluster.ts";
@@ -47,6 +47,7 @@ export interface HealthSources {
 export function makeHealth(sources: HealthSources): Health {
   const { settings, journal, cluster, fleet, certificates, log, metrics } = sources;
   const streams = [RAW_STREAM, DOC_STREAM, DEAD_LETTER_STREAM];
+  const state = sharedWhilePending((stream) => journal.state(stream));
   const agents = (): readonly FleetAgent[] => fleet.health();
   return new Health({
     checks: {
@@ -54,12 +55,12 @@ export function makeHealth(sources: HealthSources): Health {
       log: worstOf(
         restartCheck(() => journal.server.starts),
         logCheck({
-          states: () => Promise.all(streams.map((stream) => journal.state(stream))),
+          states: () => Promise.all(streams.map(state)),
           full: () => fullStreams(journal.fullStreams, agents()),
         }),
       ),
-      shards: shardsCheck(sources),
-      pipelines: pipelinesCheck(sources),
+      shards: shardsCheck(sources, state),
+      pipelines: pipelinesCheck(sources, state),
       cluster: clusterCheck(cluster),
       agents: agentsCheck(agents, () => systemClock.now()),
       clock: clockCheck(systemClock, agents),
@@ -75,20 +76,34 @@ export function makeHealth(sources: HealthSources): Health {
   });
 }
 
-function shardsCheck({ journal, hosts }: HealthSources): HealthCheck {
+type StateOf = (stream: string) => Promise<JournalState>;
+
+/** The checks run at the same time: those that ask for the same stream share the answer. */
+function sharedWhilePending(stateOf: StateOf): StateOf {
+  const pending = new Map<string, Promise<JournalState>>();
+  return (stream) => {
+    const known = pending.get(stream);
+    if (known !== undefined) return known;
+    const asked = stateOf(stream).finally(() => pending.delete(stream));
+    pending.set(stream, asked);
+    return asked;
+  };
+}
+
+function shardsCheck({ hosts }: HealthSources, state: StateOf): HealthCheck {
   return worstOf(
     () => finding("failing", hosts.failure),
     () => setBackFinding(hosts),
-    progressCheck(() => progress(journal, DOC_STREAM, hosts.position.sequence), "indexed"),
+    progressCheck(() => progress(state, DOC_STREAM, hosts.position.sequence), "indexed"),
   );
 }
 
-function pipelinesCheck({ journal, stopped, pipelines }: HealthSources): HealthCheck {
+function pipelinesCheck({ journal, stopped, pipelines }: HealthSources, state: StateOf): HealthCheck {
   return worstOf(
     () => finding("failing", stoppedPartitions(stopped)),
-    progressCheck(() => progress(journal, RAW_STREAM, journal.readUpTo(RAW_STREAM)), "read"),
+    progressCheck(() => progress(state, RAW_STREAM, journal.readUpTo(RAW_STREAM)), "read"),
     () => finding("degraded", pipelines.trouble()),
-    deadLettersCheck(async () => (await journal.state(DEAD_LETTER_STREAM)).lastSequence),
+    deadLettersCheck(async () => (await state(DEAD_LETTER_STREAM)).lastSequence),
   );
 }
 
@@ -97,9 +112,9 @@ function finding(level: Finding["level"], reason: string): Finding {
 }
 
 /** `done`: sequence up to which the stream was read; undefined if it has no reader yet. */
-async function progress(journal: Journal, stream: string, done: number | undefined): Promise<Progress> {
+async function progress(stateOf: StateOf, stream: string, done: number | undefined): Promise<Progress> {
   if (done === undefined) return { done: 0, waiting: 0 };
-  const { lastSequence } = await journal.state(stream);
+  const { lastSequence } = await stateOf(stream);
   return { done, waiting: Math.max(0, lastSequence - done) };
 }
 
