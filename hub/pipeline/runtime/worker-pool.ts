@@ -29,6 +29,9 @@ const WORKER_HEAP_MB = 512;
 
 const RESPAWN = { firstMs: 50, capMs: 5_000 };
 
+/** Time without work after which all threads but one end, ms: each takes some 13 MiB. */
+const IDLE_MS = 60_000;
+
 export interface WorkerPoolOptions {
   /** Number of threads, from 1. */
   readonly workers: number;
@@ -41,6 +44,8 @@ export interface WorkerPoolOptions {
   /** Counts threads that ended unasked. */
   readonly restarts: Counter;
   readonly clock: Clock;
+  /** See IDLE_MS, for tests. */
+  readonly idleMs?: number;
   /** Hears what the plugins did. */
   readonly onStatistics?: (statistics: readonly PipelineStatistics[]) => void;
   /** Hears that a thread ended unasked; returns true if its work must not be done again here. */
@@ -78,14 +83,16 @@ export class WorkerPool implements Component {
   /** Why the work of a thread that ended isn't done again here; nothing is taken from then on. */
   #broken: string | undefined;
   #nextId = 1;
+  readonly #idle: NodeJS.Timeout;
 
   constructor(options: WorkerPoolOptions) {
     this.#options = options;
+    this.#idle = setTimeout(() => this.#endOthers(), options.idleMs ?? IDLE_MS).unref();
   }
 
   /**
-   * Resolves when a thread is ready; the others start after it: what keeps one from working keeps all, and so nobody
-   * waits for threads that have nothing to do yet. Throws what ends the first one.
+   * Resolves when a thread is ready; the others start when the first has more than one task: what keeps one from working keeps
+   * all, and threads that have nothing to do take memory. Throws what ends the first one.
    */
   async start(): Promise<void> {
     try {
@@ -94,17 +101,22 @@ export class WorkerPool implements Component {
       await this.stop();
       throw error;
     }
-    for (let others = this.#options.workers - 1; others > 0; others--) this.#spawnBehind();
   }
 
   /** Ends all threads; what they had or what waits fails with `cancelled`. */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    clearTimeout(this.#idle);
     const open = [...this.#waiting, ...[...this.#threads].flatMap(({ posted }) => [...posted.values()])];
     this.#waiting.length = 0;
     await Promise.all([...this.#workers].map((worker) => worker.terminate()));
     await Promise.all(this.#spawning);
     for (const task of open) task.reject(new AppError("cancelled", "the pipeline stops"));
+  }
+
+  /** Number of threads that are ready. */
+  get threads(): number {
+    return this.#threads.size;
   }
 
   /** Number of tasks that no thread has yet. */
@@ -163,6 +175,7 @@ export class WorkerPool implements Component {
     const task = thread.posted.get(id);
     thread.posted.delete(id);
     this.#watch(thread);
+    this.#idle.refresh();
     if (task !== undefined) this.#settle(task, response);
     this.#assign();
   }
@@ -183,8 +196,27 @@ export class WorkerPool implements Component {
       for (const thread of this.#threads) {
         if (thread.posted.size < (freest?.posted.size ?? POSTED_PER_WORKER)) freest = thread;
       }
+      if (freest === undefined || freest.posted.size > 0) this.#grow();
       if (freest === undefined) return;
       this.#post(freest, this.#waiting.shift()!);
+    }
+  }
+
+  /** Starts another thread, where there may be more. */
+  #grow(): void {
+    if (this.#threads.size + this.#spawning.size < this.#options.workers) this.#spawnBehind();
+  }
+
+  /** Ends all threads but the first, if none has work. */
+  #endOthers(): void {
+    const [first, ...others] = this.#threads;
+    if (first === undefined || [first, ...others].some(({ posted }) => posted.size > 0)) {
+      this.#idle.refresh();
+      return;
+    }
+    for (const thread of others) {
+      this.#threads.delete(thread); // this end isn't a failure
+      void thread.worker.terminate();
     }
   }
 
