@@ -14,6 +14,9 @@ export const HUB_BUNDLE = "hub/dist";
 
 const START = "hub/main.ts";
 
+/** Size from which Node keeps a source with one character beyond ASCII as two bytes for each. */
+const ASCII_BYTES = 1_000_000;
+
 /**
  * Packages that are loaded from their folders: native parts, threads and WebAssembly of their own are found beside
  * their code, oidc-provider keeps its records by the names of its classes, which are not unique in a bundle, and stemmers are
@@ -60,7 +63,15 @@ export async function bundleHub(folder: string): Promise<Metafile> {
     external: UNBUNDLED,
     plugins: [httpModule, placesOfSources],
   });
+  for (const [path, { bytes }] of Object.entries(metafile.outputs))
+    if (bytes >= ASCII_BYTES) checkAscii(join(ROOT, path));
   return metafile;
+}
+
+/** Throws where a regular expression, which esbuild leaves as it is, has other characters: write them as \u00b5. */
+function checkAscii(path: string): void {
+  const found = /.{0,40}[\u0080-\uffff].{0,40}/.exec(readFileSync(path, "utf8"));
+  if (found !== null) throw new Error(`${path} is to be ASCII, as it is large: ${found[0]}`);
 }
 
 /** Returns the sources that are started as threads, sorted. */

@@ -107,7 +107,7 @@ export interface Token {
 const MAX_QUERY = 16_384;
 
 const TOKEN =
-  /\s+|#[^\n]*|(?<text>"(?:[^"\\\n]|\\.)*"|`[^`]*`)|(?<duration>(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|[smhdwy]))+(?![\w.]))|(?<bytes>\d+(?:\.\d+)?(?:[kKMGTP]i?B|B|[kKMGTP]i?)(?!\w))|(?<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\w))|(?<name>[A-Za-z_][\w]*)|(?<symbol>\|=|\|~|!=|!~|=~|==|>=|<=|[{}()[\],=|<>+\-*/%^])/gy;
+  /\s+|#[^\n]*|(?<text>"(?:[^"\\\n]|\\.)*"|`[^`]*`)|(?<duration>(?:\d+(?:\.\d+)?(?:ns|us|\u00b5s|ms|[smhdwy]))+(?![\w.]))|(?<bytes>\d+(?:\.\d+)?(?:[kKMGTP]i?B|B|[kKMGTP]i?)(?!\w))|(?<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\w))|(?<name>[A-Za-z_][\w]*)|(?<symbol>\|=|\|~|!=|!~|=~|==|>=|<=|[{}()[\],=|<>+\-*/%^])/gy;
 
 /** Returns the tokens of a query, the last one of kind "end". Throws request_invalid with the position. */
 export function tokensOf(query: string): Token[] {
@@ -171,9 +171,9 @@ const DURATION_MS: Readonly<Record<string, number>> = {
 
 /** Returns the ms of a duration such as "1h30m"; NaN for a text that is none. */
 export function durationMs(text: string): number {
-  if (!/^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|[smhdwy]))+$/.test(text)) return Number.NaN;
+  if (!/^(?:\d+(?:\.\d+)?(?:ns|us|\u00b5s|ms|[smhdwy]))+$/.test(text)) return Number.NaN;
   let ms = 0;
-  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|[smhdwy])/g))
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|\u00b5s|ms|[smhdwy])/g))
     ms += Number(amount) * DURATION_MS[unit!]!;
   return ms;
 }
