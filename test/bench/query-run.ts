@@ -25,8 +25,8 @@ import { openNestedShard, openShard } from "./query-data.ts";
 const HUB_SWITCHES = [
   "--expose-gc",
   "--external-memory-accounted-in-global-limit",
-  "--initial-old-space-size=64",
-  "--max-semi-space-size=16",
+  "--initial-old-space-size=32",
+  "--max-semi-space-size=8",
 ] as const;
 
 /** Askings before the measured ones: compilers and caches are warm then. */
