@@ -10,6 +10,7 @@ import { Event } from "#proto/event.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 
 await loadAllPlugins();
+const guard = new RegexpGuard();
 
 /** A filter with options under which it works. */
 export interface FilterSubject {
@@ -49,7 +50,7 @@ export function testFilter({ definition, options }: FilterSubject): void {
       variables: {},
       clock: systemClock,
       random: () => 0.5,
-      guard: new RegexpGuard(),
+      guard,
     });
   };
 

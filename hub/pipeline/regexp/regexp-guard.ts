@@ -5,7 +5,7 @@
  * expression's own limit, and not once more for each further event of the kind.
  */
 
-import { createContext, Script } from "node:vm";
+import { type Context, createContext, Script } from "node:vm";
 
 /** A batch is a matter of milliseconds; one that takes this long may hold an expression that doesn't end. */
 const BATCH_MS = 250;
@@ -44,7 +44,8 @@ export class RegexpGuard {
   /** Called after an expression was stopped: the thread is slow, not dead. */
   readonly #onTimeout: () => void;
   readonly #suspects = new Map<object, Suspect>();
-  readonly #context = createContext({ run: (): unknown => this.#work() });
+  /** Takes milliseconds to make; a guard that only compiles pipelines needs none. */
+  #context: Context | undefined;
   readonly #script = new Script("run()");
   #work: () => unknown = () => undefined;
   /** What runs now, and since when. */
@@ -123,6 +124,7 @@ export class RegexpGuard {
   /** Returns what `work` returns; throws RegexpTimeout where it takes longer than `timeoutMs`. */
   limited<T>(work: () => T, timeoutMs: number): T {
     this.#work = work;
+    this.#context ??= createContext({ run: (): unknown => this.#work() });
     try {
       return this.#script.runInContext(this.#context, { timeout: Math.ceil(timeoutMs) }) as T;
     } catch (error) {
