@@ -196,10 +196,10 @@ test("syslog over TCP understands octet counts", async () => {
 
 for (const [what, octetCounting, text] of [
   ["a line", false, "LONG\nshort\n"],
-  ["a counted message", true, "50000 LONG5 short"],
+  ["a counted message", true, "10000 LONG5 short"],
 ] as const)
   test(`${what} may come byte by byte, and each byte is copied a few times`, (t) => {
-    const long = "x".repeat(50_000);
+    const long = "x".repeat(10_000);
     const concat = Buffer.concat.bind(Buffer);
     let copied = 0;
     t.mock.method(Buffer, "concat", (parts: readonly Uint8Array[]) => {

@@ -21,7 +21,7 @@ after(() => index.close());
 
 /** True for half of the documents, after a millisecond or so. */
 const SLOW = {
-  script: { script: "int i = 0; while (i < 40000) { i++ } return doc['n'].value % 2 == 0" },
+  script: { script: "int i = 0; while (i < 10000) { i++ } return doc['n'].value % 2 == 0" },
 };
 const { signal } = new AbortController();
 
