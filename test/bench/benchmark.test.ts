@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { SequenceLog } from "#test/harness/sequence-log.ts";
 import { Workspace } from "#test/harness/workspace.ts";
-import { type BenchmarkContext, keeps, measureCases, percentile } from "./benchmark.ts";
+import { type BenchmarkContext, keeps, measureCases, percentile, UsageError } from "./benchmark.ts";
+import { runBenchmark } from "./command.ts";
 import { fts5LinesPerCpuSecond, readLinesPerCpuSecond } from "./reference.ts";
 
 test("a value meets its target or misses it", () => {
@@ -47,22 +49,26 @@ test("the references measure the lines of a file", (t) => {
   assert.ok(readLinesPerCpuSecond(file) > 10_000);
 });
 
-test("without a name the benchmarks are listed; a wrong one is refused with the nearest", () => {
-  const run = (...args: string[]) =>
-    spawnSync(process.execPath, [new URL("./run.ts", import.meta.url).pathname, ...args], {
-      encoding: "utf8",
-    });
-  assert.match(run().stdout, /^ *e2e\s+file → searchable/m);
-  const wrong = run("agnet");
-  assert.equal(wrong.status, 2);
-  assert.match(wrong.stderr, /did you mean "agent"/);
-  for (const [args, reason] of [
+test("without a name the benchmarks are listed; a wrong one is refused with the nearest", async (t) => {
+  const { status, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, "run.ts"), "agnet"], {
+    encoding: "utf8",
+  });
+  assert.equal(status, 2);
+  assert.match(stderr, /^bench: there is no benchmark.*did you mean "agent"/);
+  for (const [words, message] of [
     [["agent", "--nope"], /Unknown option '--nope'; see --help/],
     [["agent", "--docs", "many"], /--docs takes a number above 0, not "many"/],
     [["peers", "--with", "splunk=http://127.0.0.1:1"], /"splunk" isn't known.*; there are elasticsearch/],
   ] as const) {
-    const { status, stderr } = run(...args);
-    assert.equal(status, 2);
-    assert.match(stderr, reason);
+    await assert.rejects(
+      runBenchmark(words),
+      (error) => error instanceof UsageError && message.test(error.message),
+    );
   }
+  const write = t.mock.method(process.stdout, "write", () => true);
+  const listing = runBenchmark([]);
+  const [listed] = write.mock.calls.map(({ arguments: [text] }) => String(text));
+  write.mock.restore();
+  await listing;
+  assert.match(listed!, /^ *e2e\s+file → searchable/m);
 });
