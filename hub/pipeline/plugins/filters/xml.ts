@@ -52,25 +52,15 @@ export const xmlFilter = defineFilter({
   }),
   create(values, { report }) {
     if (values.store_xml && (values.target === undefined || values.target === "")) {
-      report(
-        "error",
-        "store_xml",
-        "the document needs a field to go to",
-        'write: target => "doc", or store_xml => false',
-      );
+      const remedy = 'write: target => "doc", or store_xml => false';
+      report("error", "store_xml", "the document needs a field to go to", remedy);
       return { apply: () => false };
     }
     const source = fieldReference(values.source);
     const target = values.target === undefined ? undefined : fieldReference(values.target);
-    const paths: [XPath, FieldReference][] = [];
-    for (const [path, field] of Object.entries(values.xpath)) {
-      try {
-        paths.push([compileXPath(path), fieldReference(field)]);
-      } catch (error) {
-        report("error", "xpath", (error as Error).message);
-      }
-    }
+    const paths = compilePaths(values.xpath, report);
     const strict = isStrict(values.parse_options, report);
+    const rootOf = (read: XmlElement) => (values.remove_namespaces ? withoutNamespaces(read) : read);
     return {
       apply(event) {
         const value = event.get(source);
@@ -82,21 +72,30 @@ export const xmlFilter = defineFilter({
           for (const tag of values.tag_on_failure) event.tag(tag);
           return false;
         }
-        pickPaths(
-          event,
-          values.remove_namespaces ? withoutNamespaces(lenient) : lenient,
-          paths,
-          values.force_array,
-        );
-        if (values.store_xml && target !== undefined) {
-          const root = values.remove_namespaces ? withoutNamespaces(whole) : whole;
-          event.set(target, elementValue(root, values) ?? {});
-        }
+        pickPaths(event, rootOf(lenient), paths, values.force_array);
+        if (values.store_xml && target !== undefined)
+          event.set(target, elementValue(rootOf(whole), values) ?? {});
         return true;
       },
     };
   },
 });
+
+/** Paths with the fields that receive their matches; a path that isn't understood is reported. */
+function compilePaths(
+  written: Readonly<Record<string, string>>,
+  report: FilterContext["report"],
+): [XPath, FieldReference][] {
+  const paths: [XPath, FieldReference][] = [];
+  for (const [path, field] of Object.entries(written)) {
+    try {
+      paths.push([compileXPath(path), fieldReference(field)]);
+    } catch (error) {
+      report("error", "xpath", (error as Error).message);
+    }
+  }
+  return paths;
+}
 
 function isStrict(written: string | undefined, report: FilterContext["report"]): boolean {
   if (written === undefined) return false;
