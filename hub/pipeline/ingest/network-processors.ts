@@ -1,7 +1,7 @@
 /** Processors of network addresses: `community_id`, `network_direction` and `registered_domain`. */
 
 import { BlockList, isIP, isIPv4 } from "node:net";
-import { communityId, hasPorts, ICMP, ICMP6 } from "#hub/pipeline/formats/community-id.ts";
+import { communityId, type Flow, hasPorts, ICMP, ICMP6 } from "#hub/pipeline/formats/community-id.ts";
 import { splitDomain } from "#hub/pipeline/formats/public-suffixes.ts";
 import { valueText } from "#proto/event.ts";
 import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
@@ -26,7 +26,24 @@ const PROTOCOLS: Readonly<Record<string, number>> = {
 const MAX_PORT = 65_535;
 
 export const communityIdProcessor: ProcessorKind = (settings) => {
-  const names = {
+  const fields = readFlowFields(settings);
+  const target = settings.text("target_field", "network.community_id");
+  const seed = Number(settings.text("seed", "0"));
+  if (!(Number.isInteger(seed) && seed >= 0 && seed <= MAX_PORT))
+    throw settings.fault("seed", `must be a value between 0 and ${MAX_PORT}`);
+  const ignoreMissing = settings.flag("ignore_missing", true);
+  return (document) => {
+    const flow = flowOf(document, fields, ignoreMissing);
+    if (flow !== undefined) document.set(target, communityId(flow, seed));
+    else if (!ignoreMissing) throw new ProcessorFault("unable to construct flow from document");
+  };
+};
+
+type FlowFields = ReturnType<typeof readFlowFields>;
+
+/** Returns the names of the fields that hold the parts of a connection. */
+function readFlowFields(settings: ProcessorSettings) {
+  return {
     sourceIp: settings.text("source_ip", "source.ip"),
     sourcePort: settings.text("source_port", "source.port"),
     destinationIp: settings.text("destination_ip", "destination.ip"),
@@ -36,39 +53,35 @@ export const communityIdProcessor: ProcessorKind = (settings) => {
     icmpType: settings.text("icmp_type", "icmp.type"),
     icmpCode: settings.text("icmp_code", "icmp.code"),
   };
-  const target = settings.text("target_field", "network.community_id");
-  const seed = Number(settings.text("seed", "0"));
-  if (!(Number.isInteger(seed) && seed >= 0 && seed <= MAX_PORT))
-    throw settings.fault("seed", `must be a value between 0 and ${MAX_PORT}`);
-  const ignoreMissing = settings.flag("ignore_missing", true);
-  return (document) => {
-    const source = readText(document, addressOf(names.sourceIp, ignoreMissing));
-    const destination = readText(document, addressOf(names.destinationIp, ignoreMissing));
-    const protocol = document.get(names.number) ?? document.get(names.transport);
-    if (source === undefined || destination === undefined || protocol === undefined || protocol === null) {
-      if (ignoreMissing) return;
-      throw new ProcessorFault("unable to construct flow from document");
-    }
-    const number = protocolOf(protocol);
-    const [from, to] = hasPorts(number)
-      ? ([
-          portOf(document, names.sourcePort, "source port"),
-          portOf(document, names.destinationPort, "destination port"),
-        ] as const)
-      : ([
-          wholeOf(document, names.icmpType, "icmp type"),
-          wholeOf(document, names.icmpCode, "icmp code"),
-        ] as const);
-    const flow = {
-      source: addressBytes(source),
-      destination: addressBytes(destination),
-      protocol: number,
-      sourcePort: from,
-      destinationPort: to,
-    };
-    document.set(target, communityId(flow, seed));
+}
+
+/** Returns the connection that a document names; undefined where an address or the protocol is missing. */
+function flowOf(document: IngestDocument, fields: FlowFields, ignoreMissing: boolean): Flow | undefined {
+  const source = readText(document, addressOf(fields.sourceIp, ignoreMissing));
+  const destination = readText(document, addressOf(fields.destinationIp, ignoreMissing));
+  const named = document.get(fields.number) ?? document.get(fields.transport);
+  if (source === undefined || destination === undefined || named === undefined || named === null)
+    return undefined;
+  const protocol = protocolOf(named);
+  const [sourcePort, destinationPort] = portsOf(document, fields, protocol);
+  return {
+    source: addressBytes(source),
+    destination: addressBytes(destination),
+    protocol,
+    sourcePort,
+    destinationPort,
   };
-};
+}
+
+/** ICMP has a type and a code in the place of ports. */
+function portsOf(document: IngestDocument, fields: FlowFields, protocol: number): [number, number] {
+  if (hasPorts(protocol))
+    return [
+      portOf(document, fields.sourcePort, "source port"),
+      portOf(document, fields.destinationPort, "destination port"),
+    ];
+  return [wholeOf(document, fields.icmpType, "icmp type"), wholeOf(document, fields.icmpCode, "icmp code")];
+}
 
 function addressOf(
   field: string,
