@@ -7,12 +7,12 @@ import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { freePorts } from "#test/harness/free-ports.ts";
-import { clusterCredentials } from "./cluster-credentials.ts";
+import { randomCredentials } from "./cluster-credentials.ts";
 import { Discovery, type DiscoveryOptions } from "./discovery.ts";
 import { CLUSTER_STORE, OWN_STORE, readFormation, writeFormation } from "./formation-file.ts";
 import { callHub } from "./hello-call.ts";
 
-const credentials = clusterCredentials("0123456789abcdef0123456789abcdef");
+const credentials = randomCredentials("0123456789abcdef0123456789abcdef");
 const certificate = credentials.issue(["127.0.0.1"]);
 
 interface Trio {
@@ -183,7 +183,7 @@ for (const [name, given, message] of [
   ["the same node.name", { node: "hub-0" }, /node\.name/],
   [
     "another cluster.secret",
-    { certificate: clusterCredentials("another secret, of 32 characters").issue(["127.0.0.1"]) },
+    { certificate: randomCredentials("another secret, of 32 characters").issue(["127.0.0.1"]) },
     /another cluster\.secret .*: set the same one/,
   ],
 ] as const) {

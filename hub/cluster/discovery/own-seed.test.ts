@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { silentLogger } from "#proto/kit/log.ts";
 import { freePorts } from "#test/harness/free-ports.ts";
-import { clusterCredentials } from "./cluster-credentials.ts";
+import { randomCredentials } from "./cluster-credentials.ts";
 import { checkOwnSeed } from "./own-seed.ts";
 import { TransportListener } from "./transport-listener.ts";
 
-const certificate = clusterCredentials("0123456789abcdef0123456789abcdef").issue(["127.0.0.1"]);
+const certificate = randomCredentials("0123456789abcdef0123456789abcdef").issue(["127.0.0.1"]);
 const HOST = "127.0.0.1";
 
 /** Starts hubs that answer at these ports; the first one is the hub that checks. */

@@ -4,7 +4,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { PassThrough } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { createServer as createTlsServer, type TLSSocket, connect as tlsConnect } from "node:tls";
-import { clusterCredentials } from "#hub/cluster/discovery/cluster-credentials.ts";
+import { randomCredentials } from "#hub/cluster/discovery/cluster-credentials.ts";
 import { callHub } from "#hub/cluster/discovery/hello-call.ts";
 import { LINK_PROTOCOL, TransportListener } from "#hub/cluster/discovery/transport-listener.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -16,8 +16,8 @@ import type { HubAnswer, HubRequestOptions, HubTransport } from "./hub-transport
 import { Link, type LinkEnd, LinkLost } from "./link.ts";
 import { FrameKind, MAX_FRAME_BYTES, packRequest, writeFrame } from "./link-frames.ts";
 
-const certificate = clusterCredentials("0123456789abcdef0123456789abcdef").issue(["127.0.0.1"]);
-const foreign = clusterCredentials("another secret of 32 characters.").issue(["127.0.0.1"]);
+const certificate = randomCredentials("0123456789abcdef0123456789abcdef").issue(["127.0.0.1"]);
+const foreign = randomCredentials("another secret of 32 characters.").issue(["127.0.0.1"]);
 const SUBJECT = "hub.b.hosts";
 const options = { timeoutMs: 5_000 };
 
