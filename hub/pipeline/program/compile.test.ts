@@ -113,6 +113,8 @@ test("conditions are evaluated as the language defines", () => {
     assert.equal(holds(condition, fields), expected, `${condition} with ${JSON.stringify(fields)}`);
   }
   assert.equal(holds(`[a] == "${variable("V:d")}"`, { a: "e" }, { V: "e" }), true);
+  assert.equal(holds(`[a] =~ "^${variable("V:d")}$"`, { a: "e7" }, { V: "e\\d" }), true);
+  assert.equal(holds(`[a] =~ /^${variable("V:d")}$/`, { a: "e7" }, { V: "e\\d" }), false);
 });
 
 test("an event that a condition can't order goes no further, the others do", () => {

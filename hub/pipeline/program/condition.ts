@@ -43,7 +43,7 @@ export function compileCondition(node: ConditionNode, ground: ConditionGround, r
     case "compare":
       return compare(node.operator, operand(node.left), operand(node.right));
     case "match":
-      return match(operand(node.left), node, ground.guard, report);
+      return match(operand(node.left), node, ground, report);
     case "in": {
       const contains = compileIn(node.needle, node.hay, operand);
       return node.negated ? (event) => !contains(event) : contains;
@@ -141,10 +141,10 @@ function describe(value: unknown): string {
 function match(
   left: Operand,
   { pattern, negated }: Extract<ConditionNode, { kind: "match" }>,
-  guard: RegexpGuard,
+  { guard, variables }: ConditionGround,
   report: Report,
 ): Condition {
-  const expression = compileExpression(pattern, report);
+  const expression = compileExpression(pattern, variables, report);
   if (expression === undefined) return () => false;
   return (event) => {
     const value = left(event);
@@ -156,8 +156,14 @@ function match(
   };
 }
 
-function compileExpression(node: OperandNode, report: Report): RubyRegexp | undefined {
-  const source = String("value" in node ? node.value : "");
+/** Variables stand in quoted expressions only, as `${` between slashes is part of the expression. */
+function compileExpression(
+  node: OperandNode,
+  variables: Variables,
+  report: Report,
+): RubyRegexp | undefined {
+  const written = String("value" in node ? node.value : "");
+  const source = node.kind === "string" ? expandVariables(written, node.range, variables, report) : written;
   try {
     return translateRubyRegexp(source);
   } catch (error) {
