@@ -1,6 +1,6 @@
 /** Formats: text with `%{field}`, `%{[a][b]}`, `%{+yyyy.MM.dd}`, `%{+%s}`, `%{{yyyy-MM-dd}}` and `%{{TIME_NOW}}` in it. */
 
-import { JODA } from "#proto/kit/dates/date-pattern.ts";
+import { JAVA, JODA } from "#proto/kit/dates/date-pattern.ts";
 import { compilePrinter } from "#proto/kit/dates/date-printer.ts";
 import { type Event, valueText } from "./event.ts";
 import { fieldReference, isFieldReference } from "./field-reference.ts";
@@ -65,7 +65,7 @@ function joined(parts: readonly Part[]): Part {
 
 function javaPart(pattern: string): Part {
   if (pattern === "TIME_NOW") return () => new Date().toISOString();
-  const format = compilePrinter(pattern, JODA);
+  const format = compilePrinter(pattern, JAVA);
   return (event) => format(event.timeMs);
 }
 

@@ -37,6 +37,8 @@ export type PatternProblem =
 export interface PatternDialect {
   /** Letters of the parts of a date. */
   readonly letters: string;
+  /** The letters here that stand for letters of the dialect with another meaning. */
+  readonly aliases?: Readonly<Record<string, string>>;
   /** Numbers have exactly as many digits as their letters; a single letter takes one or two, unless `strict`. */
   readonly exactWidths: boolean;
   readonly strict: boolean;
@@ -61,6 +63,22 @@ export const JODA: PatternDialect = {
   refuse: (pattern, problem) =>
     new AppError("settings_invalid", `time pattern "${pattern}": ${describe(problem)}`),
 };
+
+/** Patterns of java.time, DateTimeFormatter.ofPattern; weeks are those of ISO 8601. */
+export const JAVA: PatternDialect = {
+  ...JODA,
+  letters: "GuyYMLdDQqEewaHhKkmsSnAVzOXxZ",
+  aliases: { Y: "x", L: "M", q: "Q", x: "X", X: "V" },
+  utc: javaUtc,
+};
+
+/** "V": zones that print UTC as Z. */
+function javaUtc(letter: string, count: number): string {
+  if (letter === "O") return "GMT";
+  if (letter === "Z") return count < 4 ? "+0000" : count === 4 ? "GMT" : "Z";
+  if (letter === "X") return count === 1 ? "+00" : count % 2 === 0 ? "+0000" : "+00:00";
+  return "Z";
+}
 
 function describe(problem: PatternProblem): string {
   switch (problem.kind) {
@@ -93,7 +111,7 @@ export function parsePattern(pattern: string, dialect: PatternDialect): PatternT
       if (!dialect.letters.includes(letter)) throw dialect.refuse(pattern, { kind: "letter", letter });
       let end = at;
       while (pattern[end] === letter) end++;
-      tokens.push({ letter, count: end - at, literal: "" });
+      tokens.push({ letter: dialect.aliases?.[letter] ?? letter, count: end - at, literal: "" });
       at = end;
     } else {
       literal(letter);

@@ -58,6 +58,8 @@ function writerOf(
     }
     case "d":
       return (date) => padded(date.getUTCDate());
+    case "Q":
+      return (date) => padded(Math.floor(date.getUTCMonth() / 3) + 1);
     case "a":
       return (date) => (date.getUTCHours() < 12 ? "AM" : "PM");
     case "K":
@@ -74,6 +76,10 @@ function writerOf(
       return (date) => padded(date.getUTCSeconds());
     case "S":
       return (date) => String(date.getUTCMilliseconds()).padStart(3, "0").padEnd(count, "0").slice(0, count);
+    case "n":
+      return (date) => padded(date.getUTCMilliseconds() * 1_000_000);
+    case "A":
+      return (date) => padded(date.getTime() - Math.floor(date.getTime() / DAY_MS) * DAY_MS);
     default:
       return () => dialect.utc(letter, count);
   }
