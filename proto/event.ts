@@ -29,9 +29,12 @@ export class Timestamp {
 
 /** Tag of an event whose `@timestamp` was no time; `_@timestamp` then has the value. */
 const TIMESTAMP_FAILURE_TAG = "_timestampparsefailure";
+/** Tag of an event whose `tags` were neither a text nor a list of texts; `_tags` then has the value, in a list. */
+const TAGS_FAILURE_TAG = "_tagsparsefailure";
 
 const TIMESTAMP = "@timestamp";
 const TAGS = "tags";
+const TAGS_FAILURE = "_tags";
 
 const ENCODER = new TextEncoder();
 const ISO = new IsoTime(new LocalTime());
@@ -58,8 +61,10 @@ export class Event {
       if (isHash(fields["@metadata"])) this.metadata = fields["@metadata"];
       delete fields["@metadata"];
     }
+    const tags = fields[TAGS];
+    if (tags !== undefined && !areTags(tags)) this.#displaceTags(tags);
     const time = fields[TIMESTAMP];
-    if (time === undefined) fields[TIMESTAMP] = new Timestamp(timeMs);
+    if (time === undefined || time === null) fields[TIMESTAMP] = new Timestamp(timeMs);
     else if (!(time instanceof Timestamp)) this.#coerceTime(time, timeMs);
   }
 
@@ -163,7 +168,7 @@ export class Event {
     return take(at, path.at(-1)!);
   }
 
-  /** Adds a tag unless the event has it. A `tags` that is neither text nor a list becomes `_tags`. */
+  /** Adds a tag unless the event has it. A `tags` that is neither text nor a list goes under `_tags`. */
   tag(name: string): void {
     const fields = this.#fields;
     const tags = fields[TAGS];
@@ -172,7 +177,7 @@ export class Event {
     } else if (typeof tags === "string" && tags !== "") {
       if (tags !== name) fields[TAGS] = [tags, name];
     } else {
-      if (isHash(tags)) fields["_tags"] = tags;
+      if (tags !== undefined && tags !== null && tags !== "") fields[TAGS_FAILURE] = [tags];
       fields[TAGS] = [name];
     }
   }
@@ -236,6 +241,11 @@ export class Event {
     return value;
   }
 
+  #displaceTags(tags: unknown): void {
+    this.#fields[TAGS_FAILURE] = [tags];
+    this.#fields[TAGS] = [TAGS_FAILURE_TAG];
+  }
+
   #coerceTime(value: unknown, fallbackMs: number): void {
     const timeMs = typeof value === "string" ? isoMs(value) : undefined;
     this.#fields[TIMESTAMP] = new Timestamp(timeMs ?? fallbackMs);
@@ -289,9 +299,18 @@ export function valueText(value: unknown): string {
   }
 }
 
+/** A text, a list of texts, or null. */
+function areTags(value: unknown): boolean {
+  if (typeof value === "string" || value === null) return true;
+  return Array.isArray(value) && value.every((each) => typeof each === "string");
+}
+
+/** A date without a time is its midnight. */
+const DATE_ONLY = /^\d{4}-\d{2}-\d{2}$/;
+
 function isoMs(text: string): number | undefined {
   if (text.length > 64) return undefined;
-  const bytes = ENCODER.encode(text);
+  const bytes = ENCODER.encode(DATE_ONLY.test(text) ? `${text}T00:00:00` : text);
   return ISO.read(bytes, 0, bytes.length) && ISO.end === bytes.length ? ISO.timeMs : undefined;
 }
 
