@@ -39,6 +39,7 @@ test("pipelines.yml lists further pipelines, dotted or nested, by file or by tex
     '  config.string: "filter { }"',
     "  queue.type: persisted",
     "  pipeline.ecs_compatibility: v8",
+    "  config.support_escapes: true",
   ].join("\n");
   const folder = folderWith(t, { "pipelines.yml": yaml, "one/a.conf": "a" });
   const found = readPipelineFiles({ paths: [], pipelinesFile: join(folder, "pipelines.yml") });
@@ -46,13 +47,18 @@ test("pipelines.yml lists further pipelines, dotted or nested, by file or by tex
     { id: "one", files: [{ path: join(folder, "one/a.conf"), text: "a" }], workers: 3 },
     {
       id: "two",
-      files: [{ path: join(folder, "two.conf"), text: "filter { }" }],
+      files: [{ path: join(folder, "two.conf"), text: "filter { }", hasEscapes: true }],
       ecsCompatibility: "v8",
     },
   ]);
 });
 
 const FAULTS: [name: string, yaml: string, message: RegExp][] = [
+  [
+    "escapes that are neither on nor off",
+    "- pipeline.id: a\n  config.support_escapes: maybe\n  config.string: x",
+    /support_escapes is true or false/,
+  ],
   ["no list", "a: 1", /write a list of pipelines/],
   ["a mistyped key", "- pipeline.id: a\n  path.confg: x", /unknown setting "path.confg".*path\.config/],
   ["an id that can't be", "- pipeline.id: 'a b'\n  config.string: ''", /pipeline\.id is 1 to 64 letters/],

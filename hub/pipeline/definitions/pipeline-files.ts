@@ -25,6 +25,7 @@ const ID_KEY = "pipeline.id";
 const PATH_KEY = "path.config";
 const TEXT_KEY = "config.string";
 const WORKERS_KEY = "pipeline.workers";
+const ESCAPES_KEY = "config.support_escapes";
 const ECS_KEY = "pipeline.ecs_compatibility";
 
 /** Keys of existing files that change nothing here: the log takes the place of queues, threads are shared. */
@@ -32,7 +33,6 @@ const ACCEPTED = [
   "config.debug",
   "config.reload.automatic",
   "config.reload.interval",
-  "config.support_escapes",
   "config.test_and_exit",
   "dead_letter_queue.enable",
   "dead_letter_queue.flush_interval",
@@ -133,7 +133,7 @@ function readPipelinesYaml(path: string): PipelineDefinition[] {
 }
 
 function readEntry(entry: ReadonlyMap<string, unknown>, place: string, folder: string): PipelineDefinition {
-  const known = [ID_KEY, PATH_KEY, TEXT_KEY, WORKERS_KEY, ECS_KEY, ...ACCEPTED];
+  const known = [ID_KEY, PATH_KEY, TEXT_KEY, WORKERS_KEY, ESCAPES_KEY, ECS_KEY, ...ACCEPTED];
   for (const key of entry.keys()) {
     if (!known.includes(key)) {
       throw new AppError("settings_invalid", `${place}: unknown setting "${key}"${didYouMean(key, known)}`);
@@ -150,13 +150,18 @@ function readEntry(entry: ReadonlyMap<string, unknown>, place: string, folder: s
   ) {
     throw new AppError("settings_invalid", `${place}: ${WORKERS_KEY} is a number from 1 to 64`);
   }
+  const hasEscapes = entry.get(ESCAPES_KEY);
+  if (hasEscapes !== undefined && typeof hasEscapes !== "boolean")
+    throw new AppError("settings_invalid", `${place}: ${ESCAPES_KEY} is true or false`);
   const writtenEcs = entry.get(ECS_KEY);
   const ecs = ECS_COMPATIBILITIES.find((each) => each === writtenEcs);
   if (writtenEcs !== undefined && ecs === undefined)
     throw new AppError("settings_invalid", `${place}: ${ECS_KEY} is ${ECS_COMPATIBILITIES.join(", ")}`);
   return {
     id,
-    files: entryFiles(entry, id, place, folder),
+    files: entryFiles(entry, id, place, folder).map((file) =>
+      hasEscapes === true ? { ...file, hasEscapes } : file,
+    ),
     ...(workers !== undefined && { workers: workers as number }),
     ...(ecs !== undefined && { ecsCompatibility: ecs }),
   };

@@ -24,6 +24,28 @@ const GOOD = [
   'filter { if [a] =~ "re" or [b] !~ /re/ or ![c] { } }',
 ];
 
+test("quoted texts have escape sequences where the file does", () => {
+  const text = String.raw`filter { a { b => "1\t2\n\"3\"\\4\d" 'c' => '\'5\'' "\0" => x1 } if [e] =~ "\\d\n" { } }`;
+  const read = (hasEscapes: boolean): unknown[] => {
+    const { sections } = parsePipeline(new SourceText("p.conf", text, hasEscapes));
+    const [plugin, branch] = sections[0]!.steps;
+    assert.ok(plugin?.kind === "plugin" && branch?.kind === "branch");
+    const condition = branch.cases[0]!.condition!;
+    assert.ok(condition.kind === "match" && condition.pattern.kind === "string");
+    return [...plugin.attributes.flatMap(({ name, value }) => [name, plain(value)]), condition.pattern.value];
+  };
+  assert.deepEqual(read(true), ["b", '1\t2\n"3"\\4\\d', "c", "'5'", "\0", "x1", "\\d\n"]);
+  assert.deepEqual(read(false), [
+    "b",
+    String.raw`1\t2\n\"3\"\\4\d`,
+    "c",
+    String.raw`\'5\'`,
+    String.raw`\0`,
+    "x1",
+    String.raw`\\d\n`,
+  ]);
+});
+
 test("texts of the grammar are read without a fault", () => {
   for (const text of GOOD) assert.deepEqual(parse(text).diagnostics.map(formatDiagnostic), [], text);
 });

@@ -1,5 +1,7 @@
 /** The definition of a pipeline: its files and its own settings. */
 
+import { SourceText } from "./syntax-tree.ts";
+
 /** Field names by the Elastic Common Schema, or those of before. */
 export const ECS_COMPATIBILITIES = ["disabled", "v1", "v8"] as const;
 
@@ -24,4 +26,11 @@ export interface PipelineFile {
   /** Its path, for messages and for paths in its options. */
   readonly path: string;
   readonly text: string;
+  /** config.support_escapes: a backslash in quotes begins an escape sequence. */
+  readonly hasEscapes?: boolean;
+}
+
+/** Returns the text of a file for the parser. */
+export function sourceText({ path, text, hasEscapes = false }: PipelineFile): SourceText {
+  return new SourceText(path, text, hasEscapes);
 }

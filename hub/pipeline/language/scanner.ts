@@ -20,7 +20,11 @@ const NUMBER = /-?[0-9]+(?:\.[0-9]*)?/y;
 const DOUBLE_QUOTED = /"((?:\\"|\\(?!")|[^"\\])*)"/y;
 const SINGLE_QUOTED = /'((?:\\'|\\(?!')|[^'\\])*)'/y;
 const REGEXP = /\/((?:\\\/|\\(?!\/)|[^/\\])*)\//y;
+const ESCAPE = /\\(["'\\nrt0])/g;
 const SELECTOR = /(?:\[[^\][,]+\])+/y;
+
+/** What the letter of an escape sequence stands for; another character stands for itself. */
+const ESCAPED: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", 0: "\0" };
 
 export class Scanner {
   readonly source: SourceText;
@@ -94,12 +98,12 @@ export class Scanner {
     return this.#take(BAREWORD)?.[0];
   }
 
-  /** Returns the content of a quoted text as it is written, or undefined if no quote comes next. */
+  /** Returns the content of a quoted text, as it is written unless the file has escapes; undefined if no quote comes next. */
   string(): string | undefined {
     const quote = this.peek();
     if (quote !== '"' && quote !== "'") return undefined;
     const found = this.#take(quote === '"' ? DOUBLE_QUOTED : SINGLE_QUOTED);
-    if (found !== undefined) return found[1];
+    if (found !== undefined) return this.source.hasEscapes ? unescaped(found[1]!) : found[1];
     const hint = `add the closing ${quote}; a text that ends in a backslash can't be written, as \\${quote} means the quote itself`;
     throw this.fault(`the text that begins here is never closed`, hint);
   }
@@ -143,4 +147,8 @@ export class Scanner {
     this.at = pattern.lastIndex;
     return found;
   }
+}
+
+function unescaped(text: string): string {
+  return text.replace(ESCAPE, (_, letter: string) => ESCAPED[letter] ?? letter);
 }

@@ -102,11 +102,14 @@ export type OperandNode =
 export class SourceText {
   readonly file: string;
   readonly text: string;
+  /** True: a backslash in quotes begins an escape sequence. */
+  readonly hasEscapes: boolean;
   readonly #lineStarts: number[] = [0];
 
   /** `file`: the name that messages show. */
-  constructor(file: string, text: string) {
+  constructor(file: string, text: string, hasEscapes = false) {
     this.file = file;
+    this.hasEscapes = hasEscapes;
     this.text = text.startsWith("\ufeff") ? text.slice(1) : text;
     for (let at = this.text.indexOf("\n"); at >= 0; at = this.text.indexOf("\n", at + 1)) {
       this.#lineStarts.push(at + 1);

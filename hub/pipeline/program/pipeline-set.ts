@@ -3,9 +3,8 @@
 import type { DocumentPacker } from "#hub/pipeline/batch/document-packer.ts";
 import type { PipelineStatistics } from "#hub/pipeline/batch/plugin-statistics.ts";
 import type { MessageProcessor, RawMessage } from "#hub/pipeline/batch/raw-message.ts";
-import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
+import { type PipelineDefinition, sourceText } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
-import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import type { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { loadPlugins } from "./compile.ts";
@@ -30,7 +29,7 @@ export class PipelineSet implements MessageProcessor {
   /** Loads what the pipelines name and compiles them. Throws settings_invalid. */
   static async make(options: PipelineSetOptions): Promise<PipelineSet> {
     const files = options.pipelines.flatMap((pipeline) => pipeline.files);
-    await loadPlugins(files.map(({ path, text }) => new SourceText(path, text)));
+    await loadPlugins(files.map(sourceText));
     return new PipelineSet(options);
   }
 
@@ -39,7 +38,7 @@ export class PipelineSet implements MessageProcessor {
     let firstOutput = 0;
     this.#fallback = fallback;
     this.#pipelines = pipelines.map(({ id, files, ecsCompatibility }) => {
-      const sources = files.map(({ path, text }) => new SourceText(path, text));
+      const sources = files.map(sourceText);
       const made = new ConfiguredPipeline({
         id,
         sources,

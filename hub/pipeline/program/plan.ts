@@ -4,9 +4,8 @@
  */
 
 import { type DiagnosticPlace, diagnosticPlace, pipelineError } from "#hub/pipeline/language/diagnostics.ts";
-import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
+import { type PipelineDefinition, sourceText } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
-import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { compilePipeline, loadPlugins } from "./compile.ts";
@@ -58,7 +57,7 @@ export async function planPipelines(
     id,
     isManaged,
     ecs: ecsCompatibility === undefined ? {} : { ecsCompatibility },
-    sources: files.map(({ path, text }) => new SourceText(path, text)),
+    sources: files.map(sourceText),
   }));
   await loadPlugins(read.flatMap(({ sources }) => sources));
   const compiled = read.map(({ id, isManaged, ecs, sources }) => ({

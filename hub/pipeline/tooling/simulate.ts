@@ -4,9 +4,8 @@
  */
 
 import { type Diagnostic, pipelineError } from "#hub/pipeline/language/diagnostics.ts";
-import type { PipelineFile } from "#hub/pipeline/language/pipeline-definition.ts";
+import { type PipelineFile, sourceText } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
-import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import { type Compiled, compilePipeline, loadPlugins } from "#hub/pipeline/program/compile.ts";
 import type { CompiledInput } from "#hub/pipeline/program/compile-plugin.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
@@ -87,7 +86,7 @@ export async function openSamples({
 }: Omit<SimulateOptions, "withSteps">): Promise<OpenedSamples> {
   const guard = new RegexpGuard();
   const clock = systemClock;
-  const sources = files.map(({ path, text }) => new SourceText(path, text));
+  const sources = files.map(sourceText);
   await loadPlugins(sources);
   const compiled = compilePipeline(sources, { variables, clock, random: Math.random, guard, isManaged });
   if (compiled.diagnostics.some(({ severity }) => severity === "error"))
@@ -206,7 +205,7 @@ export async function inspectPipeline(
   variables: Variables,
 ): Promise<readonly Diagnostic[]> {
   if (files.length === 0) return [];
-  const sources = files.map(({ path, text }) => new SourceText(path, text));
+  const sources = files.map(sourceText);
   await loadPlugins(sources);
   const options = { variables, clock: systemClock, random: Math.random, guard: new RegexpGuard() };
   return compilePipeline(sources, options).diagnostics;
