@@ -12,8 +12,11 @@ import { Type } from "#proto/kit/schema.ts";
 
 /** A codec at work. */
 export interface Codec {
-  /** Returns the events of one payload (a datagram, a message of a queue, a line); `timeMs` is their time where they bear none. */
-  decode(payload: Uint8Array, timeMs: number): Event[];
+  /**
+   * Returns the events of one payload (a datagram, a message of a queue, a line); `timeMs` is their time where they bear none.
+   * `sender` is the address that a datagram came from.
+   */
+  decode(payload: Uint8Array, timeMs: number, sender?: string): Event[];
   /** Returns an event as bytes. */
   encode(event: Event): Uint8Array;
   /** Codecs that join payloads (multiline): makes an event of what is held back. */

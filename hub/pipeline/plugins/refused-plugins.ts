@@ -133,7 +133,6 @@ export const REFUSED_PLUGINS: Readonly<Record<string, Readonly<Record<string, st
     edn_lines: "let the sender write JSON lines",
     fluent: "use the input forward, which speaks the protocol of Fluentd",
     gzip_lines: "unpack objects before they are read; the input http unpacks gzip itself",
-    netflow: "let a collector (nfdump, goflow2) write JSON to the input tcp, udp or kafka",
     nmap: "let a command convert the report to JSON",
     oldlogstashjson: "use codec => json and the filter mutate to rename fields",
     protobuf: "let the sender write JSON, or OTLP to the input otlp",

@@ -16,6 +16,7 @@ export const codecs = new PluginSet<CodecDefinition>("codec", {
   line: async () => (await import("./line.ts")).lineCodec,
   msgpack: async () => (await import("./msgpack.ts")).msgpackCodec,
   multiline: async () => (await import("./multiline.ts")).multilineCodec,
+  netflow: async () => (await import("./netflow.ts")).netflowCodec,
   plain: async () => (await import("./plain.ts")).plainCodec,
   rubydebug: async () => (await import("./rubydebug.ts")).rubydebugCodec,
 });

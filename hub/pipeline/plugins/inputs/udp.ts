@@ -152,7 +152,7 @@ export class DatagramInput implements Component {
 
   #eventsOf(payload: Buffer, from: RemoteInfo): Event[] {
     const bytes = payload.subarray(0, this.#options.buffer_size);
-    const events = this.#codec.decode(bytes, this.#context.clock.now());
+    const events = this.#codec.decode(bytes, this.#context.clock.now(), from.address);
     for (const event of events) this.#decorate(event, from);
     return events;
   }
