@@ -19,12 +19,26 @@ export interface Codec {
   decode(payload: Uint8Array, timeMs: number, sender?: string): Event[];
   /** Returns an event as bytes. */
   encode(event: Event): Uint8Array;
+  /** Codecs whose values have no delimiter: begins to read a stream of them. */
+  stream?(): CodecStream;
   /** Codecs that join payloads (multiline): makes an event of what is held back. */
   flush?(): Event[];
   /** Codecs that join payloads: how many of the last payloads are held back, in no event yet. A source must not be told that they are taken. */
   readonly held?: number;
   /** Codecs that join payloads: how long a further payload is waited for before `flush`. */
   readonly flushAfterMs?: number;
+}
+
+/** Reads a stream of values, each of which may continue in the next bytes. */
+export interface CodecStream {
+  /** Bytes held of a value that isn't whole. */
+  readonly pendingBytes: number;
+  /** True once something couldn't be read: what follows can't be, either. */
+  readonly isBroken: boolean;
+  /** Returns the events of the values that `bytes` complete; what can't be read is one with a tag. */
+  decode(bytes: Uint8Array, timeMs: number): Event[];
+  /** Returns an event with a tag where the stream ended within a value. */
+  end(timeMs: number): Event[];
 }
 
 export interface CodecDefinition<O extends TObject = TObject, Values = NoInfer<Static<O>>> {

@@ -131,7 +131,6 @@ export const REFUSED_PLUGINS: Readonly<Record<string, Readonly<Record<string, st
     compress_spooler: "use the input beats",
     edn: "let the sender write JSON",
     edn_lines: "let the sender write JSON lines",
-    fluent: "use the input forward, which speaks the protocol of Fluentd",
     gzip_lines: "unpack objects before they are read; the input http unpacks gzip itself",
     nmap: "let a command convert the report to JSON",
     oldlogstashjson: "use codec => json and the filter mutate to rename fields",

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ExtData, encode } from "@msgpack/msgpack";
 import { Event } from "#proto/event.ts";
 import { codecs } from "./all.ts";
 
@@ -285,6 +286,45 @@ test("msgpack reads every kind of value and writes what it can read", () => {
     { t: "2020-01-01T00:00:00.000Z" },
   ]);
   assert.deepEqual(codec.decode(Buffer.from([0x81, 0xa1]), 0)[0]?.fields["tags"], ["_msgpackparsefailure"]);
+});
+
+test("fluent reads the modes of messages, and writes what it reads", () => {
+  const codec = make("fluent");
+  const time = new ExtData(0, Buffer.from([0x71, 0x3f, 0xb3, 0, 0x1d, 0xcd, 0x65, 0]));
+  const packed = Buffer.concat([encode([1, { n: 3 }]), encode([2, { n: 4 }])]);
+  const messages = [
+    ["app.a", 1_900_000_000, { n: 1, "@timestamp": "2001-02-03T04:05:06Z" }, { chunk: "c" }],
+    ["app.b", [[time, { n: 2 }]]],
+    ["app.c", packed, { size: 2 }],
+    ["app.d", packed, { compressed: "gzip" }],
+    ["app.e"],
+  ];
+  const events = codec.decode(Buffer.concat(messages.map((message) => encode(message))), 7);
+  assert.deepEqual(
+    events.map(({ timeMs, fields: { n, tags } }) => [timeMs, n, tags]),
+    [
+      [1_900_000_000_000, 1, ["app.a"]],
+      [1_900_000_000_500, 2, ["app.b"]],
+      [1000, 3, ["app.c"]],
+      [2000, 4, ["app.c"]],
+      [7, undefined, ["_fluentparsefailure"]],
+      [7, undefined, ["_fluentparsefailure"]],
+    ],
+  );
+  assert.match(JSON.stringify(events[4]!.fields["error"]), /input forward/);
+  const [targeted] = make("fluent", { target: "[doc]" }).decode(encode(["app", 5, { a: { b: 1 } }]), 0);
+  assert.deepEqual(fields(targeted!), { doc: { a: { b: 1 } }, tags: ["app"] });
+  const event = new Event({ n: 5, tags: ["app", "x"] }, 1_500);
+  for (const [nanosecond_precision, timeMs] of [
+    [false, 1_000],
+    [true, 1_500],
+  ] as const) {
+    const [read] = codec.decode(make("fluent", { nanosecond_precision }).encode(event), 0);
+    assert.deepEqual(
+      [read!.timeMs, read!.fields["n"], read!.fields["tags"]],
+      [timeMs, 5, ["app", "x", "app.x"]],
+    );
+  }
 });
 
 test("rubydebug lays events out, dots writes a dot", () => {

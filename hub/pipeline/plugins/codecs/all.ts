@@ -10,6 +10,7 @@ export const codecs = new PluginSet<CodecDefinition>("codec", {
   csv: async () => (await import("./csv.ts")).csvCodec,
   dots: async () => (await import("./dots.ts")).dotsCodec,
   es_bulk: async () => (await import("./es-bulk.ts")).esBulkCodec,
+  fluent: async () => (await import("./fluent.ts")).fluentCodec,
   graphite: async () => (await import("./graphite.ts")).graphiteCodec,
   json: async () => (await import("./json.ts")).jsonCodec,
   json_lines: async () => (await import("./json.ts")).jsonLinesCodec,

@@ -1,12 +1,12 @@
 /** Codec msgpack: events as MessagePack objects (https://github.com/msgpack/msgpack/blob/master/spec.md). */
 
 import { ExtData, encode } from "@msgpack/msgpack";
-import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
 import { Event, isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
 import { optional, options, text } from "#proto/kit/options.ts";
 import { defineCodec } from "../codec.ts";
+import { decodeMessagePack, MessagePackReader, type MessagePackReading } from "./message-pack-reader.ts";
 
 const FAILURE_TAG = "_msgpackparsefailure";
 
@@ -31,20 +31,14 @@ export const msgpackCodec = defineCodec({
       if (into !== undefined) event.set(into, value);
       return event;
     };
+    const reading: MessagePackReading = {
+      decoding: DECODING,
+      eventsOf: (value, timeMs) => [make(plainValue(value, 0), timeMs)],
+      failureTag: FAILURE_TAG,
+    };
     return {
-      decode(payload, timeMs) {
-        const events: Event[] = [];
-        try {
-          const stream = new ValueStream(DECODING);
-          for (const value of stream.values(payload)) events.push(make(plainValue(value, 0), timeMs));
-          if (stream.pendingBytes > 0) throw new RangeError("the payload ends within a value");
-        } catch {
-          const event = new Event({ message: Buffer.from(payload).toString("latin1") }, timeMs);
-          event.tag(FAILURE_TAG);
-          events.push(event);
-        }
-        return events;
-      },
+      decode: (payload, timeMs) => decodeMessagePack(reading, payload, timeMs),
+      stream: () => new MessagePackReader(reading),
       encode: (event) => encode(write === undefined ? JSON.parse(event.toJson()) : write(event)),
     };
   },

@@ -7,6 +7,7 @@ import type { TlsOptions } from "node:tls";
 import { encode } from "@msgpack/msgpack";
 import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
+import { FORWARD_DECODING, MAX_FORWARD_BYTES } from "#hub/pipeline/formats/forward-entries.ts";
 import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import {
@@ -16,11 +17,9 @@ import {
   chunkId,
 } from "#hub/pipeline/plugins/inputs/stream/chunk-places.ts";
 import {
-  FORWARD_DECODING,
   ForwardHandshake,
   type ForwardMessage,
   forwardMessage,
-  MAX_FORWARD_BYTES,
 } from "#hub/pipeline/plugins/inputs/stream/forward-protocol.ts";
 import {
   type Connection,

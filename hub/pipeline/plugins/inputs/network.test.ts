@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { connect as connectTls } from "node:tls";
 import { gzipSync } from "node:zlib";
+import { encode } from "@msgpack/msgpack";
 import { faultLog } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import { SYSLOG_FORMAT, SyslogCodec } from "#hub/pipeline/plugins/inputs/stream/syslog-codec.ts";
 import { sendingLogger } from "#proto/kit/log.ts";
@@ -79,6 +80,36 @@ test("tcp cuts a line that has no end, and reads what the PROXY protocol says", 
   for (const { event } of other.world.sent) {
     assert.deepEqual(event.fields["tags"], ["line_cut"]);
     assert.ok(String(event.fields["message"]).length <= 2 * 1024 * 1024);
+  }
+});
+
+test("tcp reads binary values whatever bytes they consist of, and ends where it can't", async (t) => {
+  for (const codec of ["msgpack", "fluent"]) {
+    const { world, port } = await run(
+      t,
+      (at) => `tcp { port => ${at} host => "127.0.0.1" codec => ${codec} }`,
+    );
+    const value = (n: number): Uint8Array => {
+      const record = { n, text: "a\n\r\nb" };
+      return encode(codec === "fluent" ? ["app.x", n, record] : record);
+    };
+    const bytes = Buffer.concat([value(10), value(0x0a0a), value(11)]);
+    await write(port, bytes.subarray(0, 9), bytes.subarray(9, 20), bytes.subarray(20));
+    await world.until(3);
+    assert.deepEqual(
+      world.sent.map(({ event }) => [event.fields["n"], event.fields["text"]]),
+      [10, 0x0a0a, 11].map((n) => [n, "a\n\r\nb"]),
+    );
+    await write(port, Buffer.concat([value(12), Buffer.from([0xc1]), value(13)]));
+    await write(port, value(14).subarray(0, 8));
+    await world.until(6);
+    const failed = `_${codec}parsefailure`;
+    assert.deepEqual(
+      world.sent
+        .slice(3)
+        .map(({ event: { fields } }) => fields["n"] ?? (fields["tags"] as string[]).includes(failed)),
+      [12, true, true],
+    );
   }
 });
 

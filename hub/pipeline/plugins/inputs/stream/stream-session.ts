@@ -1,7 +1,7 @@
 /** One stream of bytes (a connection, a pipe): cut at a delimiter, decoded, sent; reading continues when the log has taken it. */
 
 import { randomUUID } from "node:crypto";
-import type { Codec } from "#hub/pipeline/plugins/codec.ts";
+import type { Codec, CodecStream } from "#hub/pipeline/plugins/codec.ts";
 import type { InputChannel, InputContext } from "#hub/pipeline/plugins/input.ts";
 import type { Event } from "#proto/event.ts";
 import { addPart } from "#proto/kit/byte-parts.ts";
@@ -35,6 +35,8 @@ export interface StreamSessionOptions {
 export class StreamSession {
   readonly #options: StreamSessionOptions;
   readonly #channel: InputChannel;
+  /** Of a codec that finds the ends of its values itself. */
+  readonly #stream: CodecStream | undefined;
   /** What came after the last delimiter. */
   #rest: Uint8Array[] = [];
   #restBytes = 0;
@@ -49,10 +51,15 @@ export class StreamSession {
     this.#options = options;
     // What a socket brought can't be read again: each session is a source of its own.
     this.#channel = options.context.open({ key: randomUUID() });
+    this.#stream = options.codec.stream?.();
   }
 
-  /** Takes a chunk; resolves when what it completed is in the log. Throws overloaded if the rest may not be held. */
+  /**
+   * Takes a chunk; resolves when what it completed is in the log. Throws overloaded if the rest may not be held, parsing where
+   * a codec without a delimiter can't read on.
+   */
   async push(chunk: Buffer): Promise<void> {
+    if (this.#stream !== undefined) return await this.#pushValues(this.#stream, chunk);
     clearTimeout(this.#flushTimer);
     await this.#flushing;
     const payloads = this.#payloads(chunk);
@@ -63,6 +70,12 @@ export class StreamSession {
     this.#flushTimer = setTimeout(() => {
       this.#flushing = this.#flush().catch(() => undefined);
     }, flushAfterMs);
+  }
+
+  async #pushValues(stream: CodecStream, chunk: Buffer): Promise<void> {
+    await this.#send(stream.decode(chunk, this.#options.context.clock.now()));
+    if (stream.isBroken) throw new AppError("parsing", "the sender wrote what the codec can't read");
+    this.#options.held?.(stream.pendingBytes);
   }
 
   /** Sends what the codec holds. */
@@ -76,7 +89,8 @@ export class StreamSession {
     await this.#flushing;
     try {
       const rest = this.#restBytes === 0 ? [] : this.#decode(Buffer.concat(this.#rest), this.#isCutting);
-      await this.#send([...rest, ...(this.#options.codec.flush?.() ?? [])]);
+      const values = this.#stream?.end(this.#options.context.clock.now()) ?? [];
+      await this.#send([...rest, ...values, ...(this.#options.codec.flush?.() ?? [])]);
     } finally {
       this.#channel.close();
     }
