@@ -116,6 +116,48 @@ test("an update that met another one is made again", async (t) => {
   assert.deepEqual(await output.write([{ n: 1 }, { n: 2 }]), { again: [0], refused: [] });
 });
 
+test("an update's body says what becomes of a missing document, as the options of scripts and upserts do", async (t) => {
+  const { host, seen } = await engine(t);
+  const params = { event: { n: 1, who: "a", "@timestamp": "1970-01-01T00:00:00.000Z" } };
+  const document = params.event;
+  const script = { source: "ctx._source.n += 1", lang: "painless", params };
+  const rows: [options: string, body: unknown][] = [
+    ["", { doc: document }],
+    ["doc_as_upsert => true", { doc: document, doc_as_upsert: true }],
+    ["upsert => '{ \"n\": %{n} }'", { doc: document, upsert: { n: 1 } }],
+    ['script => "ctx._source.n += %{n}"', { script }],
+    ['script => "ctx._source.n += 1" doc_as_upsert => true', { script, upsert: document }],
+    ['script => "ctx._source.n += 1" upsert => "{}"', { script, upsert: {} }],
+    ['script => "ctx._source.n += 1" scripted_upsert => true', { script, scripted_upsert: true, upsert: {} }],
+    [
+      'script => "add-%{who}" script_type => "indexed" script_var_name => "e"',
+      { script: { id: "add-a", params: { e: document } } },
+    ],
+  ];
+  for (const [options, body] of rows) {
+    const output = new OutputWorld(
+      `elasticsearch { hosts => ["${host}"] index => "a" action => "update" document_id => "%{n}" ${options} }`,
+    );
+    await output.write([{ n: 1, who: "a" }]);
+    await output.writer.stop();
+    assert.deepEqual(seen.at(-1)!.lines[1], body, options);
+  }
+});
+
+test("an event can't make another request of an upsert", async (t) => {
+  const { host, seen } = await engine(t);
+  const output = new OutputWorld(
+    `elasticsearch { hosts => ["${host}"] index => "a" action => "update" document_id => "1" upsert => '{"m":"%{m}"}' }`,
+  );
+  t.after(() => output.writer.stop());
+  await output.write([{ m: '"}\n{"delete":{"_index":"other","_id":"1"}}\n{"a":"' }, { m: "plain" }]);
+  assert.deepEqual(output.refused, ["upsert makes no JSON object of the event"]);
+  assert.deepEqual(
+    seen[0]!.lines.map((line) => Object.keys(line)),
+    [["update"], ["doc", "upsert"]],
+  );
+});
+
 test("updates, creations and deletions are what the action says, document by document", async (t) => {
   const { host, seen } = await engine(t);
   const output = new OutputWorld(

@@ -2,7 +2,7 @@
  * Output elasticsearch: documents in this installation's search engine, through the log, or in another one over HTTP.
  */
 
-import { defineOutput, type OutputContext, type Shaper } from "#hub/pipeline/plugins/output.ts";
+import { defineOutput, type OutputContext, type Refusal, type Shaper } from "#hub/pipeline/plugins/output.ts";
 import {
   type ActionOf,
   compileAction,
@@ -12,6 +12,7 @@ import {
   isRemote,
 } from "#hub/pipeline/plugins/outputs/elasticsearch/options.ts";
 import { RemoteWriter } from "#hub/pipeline/plugins/outputs/elasticsearch/remote-writer.ts";
+import { parseEventObject } from "#proto/codec/json.ts";
 import type { Event } from "#proto/event.ts";
 import { compileFormat } from "#proto/format.ts";
 
@@ -81,24 +82,44 @@ function remoteShaper(values: ElasticsearchOptions, actionOf: ActionOf): Shaper 
       const action = actionOf(event);
       if ("refused" in action) return action;
       const body = action.name === "delete" ? "" : action.name === "update" ? update(event) : event.toJson();
+      if (typeof body !== "string") return body;
       return { target: JSON.stringify(action), body: Buffer.from(body) };
     },
   };
 }
 
-function compileUpdate(values: ElasticsearchOptions): (event: Event) => string {
-  const { script, script_lang, script_var_name, scripted_upsert, doc_as_upsert } = values;
+type UpdateBody = (event: Event) => string | Refusal;
+
+function compileUpdate(values: ElasticsearchOptions): UpdateBody {
+  const { doc_as_upsert, scripted_upsert } = values;
+  const script = values.script === "" ? undefined : compileScript(values);
   const upsert = values.upsert === "" ? undefined : compileFormat(values.upsert);
   return (event) => {
-    const members = [`"doc":${event.toJson()}`];
-    if (script !== "") {
-      const params = `{${JSON.stringify(script_var_name)}:${event.toJson()}}`;
-      members[0] = `"script":{"source":${JSON.stringify(script)},"lang":${JSON.stringify(script_lang)},"params":${params}}`;
-      if (scripted_upsert) members.push('"scripted_upsert":true');
-      members.push(`"upsert":${upsert?.(event) ?? event.toJson()}`);
-    } else if (doc_as_upsert) members.push('"doc_as_upsert":true');
-    else if (upsert !== undefined) members.push(`"upsert":${upsert(event)}`);
+    const members = [script === undefined ? `"doc":${event.toJson()}` : `"script":${script(event)}`];
+    if (script !== undefined && scripted_upsert) members.push('"scripted_upsert":true,"upsert":{}');
+    else if (doc_as_upsert)
+      members.push(script === undefined ? '"doc_as_upsert":true' : `"upsert":${event.toJson()}`);
+    else if (upsert !== undefined) {
+      // What an event puts into the text may make another document of it, or further lines of the request.
+      const document = parseEventObject(upsert(event));
+      if (document === undefined) return { refused: "upsert makes no JSON object of the event" };
+      members.push(`"upsert":${JSON.stringify(document)}`);
+    }
     return `{${members.join(",")}}`;
+  };
+}
+
+function compileScript(values: ElasticsearchOptions): (event: Event) => string {
+  const { script_lang, script_var_name, script_type } = values;
+  const script = compileFormat(values.script);
+  const language = script_type === "indexed" || script_lang === "" ? {} : { lang: script_lang };
+  return (event) => {
+    const source = script(event);
+    const head = JSON.stringify({
+      ...(script_type === "indexed" ? { id: source } : { source }),
+      ...language,
+    });
+    return `${head.slice(0, -1)},"params":{${JSON.stringify(script_var_name)}:${event.toJson()}}}`;
   };
 }
 
@@ -112,6 +133,13 @@ function checkOptions(values: ElasticsearchOptions, { report, signInPort }: Outp
     );
   if (values.ilm_enabled === "true")
     report("error", "ilm_enabled", "this output makes no policy and no rollover alias", NO_ILM);
+  if (values.script_type === "file")
+    report(
+      "error",
+      "script_type",
+      "scripts in files of the servers aren't there since version 6",
+      "write inline or indexed",
+    );
   const { action } = values;
   if (compileFormat(action).isConstant && !/^(?:index|create|update|delete)$/.test(action))
     report("error", "action", `"${action}" is no action`, "write index, create, update or delete");
