@@ -3,7 +3,8 @@ import { test } from "node:test";
 import type { Event } from "#proto/event.ts";
 import { netflowCodec } from "./netflow.ts";
 
-const DEFAULTS = { target: "netflow", versions: [5, 9, 10], cache_ttl: 4000, include_flowset_id: false };
+const VERSIONS: (5 | 9 | 10)[] = [5, 9, 10];
+const DEFAULTS = { target: "netflow", versions: VERSIONS, cache_ttl: 4000, include_flowset_id: false };
 
 type Part = readonly [value: number | bigint | string, bytes: number];
 
@@ -110,13 +111,31 @@ test("netflow reads the flows of version 5, with the times that the router means
   assert.deepEqual(more, []);
   assert.equal(event!.timeMs, TIME_S * 1000 + 500);
   assert.deepEqual(event!.fields["netflow"], {
-    ...{ version: 5, flow_seq_num: 9, engine_type: 1, engine_id: 2 },
-    ...{ sampling_algorithm: 1, sampling_interval: 100, flow_records: 1 },
-    ...{ ipv4_src_addr: "192.0.2.1", ipv4_dst_addr: "198.51.100.2", ipv4_next_hop: "10.0.0.1" },
-    ...{ input_snmp: 1, output_snmp: 2, in_pkts: 10, in_bytes: 840 },
-    ...{ first_switched: "2030-03-17T17:46:39.500Z", last_switched: "2030-03-17T17:46:39.750Z" },
-    ...{ l4_src_port: 5353, l4_dst_port: 53, tcp_flags: 27, protocol: 17, src_tos: 4 },
-    ...{ src_as: 64_512, dst_as: 64_513, src_mask: 24, dst_mask: 16 },
+    version: 5,
+    flow_seq_num: 9,
+    engine_type: 1,
+    engine_id: 2,
+    sampling_algorithm: 1,
+    sampling_interval: 100,
+    flow_records: 1,
+    ipv4_src_addr: "192.0.2.1",
+    ipv4_dst_addr: "198.51.100.2",
+    ipv4_next_hop: "10.0.0.1",
+    input_snmp: 1,
+    output_snmp: 2,
+    in_pkts: 10,
+    in_bytes: 840,
+    first_switched: "2030-03-17T17:46:39.500Z",
+    last_switched: "2030-03-17T17:46:39.750Z",
+    l4_src_port: 5353,
+    l4_dst_port: 53,
+    tcp_flags: 27,
+    protocol: 17,
+    src_tos: 4,
+    src_as: 64_512,
+    dst_as: 64_513,
+    src_mask: 24,
+    dst_mask: 16,
   });
   const cut = codec.decode(Buffer.concat([head(2), record]), 0);
   assert.deepEqual(
@@ -132,9 +151,15 @@ test("netflow reads records by the template of the same sender, and tags them un
   assert.deepEqual(early[0]!.fields["tags"], ["_netflowtemplatemissing"]);
   assert.deepEqual(codec.decode(version9(TEMPLATE), 0, "192.0.2.1"), []);
   const flow = {
-    ...{ version: 9, flow_seq_num: 7, flowset_id: 300, ipv4_src_addr: "10.0.1.2", l4_src_port: 443 },
-    ...{ in_bytes: String(2n ** 60n), first_switched: "2030-03-17T17:46:38.500Z" },
-    ...{ if_name: "eth0", application_id: "13..80" },
+    version: 9,
+    flow_seq_num: 7,
+    flowset_id: 300,
+    ipv4_src_addr: "10.0.1.2",
+    l4_src_port: 443,
+    in_bytes: String(2n ** 60n),
+    first_switched: "2030-03-17T17:46:38.500Z",
+    if_name: "eth0",
+    application_id: "13..80",
   };
   assert.deepEqual(fieldsOf(codec.decode(version9(DATA), 0, "192.0.2.1")), [flow]);
   assert.deepEqual(codec.decode(version9(DATA), 0, "192.0.2.2")[0]!.fields["tags"], [
@@ -211,12 +236,14 @@ test("netflow reads IPFIX: IPv6, texts of any length, enterprises, reverse flows
   const codec = netflowCodec.create({ ...DEFAULTS, target: "[flow]", include_flowset_id: true });
   const events = codec.decode(ipfix(template, set(500, Buffer.concat([record, record]))), 0);
   const flow = {
-    ...{ version: 10, flowset_id: 500, sourceIPv6Address: "2001:db8::1", userName: "amy" },
-    ...{ enterprise_4444_5: 0xbeef, reverseOctetDeltaCount: 99 },
-    ...{
-      flowStartMilliseconds: "2030-03-17T17:46:40.123Z",
-      flowStartMicroseconds: "2030-03-17T17:46:40.500Z",
-    },
+    version: 10,
+    flowset_id: 500,
+    sourceIPv6Address: "2001:db8::1",
+    userName: "amy",
+    enterprise_4444_5: 0xbeef,
+    reverseOctetDeltaCount: 99,
+    flowStartMilliseconds: "2030-03-17T17:46:40.123Z",
+    flowStartMicroseconds: "2030-03-17T17:46:40.500Z",
     sourceMacAddress: "02:00:00:5e:00:01",
   };
   assert.deepEqual(fieldsOf(events, "flow"), [flow, flow]);

@@ -35,6 +35,7 @@ export const netflowCodec = defineCodec({
     const reader = new FlowReader({ templateMs: cache_ttl * MINUTE_MS, withSetId: include_flowset_id });
     const into = fieldReference(target);
     const read = new Set<number>(versions);
+    const plain = plainCodec.create({ charset: "UTF-8" });
     return {
       decode(payload, timeMs, sender = "") {
         const packet = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
@@ -54,7 +55,7 @@ export const netflowCodec = defineCodec({
         }
         return events;
       },
-      encode: plainCodec.create({ charset: "UTF-8" }).encode,
+      encode: (event) => plain.encode(event),
     };
   },
 });

@@ -89,9 +89,9 @@ test("tcp reads binary values whatever bytes they consist of, and ends where it 
       t,
       (at) => `tcp { port => ${at} host => "127.0.0.1" codec => ${codec} }`,
     );
-    const value = (n: number): Uint8Array => {
+    const value = (n: number): Buffer => {
       const record = { n, text: "a\n\r\nb" };
-      return encode(codec === "fluent" ? ["app.x", n, record] : record);
+      return Buffer.from(encode(codec === "fluent" ? ["app.x", n, record] : record));
     };
     const bytes = Buffer.concat([value(10), value(0x0a0a), value(11)]);
     await write(port, bytes.subarray(0, 9), bytes.subarray(9, 20), bytes.subarray(20));
