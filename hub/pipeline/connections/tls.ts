@@ -83,7 +83,8 @@ export function currentTlsNames<V extends CurrentNames & Static<typeof OPTIONS>>
   };
 }
 
-const VERSIONS = ["TLSv1.2", "TLSv1.3"] as const;
+/** What is spoken unless options say otherwise. */
+export const TLS_VERSIONS = ["TLSv1.2", "TLSv1.3"] as const;
 
 /** Options of both sides. */
 const COMMON = {
@@ -92,9 +93,9 @@ const COMMON = {
   ssl_key: optional(text("file of the certificate's key, PEM")),
   ssl_key_passphrase: optional(text("passphrase of the key")),
   ssl_certificate_authorities: list("files of the authorities whose certificates are trusted, PEM"),
-  ssl_supported_protocols: Type.Array(Type.Enum(["TLSv1.1", ...VERSIONS]), {
+  ssl_supported_protocols: Type.Array(Type.Enum(["TLSv1.1", ...TLS_VERSIONS]), {
     description: "versions that are spoken; TLSv1.1 isn't",
-    default: [...VERSIONS],
+    default: [...TLS_VERSIONS],
   }),
   ssl_cipher_suites: list("names of the cipher suites; empty: those of the runtime"),
 };
@@ -180,7 +181,7 @@ function contextOf(
   resolvePath: Paths,
 ): SecureContextOptions {
   const read = (path: string): Buffer => readFileSync(resolvePath(path));
-  const versions = VERSIONS.filter((version) => values.ssl_supported_protocols.includes(version));
+  const versions = TLS_VERSIONS.filter((version) => values.ssl_supported_protocols.includes(version));
   const minVersion: SecureVersion = versions[0] ?? "TLSv1.2";
   return {
     ...(values.ssl_certificate !== undefined && { cert: read(values.ssl_certificate) }),

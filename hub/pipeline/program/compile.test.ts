@@ -202,6 +202,8 @@ test("a pipeline of the page names no file of the machine, in whatever plugin", 
     'filter { grok { match => { "message" => "x" } patterns_dir => "/etc" } }',
     'filter { js { path => "/etc/shadow" } }',
     'output { elasticsearch { hosts => "other:9200" template => "/etc/shadow" } }',
+    'output { http { url => "https://a" cacert => "/etc/ca.pem" } }',
+    'output { http { url => "https://a" ssl_certificate => "/a.pem" ssl_key => "/hub.key" } }',
     'output { kafka { topic_id => "a" ssl_keystore_location => "/hub.key" } }',
   ];
   for (const text of texts) {

@@ -6,11 +6,16 @@ import { AppError } from "#proto/kit/errors.ts";
 
 /** Options that name files which plugins read without `resolvePath`. */
 const FILE_OPTIONS = new Set([
+  "cacert",
+  "client_cert",
+  "client_key",
   "credentials_file",
   "nkey_seed_file",
   "patterns_dir",
+  "ssl_certificate",
   "ssl_certificate_authorities",
   "ssl_certificate_path",
+  "ssl_key",
   "ssl_keystore_location",
   "ssl_truststore_location",
   "template",

@@ -4,6 +4,8 @@
  */
 
 import { randomUUID } from "node:crypto";
+import type { ConnectionOptions } from "node:tls";
+import { httpsTls, TlsFetch } from "#hub/pipeline/connections/http-agents.ts";
 import { parseSchedule, runScheduled, type Schedule } from "#hub/pipeline/formats/schedule.ts";
 import { type Codec, decodeWhole } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
@@ -112,7 +114,7 @@ export const httpPollerInput = defineInput({
   description: "polls HTTP services on a schedule",
   isShared: true,
   options: HTTP_POLLER_OPTIONS,
-  create(values, { codec, report }) {
+  create(values, { codec, report, resolvePath }) {
     const makeCodec = codec(values.codec);
     const targets = Object.entries(values.urls).map(([name, value]) => targetOf(name, value, values));
     for (const { name, url, connection } of targets) {
@@ -129,7 +131,8 @@ export const httpPollerInput = defineInput({
     if (targets.length === 0)
       report("error", "urls", "there is nothing to ask", 'write: urls => { "name" => "https://host/path" }');
     const schedule = parseSchedule(values.schedule);
-    return (context) => new Poller(context, values, targets, schedule, makeCodec);
+    const tls = httpsTls(values, resolvePath);
+    return (context) => new Poller(context, values, targets, schedule, makeCodec, tls);
   },
 });
 
@@ -147,6 +150,7 @@ class Poller implements Component {
   readonly #reader: AnswerReader;
   readonly #stopping = new AbortController();
   readonly #requester: Requester;
+  readonly #client: TlsFetch;
   /** By the names of services. */
   readonly #failures = new Map<string, Failure>();
   #running: Promise<void> = Promise.resolve();
@@ -157,13 +161,15 @@ class Poller implements Component {
     targets: readonly Target[],
     schedule: Schedule,
     makeCodec: () => Codec,
+    tls: ConnectionOptions | undefined,
   ) {
     this.#context = context;
     this.#values = values;
     this.#targets = targets;
     this.#schedule = schedule;
     this.#reader = new AnswerReader(values, makeCodec, context.clock);
-    this.#requester = new Requester(context, values, this.#stopping.signal);
+    this.#client = new TlsFetch(tls);
+    this.#requester = new Requester(context, values, this.#stopping.signal, this.#client);
   }
 
   async start(): Promise<void> {
@@ -176,6 +182,7 @@ class Poller implements Component {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
+    this.#client.close();
   }
 
   async #ask(target: Target, channel: InputChannel): Promise<void> {

@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
+import { createServer as createHttps } from "node:https";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { parseSchedule } from "#hub/pipeline/formats/schedule.ts";
 import { InputWorld, plain } from "#test/contract/input-runner.ts";
+import { issueCertificate, makeAuthority } from "#test/harness/certificates.ts";
 import { freePort } from "#test/harness/free-ports.ts";
 
 async function service(
@@ -48,6 +53,33 @@ test("http_poller asks on a schedule, follows pages, remembers how far it came a
     "/list?page=2 Bearer token-of-acc",
     "/list?since=3 Bearer token-of-acc",
   ]);
+});
+
+test("http_poller trusts the authority that it is given", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-poller-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const authority = makeAuthority(folder);
+  const own = issueCertificate(folder, "server", authority, ["localhost"]);
+  const files = { cert: readFileSync(own.certificate), key: readFileSync(own.key) };
+  const server = createHttps(files, (_, response) => response.end('{"n":1}')).listen(0, "localhost");
+  await once(server, "listening");
+  t.after(() => server.close());
+  const url = `https://localhost:${(server.address() as AddressInfo).port}/`;
+  const world = new InputWorld();
+  for (const [options, failed] of [
+    ["", ["_http_request_failure"]],
+    [`cacert => "${authority.certificate}"`, undefined],
+    ['ssl_verification_mode => "none"', undefined],
+  ] as const) {
+    const before = world.sent.length;
+    const input = world.make(
+      `http_poller { urls => { "a" => "${url}" } schedule => { in => "1ms" } ${options} }`,
+    );
+    await input.start();
+    await world.until(before + 1);
+    await input.stop();
+    assert.deepEqual(world.sent[before]!.event.fields["tags"], failed, options);
+  }
 });
 
 test("http_poller asks once more with a new token where the first is refused, and not again", async (t) => {

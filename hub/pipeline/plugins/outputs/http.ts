@@ -3,6 +3,7 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Static } from "typebox";
+import { HTTPS_CLIENT, httpsTls, TlsFetch } from "#hub/pipeline/connections/http-agents.ts";
 import {
   defineOutput,
   type OutputRecord,
@@ -59,6 +60,7 @@ const OPTIONS = options({
   connection: optional(text("name of a connected account whose access token is sent")),
   user: optional(text("user name to send (Basic)")),
   password: optional(text("password to send")),
+  ...HTTPS_CLIENT,
 });
 
 type Options = Static<typeof OPTIONS>;
@@ -131,16 +133,23 @@ function bodyOf({ format, mapping, message }: Options): (event: Event) => string
 
 function mapped(mapping: Readonly<Record<string, unknown>>): (event: Event) => JsonObject {
   const members = Object.entries(mapping).map(([name, value]) => {
-    const write = isHash(value) ? mapped(value) : compileFormat(valueText(value));
-    return [name, write] as const;
+    return [name, mappedValue(value)] as const;
   });
   return (event) => Object.fromEntries(members.map(([name, write]) => [name, write(event)]));
+}
+
+function mappedValue(value: unknown): (event: Event) => unknown {
+  if (isHash(value)) return mapped(value);
+  if (!Array.isArray(value)) return compileFormat(valueText(value));
+  const items = value.map(mappedValue);
+  return (event) => items.map((item) => item(event));
 }
 
 class HttpWriter implements OutputWriter {
   readonly parallel = 1;
   readonly #values: Options;
   readonly #context: WriterContext;
+  #client: TlsFetch | undefined;
 
   constructor(values: Options, context: WriterContext) {
     this.#values = values;
@@ -148,6 +157,7 @@ class HttpWriter implements OutputWriter {
   }
 
   async write(records: readonly OutputRecord[], signal: AbortSignal): Promise<WriteRest | undefined> {
+    this.#client ??= new TlsFetch(httpsTls(this.#values, (path) => path));
     const isBatch = this.#values.format === "json_batch";
     const requests = isBatch
       ? [...Map.groupBy(records.keys(), (place) => records[place]!.target).values()]
@@ -175,7 +185,8 @@ class HttpWriter implements OutputWriter {
   }
 
   async stop(): Promise<void> {
-    // Requests are single; nothing is open between writes.
+    this.#client?.close();
+    this.#client = undefined;
   }
 
   async #request(
@@ -190,13 +201,14 @@ class HttpWriter implements OutputWriter {
       format === "json_batch"
         ? Buffer.from(`[${bodies.map((body) => Buffer.from(body).toString()).join(",")}]`)
         : bodies[0]!;
+    const client = this.#client!;
     let status: number;
     try {
-      const { hostname, host } = new URL(url);
-      this.#context.checkTarget(hostname);
+      const address = new URL(url);
+      this.#context.checkTarget(address.hostname);
       const body = this.#values.http_compression ? await pack(whole) : whole;
-      const answer = await this.#sendAuthorized(host, (authorization) =>
-        fetch(url, {
+      const answer = await this.#sendAuthorized(address.host, (authorization) =>
+        client.fetch(address, {
           method: http_method.toUpperCase(),
           headers: this.#headers(authorization, headers),
           redirect: "manual",

@@ -4,14 +4,18 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer as createHttp, type IncomingMessage } from "node:http";
+import { createServer as createHttps } from "node:https";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
+import type { TLSSocket } from "node:tls";
 import { gunzipSync } from "node:zlib";
 import { Redis } from "ioredis";
 import { InputWorld } from "#test/contract/input-runner.ts";
 import { OutputWorld } from "#test/contract/output-runner.ts";
+import { issueCertificate, makeAuthority } from "#test/harness/certificates.ts";
 import { freePort } from "#test/harness/free-ports.ts";
 
 /** Takes connections; returns what they brought. */
@@ -155,6 +159,72 @@ test("file refuses events whose path can't be a file's, and goes on with the oth
     [0, 1, 2],
   );
   assert.ok(existsSync(join(folder, "good")));
+});
+
+test("http maps lists and tables of any depth", async (t) => {
+  const bodies: unknown[] = [];
+  const server = createHttp((request, response) => {
+    void json(request).then((body) => {
+      bodies.push(body);
+      response.end();
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  const world = new OutputWorld(
+    `http { url => "http://127.0.0.1:${(server.address() as AddressInfo).port}/" mapping => { "l" => ["%{m}", { "k" => ["x%{m}"] }] "t" => { "u" => 5 } } }`,
+  );
+  await world.write([{ m: "a" }]);
+  assert.deepEqual(bodies, [{ l: ["a", { k: ["xa"] }], t: { u: "5" } }]);
+});
+
+test("http trusts the authority that it is given, and shows its own certificate", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-https-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const authority = makeAuthority(folder);
+  const own = issueCertificate(folder, "server", authority, ["localhost"]);
+  const client = issueCertificate(folder, "client", authority, ["client.example"]);
+  const bodies: unknown[] = [];
+  const server = createHttps(
+    {
+      cert: readFileSync(own.certificate),
+      key: readFileSync(own.key),
+      ca: readFileSync(authority.certificate),
+      requestCert: true,
+      rejectUnauthorized: false,
+    },
+    (request, response) => {
+      const isKnown = (request.socket as TLSSocket).authorized;
+      void json(request).then((body) => {
+        bodies.push(body);
+        response.writeHead(isKnown ? 204 : 403).end();
+      });
+    },
+  ).listen(0, "localhost");
+  await once(server, "listening");
+  t.after(() => server.close());
+  const url = `https://localhost:${(server.address() as AddressInfo).port}/`;
+  const rows: [options: string, rest: unknown][] = [
+    ["", { again: [0], refused: [] }],
+    [
+      `cacert => "${authority.certificate}"`,
+      { again: [], refused: [{ place: 0, reason: `${url} answered 403` }] },
+    ],
+    [
+      `ssl_certificate_authorities => ["${authority.certificate}"] ssl_certificate => "${client.certificate}" ssl_key => "${client.key}"`,
+      { again: [], refused: [] },
+    ],
+    [
+      'ssl_verification_mode => "none"',
+      { again: [], refused: [{ place: 0, reason: `${url} answered 403` }] },
+    ],
+  ];
+  for (const [options, rest] of rows) {
+    const world = new OutputWorld(`http { url => "${url}" ${options} }`);
+    assert.deepEqual(await world.write([{ m: "a" }]), rest, options);
+    await world.writer.stop();
+  }
+  assert.equal(bodies.length, 3);
 });
 
 test("http sends one header of each name: what the pipeline names replaces the output's own", async (t) => {

@@ -1,6 +1,7 @@
 /** Sends requests to services: with credentials, within limits, and respecting `Retry-After`. */
 
 import type { Static } from "typebox";
+import { HTTPS_CLIENT, type TlsFetch } from "#hub/pipeline/connections/http-agents.ts";
 import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import type { InputContext } from "#hub/pipeline/plugins/input.ts";
 import { isHash, valueText } from "#proto/event.ts";
@@ -41,6 +42,7 @@ export const HTTP_POLLER_OPTIONS = options({
     minimum: 1,
     description: "maximum size of an answer, bytes",
   }),
+  ...HTTPS_CLIENT,
 });
 
 export type HttpPollerOptions = Static<typeof HTTP_POLLER_OPTIONS>;
@@ -59,10 +61,12 @@ export class Requester {
   readonly #context: InputContext;
   readonly #values: HttpPollerOptions;
   readonly #signal: AbortSignal;
+  readonly #client: TlsFetch;
   /** When a service that asked for a pause may be asked again, by its target's name. */
   readonly #pausedUntilMs = new Map<string, number>();
 
-  constructor(context: InputContext, values: HttpPollerOptions, signal: AbortSignal) {
+  constructor(context: InputContext, values: HttpPollerOptions, signal: AbortSignal, client: TlsFetch) {
+    this.#client = client;
     this.#context = context;
     this.#values = values;
     this.#signal = signal;
@@ -98,7 +102,7 @@ export class Requester {
 
   async #send(target: Target, url: URL, authorization: Record<string, string>): Promise<Answer> {
     const { request_timeout, max_content_length } = this.#values;
-    const answer = await fetch(url, {
+    const answer = await this.#client.fetch(url, {
       method: target.method,
       headers: { Accept: "application/json, */*", ...target.headers, ...authorization },
       redirect: "manual",

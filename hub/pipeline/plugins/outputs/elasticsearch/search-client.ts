@@ -1,15 +1,11 @@
 /** Sends requests to the hosts of another search engine; if one doesn't answer, the next is tried. */
 
-import {
-  Agent as HttpAgent,
-  type IncomingMessage,
-  type RequestOptions,
-  request as requestHttp,
-} from "node:http";
-import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import { type IncomingMessage, type RequestOptions, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
 import type { ConnectionOptions } from "node:tls";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
+import { type HttpAgents, httpAgents } from "#hub/pipeline/connections/http-agents.ts";
 import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
@@ -41,15 +37,12 @@ export interface SearchAnswer {
 
 export class SearchClient {
   readonly #options: SearchClientOptions;
-  readonly #agents: { readonly http: HttpAgent; readonly https: HttpsAgent };
+  readonly #agents: HttpAgents;
   #host = 0;
 
   constructor(options: SearchClientOptions) {
     this.#options = options;
-    this.#agents = {
-      http: new HttpAgent({ keepAlive: true }),
-      https: new HttpsAgent({ keepAlive: true, ...options.tls }),
-    };
+    this.#agents = httpAgents(options.tls);
   }
 
   close(): void {
