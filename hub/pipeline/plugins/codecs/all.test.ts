@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { ExtData, encode } from "@msgpack/msgpack";
 import { Event } from "#proto/event.ts";
 import { codecs } from "./all.ts";
@@ -323,6 +324,55 @@ test("fluent reads the modes of messages, and writes what it reads", () => {
     assert.deepEqual(
       [read!.timeMs, read!.fields["n"], read!.fields["tags"]],
       [timeMs, 5, ["app", "x", "app.x"]],
+    );
+  }
+});
+
+test("gzip_lines reads packed lines, and what can be read of a payload without its end or that is too long", () => {
+  const codec = make("gzip_lines");
+  const packed = gzipSync("one\r\n\ntwo\n");
+  const read = (bytes: Uint8Array): unknown[] =>
+    codec.decode(bytes, 0).map(({ fields: { message, tags } }) => message ?? tags);
+  assert.deepEqual(read(packed), ["one", "two"]);
+  assert.deepEqual(read(Buffer.concat([packed, gzipSync("three")])), ["one", "two", "three"]);
+  assert.deepEqual(read(Buffer.from("plain\n")), ["plain"]);
+  const failed = ["_gzipparsefailure"];
+  assert.deepEqual(read(packed.subarray(0, -8)), ["one", "two", failed]);
+  assert.deepEqual(read(Buffer.concat([packed.subarray(0, 10), Buffer.alloc(20, 0xff)])), [failed]);
+  assert.deepEqual(read(gzipSync(Buffer.alloc(33 * 1024 * 1024))), [failed]);
+});
+
+test("cloudtrail makes an event of each record, with its time and one type for each field", () => {
+  const codec = make("cloudtrail");
+  const records = [
+    { eventTime: "2031-01-02T03:04:05Z", eventName: "A", sourceIPAddress: "2001:db8::7", n: 1 },
+    { eventName: "B", sourceIPAddress: "config.example", requestParameters: { disableApiTermination: true } },
+    { sourceIpAddress: null, requestParameters: { disableApiTermination: { value: false } } },
+    { requestParameters: null },
+  ];
+  const file = Buffer.from(JSON.stringify({ Records: records }));
+  for (const bytes of [file, gzipSync(file)]) {
+    const events = codec.decode(bytes, 7);
+    assert.deepEqual(events.map(fields), [
+      { eventName: "A", sourceIPAddress: "2001:db8::7", n: 1 },
+      {
+        eventName: "B",
+        sourceHost: "config.example",
+        requestParameters: { disableApiTermination: { value: true } },
+      },
+      { sourceIpAddress: null, requestParameters: { disableApiTermination: { value: false } } },
+      { requestParameters: null },
+    ]);
+    assert.deepEqual(
+      events.map(({ timeMs }) => timeMs),
+      [Date.UTC(2031, 0, 2, 3, 4, 5), 7, 7, 7],
+    );
+  }
+  for (const text of ["{}", '{"Records":[1]}', "no JSON"]) {
+    const [event, ...more] = codec.decode(Buffer.from(text), 0);
+    assert.deepEqual(
+      [event!.fields["message"], event!.fields["tags"], more],
+      [text, ["_cloudtrailparsefailure"], []],
     );
   }
 });

@@ -5,6 +5,7 @@ import { PluginSet } from "#hub/pipeline/plugins/plugin-set.ts";
 
 export const codecs = new PluginSet<CodecDefinition>("codec", {
   cef: async () => (await import("./cef.ts")).cefCodec,
+  cloudtrail: async () => (await import("./cloudtrail.ts")).cloudtrailCodec,
   combined: async () => (await import("./access-log.ts")).combinedCodec,
   common: async () => (await import("./access-log.ts")).commonCodec,
   csv: async () => (await import("./csv.ts")).csvCodec,
@@ -12,6 +13,7 @@ export const codecs = new PluginSet<CodecDefinition>("codec", {
   es_bulk: async () => (await import("./es-bulk.ts")).esBulkCodec,
   fluent: async () => (await import("./fluent.ts")).fluentCodec,
   graphite: async () => (await import("./graphite.ts")).graphiteCodec,
+  gzip_lines: async () => (await import("./gzip-lines.ts")).gzipLinesCodec,
   json: async () => (await import("./json.ts")).jsonCodec,
   json_lines: async () => (await import("./json.ts")).jsonLinesCodec,
   line: async () => (await import("./line.ts")).lineCodec,
