@@ -126,7 +126,6 @@ export const REFUSED_PLUGINS: Readonly<Record<string, Readonly<Record<string, st
   codec: {
     avro: "let the sender write JSON or MessagePack",
     cloudfront: "use codec => gzip_lines and the filter dissect or csv",
-    collectd: "let collectd's plugin write_http send to an input http with codec => json",
     compress_spooler: "use the input beats",
     edn: "let the sender write JSON",
     edn_lines: "let the sender write JSON lines",

@@ -6,6 +6,7 @@ import { AppError } from "#proto/kit/errors.ts";
 
 /** Options that name files which plugins read without `resolvePath`. */
 const FILE_OPTIONS = new Set([
+  "authfile",
   "cacert",
   "client_cert",
   "client_key",
@@ -19,6 +20,7 @@ const FILE_OPTIONS = new Set([
   "ssl_keystore_location",
   "ssl_truststore_location",
   "template",
+  "typesdb",
 ]);
 
 /** Options of inputs and outputs that only reach the service which they connect to. No event holds their values. */

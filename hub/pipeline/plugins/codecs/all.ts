@@ -6,6 +6,7 @@ import { PluginSet } from "#hub/pipeline/plugins/plugin-set.ts";
 export const codecs = new PluginSet<CodecDefinition>("codec", {
   cef: async () => (await import("./cef.ts")).cefCodec,
   cloudtrail: async () => (await import("./cloudtrail.ts")).cloudtrailCodec,
+  collectd: async () => (await import("./collectd.ts")).collectdCodec,
   combined: async () => (await import("./access-log.ts")).combinedCodec,
   common: async () => (await import("./access-log.ts")).commonCodec,
   csv: async () => (await import("./csv.ts")).csvCodec,
