@@ -129,6 +129,15 @@ function jsonOf(value: unknown, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, jsonOf(item, depth + 1)]));
 }
 
+/** Returns the error for a message that is too long, packed or not: a sender repeats it until its chunks are shorter. */
+export function tooLong(): AppError {
+  const sizes = "chunk_limit_size 16m of Fluentd's buffer, or a shorter flush_interval";
+  return new AppError(
+    "parsing",
+    `a message may have ${MAX_FORWARD_BYTES} bytes at most, unpacked too; let the sender make shorter ones: ${sizes}`,
+  );
+}
+
 /** Returns the error for what is no message. */
 export function noMessage(): AppError {
   return new AppError("parsing", "the connection doesn't speak the Forward protocol");

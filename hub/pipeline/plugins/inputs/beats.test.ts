@@ -188,6 +188,15 @@ for (const [what, bytes, reason] of [
   });
 }
 
+test("a window before one that can't be read is taken and acknowledged", async (t) => {
+  const { world, socket } = await listen(t);
+  const bomb = compressed(Buffer.alloc(65 * 1024 * 1024));
+  socket.write(Buffer.concat([frame("W", 1), json(1, '{"message":"a"}'), frame("W", 1), bomb]));
+  assert.deepEqual((await once(socket, "data"))[0], frame("A", 1));
+  await once(socket, "close");
+  assert.deepEqual(world.messages, ["a"]);
+});
+
 test("what is no lumberjack, or too long, ends the connection and is never acknowledged", async (t) => {
   for (const bytes of [
     Buffer.from("GET / HTTP/1.1\r\n"),

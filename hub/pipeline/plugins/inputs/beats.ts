@@ -103,6 +103,7 @@ class BeatsInput implements Component {
           isSending = false;
           socket.write(acknowledgement(reader.version, sequence));
         }
+        reader.check();
         held(reader.heldBytes);
       }
     } finally {

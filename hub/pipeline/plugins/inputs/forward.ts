@@ -7,7 +7,7 @@ import type { TlsOptions } from "node:tls";
 import { encode } from "@msgpack/msgpack";
 import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
-import { FORWARD_DECODING, MAX_FORWARD_BYTES } from "#hub/pipeline/formats/forward-entries.ts";
+import { FORWARD_DECODING, MAX_FORWARD_BYTES, tooLong } from "#hub/pipeline/formats/forward-entries.ts";
 import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import {
@@ -224,7 +224,6 @@ async function* messages(chunks: AsyncIterable<Buffer>, held: NoteHeld): AsyncGe
       stream.reset();
     }
     held(stream.pendingBytes);
-    if (stream.pendingBytes > MAX_FORWARD_BYTES)
-      throw new AppError("parsing", `a message may have ${MAX_FORWARD_BYTES} bytes at most`);
+    if (stream.pendingBytes > MAX_FORWARD_BYTES) throw tooLong();
   }
 }

@@ -240,6 +240,20 @@ test("gelf keeps a message that nests too deep as text, and a sender's own value
   assert.equal(world.sent[1]!.event.fields["observer"], "mine");
 });
 
+test("gelf says why a message can't be read, and reads those after it", () => {
+  const codec = new GelfCodec();
+  for (const [bytes, reason] of [
+    [gzipSync(Buffer.alloc(5 * 1024 * 1024)), /more than 4194304 bytes/],
+    [gzipSync('{"short_message":"a"}').subarray(0, 12), /damaged/],
+    [Buffer.from("[1]"), /no JSON object/],
+  ] as const) {
+    const [event] = codec.decode(bytes, 0);
+    assert.match(JSON.stringify(event!.fields["error"]), reason);
+    assert.deepEqual(event!.fields["tags"], ["_gelfparsefailure"]);
+    assert.equal(codec.decode(Buffer.from('{"short_message":"a"}'), 0)[0]!.fields["message"], "a");
+  }
+});
+
 test("gelf loses no member whose name is taken, and takes a message of the first format", () => {
   const codec = new GelfCodec();
   const fieldsOf = (message: object) => plain(codec.decode(Buffer.from(JSON.stringify(message)), 0)[0]!);
@@ -559,6 +573,11 @@ test("forward counts what entries unpack to, and refuses groups that share more 
   const entries = [begin, ...Array.from({ length: 1_000 }, () => [5, {}])];
   const [decoded] = new ValueStream(FORWARD_DECODING).values(encode(["app", entries]));
   await assert.rejects(forwardMessage(decoded), /share too much/);
+  const bomb = gzipSync(Buffer.alloc(33 * 1024 * 1024));
+  await assert.rejects(
+    forwardMessage(["app", bomb, { compressed: "gzip" }]),
+    /make shorter ones: chunk_limit_size/,
+  );
 });
 
 test("forward sends a chunk that comes again after a restart to the offsets it had, one of another tag to new ones", async (t) => {

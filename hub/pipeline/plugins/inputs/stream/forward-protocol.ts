@@ -14,6 +14,7 @@ import {
   MAX_FORWARD_BYTES,
   noMessage,
   textOf,
+  tooLong,
 } from "#hub/pipeline/formats/forward-entries.ts";
 import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
 import { ZstdFrames } from "#hub/pipeline/formats/zstd-frames.ts";
@@ -81,7 +82,8 @@ async function unpacked(bytes: Uint8Array, compressed: unknown, held?: NoteHeld)
     return await unpackedBody(frames, createZstdDecompress(), MAX_FORWARD_BYTES, { take });
   } catch (error) {
     if (error instanceof AppError && error.code === "overloaded") throw error;
-    throw new AppError("parsing", `packed entries are no ${compressed}, or too long`, { cause: error });
+    if (error instanceof AppError && error.code === "request_too_large") throw tooLong();
+    throw new AppError("parsing", `packed entries are no ${compressed}`, { cause: error });
   }
 }
 

@@ -114,22 +114,27 @@ export class GelfCodec implements Codec {
 }
 
 function eventOf(bytes: Buffer, timeMs: number): Event {
-  const text = decodeText(unpacked(bytes) ?? bytes);
+  const whole = unpacked(bytes);
+  const text = decodeText(typeof whole === "string" ? bytes : whole);
   const fields = parseEventObject(text);
   if (fields !== undefined) return named(fields, timeMs);
-  const event = new Event({ message: text }, timeMs);
+  const reason = typeof whole === "string" ? whole : "it is no JSON object";
+  const event = new Event({ message: text, error: { message: `no message of GELF: ${reason}` } }, timeMs);
   event.tag(FAILURE_TAG);
   return event;
 }
 
-/** Returns a message packed by gzip or zlib unpacked, another as it is; undefined: it is damaged or too long. */
-function unpacked(bytes: Buffer): Buffer | undefined {
+/** Returns a message packed by gzip or zlib unpacked, another as it is; a text: why it can't be. */
+function unpacked(bytes: Buffer): Buffer | string {
   const limit = { maxOutputLength: MAX_MESSAGE_BYTES };
   try {
     if (bytes[0] === 0x1f && bytes[1] === 0x8b) return gunzipSync(bytes, limit);
     return bytes[0] === 0x78 ? inflateSync(bytes, limit) : bytes;
-  } catch {
-    return undefined;
+  } catch (error) {
+    const isTooLong = (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
+    return isTooLong
+      ? `unpacked it has more than ${MAX_MESSAGE_BYTES} bytes`
+      : "what it is packed by is damaged";
   }
 }
 

@@ -59,6 +59,8 @@ export class LumberjackReader {
   #sequence = 0;
   /** Events of the bytes that are being read. */
   #taken = 0;
+  /** What can't be read after the windows that were returned. */
+  #fault: unknown;
   readonly #maxWindowBytes: number;
   readonly #held: NoteHeld | undefined;
 
@@ -71,7 +73,10 @@ export class LumberjackReader {
     this.#held = held;
   }
 
-  /** Takes a chunk; returns the windows that it completed. Throws parsing for what is no lumberjack. */
+  /**
+   * Takes a chunk; returns the windows that it completed. Throws parsing for what is no lumberjack; where windows came before
+   * it, `check` throws that.
+   */
   async push(chunk: Buffer): Promise<LumberjackWindow[]> {
     addPart(this.#pending, chunk);
     this.#pendingBytes += chunk.length;
@@ -79,12 +84,23 @@ export class LumberjackReader {
     const bytes = this.#pendingBytes === chunk.length ? chunk : Buffer.concat(this.#pending);
     const windows: LumberjackWindow[] = [];
     this.#taken = 0;
-    const used = await this.#frames(bytes, windows);
+    let used = bytes.length;
+    try {
+      used = await this.#frames(bytes, windows);
+    } catch (error) {
+      if (windows.length === 0) throw error;
+      this.#fault = error;
+    }
     const rest = bytes.subarray(used);
     // A copy, as the few bytes that are left would keep all of a long frame.
     this.#pending = rest.length === 0 ? [] : [Buffer.from(rest)];
     this.#pendingBytes = rest.length;
     return windows;
+  }
+
+  /** To be called once the windows of a chunk are taken. Throws what couldn't be read after them. */
+  check(): void {
+    if (this.#fault !== undefined) throw this.#fault;
   }
 
   /** Bytes of the frame and the window that aren't whole. */
@@ -111,7 +127,10 @@ export class LumberjackReader {
         if (isInner) throw new AppError("parsing", "a compressed frame holds another one");
         checkLength(first, MAX_COMPRESSED_BYTES);
         if (this.#lacks(bytes, at, 6 + first)) return at;
-        await this.#unpackFrames(bytes.subarray(at + 6, at + 6 + first), windows);
+        // Of a frame that can't be read whole, nothing is taken.
+        const inner: LumberjackWindow[] = [];
+        await this.#unpackFrames(bytes.subarray(at + 6, at + 6 + first), inner);
+        for (const window of inner) windows.push(window);
         at += 6 + first;
       } else if (kind === JSON_FRAME) {
         if (this.#lacks(bytes, at, 10)) return at;
