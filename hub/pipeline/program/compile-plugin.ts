@@ -82,18 +82,26 @@ export interface CompiledOutput {
   readonly makeWriter: (context: WriterContext) => OutputWriter | undefined;
 }
 
+/** Of plugins without fields of their own by either name. */
+const ONE_NAMING = withoutEffect(
+  "its events have the same names of fields in each mode",
+  Type.Enum(["disabled", "v1", "v8"], { default: "disabled" }),
+);
+
 /** Options of every input. */
 export const INPUT_OPTIONS = options({
   add_field: anyTable("fields to add to each event, names and values as formats"),
   tags: list("tags to add to each event"),
   type: optional(text("value of the field type of each event, unless the event has one")),
   id: optional(text("name of this input in metrics and messages")),
+  ecs_compatibility: ONE_NAMING,
   enable_metric: withoutEffect("inputs are always measured", Type.Boolean({ default: true })),
 });
 
 /** Options of every output. */
 export const OUTPUT_OPTIONS = options({
   id: optional(text("name of this output in metrics and messages")),
+  ecs_compatibility: ONE_NAMING,
   enable_metric: withoutEffect("outputs are always measured", Type.Boolean({ default: true })),
 });
 

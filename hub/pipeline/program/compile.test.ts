@@ -76,6 +76,21 @@ test("a pipeline's setting for field names is the default of its plugins", () =>
   assert.deepEqual(fields("disabled")["log"], { syslog: { priority: 14 } });
 });
 
+test("every input and output takes the option for field names, and says where it has no effect", async () => {
+  const text = (mode: string) =>
+    `input { redis { host => "a" data_type => list key => "k" ecs_compatibility => ${mode} } } output { null { ecs_compatibility => ${mode} } }`;
+  const said = async (mode: string) =>
+    (await inspectPipeline([{ path: "p.conf", text: text(mode) }], {})).map(({ severity, message }) => [
+      severity,
+      message,
+    ]);
+  assert.deepEqual(await said("disabled"), []);
+  assert.deepEqual(await said("v8"), [
+    ["warning", 'input redis: "ecs_compatibility" has no effect'],
+    ["warning", 'output null: "ecs_compatibility" has no effect'],
+  ]);
+});
+
 const CONDITIONS: [condition: string, fields: Record<string, unknown>, expected: boolean][] = [
   ["[a]", { a: 0 }, true],
   ["[a]", { a: [] }, true],

@@ -11,12 +11,12 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { fileKey } from "#hub/pipeline/plugins/inputs/file/tailed-file.ts";
-import { InputWorld } from "#test/contract/input-runner.ts";
+import { InputWorld, plain } from "#test/contract/input-runner.ts";
 
 function folder(t: TestContext): string {
   const made = mkdtempSync(join(tmpdir(), "file-input-"));
@@ -62,6 +62,31 @@ test("a file is followed through renaming and truncation, and read on after a re
       [2, 4, 1],
     ],
   );
+});
+
+test("events have the file's path, and the machine's name, under the names that are asked for", async (t) => {
+  const path = join(folder(t), "a.log");
+  writeFileSync(path, '{"n":1}\n{"n":2,"path":"own","host":"mine","log":"text"}\n');
+  const rows: [ecs: string, first: object, second: object][] = [
+    ["v8", { log: { file: { path } } }, { path: "own", host: "mine", log: "text" }],
+    ["disabled", { path, host: hostname() }, { path: "own", host: "mine", log: "text" }],
+  ];
+  for (const [ecs, first, second] of rows) {
+    const world = new InputWorld();
+    const input = world.make(
+      `file { path => "${path}" start_position => beginning codec => json ecs_compatibility => ${ecs} ${QUICK} }`,
+    );
+    await input.start();
+    await world.until(2);
+    await input.stop();
+    assert.deepEqual(
+      world.sent.map(({ event }) => plain(event)),
+      [
+        { n: 1, ...first },
+        { n: 2, ...second },
+      ],
+    );
+  }
 });
 
 test("what is there at the first start is passed over, later files are read whole, excluded ones never", async (t) => {

@@ -38,6 +38,11 @@ const OPTIONS = options({
   ),
   codec: codecOption("codec that reads lines", "plain"),
   delimiter: text("delimiter of lines", "\n"),
+  ecs_compatibility: oneOf(
+    ["disabled", "v1", "v8"],
+    "disabled sets path and host, v1 and v8 log.file.path",
+    "v8",
+  ),
   stat_interval: duration("interval at which files are checked, s", 1),
   discover_interval: Type.Integer({
     default: 15,
@@ -169,7 +174,8 @@ class FileInput implements Component {
   async #take(key: string, path: string, isFirst: boolean): Promise<string | null> {
     const { delimiter, mode, start_position } = this.#values;
     const [context, makeCodec, { signal }] = [this.#context, this.#makeCodec, this.#stopping];
-    const file = new TailedFile({ context, makeCodec, delimiter, signal, key, path });
+    const isLegacy = this.#values.ecs_compatibility === "disabled";
+    const file = new TailedFile({ context, makeCodec, delimiter, signal, key, path, isLegacy });
     try {
       await file.open(isFirst && mode === "tail" && start_position === "end");
       if (file.isOpen) this.#files.set(key, file);

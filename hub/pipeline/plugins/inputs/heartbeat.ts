@@ -8,10 +8,22 @@ import { oneOf, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
-  message: text("the event's message; epoch: the time, sequence: a number, under clock", "ok"),
+  message: text(
+    "the event's message; without ECS and sequence, epoch and sequence stand for sequence => those",
+    "ok",
+  ),
   interval: Type.Number({ default: 60, exclusiveMinimum: 0, description: "interval between events, s" }),
   count: Type.Integer({ default: -1, description: "total number of events; -1: unlimited" }),
-  sequence: oneOf(["none", "epoch", "sequence"], "value of the field clock", "none"),
+  sequence: oneOf(
+    ["none", "epoch", "sequence"],
+    "a further field: epoch is the time in seconds, sequence the event's number, from 1",
+    "none",
+  ),
+  ecs_compatibility: oneOf(
+    ["disabled", "v1", "v8"],
+    "field of the sequence: disabled clock, v1 and v8 event.sequence",
+    "disabled",
+  ),
   threads: withoutEffect("one thread is enough", Type.Integer({ default: 1 })),
 });
 
@@ -48,11 +60,18 @@ class Heartbeat {
   }
 
   #event(number: number): Event {
-    const { message, sequence } = this.#options;
+    const { message, sequence, ecs_compatibility } = this.#options;
     const nowMs = this.#context.clock.now();
-    const mode = sequence === "none" && (message === "epoch" || message === "sequence") ? message : sequence;
-    if (mode === "epoch") return new Event({ clock: Math.floor(nowMs / 1000) }, nowMs);
-    if (mode === "sequence") return new Event({ clock: number }, nowMs);
+    const isLegacy = ecs_compatibility === "disabled";
+    const value = (mode: "epoch" | "sequence"): number =>
+      mode === "epoch" ? Math.floor(nowMs / 1000) : number + 1;
+    if (sequence !== "none")
+      return new Event(
+        { message, ...(isLegacy ? { clock: value(sequence) } : { event: { sequence: value(sequence) } }) },
+        nowMs,
+      );
+    if (isLegacy && (message === "epoch" || message === "sequence"))
+      return new Event({ clock: value(message) }, nowMs);
     return new Event({ message }, nowMs);
   }
 }

@@ -370,6 +370,43 @@ test("http answers when events are in the log, by the body's type, and keeps pas
   assert.doesNotMatch(JSON.stringify([event, world.sent[0]!.event.metadata]), /Basic/);
 });
 
+test("heartbeat and generator number their events under the name that is asked for", async () => {
+  const rows: [input: string, events: object[]][] = [
+    [
+      "heartbeat { interval => 0.001 count => 2 sequence => sequence }",
+      [
+        { message: "ok", clock: 1 },
+        { message: "ok", clock: 2 },
+      ],
+    ],
+    [
+      "heartbeat { interval => 0.001 count => 1 sequence => sequence message => epoch ecs_compatibility => v8 }",
+      [{ message: "epoch", event: { sequence: 1 } }],
+    ],
+    ["heartbeat { count => 1 message => epoch ecs_compatibility => v1 }", [{ message: "epoch" }]],
+    [
+      'generator { lines => ["a", "b"] count => 2 }',
+      [0, 0, 1, 1].map((sequence, place) => ({ message: "ab"[place % 2], event: { sequence } })),
+    ],
+    [
+      "generator { message => line count => 1 ecs_compatibility => disabled }",
+      [{ message: "line", sequence: 0 }],
+    ],
+  ];
+  for (const [text, events] of rows) {
+    const world = new InputWorld();
+    const input = world.make(text);
+    await input.start();
+    await world.until(events.length);
+    await input.stop();
+    assert.deepEqual(
+      world.sent.map(({ event }) => plain(event)),
+      events,
+      text,
+    );
+  }
+});
+
 test("heartbeat, pipeline and dead_letter_queue make the events they are told", async () => {
   const beat = new InputWorld();
   const heart = beat.make("heartbeat { interval => 0.001 count => 2 message => sequence }");
@@ -378,7 +415,7 @@ test("heartbeat, pipeline and dead_letter_queue make the events they are told", 
   await heart.stop();
   assert.deepEqual(
     beat.sent.map(({ event }) => event.fields["clock"]),
-    [0, 1],
+    [1, 2],
   );
 
   const world = new InputWorld();

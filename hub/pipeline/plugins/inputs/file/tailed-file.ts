@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { hostname } from "node:os";
 import { createGunzip } from "node:zlib";
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";
 import type { InputChannel, InputContext, InputEvent } from "#hub/pipeline/plugins/input.ts";
@@ -37,6 +38,8 @@ export interface TailedFileOptions {
   /** Device and inode. */
   readonly key: string;
   readonly path: string;
+  /** True: events have the file's path and the machine's name as path and host, otherwise as log.file.path. */
+  readonly isLegacy: boolean;
 }
 
 /** Returns device and inode as text. */
@@ -191,9 +194,16 @@ export class TailedFile {
     const offset = lines[0]?.offset ?? this.#cutter.offset;
     const length = (lines.at(-1)?.end ?? offset) - offset;
     return events.map((event) => {
-      event.fields["log"] ??= { file: { path: this.#path } };
+      this.#decorate(event);
       return { event, offset, length };
     });
+  }
+
+  #decorate({ fields }: InputEvent["event"]): void {
+    if (this.#options.isLegacy) {
+      fields["path"] ??= this.#path;
+      fields["host"] ??= hostname();
+    } else fields["log"] ??= { file: { path: this.#path } };
   }
 
   /** Sends events, then remembers that everything before what is held is in the log. */
