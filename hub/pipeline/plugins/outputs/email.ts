@@ -11,7 +11,7 @@ import {
 } from "#hub/pipeline/plugins/output.ts";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { flag, oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
+import { flag, oneOf, optional, options, refused, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
@@ -21,14 +21,18 @@ const OPTIONS = options({
   bcc: optional(text("recipients of blind copies, a format")),
   replyto: optional(text("reply subject, a format")),
   subject: text("subject, a format", ""),
-  body: text("text body of the mail, a format", ""),
+  body: text("text body of the mail, a format; \\n in it is a line end", ""),
   htmlbody: optional(text("HTML body of the mail, a format")),
+  attachments: refused("put what is to be sent into body or htmlbody"),
+  authentication: withoutEffect("the methods that the mail server offers are used"),
   contenttype: withoutEffect("body is plain text, htmlbody is HTML"),
   address: text("host of the mail server", "localhost"),
   port: Type.Integer({ default: 25, minimum: 1, maximum: 65535, description: "port of the mail server" }),
   username: optional(text("name at the mail server")),
   password: optional(text("password at the mail server")),
   use_tls: flag("uses TLS: from the start on port 465, otherwise with STARTTLS", false),
+  debug: withoutEffect("failures are in the log", Type.Boolean({ default: false })),
+  template_file: refused("write htmlbody => with %{field} in it"),
   domain: text("name by which the server is greeted", "localhost"),
   via: oneOf(["smtp"], "how mail is delivered", "smtp"),
 });
@@ -51,7 +55,8 @@ export const emailOutput = defineOutput({
     const headers = Object.entries({ to, from, subject, cc, bcc, replyTo: replyto }).flatMap(
       ([name, value]) => (value === undefined ? [] : [[name, compileFormat(value)] as const]),
     );
-    const text = compileFormat(body);
+    // Quotes hold no escape sequences, so that pipelines write line ends like this.
+    const text = compileFormat(body.replaceAll("\\n", "\n"));
     const html = htmlbody === undefined ? undefined : compileFormat(htmlbody);
     return {
       shape(event) {

@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
-import type { TLSSocket } from "node:tls";
+import { createServer as createTlsServer, type TLSSocket } from "node:tls";
 import { gunzipSync } from "node:zlib";
 import { Redis } from "ioredis";
 import { InputWorld } from "#test/contract/input-runner.ts";
@@ -227,6 +227,35 @@ test("http trusts the authority that it is given, and shows its own certificate"
   assert.equal(bodies.length, 3);
 });
 
+test("redis trusts the authority that it is given", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-rediss-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const authority = makeAuthority(folder);
+  const own = issueCertificate(folder, "server", authority, ["localhost"]);
+  const files = { cert: readFileSync(own.certificate), key: readFileSync(own.key) };
+  let isTrusted = false;
+  const server = createTlsServer(files, (socket) => {
+    isTrusted = true;
+    socket.on("error", () => undefined).end("-ERR this is no Redis\r\n");
+  }).listen(0, "localhost");
+  await once(server, "listening");
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  for (const [options, expected] of [
+    ["", false],
+    [`ssl_certificate_authorities => ["${authority.certificate}"]`, true],
+    ['ssl_verification_mode => "none"', true],
+  ] as const) {
+    isTrusted = false;
+    const world = new OutputWorld(
+      `redis { host => "localhost" port => ${port} key => "k" ssl_enabled => true ${options} }`,
+    );
+    await assert.rejects(world.write([{ m: 1 }]), { code: "unavailable" });
+    assert.equal(isTrusted, expected, options);
+    await world.writer.stop();
+  }
+});
+
 test("http sends one header of each name: what the pipeline names replaces the output's own", async (t) => {
   const headers: IncomingMessage["headers"][] = [];
   const server = createHttp((request, response) => {
@@ -300,7 +329,7 @@ test("email sends a mail per event, the same id at each try, and refuses what th
     });
   });
   const world = new OutputWorld(
-    `email { to => "%{to}" subject => "about %{m}" body => "text %{m}" htmlbody => "<b>%{m}</b>" address => "127.0.0.1" port => ${port} }`,
+    `email { to => "%{to}" subject => "about %{m}" body => "text %{m}\\nmore" htmlbody => "<b>%{m}</b>" address => "127.0.0.1" port => ${port} }`,
   );
   t.after(() => world.writer.stop());
   const rest = await world.write([
@@ -314,7 +343,7 @@ test("email sends a mail per event, the same id at each try, and refuses what th
   assert.match(mails[0] ?? "", /Subject: about two\nMessage-ID: <id-1@tailrace>\n/);
   assert.match(
     mails[0] ?? "",
-    /Content-Type: text\/plain[\s\S]*?\n\ntext two\n[\s\S]*?text\/html[\s\S]*?\n\n<b>two<\/b>\n/,
+    /Content-Type: text\/plain[\s\S]*?\n\ntext two\nmore\n[\s\S]*?text\/html[\s\S]*?\n\n<b>two<\/b>\n/,
   );
 });
 

@@ -1,7 +1,9 @@
 /** Output redis: events to lists or channels. */
 
+import { isIP } from "node:net";
 import { Redis } from "ioredis";
 import type { Static } from "typebox";
+import { clientTls, TLS_CLIENT } from "#hub/pipeline/connections/tls.ts";
 import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import {
   defineOutput,
@@ -12,7 +14,7 @@ import {
 } from "#hub/pipeline/plugins/output.ts";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { flag, list, oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
+import { list, oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
@@ -20,7 +22,7 @@ const OPTIONS = options({
   port: Type.Integer({ default: 6379, minimum: 1, maximum: 65535, description: "port of the hosts" }),
   db: Type.Integer({ default: 0, minimum: 0, description: "number of the database" }),
   password: optional(text("password")),
-  ssl_enabled: flag("uses TLS", false),
+  ...TLS_CLIENT,
   timeout: Type.Number({
     default: 5,
     exclusiveMinimum: 0,
@@ -37,6 +39,7 @@ const OPTIONS = options({
     minimum: 0,
     description: "maximum length of the list; while it is exceeded, the output waits; 0: no limit",
   }),
+  reconnect_interval: withoutEffect("unreachable hosts are tried again, with waits that grow"),
   congestion_interval: withoutEffect("the list's length is checked with each batch"),
   shuffle_hosts: withoutEffect("hosts are tried in their order", Type.Boolean({ default: true })),
 });
@@ -106,7 +109,8 @@ class RedisWriter implements OutputWriter {
 
   async #connected(): Promise<Redis> {
     if (this.#redis !== undefined) return this.#redis;
-    const { host, port, db, password, timeout, ssl_enabled } = this.#values;
+    const { host, port, db, password, timeout } = this.#values;
+    const tls = clientTls(this.#values, (path) => path);
     const [name = "127.0.0.1", ownPort] = host[this.#next++ % host.length]!.split(":");
     this.#context.checkTarget(name);
     const redis = new Redis({
@@ -114,7 +118,7 @@ class RedisWriter implements OutputWriter {
       port: Number(ownPort ?? port),
       db,
       ...(password !== undefined && { password }),
-      ...(ssl_enabled && { tls: { servername: name } }),
+      ...(tls !== undefined && { tls: { servername: isIP(name) === 0 ? name : "", ...tls } }),
       connectTimeout: timeout * 1000,
       lazyConnect: true,
       maxRetriesPerRequest: 0,
