@@ -124,7 +124,6 @@ export const REFUSED_PLUGINS: Readonly<Record<string, Readonly<Record<string, st
     zeromq: "use the output tcp, kafka or nats",
   },
   codec: {
-    avro: "let the sender write JSON or MessagePack",
     cloudfront: "use codec => gzip_lines and the filter dissect or csv",
     compress_spooler: "use the input beats",
     edn: "let the sender write JSON",

@@ -221,6 +221,7 @@ test("a pipeline of the page names no file of the machine, in whatever plugin", 
     'output { http { url => "https://a" ssl_certificate => "/a.pem" ssl_key => "/hub.key" } }',
     'input { udp { port => 1 codec => collectd { authfile => "/etc/shadow" } } }',
     'input { udp { port => 1 codec => collectd { typesdb => ["/etc/shadow"] } } }',
+    'input { udp { port => 1 codec => avro { schema_uri => "/etc/shadow" } } }',
     'output { kafka { topic_id => "a" ssl_keystore_location => "/hub.key" } }',
   ];
   for (const text of texts) {

@@ -13,6 +13,7 @@ const FILE_OPTIONS = new Set([
   "credentials_file",
   "nkey_seed_file",
   "patterns_dir",
+  "schema_uri",
   "ssl_certificate",
   "ssl_certificate_authorities",
   "ssl_certificate_path",

@@ -10,6 +10,7 @@ const EXAMPLE = /^## (\w+ \w+)\n\n```conf\n([\s\S]*?)^```\n(?:\n```json\n(.*)\n(
 /** What the check finds: what to write instead, and a file of the reader's machine. */
 const FAULTS: Readonly<Record<string, RegExp>> = {
   "filter ruby": /js/,
+  "codec avro": /no such file.*order\.avsc/,
   "filter geoip": /GeoLite2-City\.mmdb isn't there/,
 };
 

@@ -18,6 +18,8 @@ const NEEDED: Readonly<Record<string, Record<string, unknown>>> = {
 const WHOLE = new Set(["json", "json_lines", "line", "plain", "msgpack", "multiline", "es_bulk"]);
 
 for (const definition of codecs.all) {
+  // Its own tests make a schema.
+  if (definition.name === "avro") continue;
   const options = Object.fromEntries(
     Object.entries(definition.options.properties).flatMap(([name, schema]) =>
       "default" in schema ? [[name, schema.default]] : [],

@@ -4,6 +4,7 @@ import type { CodecDefinition } from "#hub/pipeline/plugins/codec.ts";
 import { PluginSet } from "#hub/pipeline/plugins/plugin-set.ts";
 
 export const codecs = new PluginSet<CodecDefinition>("codec", {
+  avro: async () => (await import("./avro.ts")).avroCodec,
   cef: async () => (await import("./cef.ts")).cefCodec,
   cloudtrail: async () => (await import("./cloudtrail.ts")).cloudtrailCodec,
   collectd: async () => (await import("./collectd.ts")).collectdCodec,

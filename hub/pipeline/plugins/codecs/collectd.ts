@@ -8,6 +8,7 @@ import {
   type SecurityLevel,
 } from "#hub/pipeline/formats/collectd-packet.ts";
 import { COLLECTD_TYPES, type CollectdTypes, readTypesDb } from "#hub/pipeline/formats/collectd-types.ts";
+import { damageReason } from "#hub/pipeline/formats/damaged-bytes.ts";
 import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
 import { Event } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
@@ -57,7 +58,7 @@ export const collectdCodec = defineCodec({
         } catch (error) {
           if (!(error instanceof RangeError)) throw error;
           const failure = new Event(
-            { message: packet.toString("hex"), error: { message: error.message } },
+            { message: packet.toString("hex"), error: { message: damageReason(error) } },
             timeMs,
           );
           failure.tag(FAILURE_TAG);

@@ -264,6 +264,8 @@ test("netflow keeps what came before damage, and takes no packet for more than i
   const short = set(0, bytes([303, 2], [1, 2], [4, 2], [1, 2]));
   assert.equal(tags(version9(short, set(303, Buffer.alloc(40_000)))).length, 8_193);
   assert.deepEqual(tags(Buffer.from("no packet of a router")), [failed]);
+  const [short9] = codec.decode(version9().subarray(0, 10), 0);
+  assert.deepEqual(short9!.fields["error"], { message: "the bytes end within a value" });
 });
 
 test("netflow forgets the oldest templates where senders have too many", () => {

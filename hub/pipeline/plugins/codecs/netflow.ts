@@ -1,5 +1,6 @@
 /** Codec netflow: packets of NetFlow versions 5 and 9 and of IPFIX, an event for each flow. */
 
+import { damageReason } from "#hub/pipeline/formats/damaged-bytes.ts";
 import { FlowReader } from "#hub/pipeline/formats/flow-packet.ts";
 import type { FlowRecord } from "#hub/pipeline/formats/flow-record.ts";
 import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
@@ -47,7 +48,7 @@ export const netflowCodec = defineCodec({
         } catch (error) {
           if (!(error instanceof RangeError)) throw error;
           const event = new Event(
-            { message: packet.toString("hex"), error: { message: error.message } },
+            { message: packet.toString("hex"), error: { message: damageReason(error) } },
             timeMs,
           );
           event.tag(FAILURE_TAG);

@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { Event } from "#proto/event.ts";
+import { avroCodec } from "./avro.ts";
+
+function make(
+  t: TestContext,
+  schema: unknown,
+  options: { encoding?: "binary" | "base64"; target?: string } = {},
+) {
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-avro-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "schema.avsc");
+  writeFileSync(path, JSON.stringify(schema));
+  return avroCodec.create({ schema_uri: path, encoding: "binary", ...options });
+}
+
+const SCHEMA = {
+  type: "record",
+  name: "Line",
+  namespace: "shop.logs",
+  fields: [
+    { name: "message", type: "string" },
+    { name: "n", type: "long" },
+    { name: "ratio", type: "double", default: 0.5 },
+    { name: "ok", type: ["null", "boolean"], default: null },
+    { name: "level", type: { type: "enum", name: "Level", symbols: ["low", "high"] } },
+    { name: "tags", type: { type: "array", items: "string" } },
+    { name: "counts", type: { type: "map", values: "int" } },
+    { name: "id", type: { type: "fixed", name: "Id", size: 2 } },
+    { name: "at", type: { type: "long", logicalType: "timestamp-millis" } },
+    { name: "day", type: { type: "int", logicalType: "date" } },
+    { name: "cause", type: ["null", "Line", "shop.logs.Level"], default: null },
+  ],
+};
+
+const LINE = {
+  message: "äb",
+  n: -3,
+  ratio: 0.25,
+  ok: true,
+  level: "high",
+  tags: ["a", "b"],
+  counts: { x: 300 },
+  id: "beef",
+  at: "2031-02-03T04:05:06.007Z",
+  day: "2031-02-03",
+};
+
+function fieldsOf(event: Event): Record<string, unknown> {
+  const { "@timestamp": _, ...fields } = event.fields;
+  return fields;
+}
+
+test("avro reads back records of every type, nested ones too, in binary and in base64", (t) => {
+  const record = { ...LINE, cause: { ...LINE, n: String(2n ** 62n), cause: "low" } };
+  for (const encoding of ["binary", "base64"] as const) {
+    const codec = make(t, SCHEMA, { encoding });
+    const bytes = codec.encode(new Event(structuredClone(record), 0));
+    assert.deepEqual(codec.decode(bytes, 0).map(fieldsOf), [record]);
+  }
+  const codec = make(t, SCHEMA, { encoding: "base64", target: "[doc]" });
+  const binary = make(t, SCHEMA).encode(new Event({ ...LINE }, 0));
+  assert.deepEqual(codec.decode(binary, 0).map(fieldsOf), [{ doc: { ...LINE, cause: null } }]);
+});
+
+test("avro writes and reads the bytes of its specification", (t) => {
+  const codec = make(t, {
+    type: "record",
+    name: "R",
+    fields: [
+      { name: "a", type: "long" },
+      { name: "b", type: "string" },
+      { name: "c", type: { type: "array", items: "int" } },
+      { name: "d", type: "float" },
+    ],
+  });
+  const bytes = Buffer.from([0x36, 0x06, 0x66, 0x6f, 0x6f, 0x04, 0x01, 0x80, 0x01, 0x00, 0, 0, 0xc0, 0x3f]);
+  const record = { a: 27, b: "foo", c: [-1, 64], d: 1.5 };
+  assert.deepEqual(Buffer.from(codec.encode(new Event({ ...record }, 0))), bytes);
+  assert.deepEqual(codec.decode(bytes, 0).map(fieldsOf), [record]);
+  // A block that says its own length.
+  const blocks = Buffer.concat([
+    bytes.subarray(0, 5),
+    Buffer.from([0x03, 0x06, 0x01, 0x80, 0x01, 0, 0, 0, 0xc0, 0x3f]),
+  ]);
+  assert.deepEqual(codec.decode(blocks, 0).map(fieldsOf), [record]);
+});
+
+test("avro fills in what the schema says, and names the field that an event can't fill", (t) => {
+  const codec = make(t, SCHEMA);
+  const { ratio: _, ok: __, ...rest } = LINE;
+  const [read] = codec.decode(codec.encode(new Event({ ...rest }, 0)), 0);
+  assert.partialDeepStrictEqual(read!.fields, { ratio: 0.5, ok: null });
+  assert.throws(() => codec.encode(new Event({ ...LINE, n: "many" }, 0)), /field n can't be made/);
+  assert.throws(() => codec.encode(new Event({ ...LINE, level: "none" }, 0)), /field level can't be made/);
+});
+
+test("avro tags what isn't of the schema, and takes no message for more than it holds", (t) => {
+  const codec = make(t, SCHEMA);
+  const bytes = codec.encode(new Event({ ...LINE }, 0));
+  const nothing = make(t, {
+    type: "record",
+    name: "R",
+    fields: [{ name: "l", type: { type: "array", items: "null" } }],
+  });
+  const list = { type: "record", name: "L", fields: [{ name: "next", type: ["null", "L"] }] };
+  for (const [each, payload, reason] of [
+    [codec, bytes.subarray(0, -1), /ends? within a value/],
+    [codec, Buffer.concat([bytes, Buffer.alloc(1)]), /bytes follow/],
+    [codec, Buffer.alloc(12, 0xff), /64 bits/],
+    [nothing, Buffer.from([0xfe, 0xff, 0xff, 0xff, 0x0f, 0]), /more than 1000000 values/],
+    [make(t, list), Buffer.alloc(900_000, 2), /more than 64 records/],
+  ] as const) {
+    const [event] = each.decode(payload, 0);
+    assert.deepEqual(event!.fields["tags"], ["_avroparsefailure"]);
+    assert.match((event!.fields["error"] as { message: string }).message, reason);
+  }
+});
+
+test("avro refuses a schema that is none", (t) => {
+  for (const [schema, reason] of [
+    ["none", /no type "none"/],
+    [{ type: "record", name: "R" }, /R has no fields/],
+    [{ type: "record", name: "R", fields: [{ name: "a", type: "Other" }] }, /no type "Other"/],
+  ] as const)
+    assert.throws(() => make(t, schema), reason);
+  assert.throws(
+    () => avroCodec.create({ schema_uri: "https://registry.example/1", encoding: "binary" }),
+    /schemas aren't fetched/,
+  );
+});

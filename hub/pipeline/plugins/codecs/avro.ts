@@ -1,0 +1,78 @@
+/** Codec avro: events as Avro records (avro.apache.org), each by the schema of a file. */
+
+import { readFileSync } from "node:fs";
+import { AvroReader, AvroWriter } from "#hub/pipeline/formats/avro-bytes.ts";
+import { type AvroType, compileAvro } from "#hub/pipeline/formats/avro-schema.ts";
+import { damageReason } from "#hub/pipeline/formats/damaged-bytes.ts";
+import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
+import { Event, isHash } from "#proto/event.ts";
+import { fieldReference } from "#proto/field-reference.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+import { oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
+import { Type } from "#proto/kit/schema.ts";
+
+const FAILURE_TAG = "_avroparsefailure";
+
+export const avroCodec = defineCodec({
+  name: "avro",
+  description: "Avro records by the schema of a file, one a payload",
+  options: options({
+    schema_uri: text("file of the schema, JSON"),
+    encoding: oneOf(
+      ["binary", "base64"],
+      "base64: records are written in base64, and read in either form",
+      "base64",
+    ),
+    target: optional(text("target field for the record; default: its fields become the event's")),
+    tag_on_failure: withoutEffect("what can't be read is always tagged", Type.Boolean({ default: false })),
+  }),
+  create({ schema_uri, encoding, target }) {
+    const type = readSchema(schema_uri);
+    const into = target === undefined || target === "" ? undefined : fieldReference(target);
+    return {
+      decode(payload, timeMs) {
+        const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
+        try {
+          const record = readRecord(type, encoding === "base64" ? unpacked(bytes) : bytes);
+          const event = new Event(into === undefined ? record : {}, timeMs);
+          if (into !== undefined) event.set(into, record);
+          return [event];
+        } catch (error) {
+          if (!(error instanceof RangeError)) throw error;
+          const fields = { message: bytes.toString("latin1"), error: { message: damageReason(error) } };
+          const event = new Event(fields, timeMs);
+          event.tag(FAILURE_TAG);
+          return [event];
+        }
+      },
+      encode(event) {
+        const writer = new AvroWriter();
+        type.write(writer, event.fields);
+        return encoding === "base64" ? Buffer.from(writer.bytes.toString("base64")) : writer.bytes;
+      },
+    };
+  },
+});
+
+/** Throws for a schema that can't be read or is none. */
+function readSchema(uri: string): AvroType {
+  if (/^https?:/.test(uri))
+    throw new Error("schemas aren't fetched: save it in a file, and write schema_uri => with its path");
+  return compileAvro(JSON.parse(readFileSync(uri.replace(/^file:\/\//, ""), "utf8")));
+}
+
+function readRecord(type: AvroType, bytes: Buffer): JsonObject {
+  const reader = new AvroReader(bytes);
+  const record = type.read(reader);
+  if (!reader.isAtEnd) throw new RangeError("bytes follow the record: it is of another schema");
+  if (!isHash(record)) throw new RangeError("the schema is no record's");
+  return record;
+}
+
+/** Returns what base64 stands for; bytes that are none as they are. */
+function unpacked(bytes: Buffer): Buffer {
+  const written = bytes.toString("latin1").trim();
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(written) && written.length % 4 === 0
+    ? Buffer.from(written, "base64")
+    : bytes;
+}
