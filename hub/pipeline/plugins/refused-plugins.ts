@@ -126,8 +126,6 @@ export const REFUSED_PLUGINS: Readonly<Record<string, Readonly<Record<string, st
   codec: {
     cloudfront: "use codec => gzip_lines and the filter dissect or csv",
     compress_spooler: "use the input beats",
-    edn: "let the sender write JSON",
-    edn_lines: "let the sender write JSON lines",
     nmap: "let a command convert the report to JSON",
     oldlogstashjson: "use codec => json and the filter mutate to rename fields",
     protobuf: "let the sender write JSON, or OTLP to the input otlp",

@@ -15,7 +15,17 @@ const NEEDED: Readonly<Record<string, Record<string, unknown>>> = {
 };
 
 /** Formats that can hold any event; the others write a message, or what their options name. */
-const WHOLE = new Set(["json", "json_lines", "line", "plain", "msgpack", "multiline", "es_bulk"]);
+const WHOLE = new Set([
+  "edn",
+  "edn_lines",
+  "json",
+  "json_lines",
+  "line",
+  "plain",
+  "msgpack",
+  "multiline",
+  "es_bulk",
+]);
 
 for (const definition of codecs.all) {
   // Its own tests make a schema.
@@ -377,6 +387,61 @@ test("cloudtrail makes an event of each record, with its time and one type for e
       [text, ["_cloudtrailparsefailure"], []],
     );
   }
+});
+
+test("edn reads every kind of value, and tags what is no table or nests too deep", () => {
+  const codec = make("edn");
+  const text = String.raw`; a comment
+    {:message "a \"q\" \u00e4\n", :app/level :warn "n" -12 :big 7N :huge 12345678901234567890N :ratio 1.5e1M :ok true, :none nil
+     :list (1 2 #_skipped 3) :set #{:a} :char \newline :letter \x :at #inst "2031-01-02T03:04:05Z"
+     :in {:deep [{:er sym}]} 5 :five}
+    {:second 1}`;
+  assert.deepEqual(codec.decode(Buffer.from(text), 0).map(fields), [
+    {
+      message: 'a "q" ä\n',
+      "app/level": "warn",
+      n: -12,
+      big: 7,
+      huge: "12345678901234567890",
+      ratio: 15,
+      ok: true,
+      none: null,
+      list: [1, 2, 3],
+      set: ["a"],
+      char: "\n",
+      letter: "x",
+      at: "2031-01-02T03:04:05Z",
+      in: { deep: [{ er: "sym" }] },
+      5: "five",
+    },
+    { second: 1 },
+  ]);
+  for (const damaged of [
+    "{:a}",
+    "[1]",
+    "{:a 1",
+    '{:a "1}',
+    "{:a 1)",
+    "{:a 1} ) {:b 2}",
+    "",
+    "#",
+    `${"[".repeat(70)}${"]".repeat(70)}`,
+  ]) {
+    const [event, ...more] = codec.decode(Buffer.from(damaged), 0);
+    assert.deepEqual(
+      [event!.fields["message"], event!.fields["tags"], more],
+      [damaged, ["_ednparsefailure"], []],
+    );
+  }
+  const event = new Event({ a: [1, null, { b: 'x"' }] }, 0);
+  const written = '{"a" [1 nil {"b" "x\\""}], "@timestamp" "1970-01-01T00:00:00.000Z"}';
+  assert.equal(Buffer.from(codec.encode(event)).toString(), written);
+  assert.equal(Buffer.from(make("edn_lines").encode(event)).toString(), `${written}\n`);
+  const lines = make("edn_lines", { target: "doc" }).decode(Buffer.from("{:a 1}\nno {\n{:a 2}\n"), 0);
+  assert.deepEqual(
+    lines.map(({ fields: { doc, tags } }) => doc ?? tags),
+    [{ a: 1 }, ["_ednparsefailure"], { a: 2 }],
+  );
 });
 
 test("rubydebug lays events out, dots writes a dot", () => {
