@@ -90,6 +90,13 @@ test("avro writes and reads the bytes of its specification", (t) => {
   assert.deepEqual(codec.decode(blocks, 0).map(fieldsOf), [record]);
 });
 
+test("avro reads a record behind the head that serializers of a schema registry write", (t) => {
+  const codec = make(t, SCHEMA);
+  const record = codec.encode(new Event({ ...LINE }, 0));
+  const framed = Buffer.concat([Buffer.from([0, 0, 0, 1, 7]), record]);
+  assert.deepEqual(codec.decode(framed, 0).map(fieldsOf), [{ ...LINE, cause: null }]);
+});
+
 test("avro fills in what the schema says, and names the field that an event can't fill", (t) => {
   const codec = make(t, SCHEMA);
   const { ratio: _, ok: __, ...rest } = LINE;

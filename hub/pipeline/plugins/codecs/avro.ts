@@ -33,7 +33,7 @@ export const avroCodec = defineCodec({
       decode(payload, timeMs) {
         const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
         try {
-          const record = readRecord(type, encoding === "base64" ? unpacked(bytes) : bytes);
+          const record = readFramed(type, encoding === "base64" ? unpacked(bytes) : bytes);
           const event = new Event(into === undefined ? record : {}, timeMs);
           if (into !== undefined) event.set(into, record);
           return [event];
@@ -59,6 +59,19 @@ function readSchema(uri: string): AvroType {
   if (/^https?:/.test(uri))
     throw new Error("schemas aren't fetched: save it in a file, and write schema_uri => with its path");
   return compileAvro(JSON.parse(readFileSync(uri.replace(/^file:\/\//, ""), "utf8")));
+}
+
+/** What serializers of a schema registry write before a record: a zero, and the number of its schema. Bytes. */
+const REGISTRY_HEAD = 5;
+
+/** Reads a record, also behind what a registry's serializers write before it. Throws RangeError. */
+function readFramed(type: AvroType, bytes: Buffer): JsonObject {
+  try {
+    return readRecord(type, bytes);
+  } catch (error) {
+    if (bytes[0] !== 0 || bytes.length <= REGISTRY_HEAD) throw error;
+    return readRecord(type, bytes.subarray(REGISTRY_HEAD));
+  }
 }
 
 function readRecord(type: AvroType, bytes: Buffer): JsonObject {

@@ -93,7 +93,8 @@ test("what of a configuration for Kafka can't be done is told with what to write
     ['security_protocol => "SASL_SSL" sasl_mechanism => "OAUTHBEARER"', /connection =>/],
     ['ssl_truststore_type => "jks"', /keytool -list -rfc/],
     ['ssl_keystore_type => "JKS"', /PKCS12/],
-    ['schema_registry_url => "http://registry"', /Avro/],
+    ['schema_registry_url => "http://registry"', /codec => avro \{ schema_uri/],
+    ['value_deserializer_class => "io.confluent.kafka.serializers.KafkaAvroDeserializer"', /codec => avro/],
     ['topics_pattern => "("', /regular expression/i],
   ];
   for (const [options, expected] of rows)

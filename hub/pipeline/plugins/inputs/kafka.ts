@@ -26,6 +26,10 @@ function count(description: string, fallback: number) {
   return Type.Integer({ description, default: fallback, minimum: 1 });
 }
 
+/** What to write instead of a schema registry. */
+const BY_SCHEMA_FILE =
+  'for Avro save the schema in a file, and write: codec => avro { schema_uri => "/file.avsc" encoding => "binary" }';
+
 export const KAFKA_INPUT_OPTIONS = options({
   ...KAFKA_OPTIONS,
   topics: list("topics to read", ["logstash"]),
@@ -68,22 +72,22 @@ export const KAFKA_INPUT_OPTIONS = options({
   client_rack: optional(text("rack of this machine; the nearest replica is read")),
   key_deserializer_class: withoutEffect("keys are text", Type.String({ default: STRING_DESERIALIZER })),
   value_deserializer_class: text("messages are read by the codec", STRING_DESERIALIZER),
-  schema_registry_url: refused("Avro isn't read: write JSON, and codec => json"),
+  schema_registry_url: refused(BY_SCHEMA_FILE),
   consumer_threads: withoutEffect("one consumer reads all partitions"),
   check_crcs: withoutEffect("checksums are always verified"),
   exclude_internal_topics: withoutEffect("internal topics are read only where topics names them"),
   partition_assignment_strategy: withoutEffect("partitions are assigned by the client's own strategy"),
   poll_timeout_ms: withoutEffect("fetch_max_wait_ms says how long a server waits"),
-  schema_registry_key: withoutEffect("Avro isn't read: there is no schema registry"),
-  schema_registry_proxy: withoutEffect("Avro isn't read: there is no schema registry"),
-  schema_registry_secret: withoutEffect("Avro isn't read: there is no schema registry"),
-  schema_registry_ssl_keystore_location: withoutEffect("Avro isn't read: there is no schema registry"),
-  schema_registry_ssl_keystore_password: withoutEffect("Avro isn't read: there is no schema registry"),
-  schema_registry_ssl_keystore_type: withoutEffect("Avro isn't read: there is no schema registry"),
-  schema_registry_ssl_truststore_location: withoutEffect("Avro isn't read: there is no schema registry"),
-  schema_registry_ssl_truststore_password: withoutEffect("Avro isn't read: there is no schema registry"),
-  schema_registry_ssl_truststore_type: withoutEffect("Avro isn't read: there is no schema registry"),
-  schema_registry_validation: withoutEffect("Avro isn't read: there is no schema registry"),
+  schema_registry_key: withoutEffect("no schema registry is asked"),
+  schema_registry_proxy: withoutEffect("no schema registry is asked"),
+  schema_registry_secret: withoutEffect("no schema registry is asked"),
+  schema_registry_ssl_keystore_location: withoutEffect("no schema registry is asked"),
+  schema_registry_ssl_keystore_password: withoutEffect("no schema registry is asked"),
+  schema_registry_ssl_keystore_type: withoutEffect("no schema registry is asked"),
+  schema_registry_ssl_truststore_location: withoutEffect("no schema registry is asked"),
+  schema_registry_ssl_truststore_password: withoutEffect("no schema registry is asked"),
+  schema_registry_ssl_truststore_type: withoutEffect("no schema registry is asked"),
+  schema_registry_validation: withoutEffect("no schema registry is asked"),
   codec: codecOption("codec that reads messages", "plain"),
 });
 
@@ -96,13 +100,12 @@ export const kafkaInput = defineInput({
   options: KAFKA_INPUT_OPTIONS,
   create(values, context) {
     checkKafkaOptions(values, context.report);
-    const isAvro = values.schema_registry_url !== undefined;
-    if (isAvro || !STRINGS.test(values.value_deserializer_class))
+    if (!STRINGS.test(values.value_deserializer_class))
       context.report(
         "error",
-        isAvro ? "schema_registry_url" : "value_deserializer_class",
-        "messages in Avro or other formats of Java aren't read",
-        "write JSON, and codec => json",
+        "value_deserializer_class",
+        "messages are read by a codec, not by a class of Java",
+        `leave it out; ${BY_SCHEMA_FILE}`,
       );
     if (values.topics_pattern !== undefined) new RegExp(values.topics_pattern);
     const makeCodec = context.codec(values.codec);
