@@ -153,4 +153,19 @@ test("terms_set reads from each document how many values it needs", async () => 
     terms_set: { "tags.keyword": { terms: ["a", "b", "c"], minimum_should_match_field: "need" } },
   };
   assert.deepEqual((await sets.ids({ query })).sort(), ["one", "three"]);
+  const scripted = (script: unknown): Promise<string[]> =>
+    sets.ids({
+      query: {
+        terms_set: { "tags.keyword": { terms: ["a", "b", "c"], minimum_should_match_script: script } },
+      },
+    });
+  const least = { source: "Math.min(params.num_terms, doc['need'].value)" };
+  assert.deepEqual((await scripted(least)).sort(), ["one", "three"]);
+  assert.deepEqual(await scripted({ source: "params.num_terms - params.less", params: { less: 1 } }), [
+    "one",
+  ]);
+  await assert.rejects(
+    sets.ids({ query: { terms_set: { "tags.keyword": { terms: ["a"] } } } }),
+    /No minimum should match has been specified/,
+  );
 });
