@@ -21,6 +21,7 @@ import { explain } from "./explain.ts";
 import { EXPRESSION_CLASS, EXPRESSION_FUNCTIONS } from "./expression-functions.ts";
 import { COMPARATORS, ENTRIES, IDENTITY } from "./functions.ts";
 import { entriesOf } from "./maps.ts";
+import { MOVING_FUNCTIONS } from "./moving-functions.ts";
 import { COLLECTORS, Optional, Stream } from "./streams.ts";
 import { bounded, orderOf, StringBuilder, StringTokenizer } from "./strings.ts";
 
@@ -193,6 +194,7 @@ function shown(template: string, values: readonly unknown[]): string {
 const STATICS: Readonly<Record<string, Statics>> = {
   [EXPRESSION_CLASS]: EXPRESSION_FUNCTIONS,
   Math: MATH,
+  MovingFunctions: MOVING_FUNCTIONS,
   Integer: {
     ...wholeClass(32, "int"),
     parseInt: ([text, radix]) => parseWhole(text, radix, 32),

@@ -30,6 +30,7 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import {
   checkLimits,
+  emptyBucket,
   type HistogramBounds,
   type HistogramShape,
   type HistogramState,
@@ -264,6 +265,10 @@ class DateHistogram implements Aggregation<DateHistogramState> {
 
   render(state: DateHistogramState, budget: BucketBudget): Steps<JsonObject> {
     return renderHistogram(state, { ...this.#shape, bounds: state.bounds }, budget);
+  }
+
+  bucketAfter({ format }: DateHistogramState, key: number): JsonObject {
+    return emptyBucket(this.#shape.next(key), format);
   }
 
   empty(): DateHistogramState {

@@ -109,6 +109,12 @@ interface RenderedBucket extends JsonObject {
   readonly key_as_string?: string;
 }
 
+/** Returns the answer of a bucket without documents and aggregations. */
+export function emptyBucket(key: number, format: ValueFormat): RenderedBucket {
+  const printed = printValue(format, key);
+  return { ...(printed === undefined ? {} : { key_as_string: printed }), key, doc_count: 0 };
+}
+
 /** Renders `buckets` with gaps filled and in order. Throws too_many_buckets. */
 export function* renderHistogram(
   state: HistogramState,

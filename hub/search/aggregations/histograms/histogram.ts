@@ -24,6 +24,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import {
   checkLimits,
+  emptyBucket,
   type HistogramBounds,
   type HistogramShape,
   type HistogramState,
@@ -146,6 +147,10 @@ class Histogram implements Aggregation<HistogramState> {
 
   render(state: HistogramState, budget: BucketBudget): Steps<JsonObject> {
     return renderHistogram(state, this.#request.shape, budget);
+  }
+
+  bucketAfter({ format }: HistogramState, key: number): JsonObject {
+    return emptyBucket(this.#request.shape.next(key), format);
   }
 
   empty(): HistogramState {

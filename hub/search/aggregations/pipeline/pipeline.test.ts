@@ -71,7 +71,35 @@ suite("pipelines below a histogram", () => {
     [
       "moving_fn knows functions by name",
       { moving_fn: { buckets_path: "sum", window: 2, script: "MovingFunctions.max(values)" } },
-      [null, 30, 30, 5],
+      // A bucket without documents is left out, of the windows too.
+      [null, 30, undefined, 30],
+    ],
+    [
+      "moving_fn runs any script, whose result is 0 without one",
+      {
+        moving_fn: {
+          buckets_path: "sum",
+          window: 5,
+          script: {
+            source:
+              "if (values.length > 1) { return params.by * MovingFunctions.unweightedAvg(values) + values[0] }",
+            params: { by: 2 },
+          },
+        },
+      },
+      [0, 0, undefined, 65],
+    ],
+    [
+      "moving_avg predicts the buckets that follow",
+      {
+        moving_avg: {
+          buckets_path: "sum",
+          model: "holt",
+          settings: { alpha: 0.5, beta: 0.7 },
+          predict: 2,
+        },
+      },
+      [undefined, 30, undefined, 17.5, 29.375, 29.375 + 5.6875],
     ],
   ];
   for (const [name, pipeline, values] of rows) {

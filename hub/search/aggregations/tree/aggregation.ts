@@ -27,6 +27,8 @@ export interface Aggregation<State = unknown> {
   empty(): State;
   /** A number to order buckets by; `name` as in "stats.max". Undefined if there is none of that name. */
   metric?(state: State, name: string): number | undefined;
+  /** Makes the empty bucket that follows one with that key; of histograms. */
+  bucketAfter?(state: State, key: number): JsonObject;
   /** Prefix of the name with typed_keys. */
   typedName(state: State): string;
 }
@@ -316,7 +318,12 @@ export function* renderTree(
     const own = state[name] ?? aggregation.empty();
     const key = budget.typedKeys ? `${aggregation.typedName(own)}#${name}` : name;
     const made = aggregation.render(own, budget);
-    const answer = applyParents(isSteps(made) ? yield* made : made, pipelines, budget.typedKeys);
+    const answer = applyParents(
+      isSteps(made) ? yield* made : made,
+      pipelines,
+      budget.typedKeys,
+      aggregation.bucketAfter && ((bucket) => aggregation.bucketAfter!(own, bucket)),
+    );
     rendered[key] = { ...(meta === undefined ? {} : { meta }), ...answer };
   }
   if (tree.siblings !== undefined) addSiblings(rendered, tree.siblings, budget.typedKeys);

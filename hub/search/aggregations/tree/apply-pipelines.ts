@@ -4,6 +4,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import {
   type Bucket,
+  type BucketAfter,
   type BucketPath,
   bucketsOf,
   childOf,
@@ -15,27 +16,30 @@ import {
 
 type Sibling = Extract<Pipeline, { place: "sibling" }>;
 
-/** Returns an aggregation's answer after the pipelines below it. */
+/** Returns an aggregation's answer after the pipelines below it. `after`: makes the buckets beyond its last one. */
 export function applyParents(
   answer: JsonObject,
   pipelines: readonly NamedPipeline[],
   typedKeys: boolean,
+  after?: BucketAfter,
 ): JsonObject {
   if (pipelines.length === 0) return answer;
   let buckets = bucketsOf(answer);
   for (const { name, pipeline, meta } of pipelines) {
     if (pipeline.place !== "parent") continue;
     const key = typedKeys ? `${pipeline.typedName}#${name}` : name;
-    buckets = pipeline.apply(buckets, (bucket, value) => {
+    const put = (bucket: Bucket, value: JsonObject): void => {
       bucket[key] = { ...(meta === undefined ? {} : { meta }), ...value };
-    });
+    };
+    buckets = pipeline.apply(buckets, put, after);
   }
   if (Array.isArray(answer["buckets"])) return { ...answer, buckets };
-  const kept = new Set(buckets);
-  const entries = Object.entries(answer["buckets"] as JsonObject);
+  const names = new Map(
+    Object.entries(answer["buckets"] as JsonObject).map(([key, bucket]) => [bucket as Bucket, key]),
+  );
   return {
     ...answer,
-    buckets: Object.fromEntries(entries.filter(([, bucket]) => kept.has(bucket as Bucket))),
+    buckets: Object.fromEntries(buckets.map((bucket) => [names.get(bucket) ?? keyOf(bucket), bucket])),
   };
 }
 

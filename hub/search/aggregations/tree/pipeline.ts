@@ -18,7 +18,11 @@ export type Pipeline =
       /** Names below that it reads; those that are pipelines come first. */
       readonly reads: readonly string[];
       /** Returns the buckets with what it adds to them; they may be changed in place. */
-      apply(buckets: Bucket[], put: (bucket: Bucket, answer: JsonObject) => void): Bucket[];
+      apply(
+        buckets: Bucket[],
+        put: (bucket: Bucket, answer: JsonObject) => void,
+        after: BucketAfter | undefined,
+      ): Bucket[];
       readonly typedName: string;
     }
   | {
@@ -30,6 +34,9 @@ export type Pipeline =
       readonly gaps: GapPolicy;
       readonly typedName: string;
     };
+
+/** Makes the empty bucket of a histogram that follows one with that key. */
+export type BucketAfter = (key: number) => Bucket;
 
 export interface KeyedValue {
   readonly key: string;
