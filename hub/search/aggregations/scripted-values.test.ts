@@ -102,7 +102,7 @@ describe("values that scripts make", () => {
     assert.equal(typeof answer["value"], "number");
     await assert.rejects(
       one({ scripted_metric: { init_script: "state.n = 0" } }),
-      /\[map_script\] must not be null/,
+      /map_script field is required in \[a\]/,
     );
   });
 

@@ -9,13 +9,13 @@ import { DateTime } from "#hub/scripts/library/dates.ts";
 import { readScript, type Script } from "#hub/scripts/script.ts";
 import { toJson } from "#hub/scripts/values/json.ts";
 import { toDouble, truth } from "#hub/scripts/values/operators.ts";
-import { Decimal } from "#hub/scripts/values/values.ts";
+import { Decimal, print } from "#hub/scripts/values/values.ts";
 import { DocumentScores } from "#hub/search/query/document-scores.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { ColumnScript } from "./column-script.ts";
-import { DocValues } from "./doc-values.ts";
+import { DocValues, FieldValues } from "./doc-values.ts";
 
 /** Steps of one run: those of a batch of some thousand documents have the thread without a pause, for less than a second. */
 const MAX_STEPS = 1000;
@@ -195,10 +195,26 @@ export function valuesOn(
   { script, field }: ValueScript,
   shard: ShardContext,
 ): (segment: SegmentReader) => (doc: number) => ScriptedValue[] {
+  return resultsOn({ script, field }, shard, flatten);
+}
+
+/** Returns the function that computes the values of a document as 6.5 prints them: 5.0 for a fraction. See valuesOn. */
+export function textsOn(
+  value: ValueScript,
+  shard: ShardContext,
+): (segment: SegmentReader) => (doc: number) => ScriptedValue[] {
+  return resultsOn(value, shard, texts);
+}
+
+function resultsOn(
+  { script, field }: ValueScript,
+  shard: ShardContext,
+  valuesOf: (result: unknown) => ScriptedValue[],
+): (segment: SegmentReader) => (doc: number) => ScriptedValue[] {
   const values = new DocValues(shard);
   const isMapped = field !== undefined && shard.mapping.resolve(field) !== undefined;
   const run = (inputs: readonly unknown[]): ScriptedValue[] =>
-    flatten(script.compiled.run([script.params, values, ...inputs], MAX_STEPS));
+    valuesOf(script.compiled.run([script.params, values, ...inputs], MAX_STEPS));
   const readsScore = script.compiled.source.includes("_score");
   const scores =
     readsScore && shard.collected !== undefined ? new DocumentScores(shard.collected.scored()) : undefined;
@@ -226,6 +242,12 @@ function flatten(result: unknown): ScriptedValue[] {
   return (Array.isArray(value) ? value.flat(Number.POSITIVE_INFINITY) : [value]).filter(
     (each): each is ScriptedValue => ["string", "number", "boolean"].includes(typeof each),
   );
+}
+
+function texts(result: unknown): string[] {
+  if (Array.isArray(result) || result instanceof Set || result instanceof FieldValues)
+    return [...result].flatMap(texts);
+  return (result ?? null) === null ? [] : [print(result)];
 }
 
 /** Returns a value as a number; booleans are 0 and 1. Throws request_invalid. */

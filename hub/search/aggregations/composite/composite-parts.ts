@@ -47,7 +47,7 @@ export class PartNumbers {
     const field = this.#field;
     this.#byOrdinal = null;
     this.#column = null;
-    if (this.#source.zoom !== undefined) return false;
+    if (this.#source.zoom !== undefined || this.#source.script !== undefined) return false;
     if (field !== undefined && !isNumeric(field)) {
       const column = segment.keywordColumn(field.path);
       this.#column = column;

@@ -9,7 +9,7 @@ import type {
 } from "#hub/engine/searcher/searcher.ts";
 import { readOffset, readRounding, shifted } from "#hub/search/aggregations/histograms/date-histogram.ts";
 import { checkZoom, DEFAULT_ZOOM } from "#hub/search/aggregations/histograms/geo-grid.ts";
-import { fieldTypeFault } from "#hub/search/aggregations/tree/field-option.ts";
+import { fieldTypeFault, requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { columnField, isNumeric, numericColumn } from "#hub/search/columns/column-values.ts";
 import { PointValues } from "#hub/search/columns/point-values.ts";
 import { formatOf, type ValueFormat } from "#hub/search/columns/value-format.ts";
@@ -29,6 +29,14 @@ import {
   withoutEffect,
 } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import {
+  readValueScript,
+  type ScriptedValue,
+  scriptedNumber,
+  textsOn,
+  type ValueScript,
+  valuesOn,
+} from "#hub/search/scripting/document-script.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
 
@@ -38,7 +46,9 @@ export type KeyPart = string | number | null;
 export interface CompositeSource {
   readonly name: string;
   readonly type: "terms" | "histogram" | "date_histogram" | "geotile_grid";
+  /** Empty if a script alone makes the values. */
   readonly field: string;
+  readonly script: ValueScript | undefined;
   readonly descending: boolean;
   /** Documents without a value have the key null. */
   readonly missingBucket: boolean;
@@ -52,16 +62,20 @@ export interface CompositeSource {
 
 /** Options that all sources of `composite` have. */
 export const SOURCE_OPTIONS = {
-  field: required(text("field of the values", undefined)),
+  field: text("field of the values", undefined),
   order: oneOf("order of the keys", ["asc", "desc"], "asc"),
   missing_bucket: flag("whether documents without a value have the key null", false),
   missing: refused("use missing_bucket, which gives them the key null"),
   value_type: withoutEffect(text("the type of the field counts", undefined)),
 } as const;
-const TERMS = SOURCE_OPTIONS;
-const HISTOGRAM = { ...SOURCE_OPTIONS, interval: required(number("width of a bucket", undefined)) } as const;
-const DATES = {
+const SCRIPTED = {
   ...SOURCE_OPTIONS,
+  script: anything("script that returns the values, or one for each of the field as `_value`"),
+} as const;
+const TERMS = SCRIPTED;
+const HISTOGRAM = { ...SCRIPTED, interval: required(number("width of a bucket", undefined)) } as const;
+const DATES = {
+  ...SCRIPTED,
   interval: anything("calendar unit or fixed time"),
   calendar_interval: text("calendar unit", undefined),
   fixed_interval: text("fixed time", undefined),
@@ -121,13 +135,16 @@ function shared(
   name: string,
   options: {
     readonly field: string | undefined;
+    readonly script?: unknown;
     readonly order: "asc" | "desc" | undefined;
     readonly missing_bucket: boolean | undefined;
   },
 ): Omit<CompositeSource, "type" | "round"> {
+  const { field, script } = options;
   return {
     name,
-    field: options.field ?? "",
+    field: script === undefined ? requireField(field, name) : (field ?? ""),
+    script: script === undefined ? undefined : readValueScript(script, field),
     descending: options.order === "desc",
     missingBucket: options.missing_bucket ?? false,
     format: undefined,
@@ -153,6 +170,7 @@ export class SourceValues {
   readonly #ordinals: number[] = [];
   /** Of geotile_grid. */
   readonly #points: PointValues | undefined;
+  readonly #scripted: ScriptedParts | undefined;
   #numeric: NumericColumn | null = null;
   #keywords: KeywordColumn | null = null;
   #reader: TermReader | undefined;
@@ -162,7 +180,8 @@ export class SourceValues {
   constructor(source: CompositeSource, shard: ShardContext) {
     this.name = source.name;
     this.source = source;
-    this.field = columnField(shard, source.field);
+    this.field = source.field === "" ? undefined : columnField(shard, source.field);
+    this.#scripted = source.script === undefined ? undefined : new ScriptedParts(this.field, source, shard);
     if (source.zoom !== undefined) this.#points = new PointValues(shard, source.field, source.type);
     else checkType(this.field, source);
     const needsFormat = source.format !== undefined || this.field?.type === "boolean";
@@ -171,7 +190,9 @@ export class SourceValues {
 
   open(segment: SegmentReader): void {
     this.#points?.open(segment);
-    const field = this.#points === undefined ? this.field : undefined;
+    this.#scripted?.open(segment);
+    const isColumn = this.#points === undefined && this.#scripted === undefined;
+    const field = isColumn ? this.field : undefined;
     const isNumber = field !== undefined && isNumeric(field);
     this.#numeric = isNumber ? numericColumn(segment, field) : null;
     this.#keywords = field === undefined || isNumber ? null : segment.keywordColumn(field.path);
@@ -182,7 +203,7 @@ export class SourceValues {
   /** True if documents of the open segment may have several parts. */
   get multiValued(): boolean {
     const column = this.#numeric ?? this.#keywords;
-    return this.#points !== undefined || column?.multiValued === true;
+    return this.#points !== undefined || this.#scripted !== undefined || column?.multiValued === true;
   }
 
   /** Distinct parts of a document's keys. */
@@ -193,6 +214,7 @@ export class SourceValues {
     const texts = this.#keywords?.read(doc, this.#ordinals) ?? 0;
     for (let at = 0; at < texts; at++) parts.add(this.#text(this.#ordinals[at]!));
     if (this.#points !== undefined) for (const tile of this.#tiles(doc, this.#points)) parts.add(tile);
+    for (const part of this.#scripted?.of(doc) ?? []) parts.add(part);
     if (parts.size > 0) return [...parts];
     return this.source.missingBucket ? NULL_ONLY : NONE;
   }
@@ -217,7 +239,8 @@ export class SourceValues {
       throw new AppError("parsing", `[after] of [${this.name}] must be a single value`);
     const field = this.field;
     if (this.source.zoom !== undefined) return sortableTile(readTile(value, this.source.zoom));
-    if (field !== undefined && !isNumeric(field)) return scalarText(value, "after");
+    if (this.#scripted?.areTexts === true || (field !== undefined && !isNumeric(field)))
+      return scalarText(value, "after");
     if (typeof value === "number") return value;
     if (typeof value === "boolean") return value ? 1 : 0;
     const given = scalarText(value, "after");
@@ -227,6 +250,30 @@ export class SourceValues {
       return parseDateMath(given, { format, nowMs: shard.nowMs, zone, roundUp: false });
     }
     return Number.isNaN(Number(given)) ? given : Number(given);
+  }
+}
+
+/** Key parts that a script makes: texts, as in 6.5, unless the source or its field has numbers. */
+class ScriptedParts {
+  readonly areTexts: boolean;
+  readonly #source: CompositeSource;
+  readonly #bind: ReturnType<typeof valuesOn>;
+  #values: (doc: number) => ScriptedValue[] = () => [];
+
+  constructor(field: Field | undefined, source: CompositeSource, shard: ShardContext) {
+    this.areTexts = source.type === "terms" && (field === undefined || !isNumeric(field));
+    this.#source = source;
+    this.#bind = (this.areTexts ? textsOn : valuesOn)(source.script!, shard);
+  }
+
+  open(segment: SegmentReader): void {
+    this.#values = this.#bind(segment);
+  }
+
+  of(doc: number): KeyPart[] {
+    const values = this.#values(doc);
+    if (this.areTexts) return values.map(String);
+    return values.map((value) => this.#source.round(scriptedNumber(value, "composite")));
   }
 }
 

@@ -197,7 +197,13 @@ class FieldValues {
   readonly #missing: readonly string[];
 
   constructor({ field: name, missing, format }: FieldRequest, shard: ShardContext) {
-    const source = { name, field: name, type: "terms" as const, round: (value: number) => value };
+    const source = {
+      name,
+      field: name,
+      script: undefined,
+      type: "terms" as const,
+      round: (value: number) => value,
+    };
     const rest = { descending: false, missingBucket: false, format: undefined, zone: undefined };
     this.#values = new SourceValues({ ...source, ...rest }, shard);
     this.#format = formatOf(this.#values.field, format);

@@ -8,9 +8,15 @@ import { type AggregationType, readAggregation } from "#hub/search/aggregations/
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { atOnce, type Steps, sortedSteps } from "#hub/search/aggregations/tree/steps.ts";
 import { columnField, isNumeric, KeywordValues, numericColumn } from "#hub/search/columns/column-values.ts";
-import { integer, text } from "#hub/search/options/options.ts";
+import { anything, integer, text } from "#hub/search/options/options.ts";
 import { DocumentScores } from "#hub/search/query/document-scores.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import {
+  readValueScript,
+  type ScriptedValue,
+  type ValueScript,
+  valuesOn,
+} from "#hub/search/scripting/document-script.ts";
 import { type Collect, SingleBucket } from "./single-bucket.ts";
 
 const OPTIONS = { shard_size: integer("documents of each shard", 100, 1) } as const;
@@ -18,6 +24,7 @@ const OPTIONS = { shard_size: integer("documents of each shard", 100, 1) } as co
 const DIVERSIFIED = {
   ...OPTIONS,
   field: text("field of which no value may come too often", undefined),
+  script: anything("script whose value may not come too often"),
   max_docs_per_value: integer("documents with the same value", 1, 1),
   execution_hint: text("hint without influence on the answer: how other engines compute it", undefined),
 } as const;
@@ -42,14 +49,20 @@ export const diversifiedSampler: AggregationType = {
   joined: "never",
   parse(body, { name, below }) {
     const options = readAggregation("diversified_sampler", body, DIVERSIFIED);
-    const field = requireField(options.field, name);
-    const diversity = { field, most: options.max_docs_per_value ?? 1 };
+    const { script } = options;
+    const field = script === undefined ? requireField(options.field, name) : options.field;
+    const diversity = {
+      field,
+      script: script === undefined ? undefined : readValueScript(script, field),
+      most: options.max_docs_per_value ?? 1,
+    };
     return new SingleBucket("sampler", below, collectBest(options.shard_size ?? 100, diversity));
   },
 };
 
 interface Diversity {
-  readonly field: string;
+  readonly field: string | undefined;
+  readonly script: ValueScript | undefined;
   readonly most: number;
 }
 
@@ -112,7 +125,7 @@ class BestCollector implements Collector<FixedState> {
   readonly #budget: CollectBudget;
   readonly #buckets: BucketCollector;
   readonly #scores: DocumentScores | undefined;
-  readonly #values: FieldValues | undefined;
+  readonly #values: DistinctValues | undefined;
   readonly #segments: SegmentReader[] = [];
   /** By owner and value of the field; "" if there is no field. */
   readonly #best: Map<string, BestDocuments>[] = [];
@@ -127,7 +140,7 @@ class BestCollector implements Collector<FixedState> {
     this.#options = options;
     this.#budget = budget;
     this.#buckets = new BucketCollector(below, shard, budget);
-    if (options.diversity !== undefined) this.#values = new FieldValues(shard, options.diversity.field);
+    if (options.diversity !== undefined) this.#values = valuesOf(options.diversity, shard);
     if (shard.collected !== undefined) this.#scores = new DocumentScores(shard.collected.scored());
   }
 
@@ -141,11 +154,9 @@ class BestCollector implements Collector<FixedState> {
     const order = this.#segments.length - 1;
     for (let at = 0; at < length; at++) {
       const doc = docs[at]!;
-      this.#documents(owners[at]!, this.#values?.of(doc) ?? "").add({
-        score: this.#scores?.of(doc) ?? 0,
-        order,
-        doc,
-      });
+      const value = this.#values === undefined ? "" : this.#values.of(doc);
+      if (value === undefined) continue;
+      this.#documents(owners[at]!, value).add({ score: this.#scores?.of(doc) ?? 0, order, doc });
     }
   }
 
@@ -193,8 +204,38 @@ class BestCollector implements Collector<FixedState> {
   }
 }
 
+/** The value of a document of which no more than some are kept. */
+interface DistinctValues {
+  segment(segment: SegmentReader): void;
+  /** Returns the value as text; undefined: the document is left out. */
+  of(doc: number): string | undefined;
+}
+
+function valuesOf({ field, script }: Diversity, shard: ShardContext): DistinctValues {
+  return script === undefined ? new FieldValues(shard, field ?? "") : new ScriptValues(script, shard);
+}
+
+/** The first value of a script. As in 6.5 documents without one are left out. */
+class ScriptValues implements DistinctValues {
+  readonly #bind: ReturnType<typeof valuesOn>;
+  #read: (doc: number) => ScriptedValue[] = () => [];
+
+  constructor(script: ValueScript, shard: ShardContext) {
+    this.#bind = valuesOn(script, shard);
+  }
+
+  segment(segment: SegmentReader): void {
+    this.#read = this.#bind(segment);
+  }
+
+  of(doc: number): string | undefined {
+    const value = this.#read(doc)[0];
+    return value === undefined ? undefined : String(value);
+  }
+}
+
 /** The first value of a field. As in 6.5 documents without one count as having 0, or the first text of the shard. */
-class FieldValues {
+class FieldValues implements DistinctValues {
   readonly #shard: ShardContext;
   readonly #field: string;
   readonly #keywords = new KeywordValues();
@@ -207,7 +248,7 @@ class FieldValues {
     this.#field = field;
   }
 
-  segment(segment: Parameters<typeof numericColumn>[0]): void {
+  segment(segment: SegmentReader): void {
     const field = columnField(this.#shard, this.#field);
     if (field === undefined || field.type === "geo_point") this.#read = () => "";
     else if (isNumeric(field)) {
@@ -225,7 +266,6 @@ class FieldValues {
     }
   }
 
-  /** Returns the value as text. */
   of(doc: number): string {
     return this.#read(doc);
   }

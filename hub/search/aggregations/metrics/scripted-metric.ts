@@ -9,6 +9,7 @@ import { readScript, type Script } from "#hub/scripts/script.ts";
 import { toJson } from "#hub/scripts/values/json.ts";
 import type { Aggregation, CollectBudget, Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { RawJson } from "#hub/search/options/json-writer.ts";
 import { anything, object } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { DocValues } from "#hub/search/scripting/doc-values.ts";
@@ -52,7 +53,7 @@ export const scriptedMetric: AggregationType = {
   parse(body, { name }) {
     const options = readAggregation("scripted_metric", body, OPTIONS);
     if (options.map_script === undefined || options.map_script === null)
-      throw new AppError("request_invalid", `[map_script] must not be null: [${name}]`);
+      throw new AppError("parsing", `map_script field is required in [${name}].`);
     return new ScriptedMetric({
       init: optional(options.init_script, ["params", "state"]),
       map: readScript(options.map_script, ["params", "state", "doc"]),
@@ -142,9 +143,11 @@ class ScriptedCollector implements Collector<ScriptedState> {
 
   collect(docs: Int32Array, buckets: Int32Array, length: number): void {
     const { map } = this.#scripts;
+    const readsSource = map.compiled.source.includes("_source");
     for (let at = 0; at < length; at++) {
       const bucket = this.#of(buckets[at]!);
       this.#doc.move(this.#segment!, docs[at]!);
+      if (readsSource) bucket.params["_source"] = new RawJson(this.#segment!.source(docs[at]!)).parse();
       map.compiled.run([bucket.params, bucket.state, this.#doc], MAX_MAP_STEPS);
       if (++bucket.docs < bucket.nextCheck) continue;
       // Throws if the state has more members than an answer may have.

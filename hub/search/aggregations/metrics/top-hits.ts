@@ -33,6 +33,7 @@ const OPTIONS = {
   stored_fields: anything("_none_, or fields"),
   docvalue_fields: anything("fields whose values are returned from columns"),
   fields: anything("fields whose values are returned"),
+  script_fields: object("fields that scripts make of a hit, by name"),
   highlight: object("which fields are returned with marks"),
   version: flag("whether hits have versions", false),
   seq_no_primary_term: flag("whether hits have sequence numbers", false),

@@ -1,4 +1,4 @@
-/** `weighted_avg`: the mean of the values of a field, weighted by another field. */
+/** `weighted_avg`: the mean of the values of a field or script, weighted by another one. */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
 import type { NumericColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
@@ -9,23 +9,33 @@ import { columnField, isNumeric, numericColumn } from "#hub/search/columns/colum
 import { printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import { anything, object, readOptions, required, text, withoutEffect } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import {
+  readValueScript,
+  type ScriptedValue,
+  scriptedNumber,
+  type ValueScript,
+  valuesOn,
+} from "#hub/search/scripting/document-script.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { addExact, type ExactSum, sumOf } from "./exact-sum.ts";
 
 const OPTIONS = {
-  value: required(object("field of the values: {field, missing}")),
-  weight: required(object("field of the weights, one for each document: {field, missing}")),
+  value: required(object("the values: {field | script, missing}")),
+  weight: required(object("the weights, one for each document: {field | script, missing}")),
   format: text("format of the printed value", undefined),
   value_type: withoutEffect(text("the type of the field counts", undefined)),
 } as const;
 const PART_OPTIONS = {
   field: text("field of numbers", undefined),
+  script: anything("script that returns the numbers"),
   missing: anything("value of documents without one"),
 } as const;
 
 interface Part {
-  readonly field: string;
+  /** Undefined where a script returns the numbers. */
+  readonly field: string | undefined;
+  readonly script: ValueScript | undefined;
   readonly missing: unknown;
 }
 
@@ -43,13 +53,18 @@ export const weightedAvg: AggregationType = {
   parse(body, { name }) {
     const options = readAggregation("weighted_avg", body, OPTIONS);
     const part = (given: JsonObject | undefined, which: string): Part => {
-      const { field, missing } = readOptions(
+      const { field, script, missing } = readOptions(
         `weighted_avg] [${which}`,
         given ?? {},
         PART_OPTIONS,
         "aggregation",
       );
-      return { field: requireField(field, name), missing };
+      if (script === undefined) return { field: requireField(field, name), script: undefined, missing };
+      if (field === undefined) return { field, script: readValueScript(script, undefined), missing };
+      throw new AppError(
+        "request_invalid",
+        "[field] and [script] cannot both be configured.  Please specify one or the other.",
+      );
     };
     const format: ValueFormat | undefined =
       options.format === undefined ? undefined : { kind: "decimal", pattern: options.format };
@@ -72,7 +87,7 @@ class WeightedAvg implements Aggregation<WeightedState> {
     return new WeightedCollector(
       new PartValues(this.#value, shard),
       new PartValues(this.#weight, shard),
-      this.#weight.field,
+      this.#weight.field ?? "script",
     );
   }
 
@@ -108,15 +123,18 @@ function weightedMean({ sum, weights }: WeightedState): number | null {
   return total === 0 ? null : sumOf(sum) / total;
 }
 
-/** Numbers of one of the fields, document by document. */
+/** Numbers of a field or script, document by document. */
 class PartValues {
   readonly #field: Field | undefined;
+  readonly #bind: ReturnType<typeof valuesOn> | undefined;
   readonly #missing: number | undefined;
   readonly values: number[] = [];
   #column: NumericColumn | null = null;
+  #scripted: ((doc: number) => ScriptedValue[]) | undefined;
 
-  constructor({ field, missing }: Part, shard: ShardContext) {
-    this.#field = columnField(shard, field);
+  constructor({ field, script, missing }: Part, shard: ShardContext) {
+    this.#field = field === undefined ? undefined : columnField(shard, field);
+    this.#bind = script === undefined ? undefined : valuesOn(script, shard);
     if (this.#field !== undefined && !isNumeric(this.#field))
       throw fieldTypeFault(this.#field, "weighted_avg");
     this.#missing = missingNumber(missing, this.#field, shard, "weighted_avg");
@@ -124,14 +142,23 @@ class PartValues {
 
   open(segment: SegmentReader): void {
     this.#column = numericColumn(segment, this.#field);
+    this.#scripted = this.#bind?.(segment);
   }
 
   /** Reads the values of a document into `values` and returns how many there are. */
   read(doc: number): number {
-    const count = this.#column?.read(doc, this.values) ?? 0;
+    const count =
+      this.#scripted === undefined
+        ? (this.#column?.read(doc, this.values) ?? 0)
+        : this.#keep(this.#scripted(doc));
     if (count > 0 || this.#missing === undefined) return count;
     this.values[0] = this.#missing;
     return 1;
+  }
+
+  #keep(found: readonly ScriptedValue[]): number {
+    for (const [at, value] of found.entries()) this.values[at] = scriptedNumber(value, "weighted_avg");
+    return found.length;
   }
 }
 

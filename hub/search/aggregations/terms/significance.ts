@@ -1,5 +1,7 @@
 /** Heuristics of `significant_terms`: how much more frequent a term is in a set of documents than in all. */
 
+import { readScript } from "#hub/scripts/script.ts";
+import { toDouble } from "#hub/scripts/values/operators.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
@@ -24,6 +26,7 @@ const HEURISTICS: Readonly<Record<string, (options: JsonObject) => Heuristic>> =
   chi_square: (options) => (frequencies) => chiSquare(frequencies, options),
   mutual_information: (options) => (frequencies) => mutualInformation(frequencies, options),
   gnd: () => googleDistance,
+  script_heuristic: scriptHeuristic,
 };
 
 export const HEURISTIC_NAMES: readonly string[] = Object.keys(HEURISTICS);
@@ -43,6 +46,23 @@ function jlh({ inSet, setSize, inAll, allSize }: Frequencies): number {
   const share = inSet / setSize;
   const background = Math.max(1, inAll) / allSize;
   return share <= background ? 0 : (share - background) * (share / background);
+}
+
+/** A script that sees the frequencies as params; as in 6.5 they are whole numbers. */
+function scriptHeuristic(options: JsonObject): Heuristic {
+  const script = readScript(options["script"], ["params"], { expressions: "number", hasLateParams: true });
+  return ({ inSet, setSize, inAll, allSize }) =>
+    toDouble(
+      script.compiled.run([
+        {
+          ...script.params,
+          _subset_freq: inSet,
+          _subset_size: setSize,
+          _superset_freq: inAll,
+          _superset_size: allSize,
+        },
+      ]),
+    );
 }
 
 interface Table {

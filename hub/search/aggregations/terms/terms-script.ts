@@ -18,6 +18,7 @@ import type { ValueFormat } from "#hub/search/columns/value-format.ts";
 import {
   type ScriptedValue,
   scriptedNumber,
+  textsOn,
   type ValueScript,
   valuesOn,
 } from "#hub/search/scripting/document-script.ts";
@@ -44,7 +45,7 @@ export class ScriptTermsCollector implements Collector<TermsState> {
     this.#scripted = scripted;
     this.#keys = new KeyTable(context.budget);
     this.#buckets = new BucketCollector(context.shape.below, context.shard, context.budget);
-    this.#bind = valuesOn(scripted.script, context.shard);
+    this.#bind = (scripted.format === undefined ? textsOn : valuesOn)(scripted.script, context.shard);
   }
 
   segment(segment: SegmentReader): void {
