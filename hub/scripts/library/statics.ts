@@ -44,11 +44,6 @@ function round(value: number): number | bigint {
     : whole(BigInt(Math.trunc(Math.max(-(2 ** 63), Math.min(2 ** 63 - 1024, rounded)))));
 }
 
-function absolute(value: unknown): unknown {
-  if (value instanceof Decimal) return decimal(Math.abs(value.value));
-  return compare(value, 0) < 0 ? binary("-", 0, value) : value;
-}
-
 /** The larger or smaller of two numbers; with a fraction where one of them has one. */
 function extreme(values: readonly unknown[], sign: number): unknown {
   const [a, b] = [values[0], values[1]];
@@ -87,9 +82,10 @@ function parseDecimal(text: unknown): Decimal {
 }
 
 const MATH: Statics = {
-  abs: ([value]) => absolute(value),
-  max: (values) => extreme(values, 1),
-  min: (values) => extreme(values, -1),
+  // The language has these for doubles alone.
+  abs: real(Math.abs),
+  max: ([a, b]) => decimal(Math.max(toDouble(a), toDouble(b))),
+  min: ([a, b]) => decimal(Math.min(toDouble(a), toDouble(b))),
   round: ([value]) => round(toDouble(value)),
   floorDiv: ([a, b]) => Math.floor(toInteger(a) / toInteger(b)),
   floorMod: ([a, b]) => ((toInteger(a) % toInteger(b)) + toInteger(b)) % toInteger(b),

@@ -1,13 +1,21 @@
 /** Compiles expressions to closures over frames. */
 
 import { cast, isInstance } from "#hub/scripts/values/casts.ts";
-import { type BinaryOperator, binary, truth, unary } from "#hub/scripts/values/operators.ts";
+import {
+  type BinaryOperator,
+  binary,
+  shiftLong,
+  truth,
+  unary,
+  wrapInt,
+} from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { matchesPattern, Pattern } from "../library/patterns.ts";
 import { appended } from "../library/strings.ts";
 import { compileCall, isCall } from "./compile-call.ts";
 import { compileRead, compileWrite, variableIn } from "./compile-target.ts";
 import { type Evaluate, guarded, LARGE_NUMBER_STEPS, placed, type Scope } from "./scope.ts";
+import { type WholeType, wholeType } from "./static-type.ts";
 import type { Expression } from "./syntax.ts";
 import { simpleName } from "./type-parser.ts";
 
@@ -34,16 +42,21 @@ export function compileExpression(scope: Scope, expression: Expression): Evaluat
     case "unary": {
       const { operator, offset } = expression;
       const operand = compile(expression.operand);
-      return guarded(offset, (frame) => unary(operator, operand(frame)));
+      const isInt = operator === "-" && typeIn(scope, expression) === "int";
+      return guarded(offset, (frame) => {
+        const value = unary(operator, operand(frame));
+        return isInt ? wrapInt(value) : value;
+      });
     }
-    case "binary":
+    case "binary": {
+      const { operator, left, right, offset } = expression;
       return compileBinary(
         scope,
-        expression.operator,
-        compile(expression.left),
-        compile(expression.right),
-        expression.offset,
+        { operator, type: typeIn(scope, expression), offset },
+        compile(left),
+        compile(right),
       );
+    }
     case "logical":
       return compileLogical(scope, expression);
     case "elvis": {
@@ -93,18 +106,30 @@ function compilePattern(pattern: string, flags: string, offset: number): Pattern
   }
 }
 
+interface Operation {
+  readonly operator: BinaryOperator;
+  /** Of the result, where it is known. */
+  readonly type: WholeType | undefined;
+  readonly offset: number;
+}
+
+function typeIn(scope: Scope, expression: Expression): WholeType | undefined {
+  return wholeType(expression, (name) => scope.find(name)?.type);
+}
+
 function compileBinary(
   { allowsRegexes }: Scope,
-  operator: BinaryOperator,
+  { operator, type, offset }: Operation,
   left: Evaluate,
   right: Evaluate,
-  offset: number,
 ): Evaluate {
   if (operator === "=~" || operator === "==~") {
     if (!allowsRegexes) throw regexDisabled(offset);
     const isWhole = operator === "==~";
     return guarded(offset, (frame) => matchesPattern(right(frame), left(frame), isWhole, frame.budget));
   }
+  const typed = operationOn(operator, type);
+  if (typed !== undefined) return guarded(offset, (frame) => typed(left(frame), right(frame)));
   return guarded(offset, (frame) => {
     const a = left(frame);
     const b = right(frame);
@@ -112,6 +137,17 @@ function compileBinary(
     const isText = operator === "+" && (typeof a === "string" || typeof b === "string");
     return isText ? appended(a, b, frame.budget) : binary(operator, a, b, frame.budget);
   });
+}
+
+/** Returns what computes with numbers of known types where values alone would tell too little. */
+function operationOn(
+  operator: BinaryOperator,
+  type: WholeType | undefined,
+): ((a: unknown, b: unknown) => unknown) | undefined {
+  if (type === "long" && (operator === "<<" || operator === ">>>"))
+    return (a, b) => shiftLong(operator, a, b);
+  const canOverflow = operator === "+" || operator === "-" || operator === "*";
+  return type === "int" && canOverflow ? (a, b) => wrapInt(binary(operator, a, b)) : undefined;
 }
 
 function compileLogical(scope: Scope, expression: Extract<Expression, { kind: "logical" }>): Evaluate {
@@ -128,7 +164,9 @@ function compileAssignment(scope: Scope, expression: Extract<Expression, { kind:
   const value = scope.compiler.expression(scope, expression.value);
   if (operator === undefined) return compileWrite(scope, target, value, false);
   const before = scope.compiler.expression(scope, target);
-  return compileWrite(scope, target, compileBinary(scope, operator, before, value, offset), true);
+  const type = typeIn(scope, { kind: "binary", operator, left: target, right: expression.value, offset });
+  const operation = compileBinary(scope, { operator, type, offset }, before, value);
+  return compileWrite(scope, target, operation, true);
 }
 
 /** `x++` and `--x`. */

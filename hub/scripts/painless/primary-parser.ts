@@ -23,6 +23,7 @@ export function readPrimary(tokens: TokenReader, nested: Nested): Expression {
   if (isLambda(tokens)) return readLambda(tokens, nested);
   switch (token.kind) {
     case "integer":
+      return { kind: "constant", value: constantOf(tokens.next()), isLong: /[lL]$/.test(text), offset };
     case "decimal":
     case "string":
       return { kind: "constant", value: constantOf(tokens.next()), offset };

@@ -85,17 +85,18 @@ function toWhole(value: unknown, type: string, isExplicit: boolean): unknown {
   if (value instanceof Decimal) {
     if (!isExplicit) throw castError(value, type);
     if (Number.isNaN(value.value)) return 0;
-    return wrap(saturate(value.value), type);
+    return wrap(saturate(value.value, type === "long" ? 64 : 32), type);
   }
   const number = value instanceof Char ? value.code : value;
   if (!isWhole(number)) throw castError(value, type);
   return wrap(number, type);
 }
 
-/** A fraction beyond 64 bits becomes the largest or smallest long. */
-function saturate(value: number): bigint {
-  if (value >= 2 ** 63) return 2n ** 63n - 1n;
-  if (value <= -(2 ** 63)) return -(2n ** 63n);
+/** A fraction beyond the bits becomes the largest or smallest number of them. */
+function saturate(value: number, bits: 32 | 64): bigint {
+  const limit = 2n ** BigInt(bits - 1);
+  if (value >= Number(limit)) return limit - 1n;
+  if (value <= -Number(limit)) return -limit;
   return BigInt(Math.trunc(value));
 }
 
@@ -137,7 +138,7 @@ export function isInstance(value: unknown, name: string): boolean {
       return typeof value === "bigint" || (typeof value === "number" && value !== (value | 0));
     case "float":
     case "double":
-      return value instanceof Decimal;
+      return value instanceof Decimal && value.isFloat === (type === "float");
     case "char":
       return value instanceof Char;
     default:

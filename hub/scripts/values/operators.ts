@@ -158,9 +158,24 @@ function shift(operator: string, left: unknown, right: unknown): unknown {
     if (operator === ">>>") return (value >>> by) | 0;
     return value << by;
   }
+  return shiftBy(operator, value, by);
+}
+
+function shiftBy(operator: string, value: Whole, by: number): Whole {
   const places = BigInt(by & 63);
   if (operator === "<<") return whole(BigInt(value) << places);
   return whole((operator === ">>" ? BigInt(value) : BigInt.asUintN(64, BigInt(value))) >> places);
+}
+
+/** Shifts a number within 64 bits, also a small one. Throws ClassCastException. */
+export function shiftLong(operator: "<<" | ">>>", left: unknown, right: unknown): unknown {
+  return shiftBy(operator, integral(left, operator, right), Number(integral(right, operator, left)));
+}
+
+/** Returns a whole number wrapped around at 32 bits, as an int is; all else as it is. */
+export function wrapInt(value: unknown): unknown {
+  if (typeof value === "number") return Number.isSafeInteger(value) ? value | 0 : value;
+  return typeof value === "bigint" ? Number(BigInt.asIntN(32, value)) : value;
 }
 
 /** Returns -value, +value, !value or ~value. */

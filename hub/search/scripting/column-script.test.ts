@@ -132,6 +132,7 @@ describe("a script over columns gives what the script itself gives", () => {
     "_score * Math.log(2 + doc['m'].value) + Math.PI",
     "Math.max(doc['n'].value, doc['x'].value) - Math.min(doc['n'].value, 3)",
     "Math.max(doc['n'].value, 3) / 2",
+    "doc['n'].value + 2147483647 * 2 - (1000 * 60 * 60 * 24 * 30)",
     "Math.pow(doc['x'].value, params.a) + Math.abs(doc['m'].value)",
     "doc['n'].value > 0 ? doc['x'].value / 2 : 0",
     "(doc['n'].value > 0 ? doc['x'].value : 0) * -1 + doc['m'].value",

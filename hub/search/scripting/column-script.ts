@@ -7,6 +7,7 @@
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { isTooDeep } from "#hub/scripts/painless/painless.ts";
+import { constantInt } from "#hub/scripts/painless/static-type.ts";
 import type { Expression, Statement } from "#hub/scripts/painless/syntax.ts";
 import type { Script } from "#hub/scripts/script.ts";
 import { Decimal, fromJson } from "#hub/scripts/values/values.ts";
@@ -301,13 +302,10 @@ class Binding {
     if (real !== undefined && values.length === 1)
       return this.#make("decimal", (out) => mapStep(real, a.register, out));
     if (name === "abs" && values.length === 1)
-      return this.#make(a.kind, (out) => mapStep(Math.abs, a.register, out));
+      return this.#make("decimal", (out) => mapStep(Math.abs, a.register, out));
     const pair = PAIR_FUNCTIONS.get(name);
     if (pair === undefined || b === undefined || values.length !== 2) throw new Unfit();
-    const areDecimals = a.kind === "decimal" || b.kind === "decimal";
-    const kind =
-      (name === "max" || name === "min") && !areDecimals ? this.#joined(a.kind, b.kind) : "decimal";
-    return this.#make(kind, (out) => pairStep(pair, a.register, b.register, out));
+    return this.#make("decimal", (out) => pairStep(pair, a.register, b.register, out));
   }
 
   #unary(operator: string, operand: Expression): Value {
@@ -320,7 +318,10 @@ class Binding {
     return kind === "whole" ? this.#whole(negated) : this.#make(kind, negated);
   }
 
-  #binary({ operator, left, right }: Extract<Expression, { kind: "binary" }>): Value {
+  #binary(expression: Extract<Expression, { kind: "binary" }>): Value {
+    const constant = constantInt(expression);
+    if (constant !== undefined) return this.#filled("whole", constant);
+    const { operator, left, right } = expression;
     const equality = operator === "===" ? "==" : operator === "!==" ? "!=" : operator;
     if (equality === "==" || equality === "!=") {
       const text = this.#sameText(left, right) ?? this.#sameText(right, left);
