@@ -261,11 +261,22 @@ function keepOnly(
   return true;
 }
 
+/** Throws NoSuchElementException. */
+function firstOf(members: Iterable<unknown>): unknown {
+  for (const member of members) return member;
+  throw new ScriptException("NoSuchElementException", null);
+}
+
 export const SET_METHODS: Methods = new Map(
   Object.entries({
     ...COLLECTION,
     contains: (self: Set<unknown>, [value]: readonly unknown[], context: CallContext) =>
       hasInSet(self, value, context),
+    first: (self: Set<unknown>) => firstOf(self),
+    last: (self: Set<unknown>, _: readonly unknown[], context: CallContext) => {
+      context.spend(self.size >> 3);
+      return firstOf([...self].reverse());
+    },
     add: (self: Set<unknown>, [value]: readonly unknown[], context: CallContext) => {
       grow(self.size, context);
       const isNew = !self.has(value);

@@ -11,6 +11,7 @@ import {
   weigh,
 } from "#hub/scripts/values/values.ts";
 import { type AnyMap, call, grouped, grow, ScriptIterator, viewOf } from "./collections.ts";
+import { SortedMap } from "./sorted.ts";
 import { equalsMethod } from "./strings.ts";
 
 /** Returns a member of a map; undefined where there is none. */
@@ -118,8 +119,14 @@ function sizeMethod(map: AnyMap, _: readonly unknown[], context: CallContext): n
 
 function sortedKeys(map: AnyMap, context: CallContext): unknown[] {
   const keys = entries(map, context).map(({ key }) => key);
+  if (map instanceof SortedMap) return keys;
   weigh(keys, context);
   return keys.sort(compare);
+}
+
+/** Returns the entry of a key; null without one. */
+function entryOf(map: AnyMap, key: unknown): Entry | null {
+  return key === undefined ? null : new Entry(map, key, read(map, key));
 }
 
 /** Calls a function with an entry: two parameters get key and value, one gets the entry. */
@@ -233,6 +240,10 @@ export const MAP_METHODS: Methods = new Map(
       sortedKeys(self, context)[0] ?? null,
     lastKey: (self: AnyMap, _: readonly unknown[], context: CallContext) =>
       sortedKeys(self, context).at(-1) ?? null,
+    firstEntry: (self: AnyMap, _: readonly unknown[], context: CallContext) =>
+      entryOf(self, sortedKeys(self, context)[0]),
+    lastEntry: (self: AnyMap, _: readonly unknown[], context: CallContext) =>
+      entryOf(self, sortedKeys(self, context).at(-1)),
     toString: (self: AnyMap, _: readonly unknown[], context: CallContext) => {
       weigh(self, context);
       return print(self);

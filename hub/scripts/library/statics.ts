@@ -22,6 +22,7 @@ import { EXPRESSION_CLASS, EXPRESSION_FUNCTIONS } from "./expression-functions.t
 import { COMPARATORS, ENTRIES, IDENTITY } from "./functions.ts";
 import { entriesOf } from "./maps.ts";
 import { MOVING_FUNCTIONS } from "./moving-functions.ts";
+import { SortedMap, SortedSet } from "./sorted.ts";
 import { COLLECTORS, Optional, Stream } from "./streams.ts";
 import { bounded, orderOf, StringBuilder, StringTokenizer } from "./strings.ts";
 
@@ -445,16 +446,22 @@ const map: Static = ([from]) =>
   new Map(from === undefined || isNumber(from) ? [] : entriesOf(from as AnyMap));
 const set: Static = ([from]) => new Set(from === undefined || isNumber(from) ? [] : membersOf(from));
 
+/** True for a Comparator, or nothing: a sorted collection without members. */
+function isOrder(given: unknown): boolean {
+  return (given ?? null) === null || given instanceof Callable;
+}
+
 const CONSTRUCTORS: Readonly<Statics> = {
   ArrayList: list,
   LinkedList: list,
   HashMap: map,
   LinkedHashMap: map,
   TreeMap: ([from]) =>
-    new Map(from === undefined ? [] : entriesOf(from as AnyMap).sort(([a], [b]) => compare(a, b))),
+    isOrder(from) ? new SortedMap(orderOf(from)) : SortedMap.from(entriesOf(from as AnyMap), compare),
   HashSet: set,
   LinkedHashSet: set,
-  TreeSet: ([from]) => new Set(from === undefined ? [] : [...membersOf(from)].sort(compare)),
+  TreeSet: ([from]) =>
+    isOrder(from) ? new SortedSet(orderOf(from)) : SortedSet.from(membersOf(from), compare),
   StringBuilder: ([start]) => new StringBuilder(start === undefined || isWhole(start) ? "" : print(start)),
   StringTokenizer: ([text, delimiters]) =>
     new StringTokenizer(print(text), delimiters === undefined ? undefined : print(delimiters)),

@@ -27,6 +27,19 @@ function failure(source: string, variables: Variables = {}): { reason: string; c
 }
 
 const EVALUATED: readonly (readonly [source: string, value: unknown, variables?: Variables])[] = [
+  // Sorted collections are in order whenever they are read.
+  [
+    "def m = new TreeMap(); m.put('b', 1); m.put('a', 2); '' + m + m.firstKey() + m.lastEntry().value",
+    "{a=2, b=1}a1",
+  ],
+  [
+    "def m = new TreeMap((a, b) -> b - a); m.put(1, 'a'); m.put(3, 'c'); m.put(2, 'b'); m.remove(3); '' + m",
+    "{2=b, 1=a}",
+  ],
+  [
+    "def s = new TreeSet(); s.add(3); s.add(1); s.add(2); s.remove(2); s.first() + s.last() + ' ' + s",
+    "4 [1, 3]",
+  ],
   // Numbers: whole ones divide to whole ones, and wrap around in their type.
   ["7 / 2", 3],
   ["7.0 / 2", 3.5],

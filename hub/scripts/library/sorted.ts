@@ -1,0 +1,111 @@
+/** TreeMap and TreeSet: collections whose members are in order. */
+
+/** Compares two keys. Throws ClassCastException where they have no common order. */
+type Order = (a: unknown, b: unknown) => number;
+
+/** Returns where a key is, or belongs, in a sorted list. */
+function placeOf(sorted: readonly unknown[], key: unknown, order: Order): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (order(sorted[middle], key) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** A map that is walked through by its keys' order. */
+export class SortedMap extends Map<unknown, unknown> {
+  readonly #order: Order;
+  readonly #sorted: unknown[] = [];
+
+  constructor(order: Order) {
+    super();
+    this.#order = order;
+  }
+
+  static from(entries: Iterable<readonly [unknown, unknown]>, order: Order): SortedMap {
+    const map = new SortedMap(order);
+    for (const [key, value] of entries) map.set(key, value);
+    return map;
+  }
+
+  override set(key: unknown, value: unknown): this {
+    if (!this.has(key)) this.#sorted.splice(placeOf(this.#sorted, key, this.#order), 0, key);
+    return super.set(key, value);
+  }
+
+  override delete(key: unknown): boolean {
+    if (this.has(key)) this.#sorted.splice(placeOf(this.#sorted, key, this.#order), 1);
+    return super.delete(key);
+  }
+
+  override clear(): void {
+    this.#sorted.length = 0;
+    super.clear();
+  }
+
+  override keys(): MapIterator<unknown> {
+    return this.#sorted.values();
+  }
+
+  override *values(): MapIterator<unknown> {
+    for (const key of this.#sorted) yield this.get(key);
+  }
+
+  override *entries(): MapIterator<[unknown, unknown]> {
+    for (const key of this.#sorted) yield [key, this.get(key)];
+  }
+
+  override [Symbol.iterator](): MapIterator<[unknown, unknown]> {
+    return this.entries();
+  }
+}
+
+/** A set that is walked through in order. */
+export class SortedSet extends Set<unknown> {
+  readonly #order: Order;
+  readonly #sorted: unknown[] = [];
+
+  constructor(order: Order) {
+    super();
+    this.#order = order;
+  }
+
+  static from(members: Iterable<unknown>, order: Order): SortedSet {
+    const set = new SortedSet(order);
+    for (const member of members) set.add(member);
+    return set;
+  }
+
+  override add(member: unknown): this {
+    if (!this.has(member)) this.#sorted.splice(placeOf(this.#sorted, member, this.#order), 0, member);
+    return super.add(member);
+  }
+
+  override delete(member: unknown): boolean {
+    if (this.has(member)) this.#sorted.splice(placeOf(this.#sorted, member, this.#order), 1);
+    return super.delete(member);
+  }
+
+  override clear(): void {
+    this.#sorted.length = 0;
+    super.clear();
+  }
+
+  override keys(): SetIterator<unknown> {
+    return this.#sorted.values();
+  }
+
+  override values(): SetIterator<unknown> {
+    return this.#sorted.values();
+  }
+
+  override *entries(): SetIterator<[unknown, unknown]> {
+    for (const member of this.#sorted) yield [member, member];
+  }
+
+  override [Symbol.iterator](): SetIterator<unknown> {
+    return this.values();
+  }
+}
