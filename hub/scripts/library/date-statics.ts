@@ -5,13 +5,13 @@ import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { print } from "#hub/scripts/values/values.ts";
 import { findTimeZone, UTC } from "#proto/kit/dates/time-zone.ts";
 import { DAY_MS } from "#proto/kit/units.ts";
+import { ADJUSTERS } from "./date-adjusters.ts";
 import {
   CHRONO_FIELDS,
   CHRONO_UNITS,
   Constant,
   DateTime,
   dayOfWeek,
-  Formatter,
   monthOfYear,
   msBetween,
   parseDate,
@@ -19,6 +19,7 @@ import {
   zoneOf,
 } from "./dates.ts";
 import { Duration, Period } from "./durations.ts";
+import { FORMATTERS, Formatter } from "./formatters.ts";
 
 const EPOCH = new DateTime(0);
 
@@ -37,7 +38,7 @@ function instantOf(value: unknown): DateTime {
   throw new ScriptException("ClassCastException", "a date was expected");
 }
 
-const ofInstant: Static = ([instant, zone]) => {
+const ofInstant = ([instant, zone]: readonly unknown[]): DateTime => {
   const { timeMs, nanos } = instantOf(instant);
   return new DateTime(timeMs, zoneOf(zone), nanos);
 };
@@ -65,28 +66,61 @@ function parseDuration(text: string): Duration {
   return new Duration(found[1] === "-" ? -ms : ms);
 }
 
+/** Reads a text as ISO 8601 or by a formatter. Throws DateTimeParseException. */
+function read([text, formatter]: readonly unknown[]): DateTime {
+  if (formatter instanceof Formatter && formatter.named === undefined) return formatter.read(print(text));
+  return parseDate(text);
+}
+
+/** Returns the static method that makes a date of a local class. */
+const as =
+  (
+    kind: "LocalDate" | "LocalDateTime" | "LocalTime",
+    make: (values: readonly unknown[]) => DateTime,
+  ): Static =>
+  (values) =>
+    make(values).toLocal(kind);
+
+const asInstant =
+  (make: (values: readonly unknown[]) => DateTime): Static =>
+  (values) => {
+    const { timeMs, nanos } = make(values);
+    return new DateTime(timeMs, UTC, nanos, "Instant");
+  };
+
+const ofEpochSecond = ([seconds, nano = 0]: readonly unknown[]): DateTime =>
+  new DateTime(toInteger(seconds) * 1000 + Math.floor(toInteger(nano) / 1e6), UTC, toInteger(nano) % 1e6);
+
 /** Static methods by class. */
 export const DATE_STATICS: Readonly<Record<string, Statics>> = {
-  ZonedDateTime: { parse: ([text]) => parseDate(text), ofInstant, of: (values) => dateOf(values, 7) },
+  ZonedDateTime: { parse: read, ofInstant, of: (values) => dateOf(values, 7) },
   LocalDate: {
-    parse: ([text]) => parseDate(text),
-    of: (values) => dateOf(values, 3),
-    ofEpochDay: ([day]) => new DateTime(toInteger(day) * DAY_MS),
-    ofYearDay: ([year, day]) => new DateTime(Date.UTC(toInteger(year), 0, toInteger(day))),
+    parse: as("LocalDate", read),
+    of: as("LocalDate", (values) => dateOf(values, 3)),
+    ofEpochDay: as("LocalDate", ([day]) => new DateTime(toInteger(day) * DAY_MS)),
+    ofYearDay: as("LocalDate", ([year, day]) => new DateTime(Date.UTC(toInteger(year), 0, toInteger(day)))),
   },
   LocalDateTime: {
-    parse: ([text]) => parseDate(text),
-    ofInstant,
-    of: (values) => dateOf(values, 7),
-    ofEpochSecond: ([seconds, nano = 0]) =>
-      new DateTime(toInteger(seconds) * 1000 + Math.floor(toInteger(nano) / 1e6), UTC, toInteger(nano) % 1e6),
+    parse: as("LocalDateTime", read),
+    ofInstant: as("LocalDateTime", ofInstant),
+    of: as("LocalDateTime", (values) => dateOf(values, 7)),
+    ofEpochSecond: as("LocalDateTime", ofEpochSecond),
+  },
+  LocalTime: {
+    parse: as("LocalTime", ([text, formatter]) =>
+      read(formatter === undefined ? [`1970-01-01T${print(text)}`] : [text, formatter]),
+    ),
+    of: as("LocalTime", (values) => dateOf([1970, 1, 1, ...values], 7)),
+    ofSecondOfDay: as("LocalTime", ([second]) => new DateTime(toInteger(second) * 1000)),
   },
   Instant: {
-    ofEpochMilli: ([ms]) => new DateTime(toInteger(ms)),
-    ofEpochSecond: ([seconds, nano = 0]) =>
-      new DateTime(toInteger(seconds) * 1000 + Math.floor(toInteger(nano) / 1e6), UTC, toInteger(nano) % 1e6),
-    parse: ([text]) => parseDate(text),
+    ofEpochMilli: asInstant(([ms]) => new DateTime(toInteger(ms))),
+    ofEpochSecond: asInstant(ofEpochSecond),
+    parse: asInstant(([text]) => parseDate(text)),
   },
+  TemporalAdjusters: ADJUSTERS,
+  TimeZone: { getTimeZone: ([name]) => new Constant("ZoneId", zoneName(name), 0) },
+  Year: { isLeap: ([year]) => new Date(Date.UTC(toInteger(year), 1, 29)).getUTCMonth() === 1 },
   ZoneId: { of: ([name]) => new Constant("ZoneId", zoneName(name), 0) },
   ZoneOffset: { of: ([name]) => new Constant("ZoneId", zoneName(name), 0) },
   DayOfWeek: {
@@ -118,7 +152,9 @@ export const DATE_STATICS: Readonly<Record<string, Statics>> = {
   DateTimeFormatter: { ofPattern: ([pattern]) => new Formatter(print(pattern)) },
 };
 
-const ISO = "yyyy-MM-dd'T'HH:mm:ss.SSS";
+function prefixed(type: string, fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [`${type}.${name}`, value]));
+}
 
 /** Static fields by class and name. */
 export const DATE_FIELDS: Readonly<Record<string, unknown>> = {
@@ -135,23 +171,23 @@ export const DATE_FIELDS: Readonly<Record<string, unknown>> = {
       FRANCE: "fr_FR",
     }).map(([name, locale]) => [`Locale.${name}`, new Constant("Locale", locale, 0)]),
   ),
-  "Instant.EPOCH": new DateTime(0),
+  "Instant.EPOCH": new DateTime(0, UTC, 0, "Instant"),
   "Duration.ZERO": new Duration(0),
-  "DateTimeFormatter.ISO_DATE_TIME": new Formatter(`${ISO}ZZ`),
-  "DateTimeFormatter.ISO_OFFSET_DATE_TIME": new Formatter(`${ISO}ZZ`),
-  "DateTimeFormatter.ISO_ZONED_DATE_TIME": new Formatter(`${ISO}ZZ`),
-  "DateTimeFormatter.ISO_INSTANT": new Formatter(`${ISO}'Z'`),
-  "DateTimeFormatter.ISO_LOCAL_DATE_TIME": new Formatter(ISO),
-  "DateTimeFormatter.ISO_LOCAL_DATE": new Formatter("yyyy-MM-dd"),
-  "DateTimeFormatter.ISO_DATE": new Formatter("yyyy-MM-dd"),
-  "DateTimeFormatter.ISO_LOCAL_TIME": new Formatter("HH:mm:ss.SSS"),
-  "DateTimeFormatter.BASIC_ISO_DATE": new Formatter("yyyyMMdd"),
+  ...prefixed("DateTimeFormatter", FORMATTERS),
+  ...prefixed(
+    "TextStyle",
+    Object.fromEntries(
+      ["FULL", "SHORT", "NARROW", "FULL_STANDALONE", "SHORT_STANDALONE", "NARROW_STANDALONE"].map(
+        (name, at) => [name, new Constant("TextStyle", name, at)],
+      ),
+    ),
+  ),
 };
 
 /** Returns a constant such as DayOfWeek.MONDAY; undefined where there is none. */
 export function dateConstant(type: string, name: string): Constant | undefined {
   if (type === "ChronoUnit") return CHRONO_UNITS.get(name);
-  if (type === "ChronoField") return CHRONO_FIELDS.get(name);
+  if (type === "ChronoField" || type === "IsoFields") return CHRONO_FIELDS.get(name);
   for (let at = 1; at <= 12; at++) {
     if (type === "DayOfWeek" && at <= 7 && dayOfWeek(at).name === name) return dayOfWeek(at);
     if (type === "Month" && monthOfYear(at).name === name) return monthOfYear(at);

@@ -3,6 +3,7 @@
 import { toInteger } from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import {
+  Callable,
   type CallContext,
   type Method,
   type Methods,
@@ -69,9 +70,25 @@ const CONSTANT_METHODS: Methods = new Map(
     equals: (self: Constant, [other]: readonly unknown[]) =>
       other instanceof Constant && other.name === self.name,
     between: (self: Constant, [from, to]: readonly unknown[]) => unitsBetween(self.name, from, to),
-    getDisplayName: (self: Constant) => self.name.charAt(0) + self.name.slice(1).toLowerCase(),
+    getDisplayName: (self: Constant, [style]: readonly unknown[]) => displayName(self.name, String(style)),
+    plus: (self: Constant, [count]: readonly unknown[]) => shifted(self, toInteger(count)),
+    minus: (self: Constant, [count]: readonly unknown[]) => shifted(self, -toInteger(count)),
   }),
 );
+
+/** English, whatever the locale. `style`: of TextStyle. */
+function displayName(name: string, style: string): string {
+  const full = name.charAt(0) + name.slice(1).toLowerCase();
+  if (style.startsWith("NARROW")) return full.charAt(0);
+  return style.startsWith("SHORT") ? full.slice(0, 3) : full;
+}
+
+/** The day of the week or month that is `count` after one. */
+function shifted({ type, ordinal }: Constant, count: number): Constant {
+  const size = type === "DayOfWeek" ? DAYS.length : MONTHS.length;
+  const at = (((ordinal - 1 + count) % size) + size) % size;
+  return type === "DayOfWeek" ? dayOfWeek(at + 1) : monthOfYear(at + 1);
+}
 
 /** Returns the constant DayOfWeek, 1 (Monday) to 7. */
 export function dayOfWeek(day: number): Constant {
@@ -90,9 +107,12 @@ export const CHRONO_UNITS: ReadonlyMap<string, Constant> = new Map(
   ]),
 );
 
-/** A moment in a zone. */
+/** Classes of dates. What has no zone counts as UTC. */
+export type DateKind = "ZonedDateTime" | "Instant" | "LocalDate" | "LocalDateTime" | "LocalTime" | "Date";
+
+/** A moment in a zone, or a local date or time. */
 export class DateTime extends ScriptObject {
-  readonly type: string = "ZonedDateTime";
+  readonly type: string;
   readonly methods: Methods = DATE_METHODS;
   /** ms since 1970-01-01 UTC. */
   readonly timeMs: number;
@@ -100,11 +120,12 @@ export class DateTime extends ScriptObject {
   /** What the moment is after `timeMs`, 0 to 999,999. */
   readonly nanos: number;
 
-  constructor(timeMs: number, zone: TimeZone = UTC, nanos = 0) {
+  constructor(timeMs: number, zone: TimeZone = UTC, nanos = 0, kind: DateKind = "ZonedDateTime") {
     super();
     this.timeMs = timeMs;
     this.zone = zone;
     this.nanos = nanos;
+    this.type = kind;
   }
 
   /** The wall clock's time as a UTC date. */
@@ -112,8 +133,32 @@ export class DateTime extends ScriptObject {
     return new Date(this.timeMs + this.zone.offsetAt(this.timeMs));
   }
 
+  /** True for dates and times without a zone. */
+  get isLocal(): boolean {
+    return this.type.startsWith("Local");
+  }
+
+  /** Returns a date of the same class at another moment. */
+  at(timeMs: number, nanos = this.nanos): DateTime {
+    const size = this.type === "LocalDate" ? DAY_MS : 1;
+    const start = Math.floor(timeMs / size) * size;
+    const ms = this.type === "LocalTime" ? ((start % DAY_MS) + DAY_MS) % DAY_MS : start;
+    return new DateTime(ms, this.zone, this.type === "LocalDate" ? 0 : nanos, this.type as DateKind);
+  }
+
+  /** Returns the wall clock's time as a local class. */
+  toLocal(kind: "LocalDate" | "LocalDateTime" | "LocalTime"): DateTime {
+    return new DateTime(0, UTC, 0, kind).at(this.local.getTime(), this.nanos);
+  }
+
+  /** Returns the moment in a zone: what has no zone has the wall clock's time there. */
+  in(zone: TimeZone): DateTime {
+    const timeMs = this.isLocal ? zone.toUtc(this.timeMs) : this.timeMs;
+    return new DateTime(timeMs, zone, this.nanos);
+  }
+
   override isA(name: string): boolean {
-    return name === "Instant" || name === "ZonedDateTime";
+    return !this.isLocal && (name === "Instant" || name === "ZonedDateTime" || name === "Date");
   }
 
   override valueOf(): number {
@@ -127,6 +172,7 @@ export class DateTime extends ScriptObject {
 
   /** ISO 8601 with milliseconds, and what is beyond them. */
   override asJson(): string {
+    if (this.isLocal) return this.toString();
     const text = this.local.toISOString().slice(0, -1);
     const more = this.nanos === 0 ? "" : String(this.nanos).padStart(6, "0").replace(/0+$/, "");
     return `${text}${more}${this.zone === UTC ? "Z" : this.zone.suffix(this.timeMs)}`;
@@ -135,19 +181,32 @@ export class DateTime extends ScriptObject {
   /** As the class prints: without the parts of the time that are 0, with the name of a zone that has one. */
   override toString(): string {
     const local = this.local.toISOString().slice(0, -1);
+    if (this.type === "LocalDate") return local.slice(0, 10);
     const more = String(this.nanos)
       .padStart(6, "0")
       .replace(/(?:000)+$/, "");
-    const text = more === "" ? local.replace(/(?::00)?\.000$/, "") : local + more;
+    const zeros = this.type === "Instant" ? /\.000$/ : /(?::00)?\.000$/;
+    const text = more === "" ? local.replace(zeros, "") : local + more;
+    if (this.isLocal) return this.type === "LocalTime" ? text.slice(11) : text;
     const suffix = this.zone === UTC ? "Z" : this.zone.suffix(this.timeMs);
     return text + suffix + (/^[A-Z].*\//i.test(this.zone.name) ? `[${this.zone.name}]` : "");
   }
+}
+
+/** Prints dates: a formatter. */
+export abstract class DatePrinter extends ScriptObject {
+  /** Throws IllegalArgumentException. */
+  abstract print(date: DateTime): string;
 }
 
 /** A date of a document, whose class before 8.0 has a day of the week that is a number. */
 export class DocumentDate extends DateTime {
   override readonly type = "JodaCompatibleZonedDateTime";
   override readonly methods = DOCUMENT_DATE_METHODS;
+
+  override at(timeMs: number, nanos = this.nanos): DateTime {
+    return new DateTime(timeMs, this.zone, nanos);
+  }
 
   override toString(): string {
     return this.asJson();
@@ -205,23 +264,24 @@ function shiftMonths(timeMs: number, months: number): number {
 /** Moves by calendar months, keeping the wall clock's time. */
 export function plusMonths(self: DateTime, months: number): DateTime {
   const local = shiftMonths(self.local.getTime(), months);
-  return new DateTime(self.zone.toUtc(local), self.zone, self.nanos);
+  return self.at(self.zone.toUtc(local));
 }
 
 function plusMs(self: DateTime, ms: number): DateTime {
-  return new DateTime(self.timeMs + ms, self.zone, self.nanos);
+  return self.at(self.timeMs + ms);
 }
 
 function plusNanos(self: DateTime, count: number): DateTime {
   const nanos = self.nanos + (count % NANOS_A_MS);
   const carried = Math.trunc(count / NANOS_A_MS) + Math.floor(nanos / NANOS_A_MS);
-  return new DateTime(self.timeMs + carried, self.zone, nanos - Math.floor(nanos / NANOS_A_MS) * NANOS_A_MS);
+  return self.at(self.timeMs + carried, nanos - Math.floor(nanos / NANOS_A_MS) * NANOS_A_MS);
 }
 
-function withLocal(self: DateTime, change: (local: Date) => void): DateTime {
+/** Changes the wall clock's time of a date. */
+export function withLocal(self: DateTime, change: (local: Date) => void): DateTime {
   const { local } = self;
   change(local);
-  return new DateTime(self.zone.toUtc(local.getTime()), self.zone, self.nanos);
+  return self.at(self.zone.toUtc(local.getTime()));
 }
 
 /** Returns the zone of a name or constant. Throws DateTimeException. */
@@ -243,7 +303,7 @@ const MAX_PRINTERS = 100;
 /** Longest pattern, characters. */
 const MAX_PATTERN = 200;
 /** Longest text of a date with its zone, characters. */
-const MAX_DATE = 100;
+export const MAX_DATE = 100;
 
 function printerOf(pattern: string): (timeMs: number) => string {
   const known = printers.get(pattern);
@@ -259,41 +319,19 @@ function printerOf(pattern: string): (timeMs: number) => string {
   return printer;
 }
 
-/** Formats dates: DateTimeFormatter.ofPattern(…). */
-export class Formatter extends ScriptObject {
-  readonly type = "DateTimeFormatter";
-  readonly methods = FORMATTER_METHODS;
-  readonly pattern: string;
-  readonly zone: TimeZone | undefined;
-
-  constructor(pattern: string, zone?: TimeZone) {
-    super();
-    this.pattern = pattern;
-    this.zone = zone;
-    printerOf(pattern);
-  }
-
-  print(date: DateTime): string {
-    return format(this.zone === undefined ? date : new DateTime(date.timeMs, this.zone), this.pattern);
-  }
-}
-
-const FORMATTER_METHODS: Methods = new Map(
-  Object.entries({
-    format: (self: Formatter, [date]: readonly unknown[]) =>
-      self.print(new DateTime(moment(date), zoneIn(date))),
-    withZone: (self: Formatter, [zone]: readonly unknown[]) => new Formatter(self.pattern, zoneOf(zone)),
-  }),
-);
-
-function zoneIn(date: unknown): TimeZone {
-  return date instanceof DateTime ? date.zone : UTC;
-}
-
 const getter =
   (read: (local: Date, self: DateTime) => unknown): Method =>
   (self: DateTime) =>
     read(self.local, self);
+
+function isLeapYear(year: number): boolean {
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+}
+
+/** Returns the days of the month of a date. */
+export function daysOfMonth(local: Date): number {
+  return new Date(Date.UTC(local.getUTCFullYear(), local.getUTCMonth() + 1, 0)).getUTCDate();
+}
 
 function dayOfYear(local: Date): number {
   return Math.floor((local.getTime() - Date.UTC(local.getUTCFullYear(), 0, 1)) / DAY_MS) + 1;
@@ -327,7 +365,7 @@ function truncated(self: DateTime, unit: string): DateTime {
   if (length === undefined || length > DAY_MS)
     throw new ScriptException("UnsupportedOperationException", "Unit is too large to be used for truncation");
   const local = self.local.getTime();
-  return new DateTime(self.zone.toUtc(Math.floor(local / length) * length), self.zone);
+  return self.at(self.zone.toUtc(Math.floor(local / length) * length), 0);
 }
 
 /** What `get(ChronoField.…)` reads, by the method that reads it, too. */
@@ -348,6 +386,11 @@ const FIELD_GETTERS: Readonly<Record<string, string>> = {
   MILLI_OF_DAY: "getMillisOfDay",
   NANO_OF_SECOND: "getNano",
   INSTANT_SECONDS: "toEpochSecond",
+  ALIGNED_WEEK_OF_YEAR: "getAlignedWeekOfYear",
+  ALIGNED_WEEK_OF_MONTH: "getAlignedWeekOfMonth",
+  WEEK_OF_WEEK_BASED_YEAR: "getWeekOfWeekyear",
+  WEEK_BASED_YEAR: "getWeekyear",
+  QUARTER_OF_YEAR: "getQuarterOfYear",
 };
 
 export const CHRONO_FIELDS: ReadonlyMap<string, Constant> = new Map(
@@ -386,6 +429,9 @@ const DATE_METHODS: Methods = new Map<string, Method>([
     getNano: getter((local, { nanos }) => local.getUTCMilliseconds() * NANOS_A_MS + nanos),
     getWeekyear: getter((local) => isoWeek(local.getTime()).year),
     getWeekOfWeekyear: getter((local) => isoWeek(local.getTime()).week),
+    getAlignedWeekOfYear: getter((local) => Math.floor((dayOfYear(local) - 1) / 7) + 1),
+    getAlignedWeekOfMonth: getter((local) => Math.floor((local.getUTCDate() - 1) / 7) + 1),
+    getQuarterOfYear: getter((local) => Math.floor(local.getUTCMonth() / 3) + 1),
     getCenturyOfEra: getter((local) => Math.floor(local.getUTCFullYear() / 100)),
     getYearOfEra: getter((local) => local.getUTCFullYear()),
     getYearOfCentury: getter((local) => local.getUTCFullYear() % 100),
@@ -393,14 +439,34 @@ const DATE_METHODS: Methods = new Map<string, Method>([
     getMillis: (self: DateTime) => self.timeMs,
     toEpochMilli: (self: DateTime) => self.timeMs,
     getTime: (self: DateTime) => self.timeMs,
-    toEpochSecond: (self: DateTime) => Math.floor(self.timeMs / 1000),
+    toEpochSecond: (self: DateTime, [offset]: readonly unknown[]) =>
+      Math.floor((offset === undefined ? self.timeMs : self.in(zoneOf(offset)).timeMs) / 1000),
     getEpochSecond: (self: DateTime) => Math.floor(self.timeMs / 1000),
     toEpochDay: getter((local) => Math.floor(local.getTime() / DAY_MS)),
-    toInstant: (self: DateTime) => new DateTime(self.timeMs, UTC, self.nanos),
-    toLocalDate: (self: DateTime) => truncated(self, "DAYS"),
-    toLocalDateTime: (self: DateTime) => self,
-    atZone: (self: DateTime, [zone]: readonly unknown[]) =>
-      new DateTime(self.timeMs, zoneOf(zone), self.nanos),
+    toInstant: (self: DateTime, [offset = "Z"]: readonly unknown[]) =>
+      new DateTime(self.in(self.isLocal ? zoneOf(offset) : UTC).timeMs, UTC, self.nanos, "Instant"),
+    toLocalDate: (self: DateTime) => self.toLocal("LocalDate"),
+    toLocalDateTime: (self: DateTime) => self.toLocal("LocalDateTime"),
+    toLocalTime: (self: DateTime) => self.toLocal("LocalTime"),
+    atZone: (self: DateTime, [zone]: readonly unknown[]) => self.in(zoneOf(zone)),
+    atOffset: (self: DateTime, [zone]: readonly unknown[]) => self.in(zoneOf(zone)),
+    atTime: (self: DateTime, [hour, minute, second = 0]: readonly unknown[]) =>
+      self
+        .toLocal("LocalDateTime")
+        .at(
+          self.timeMs +
+            (hour instanceof DateTime
+              ? hour.timeMs
+              : 1000 * (3600 * toInteger(hour) + 60 * toInteger(minute) + toInteger(second))),
+        ),
+    toSecondOfDay: getter((local) => Math.floor((local.getTime() % DAY_MS) / 1000)),
+    lengthOfMonth: getter((local) => daysOfMonth(local)),
+    lengthOfYear: getter((local) => (isLeapYear(local.getUTCFullYear()) ? 366 : 365)),
+    isLeapYear: getter((local) => isLeapYear(local.getUTCFullYear())),
+    with: (self: DateTime, [adjuster]: readonly unknown[]) => {
+      if (adjuster instanceof Callable) return adjuster.call(self);
+      throw new ScriptException("ClassCastException", "a TemporalAdjuster was expected");
+    },
     withZoneSameInstant: (self: DateTime, [zone]: readonly unknown[]) =>
       new DateTime(self.timeMs, zoneOf(zone), self.nanos),
     withZoneSameLocal: (self: DateTime, [zone]: readonly unknown[]) =>
@@ -419,8 +485,8 @@ const DATE_METHODS: Methods = new Map<string, Method>([
     get: (self: DateTime, [field]: readonly unknown[]) => fieldOf(self, field),
     getLong: (self: DateTime, [field]: readonly unknown[]) => fieldOf(self, field),
     atStartOfDay: (self: DateTime, [zone]: readonly unknown[]) => {
-      const day = truncated(self, "DAYS");
-      return zone === undefined ? day : new DateTime(zoneOf(zone).toUtc(day.local.getTime()), zoneOf(zone));
+      const day = self.toLocal("LocalDate").toLocal("LocalDateTime");
+      return zone === undefined ? day : day.in(zoneOf(zone));
     },
     withMonth: (self: DateTime, [month]: readonly unknown[]) =>
       plusMonths(self, toInteger(month) - self.local.getUTCMonth() - 1),
@@ -429,7 +495,7 @@ const DATE_METHODS: Methods = new Map<string, Method>([
     withNano: (self: DateTime, [nano]: readonly unknown[]) => {
       const given = toInteger(nano);
       const ms = Math.floor(given / NANOS_A_MS) - self.local.getUTCMilliseconds();
-      return new DateTime(self.timeMs + ms, self.zone, given % NANOS_A_MS);
+      return self.at(self.timeMs + ms, given % NANOS_A_MS);
     },
     withYear: (self: DateTime, [year]: readonly unknown[]) =>
       withLocal(self, (local) => local.setUTCFullYear(toInteger(year))),
@@ -460,7 +526,7 @@ const DOCUMENT_DATE_METHODS: Methods = new Map<string, Method>([
 ]);
 
 function formatted(self: DateTime, formatter: unknown): string {
-  if (formatter instanceof Formatter) return formatter.print(self);
+  if (formatter instanceof DatePrinter) return formatter.print(self);
   throw new ScriptException("ClassCastException", "a DateTimeFormatter was expected");
 }
 

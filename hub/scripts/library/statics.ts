@@ -16,9 +16,10 @@ import {
 } from "#hub/scripts/values/values.ts";
 import { type AnyMap, grow, joined, membersOf, positionIn } from "./collections.ts";
 import { DATE_FIELDS, DATE_STATICS, dateConstant } from "./date-statics.ts";
-import { DateTime, Formatter } from "./dates.ts";
+import { DateTime } from "./dates.ts";
 import { explain } from "./explain.ts";
 import { EXPRESSION_CLASS, EXPRESSION_FUNCTIONS } from "./expression-functions.ts";
+import { Formatter } from "./formatters.ts";
 import { COMPARATORS, ENTRIES, IDENTITY } from "./functions.ts";
 import { entriesOf } from "./maps.ts";
 import { MOVING_FUNCTIONS } from "./moving-functions.ts";
