@@ -43,6 +43,22 @@ const FAULTS: readonly (readonly [aggregation: JsonObject, message: RegExp])[] =
   [{ cardinality: { field: "score", precision_threshold: -1 } }, /\[precisionThreshold\] .* Found \[-1\] in/],
   [{ histogram: { field: "score", interval: 0 } }, /must be >0/],
   [
+    { reverse_nested: {} },
+    /Reverse nested aggregation \[a\] can only be used inside a \[nested\] aggregation/,
+  ],
+  [
+    { ip_range: { field: "ip", ranges: [{ mask: "10.0.0.0/40" }] } },
+    /Illegal prefix length \[40\] in \[10\.0\.0\.0\/40\]\. Must be 0-32 for IPv4 ranges, 0-128 for IPv6 ranges/,
+  ],
+  [{ ip_range: { field: "ip", ranges: [{ mask: "ten/8" }] } }, /Expected \[ip\/prefix\] but was \[ten\/8\]/],
+  [
+    {
+      date_histogram: { field: "at", interval: "1d" },
+      aggs: { d: { derivative: { buckets_path: "nothing" } } },
+    },
+    /No aggregation found for path \[nothing\]/,
+  ],
+  [
     { date_histogram: { field: "at", interval: "1d", time_zone: "Europe/Berlin", offset: 1e308 } },
     /\[offset\] \[1e\+308\] is more ms than there are times/,
   ],

@@ -33,9 +33,9 @@ export const reverseNested: AggregationType = {
   summary: "The documents of nested objects, as one bucket; below [nested].",
   options: REVERSE,
   buckets: true,
-  parse(body, { below }) {
+  parse(body, { name, below }) {
     const { path = "" } = readAggregation("reverse_nested", body, REVERSE);
-    return new SingleBucket("reverse_nested", below, collectParents(path));
+    return new SingleBucket("reverse_nested", below, collectParents(path, name));
   },
 };
 
@@ -57,13 +57,13 @@ function collectObjects(path: string): Collect {
 }
 
 /** Returns what collects the documents, or objects at `path`, that objects belong to, each once per bucket. */
-function collectParents(path: string): Collect {
+function collectParents(path: string, name: string): Collect {
   return (shard, budget, below) => {
     const upper = shard.scope.climb(path);
     if (shard.scope.path === "")
       throw new AppError(
         "request_invalid",
-        "Reverse nested aggregation cannot be used outside a [nested] aggregation",
+        `Reverse nested aggregation [${name}] can only be used inside a [nested] aggregation`,
       );
     if (upper === undefined || upper === shard.scope) return new JoinCollector(below, shard, budget);
     let segment: ParentSegment;

@@ -106,6 +106,13 @@ suite("pipelines below a histogram", () => {
     test(name, async () => assert.deepEqual(await below(pipeline), values));
   }
 
+  test("extended_stats_bucket refuses bounds of less than no deviation", async () => {
+    await assert.rejects(
+      beside({ extended_stats_bucket: { buckets_path: "days>sum", sigma: -1 } }),
+      /sigma must be a non-negative double/,
+    );
+  });
+
   test("bucket_sort orders and cuts", async () => {
     const { aggregations } = await fixture.search({
       size: 0,
@@ -154,7 +161,7 @@ suite("pipelines beside a histogram", () => {
 
 suite("faulty pipelines are refused", () => {
   const rows: [name: string, aggs: JsonObject, reason: RegExp][] = [
-    ["at the top", { d: { derivative: { buckets_path: "x" } } }, /does not exist|top level/],
+    ["at the top", { d: { derivative: { buckets_path: "x" } } }, /No aggregation found|does not exist|top level/],
     [
       "scripts that can't be compiled",
       { d: { bucket_script: { buckets_path: "x", script: "1 +" } } },

@@ -90,6 +90,8 @@ export const SIBLING_TYPES: readonly PipelineType[] = SIBLINGS.map((type) => {
         format: string | undefined;
       };
       checkNumbers(read["percents"], name);
+      if (Number(read["sigma"] ?? 0) < 0)
+        throw new AppError("request_invalid", "sigma must be a non-negative double");
       const path = parsePath(read.buckets_path, name);
       const format = formatOf(undefined, read.format);
       return {

@@ -65,6 +65,17 @@ export const ipRange: AggregationType = {
   },
 };
 
+function maskFault(mask: string): AppError {
+  const [, address = "", length] = /^([\d.]+|[\da-f:.]*:[\da-f:.]*)\/(\d+)$/i.exec(mask) ?? [];
+  const hasAddress = parseIpBlock(`${address}/0`) !== null;
+  return new AppError(
+    "request_invalid",
+    hasAddress
+      ? `Illegal prefix length [${length}] in [${mask}]. Must be 0-32 for IPv4 ranges, 0-128 for IPv6 ranges`
+      : `Expected [ip/prefix] but was [${mask}]`,
+  );
+}
+
 function readRange(json: unknown): AddressRange {
   const { key, from, to, mask } = readOptions(
     "ip_range",
@@ -74,7 +85,7 @@ function readRange(json: unknown): AddressRange {
   );
   if (mask !== undefined) {
     const block = parseIpBlock(mask);
-    if (block === null) throw new AppError("request_invalid", `Expected [ip/prefix] but was [${mask}]`);
+    if (block === null) throw maskFault(mask);
     const [first, last] = block;
     return { key: key ?? mask, from: isZero(first) ? undefined : first, to: following(last) };
   }

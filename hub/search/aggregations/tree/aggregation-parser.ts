@@ -220,16 +220,19 @@ function noSubAggregations(name: string, type: string): AppError {
 /** Throws if the first name of a path isn't beside the pipeline. */
 function checkReads(
   name: string,
-  { reads }: Pipeline,
+  { place, reads }: Pipeline,
   tree: AggregationTree,
   pipelines: readonly NamedPipeline[],
 ): void {
   const [first] = reads;
   if (first === undefined || first.startsWith("_") || tree.has(first)) return;
   if (pipelines.some((each) => each.name === first && each.name !== name)) return;
+  const path = reads.join(">");
   throw new AppError(
     "request_invalid",
-    `buckets_path aggregation does not exist for aggregation [${name}]: ${reads.join(">")}`,
+    place === "parent"
+      ? `No aggregation found for path [${path}]`
+      : `buckets_path aggregation does not exist for aggregation [${name}]: ${path}`,
   );
 }
 
