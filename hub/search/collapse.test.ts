@@ -64,7 +64,7 @@ suite("a collapsed search", () => {
   });
 
   test("is refused on text, on unknown fields, and beside search_after and rescore", async () => {
-    await assert.rejects(search({ collapse: { field: "text" } }), /Fielddata is disabled/);
+    await assert.rejects(search({ collapse: { field: "text" } }), /unknown type for collapse field `text`/);
     await assert.rejects(search({ collapse: { field: "nothing" } }), /no mapping found/);
     for (const other of ["search_after", "rescore"]) {
       assert.throws(

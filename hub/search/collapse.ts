@@ -4,6 +4,7 @@
  */
 
 import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
+import { contextFault } from "#hub/search/options/context-fault.ts";
 import { integer, list, readOptions, required, text } from "#hub/search/options/options.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import type { SearchLimits } from "#hub/search/query/query.ts";
@@ -39,7 +40,7 @@ export function parseCollapse(body: JsonObject): Collapse | undefined {
   if (!isObject(given) || Object.keys(given).length === 0) return undefined;
   for (const other of ["search_after", "rescore"]) {
     if (body[other] === undefined) continue;
-    throw new AppError("request_invalid", `cannot use \`collapse\` in conjunction with \`${other}\``);
+    throw contextFault(`cannot use \`collapse\` in conjunction with \`${other}\``);
   }
   const options = readOptions("collapse", given, OPTIONS, "option");
   const innerHits = (options.inner_hits ?? []).map((each) => {

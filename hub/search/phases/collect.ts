@@ -12,6 +12,7 @@ import { compareHits, type RankedHit } from "#hub/search/execute/hits/top-hits.t
 import { StoredFieldsNode } from "#hub/search/execute/nodes/stored-fields.ts";
 import { profileShard } from "#hub/search/execute/profile.ts";
 import { rescored } from "#hub/search/execute/rescore.ts";
+import { contextFault } from "#hub/search/options/context-fault.ts";
 import { answersAs, warningCount } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { ShardContext } from "#hub/search/query/query.ts";
@@ -19,7 +20,7 @@ import { SearchControl } from "#hub/search/query/search-control.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import { compareRanks, type RankOrder } from "#hub/search/sort/key.ts";
 import { systemClock } from "#proto/kit/clock.ts";
-import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { SearchCursor, SearchOptions, SearchShard, ShardFailure } from "./contract.ts";
 import { grouped, joined, type PlacedShard } from "./joined-shards.ts";
@@ -303,6 +304,16 @@ function boostOf({ indicesBoost }: SearchRequest, index: string): number {
   return indicesBoost.find(([pattern]) => compileWildcard(pattern).matches(index))?.[1] ?? 1;
 }
 
+/** Types of fields that hits can't be collapsed on. */
+const NOT_COLLAPSED: ReadonlySet<string> = new Set([
+  "date",
+  "date_nanos",
+  "boolean",
+  "ip",
+  "geo_point",
+  "text",
+]);
+
 /** Throws request_invalid if hits of the shard can't be collapsed on a field. */
 function checkCollapse(
   { index, shard, searcher }: SearchShard,
@@ -310,14 +321,12 @@ function checkCollapse(
   { runtimeFields }: SearchRequest,
 ): void {
   if (runtimeFields.some((field) => field.name === name)) return;
-  const field = columnField(new ShardContext(index, shard, searcher, 0), name);
-  if (field === undefined) {
-    throw new AppError("request_invalid", `no mapping found for \`${name}\` in order to collapse on`);
-  }
-  if (["date", "date_nanos", "boolean", "ip", "geo_point"].includes(field.type)) {
-    throw new AppError(
-      "request_invalid",
-      `unknown type for collapse field \`${name}\`, only keywords and numbers are accepted`,
-    );
+  const context = new ShardContext(index, shard, searcher, 0);
+  const known = context.mapping.resolve(name);
+  // From 7 on a text has the error of fields without columns.
+  const field = known?.type === "text" && !answersAs(700) ? known : columnField(context, name);
+  if (field === undefined) throw contextFault(`no mapping found for \`${name}\` in order to collapse on`);
+  if (NOT_COLLAPSED.has(field.type)) {
+    throw contextFault(`unknown type for collapse field \`${name}\`, only keywords and numbers are accepted`);
   }
 }

@@ -1,5 +1,6 @@
 /** The option `rescore` of a search: second queries that score the best hits of a shard again. */
 
+import { contextFault } from "#hub/search/options/context-fault.ts";
 import { anything, integer, number, oneOf, readOptions } from "#hub/search/options/options.ts";
 import type { QueryParser } from "#hub/search/parse/query-parser.ts";
 import type { Query } from "#hub/search/query/query.ts";
@@ -59,9 +60,9 @@ function parseOne(given: unknown, queries: QueryParser, maxWindow: number): Resc
   if (options.rescore_query === undefined)
     throw new AppError("request_invalid", "rescore_query cannot be null: give [rescore_query]");
   if (windowSize > maxWindow) {
-    throw new AppError(
-      "request_invalid",
+    throw contextFault(
       `Rescore window [${windowSize}] is too large. It must be less than [${maxWindow}]. This prevents allocating massive heaps for storing the results to be rescored. This limit can be set by changing the [index.max_rescore_window] index level setting.`,
+      "query_phase_execution_exception",
     );
   }
   return {

@@ -11,6 +11,7 @@ import {
   withRuntimeFields,
 } from "#hub/search/execute/fetch/fetch-request.ts";
 import { AllNode } from "#hub/search/execute/nodes/documents.ts";
+import { contextFault } from "#hub/search/options/context-fault.ts";
 import { describe, objectOf, scalarText } from "#hub/search/options/json.ts";
 import {
   anything,
@@ -107,6 +108,9 @@ export const SEARCH_OPTIONS = {
   ext: withoutEffect(anything("there are no extensions")),
 } as const;
 
+/** Options that are a query. */
+const QUERIES: ReadonlySet<string> = new Set(["query", "post_filter"]);
+
 /** Options that are refused if they are used, with the reason. */
 export const REFUSED_OPTIONS: Readonly<Record<string, string>> = {
   suggest: "here only plain searches are run",
@@ -129,8 +133,7 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
   checkSearchAfter(options.search_after, sort, from);
   const rescore = parseRescore(options.rescore, queries, limits.maxRescoreWindow);
   checkRescore(rescore, sort, options.search_after);
-  const query =
-    isObject(options.query) && Object.keys(options.query).length === 0 ? undefined : options.query;
+  const { query } = options;
   const runtimeFields = readRuntimeFields(options.runtime_mappings);
   const fetch = withRuntimeFields(
     parseFetch(options, queries, limits.maxColumnFields),
@@ -141,8 +144,8 @@ export function parseSearchRequest(body: JsonObject, limits: SearchLimits): Sear
   const terminateAfter = options.terminate_after ?? 0;
   const isPlain = terminateAfter === 0 && options.min_score === undefined && options.profile !== true;
   return {
-    query: query === undefined || query === null ? new AllNode() : queries.parse(query),
-    hasQuery: query !== undefined && query !== null,
+    query: query === undefined ? new AllNode() : queries.parse(query),
+    hasQuery: query !== undefined,
     postFilter: options.post_filter === undefined ? undefined : queries.parse(options.post_filter),
     from,
     size,
@@ -183,9 +186,10 @@ export function parseQueryRequest(body: JsonObject): QueryRequest {
   }
   const query = body["query"];
   const parser = new QueryParser(QUERIES_BY_NAME);
-  const isEmpty =
-    query === undefined || query === null || (isObject(query) && Object.keys(query).length === 0);
-  return { query: isEmpty ? new AllNode() : parser.parse(query), nestedPaths: parser.nestedPaths };
+  return {
+    query: query === undefined ? new AllNode() : parser.parse(query),
+    nestedPaths: parser.nestedPaths,
+  };
 }
 
 /** Throws not_offered. */
@@ -199,13 +203,16 @@ function checkRefused(body: JsonObject): void {
 
 function checkRescore(rescore: readonly Rescore[], sort: readonly SortKey[], searchAfter: unknown): void {
   if (rescore.length > 0 && (!isByScore(sort) || searchAfter !== undefined)) {
-    throw new AppError("request_invalid", "Cannot use [sort] option in conjunction with [rescore].");
+    throw contextFault(
+      "Cannot use [sort] option in conjunction with [rescore].",
+      "query_phase_execution_exception",
+    );
   }
 }
 
 function checkKeys(body: JsonObject): void {
   for (const [key, value] of Object.entries(objectOf(body, "search"))) {
-    if (Object.hasOwn(SEARCH_OPTIONS, key)) continue;
+    if (Object.hasOwn(SEARCH_OPTIONS, key) && (isObject(value) || !QUERIES.has(key))) continue;
     const token = Array.isArray(value)
       ? "START_ARRAY"
       : isObject(value)
@@ -234,7 +241,7 @@ function checkSearchAfter(
   if (after === undefined) return;
   if (sort.length === 0) throw new AppError("request_invalid", "Sort must contain at least one field.");
   if (from > 0) {
-    throw new AppError("request_invalid", "`from` parameter must be set to 0 when `search_after` is used.");
+    throw contextFault("`from` parameter must be set to 0 when `search_after` is used.");
   }
   if (after.length !== sort.length) {
     throw new AppError(

@@ -75,8 +75,19 @@ function fieldKey(key: Extract<SortKey, { kind: "field" }>, shard: ShardContext)
   const type = field?.type ?? key.unmappedType!;
   const numeric =
     field === undefined ? type !== "keyword" && type !== "text" && type !== "ip" : isNumeric(field);
-  if (!numeric) return new KeywordKeySource(field, key);
+  if (!numeric) {
+    checkTextMode(key, shard);
+    return new KeywordKeySource(field, key);
+  }
   return new NumericKeySource(field, key, readerOf(field));
+}
+
+/** Throws query_shard for a mode that only numbers have. */
+function checkTextMode({ mode }: Extract<SortKey, { kind: "field" }>, shard: ShardContext): void {
+  if (mode === undefined || mode === "min" || mode === "max") return;
+  throw new AppError("query_shard", "we only support AVG, MEDIAN and SUM on number based fields", {
+    data: place(shard),
+  });
 }
 
 function distanceKey(key: Extract<SortKey, { kind: "distance" }>, shard: ShardContext): KeySource {

@@ -1,16 +1,16 @@
 /** The order of hits of a point in time: its last key is different for every hit. */
 
 import { checkValid } from "#hub/api/http/request.ts";
+import { contextFault } from "#hub/search/options/context-fault.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { SHARD_DOC } from "#hub/search/sort/sort-request.ts";
-import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Checks that a search without a point in time or scroll has no option that needs one. Throws request_invalid. */
 export function checkPointless(body: JsonObject): void {
   if (body["slice"] !== undefined) {
     const where = answersAs(710) ? "scroll context or [pit]" : "a scroll context";
-    throw new AppError("request_invalid", `\`slice\` cannot be used outside of ${where}`);
+    throw contextFault(`\`slice\` cannot be used outside of ${where}`);
   }
   checkValid(
     sortNames(body["sort"]).includes(SHARD_DOC) &&

@@ -7,6 +7,7 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { clusterSetting } from "#hub/api/parameters/cluster-settings.ts";
 import type { IndexInfo, ResolveOptions } from "#hub/api/ports/indices.ts";
 import type { Found } from "#hub/host/contract/found.ts";
+import { isContextFault } from "#hub/search/options/context-fault.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { TimeSlices } from "#proto/kit/time-slices.ts";
@@ -51,7 +52,6 @@ export interface SearchRun {
 /** Searches the currently visible documents. Throws the errors of parsing and of shards, cancelled. */
 export async function runSearch(parts: ApiContext, run: SearchRun): Promise<Found> {
   const { target, typedKeys, objectTotals, useCache, signal } = run;
-  checkPointless(run.body);
   const limits = searchLimits(parts, target);
   const slices = new TimeSlices();
   const resolved = await resolveLookups(parts, run.body, target.expression);
@@ -65,7 +65,10 @@ export async function runSearch(parts: ApiContext, run: SearchRun): Promise<Foun
   const form = { limits, typedKeys, objectTotals, useCache, nodeId, ...named };
   const { copies } = target;
   const call = { targets, ...(copies !== undefined && { copies }), ...timedBody(parts, body), ...form };
-  const answer = await countedSearch(parts, indices, body, () => shards.search(call, signal));
+  const answer = await countedSearch(parts, indices, body, async () => {
+    checkPointless(run.body);
+    return shards.search(call, signal);
+  });
   checkPartial(answer, run.allowPartial);
   return answer;
 }
@@ -79,7 +82,11 @@ export async function countedSearch(
 ): Promise<Found> {
   const { stats } = body;
   const groups = Array.isArray(stats) ? stats.map(String) : typeof stats === "string" ? [stats] : [];
-  const response = await counters.during(indices, (counts) => counters.searchCounts(counts, groups), search);
+  const response = await counters.during(
+    indices,
+    (counts) => counters.searchCounts(counts, groups),
+    () => orFailures(indices, search),
+  );
   const { tookMs, total, timedOut } = response;
   slowQueries.note(
     tookMs,
@@ -89,6 +96,17 @@ export async function countedSearch(
     timedOut,
   );
   return response;
+}
+
+/** Runs a search. Throws its context fault as the failure of all shards. */
+async function orFailures<T>(indices: readonly IndexInfo[], search: () => Promise<T>): Promise<T> {
+  try {
+    return await search();
+  } catch (error) {
+    if (!(error instanceof AppError) || !isContextFault(error)) throw error;
+    const failures = indices.map(({ name, uuid }) => ({ index: name, indexUuid: uuid, shard: 0, error }));
+    throw new AppError(error.code, "all shards failed", { data: { failures, status: 500 }, cause: error });
+  }
 }
 
 /** Throws the failure of a shard, or timeout, if partial answers aren't allowed. */

@@ -95,7 +95,7 @@ describe("_msearch", () => {
     const responses = Array.from(body["responses"]! as unknown as Json[]);
     assert.deepEqual(
       responses.map((each) => each["status"]),
-      [200, 400, 404, 200],
+      [200, 500, 404, 200],
     );
     assert.equal(responses[0]!["hits"]!["total"], 3);
     assert.equal(responses[1]!["error"]!["root_cause"]![0]!["type"], "query_phase_execution_exception");

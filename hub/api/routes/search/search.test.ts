@@ -109,7 +109,91 @@ describe("_search", () => {
     ["/logs/_search", { sort: ["x"] }, 400, "query_shard_exception", /No mapping found for \[x\]/],
     ["/logs/_search", { sort: ["message"] }, 400, "illegal_argument_exception", /Fielddata is disabled/],
     ["/logs/_search?from=-2", {}, 400, "illegal_argument_exception", /\[from\] parameter cannot be negative/],
-    ["/logs/_search", { from: 10_000 }, 400, "query_phase_execution_exception", /Result window is too large/],
+    ["/logs/_search", { from: 10_000 }, 500, "query_phase_execution_exception", /Result window is too large/],
+    [
+      "/logs/_search",
+      { sort: ["status"], rescore: { query: { rescore_query: { match_all: {} } } } },
+      500,
+      "query_phase_execution_exception",
+      /^"Cannot use \[sort\] option in conjunction with \[rescore\]\."$/,
+    ],
+    [
+      "/logs/_search",
+      { sort: ["status"], search_after: [1], from: 1 },
+      500,
+      "search_context_exception",
+      /^"`from` parameter must be set to 0 when `search_after` is used\."$/,
+    ],
+    [
+      "/logs/_search",
+      { slice: { id: 0, max: 2 } },
+      500,
+      "search_context_exception",
+      /^"`slice` cannot be used outside of a scroll context"$/,
+    ],
+    [
+      "/logs/_search",
+      { collapse: { field: "nothing" } },
+      500,
+      "search_context_exception",
+      /^"no mapping found for `nothing` in order to collapse on"$/,
+    ],
+    [
+      "/logs/_search",
+      { collapse: { field: "message" } },
+      500,
+      "search_context_exception",
+      /^"unknown type for collapse field `message`, only keywords and numbers are accepted"$/,
+    ],
+    [
+      "/logs/_search",
+      { collapse: { field: "host" }, sort: ["status"], search_after: [1] },
+      500,
+      "search_context_exception",
+      /^"cannot use `collapse` in conjunction with `search_after`"$/,
+    ],
+    [
+      "/logs/_search?scroll=1m",
+      { collapse: { field: "host" } },
+      500,
+      "search_context_exception",
+      /^"cannot use `collapse` in a scroll context"$/,
+    ],
+    [
+      "/logs/_search",
+      { query: {} },
+      400,
+      "illegal_argument_exception",
+      /^"query malformed, empty clause found"$/,
+    ],
+    [
+      "/logs/_count",
+      { query: {} },
+      400,
+      "illegal_argument_exception",
+      /^"query malformed, empty clause found"$/,
+    ],
+    [
+      "/logs/_search",
+      { query: null },
+      400,
+      "parsing_exception",
+      /Unknown key for a VALUE_NULL in \[query\]\./,
+    ],
+    [
+      "/logs/_search",
+      { query: "a" },
+      400,
+      "parsing_exception",
+      /Unknown key for a VALUE_STRING in \[query\]\./,
+    ],
+    [
+      "/logs/_search",
+      { sort: [{ host: { mode: "avg" } }] },
+      400,
+      "query_shard_exception",
+      /^"we only support AVG, MEDIAN and SUM on number based fields"$/,
+    ],
     [
       "/logs/_search?fron=1",
       {},
@@ -163,6 +247,16 @@ describe("_search", () => {
     assert.equal(body["error"]!["type"], "search_phase_execution_exception");
     assert.equal(body["error"]!["reason"], "all shards failed");
     assert.equal(body["error"]!["failed_shards"]![0]!["reason"]!["index"], "logs");
+  });
+
+  test("of options that can't be used together is one of all shards", async () => {
+    const { status, body } = await fixture.send("GET", "/logs/_search", { collapse: { field: "nothing" } });
+    assert.equal(status, 500);
+    assert.equal(body["error"]!["type"], "search_phase_execution_exception");
+    assert.equal(body["error"]!["reason"], "all shards failed");
+    assert.equal(body["error"]!["failed_shards"]![0]!["reason"]!["type"], "search_context_exception");
+    const later = await fixture.send("GET", "/logs/_search", { collapse: { field: "nothing" } }, "7.10.2");
+    assert.equal(later.status, 400);
   });
 
   test("of shards that partly fail says so, unless only whole answers are wanted", async () => {

@@ -6,6 +6,7 @@ import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { resolveOptions } from "#hub/api/parameters/shared-parameters.ts";
 import { keyOf } from "#hub/auth/accounts/principal.ts";
+import { contextFault } from "#hub/search/options/context-fault.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -149,8 +150,6 @@ function checkScroll(body: JsonObject, request: ApiRequest): void {
     body["rescore"] !== undefined && "using [rescore] is not allowed in a scroll context",
     body["track_total_hits"] === false && "disabling [track_total_hits] is not allowed in a scroll context",
   );
-  if (isObject(body["collapse"]))
-    throw new AppError("request_invalid", "cannot use `collapse` in a scroll context");
   if (request.flag("request_cache") === true) {
     checkValid(answersAs(700) && "[request_cache] cannot be used in a scroll context");
     warnDeprecated(
@@ -188,9 +187,10 @@ async function openScroll(
   const opener = { owner: keyOf(principal), names: grantedNames(indices) };
   const id = scrolls.open(parts.shards, opener, keepAliveMs, keepAliveLimitMs(parts));
   try {
-    const response = await countedSearch(parts, indices, body, () =>
-      parts.shards.openContext({ ...call, ...form, id, targets, slice }, signal),
-    );
+    const response = await countedSearch(parts, indices, body, async () => {
+      if (isObject(body["collapse"])) throw contextFault("cannot use `collapse` in a scroll context");
+      return parts.shards.openContext({ ...call, ...form, id, targets, slice }, signal);
+    });
     checkPartial(response, request.flag("allow_partial_search_results") ?? true);
     scrolls.made(id);
     return json(searchAnswer(response, { ...answering, scrollId: id }));
