@@ -59,7 +59,8 @@ export function checkAliasName(name: string): void {
   };
   if (!name.isWellFormed()) refuse("must be well-formed Unicode, without half of a surrogate pair");
   if (name === "" || name === "." || name === "..") refuse("must not be '.' or '..'");
-  if (/[\\/*?"<>| ,#]/.test(name))
+  if (name.includes("#")) refuse("must not contain '#'");
+  if (/[\\/*?"<>| ,]/.test(name))
     refuse('must not contain the following characters [ , ", *, \\, <, |, ,, >, /, ?]');
   if (/^[_\-+]/.test(name)) refuse("must not start with '_', '-', or '+'");
 }

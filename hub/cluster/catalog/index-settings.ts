@@ -5,6 +5,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
 import { type IndexMetadata, type IndexSettings, wholeNumber } from "./index-metadata.ts";
 import { checkLifecycleSettings } from "./lifecycle-policy.ts";
+import { checkSettingValue } from "./setting-values.ts";
 import { EXPANSION } from "./templates.ts";
 
 /** Can be set only at creation. */
@@ -42,9 +43,10 @@ const SETTING_GROUPS: ReadonlySet<string> = new Set(
     .split(/\s+/),
 );
 
-/** Throws settings_invalid for settings of a request (dotted, without "index.") that no version has; null removes any. */
+/** Throws settings_invalid for settings of a request (dotted, without "index.") or values that no version has; null removes any. */
 export function checkKnownSettings(settings: Readonly<Record<string, unknown>>): void {
   for (const [key, value] of Object.entries(settings)) {
+    checkSettingValue(key, value);
     if (value === null || SETTING_GROUPS.has(key.split(".", 1)[0]!)) continue;
     const near = nearestName(key, [...SETTING_GROUPS]);
     const hint =

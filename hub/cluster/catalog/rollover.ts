@@ -62,8 +62,15 @@ export function parseConditions(json: Readonly<JsonObject>): RolloverCondition[]
     const label = `[${name}: ${String(value)}]`;
     const [, bound, what] = /^(max|min)_(age|docs|size|primary_shard_size)$/.exec(name) ?? [];
     if (what === undefined) {
-      const why = "there are max_age, max_docs, max_size and max_primary_shard_size, and the same with min_";
-      throw new AppError("parsing", `[conditions] ${label} can't be read; ${why}`);
+      throw new AppError("parsing", `[conditions] unknown field [${name}], parser not found`, {
+        data: { type: "x_content_parse_exception" },
+      });
+    }
+    if (what !== "docs" && typeof value !== "string") {
+      const kind = value === null ? "NULL" : (typeof value).toUpperCase();
+      throw new AppError("parsing", `[conditions] ${name} doesn't support values of type: VALUE_${kind}`, {
+        data: { type: "x_content_parse_exception" },
+      });
     }
     return { label, holdsBack: bound === "min", isMet: testOf(what, value, label) };
   });
@@ -112,27 +119,19 @@ export function rolloverSource(indices: Pick<RolloverIndices, "all" | "get">, al
   if (meant.length === 0) {
     const isIndex = indices.get(alias) !== undefined;
     const why = isIndex ? "source alias is a concrete index" : "source alias does not exist";
-    throw new AppError("request_invalid", `Validation Failed: 1: ${why};`, {
-      data: { type: "action_request_validation_exception" },
-    });
+    throw new AppError("request_invalid", why);
   }
   const writing = meant.filter(({ aliases }) => aliases[alias]?.is_write_index === true);
   const index = writing[0] ?? (meant.length === 1 ? meant[0] : undefined);
   if (index !== undefined) return { index, isStream: false };
-  throw new AppError(
-    "request_invalid",
-    `source alias [${alias}] maps to multiple indices, none of which is marked with is_write_index`,
-  );
+  throw new AppError("request_invalid", `source alias [${alias}] does not point to a write index`);
 }
 
 /** "logs-000001" becomes "logs-000002". Throws request_invalid. */
 export function nextName(name: string): string {
   const match = /^(.*)-(\d{1,15})$/.exec(name);
   if (match !== null) return `${match[1]}-${String(Number(match[2]) + 1).padStart(DIGITS, "0")}`;
-  throw new AppError(
-    "request_invalid",
-    `index name [${name}] does not match pattern '^.*-\\d+$'; name the new index in the path`,
-  );
+  throw new AppError("request_invalid", `index name [${name}] does not match pattern '^.*-\\d+$'`);
 }
 
 /** Makes `target` and lets `alias` write to it. Throws what creating an index throws. */

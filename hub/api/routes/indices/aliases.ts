@@ -12,6 +12,7 @@ import { objectOf } from "#hub/search/options/json.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { checkFilters, checkWriteIndices } from "./alias-checks.ts";
 
 const TIMEOUT_PARAMS = ["timeout", "master_timeout"];
 const OPTION_KEYS = ["filter", "routing", "index_routing", "search_routing", "is_write_index", "is_hidden"];
@@ -60,14 +61,18 @@ export function aliasRoutes(parts: ApiContext): Route[] {
   ];
 }
 
-async function updateAliases({ indices }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+async function updateAliases(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+  const { indices } = parts;
   const body = request.metadata();
   request.requireBody();
-  const { actions } = body;
-  if (!Array.isArray(actions))
-    throw new AppError("parsing", "[aliases] unknown field, expected [actions] as a list");
+  const unknown = Object.keys(body).find((key) => key !== "actions");
+  if (unknown !== undefined) throw unparsed(`[aliases] unknown field [${unknown}], parser not found`);
+  const { actions = [] } = body;
+  if (!Array.isArray(actions)) throw unparsed("[aliases] actions must be a list");
   if (actions.length === 0) throw new AppError("request_invalid", "No action specified");
   const steps = actions.flatMap((action: unknown) => readAction(indices, action));
+  checkWriteIndices(indices, steps);
+  await checkFilters(parts, steps);
   // Indices are removed first, so that an alias of the same call can take their name.
   const isRemoval = ({ kind }: AliasAction): boolean => kind === "remove_index";
   await indices.updateAliases([...steps.filter(isRemoval), ...steps.filter((step) => !isRemoval(step))]);
@@ -80,18 +85,15 @@ function readAction(indices: Indices, given: unknown): AliasAction[] {
   const [kind, value] = entry;
   const options = objectOf(value, kind);
   const names = textsOf(options, "index", "indices");
+  if (kind !== "add" && kind !== "remove" && kind !== "remove_index")
+    throw unparsed(`[alias_action] unknown field [${kind}], parser not found`);
+  if (names.length === 0) throw validationError([`Property [index/indices] is missing`]);
   const found = indices.resolve(names.join(","), {
     allowNoIndices: false,
     expandWildcards: "open",
-    concreteOnly: kind === "remove_index",
+    concreteOnly: true,
   });
-  if (names.length === 0) throw validationError([`Property [index/indices] is missing`]);
-  if (kind === "remove_index") {
-    return found.map(({ name }) => ({ kind, index: name }));
-  }
-  if (kind !== "add" && kind !== "remove") {
-    throw new AppError("parsing", `[alias_action] unknown field [${kind}], parser not found`);
-  }
+  if (kind === "remove_index") return found.map(({ name }) => ({ kind, index: name }));
   checkKeys(kind, options);
   const aliases = textsOf(options, "alias", "aliases");
   if (aliases.length === 0)
@@ -110,8 +112,12 @@ function readAction(indices: Indices, given: unknown): AliasAction[] {
 function checkKeys(kind: string, options: JsonObject): void {
   const known = ["index", "indices", "alias", "aliases", ...(kind === "add" ? OPTION_KEYS : ["must_exist"])];
   const unknown = Object.keys(options).find((key) => !known.includes(key));
-  if (unknown !== undefined)
-    throw new AppError("parsing", `[${kind}] unknown field [${unknown}], parser not found`);
+  if (unknown !== undefined) throw unparsed(`[${kind}] unknown field [${unknown}], parser not found`);
+}
+
+/** Returns the error for a body of another shape. */
+function unparsed(reason: string): AppError {
+  return new AppError("parsing", reason, { data: { type: "x_content_parse_exception" } });
 }
 
 function textsOf(options: JsonObject, one: string, many: string): string[] {
@@ -153,21 +159,23 @@ function removals(
   });
 }
 
-async function putAlias({ indices }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+async function putAlias(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const body = request.metadata();
   const alias = request.path["name"] ?? (typeof body["alias"] === "string" ? body["alias"] : undefined);
   const expression = request.path["index"] ?? (typeof body["index"] === "string" ? body["index"] : undefined);
   checkValid(
     alias === undefined && "[alias] can't be empty string",
-    expression === undefined &&
-      request.uri.startsWith("/_alias") &&
-      alias === undefined &&
-      "Property [index/indices] is missing",
+    expression === undefined && alias === undefined && "Property [index/indices] is missing",
   );
+  if (expression === undefined) throw new AppError("request_invalid", "[indices] can't be empty");
   checkAliasName(alias!);
   const info = parseAlias(body);
-  const found = indices.resolve(expression, { ...resolveOptions(request), allowNoIndices: false });
-  await indices.updateAliases(found.map(({ name: index }) => ({ kind: "add", index, alias: alias!, info })));
+  const options = { ...resolveOptions(request), allowNoIndices: false, concreteOnly: true };
+  const found = parts.indices.resolve(expression, options);
+  const steps = found.map(({ name: index }): AliasAction => ({ kind: "add", index, alias: alias!, info }));
+  checkWriteIndices(parts.indices, steps);
+  await checkFilters(parts, steps);
+  await parts.indices.updateAliases(steps);
   return json({ acknowledged: true });
 }
 

@@ -1,5 +1,6 @@
 /** `_rollover`: gives an alias or a data stream a new write index when the current one is old or large enough. */
 
+import { warnOfSettings } from "#hub/api/compat/interface-compatibility.ts";
 import { checkTypeless, splitType, TYPE_SETTING } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
@@ -41,7 +42,9 @@ async function answerRollover(parts: ApiContext, request: ApiRequest): Promise<A
     (key) => !["conditions", "settings", "mappings", "aliases"].includes(key),
   );
   if (unknown !== undefined)
-    throw new AppError("parsing", `[rollover] unknown field [${unknown}], parser not found`);
+    throw new AppError("parsing", `[rollover] unknown field [${unknown}], parser not found`, {
+      data: { type: "x_content_parse_exception" },
+    });
   const alias = request.segment("alias");
   const from = rolloverSource(parts.indices, alias);
   const source = from.index;
@@ -54,12 +57,17 @@ async function answerRollover(parts: ApiContext, request: ApiRequest): Promise<A
   const ageMs = parts.clock.now() - source.settings.creationDate;
   const results = conditions.map((each) => [each, each.isMet(ageMs, size)] as const);
   const dryRun = request.flag("dry_run") ?? false;
-  if (parts.indices.get(target) !== undefined) {
-    throw new AppError("index_exists", `index [${target}] already exists`, { data: { index: target } });
+  const taken = parts.indices.get(target);
+  if (taken !== undefined) {
+    throw new AppError("index_exists", `index [${target}/${taken.uuid}] already exists`, {
+      data: { index_uuid: taken.uuid, index: target },
+    });
   }
   parts.indices.checkName(target);
+  const definition = definitionOf(body, target);
+  warnOfSettings(definition.settings);
   const rolls = isRolloverDue(results) && !dryRun;
-  if (rolls) await rollOver(parts.indices, alias, from, target, definitionOf(body, target));
+  if (rolls) await rollOver(parts.indices, alias, from, target, definition);
   return json({
     acknowledged: rolls,
     shards_acknowledged: rolls && (await acknowledgesShards(parts, request, [target])),
