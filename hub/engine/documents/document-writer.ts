@@ -9,12 +9,13 @@ import { formatIp, parseIpBlock } from "#hub/engine/bytes/ip.ts";
 import * as json from "#hub/engine/json/scanner.ts";
 import { type DocumentRun, wholeRun } from "#hub/engine/kernel/document-run.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
+import { METADATA_NAMES, metadataFieldError } from "#hub/engine/mapping/field-names.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { FIELD_NAMES_FIELD, IGNORED_FIELD, ROUTING_FIELD } from "#hub/engine/segment/snapshot-reader.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { DocumentHost, DocumentIndexer, Indexing } from "./document-indexer.ts";
 import { holdsValue, LeafWriter } from "./leaf-writer.ts";
-import { type Leaf, METADATA_NAMES, makePlan, metadataField, type PlanNode } from "./plan.ts";
+import { type Leaf, makePlan, metadataField, type PlanNode } from "./plan.ts";
 import { strictError } from "./values.ts";
 
 const EMPTY_RUN = wholeRun(new Uint8Array(0));
@@ -149,8 +150,7 @@ export class DocumentWriter implements DocumentHost {
   #unknownName(node: PlanNode, name: string): void {
     const scanner = this.#scanner;
     if (node.path === "" && METADATA_NAMES.has(name)) {
-      const message = `Field [${name}] is a metadata field and cannot be added inside a document. Use the index API request parameters.`;
-      this.#leaves.fail(name, new AppError("mapping_parse", message));
+      this.#leaves.fail(name, metadataFieldError(name));
       scanner.skip(scanner.value());
       return;
     }

@@ -156,19 +156,6 @@ function leafNode(path: string, leaf: Leaf): PlanNode {
   };
 }
 
-/** Names that a document can't use at its root. */
-export const METADATA_NAMES: ReadonlySet<string> = new Set([
-  "_id",
-  "_index",
-  "_type",
-  "_source",
-  "_routing",
-  "_ignored",
-  "_field_names",
-  "_seq_no",
-  "_version",
-]);
-
 /** A keyword field that no mapping names. */
 export function metadataField(path: string): Field {
   return {

@@ -6,6 +6,7 @@ import * as json from "../json/scanner.ts";
 import { copiesOf, type DynamicTemplate } from "./dynamic-templates.ts";
 import { type ResolvedType, resolveType, type TypeRules } from "./dynamic-types.ts";
 import type { Field } from "./field.ts";
+import { checkFieldName, METADATA_NAMES, metadataFieldError } from "./field-names.ts";
 import { type Dynamic, isObjectNode, type MappingNode, type ObjectNode } from "./node.ts";
 import { parseField } from "./parse-field.ts";
 
@@ -75,6 +76,7 @@ class DynamicWalk {
   ): void {
     for (let first = true; scanner.key(first); first = false) {
       const name = scanner.text();
+      if (!this.#lenient && (name === "" || name.includes("."))) checkFieldName(name);
       this.#member(node, path, dynamic, found, depth, name, scanner.value());
     }
   }
@@ -176,6 +178,10 @@ class DynamicWalk {
 
   /** False for unknown names that the object leaves out. Throws mapping_strict if it refuses them. */
   #mayAdd(name: string, head: string, path: string, dynamic: Dynamic, kind: number): boolean {
+    if (path === "" && METADATA_NAMES.has(name)) {
+      if (this.#lenient) return false;
+      throw metadataFieldError(name);
+    }
     if (dynamic === "false" || name === "" || name.startsWith(".")) return false;
     if (dynamic === "true" || kind === json.NULL) return true;
     if (this.#lenient) return false;

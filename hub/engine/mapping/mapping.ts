@@ -6,6 +6,7 @@ import { countNested } from "../json/nested-objects.ts";
 import { dynamicProperties } from "./dynamic.ts";
 import { type DynamicTemplate, parseTemplates, wildcard } from "./dynamic-templates.ts";
 import { type Field, flattenedTerms } from "./field.ts";
+import { METADATA_NAMES } from "./field-names.ts";
 import { mergeObject } from "./merge-object.ts";
 import { NestedLevels } from "./nested-levels.ts";
 import {
@@ -146,10 +147,20 @@ export class Mapping {
       const list = unknown.map((key) => `[${key} : ${JSON.stringify(record[key])}]`).join(" ");
       throw parseError(`Root mapping definition has unsupported parameters:  ${list}`);
     }
+    if (!isStored) this.#checkNames(record["properties"]);
     const root = mergeObject(this.root, record, this.analysis);
     const settings = mergeSettings(this.settings, record, isStored);
     const merged = new Mapping(root, settings, this.version + 1, this.#options);
     return JSON.stringify(merged) === JSON.stringify(this) ? this : merged;
+  }
+
+  /** Throws mapping_conflict for new fields that have the names of metadata; earlier versions stored some. */
+  #checkNames(properties: unknown): void {
+    const name = Object.keys(asRecord(properties) ?? {}).find(
+      (each) => METADATA_NAMES.has(each) && !this.root.children.has(each),
+    );
+    if (name !== undefined)
+      throw new AppError("mapping_conflict", `Field [${name}] is defined twice in [_doc]`);
   }
 
   /** The same fields under another version, as when the owner of versions gave it one. */
