@@ -165,7 +165,8 @@ for (const [method, path] of [
 }
 
 test("doc_as_upsert in the query counts unless the body says otherwise", () => {
-  const read = (text: string) => readUpdateBody(Buffer.from(text), undefined, true).docAsUpsert;
+  const read = (text: string) =>
+    readUpdateBody(Buffer.from(text), undefined, { upserts: true, mayBeBare: false }).docAsUpsert;
   assert.equal(read('{"doc":{"a":"y"},"doc_as_upsert":false}'), false);
   assert.equal(read('{"doc":{"a":"y"}}'), true);
 });

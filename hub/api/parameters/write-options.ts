@@ -157,6 +157,13 @@ export function typeName(indices: Pick<Indices, "get">, name: string): string {
   return index === undefined ? DEFAULT_TYPE : typeOf(index);
 }
 
+/** Returns the error of a write with the type of the index in its message, as clients of 6.5 expect. */
+export function inType(error: AppError, type: string): AppError {
+  const { code, message, data, cause } = error;
+  if (type === DEFAULT_TYPE || (code !== "version_conflict" && code !== "document_missing")) return error;
+  return new AppError(code, message.replace(/^\[_doc\]/, `[${type}]`), { data, cause });
+}
+
 /** HTTP status of a successful write. */
 export function writeStatus({ result }: WriteSuccess): number {
   if (result === "created") return 201;

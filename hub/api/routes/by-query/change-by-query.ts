@@ -3,7 +3,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { itemError } from "#hub/api/http/error-body.ts";
-import { isFailure, typeName } from "#hub/api/parameters/write-options.ts";
+import { inType, isFailure, typeName } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
 import type { WriteResult } from "#hub/cluster/writes/writes.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -264,14 +264,6 @@ function count(
     cause: itemError(inType(result.error, typeName(indices, result.index))),
     status: result.error.status,
   });
-}
-
-/** Conflicts name the type of the index, as clients of 6.5 expect. */
-function inType(error: AppError, type: string): AppError {
-  const { code, message, data } = error;
-  return code === "version_conflict"
-    ? new AppError(code, message.replace("[_doc]", `[${type}]`), { data })
-    : error;
 }
 
 /** Waits for the time that a page takes at the requested speed. */

@@ -6,7 +6,7 @@ import { aliasFault } from "#hub/api/context/index-blocks.ts";
 import { passesPipelines } from "#hub/api/context/ingest-documents.ts";
 import { scriptedUpdate } from "#hub/api/context/scripted-change.ts";
 import { errorIn, isByRights, itemError } from "#hub/api/http/error-body.ts";
-import { isFailure, writeBody, writeStatus } from "#hub/api/parameters/write-options.ts";
+import { inType, isFailure, writeBody, writeStatus } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
 import { inTime, type WritePatience } from "#hub/cluster/writes/write-deadline.ts";
 import type { WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
@@ -191,11 +191,12 @@ function failed({ index, id }: BulkItem, error: AppError): WriteResult {
 }
 
 export function failureBody({ indices }: ApiContext, item: BulkItem, given: AppError): JsonObject {
-  const error = errorIn(given, requestVersion());
   const index = indices.get(item.index);
+  const type = index === undefined ? DEFAULT_TYPE : typeOf(index);
+  const error = errorIn(inType(given, type), requestVersion());
   return {
     _index: item.index,
-    _type: item.type ?? (index === undefined ? "_doc" : typeOf(index)),
+    _type: item.type ?? type,
     _id: item.id ?? null,
     status: error.status,
     error: itemError(error),

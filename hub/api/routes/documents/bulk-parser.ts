@@ -245,7 +245,7 @@ function writeOf(
     });
   }
   if (kind === "delete") return { write: { ...target, kind, id }, source: undefined };
-  const body = readUpdateBody(document!, defaults.findScript);
+  const body = readUpdateBody(document!, defaults.findScript, { upserts: false, mayBeBare: false });
   const { doc, upsert, docAsUpsert, detectNoop, source } = body;
   const given = fields["_source"] === undefined ? defaults.source : parseSourceFilter(fields["_source"]);
   const place = { ...target, ...pipelineOf(pipeline), id, retries, isBulkItem: true };

@@ -3,7 +3,7 @@
 import { setImmediate } from "node:timers/promises";
 import { type ApiContext, findStored } from "#hub/api/context/api-context.ts";
 import { validationError } from "#hub/api/http/error-body.ts";
-import type { ApiRequest } from "#hub/api/http/request.ts";
+import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, MAX_BODY_BYTES, type Route } from "#hub/api/http/route.ts";
 import { checkMayRead, SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";
 import { routingOf, WRITE_PARAMS, writeOptions } from "#hub/api/parameters/write-options.ts";
@@ -24,6 +24,8 @@ import { type BulkRun, itemsOf, partEnd, partOf, readBulkRun, readLargeRun, recl
 
 /** Items written at a time, so that other requests run between the parts of a large one. */
 const ITEMS_AT_A_TIME = 10_000;
+/** Problems of items that the error for a request lists. */
+const MAX_PROBLEMS = 100;
 
 export function bulkRoutes(parts: ApiContext): Route[] {
   return [
@@ -112,11 +114,20 @@ async function readItems(request: ApiRequest, body: Buffer, defaults: BulkDefaul
     items.push(item);
     if (slices.isDue) await slices.pause();
   }
-  for (const { source } of items) {
+  const problems: string[] = [];
+  for (const { source, write } of items) {
     if (slices.isDue) await slices.pause();
     checkMayRead(request, source);
+    if (write instanceof AppError && problems.length < MAX_PROBLEMS) problems.push(...problemsOf(write));
   }
+  checkValid(...problems);
   return items;
+}
+
+/** Returns why an item can't be part of any request; empty if it fails alone. */
+function problemsOf({ message, data }: AppError): string[] {
+  if (data["type"] !== "action_request_validation_exception") return [];
+  return Array.from(message.matchAll(/\d+: (.*?);/g), ([, problem]) => problem!);
 }
 
 async function writeItems(

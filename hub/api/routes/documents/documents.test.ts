@@ -111,7 +111,7 @@ test("a bulk writes every kind, with bare keys, carriage returns and blank lines
     '{"update":{"_id":"1"}}',
     '{"doc":{"b":1}}',
     '{"update":{"_id":"1","_source":true}}',
-    '{"c":1}',
+    '{"doc":{"c":1}}',
     '{"delete":{"_id":"none"}}',
   ];
   const { status, body } = await bulk("/many/_doc/_bulk", `${lines.join("\n")}\n`);
@@ -361,4 +361,37 @@ test("a bulk waits for its turn within its timeout, and writes in what is left o
   assert.equal(waits[0], 40_000);
   const leftMs = hub.documents.lastOptions?.timeoutMs ?? 0;
   assert.ok(leftMs <= 15_001 && leftMs > 14_000, `${leftMs} ms are left`);
+});
+
+test("a bulk with an item that no request may have is refused as a whole, as the 6.5.4 server does", async () => {
+  const rows: readonly (readonly [lines: readonly object[], reason: string])[] = [
+    [[{ update: { _id: "1" } }, {}], "Validation Failed: 1: script or doc is missing;"],
+    [[{ update: { _id: "1" } }, { foo: 1 }], "Validation Failed: 1: script or doc is missing;"],
+    [[{ update: {} }, { doc: {} }], "Validation Failed: 1: id is missing;"],
+    [[{ delete: {} }, { delete: {} }], "Validation Failed: 1: id is missing;2: id is missing;"],
+  ];
+  for (const [lines, reason] of rows) {
+    const whole = [{ index: { _id: "first" } }, { a: 1 }, ...lines];
+    const body = whole.map((line) => `${JSON.stringify(line)}\n`).join("");
+    const { status, body: answer } = await send("POST", "/whole/_doc/_bulk", body);
+    assert.equal(status, 400);
+    assert.equal(answer["error"]!["type"], "action_request_validation_exception");
+    assert.equal(answer["error"]!["reason"], reason);
+  }
+  assert.equal((await send("GET", "/whole")).status, 404);
+});
+
+test("conflicts and missing documents are named with the type of their index", async () => {
+  await send("PUT", "/lines/line/1", { a: 1 });
+  const create = await send("PUT", "/lines/line/1/_create", { a: 1 });
+  const reason = "[line][1]: version conflict, document already exists (current version [1])";
+  assert.equal(create.body["error"]!["reason"], reason);
+  const missing = await send("POST", "/lines/line/2/_update", { doc: {} });
+  assert.equal(missing.body["error"]!["reason"], "[line][2]: document missing");
+  const bulk = await send("POST", "/lines/line/_bulk", '{"create":{"_id":"1"}}\n{"a":1}\n');
+  assert.equal(
+    (bulk.body["items"] as unknown as Record<string, { error: { reason: string } }>[])[0]!["create"]!.error
+      .reason,
+    reason,
+  );
 });

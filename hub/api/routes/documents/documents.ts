@@ -12,8 +12,10 @@ import {
   CONDITION_PARAMS,
   checkId,
   conditionsOf,
+  inType,
   isFailure,
   routingOf,
+  typeName,
   WRITE_PARAMS,
   writeBody,
   writeOptions,
@@ -145,7 +147,7 @@ async function writeOne(parts: ApiContext, request: ApiRequest, item: WriteItem)
   await requireActiveShards(parts, request, [item.index]);
   const [result] = await parts.documents.write([item], options);
   if (result === undefined) throw new AppError("internal", "a write gave no result");
-  if (isFailure(result)) throw result.error;
+  if (isFailure(result)) throw inType(result.error, typeName(parts.indices, result.index));
   const type = documentType(parts.indices.get(result.index), request.path["type"]);
   const body = writeBody(result, parts.indices, options.refresh, type);
   const path = [result.index, type, result.id];

@@ -16,8 +16,10 @@ import { checkMayRead, SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/s
 import {
   CONDITION_PARAMS,
   conditionsOf,
+  inType,
   isFailure,
   routingOf,
+  typeName,
   WRITE_PARAMS,
   writeBody,
   writeOptions,
@@ -90,12 +92,16 @@ export function updateRoutes(parts: ApiContext): Route[] {
 }
 
 /**
- * Reads an update's body; bare fields are a partial document. Throws request_invalid, not_offered, mapping_parse. `upserts`:
- * default for `doc_as_upsert`.
+ * Reads an update's body. Throws request_invalid, not_offered, mapping_parse. `upserts`: default for `doc_as_upsert`.
+ * `mayBeBare`: fields without `doc` are a partial document.
  */
-export function readUpdateBody(bytes: Uint8Array, find?: FindStored, upserts = false): UpdateBody {
+export function readUpdateBody(
+  bytes: Uint8Array,
+  find: FindStored | undefined,
+  { upserts, mayBeBare }: { readonly upserts: boolean; readonly mayBeBare: boolean },
+): UpdateBody {
   const members = jsonMembers(bytes);
-  const isBare = !KEYS.some((key) => members.has(key));
+  const isBare = mayBeBare && !KEYS.some((key) => members.has(key));
   // Those before 7.0 pass over members that they don't know.
   if (!isBare && answersAs(700)) checkKnown(members.keys());
   const doc = isBare ? bytes : members.get("doc");
@@ -154,7 +160,7 @@ async function update(parts: ApiContext, request: ApiRequest): Promise<ApiRespon
   const body =
     settings !== undefined && bytes.length <= 2
       ? undefined
-      : readUpdateBody(bytes, findStored(parts), upserts);
+      : readUpdateBody(bytes, findStored(parts), { upserts, mayBeBare: true });
   const wanted =
     sourceParams(request) ??
     body?.source ??
@@ -180,8 +186,10 @@ async function update(parts: ApiContext, request: ApiRequest): Promise<ApiRespon
       const answer = writeBody(result, parts.indices, options.refresh, shownType);
       return json({ ...answer, ...(await newSource(parts, request, wanted)) }, writeStatus(result));
     }
-    if (result.error.code !== "version_conflict" || tries >= retries || scripted !== undefined)
-      throw scripted === undefined ? result.error : asOfShard(result.error, parts);
+    if (result.error.code !== "version_conflict" || tries >= retries || scripted !== undefined) {
+      const error = inType(result.error, typeName(parts.indices, result.index));
+      throw scripted === undefined ? error : asOfShard(error, parts);
+    }
   }
 }
 
