@@ -74,7 +74,7 @@ export class SearchService {
         });
       case "suggest":
         return this.#with(call, async ({ shards, failures }) => {
-          const suggesters = parseSuggest(call.body["suggest"], call.limits);
+          const suggesters = parseSuggest(call.body, call.limits);
           const options = this.#searchOptions(call, signal);
           const partial = await collectSuggestions(suggesters, shards, options, call.timeLeftMs);
           return { ...partial, failures: [...partial.failures, ...failures] };

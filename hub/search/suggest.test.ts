@@ -8,6 +8,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { hostsOf, type TestShard } from "#test/support/search/hosts.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
+import { writeJson } from "./options/json-writer.ts";
 import { parseSuggest, suggest, suggestOnHosts } from "./suggest.ts";
 
 const fixture = new IndexFixture({
@@ -40,7 +41,7 @@ async function ask(
   typedKeys = false,
 ): Promise<JsonObject> {
   const { signal } = new AbortController();
-  const suggesters = parseSuggest(body, { maxRegexLength: 20 });
+  const suggesters = parseSuggest({ suggest: body }, { maxRegexLength: 20 });
   const [wanted, spread] = await Promise.allSettled([
     suggest(suggesters, shards, { signal, typedKeys }),
     suggestOnHosts(
@@ -169,7 +170,7 @@ test("suggestions that ran out of time are marked, and are those found until the
   let nowMs = 0;
   const clock = { ...systemClock, now: () => 0, monotonic: () => (nowMs += 20) };
   const body = { s: { prefix: "n", completion: { field: "name" } } };
-  const suggesters = parseSuggest(body, { maxRegexLength: 20 });
+  const suggesters = parseSuggest({ suggest: body }, { maxRegexLength: 20 });
   const options = { signal: new AbortController().signal, clock };
   const { suggest: found, timedOut } = await suggest(suggesters, fixture.shards, options, 10);
   assert.equal(timedOut, true);
@@ -202,6 +203,26 @@ test("points are completed by their geohashes where a field of theirs says so, h
     assert.equal(hits.length, 1);
   } finally {
     places.close();
+  }
+});
+
+test("a completion shows the parts of documents that the search asks for", async () => {
+  const docs = [{ name: "quick", more: 1 }];
+  const index = new IndexFixture({ mapping: { properties: { name: { type: "completion" } } }, docs });
+  const shown = async (_source: unknown): Promise<unknown> => {
+    const body = { suggest: { s: { prefix: "q", completion: { field: "name" } } }, _source };
+    const suggesters = parseSuggest(body, { maxRegexLength: 20 });
+    const found = await suggest(suggesters, index.shards, { signal: new AbortController().signal });
+    const [entry] = found.suggest["s"] as unknown as { options: JsonObject[] }[];
+    const [option] = entry!.options;
+    return "_source" in option! ? JSON.parse(writeJson(option["_source"])) : null;
+  };
+  try {
+    assert.equal(await shown(false), null);
+    assert.deepEqual(await shown(["more"]), { more: 1 });
+    assert.deepEqual(await shown(undefined), docs[0]);
+  } finally {
+    index.close();
   }
 });
 

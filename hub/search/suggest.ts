@@ -9,7 +9,8 @@ import type { HostShards } from "#hub/search/phases/scatter.ts";
 import type { PartialResult, SearchDemand } from "#hub/search/phases/search-call.ts";
 import { type SearchLimits, ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
-import { completionSuggester } from "#hub/search/suggest/completion.ts";
+import { ALL_SOURCE, parseSourceFilter } from "#hub/search/source/source-filter.ts";
+import { type CompletionText, completionSuggester } from "#hub/search/suggest/completion.ts";
 import { phraseSuggester } from "#hub/search/suggest/phrase.ts";
 import type { Suggester, SuggestNotes, SuggestShard } from "#hub/search/suggest/suggester.ts";
 import { termSuggester } from "#hub/search/suggest/term.ts";
@@ -41,11 +42,12 @@ export interface Suggestions {
   readonly failures: readonly ShardFailure[];
 }
 
-/** Reads `suggest`. Throws parsing, request_invalid, not_offered. */
+/** Reads `suggest` of a search's body. Throws parsing, request_invalid, not_offered. */
 export function parseSuggest(
-  body: unknown,
+  { suggest: body, _source: wanted }: JsonObject,
   { maxRegexLength }: Pick<SearchLimits, "maxRegexLength">,
 ): NamedSuggester[] {
+  const source = wanted === undefined ? ALL_SOURCE : parseSourceFilter(wanted);
   if (!isObject(body)) throw new AppError("parsing", "[suggest] must be an object of suggestions by name");
   const { text: shared, ...named } = body;
   const entries = Object.entries(named);
@@ -54,7 +56,10 @@ export function parseSuggest(
       "request_invalid",
       `[suggest] has ${entries.length} suggestions, more than ${MAX_SUGGESTIONS}`,
     );
-  return entries.map(([name, one]) => ({ name, suggester: parseOne(name, one, { shared, maxRegexLength }) }));
+  return entries.map(([name, one]) => ({
+    name,
+    suggester: parseOne(name, one, { shared, maxRegexLength, source }),
+  }));
 }
 
 /** Result of the shards of one host. Plain data, so that it can be sent. */
@@ -167,7 +172,7 @@ function faultOf(shard: SuggestShard, suggesters: readonly NamedSuggester[]): Ap
 function parseOne(
   name: string,
   body: unknown,
-  { shared, maxRegexLength }: { readonly shared: unknown; readonly maxRegexLength: number },
+  { shared, ...more }: { readonly shared: unknown } & Pick<CompletionText, "maxRegexLength" | "source">,
 ): Suggester {
   if (!isObject(body)) throw new AppError("parsing", `suggestion [${name}] must be an object`);
   const { text = shared, prefix, regex, ...rest } = body;
@@ -181,7 +186,7 @@ function parseOne(
   const wanted = scalarText(given, "text");
   if (kind === "completion") {
     const isRegexp = prefix === undefined && regex !== undefined;
-    return completionSuggester({ text: wanted, isRegexp, maxRegexLength }, options);
+    return completionSuggester({ text: wanted, isRegexp, ...more }, options);
   }
   if (kind === "term") return termSuggester(wanted, options);
   if (kind === "phrase") return phraseSuggester(wanted, options);

@@ -45,7 +45,7 @@ export const progress = operation<string>((host, id) => ({ value: host.progress.
 
 function parseSearch({ body, limits }: SearchBody): ParsedSearch {
   const collapse = parseCollapse(body);
-  const suggesters = body["suggest"] === undefined ? [] : parseSuggest(body["suggest"], limits);
+  const suggesters = body["suggest"] === undefined ? [] : parseSuggest(body, limits);
   const request = parseSearchRequest(
     { ...searchBody(body), ...(collapse !== undefined && { collapse: {} }) },
     limits,

@@ -160,7 +160,7 @@ class OwnShards implements SearchHost {
       operation === "count"
         ? await collectCount(parseQueryRequest(body), this.#shards, signal)
         : await collectSuggestions(
-            parseSuggest(body["suggest"], limits),
+            parseSuggest(body, limits),
             this.#shards,
             { ...this.#options, signal },
             timeLeftMs,

@@ -18,6 +18,7 @@ import {
 import { compileRegexp } from "#hub/search/patterns/automaton.ts";
 import { automaticEdits, beginsWithinEdits } from "#hub/search/patterns/edit-distance.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
+import { filterSource, type SourceFilter } from "#hub/search/source/source-filter.ts";
 import { sourcePath } from "#hub/search/source/source-values.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -102,6 +103,8 @@ export interface CompletionText {
   readonly isRegexp: boolean;
   /** Characters of a regular expression. */
   readonly maxRegexLength: number;
+  /** Parts of the documents that are returned. */
+  readonly source: SourceFilter | false;
 }
 
 /** Reads a completion suggestion. Throws parsing, request_invalid, not_offered. */
@@ -138,7 +141,12 @@ export function completionSuggester(given: CompletionText, body: JsonObject): Su
       return {
         hasField: withField.length > 0,
         found: best.map((each) => {
-          return { text: each.text, weight: each.weight, order: each.order, option: printOption(each) };
+          return {
+            text: each.text,
+            weight: each.weight,
+            order: each.order,
+            option: printOption(each, given.source),
+          };
         }),
       };
     },
@@ -279,7 +287,10 @@ function* inputs(
     yield { text: String(value), weight, contexts };
 }
 
-function printOption({ text: input, weight, contexts, shard, segment, doc }: Candidate): JsonObject {
+function printOption(
+  { text: input, weight, contexts, shard, segment, doc }: Candidate,
+  wanted: SourceFilter | false,
+): JsonObject {
   const { index, typeName } = shard.context;
   return {
     text: input,
@@ -287,7 +298,7 @@ function printOption({ text: input, weight, contexts, shard, segment, doc }: Can
     _type: typeName,
     _id: segment.id(doc),
     _score: weight,
-    _source: new RawJson(segment.source(doc).slice()),
+    ...(wanted !== false && { _source: filterSource(segment.source(doc).slice(), wanted) }),
     ...(Object.keys(contexts).length > 0 && { contexts }),
   };
 }

@@ -53,7 +53,11 @@ const options = { signal: new AbortController().signal };
 
 function ask(completion: JsonObject, shards = fixture.shards): Promise<Suggestions> {
   const prefix = completion["field"] === "both" ? "inn" : "foo";
-  return suggest(parseSuggest({ s: { prefix, completion } }, { maxRegexLength: 20 }), shards, options);
+  return suggest(
+    parseSuggest({ suggest: { s: { prefix, completion } } }, { maxRegexLength: 20 }),
+    shards,
+    options,
+  );
 }
 
 async function found(field: string, contexts: JsonObject): Promise<string[]> {

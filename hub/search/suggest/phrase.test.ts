@@ -42,7 +42,11 @@ after(() => {
 async function phrases(text: string, phrase: JsonObject, index = fixture): Promise<JsonObject[]> {
   const body = { s: { text, phrase: { field: "body.grams", ...phrase } } };
   const options = { signal: new AbortController().signal };
-  const { suggest: found } = await suggest(parseSuggest(body, { maxRegexLength: 20 }), index.shards, options);
+  const { suggest: found } = await suggest(
+    parseSuggest({ suggest: body }, { maxRegexLength: 20 }),
+    index.shards,
+    options,
+  );
   const [{ text: whole, offset, length, options: all }] = found["s"] as [JsonObject];
   assert.deepEqual([whole, offset, length], [text, 0, text.length]);
   return all as JsonObject[];
@@ -182,7 +186,11 @@ suite("phrase suggestions", () => {
     const generator = { field: "body", size: 100 };
     const body = { s: { text, phrase: { ...phrase, direct_generator: [generator] } } };
     const options = { signal: new AbortController().signal };
-    const { isCut } = await suggest(parseSuggest(body, { maxRegexLength: 20 }), index.shards, options);
+    const { isCut } = await suggest(
+      parseSuggest({ suggest: body }, { maxRegexLength: 20 }),
+      index.shards,
+      options,
+    );
     assert.equal(isCut, true);
   });
 

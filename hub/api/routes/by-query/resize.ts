@@ -93,7 +93,9 @@ function bodyOf(request: ApiRequest): JsonObject {
     (key) => !["settings", "aliases", "max_primary_shard_size"].includes(key),
   );
   if (unknown !== undefined)
-    throw new AppError("parsing", `[resize_request] unknown field [${unknown}], parser not found`);
+    throw new AppError("parsing", `[resize_request] unknown field [${unknown}], parser not found`, {
+      data: { type: "x_content_parse_exception" },
+    });
   if (body["max_primary_shard_size"] !== undefined)
     throw new AppError(
       "request_invalid",
@@ -135,7 +137,9 @@ function shardsOf(kind: Resize, { settings }: IndexInfo, given: unknown): number
   const to = Number(given ?? (kind === "clone" ? from : 1));
   const fault = shardsFault(kind, from, to, Number(settings.raw["number_of_routing_shards"] ?? to));
   if (fault === undefined) return to;
-  throw new AppError("request_invalid", fault);
+  const isOfRouting = fault.startsWith("the number of routing shards");
+  const data = isOfRouting ? { type: "illegal_state_exception", status: 500 } : {};
+  throw new AppError("request_invalid", fault, { data });
 }
 
 function shardsFault(kind: Resize, from: number, to: number, routing: number): string | undefined {
@@ -165,6 +169,6 @@ function requireBlocked({ name, settings }: IndexInfo): void {
   throw new AppError(
     "request_invalid",
     `index ${name} must be read-only to resize index. use "index.blocks.write=true"`,
-    { data: { type: "illegal_state_exception" } },
+    { data: { type: "illegal_state_exception", status: 500 } },
   );
 }

@@ -170,7 +170,7 @@ function sortRows(rows: Row[], columns: readonly Column[], keys: readonly string
     const column = findColumn(columns, name);
     if (column === undefined)
       throw new AppError("request_invalid", `Unable to sort by unknown sort key \`${name}\``, {
-        data: { type: "unsupported_operation_exception" },
+        data: { type: "unsupported_operation_exception", status: 500 },
       });
     return { name: column.name, sign: order === "desc" ? -1 : 1 };
   });

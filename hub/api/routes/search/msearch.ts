@@ -9,7 +9,7 @@ import type { ResolveOptions } from "#hub/api/ports/indices.ts";
 import { keyOf } from "#hub/auth/accounts/principal.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { RawJson, writeJson } from "#hub/search/options/json-writer.ts";
-import { requestVersion } from "#hub/search/options/request-version.ts";
+import { answersAs, requestVersion } from "#hub/search/options/request-version.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { TimeSlices } from "#proto/kit/time-slices.ts";
@@ -17,7 +17,7 @@ import { MIB } from "#proto/kit/units.ts";
 import { runOwnedSearch } from "./point-search.ts";
 import { answerOptions, checkCounted, checkPointTarget } from "./search.ts";
 import { hasObjectTotals, searchAnswer } from "./search-answer.ts";
-import { checkSearchParams, withoutNegatives } from "./search-params.ts";
+import { checkSearchParams, checkSearchType, findsNoHits, withoutNegatives } from "./search-params.ts";
 import { parsePreference, type SearchTarget, searchLimits } from "./search-target.ts";
 
 /** Maximum number of searches of a request: all their answers are held in memory. */
@@ -74,6 +74,8 @@ export async function multiSearch(
 ): Promise<ApiResponse> {
   request.requireBody();
   checkSearchParams(request);
+  if ((request.integer("max_concurrent_searches") ?? 1) < 1)
+    throw new AppError("request_invalid", "maxConcurrentSearchRequests must be positive");
   const startMs = parts.clock.monotonic();
   const items = await readItems(request.body);
   checkValid(items.length === 0 && "no requests added");
@@ -98,7 +100,7 @@ const COMMA = Buffer.from(",");
 const END = Buffer.from("]}");
 
 function joined(answers: readonly Buffer[], tookMs: number): RawJson {
-  const head = Buffer.from(`{"took":${tookMs},"responses":[`);
+  const head = Buffer.from(`{${answersAs(700) ? `"took":${tookMs},` : ""}"responses":[`);
   const items = answers.flatMap((answer, at) => (at > 0 ? [COMMA, answer] : [answer]));
   return new RawJson(Buffer.concat([head, ...items, END]));
 }
@@ -110,7 +112,7 @@ async function searchOne(
   make: MakeBody | undefined,
 ): Promise<JsonObject> {
   try {
-    const body = make === undefined ? withoutNegatives(given) : await make(given);
+    const body = make === undefined ? withoutNegatives(given) : withoutNegatives(await make(given));
     if (body["pit"] !== undefined) checkPointTarget({ index: request.path["index"], ...header });
     const { response, pointId } = await runOwnedSearch(parts, {
       target: targetOf(parts, header, request),
@@ -122,7 +124,7 @@ async function searchOne(
       useCache: header["request_cache"] !== false,
       signal: request.signal,
     });
-    const options = { ...answerOptions(parts, request), countOnly: body["size"] === 0, pointId };
+    const options = { ...answerOptions(parts, request), countOnly: findsNoHits(body), pointId };
     return { ...searchAnswer(response, options), status: 200 };
   } catch (error) {
     const failure = errorIn(toAppError(error), requestVersion());
@@ -169,7 +171,9 @@ async function readItems(bytes: Buffer): Promise<Item[]> {
       );
     }
     if (slices.isDue) await slices.pause();
-    items.push({ header: lineOf(header, at + 1), body: lineOf(body, at + 2) });
+    const item = { header: lineOf(header, at + 1), body: lineOf(body, at + 2) };
+    checkSearchType(item.header["search_type"] ?? item.header["searchType"]);
+    items.push(item);
   }
   return items;
 }

@@ -2,6 +2,7 @@
 
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { RESOLVE_PARAMS, SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";
+import { scalarText } from "#hub/search/options/json.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -102,12 +103,12 @@ export function bodyWithParams(body: JsonObject, request: ApiRequest): JsonObjec
   });
 }
 
-/** Before 7.0, -1 as [size] or [from] stands for the default. */
+/** Before 7.0, -1 as [size] or [from] stands for the default; templates make it a text. */
 export function withoutNegatives(body: JsonObject): JsonObject {
-  if ((body["size"] !== -1 && body["from"] !== -1) || answersAs(700)) return body;
-  return Object.fromEntries(
-    Object.entries(body).filter(([key, value]) => value !== -1 || (key !== "size" && key !== "from")),
-  );
+  const isDefault = (value: unknown): boolean => value === -1 || value === "-1";
+  const { size, from, ...others } = body;
+  if ((!isDefault(size) && !isDefault(from)) || answersAs(700)) return body;
+  return { ...others, ...(!isDefault(size) && { size }), ...(!isDefault(from) && { from }) };
 }
 
 /**
@@ -132,15 +133,23 @@ function sortEntry(text: string): unknown {
   return at > 0 && (order === "asc" || order === "desc") ? { [text.slice(0, at)]: order } : text;
 }
 
+/** Returns whether a search asks for no hits: only for suggestions, or for [size] 0. */
+export function findsNoHits(body: JsonObject): boolean {
+  const { size, suggest } = body;
+  if (size !== undefined) return size === 0;
+  const asked = ["query", "aggs", "aggregations", "sort"];
+  return suggest !== undefined && asked.every((key) => body[key] === undefined);
+}
+
+/** Throws request_invalid for a type of search that there isn't. */
+export function checkSearchType(type: unknown): void {
+  if (type === undefined || SEARCH_TYPES.includes(type as string)) return;
+  throw new AppError("request_invalid", `No search type for [${scalarText(type, "search_type")}]`);
+}
+
 /** Checks the parameters that have no effect here. Throws request_invalid. */
 export function checkSearchParams(request: ApiRequest): void {
-  const type = request.query["search_type"];
-  if (type !== undefined && !SEARCH_TYPES.includes(type)) {
-    throw new AppError(
-      "request_invalid",
-      `No search type for [${type}]; the types are ${SEARCH_TYPES.join(" and ")}`,
-    );
-  }
+  checkSearchType(request.query["search_type"]);
   if ((request.integer("batched_reduce_size") ?? 2) < 2) {
     throw new AppError("request_invalid", "batchedReduceSize must be >= 2");
   }

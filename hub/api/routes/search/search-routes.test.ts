@@ -102,6 +102,21 @@ describe("_msearch", () => {
     assert.equal(responses[3]!["hits"]!["total"], 1);
   });
 
+  test("has the time that it took only from 7 on, and checks its headers", async () => {
+    const send = (header: object, uri = "/_msearch", version?: string) =>
+      fixture.send("POST", uri, `${JSON.stringify(header)}\n{"size":-1}\n`, version);
+    assert.deepEqual(Object.keys((await send({ index: "logs" })).body), ["responses"]);
+    const later = await fixture.send("POST", "/_msearch", '{"index":"logs"}\n{}\n', "7.10.2");
+    assert.deepEqual(Object.keys(later.body), ["took", "responses"]);
+    const type = await send({ index: "logs", search_type: "count" });
+    assert.deepEqual([type.status, type.body["error"]!["reason"]], [400, "No search type for [count]"]);
+    const none = await send({ index: "logs" }, "/_msearch?max_concurrent_searches=0");
+    assert.equal(none.body["error"]!["reason"], "maxConcurrentSearchRequests must be positive");
+    const source = { source: { size: "{{s}}" }, params: { s: -1 } };
+    const made = await fixture.send("POST", "/logs/_msearch/template", `{}\n${JSON.stringify(source)}\n`);
+    assert.equal(made.body["responses"]![0]!["hits"]!["total"], 3);
+  });
+
   test("fails as a whole if one of its searches can't be read, as the 6.5.4 server does", async () => {
     for (const [search, reason] of [
       [{ query: { unknownq: {} } }, "no [query] registered for [unknownq]"],

@@ -15,7 +15,7 @@ import { runOwnedSearch } from "./point-search.ts";
 import { checkPartial, countedSearch } from "./run-search.ts";
 import type { ScrollContexts } from "./scroll-contexts.ts";
 import { hasObjectTotals, type SearchAnswerOptions, searchAnswer } from "./search-answer.ts";
-import { bodyWithParams, SEARCH_PARAMS } from "./search-params.ts";
+import { bodyWithParams, findsNoHits, SEARCH_PARAMS } from "./search-params.ts";
 import {
   checkedIndices,
   grantedNames,
@@ -65,7 +65,7 @@ export async function answerSearch(
     useCache: request.flag("request_cache") ?? true,
     signal: request.signal,
   });
-  const options = { ...answerOptions(parts, request), countOnly: body["size"] === 0, pointId };
+  const options = { ...answerOptions(parts, request), countOnly: findsNoHits(body), pointId };
   return json(searchAnswer(response, options));
 }
 

@@ -4,6 +4,7 @@ import { warnOfFields, warnOfSettings } from "#hub/api/compat/interface-compatib
 import { checkTypeless, givenType, splitType, TYPE_SETTING } from "#hub/api/compat/mapping-types.ts";
 import { showsTypes } from "#hub/api/compat/version.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { validationError } from "#hub/api/http/error-body.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, empty, json, type Route } from "#hub/api/http/route.ts";
 import { parseAliases } from "#hub/api/parameters/alias-definition.ts";
@@ -59,6 +60,7 @@ async function putTemplate({ indices }: ApiContext, request: ApiRequest): Promis
   request.requireBody();
   const patterns = patternsOf(body);
   checkValid(patterns.length === 0 && "index patterns are missing");
+  checkNames(name, patterns);
   checkKeys(body);
   if (request.flag("create") === true) requireNew(indices.templates(), name, "index_template");
   checkTypeless(body["mappings"], name, request.flag("include_type_name"));
@@ -95,6 +97,30 @@ function warnOfNewer(
       `templates [${newer.map(([each]) => each).join(",")}] with patterns (${newer.map(describePatterns).join(",")}); this ` +
       `template [${name}] may be ignored in favor of a composable template at index creation time`,
   );
+}
+
+/** Throws request_invalid for a name or patterns that no template of 6.5.4 has. */
+function checkNames(name: string, patterns: readonly string[]): void {
+  const problems = [
+    name.includes(" ") && "name must not contain a space",
+    name.includes(",") && "name must not contain a ','",
+    name.includes("#") && "name must not contain a '#'",
+    name.startsWith("_") && "name must not start with '_'",
+    name.toLowerCase() !== name && "name must be lower cased",
+    ...patterns.flatMap((pattern) => [
+      pattern.includes(" ") && "template must not contain a space",
+      pattern.includes(",") && "template must not contain a ','",
+      pattern.includes("#") && "template must not contain a '#'",
+      pattern.startsWith("_") && "template must not start with '_'",
+      /[\\/?"<>| ,]/.test(pattern) &&
+        'template must not contain the following characters [ , ", *, \\, <, |, ,, >, /, ?]',
+    ]),
+  ].filter((problem) => problem !== false);
+  if (problems.length === 0) return;
+  const { message } = validationError(problems);
+  throw new AppError("request_invalid", `index_template [${name}] invalid, cause [${message}]`, {
+    data: { type: "invalid_index_template_exception" },
+  });
 }
 
 /** `template` is the name that `index_patterns` had before 6.0. */
