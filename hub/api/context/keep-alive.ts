@@ -1,7 +1,7 @@
 /** How long clients' contexts are kept open, and the error for a context that isn't open. */
 
+import { printExactTime } from "#hub/api/http/printed-units.ts";
 import { clusterSetting } from "#hub/api/parameters/cluster-settings.ts";
-import { printExactTime } from "#hub/api/parameters/values.ts";
 import type { Cluster } from "#hub/api/ports/cluster.ts";
 import { POINT_LOST } from "#hub/host/contract/calls.ts";
 import { AppError } from "#proto/kit/errors.ts";

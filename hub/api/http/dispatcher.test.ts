@@ -9,7 +9,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { apiMetrics } from "./api-metrics.ts";
 import { Dispatcher } from "./dispatcher.ts";
-import { hubErrorBody } from "./error-body.ts";
+import { errorBody, hubErrorBody } from "./error-body.ts";
 import { BodyReader } from "./request-body.ts";
 import { type AccessEvent, json, type Route } from "./route.ts";
 
@@ -30,7 +30,12 @@ async function answerOf(
   {
     headers = {},
     noted = [],
-  }: { readonly headers?: Record<string, string>; readonly noted?: AccessEvent[] } = {},
+    errorBody: printError = hubErrorBody,
+  }: {
+    readonly headers?: Record<string, string>;
+    readonly noted?: AccessEvent[];
+    readonly errorBody?: (error: AppError) => unknown;
+  } = {},
 ): Promise<{ status: number; headers: object; body: string; logs: string }> {
   const logs: string[] = [];
   const sink = new PassThrough().on("data", (chunk: Buffer) => logs.push(chunk.toString()));
@@ -49,7 +54,7 @@ async function answerOf(
     bodies: new BodyReader(metrics),
     metrics: apiMetrics(metrics),
     log: pino({}, sink),
-    errorBody: hubErrorBody,
+    errorBody: printError,
     compatVersion: "6.5.4",
     onSignedIn: () => undefined,
   });
@@ -128,4 +133,25 @@ test("headers of a route are sent with its errors too, which it may write itself
   );
   assert.deepEqual([status, JSON.parse(body)], [418, { error: "internal" }]);
   assert.equal((headers as Record<string, string>)["cache-control"], "no-store");
+});
+
+test("human=true adds texts to statistics, and error_trace=true traces to errors", async () => {
+  const route = { ...ROUTE, caller: "anybody", action: "monitor" } as const;
+  const statistics: Route["handle"] = () => json({ size_in_bytes: 2048 });
+  const body = (error: AppError): unknown => errorBody(error, { nodeId: "node" });
+  const bodyOf = async (url: string, handle: Route["handle"]): Promise<unknown> =>
+    JSON.parse((await answerOf({ ...route, handle }, url, { errorBody: body })).body);
+  assert.deepEqual(await bodyOf("/callback/1?human", statistics), { size: "2kb", size_in_bytes: 2048 });
+  assert.deepEqual(await bodyOf("/callback/1?human=false", statistics), { size_in_bytes: 2048 });
+  const missing: Route["handle"] = () => {
+    throw new AppError("index_missing", "no such index", { data: { index: "none" } });
+  };
+  const traced = (await bodyOf("/callback/1?error_trace=true", missing)) as {
+    error: { stack_trace?: string; root_cause: { stack_trace?: string }[] };
+  };
+  const trace = "[none] IndexNotFoundException[no such index]";
+  assert.equal(traced.error.stack_trace, trace);
+  assert.equal(traced.error.root_cause[0]!.stack_trace, trace);
+  const plain = await bodyOf("/callback/1", missing);
+  assert.doesNotMatch(JSON.stringify(plain), /stack_trace/);
 });

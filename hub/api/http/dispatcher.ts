@@ -20,7 +20,8 @@ import {
   renderAnswer,
 } from "./answer.ts";
 import type { ApiMetrics } from "./api-metrics.ts";
-import { errorIn, isByRights, plainErrorBody } from "./error-body.ts";
+import { errorIn, isByRights, plainErrorBody, withTraces } from "./error-body.ts";
+import { withReadable } from "./human-values.ts";
 import { ApiRequest, checkParameters, type Method, opaqueId, parseQuery } from "./request.ts";
 import type { BodyReader, ReadBody } from "./request-body.ts";
 import { asOwner } from "./request-owner.ts";
@@ -162,10 +163,12 @@ export class Dispatcher {
       signal,
     });
     turn.version = requestedVersion(this.#configured, raw.headers);
-    return gatherWarnings(turn.warnings, turn.version, () => {
+    const answer = await gatherWarnings(turn.warnings, turn.version, () => {
       warnOfParameters(turn.path, query);
       return asOwner(owner, () => route.handle(request));
     });
+    const isReadable = route.action === "monitor" && request.flag("human") === true;
+    return isReadable ? { ...answer, json: withReadable(answer.json) } : answer;
   }
 
   /**
@@ -207,7 +210,11 @@ export class Dispatcher {
       );
     }
     return renderAnswer(
-      { status: error.status, json: errorBody(error), headers: challenge(error) },
+      {
+        status: error.status,
+        json: turn.tracesErrors ? withTraces(errorBody(error)) : errorBody(error),
+        headers: challenge(error),
+      },
       turn.answer,
     );
   }
@@ -276,6 +283,7 @@ class RequestContext {
   readonly uri: string;
   readonly path: string;
   answer: AnswerOptions = PLAIN_ANSWER;
+  tracesErrors = false;
   match: Match | undefined;
   body: ReadBody | undefined;
   /** The signed-in principal. */
@@ -302,6 +310,7 @@ class RequestContext {
     const query = parseQuery(this.uri.slice(this.path.length + 1));
     const pretty = query["pretty"] !== undefined && query["pretty"] !== "false";
     this.answer = { pretty, filterPath: query["filter_path"], format: undefined };
+    this.tracesErrors = ["", "true"].includes(query["error_trace"] ?? "false");
     this.answer = { ...this.answer, format: answerFormat(query["format"], headers.accept) };
     return query;
   }

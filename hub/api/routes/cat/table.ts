@@ -2,9 +2,9 @@
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { answerFormat } from "#hub/api/http/answer.ts";
+import { printSize, printTime } from "#hub/api/http/printed-units.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
-import { printSize, printTime } from "#hub/api/parameters/values.ts";
 import type { Action } from "#hub/auth/accounts/principal.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";

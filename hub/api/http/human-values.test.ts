@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { withReadable } from "./human-values.ts";
+
+test("sizes and times have texts before them, as 6.5.4 prints them", () => {
+  const given = {
+    store: { size_in_bytes: 3265 },
+    indexing: { index_time_in_millis: 38, index_total: 7 },
+    process: [{ total_virtual_in_bytes: 3035947008, uptime_in_millis: 1841756 }],
+    task: { running_time_in_nanos: 112_296, start_time_in_millis: 0 },
+    task_max_waiting_in_queue_millis: 0,
+    limit_in_bytes: "9223372036854771712",
+    pool: { max_in_bytes: -1 },
+    named: { took: "1s", took_in_millis: 1_000 },
+  };
+  assert.equal(
+    JSON.stringify(withReadable(given)),
+    JSON.stringify({
+      store: { size: "3.1kb", size_in_bytes: 3265 },
+      indexing: { index_time: "38ms", index_time_in_millis: 38, index_total: 7 },
+      process: [
+        {
+          total_virtual: "2.8gb",
+          total_virtual_in_bytes: 3035947008,
+          uptime: "30.6m",
+          uptime_in_millis: 1841756,
+        },
+      ],
+      task: {
+        running_time: "112.2micros",
+        running_time_in_nanos: 112_296,
+        start_time: "1970-01-01T00:00:00.000Z",
+        start_time_in_millis: 0,
+      },
+      task_max_waiting_in_queue: "0ms",
+      task_max_waiting_in_queue_millis: 0,
+      limit_in_bytes: "9223372036854771712",
+      pool: { max: "-1b", max_in_bytes: -1 },
+      named: { took: "1s", took_in_millis: 1_000 },
+    }),
+  );
+});
