@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RawJson, writeJson } from "#hub/search/options/json-writer.ts";
-import { filterPath } from "./answer.ts";
+import { filterPath, PLAIN_ANSWER, renderAnswer } from "./answer.ts";
 
 const VALUE = {
   took: 1,
@@ -48,4 +48,12 @@ test("documents and large numbers keep their text, what isn't JSON becomes text"
     writeJson({ a: { b: [1, "x"] }, c: {}, d: [] }, true),
     '{\n  "a" : {\n    "b" : [\n      1,\n      "x"\n    ]\n  },\n  "c" : { },\n  "d" : [ ]\n}\n',
   );
+});
+
+test("parts of an answer keep the texts of their numbers, except in YAML", () => {
+  const raw = { status: 200, json: new RawJson(Buffer.from('{"max_score":1.0,"hits":[{"_score":1.0}]}')) };
+  const bodyOf = (options: object): unknown => renderAnswer(raw, { ...PLAIN_ANSWER, ...options }).body;
+  assert.equal(bodyOf({ filterPath: "max_score" }), '{"max_score":1.0}');
+  assert.equal(bodyOf({ filterPath: "max_score.text" }), "{}");
+  assert.equal(bodyOf({ format: "yaml", filterPath: "max_score" }), "---\nmax_score: 1\n");
 });

@@ -4,7 +4,7 @@
  */
 
 import { stringify } from "yaml";
-import { plainValue, RawJson, writeJson } from "#hub/search/options/json-writer.ts";
+import { NumberText, plainValue, RawJson, writeJson } from "#hub/search/options/json-writer.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { ApiResponse, BodyKind, ResponseHeaders } from "./route.ts";
 
@@ -45,7 +45,7 @@ export function renderAnswer(response: ApiResponse, options: AnswerOptions): Ren
   }
   const value = patterns ? filterPath(plainValue(response.json), patterns) : response.json;
   if (options.format === "yaml") {
-    const body = stringify(plainValue(value), { directives: true });
+    const body = stringify(plainValue(value), plainNumbers, { directives: true });
     return { status, headers: { "content-type": YAML_TYPE, ...headers }, body };
   }
   return {
@@ -89,6 +89,11 @@ export function answerFormat(
 
 function mediaType(header: string | undefined): string {
   return (header ?? "").split(";", 1)[0]!.trim().toLowerCase();
+}
+
+/** YAML's numbers have no texts of their own. */
+function plainNumbers(_key: unknown, value: unknown): unknown {
+  return value instanceof NumberText ? value.toJSON() : value;
 }
 
 /** Returns the parts of a plain JSON value that the comma-separated patterns name; those that begin with "-" are removed. */
@@ -170,5 +175,5 @@ function fits(part: string, key: string): boolean {
 }
 
 function isContainer(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
+  return typeof value === "object" && value !== null && !(value instanceof NumberText);
 }

@@ -32,7 +32,7 @@ test("sizes and times have texts before them, as 6.5.4 prints them", () => {
         start_time: "1970-01-01T00:00:00.000Z",
         start_time_in_millis: 0,
       },
-      task_max_waiting_in_queue: "0ms",
+      task_max_waiting_in_queue: "0s",
       task_max_waiting_in_queue_millis: 0,
       limit_in_bytes: "9223372036854771712",
       pool: { max: "-1b", max_in_bytes: -1 },

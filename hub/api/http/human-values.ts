@@ -38,10 +38,12 @@ function textOf(key: string, value: number): { readonly key: string; readonly te
 }
 
 function printMillis(ms: number): string {
-  return ms < 0 ? String(ms) : printTime(ms, undefined);
+  if (ms <= 0) return ms === 0 ? "0s" : String(ms);
+  return printTime(ms, undefined);
 }
 
 function printNanos(nanos: number): string {
+  if (nanos <= 0) return printMillis(nanos);
   if (nanos < 1_000) return `${nanos}nanos`;
   return nanos < 1_000_000
     ? `${Math.floor(nanos / 100) / 10}micros`

@@ -2,7 +2,8 @@
 
 import type { Message } from "#hub/host/wire/peer.ts";
 import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
-import { jsonSteps, RawJson } from "#hub/search/options/json-writer.ts";
+import { floatText } from "#hub/search/options/float-text.ts";
+import { jsonSteps, NumberText, RawJson } from "#hub/search/options/json-writer.ts";
 import type { SearchResponse } from "#hub/search/phases/contract.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import type { Clock } from "#proto/kit/clock.ts";
@@ -39,7 +40,7 @@ export function* packSteps(
     return parts.push(Buffer.from(yield* jsonSteps(json))) - 1;
   };
   const inForm = (json: unknown): unknown => (objectTotals ? withObjectTotals(json) : json);
-  yield* add(inForm(hits));
+  yield* add(inForm(yield* printedScores(hits)));
   const value: FoundValue = {
     ...facts,
     hitCount: hits.length,
@@ -80,10 +81,52 @@ export function objectTotal(
   return total <= limit ? { value: total, relation: "eq" } : { value: limit, relation: "gte" };
 }
 
+/** Hits between two moments at which others may get the thread. */
+const HITS_A_STEP = 500;
+
+/** Returns hits with their scores as texts, and those of their inner hits: clients tell 1.0 from 1. */
+function* printedScores(hits: readonly JsonObject[]): Generator<void, JsonObject[]> {
+  const printed: JsonObject[] = [];
+  for (const hit of hits) {
+    printed.push(inScores(hit));
+    if (printed.length % HITS_A_STEP === 0) yield;
+  }
+  return printed;
+}
+
+function inScores(hit: JsonObject): JsonObject {
+  const { _score: score, inner_hits: inner } = hit;
+  if (typeof score !== "number" && !isObject(inner)) return hit;
+  return {
+    ...hit,
+    ...(typeof score === "number" && { _score: scoreText(score) }),
+    ...(isObject(inner) && {
+      inner_hits: Object.fromEntries(
+        Object.entries(inner).map(([name, each]): [string, unknown] => [name, innerInScores(each)]),
+      ),
+    }),
+  };
+}
+
+function innerInScores(value: unknown): unknown {
+  if (!isObject(value) || !isObject(value["hits"])) return value;
+  const { hits, max_score: best } = value["hits"];
+  const scores = {
+    ...(typeof best === "number" && { max_score: scoreText(best) }),
+    hits: Array.isArray(hits) ? (hits as JsonObject[]).map(inScores) : hits,
+  };
+  return { ...value, hits: { ...value["hits"], ...scores } };
+}
+
+/** Returns a score as answers print it. */
+export function scoreText(score: number): NumberText | number {
+  return Number.isFinite(score) ? new NumberText(floatText(score)) : score;
+}
+
 /** Returns `value` with its totals of hits changed, at any depth except in documents. */
 function withObjectTotals(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withObjectTotals);
-  if (!isObject(value) || value instanceof RawJson) return value;
+  if (!isObject(value) || value instanceof RawJson || value instanceof NumberText) return value;
   const { hits, total } = value;
   if (typeof total === "number" && Array.isArray(hits))
     return { ...value, total: objectTotal(total), hits: withObjectTotals(hits) };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { jsonSteps, RawJson, writeJson } from "./json-writer.ts";
+import { jsonSteps, plainValue, RawJson, writeJson } from "./json-writer.ts";
 
 const bucket = (at: number): object => ({
   key: `k${at}`,
@@ -30,3 +30,9 @@ for (const [what, value] of VALUES) {
     if (Array.isArray(value) && value.length >= 100) assert.ok(yields > 2);
   });
 }
+
+test("numbers of a raw document keep their texts when it is looked into or printed in lines", () => {
+  const raw = new RawJson(Buffer.from('{"a":5.0,"b":[1E3,12345678901234567890],"c":"5.0","d":7}'));
+  assert.equal(writeJson(plainValue(raw)), '{"a":5.0,"b":[1E3,12345678901234567890],"c":"5.0","d":7}');
+  assert.match(writeJson(raw, true), /"a" : 5\.0,\n {2}"b" : \[\n {4}1E3,\n {4}12345678901234567890\n/);
+});

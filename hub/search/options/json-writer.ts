@@ -1,6 +1,6 @@
 /** Writes answers as JSON. Raw documents and whole numbers of any size keep their text. */
 
-import { parseJson } from "./json.ts";
+import { checkNesting, parseJson } from "./json.ts";
 
 /** Keys that are kept quoted: those of answers, and the first ones of documents. */
 const MAX_QUOTED = 2_000;
@@ -22,8 +22,7 @@ const STEPPED_LEVELS = 6;
 
 /** Like `writeJson`, not pretty, in steps. */
 export function* jsonSteps(value: unknown, levels = STEPPED_LEVELS): Generator<void, string> {
-  if (levels === 0 || typeof value !== "object" || value === null || value instanceof RawJson)
-    return compact(value);
+  if (levels === 0 || typeof value !== "object" || value === null || isText(value)) return compact(value);
   let text = "";
   if (Array.isArray(value)) {
     for (let at = 0; at < value.length; at++) {
@@ -43,9 +42,13 @@ export function* jsonSteps(value: unknown, levels = STEPPED_LEVELS): Generator<v
   return `{${text}}`;
 }
 
-/** Returns `value` with raw documents parsed, for those who look into it. */
+/**
+ * Returns `value` with raw documents parsed, for those who look into it. Numbers whose text isn't that of their value, such as
+ * 5.0, are NumberText.
+ */
 export function plainValue(value: unknown): unknown {
-  if (value instanceof RawJson) return parseJson(value.text);
+  if (value instanceof RawJson) return parseTexts(value.text);
+  if (value instanceof NumberText) return value;
   if (Array.isArray(value)) return value.map(plainValue);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plainValue(each)]));
@@ -53,7 +56,7 @@ export function plainValue(value: unknown): unknown {
 
 function compact(value: unknown): string {
   if (typeof value !== "object" || value === null) return scalar(value);
-  if (value instanceof RawJson) return value.text;
+  if (isText(value)) return value.text;
   let text = "";
   if (Array.isArray(value)) {
     for (let at = 0; at < value.length; at++) text += (at > 0 ? "," : "") + compact(value[at]);
@@ -77,7 +80,11 @@ function quote(key: string): string {
 }
 
 function writePretty(given: unknown, newline: string, parts: string[]): void {
-  const value = given instanceof RawJson ? parseJson(given.text) : given;
+  const value = given instanceof RawJson ? parseTexts(given.text) : given;
+  if (value instanceof NumberText) {
+    parts.push(value.text);
+    return;
+  }
   if (typeof value !== "object" || value === null) {
     parts.push(scalar(value));
     return;
@@ -104,6 +111,38 @@ function scalar(value: unknown): string {
   if (typeof value === "number") return Number.isFinite(value) ? String(value) : `"${value}"`;
   if (typeof value === "bigint") return value.toString();
   return JSON.stringify(value) ?? "null";
+}
+
+/** Numbers that may have another text than their value: with an exponent, or a zero at the end of a fraction. */
+const OTHER_TEXT = /\d[eE][+-]?\d|\.\d*0(?!\d)/;
+
+/** Parses JSON like parseJson, but keeps the texts of numbers. Throws parsing. */
+function parseTexts(text: string): unknown {
+  if (!OTHER_TEXT.test(text)) return parseJson(text);
+  checkNesting(text);
+  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
+    const source = context?.source;
+    return typeof value === "number" && source !== undefined && String(value) !== source
+      ? new NumberText(source)
+      : value;
+  });
+}
+
+function isText(value: object): value is RawJson | NumberText {
+  return value instanceof RawJson || value instanceof NumberText;
+}
+
+/** A number that is written with this text, which may say more than its value: 5.0. */
+export class NumberText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toJSON(): number {
+    return Number(this.text);
+  }
 }
 
 /** A document as it was sent: its numbers, key order and white space stay. */
