@@ -7,6 +7,7 @@ import { TermNode } from "#hub/search/execute/nodes/term.ts";
 import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { caselessStart, foldCase } from "#hub/search/patterns/ascii-case.ts";
 import { compileRegexp } from "#hub/search/patterns/automaton.ts";
+import { REGEXP_FLAGS } from "#hub/search/patterns/regexp-flags.ts";
 import { compileCaselessWildcard, compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { Query } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -74,17 +75,23 @@ export function checkRegexpLength(source: string, maxLength: number): void {
 }
 
 /** Throws request_invalid for an expression that is too long or has a fault. */
-export function checkRegexp(source: string, maxLength: number): void {
+export function checkRegexp(source: string, maxLength: number, flags?: number): void {
   checkRegexpLength(source, maxLength);
-  compileRegexp(source);
+  compileRegexp(source, false, flags);
 }
 
 /** Returns the documents with a term that an expression of at most `maxLength` characters matches. Throws request_invalid. */
-export function regexpQuery(path: string, source: string, maxLength: number, isCaseless = false): Query {
+export function regexpQuery(
+  path: string,
+  source: string,
+  maxLength: number,
+  isCaseless = false,
+  flags: number = REGEXP_FLAGS.ALL,
+): Query {
   checkRegexpLength(source, maxLength);
-  const compiled = compileRegexp(source, isCaseless);
+  const compiled = compileRegexp(source, isCaseless, flags);
   return new TermsNode(path, {
-    key: `${isCaseless ? "caseless " : ""}regexp ${source}`,
+    key: `${isCaseless ? "caseless " : ""}regexp ${flags} ${source}`,
     text: `/${source}/`,
     terms: (segment, field) => candidates(segment.terms(field), compiled.prefix, compiled.longest),
     accepts: (text) => compiled.matches(text),

@@ -26,7 +26,9 @@ export function anyCase(node: Node): Node {
       return { ...node, ranges: node.ranges.flatMap(inBothCases) };
     case "sequence":
     case "choice":
+    case "intersection":
       return { ...node, parts: node.parts.map(anyCase) };
+    case "complement":
     case "repeat":
       return { ...node, part: anyCase(node.part) };
   }

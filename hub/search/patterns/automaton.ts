@@ -1,6 +1,7 @@
 /**
  * Matches terms against a regular expression in linear time: a Thompson automaton whose state sets become states of a
- * deterministic automaton on first use.
+ * deterministic automaton on first use. A complement or an intersection has automata of its own: their position, a set of
+ * states of each, is a state made on first use.
  */
 
 import { AppError } from "#proto/kit/errors.ts";
@@ -9,6 +10,9 @@ import { type Node, parseRegexp } from "./regexp-syntax.ts";
 
 /** States of one expression, so that nested repetitions can't fill the memory. */
 const MAX_STATES = 20_000;
+
+/** Positions of complements and intersections that are kept from term to term. */
+const MAX_POSITIONS = 10_000;
 
 /** Transitions kept; beyond it the table starts again. */
 const MAX_TRANSITIONS = 50_000;
@@ -19,10 +23,20 @@ interface State {
   next: number;
   /** Second way of a branching state, -1 for none. */
   other: number;
+  /** What has automata of its own, and where they are; such a state also leads on to `next` where they accept. */
+  readonly inner?: { readonly language: Language; readonly at: readonly Subset[] };
+}
+
+/** A complement or an intersection. */
+interface Language {
+  readonly id: number;
+  readonly parts: readonly Automaton[];
+  readonly isComplement: boolean;
 }
 
 /** A set of states with the transitions that were needed so far. */
 interface Subset {
+  readonly id: number;
   readonly states: readonly number[];
   readonly accepting: boolean;
   readonly on: Map<number, Subset>;
@@ -39,12 +53,13 @@ export interface CompiledRegexp {
 }
 
 /**
- * Returns a test of whole terms, `isCaseless`: of terms in any case. Throws request_invalid for faults and for expressions
+ * Returns a test of whole terms, `isCaseless`: of terms in any case, `flags`: see parseRegexp. Throws request_invalid for faults and for expressions
  * that are too large.
  */
-export function compileRegexp(source: string, isCaseless = false): CompiledRegexp {
-  const tree = isCaseless ? anyCase(parseRegexp(source)) : parseRegexp(source);
-  const automaton = new Automaton(tree);
+export function compileRegexp(source: string, isCaseless = false, flags?: number): CompiledRegexp {
+  const parsed = parseRegexp(source, flags);
+  const tree = isCaseless ? anyCase(parsed) : parsed;
+  const automaton = new Automaton(tree, { left: MAX_STATES });
   return {
     matches: (text) => automaton.matches(text),
     prefix: literalPrefix(tree),
@@ -57,18 +72,34 @@ class Automaton {
   readonly #accept: number;
   readonly #subsets = new Map<string, Subset>();
   #transitions = 0;
+  #subsetCount = 0;
   readonly #startState: number;
+  readonly #budget: { left: number };
+  readonly #languages = new Map<Node, Language>();
+  /** States of languages by their positions. */
+  readonly #positions = new Map<string, number>();
+  /** Number of the states that were compiled. */
+  readonly #compiled: number;
   #start: Subset | undefined;
 
-  constructor(tree: Node) {
+  /** `budget`: states that this and the automata within it may have. */
+  constructor(tree: Node, budget: { left: number }) {
+    this.#budget = budget;
     this.#accept = this.#add(null, -1);
     this.#startState = this.#compile(tree, this.#accept);
+    this.#compiled = this.#states.length;
+  }
+
+  /** Where it is before the first character. */
+  get start(): Subset {
+    return (this.#start ??= this.#subset([this.#startState]));
   }
 
   matches(text: string): boolean {
-    let at = (this.#start ??= this.#subset([this.#startState]));
+    if (this.#states.length - this.#compiled > MAX_POSITIONS) this.#forget();
+    let at = this.start;
     for (const character of text) {
-      const next = this.#step(at, character.codePointAt(0)!);
+      const next = this.step(at, character.codePointAt(0)!);
       if (next.states.length === 0) return false;
       at = next;
     }
@@ -90,7 +121,47 @@ class Automaton {
           .reduceRight((other, first) => this.#add(null, first, other));
       case "repeat":
         return this.#repeat(node, next);
+      case "complement":
+        return this.#language(node, [node.part], next);
+      case "intersection":
+        return this.#language(node, node.parts, next);
     }
+  }
+
+  #language(node: Node, parts: readonly Node[], next: number): number {
+    let language = this.#languages.get(node);
+    if (language === undefined) {
+      const automata = parts.map((part) => new Automaton(part, this.#budget));
+      const id = this.#languages.size;
+      language = { id, parts: automata, isComplement: node.kind === "complement" };
+      this.#languages.set(node, language);
+    }
+    const at = language.parts.map((part) => part.start);
+    return this.#add(null, next, -1, { language, at });
+  }
+
+  /** Drops the states of positions between two terms, so that they can't fill the memory. */
+  #forget(): void {
+    this.#states.length = this.#compiled;
+    this.#positions.clear();
+    this.#subsets.clear();
+    this.#start = undefined;
+    this.#transitions = 0;
+    for (const { parts } of this.#languages.values()) for (const part of parts) part.#forget();
+  }
+
+  /** Returns the state of a language after a character; undefined if it can't match any more. */
+  #moved({ inner, next }: State, point: number): number | undefined {
+    const { language, at } = inner!;
+    const moved = language.parts.map((part, place) => part.step(at[place]!, point));
+    if (!language.isComplement && moved.some(({ states }) => states.length === 0)) return undefined;
+    const key = `${language.id} ${next} ${moved.map(({ id }) => id).join()}`;
+    let number = this.#positions.get(key);
+    if (number === undefined) {
+      number = this.#states.push({ set: null, next, other: -1, inner: { language, at: moved } }) - 1;
+      this.#positions.set(key, number);
+    }
+    return number;
   }
 
   #repeat({ part, min, max }: Extract<Node, { kind: "repeat" }>, next: number): number {
@@ -106,23 +177,26 @@ class Automaton {
     return first;
   }
 
-  #add(set: State["set"], next: number, other = -1): number {
-    if (this.#states.length >= MAX_STATES) {
+  #add(set: State["set"], next: number, other = -1, inner?: State["inner"]): number {
+    if (--this.#budget.left < 0) {
       throw new AppError(
         "request_invalid",
         `the regular expression needs more than ${MAX_STATES} states; make its repetitions smaller`,
       );
     }
-    return this.#states.push({ set, next, other }) - 1;
+    return this.#states.push({ set, next, other, ...(inner && { inner }) }) - 1;
   }
 
-  #step(from: Subset, point: number): Subset {
+  /** Returns where it is after a character. */
+  step(from: Subset, point: number): Subset {
     const known = from.on.get(point);
     if (known !== undefined) return known;
     const targets: number[] = [];
     for (const number of from.states) {
       const state = this.#states[number]!;
       if (state.set !== null && holds(state.set, point)) targets.push(state.next);
+      const moved = state.inner === undefined ? undefined : this.#moved(state, point);
+      if (moved !== undefined) targets.push(moved);
     }
     const to = this.#subset(targets);
     if (++this.#transitions > MAX_TRANSITIONS) {
@@ -139,7 +213,12 @@ class Automaton {
     const key = closed.join();
     let subset = this.#subsets.get(key);
     if (subset === undefined) {
-      subset = { states: closed, accepting: closed.includes(this.#accept), on: new Map() };
+      subset = {
+        id: this.#subsetCount++,
+        states: closed,
+        accepting: closed.includes(this.#accept),
+        on: new Map(),
+      };
       this.#subsets.set(key, subset);
     }
     return subset;
@@ -153,12 +232,21 @@ class Automaton {
       if (number < 0 || seen.has(number)) continue;
       seen.add(number);
       const state = this.#states[number]!;
-      if (state.set === null && number !== this.#accept) stack.push(state.next, state.other);
+      if (state.inner !== undefined) {
+        if (isAccepted(state.inner)) stack.push(state.next);
+      } else if (state.set === null && number !== this.#accept) stack.push(state.next, state.other);
     }
     return [...seen]
-      .filter((number) => number === this.#accept || this.#states[number]!.set !== null)
+      .filter(
+        (number) =>
+          number === this.#accept || this.#states[number]!.set !== null || this.#states[number]!.inner,
+      )
       .sort((a, b) => a - b);
   }
+}
+
+function isAccepted({ language, at }: NonNullable<State["inner"]>): boolean {
+  return language.isComplement ? !at[0]!.accepting : at.every(({ accepting }) => accepting);
 }
 
 function holds({ ranges, negated }: Extract<Node, { kind: "set" }>, point: number): boolean {

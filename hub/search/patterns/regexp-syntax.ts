@@ -1,6 +1,8 @@
 /** Lucene's regular expressions as a syntax tree. The whole term has to match; there are no anchors. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { decimalInterval } from "./decimal-interval.ts";
+import { REGEXP_FLAGS } from "./regexp-flags.ts";
 
 /** A node of the tree; code points as numbers. */
 export type Node =
@@ -12,6 +14,10 @@ export type Node =
     }
   | { readonly kind: "sequence"; readonly parts: readonly Node[] }
   | { readonly kind: "choice"; readonly parts: readonly Node[] }
+  /** Everything but what `part` matches. */
+  | { readonly kind: "complement"; readonly part: Node }
+  /** What all parts match. */
+  | { readonly kind: "intersection"; readonly parts: readonly Node[] }
   | { readonly kind: "repeat"; readonly part: Node; readonly min: number; readonly max: number };
 
 /** Maximum number of repetitions: each adds states to the automaton. */
@@ -64,19 +70,27 @@ const SHORTHANDS: Readonly<Record<string, Node>> = {
   },
 };
 
-/** Parses an expression. Throws parsing with the place of the fault. */
-export function parseRegexp(source: string): Node {
-  return new Parser(source).parse();
+/** Nothing. */
+const NOTHING: Node = { kind: "set", ranges: [], negated: false };
+
+/** Largest number of an interval, as other servers read it. */
+const MAX_INTERVAL = 2 ** 31 - 1;
+
+/** Parses an expression with the operators of `flags`, a sum of REGEXP_FLAGS. Throws request_invalid with the place of the fault. */
+export function parseRegexp(source: string, flags: number = REGEXP_FLAGS.ALL): Node {
+  return new Parser(source, flags).parse();
 }
 
 class Parser {
   readonly #source: string;
   readonly #characters: string[];
+  readonly #flags: number;
   #at = 0;
   #depth = 0;
 
-  constructor(source: string) {
+  constructor(source: string, flags: number) {
     this.#source = source;
+    this.#flags = flags;
     this.#characters = Array.from(source);
   }
 
@@ -88,15 +102,22 @@ class Parser {
 
   #choice(): Node {
     if (++this.#depth > MAX_DEPTH) throw this.#fault("too many nested groups");
-    const parts = [this.#sequence()];
-    while (this.#take("|")) parts.push(this.#sequence());
+    const parts = [this.#intersection()];
+    while (this.#take("|")) parts.push(this.#intersection());
     this.#depth--;
     return parts.length === 1 ? parts[0]! : { kind: "choice", parts };
   }
 
+  #intersection(): Node {
+    const parts = [this.#sequence()];
+    while (this.#reads("INTERSECTION") && this.#take("&")) parts.push(this.#sequence());
+    return parts.length === 1 ? parts[0]! : { kind: "intersection", parts };
+  }
+
   #sequence(): Node {
     const parts: Node[] = [];
-    while (this.#at < this.#characters.length && !"|)".includes(this.#characters[this.#at]!)) {
+    const ends = this.#reads("INTERSECTION") ? "|)&" : "|)";
+    while (this.#at < this.#characters.length && !ends.includes(this.#characters[this.#at]!)) {
       parts.push(this.#repeated());
     }
     return parts.length === 1
@@ -107,7 +128,7 @@ class Parser {
   }
 
   #repeated(): Node {
-    let part = this.#single();
+    let part = this.#complemented();
     while (true) {
       if (this.#take("*")) part = { kind: "repeat", part, min: 0, max: Number.POSITIVE_INFINITY };
       else if (this.#take("+")) part = { kind: "repeat", part, min: 1, max: Number.POSITIVE_INFINITY };
@@ -134,6 +155,14 @@ class Parser {
     return Number(digits);
   }
 
+  #complemented(): Node {
+    let count = 0;
+    while (this.#reads("COMPLEMENT") && this.#take("~")) count++;
+    if (count > 0 && this.#at >= this.#characters.length) throw this.#fault('"~" has nothing behind it');
+    const part = this.#single();
+    return count % 2 === 0 ? part : { kind: "complement", part };
+  }
+
   #single(): Node {
     const character = this.#characters[this.#at++]!;
     if (character === "(") {
@@ -143,13 +172,28 @@ class Parser {
     }
     if (character === "[") return this.#set();
     if (character === ".") return ANY;
-    if (character === "@") return { kind: "repeat", part: ANY, min: 0, max: Number.POSITIVE_INFINITY };
+    if (character === "#" && this.#reads("EMPTY")) return NOTHING;
+    if (character === "<" && (this.#reads("INTERVAL") || this.#reads("AUTOMATON"))) return this.#interval();
+    if (character === "@" && this.#reads("ANYSTRING"))
+      return { kind: "repeat", part: ANY, min: 0, max: Number.POSITIVE_INFINITY };
     if (character === '"') return this.#quoted();
     if (character === "\\") return this.#escaped();
     if ("*+?{".includes(character)) throw this.#fault(`"${character}" has nothing to repeat`);
-    if ("~&<".includes(character))
-      throw this.#fault(`the operator "${character}" isn't offered; write \\${character} for the character`);
     return literal(character);
+  }
+
+  /** The numbers between brackets; named automata, which may be there too, don't exist. */
+  #interval(): Node {
+    const end = this.#characters.indexOf(">", this.#at);
+    const [, least, most] = /^(\d+)-(\d+)$/.exec(this.#characters.slice(this.#at, end).join("")) ?? [];
+    const isOne = end >= 0 && Number(least) <= MAX_INTERVAL && Number(most) <= MAX_INTERVAL;
+    if (!isOne || !this.#reads("INTERVAL")) throw this.#fault("expected an interval such as <1-31>");
+    this.#at = end + 1;
+    return decimalInterval(least!, most!);
+  }
+
+  #reads(flag: keyof typeof REGEXP_FLAGS): boolean {
+    return (this.#flags & REGEXP_FLAGS[flag]) !== 0;
   }
 
   #quoted(): Node {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { compileRegexp } from "./automaton.ts";
 import { automaticEdits, withinEdits } from "./edit-distance.ts";
+import { parseRegexpFlags } from "./regexp-flags.ts";
 import { compileWildcard } from "./wildcard.ts";
 
 describe("regular expressions", () => {
@@ -89,13 +90,74 @@ describe("regular expressions", () => {
     "a\\",
     "[a",
     "a{99999}",
-    "~a",
+    "~",
+    "<1>",
+    "<a-b>",
+    "~(a{1000}){1000}~(b{1000}){1000}~(c{1000}){1000}(d{1000}){1000}",
     "((a{500}){500}){500}",
   ]) {
     test(`/${pattern}/ is refused`, () => {
       assert.throws(() => compileRegexp(pattern), { code: "request_invalid" });
     });
   }
+});
+
+describe("optional operators of regular expressions", () => {
+  /** Terms that 6.5.4 finds of these. */
+  const TERMS = ["abc", "a@b.de", "x#y", "007", "42", "abd", "foo", "quick", "a@", "~abc", "<1-50>"];
+  const ROWS: readonly (readonly [pattern: string, flags: string, found: readonly string[]])[] = [
+    ["x#y", "ALL", []],
+    ["x#y", "NONE", ["x#y"]],
+    ["<1-50>", "ALL", ["007", "42"]],
+    ["<001-100>", "ALL", ["007"]],
+    ["<1-50>", "NONE", ["<1-50>"]],
+    ["ab~c", "ALL", ["abd"]],
+    ["a.*&.*c", "ALL", ["abc"]],
+    ["a~(bc)", "ALL", ["a@b.de", "abd", "a@"]],
+    ["@&~(ab.)&~(.*[@#<~].*)", "ALL", ["007", "42", "foo", "quick"]],
+    ["~~abc", "COMPLEMENT", ["abc"]],
+    ["(~(ab))*c", "ALL", ["abc", "~abc"]],
+    ["a@", "NONE", ["a@"]],
+    ["a@", "ANYSTRING|INTERVAL", ["abc", "a@b.de", "abd", "a@"]],
+    ["~abc", "NONE", ["~abc"]],
+  ];
+  for (const [pattern, flags, found] of ROWS)
+    test(`/${pattern}/ with ${flags} matches ${found.join(", ")}`, () => {
+      const compiled = compileRegexp(pattern, false, parseRegexpFlags(flags));
+      assert.deepEqual(
+        TERMS.filter((term) => compiled.matches(term)),
+        found,
+      );
+    });
+
+  test("of intervals match the numbers of the range alone", () => {
+    for (const [least, most] of [
+      [0, 0],
+      [3, 7],
+      [9, 1200],
+      [15, 15],
+      [99, 101],
+      [120, 45],
+    ] as const) {
+      const compiled = compileRegexp(`<${least}-${most}>`);
+      for (let number = 0; number < 1300; number++) {
+        const isIn = number >= Math.min(least, most) && number <= Math.max(least, most);
+        assert.equal(compiled.matches(String(number)), isIn, `${number} in <${least}-${most}>`);
+      }
+    }
+  });
+
+  test("keep few positions, however many terms and characters they see", () => {
+    const compiled = compileRegexp("~(.*(ab|cd){3,9}.*)&.*x.*");
+    for (let at = 0; at < 300; at++) {
+      const text = `${"ab".repeat(at % 7)}${"c".repeat(at)}x`;
+      assert.equal(compiled.matches(text), at % 7 < 3, text);
+    }
+  });
+
+  test("that aren't there are named", () => {
+    assert.throws(() => parseRegexpFlags("FOO"), { message: "Unknown regexp flag [FOO]" });
+  });
 });
 
 describe("wildcards", () => {

@@ -6,6 +6,7 @@ import { scalarText } from "#hub/search/options/json.ts";
 import { flag, integer, text, withoutEffect } from "#hub/search/options/options.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { type QueryType, readFieldBody, withBoost } from "#hub/search/parse/query-parser.ts";
+import { parseRegexpFlags } from "#hub/search/patterns/regexp-flags.ts";
 import type { Query } from "#hub/search/query/query.ts";
 
 const CASELESS = flag("whether ASCII letters match in any case", false);
@@ -49,8 +50,11 @@ export const wildcard: QueryType = {
 
 const REGEXP_OPTIONS = {
   case_insensitive: CASELESS,
-  flags: withoutEffect(text("the optional operators of Lucene are not there", undefined)),
-  flags_value: withoutEffect(integer("the optional operators of Lucene are not there", undefined)),
+  flags: text(
+    "optional operators, divided by |: INTERSECTION, COMPLEMENT, EMPTY, ANYSTRING, INTERVAL",
+    "ALL",
+  ),
+  flags_value: integer("the same as a sum of bits", undefined),
   max_determinized_states: integer(
     "hint without influence on the answer: the size of an automaton is bounded in any case",
     10_000,
@@ -66,9 +70,10 @@ export const regexp: QueryType = {
     const { field, value, options } = readFieldBody("regexp", body, REGEXP_OPTIONS, ["value", "regexp"]);
     const source = scalarText(value, "regexp");
     // Faults of the expression fail the request, not its shards.
-    checkRegexp(source, maxRegexLength);
+    const flags = options.flags_value ?? parseRegexpFlags(options.flags);
+    checkRegexp(source, maxRegexLength, flags);
     const make = (path: string, text: string): Query =>
-      regexpQuery(path, text, maxRegexLength, options.case_insensitive);
+      regexpQuery(path, text, maxRegexLength, options.case_insensitive, flags);
     return withBoost(patternQuery("regexp", field, source, make), options);
   },
 };
