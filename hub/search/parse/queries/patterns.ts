@@ -6,6 +6,7 @@ import { scalarText } from "#hub/search/options/json.ts";
 import { flag, integer, text, withoutEffect } from "#hub/search/options/options.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { type QueryType, readFieldBody, withBoost } from "#hub/search/parse/query-parser.ts";
+import { checkRewrite } from "#hub/search/parse/rewrite-method.ts";
 import { parseRegexpFlags } from "#hub/search/patterns/regexp-flags.ts";
 import type { Query } from "#hub/search/query/query.ts";
 
@@ -22,6 +23,7 @@ export const prefix: QueryType = {
   options: PREFIX_OPTIONS,
   parse(body) {
     const { field, value, options } = readFieldBody("prefix", body, PREFIX_OPTIONS, ["value", "prefix"]);
+    checkRewrite(options.rewrite);
     const start = scalarText(value, "prefix");
     const make = options.case_insensitive === true ? caselessPrefixQuery : prefixQuery;
     return withBoost(patternQuery("prefix", field, start, make), options);
@@ -42,6 +44,7 @@ export const wildcard: QueryType = {
       "value",
       "wildcard",
     ]);
+    checkRewrite(options.rewrite);
     const pattern = scalarText(value, "wildcard");
     const make = (path: string, given: string): Query => wildcardQuery(path, given, options.case_insensitive);
     return withBoost(patternQuery("wildcard", field, pattern, make), options);
@@ -68,6 +71,7 @@ export const regexp: QueryType = {
   options: REGEXP_OPTIONS,
   parse(body, { maxRegexLength }) {
     const { field, value, options } = readFieldBody("regexp", body, REGEXP_OPTIONS, ["value", "regexp"]);
+    checkRewrite(options.rewrite);
     const source = scalarText(value, "regexp");
     // Faults of the expression fail the request, not its shards.
     const flags = options.flags_value ?? parseRegexpFlags(options.flags);
@@ -95,6 +99,7 @@ export const fuzzy: QueryType = {
   options: FUZZY_OPTIONS,
   parse(body) {
     const { field, value, options } = readFieldBody("fuzzy", body, FUZZY_OPTIONS, ["value"]);
+    checkRewrite(options.rewrite);
     const term = scalarText(value, "fuzzy");
     editsOf(options.fuzziness, term);
     const transpositions = options.transpositions ?? answersAs(700);

@@ -292,6 +292,16 @@ const FAULTS: readonly (readonly [query: unknown, code: string, message: RegExp]
   [{ terms: { host: "x" } }, "parsing", /array of values/],
   [{ regexp: { host: "(" } }, "request_invalid", /fault at character/],
   [{ regexp: { host: "a{2,1}" } }, "request_invalid", /fewer times/],
+  ...["prefix", "wildcard", "regexp", "fuzzy"].map(
+    (kind) =>
+      [
+        { [kind]: { host: { value: "w", rewrite: "top_terms_x" } } },
+        "request_invalid",
+        /^Failed to parse rewrite_method \[top_terms_x\]$/,
+      ] as const,
+  ),
+  [{ query_string: { query: "w*", rewrite: "foo" } }, "request_invalid", /rewrite_method \[foo\]$/],
+  [{ regexp: { host: { value: "w", flags: "FOO" } } }, "request_invalid", /^Unknown regexp flag \[FOO\]$/],
   [{ wildcard: { status: "4*" } }, "query_shard", /keyword and text fields/],
   [{ query_string: { query: "a AND" } }, "query_shard", /missing at the end/],
   [{ query_string: { query: '"open' } }, "query_shard", /closing quote/],

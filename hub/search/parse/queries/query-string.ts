@@ -23,6 +23,7 @@ import { parseLucene } from "#hub/search/parse/query-string/lucene-syntax.ts";
 import { parseSimple, SIMPLE_FLAGS, type SimpleFlag } from "#hub/search/parse/query-string/simple-syntax.ts";
 import { leafCount } from "#hub/search/parse/query-string/syntax.ts";
 import { STRING_TYPES, stringQuery } from "#hub/search/parse/query-string/to-query.ts";
+import { checkRewrite } from "#hub/search/parse/rewrite-method.ts";
 import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
@@ -75,6 +76,7 @@ export const queryString: QueryType = {
   options: QUERY_STRING_OPTIONS,
   parse(body, parser) {
     const options = readBody("query_string", body, QUERY_STRING_OPTIONS);
+    checkRewrite(options.rewrite);
     if (options.default_field !== undefined && options.fields !== undefined) {
       throw new AppError(
         "parsing",
