@@ -1,6 +1,6 @@
 /** The case of ASCII letters, the only ones whose case `case_insensitive` of queries ignores. */
 
-import type { Node } from "./regexp-syntax.ts";
+import type { Node } from "./regexp-tree.ts";
 
 const A = 65;
 const Z = 90;

@@ -6,7 +6,8 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import { anyCase } from "./ascii-case.ts";
-import { type Node, parseRegexp } from "./regexp-syntax.ts";
+import { parseRegexp } from "./regexp-syntax.ts";
+import type { Node } from "./regexp-tree.ts";
 
 /** States of one expression, so that nested repetitions can't fill the memory. */
 const MAX_STATES = 20_000;

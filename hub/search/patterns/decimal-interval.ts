@@ -1,6 +1,6 @@
 /** Whole numbers of a range, `<1-31>`, as a part of a regular expression. */
 
-import type { Node } from "./regexp-syntax.ts";
+import type { Node } from "./regexp-tree.ts";
 
 const ZERO = 48;
 const ANY_DIGIT = digits(0, 9);
