@@ -14,7 +14,7 @@ import { matchesPattern, Pattern } from "../library/patterns.ts";
 import { appended } from "../library/strings.ts";
 import { compileCall, isCall } from "./compile-call.ts";
 import { compileRead, compileWrite, variableIn } from "./compile-target.ts";
-import { type Evaluate, guarded, LARGE_NUMBER_STEPS, placed, type Scope } from "./scope.ts";
+import { type Budget, type Evaluate, guarded, LARGE_NUMBER_STEPS, placed, type Scope } from "./scope.ts";
 import { type WholeType, wholeType } from "./static-type.ts";
 import type { Expression } from "./syntax.ts";
 import { simpleName } from "./type-parser.ts";
@@ -129,7 +129,7 @@ function compileBinary(
     return guarded(offset, (frame) => matchesPattern(right(frame), left(frame), isWhole, frame.budget));
   }
   const typed = operationOn(operator, type);
-  if (typed !== undefined) return guarded(offset, (frame) => typed(left(frame), right(frame)));
+  if (typed !== undefined) return guarded(offset, (frame) => typed(left(frame), right(frame), frame.budget));
   return guarded(offset, (frame) => {
     const a = left(frame);
     const b = right(frame);
@@ -143,11 +143,19 @@ function compileBinary(
 function operationOn(
   operator: BinaryOperator,
   type: WholeType | undefined,
-): ((a: unknown, b: unknown) => unknown) | undefined {
+): ((a: unknown, b: unknown, budget: Budget) => unknown) | undefined {
   if (type === "long" && (operator === "<<" || operator === ">>>"))
-    return (a, b) => shiftLong(operator, a, b);
-  const canOverflow = operator === "+" || operator === "-" || operator === "*";
-  return type === "int" && canOverflow ? (a, b) => wrapInt(binary(operator, a, b)) : undefined;
+    return (a, b, budget) => {
+      budget.spend(LARGE_NUMBER_STEPS);
+      return shiftLong(operator, a, b);
+    };
+  if (type !== "int" || (operator !== "+" && operator !== "-" && operator !== "*")) return undefined;
+  return (a, b) => {
+    // Fast path: chars are objects.
+    if (typeof a !== "number" || typeof b !== "number") return wrapInt(binary(operator, a, b));
+    if (operator === "*") return Math.imul(a, b);
+    return (operator === "+" ? a + b : a - b) | 0;
+  };
 }
 
 function compileLogical(scope: Scope, expression: Extract<Expression, { kind: "logical" }>): Evaluate {

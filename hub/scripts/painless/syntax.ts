@@ -10,8 +10,7 @@ export interface TypeName {
   readonly offset: number;
 }
 
-export type Expression = { readonly offset: number } & /** `isLong`: of a whole number written with an L. */
-(
+export type Expression = { readonly offset: number } /** `isLong`: of a whole number written with an L. */ & (
   | { readonly kind: "constant"; readonly value: unknown; readonly isLong?: boolean }
   | { readonly kind: "regex"; readonly pattern: string; readonly flags: string }
   | { readonly kind: "variable"; readonly name: string }
