@@ -161,7 +161,11 @@ suite("pipelines beside a histogram", () => {
 
 suite("faulty pipelines are refused", () => {
   const rows: [name: string, aggs: JsonObject, reason: RegExp][] = [
-    ["at the top", { d: { derivative: { buckets_path: "x" } } }, /No aggregation found|does not exist|top level/],
+    [
+      "at the top",
+      { d: { derivative: { buckets_path: "x" } } },
+      /No aggregation found|does not exist|top level/,
+    ],
     [
       "scripts that can't be compiled",
       { d: { bucket_script: { buckets_path: "x", script: "1 +" } } },
