@@ -48,23 +48,26 @@ class FakeSampler implements DelaySampler {
 test("a thread is sampled from the first work on until it has been quiet for 2 s", () => {
   const sampler = new FakeSampler();
   const turn = new LongestTurn(sampler);
-  for (let looks = 0; looks < 200; looks++) turn.look(3);
+  for (let looks = 0; looks < 200; looks++) turn.look(3, 3);
   assert.equal(sampler.isOn, false);
   assert.equal(turn.takeMs(), 3);
 
-  turn.look(250);
+  turn.look(90, 10);
+  assert.equal(sampler.isOn, false, "it waited for the processor");
+  assert.equal(turn.takeMs(), 90);
+  turn.look(250, 240);
   assert.equal(sampler.isOn, true);
   assert.equal(turn.takeMs(), 250, "what woke it isn't sampled");
 
   sampler.delayMs = 40;
-  turn.look(90);
+  turn.look(90, 90);
   assert.equal(turn.takeMs(), 40, "many short turns are told from a long one");
   assert.equal(turn.takeMs(), 0);
 
-  for (let looks = 0; looks < 19; looks++) turn.look(20);
+  for (let looks = 0; looks < 19; looks++) turn.look(20, 20);
   assert.equal(sampler.isOn, true);
-  turn.look(20);
+  turn.look(20, 20);
   assert.equal(sampler.isOn, false);
-  turn.look(15);
+  turn.look(15, 15);
   assert.equal(turn.takeMs(), 15);
 });

@@ -9,8 +9,8 @@ const NS_PER_MS = 1e6;
 
 /** Interval of the looks at how long the thread was active. */
 const LOOK_MS = 100;
-/** Active time between two looks up to which the thread counts as quiet. */
-const QUIET_ACTIVE_MS = 20;
+/** Processor time between two looks up to which the thread counts as quiet. On a busy machine it may be active for longer. */
+const QUIET_CPU_MS = 20;
 /** Quiet looks after which the sampling ends: 2 s. Work that comes each 5 s must not keep it on. */
 const QUIET_LOOKS = 20;
 
@@ -36,11 +36,11 @@ export class LongestTurn {
     this.#sampler = sampler;
   }
 
-  /** `activeMs`: how long the thread has been active since the last look. */
-  look(activeMs: number): void {
+  /** How long the thread has been active since the last look, and how much processor time it got. */
+  look(activeMs: number, cpuMs: number): void {
     const isSampled = this.#quietLooks < QUIET_LOOKS;
     this.#longestMs = Math.max(this.#longestMs, isSampled ? this.#sampler.takeMs() : activeMs);
-    this.#quietLooks = activeMs > QUIET_ACTIVE_MS ? 0 : this.#quietLooks + 1;
+    this.#quietLooks = cpuMs > QUIET_CPU_MS ? 0 : this.#quietLooks + 1;
     if (!isSampled && this.#quietLooks === 0) this.#sampler.start();
     else if (isSampled && this.#quietLooks === QUIET_LOOKS) this.#sampler.stop();
   }
@@ -60,9 +60,13 @@ export class LongestTurn {
 export function exportLongestTurn(metrics: Metrics, thread: "hub" | "host"): void {
   const turn = new LongestTurn(delaySampler());
   let before = performance.eventLoopUtilization();
+  let cpuBefore = process.threadCpuUsage();
   const look = (): void => {
     const now = performance.eventLoopUtilization();
-    turn.look(performance.eventLoopUtilization(now, before).active);
+    const cpuNow = process.threadCpuUsage();
+    const cpuUs = cpuNow.user + cpuNow.system - cpuBefore.user - cpuBefore.system;
+    turn.look(performance.eventLoopUtilization(now, before).active, cpuUs / 1_000);
+    cpuBefore = cpuNow;
     before = now;
   };
   setInterval(look, LOOK_MS).unref();
