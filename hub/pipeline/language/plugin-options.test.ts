@@ -50,7 +50,10 @@ test("a plugin of another engine that isn't here is refused with what to use ins
     /there is no filter "jdbc_streaming"\n.*translate/,
   );
   assert.match(said("output { pagerduty { } }")[0] ?? "", /there is no output "pagerduty"\n.*alert/);
-  assert.match(said("input { stdin { codec => avro } }")[0] ?? "", /there is no codec "avro"\n.*JSON/);
+  assert.match(
+    said("input { stdin { codec => protobuf } }")[0] ?? "",
+    /there is no codec "protobuf"\n.*JSON/,
+  );
 });
 
 test("no plugin is both here and refused", async () => {
