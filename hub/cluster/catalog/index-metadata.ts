@@ -73,6 +73,8 @@ export function decodeIndex(bytes: Uint8Array): IndexMetadata {
       mappingVersion,
       ...rest
     } = JSON.parse(Buffer.from(bytes).toString()) as StoredIndex;
+    if (![rest.name, rest.uuid].every((each: unknown) => typeof each === "string"))
+      throw new TypeError("it has no name or no UUID");
     return {
       ...rest,
       mapping: parseMapping(rest.name, rest.settings.raw, mapping, {

@@ -6,11 +6,11 @@
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { crc32c } from "#hub/engine/encoding/crc32c.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { writeFileAtomic } from "#proto/kit/files/files.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
+import { readChecked, withChecksum } from "./checked-json.ts";
 import type { HostSeat } from "./shard-owner.ts";
 
 /** What was committed last. */
@@ -22,8 +22,8 @@ export interface Committed {
 }
 
 /**
- * A JSON object with version, incarnation, sequence and generations, a newline, the CRC-32C of the object in 8 hexadecimal
- * digits, a newline. `generations` are by "<index uuid>/<shard>"; version 2 had none, version 1 no checksum.
+ * A checked JSON object with version, incarnation, sequence and generations, which are by "<index uuid>/<shard>"; version 2 had
+ * none, version 1 no checksum.
  */
 const POSITION_VERSION = 3;
 const UNCHECKED = '{"v":1,';
@@ -60,7 +60,7 @@ export function writeCommitted(
 ): void {
   const generations = Object.fromEntries(byShard);
   const json = JSON.stringify({ v: POSITION_VERSION, incarnation, sequence, generations });
-  writeFileAtomic(join(folder, fileOf(seat)), `${json}\n${checksum(json)}\n`);
+  writeFileAtomic(join(folder, fileOf(seat)), withChecksum(json));
 }
 
 /** Converts the files to those of `count` hosts; must be called before any of them opens its shards. */
@@ -118,9 +118,9 @@ function lowest(a: Committed, b: Committed): Committed {
 
 /** Throws data_corrupt if a byte differs from what was written. */
 function parseCommitted(bytes: Buffer): Committed {
-  const [json = "", check] = bytes.toString("latin1").split("\n");
-  const isWhole = check === undefined ? json.startsWith(UNCHECKED) : check === checksum(json);
-  if (!isWhole) throw new AppError("data_corrupt", "a committed position fails its checksum");
+  const { json, isChecked } = readChecked(bytes);
+  if (!isChecked && !json.startsWith(UNCHECKED))
+    throw new AppError("data_corrupt", "the file has lost its checksum");
   const {
     v,
     incarnation,
@@ -138,8 +138,4 @@ function parseCommitted(bytes: Buffer): Committed {
       `the committed position has format version ${v}, which this hub can't read`,
     );
   return { position: { incarnation, sequence }, generations: new Map(Object.entries(generations)) };
-}
-
-function checksum(json: string): string {
-  return crc32c(Buffer.from(json)).toString(16).padStart(8, "0");
 }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { encodeIndex, type IndexMetadata, parseMapping } from "#hub/cluster/catalog/index-metadata.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { START } from "#proto/position.ts";
 import { ShardFolders } from "./shard-folders.ts";
@@ -78,6 +79,53 @@ suite("the committed position", () => {
         assert.deepEqual(folders.readCommitted(), NOTHING, bytes.toString("latin1"));
       }
       assert.equal(errors.length, damaged.length);
+    });
+  });
+});
+
+suite("the metadata of an index", () => {
+  const UUID = "7Qm2hV1xT3yqzC0nR4sKdw";
+  const INDEX: IndexMetadata = {
+    name: "lines",
+    uuid: UUID,
+    state: "open",
+    settings: { numberOfShards: 1, numberOfReplicas: 0, creationDate: 5, raw: {} },
+    mapping: parseMapping("lines", {}, { properties: { n: { type: "long" } } }, { version: 3 }),
+    aliases: {},
+  };
+  const described = (use: (file: string, found: () => IndexMetadata[], errors: unknown[]) => void): void =>
+    withFolders((folders, position, errors) => {
+      folders.shard(UUID, 0);
+      folders.describe(INDEX);
+      use(join(position, "..", UUID, "index.json"), () => folders.indices(), errors);
+    });
+
+  test("is read as it was written, and from a file of a version without checksums", () => {
+    described((file, found, errors) => {
+      assert.deepEqual(found()[0]!.mapping.toJSON(), INDEX.mapping.toJSON());
+      writeFileSync(file, encodeIndex(INDEX));
+      assert.equal(found()[0]!.mapping.version, 3);
+      assert.deepEqual(errors, []);
+    });
+  });
+
+  test("isn't believed if a bit of it was changed", () => {
+    described((file, found, errors) => {
+      const whole = readFileSync(file);
+      for (let bit = 0; bit < 8 * (whole.length - 1); bit++) {
+        const bytes = Buffer.from(whole);
+        bytes[bit >> 3]! ^= 1 << (bit & 7);
+        writeFileSync(file, bytes);
+        assert.deepEqual(found(), [], bytes.toString("latin1"));
+      }
+      assert.equal(errors.length, 8 * (whole.length - 1));
+    });
+  });
+
+  test("of a version without checksums isn't believed without a name", () => {
+    described((file, found) => {
+      writeFileSync(file, Buffer.from(encodeIndex(INDEX)).toString().replace('"name"', '"oame"'));
+      assert.deepEqual(found(), []);
     });
   });
 });

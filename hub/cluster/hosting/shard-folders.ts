@@ -15,6 +15,7 @@ import { decodeIndex, encodeIndex, type IndexMetadata } from "#hub/cluster/catal
 import { systemCode } from "#proto/kit/errors.ts";
 import { syncFolder, writeFileAtomic } from "#proto/kit/files/files.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { readChecked, withChecksum } from "./checked-json.ts";
 import { type Committed, readCommitted, writeCommitted } from "./position-files.ts";
 import { type HostSeat, ONLY_HOST, owns } from "./shard-owner.ts";
 
@@ -114,7 +115,8 @@ export class ShardFolders {
       if (!readdirSync(join(this.#folder, uuid)).some((name) => name === INDEX_FILE || isShard(name)))
         continue;
       try {
-        const index = decodeIndex(readFileSync(join(this.#folder, uuid, INDEX_FILE)));
+        const { json } = readChecked(readFileSync(join(this.#folder, uuid, INDEX_FILE)));
+        const index = decodeIndex(Buffer.from(json));
         this.#written.set(uuid, index);
         found.push(index);
       } catch (error) {
@@ -138,7 +140,8 @@ export class ShardFolders {
   describe(index: IndexMetadata): void {
     if (this.#written.get(index.uuid) === index) return;
     mkdirSync(join(this.#folder, index.uuid), { recursive: true, mode: 0o750 });
-    writeFileAtomic(join(this.#folder, index.uuid, INDEX_FILE), encodeIndex(index));
+    const json = Buffer.from(encodeIndex(index)).toString();
+    writeFileAtomic(join(this.#folder, index.uuid, INDEX_FILE), withChecksum(json));
     this.#written.set(index.uuid, index);
   }
 
