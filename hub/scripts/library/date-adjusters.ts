@@ -2,7 +2,8 @@
 
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { Callable } from "#hub/scripts/values/values.ts";
-import { Constant, DateTime, daysOfMonth, withLocal } from "./dates.ts";
+import { Constant } from "./date-constants.ts";
+import { DateTime, daysOfMonth, withLocal } from "./dates.ts";
 
 /** Changes the wall clock's time to another day. */
 type Move = (local: Date) => void;

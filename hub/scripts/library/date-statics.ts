@@ -6,18 +6,8 @@ import { print } from "#hub/scripts/values/values.ts";
 import { findTimeZone, UTC } from "#proto/kit/dates/time-zone.ts";
 import { DAY_MS } from "#proto/kit/units.ts";
 import { ADJUSTERS } from "./date-adjusters.ts";
-import {
-  CHRONO_FIELDS,
-  CHRONO_UNITS,
-  Constant,
-  DateTime,
-  dayOfWeek,
-  monthOfYear,
-  msBetween,
-  parseDate,
-  plusUnit,
-  zoneOf,
-} from "./dates.ts";
+import { Constant, dayOfWeek, monthOfYear } from "./date-constants.ts";
+import { CHRONO_FIELDS, CHRONO_UNITS, DateTime, msBetween, parseDate, plusUnit, zoneOf } from "./dates.ts";
 import { Duration, Period } from "./durations.ts";
 import { FORMATTERS, Formatter } from "./formatters.ts";
 

@@ -12,15 +12,11 @@ import {
   whole,
 } from "#hub/scripts/values/values.ts";
 import { isoWeek } from "#proto/kit/dates/civil-time.ts";
-import { JODA } from "#proto/kit/dates/date-pattern.ts";
-import { compilePrinter } from "#proto/kit/dates/date-printer.ts";
 import { findTimeZone, type TimeZone, UTC } from "#proto/kit/dates/time-zone.ts";
 import { DAY_MS } from "#proto/kit/units.ts";
+import { CONSTANT_METHODS, Constant, dayOfWeek, monthOfYear } from "./date-constants.ts";
+import { printerOf } from "./date-patterns.ts";
 
-const DAYS = ["MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"];
-const MONTHS = "JANUARY FEBRUARY MARCH APRIL MAY JUNE JULY AUGUST SEPTEMBER OCTOBER NOVEMBER DECEMBER".split(
-  " ",
-);
 /** Milliseconds of units that always take the same time. */
 const UNITS: Readonly<Record<string, number>> = {
   NANOS: 1e-6,
@@ -32,78 +28,19 @@ const UNITS: Readonly<Record<string, number>> = {
   HALF_DAYS: DAY_MS / 2,
   DAYS: DAY_MS,
   WEEKS: 7 * DAY_MS,
-}; // prettier-ignore
+};
 const NANOS_A_MS = 1_000_000;
 const MONTHS_OF: Readonly<Record<string, number>> = { MONTHS: 1, YEARS: 12, DECADES: 120, CENTURIES: 1200 };
 
-/** A constant of the language: DayOfWeek.MONDAY, ChronoUnit.DAYS, a zone. Its `value` prints as the constant. */
-export class Constant extends ScriptObject {
-  readonly type: string;
-  readonly methods: Methods;
-  readonly name: string;
-  readonly ordinal: number;
-
-  constructor(type: string, name: string, ordinal: number, methods: Methods = CONSTANT_METHODS) {
-    super();
-    this.type = type;
-    this.name = name;
-    this.ordinal = ordinal;
-    this.methods = methods;
-  }
-
-  override toString(): string {
-    return this.name;
-  }
-
-  override valueOf(): number {
-    return this.ordinal;
-  }
-}
-
-const CONSTANT_METHODS: Methods = new Map(
-  Object.entries({
-    getValue: (self: Constant) => self.ordinal,
-    ordinal: (self: Constant) => self.ordinal - (self.type === "DayOfWeek" || self.type === "Month" ? 1 : 0),
-    name: (self: Constant) => self.name,
-    getId: (self: Constant) => self.name,
-    toString: (self: Constant) => self.name,
-    equals: (self: Constant, [other]: readonly unknown[]) =>
-      other instanceof Constant && other.name === self.name,
-    between: (self: Constant, [from, to]: readonly unknown[]) => unitsBetween(self.name, from, to),
-    getDisplayName: (self: Constant, [style]: readonly unknown[]) => displayName(self.name, String(style)),
-    plus: (self: Constant, [count]: readonly unknown[]) => shifted(self, toInteger(count)),
-    minus: (self: Constant, [count]: readonly unknown[]) => shifted(self, -toInteger(count)),
-  }),
-);
-
-/** English, whatever the locale. `style`: of TextStyle. */
-function displayName(name: string, style: string): string {
-  const full = name.charAt(0) + name.slice(1).toLowerCase();
-  if (style.startsWith("NARROW")) return full.charAt(0);
-  return style.startsWith("SHORT") ? full.slice(0, 3) : full;
-}
-
-/** The day of the week or month that is `count` after one. */
-function shifted({ type, ordinal }: Constant, count: number): Constant {
-  const size = type === "DayOfWeek" ? DAYS.length : MONTHS.length;
-  const at = (((ordinal - 1 + count) % size) + size) % size;
-  return type === "DayOfWeek" ? dayOfWeek(at + 1) : monthOfYear(at + 1);
-}
-
-/** Returns the constant DayOfWeek, 1 (Monday) to 7. */
-export function dayOfWeek(day: number): Constant {
-  return new Constant("DayOfWeek", DAYS[day - 1]!, day);
-}
-
-/** Returns the constant Month, 1 (January) to 12. */
-export function monthOfYear(month: number): Constant {
-  return new Constant("Month", MONTHS[month - 1]!, month);
-}
+const UNIT_METHODS: Methods = new Map<string, Method>([
+  ...CONSTANT_METHODS,
+  ["between", (self: Constant, [from, to]) => unitsBetween(self.name, from, to)],
+]);
 
 export const CHRONO_UNITS: ReadonlyMap<string, Constant> = new Map(
   [...Object.keys(UNITS), ...Object.keys(MONTHS_OF)].map((name, at) => [
     name,
-    new Constant("ChronoUnit", name, at),
+    new Constant("ChronoUnit", name, at, UNIT_METHODS),
   ]),
 );
 
@@ -297,27 +234,8 @@ function format(self: DateTime, pattern: string): string {
   return printerOf(pattern)(self.local.getTime());
 }
 
-/** Compiled patterns; a script has few. */
-const printers = new Map<string, (timeMs: number) => string>();
-const MAX_PRINTERS = 100;
-/** Longest pattern, characters. */
-const MAX_PATTERN = 200;
 /** Longest text of a date with its zone, characters. */
 export const MAX_DATE = 100;
-
-function printerOf(pattern: string): (timeMs: number) => string {
-  const known = printers.get(pattern);
-  if (known !== undefined) return known;
-  if (pattern.length > MAX_PATTERN)
-    throw new ScriptException(
-      "IllegalArgumentException",
-      `a date's pattern has at most ${MAX_PATTERN} characters`,
-    );
-  if (printers.size >= MAX_PRINTERS) printers.clear();
-  const printer = compilePrinter(pattern, JODA);
-  printers.set(pattern, printer);
-  return printer;
-}
 
 const getter =
   (read: (local: Date, self: DateTime) => unknown): Method =>
