@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
-import { searchKernel } from "#hub/engine/kernel/search-kernel.ts";
+import { restSearchKernel, searchKernel, searchKernelBytes } from "#hub/engine/kernel/search-kernel.ts";
 import { COLUMN_BLOCK, type DocRun } from "#hub/engine/searcher/searcher.ts";
 import { Random } from "#test/support/engine/random.ts";
 import { roundTrip } from "#test/support/engine/round-trip.ts";
@@ -86,4 +86,14 @@ test("short runs of a column of several values a document aren't counted", () =>
     false,
   );
   assert.ok(counts.every((count) => count === 0));
+});
+
+test("an open column keeps no kernel that the thread has given up", () => {
+  const { column } = world(new Random(5), false);
+  assert.ok(!Number.isNaN(column.first(0)));
+  const before = column.kernel;
+  restSearchKernel();
+  assert.equal(searchKernelBytes(), 0);
+  assert.ok(!Number.isNaN(column.first(2_000)));
+  assert.notEqual(column.kernel, before);
 });

@@ -21,30 +21,46 @@ const firsts = new Int32Array(COLUMN_BLOCK);
 /** Both inclusive. */
 type Bounds = readonly [from: number, to: number];
 
+const columnsOfThread = (): ColumnFunctions => searchKernel().columns;
+
 /** Numbers by document; what they mean is the business of the columns made of it. */
 export class BlockColumn {
   readonly entry: ColumnEntry;
   readonly presence: Bitset | null;
   readonly #docCount: number;
   readonly #index: ColumnIndex;
-  /** Compares, counts and sums blocks of packed numbers. */
-  readonly kernel: ColumnFunctions;
+  readonly #kernel: () => ColumnFunctions;
   readonly #decoded: DecodedBlock;
 
-  /** `presence`: documents with a value, null for all. */
+  /**
+   * `presence`: documents with a value, null for all. `kernel`: instead of the thread's, which isn't kept: a thread at rest gives
+   * it up.
+   */
   constructor(
     file: SegmentFile,
     entry: ColumnEntry,
     docCount: number,
     presence: Bitset | null,
-    kernel: ColumnFunctions = searchKernel().columns,
+    kernel?: ColumnFunctions,
   ) {
     this.entry = entry;
     this.presence = presence;
     this.#docCount = docCount;
-    this.kernel = kernel;
+    this.#kernel = kernel === undefined ? columnsOfThread : () => kernel;
     this.#index = new ColumnIndex(file, entry, docCount);
-    this.#decoded = new DecodedBlock({ file, entry, index: this.#index, docCount, presence, kernel });
+    this.#decoded = new DecodedBlock({
+      file,
+      entry,
+      index: this.#index,
+      docCount,
+      presence,
+      kernel: this.#kernel,
+    });
+  }
+
+  /** Compares, counts and sums blocks of packed numbers. Only for one call, see the constructor. */
+  get kernel(): ColumnFunctions {
+    return this.#kernel();
   }
 
   get blockCount(): number {

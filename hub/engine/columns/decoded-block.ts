@@ -27,7 +27,7 @@ interface ColumnParts {
   readonly docCount: number;
   /** Documents with a value, null for all. */
   readonly presence: Bitset | null;
-  readonly kernel: ColumnFunctions;
+  readonly kernel: () => ColumnFunctions;
 }
 
 /** The block used last stays decoded. Slots are places of documents within it. */
@@ -37,7 +37,7 @@ export class DecodedBlock {
   readonly #index: ColumnIndex;
   readonly #docCount: number;
   readonly #presence: Bitset | null;
-  readonly #kernel: ColumnFunctions;
+  readonly #kernel: () => ColumnFunctions;
   #block = -1;
   #length = 0;
   /** Values of the block in the order of its documents; what lies after them is of others. */
@@ -207,7 +207,7 @@ export class DecodedBlock {
     const sizeBytes = groups * 16 * bits + (count - 128 * groups) * ((bits + 7) >>> 3);
     const isDecimal = index.mode(block) === MODE_DECIMAL;
     const value = { base: index.base(block), step: index.step(block), isDecimal };
-    return this.#kernel.decode(
+    return this.#kernel().decode(
       this.data.subarray(from, from + sizeBytes),
       { count, bits },
       value,
