@@ -2,7 +2,6 @@
  * Creates the plugins that a pipeline's text names: reads and checks their options, and passes each its dependencies.
  */
 
-import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import type { TObject } from "typebox";
 import type { EcsCompatibility } from "#hub/pipeline/language/pipeline-definition.ts";
@@ -34,6 +33,7 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import { anyTable, list, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { checkManaged, pathRefused, variableRefused } from "./managed-limits.ts";
+import { optionsHash, writtenOptions } from "./plugin-ids.ts";
 
 /** Tag of an event whose own field kept its input from adding one. */
 const CONFLICT_TAG = "_addfieldfailure";
@@ -105,6 +105,12 @@ export const OUTPUT_OPTIONS = options({
   enable_metric: withoutEffect("outputs are always measured", Type.Boolean({ default: true })),
 });
 
+/** Returns the options of a plugin; its own stand in the place of common ones of the same name. */
+export function pluginOptions(common: TObject, own: TObject): TObject {
+  const others = Object.entries(common.properties).filter(([name]) => !Object.hasOwn(own.properties, name));
+  return options({ ...Object.fromEntries(others), ...own.properties });
+}
+
 /** Makes plugins; each method returns undefined if it reported an error. */
 export class PluginMaker {
   readonly #options: CompileOptions;
@@ -173,7 +179,7 @@ export class PluginMaker {
     kind: string,
     create: (values: OptionValues, id: string) => T,
   ): T | undefined {
-    const schema = options({ ...common.properties, ...definition.options.properties });
+    const schema = pluginOptions(common, definition.options);
     const before = this.#errors();
     const values = this.#read(node, schema, `${kind} ${node.name}`);
     const id = this.#id(node, kind, values);
@@ -217,7 +223,7 @@ export class PluginMaker {
       }
       return given;
     }
-    const hash = createHash("sha256").update(writtenOptions(values)).digest("hex").slice(0, 8);
+    const hash = optionsHash(kind, node, values);
     let id = `${node.name}_${hash}`;
     for (let count = 2; this.#ids.has(`${kind} ${id}`); count++) id = `${node.name}_${hash}_${count}`;
     this.#ids.add(`${kind} ${id}`);
@@ -301,13 +307,6 @@ export const CODEC_OPTIONS = options({
   enable_metric: withoutEffect("codecs are measured with their plugin", Type.Boolean({ default: true })),
   ecs_compatibility: decorationOptions.properties.ecs_compatibility,
 });
-
-/** Returns the options as text, without their positions in the file. */
-function writtenOptions(values: OptionValues): string {
-  return JSON.stringify(values, (key, value: unknown) =>
-    key.toLowerCase().endsWith("range") ? undefined : value,
-  );
-}
 
 function inputDecoration(values: OptionValues): (event: Event) => void {
   const {
