@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type DelaySampler, exportLongestTurn, LongestTurn } from "./longest-turn.ts";
+import { type DelaySampler, exportLongestTurn, LongestTurn, TimerSampler } from "./longest-turn.ts";
 import { Metrics } from "./metrics.ts";
 
 async function longest(metrics: Metrics): Promise<number> {
@@ -70,4 +70,18 @@ test("a thread is sampled from the first work on until it has been quiet for 2 s
   assert.equal(sampler.isOn, false);
   turn.look(15, 15);
   assert.equal(turn.takeMs(), 15);
+});
+
+test("a turn is measured also where it follows the start or a reading at once", () => {
+  const sampler = new TimerSampler();
+  const hold = (ms: number): void => {
+    for (const endMs = performance.now() + ms; performance.now() < endMs; );
+  };
+  sampler.start();
+  for (let times = 0; times < 2; times++) {
+    hold(60);
+    const longestMs = sampler.takeMs();
+    assert.ok(longestMs >= 45, `${longestMs} ms`);
+  }
+  sampler.stop();
 });

@@ -1,11 +1,9 @@
 /** Measures how long one piece of work occupies a thread, while other work of its event loop waits. */
 
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Metrics } from "./metrics.ts";
 
 /** Interval in which the event loop's delay is sampled. */
 const RESOLUTION_MS = 10;
-const NS_PER_MS = 1e6;
 
 /** Interval of the looks at how long the thread was active. */
 const LOOK_MS = 100;
@@ -58,7 +56,7 @@ export class LongestTurn {
  * `tailrace_<thread>_longest_turn_seconds`; of several threads the longest. Where two read the metrics, each sees a part.
  */
 export function exportLongestTurn(metrics: Metrics, thread: "hub" | "host"): void {
-  const turn = new LongestTurn(delaySampler());
+  const turn = new LongestTurn(new TimerSampler());
   let before = performance.eventLoopUtilization();
   let cpuBefore = process.threadCpuUsage();
   const look = (): void => {
@@ -77,20 +75,36 @@ export function exportLongestTurn(metrics: Metrics, thread: "hub" | "host"): voi
   });
 }
 
-function delaySampler(): DelaySampler {
-  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  const takeMs = (): number => {
-    // The interval of the samples is part of what is measured. Without a sample the maximum is 0.
-    const longestMs = Math.max(0, delay.max / NS_PER_MS - RESOLUTION_MS);
-    delay.reset();
+/**
+ * Samples the delay by a timer of the thread. Unlike the samples of Node's histogram, which begins anew when it is read, none of
+ * the time between two samples is left out.
+ */
+export class TimerSampler implements DelaySampler {
+  #timer: NodeJS.Timeout | undefined;
+  #lastMs = 0;
+  #longestMs = 0;
+
+  start(): void {
+    this.#lastMs = performance.now();
+    this.#longestMs = 0;
+    this.#timer = setInterval(() => this.#sample(), RESOLUTION_MS).unref();
+  }
+
+  takeMs(): number {
+    this.#sample();
+    const longestMs = this.#longestMs;
+    this.#longestMs = 0;
     return longestMs;
-  };
-  return {
-    start: () => {
-      delay.reset();
-      delay.enable();
-    },
-    takeMs,
-    stop: () => delay.disable(),
-  };
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #sample(): void {
+    const nowMs = performance.now();
+    // The interval of the samples is part of what is measured.
+    this.#longestMs = Math.max(this.#longestMs, nowMs - this.#lastMs - RESOLUTION_MS);
+    this.#lastMs = nowMs;
+  }
 }

@@ -84,6 +84,57 @@ test("a thread at rest gives back less growth as well", () => {
   assert.deepEqual(heap.done, ["collect", "release"], "nothing has grown since");
 });
 
+test("a thread that leaves collections to V8 is blocked only at rest", () => {
+  const heap = new FakeHeap();
+  const keeper = new HeapKeeper(heap, false);
+  let nowMs = 0;
+  const look = (load: number, times: number): void => {
+    for (let done = 0; done < times; done++) keeper.look(load, (nowMs += 2_000));
+  };
+  heap.taken = 900 * MIB;
+  look(0.06, 100);
+  assert.deepEqual(heap.done, []);
+  look(0.01, 15);
+  assert.deepEqual(heap.done, ["release"]);
+});
+
+test("what only giving back can free is counted until it is given back", () => {
+  const heap = new FakeHeap();
+  const keeper = new HeapKeeper(heap);
+  let nowMs = 0;
+  const look = (load: number, times: number): void => {
+    for (let done = 0; done < times; done++) keeper.look(load, (nowMs += 2_000));
+  };
+  look(0.01, 1);
+  for (let round = 0; round < 3; round++) {
+    heap.done.length = 0;
+    heap.taken += 140 * MIB; // of which a collection frees 60
+    heap.free = 60 * MIB;
+    look(0.06, 31);
+    if (heap.done.includes("release")) return;
+    assert.deepEqual(heap.done, ["collect"]);
+    heap.free = 0;
+  }
+  assert.fail("80 MiB a round were never given back");
+});
+
+test("a thread that gives back little in vain waits longer for the next time", () => {
+  const heap = new FakeHeap();
+  const keeper = new HeapKeeper(heap, false);
+  let nowMs = 0;
+  const releasesIn = (minutes: number): number => {
+    heap.done.length = 0;
+    for (let done = 0; done < 30 * minutes; done++) {
+      heap.live = heap.taken;
+      heap.taken += MIB;
+      keeper.look(0.01, (nowMs += 2_000));
+    }
+    return heap.done.length;
+  };
+  releasesIn(2);
+  assert.ok(releasesIn(60) <= 7, heap.done.join());
+});
+
 test("the memory of a thread includes what is outside of the heap", () => {
   const block = new Uint8Array(200 * MIB);
   assert.ok(OWN_HEAP.usedBytes() > block.length);

@@ -45,6 +45,9 @@ const QUIET_SHARE = 0.1;
 const REST_SHARE = 0.03;
 const REST_LOOKS = 15;
 const REST_GROWTH_BYTES = 16 * MIB;
+/** Share of what was taken from which giving it back was worth its time, and the longest wait after one that wasn't. */
+const WORTHWHILE_SHARE = 0.1;
+const MAX_WAIT_MS = 3_600_000;
 
 /**
  * Keeps the memory of a busy thread near what it needs, and gives back what it took once it is quiet: much of it soon, less of it
@@ -52,19 +55,25 @@ const REST_GROWTH_BYTES = 16 * MIB;
  */
 export class HeapKeeper {
   readonly #heap: ThreadHeap;
-  readonly #growthBytes: number;
+  readonly #collectsBusy: boolean;
   #before = performance.eventLoopUtilization();
   #timer: NodeJS.Timeout | undefined;
   #afterBytes: number;
   /** Looks in a row at which the thread was at rest. */
   #restLooks = 0;
-  /** Bytes taken when memory was given back last, and when; undefined before the first time. */
-  #released: { readonly bytes: number; readonly atMs: number } | undefined;
+  /** Bytes taken after memory was given back last; undefined before the first time. */
+  #keptBytes: number | undefined;
+  /** When memory was given back last, or a collection was enough, and the least time until the next time. */
+  #releasedMs = Number.NEGATIVE_INFINITY;
+  #waitMs = QUIET_EVERY_MS;
 
-  /** `collectsBusy`: also collects while the thread works; otherwise it leaves that to V8. */
+  /**
+   * `collectsBusy`: also collects while the thread works, and gives back when it is quiet; otherwise it leaves that to V8, and
+   * blocks the thread only when it is at rest.
+   */
   constructor(heap: ThreadHeap = OWN_HEAP, collectsBusy = true) {
     this.#heap = heap;
-    this.#growthBytes = collectsBusy ? GROWTH_BYTES : Number.POSITIVE_INFINITY;
+    this.#collectsBusy = collectsBusy;
     this.#afterBytes = heap.usedBytes();
   }
 
@@ -86,22 +95,33 @@ export class HeapKeeper {
   look(load: number, nowMs = performance.now()): void {
     const heap = this.#heap;
     this.#restLooks = load <= REST_SHARE ? this.#restLooks + 1 : 0;
-    if (load <= QUIET_SHARE && this.#isReleaseDue(nowMs)) {
-      if (this.#released !== undefined) heap.collect();
-      if (this.#hasGrown()) heap.release();
-      this.#released = { bytes: heap.takenBytes(), atMs: nowMs };
-    } else if (heap.usedBytes() - this.#afterBytes > this.#growthBytes) heap.collect();
+    const allowedBytes = this.#allowedGrowth(load);
+    if (nowMs - this.#releasedMs >= this.#waitMs && this.#growth() > allowedBytes) {
+      if (this.#collectsBusy && this.#keptBytes !== undefined) heap.collect();
+      // What a collection gave back may come again soon: the rest is counted from where it was.
+      if (this.#growth() > allowedBytes) this.#release();
+      this.#releasedMs = nowMs;
+    } else if (this.#collectsBusy && heap.usedBytes() - this.#afterBytes > GROWTH_BYTES) heap.collect();
     else return;
     this.#afterBytes = heap.usedBytes();
   }
 
-  #isReleaseDue(nowMs: number): boolean {
-    return nowMs - (this.#released?.atMs ?? Number.NEGATIVE_INFINITY) >= QUIET_EVERY_MS && this.#hasGrown();
+  /** Waits longer for the next time after one that gained little. */
+  #release(): void {
+    const before = this.#heap.takenBytes();
+    this.#heap.release();
+    this.#keptBytes = this.#heap.takenBytes();
+    const isMuch = before - this.#keptBytes >= before * WORTHWHILE_SHARE;
+    this.#waitMs = isMuch ? QUIET_EVERY_MS : Math.min(2 * this.#waitMs, MAX_WAIT_MS);
   }
 
-  #hasGrown(): boolean {
-    const before = this.#released?.bytes ?? Number.NEGATIVE_INFINITY;
-    const growth = this.#heap.takenBytes() - before;
-    return growth > (this.#restLooks >= REST_LOOKS ? REST_GROWTH_BYTES : QUIET_GROWTH_BYTES);
+  /** Bytes taken since memory was given back. */
+  #growth(): number {
+    return this.#heap.takenBytes() - (this.#keptBytes ?? Number.NEGATIVE_INFINITY);
+  }
+
+  #allowedGrowth(load: number): number {
+    if (this.#restLooks >= REST_LOOKS) return REST_GROWTH_BYTES;
+    return this.#collectsBusy && load <= QUIET_SHARE ? QUIET_GROWTH_BYTES : Number.POSITIVE_INFINITY;
   }
 }
