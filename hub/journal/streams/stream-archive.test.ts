@@ -4,6 +4,7 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import type { Connection } from "#hub/journal/connection/connection.ts";
 import { HUB_USER } from "#hub/journal/connection/connection.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { RAW_STREAM } from "#proto/subjects.ts";
 import { range, text, useJournal } from "#test/support/journal/test-journal.ts";
 import { StreamArchive } from "./stream-archive.ts";
@@ -30,6 +31,20 @@ test("reading ends where the rest of the stream is purged meanwhile", async () =
   }
   assert.ok(numbers.length < 2_100, `${numbers.length}`);
   assert.deepEqual(numbers, range(1, numbers.length));
+  await close();
+});
+
+test("reading ends where the last messages are purged, of messages that are larger than a pull", async () => {
+  const { archive, close } = await open();
+  const large = Buffer.alloc(3 * MIB, "x");
+  for (const id of range(1, 12)) await log.journal.publish("raw.1.agent", large, { messageId: `${id}` });
+  const sequences: number[] = [];
+  for await (const { sequence, data } of archive.read(RAW_STREAM)) {
+    assert.equal(data.length, large.length);
+    if (sequences.push(sequence) === 1)
+      for (const last of [11, 12]) await log.meddle(({ streams }) => streams.deleteMessage(RAW_STREAM, last));
+  }
+  assert.deepEqual(sequences, range(1, 10));
   await close();
 });
 

@@ -11,6 +11,8 @@ import {
 import { headers as newHeaders } from "@nats-io/transport-node";
 import type { Connection } from "#hub/journal/connection/connection.ts";
 import { toJournalError } from "#hub/journal/connection/nats-errors.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { renewedIdentity } from "./stream-store.ts";
 
 /** A stored message. */
@@ -27,9 +29,11 @@ export const CONDITION = /^Nats-Expected-/i;
 /** Maximum publishes that wait for their acknowledgement. */
 const WINDOW = 64;
 
-/** Messages asked for at once, and the time to wait for them. */
-const BATCH_MESSAGES = 1_000;
-const BATCH_MS = 2_000;
+/** Bytes asked for ahead; above the largest message. */
+const AHEAD_BYTES = 16 * MIB;
+/** Interval in which a reader that waits asks the stream whether there are more messages, and how often in a row. */
+const LOOK_MS = 2_000;
+const MAX_QUIET = 30;
 
 export class StreamArchive {
   readonly #connection: Connection;
@@ -51,29 +55,50 @@ export class StreamArchive {
     return (await (await this.#manager()).streams.info(stream)).config;
   }
 
-  /** Yields the messages that are stored at the time of the call, in order. Messages purged meanwhile may be missing. */
+  /**
+   * Yields the messages that are stored at the time of the call, in order. Messages purged meanwhile may be missing. Throws
+   * unavailable if those that are left don't come.
+   */
   async *read(stream: string): AsyncGenerator<ArchivedMessage> {
     const { state } = await (await this.#manager()).streams.info(stream);
     if (state.messages === 0) return;
     const consumer = await jetstream(this.#connection.nats).consumers.get(stream, {
       deliver_policy: DeliverPolicy.All,
     });
-    for (;;) {
-      const messages = await consumer.fetch({ max_messages: BATCH_MESSAGES, expires: BATCH_MS });
-      let seen = 0;
-      try {
-        for await (const message of messages) {
-          if (message.seq > state.last_seq) return;
-          seen++;
-          yield archived(message);
-          if (message.seq === state.last_seq || message.info.pending === 0) return;
+    const messages = await consumer.consume({ max_bytes: AHEAD_BYTES });
+    const iterator = messages[Symbol.asyncIterator]();
+    const look = new Looks();
+    let next = state.first_seq;
+    try {
+      for (let quiet = 0, coming = iterator.next(); ; ) {
+        const got = await Promise.race([coming, look.next]);
+        if (got === undefined) {
+          if (!(await this.#holds(stream, next, state.last_seq))) return;
+          if (++quiet === MAX_QUIET)
+            throw new AppError("unavailable", `reading ${stream} came to a halt at message ${next}`);
+          continue;
         }
-      } finally {
-        messages.stop();
+        if (got.done === true || got.value.seq > state.last_seq) return;
+        yield archived(got.value);
+        next = got.value.seq + 1;
+        if (next > state.last_seq || got.value.info.pending === 0) return;
+        quiet = 0;
+        coming = iterator.next();
       }
-      // What was still to come may have been purged.
-      if (seen === 0 && (await consumer.info()).num_pending === 0) return;
+    } finally {
+      look.end();
+      messages.stop();
     }
+  }
+
+  /** Returns whether the stream still has a message from `first` to `last`: the rest may have been purged. */
+  async #holds(stream: string, first: number, last: number): Promise<boolean> {
+    const manager = await this.#manager();
+    const { state } = await manager.streams.info(stream);
+    if (state.messages === 0 || state.first_seq > last || first > last) return false;
+    const nextFrom = { seq: first, next_by_subj: ">" }; // the client's type doesn't know it
+    const found = await manager.streams.getMessage(stream, nextFrom);
+    return found !== null && found.seq <= last;
   }
 
   /** Creates a stream from `config`, with a new identity, and stores `messages` in it in order. It must not exist. */
@@ -101,6 +126,24 @@ export class StreamArchive {
 
   #manager(): Promise<JetStreamManager> {
     return jetstreamManager(this.#connection.nats, { checkAPI: false });
+  }
+}
+
+/** Wakes a reader at intervals; a timer for each message would cost more than the message. */
+class Looks {
+  #wake = Promise.withResolvers<undefined>();
+  readonly #timer = setInterval(() => {
+    this.#wake.resolve(undefined);
+    this.#wake = Promise.withResolvers();
+  }, LOOK_MS);
+
+  /** Resolves at the next look. */
+  get next(): Promise<undefined> {
+    return this.#wake.promise;
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
   }
 }
 
