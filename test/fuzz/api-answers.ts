@@ -25,10 +25,19 @@ export function hasFilter(path: string): boolean {
   return path.includes("filter_path");
 }
 
+/** Types of errors that the 6.5 interface answers with 500, though the request is at fault. */
+const REASONED = [
+  "aggregation_execution_exception",
+  "search_context_exception",
+  "query_phase_execution_exception",
+  "unsupported_operation_exception",
+  "illegal_state_exception",
+];
+
 /** Returns true for the refusals that the 6.5 interface answers with a status of 500 or more. */
 function isReasoned(status: number, text: string): boolean {
   if (status === 501) return true;
-  if (status === 500) return text.includes("aggregation_execution_exception");
+  if (status === 500) return REASONED.some((type) => text.includes(type));
   if (status === 503) return text.includes("too_many_buckets_exception");
   return status === 504 && text.includes("Time exceeded");
 }
