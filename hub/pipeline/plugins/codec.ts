@@ -17,7 +17,7 @@ export interface Codec {
    * `sender` is the address that a datagram came from.
    */
   decode(payload: Uint8Array, timeMs: number, sender?: string): Event[];
-  /** Returns an event as bytes. */
+  /** Returns an event as bytes. Throws for an event that the format can't hold; the output refuses it with the message. */
   encode(event: Event): Uint8Array;
   /** Codecs whose values have no delimiter: begins to read a stream of them. */
   stream?(): CodecStream;

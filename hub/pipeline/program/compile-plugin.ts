@@ -146,7 +146,7 @@ export class PluginMaker {
       return {
         id,
         name: node.name,
-        shaper: definition.create(values, context),
+        shaper: refusing(definition.create(values, context)),
         makeWriter: (running) => definition.writer?.(values, running),
       };
     });
@@ -289,6 +289,20 @@ export class PluginMaker {
     return (severity, option, message, hint = "") =>
       this.#report(severity, optionRange(node, option), message, hint);
   }
+}
+
+/** Makes a shaper refuse an event that its codec can't write, instead of throwing: other outputs may take the event. */
+function refusing(shaper: Shaper): Shaper {
+  if ("route" in shaper) return shaper;
+  return {
+    shape(event) {
+      try {
+        return shaper.shape(event);
+      } catch (error) {
+        return { refused: (error as Error).message };
+      }
+    },
+  };
 }
 
 function isPluginNode(value: unknown): value is PluginNode {

@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { formatDiagnostic } from "#hub/pipeline/language/diagnostics.ts";
 import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
@@ -154,6 +157,40 @@ test("branches take the first case that holds, children continue after their par
       ["two", "y", ["end"]],
     ],
   );
+});
+
+test("an event that an output's codec can't write is refused by this output only", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-schema-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const schema = join(folder, "n.avsc");
+  writeFileSync(schema, '{"type":"record","name":"r","fields":[{"name":"n","type":"long"}]}');
+  const text = `output {
+    kafka { topic_id => "t" codec => avro { schema_uri => "${schema}" } }
+    elasticsearch { index => "i" }
+  }`;
+  const [simulation] = await simulate({
+    files: [{ path: "p.conf", text }],
+    samples: [{ n: "many" }],
+    variables: {},
+    withSteps: false,
+  });
+  const [kafka, elasticsearch] = simulation!.results[0]?.outputs ?? [];
+  assert.match(kafka?.refused ?? "", /field n can't be made/);
+  assert.equal(elasticsearch?.index, "i");
+  assert.deepEqual(simulation!.refused, []);
+});
+
+test("the failure of an output names the output", () => {
+  const { program } = compile("output { if [a] { stdout { } } }");
+  const faults: string[] = [];
+  program.run(new Event({ a: 1 }, 0), {
+    finished: () => undefined,
+    output: () => {
+      throw new Error("no memory");
+    },
+    refused: (_, { plugin, message }) => faults.push(`${plugin}: ${message}`),
+  });
+  assert.deepEqual(faults, ["stdout: stdout failed: no memory"]);
 });
 
 /** Text with « before the place that must be named. */

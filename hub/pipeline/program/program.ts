@@ -135,8 +135,10 @@ export class Program {
         } else if (step.kind === "jump") {
           at = step.target;
         } else {
+          plugin = step.name;
           statistics.passed(at - 1, true, false);
           events.output?.(event, step.output);
+          plugin = "if";
         }
       }
     } catch (error) {
