@@ -125,7 +125,7 @@ test("an update's body says what becomes of a missing document, as the options o
     ["", { doc: document }],
     ["doc_as_upsert => true", { doc: document, doc_as_upsert: true }],
     ["upsert => '{ \"n\": %{n} }'", { doc: document, upsert: { n: 1 } }],
-    ['script => "ctx._source.n += %{n}"', { script }],
+    ['script => "ctx._source.n += 1"', { script }],
     ['script => "ctx._source.n += 1" doc_as_upsert => true', { script, upsert: document }],
     ['script => "ctx._source.n += 1" upsert => "{}"', { script, upsert: {} }],
     ['script => "ctx._source.n += 1" scripted_upsert => true', { script, scripted_upsert: true, upsert: {} }],
@@ -144,17 +144,30 @@ test("an update's body says what becomes of a missing document, as the options o
   }
 });
 
-test("an event can't make another request of an upsert", async (t) => {
+test("an event can't make another document or request of an upsert", async (t) => {
   const { host, seen } = await engine(t);
-  const output = new OutputWorld(
-    `elasticsearch { hosts => ["${host}"] index => "a" action => "update" document_id => "1" upsert => '{"m":"%{m}"}' }`,
-  );
+  const text = (upsert: string): string =>
+    `elasticsearch { hosts => ["${host}"] index => "a" action => "update" document_id => "1" upsert => '${upsert}' }`;
+  const output = new OutputWorld(text('{"m": "%{m}", "%{m}": [1, {"l": ["%{m}", 1.5, null]}]}'));
   t.after(() => output.writer.stop());
-  await output.write([{ m: '"}\n{"delete":{"_index":"other","_id":"1"}}\n{"a":"' }, { m: "plain" }]);
-  assert.deepEqual(output.refused, ["upsert makes no JSON object of the event"]);
+  const messages = [
+    '"}\n{"delete":{"_index":"other","_id":"1"}}\n{"a":"',
+    'a","role":"admin","x":"',
+    'say "hi"',
+  ];
+  await output.write(messages.map((m) => ({ m })));
+  assert.deepEqual(output.refused, []);
   assert.deepEqual(
-    seen[0]!.lines.map((line) => Object.keys(line)),
-    [["update"], ["doc", "upsert"]],
+    seen[0]!.lines.filter((_, at) => at % 2 === 1).map(({ upsert }) => upsert),
+    messages.map((m) => ({ m, [m]: [1, { l: [m, 1.5, null] }] })),
+  );
+  const unquoted = new OutputWorld(text('{"n": %{n}}'));
+  t.after(() => unquoted.writer.stop());
+  await unquoted.write([{ n: '1}\n{"delete":{}}' }, { n: 2 }]);
+  assert.deepEqual(unquoted.refused, ["upsert makes no JSON object of the event"]);
+  assert.deepEqual(
+    seen[1]!.lines.map(({ upsert }) => upsert),
+    [undefined, { n: 2 }],
   );
 });
 
@@ -251,6 +264,7 @@ test("this machine's port 9200 is this installation, and what can't be done is t
     ['index => "<logs-{now/d}>"', /write dates as %\{\+yyyy/],
     ['script => "ctx.x = 1"', /no effect on documents of this installation/],
     ["remote => true", /nobody to send to/],
+    ['hosts => "h:1" script => "ctx.n += %{n}"', /senders can run code; write params\.event\.FIELD/],
   ];
   for (const [options, expected] of rows)
     assert.throws(() => new OutputWorld(`elasticsearch { ${options} }`), expected, options);

@@ -3,6 +3,7 @@
  */
 
 import { defineOutput, type OutputContext, type Refusal, type Shaper } from "#hub/pipeline/plugins/output.ts";
+import { compileDocument } from "#hub/pipeline/plugins/outputs/elasticsearch/document-template.ts";
 import {
   type ActionOf,
   compileAction,
@@ -12,7 +13,6 @@ import {
   isRemote,
 } from "#hub/pipeline/plugins/outputs/elasticsearch/options.ts";
 import { RemoteWriter } from "#hub/pipeline/plugins/outputs/elasticsearch/remote-writer.ts";
-import { parseEventObject } from "#proto/codec/json.ts";
 import type { Event } from "#proto/event.ts";
 import { compileFormat } from "#proto/format.ts";
 
@@ -41,7 +41,9 @@ export const elasticsearchOutput = defineOutput({
   create(values, context) {
     checkOptions(values, context);
     const actionOf = compileAction(values);
-    return isRemote(values) ? remoteShaper(values, actionOf) : localShaper(values, actionOf, context);
+    return isRemote(values)
+      ? remoteShaper(values, actionOf, context)
+      : localShaper(values, actionOf, context);
   },
   writer: (values, context) => (isRemote(values) ? new RemoteWriter(values, context) : undefined),
 });
@@ -75,7 +77,14 @@ function localShaper(values: ElasticsearchOptions, actionOf: ActionOf, { report 
 }
 
 /** The record's target is the action, its body what stands in the line after it; nothing for delete. */
-function remoteShaper(values: ElasticsearchOptions, actionOf: ActionOf): Shaper {
+function remoteShaper(values: ElasticsearchOptions, actionOf: ActionOf, { report }: OutputContext): Shaper {
+  if (values.script_type === "inline" && compileFormat(values.script).fields.length > 0)
+    report(
+      "warning",
+      "script",
+      "what events hold becomes part of the script, so that their senders can run code",
+      `write params.${values.script_var_name}.FIELD in it instead of %{FIELD}`,
+    );
   const update = compileUpdate(values);
   return {
     shape(event) {
@@ -93,15 +102,14 @@ type UpdateBody = (event: Event) => string | Refusal;
 function compileUpdate(values: ElasticsearchOptions): UpdateBody {
   const { doc_as_upsert, scripted_upsert } = values;
   const script = values.script === "" ? undefined : compileScript(values);
-  const upsert = values.upsert === "" ? undefined : compileFormat(values.upsert);
+  const upsert = values.upsert === "" ? undefined : compileDocument(values.upsert);
   return (event) => {
     const members = [script === undefined ? `"doc":${event.toJson()}` : `"script":${script(event)}`];
     if (script !== undefined && scripted_upsert) members.push('"scripted_upsert":true,"upsert":{}');
     else if (doc_as_upsert)
       members.push(script === undefined ? '"doc_as_upsert":true' : `"upsert":${event.toJson()}`);
     else if (upsert !== undefined) {
-      // What an event puts into the text may make another document of it, or further lines of the request.
-      const document = parseEventObject(upsert(event));
+      const document = upsert(event);
       if (document === undefined) return { refused: "upsert makes no JSON object of the event" };
       members.push(`"upsert":${JSON.stringify(document)}`);
     }

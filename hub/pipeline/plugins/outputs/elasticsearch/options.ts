@@ -79,8 +79,14 @@ export const ELASTICSEARCH_OPTIONS = options({
     "index",
   ),
   doc_as_upsert: flag("with update: creates the document from the event if there is none", false),
-  upsert: text("with update: the document to create if there is none, JSON as a format; over HTTP only", ""),
-  script: text("with update: a script, or the id of a stored one, a format; over HTTP only", ""),
+  upsert: text(
+    "with update: the document to create if there is none, JSON; formats in its strings hold any text, others must make JSON; over HTTP only",
+    "",
+  ),
+  script: text(
+    "with update: a script, or the id of a stored one, a format; a format in a script makes code of what events hold; over HTTP only",
+    "",
+  ),
   script_type: oneOf(
     ["inline", "indexed", "file"],
     "inline: script is the source; indexed: it is the id of a stored script; file is refused",
