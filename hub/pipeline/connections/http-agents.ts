@@ -2,9 +2,18 @@
 
 import { Agent as HttpAgent, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request } from "node:https";
-import { Readable } from "node:stream";
+import { pipeline, Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import type { ConnectionOptions } from "node:tls";
+import {
+  type BrotliDecompress,
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  type Gunzip,
+  type Inflate,
+} from "node:zlib";
 import type { Static } from "typebox";
 import { optional, options, refused, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
@@ -101,6 +110,9 @@ export function httpsTls(
   );
 }
 
+/** Some servers refuse requests without one. */
+const USER_AGENT = "tailrace";
+
 /** What is asked of a server. */
 export interface FetchInit {
   readonly method: string;
@@ -113,7 +125,7 @@ export interface FetchInit {
 /** Statuses whose answers have no body. */
 const WITHOUT_BODY: readonly number[] = [204, 205, 304];
 
-/** Sends like `fetch`, which knows no TLS settings: addresses of https go by an agent that has them. */
+/** Sends like `fetch`, which has no TLS settings: addresses of https go by an agent that has them. */
 export class TlsFetch {
   readonly #agent: HttpsAgent | undefined;
 
@@ -129,19 +141,21 @@ export class TlsFetch {
   async fetch(url: URL, init: FetchInit): Promise<Response> {
     const { method, signal, body } = init;
     const agent = this.#agent;
-    if (agent === undefined || url.protocol !== "https:") return fetch(url, init);
-    const headers = Object.fromEntries(new Headers(init.headers));
-    const sent = request(url, { method, headers, signal, agent });
+    const headers = new Headers(init.headers);
+    if (!headers.has("User-Agent")) headers.set("User-Agent", USER_AGENT);
+    if (agent === undefined || url.protocol !== "https:") return fetch(url, { ...init, headers });
+    if (!headers.has("Accept-Encoding")) headers.set("Accept-Encoding", "gzip");
+    const sent = request(url, { method, headers: Object.fromEntries(headers), signal, agent });
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     sent.once("response", resolve);
     sent.once("error", reject);
     sent.end(body);
     const answer = await promise;
     const status = answer.statusCode ?? 0;
-    const isEmpty = WITHOUT_BODY.includes(status);
+    const isEmpty = method === "HEAD" || WITHOUT_BODY.includes(status);
     if (isEmpty) answer.resume();
     return new Response(
-      isEmpty ? null : (Readable.toWeb(answer) as ReadableStream<Uint8Array<ArrayBuffer>>),
+      isEmpty ? null : (Readable.toWeb(unpacked(answer)) as ReadableStream<Uint8Array<ArrayBuffer>>),
       {
         status,
         headers: Object.entries(answer.headers).map(([name, value]): [string, string] => [
@@ -150,5 +164,55 @@ export class TlsFetch {
         ]),
       },
     );
+  }
+}
+
+/** The body of an answer that needn't be read, and the time for it, for which its connection is kept. */
+const MAX_DISCARDED_BYTES = 65_536;
+const DISCARD_MS = 1_000;
+
+/**
+ * Reads what is left of an answer, so that its connection serves the next request. Ends the connection of one that is long
+ * or slow. Never throws: who calls this needs no more of the answer.
+ */
+export async function discardBody({ body }: Response): Promise<void> {
+  if (body === null) return;
+  const reader = body.getReader();
+  const cancel = (): void => void reader.cancel().catch(() => undefined);
+  const timer = setTimeout(cancel, DISCARD_MS);
+  try {
+    let bytes = 0;
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      bytes += read.value.length;
+      if (bytes > MAX_DISCARDED_BYTES) cancel();
+    }
+  } catch {
+    // The connection ended first.
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Takes a body without bytes as an empty one, as `fetch` does. */
+const EMPTY_ENDS = { finishFlush: constants.Z_SYNC_FLUSH };
+
+/** Undoes the Content-Encoding of an answer, if `fetch` does. */
+function unpacked(answer: IncomingMessage): Readable {
+  const unpacker = unpackerOf(answer.headers["content-encoding"]?.trim().toLowerCase());
+  // A failure ends the stream that is read.
+  return unpacker === undefined ? answer : pipeline(answer, unpacker, () => undefined);
+}
+
+function unpackerOf(encoding: string | undefined): Gunzip | Inflate | BrotliDecompress | undefined {
+  switch (encoding) {
+    case "gzip":
+    case "x-gzip":
+      return createGunzip(EMPTY_ENDS);
+    case "deflate":
+      return createInflate(EMPTY_ENDS);
+    case "br":
+      return createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH });
+    default:
+      return undefined;
   }
 }

@@ -3,7 +3,7 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Static } from "typebox";
-import { HTTPS_CLIENT, httpsTls, TlsFetch } from "#hub/pipeline/connections/http-agents.ts";
+import { discardBody, HTTPS_CLIENT, httpsTls, TlsFetch } from "#hub/pipeline/connections/http-agents.ts";
 import {
   defineOutput,
   type OutputRecord,
@@ -216,7 +216,7 @@ class HttpWriter implements OutputWriter {
           ...(http_method !== "get" && http_method !== "head" && { body }),
         }),
       );
-      await answer.body?.cancel();
+      await discardBody(answer);
       ({ status } = answer);
     } catch (error) {
       if (error instanceof AppError && !error.retryable) return { reason: error.message };
@@ -241,7 +241,7 @@ class HttpWriter implements OutputWriter {
     const token = await this.#context.bearer(connection, host);
     const answer = await send({ Authorization: `Bearer ${token}` });
     if (answer.status !== 401) return answer;
-    await answer.body?.cancel();
+    await discardBody(answer);
     return send({ Authorization: `Bearer ${await this.#context.bearer(connection, host, token)}` });
   }
 

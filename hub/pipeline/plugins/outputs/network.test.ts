@@ -178,13 +178,14 @@ test("http maps lists and tables of any depth", async (t) => {
   assert.deepEqual(bodies, [{ l: ["a", { k: ["xa"] }], t: { u: "5" } }]);
 });
 
-test("http trusts the authority that it is given, and shows its own certificate", async (t) => {
+test("http trusts the authority that it is given, shows its own certificate and keeps its connection", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-https-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const authority = makeAuthority(folder);
   const own = issueCertificate(folder, "server", authority, ["localhost"]);
   const client = issueCertificate(folder, "client", authority, ["client.example"]);
   const bodies: unknown[] = [];
+  const sockets = new Set<unknown>();
   const server = createHttps(
     {
       cert: readFileSync(own.certificate),
@@ -197,7 +198,8 @@ test("http trusts the authority that it is given, and shows its own certificate"
       const isKnown = (request.socket as TLSSocket).authorized;
       void json(request).then((body) => {
         bodies.push(body);
-        response.writeHead(isKnown ? 204 : 403).end();
+        sockets.add(request.socket);
+        response.writeHead(isKnown ? 200 : 403).end("{}");
       });
     },
   ).listen(0, "localhost");
@@ -222,9 +224,11 @@ test("http trusts the authority that it is given, and shows its own certificate"
   for (const [options, rest] of rows) {
     const world = new OutputWorld(`http { url => "${url}" ${options} }`);
     assert.deepEqual(await world.write([{ m: "a" }]), rest, options);
+    assert.deepEqual(await world.write([{ m: "b" }]), rest, options);
     await world.writer.stop();
   }
-  assert.equal(bodies.length, 3);
+  assert.equal(bodies.length, 6);
+  assert.equal(sockets.size, 3);
 });
 
 test("redis trusts the authority that it is given", async (t) => {
