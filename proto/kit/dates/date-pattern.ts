@@ -44,6 +44,8 @@ export interface PatternDialect {
   readonly strict: boolean;
   /** Language of months and weekdays: "en", "de-DE", "fr_FR". */
   readonly locale: string;
+  /** Three letters or more of e and Q print names; five letters of these, of E and of M print one character. */
+  readonly hasTextForms?: boolean;
   /** What a pattern's zone prints, of times in UTC. */
   readonly utc: (letter: string, count: number) => string;
   /** Makes the error that a pattern is refused with. */
@@ -69,6 +71,7 @@ export const JAVA: PatternDialect = {
   ...JODA,
   letters: "GuyYMLdDQqEewaHhKkmsSnAVzOXxZ",
   aliases: { Y: "x", L: "M", q: "Q", x: "X", X: "V" },
+  hasTextForms: true,
   utc: javaUtc,
 };
 

@@ -11,6 +11,11 @@ import {
   parsePattern,
 } from "./date-pattern.ts";
 
+/** Letters of java.time for a name of one character. */
+const NARROW = 5;
+
+const ORDINALS = ["st", "nd", "rd", "th"];
+
 /** Returns a function that prints ms since 1970-01-01 UTC. Throws what the dialect refuses a pattern with. */
 export function compilePrinter(pattern: string, dialect: PatternDialect): (timeMs: number) => string {
   const writers = parsePattern(pattern, dialect).map((token) => writerOf(token, pattern, dialect));
@@ -27,6 +32,7 @@ function writerOf(
   pattern: string,
   dialect: PatternDialect,
 ): (date: Date) => string {
+  const isText = dialect.hasTextForms === true && count >= 3;
   const padded = (value: number): string => String(value).padStart(count, "0");
   switch (letter) {
     case "":
@@ -44,22 +50,22 @@ function writerOf(
     case "w":
       return (date) => padded(isoWeek(date.getTime()).week);
     case "e":
-      return (date) => padded(date.getUTCDay() || 7);
     case "E": {
-      const names = namesIn(dayNames, pattern, dialect)[count >= 4 ? "long" : "short"];
+      if (letter === "e" && !isText) return (date) => padded(date.getUTCDay() || 7);
+      const names = namesOf(dayNames, count, pattern, dialect);
       return (date) => names[date.getUTCDay()]!;
     }
     case "D":
       return (date) => padded(dayOfYear(date));
     case "M": {
       if (count < 3) return (date) => padded(date.getUTCMonth() + 1);
-      const names = namesIn(monthNames, pattern, dialect)[count >= 4 ? "long" : "short"];
+      const names = namesOf(monthNames, count, pattern, dialect);
       return (date) => names[date.getUTCMonth()]!;
     }
     case "d":
       return (date) => padded(date.getUTCDate());
     case "Q":
-      return (date) => padded(Math.floor(date.getUTCMonth() / 3) + 1);
+      return isText ? (date) => quarterText(quarterOf(date), count) : (date) => padded(quarterOf(date));
     case "a":
       return (date) => (date.getUTCHours() < 12 ? "AM" : "PM");
     case "K":
@@ -83,6 +89,27 @@ function writerOf(
     default:
       return () => dialect.utc(letter, count);
   }
+}
+
+/** Returns names as long as `count` letters ask for. */
+function namesOf(
+  names: typeof dayNames,
+  count: number,
+  pattern: string,
+  dialect: PatternDialect,
+): readonly string[] {
+  const { long, short } = namesIn(names, pattern, dialect);
+  if (count >= NARROW && dialect.hasTextForms === true) return long.map((name) => name.slice(0, 1));
+  return count >= 4 ? long : short;
+}
+
+function quarterOf(date: Date): number {
+  return Math.floor(date.getUTCMonth() / 3) + 1;
+}
+
+function quarterText(quarter: number, count: number): string {
+  if (count >= NARROW) return String(quarter);
+  return count === 3 ? `Q${quarter}` : `${quarter}${ORDINALS[quarter - 1]} quarter`;
 }
 
 function yearText(year: number, count: number): string {

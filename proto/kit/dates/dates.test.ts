@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { civilTime, utcTime } from "./civil-time.ts";
-import { JODA, monthNames, type PatternDialect } from "./date-pattern.ts";
+import { JAVA, JODA, monthNames, type PatternDialect } from "./date-pattern.ts";
 import { compilePrinter } from "./date-printer.ts";
 import { compileReader } from "./date-reader.ts";
 import { UTC } from "./time-zone.ts";
@@ -63,6 +63,22 @@ suite("date patterns", () => {
 
   test("the last days of a year are printed in the week and the year that they belong to", () => {
     assert.equal(compilePrinter("xxxx-'W'ww-e D", JODA)(Date.UTC(2024, 11, 30)), "2025-W01-1 365");
+  });
+
+  test("quarters, months and days of the week have the text forms of java.time in its dialect only", () => {
+    const printed = (pattern: string, dialect: PatternDialect): string =>
+      compilePrinter(pattern, dialect)(Date.UTC(2024, 11, 30));
+    const rows: [pattern: string, java: string][] = [
+      ["Q QQ QQQ QQQQ QQQQQ", "4 04 Q4 4th quarter 4"],
+      ["q qq qqq qqqq qqqqq", "4 04 Q4 4th quarter 4"],
+      ["e ee eee eeee eeeee", "1 01 Mon Monday M"],
+      ["E EE EEE EEEE EEEEE", "Mon Mon Mon Monday M"],
+      ["M MM MMM MMMM MMMMM", "12 12 Dec December D"],
+      ["L LL LLL LLLL LLLLL", "12 12 Dec December D"],
+    ];
+    for (const [pattern, java] of rows) assert.equal(printed(pattern, JAVA), java);
+    assert.equal(compilePrinter("QQQQ", JAVA)(Date.UTC(2024, 0, 1)), "1st quarter");
+    assert.equal(printed("eee EEEEE MMMMM", JODA), "001 Monday December");
   });
 
   test("a pattern that means nothing is refused with the place", () => {
