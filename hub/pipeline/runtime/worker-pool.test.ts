@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import type { WorkerSettings, WorkItem } from "#hub/pipeline/batch/worker-protocol.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
@@ -19,7 +19,8 @@ const SCRIPT = `
   parentPort.postMessage({ id: 0, results: [] });
 `;
 
-test("threads beyond the first start when there is work for them, and end when there was none for long", async (t) => {
+/** Starts a pool whose tasks end once `goOn` is called. */
+async function opened(t: TestContext) {
   const words = new Int32Array(new SharedArrayBuffer(8));
   const [started, goesOn] = [0, 1];
   const restarts = new Metrics().counter("tailrace_test_restarts_total", "none is expected");
@@ -37,17 +38,52 @@ test("threads beyond the first start when there is work for them, and end when t
   t.after(() => pool.stop());
   const item: WorkItem = { data: new Uint8Array(1), ranges: [], sequence: 1 };
   const run = (): Promise<unknown> => pool.run([item]);
+  const goOn = (): void => {
+    Atomics.store(words, goesOn, 1);
+    Atomics.notify(words, goesOn);
+  };
+  return {
+    pool,
+    run,
+    started: () => words[started]!,
+    hold: () => Atomics.store(words, goesOn, 0),
+    goOn,
+    /** Does more tasks than two threads take. */
+    burst: async () => {
+      const tasks = Array.from({ length: 5 }, run);
+      await until("all threads have work", () => pool.threads === 3);
+      goOn();
+      await Promise.all(tasks);
+    },
+  };
+}
 
-  const first = run();
-  const others = [run(), run()];
-  await until("there is a thread for each task", () => pool.threads === 3);
-  Atomics.store(words, goesOn, 1);
-  Atomics.notify(words, goesOn);
-  await Promise.all([first, ...others]);
-
+test("threads beyond the first start when there is work for them, and end when there was none for long", async (t) => {
+  const { pool, run, started, burst } = await opened(t);
+  await burst();
   await until("one thread is left", () => pool.threads === 1);
   await run();
-  assert.equal(words[started], 3, "it takes a single task alone");
+  assert.equal(started(), 3, "it takes a single task alone");
   await Promise.all([run(), run()]);
-  await until("another one starts", () => words[started]! > 3);
+  await until("another one starts", () => started() > 3);
+});
+
+test("threads of a burst end although single tasks follow", async (t) => {
+  const { pool, run, burst } = await opened(t);
+  await burst();
+  const onlyOneIsLeft = async (): Promise<boolean> => {
+    await run();
+    return pool.threads === 1;
+  };
+  await until("one thread is left", onlyOneIsLeft, { everyMs: 10, deadlineMs: 10_000 });
+});
+
+test("threads of a burst end while one is at work, which is left", async (t) => {
+  const { pool, run, burst, hold, goOn } = await opened(t);
+  await burst();
+  hold();
+  const task = run();
+  await until("one thread is left", () => pool.threads === 1, { deadlineMs: 10_000 });
+  goOn();
+  await task;
 });

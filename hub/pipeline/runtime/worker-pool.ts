@@ -29,7 +29,7 @@ const WORKER_HEAP_MB = 512;
 
 const RESPAWN = { firstMs: 50, capMs: 5_000 };
 
-/** Time without work after which all threads but one end, ms: each takes some 13 MiB. */
+/** Time without tasks beside one another after which threads but one end, ms: each takes some 13 MiB. */
 const IDLE_MS = 60_000;
 
 export interface WorkerPoolOptions {
@@ -154,6 +154,7 @@ export class WorkerPool implements Component {
       else if (response.id !== READY) this.#answered(thread, response);
       if (response.id !== READY) return;
       this.#threads.add(thread);
+      this.#idle.refresh();
       this.#backoff.reset();
       this.#assign();
       resolve();
@@ -175,7 +176,6 @@ export class WorkerPool implements Component {
     const task = thread.posted.get(id);
     thread.posted.delete(id);
     this.#watch(thread);
-    this.#idle.refresh();
     if (task !== undefined) this.#settle(task, response);
     this.#assign();
   }
@@ -207,17 +207,15 @@ export class WorkerPool implements Component {
     if (this.#threads.size + this.#spawning.size < this.#options.workers) this.#spawnBehind();
   }
 
-  /** Ends all threads but the first, if none has work. */
+  /** Ends the threads without work, all but one; those at work are looked at again after the next idle time. */
   #endOthers(): void {
-    const [first, ...others] = this.#threads;
-    if (first === undefined || [first, ...others].some(({ posted }) => posted.size > 0)) {
-      this.#idle.refresh();
-      return;
-    }
+    const others = [...this.#threads].filter(({ posted }) => posted.size === 0);
+    if (others.length === this.#threads.size) others.shift();
     for (const thread of others) {
       this.#threads.delete(thread); // this end isn't a failure
       void thread.worker.terminate();
     }
+    if (this.#threads.size > 1) this.#idle.refresh();
   }
 
   #post(thread: Thread, task: Task): void {
@@ -225,9 +223,17 @@ export class WorkerPool implements Component {
     // Copies are handed over: the originals are needed should the thread die.
     const items = task.items.map((item) => ({ ...item, data: new Uint8Array(item.data) }));
     thread.posted.set(id, task);
+    if (this.#isShared()) this.#idle.refresh();
     const handedOver = items.map(({ data }) => data.buffer);
     thread.worker.postMessage({ id, items } satisfies WorkRequest, handedOver);
     if (thread.posted.size === 1) this.#watch(thread);
+  }
+
+  /** Returns whether there is more than one task at a time, which one thread would do one after the other. */
+  #isShared(): boolean {
+    let tasks = 0;
+    for (const { posted } of this.#threads) tasks += posted.size;
+    return tasks > 1;
   }
 
   /** Starts the clock of the task that is at work now. */
