@@ -2,7 +2,8 @@
  * The contract of codecs, which convert between the bytes of a source and events. One file per codec; `all.ts` lists
  * them.
  *
- * - `decode` must make at least one event of every payload that isn't empty: what it can't read it tags.
+ * - `decode` must make an event with a tag of what it can't read. A readable payload may make no event: an empty list, a
+ *   packet of templates, a line that is held back.
  * - `encode` must make bytes that `decode` reads back to the same fields, where the format can hold them.
  */
 
