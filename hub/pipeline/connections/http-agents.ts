@@ -82,7 +82,10 @@ export const HTTPS_CLIENT = {
 
 const CLIENT = options(HTTPS_CLIENT);
 
-/** Returns the settings of `values`; undefined where none is written. Throws for a file that can't be read. */
+/**
+ * Returns the settings of `values`; undefined where none is written. Throws for a file that can't be read, and for a
+ * certificate or a key without the other.
+ */
 export function httpsTls(
   values: Static<typeof CLIENT>,
   resolvePath: (path: string) => string,
@@ -91,6 +94,10 @@ export function httpsTls(
   const certificate = written.ssl_certificate ?? client_cert;
   const key = written.ssl_key ?? client_key;
   const authorities = cacert === undefined ? written.ssl_certificate_authorities : [cacert];
+  if ((certificate === undefined) !== (key === undefined))
+    throw new Error("ssl_certificate and ssl_key go together: write both, or neither");
+  if (key === undefined && written.ssl_key_passphrase !== undefined)
+    throw new Error("ssl_key_passphrase needs ssl_certificate and ssl_key");
   const isPlain =
     certificate === undefined &&
     authorities.length === 0 &&

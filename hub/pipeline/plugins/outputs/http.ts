@@ -75,6 +75,9 @@ const TYPES: Readonly<Record<string, string>> = {
 /** What a header may hold. */
 const HEADER = /^[\t\x20-\x7e\x80-\xff]*$/;
 
+/** Files are found from the folder that the hub was started in. */
+const WRITTEN_PATH = (path: string): string => path;
+
 /** Where a record goes: the address and headers that vary with the event. */
 interface Target {
   readonly url: string;
@@ -86,6 +89,7 @@ export const httpOutput = defineOutput({
   description: "sends events to an HTTP service",
   options: OPTIONS,
   create(values, { report }) {
+    httpsTls(values, WRITTEN_PATH); // a fault of its files shows at the start
     const url = compileFormat(values.url);
     const headers = Object.entries(values.headers).map(
       ([name, value]) => [name, compileFormat(value)] as const,
@@ -157,7 +161,7 @@ class HttpWriter implements OutputWriter {
   }
 
   async write(records: readonly OutputRecord[], signal: AbortSignal): Promise<WriteRest | undefined> {
-    this.#client ??= new TlsFetch(httpsTls(this.#values, (path) => path));
+    this.#client ??= new TlsFetch(httpsTls(this.#values, WRITTEN_PATH));
     const isBatch = this.#values.format === "json_batch";
     const requests = isBatch
       ? [...Map.groupBy(records.keys(), (place) => records[place]!.target).values()]

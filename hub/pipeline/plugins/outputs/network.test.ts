@@ -231,6 +231,18 @@ test("http trusts the authority that it is given, shows its own certificate and 
   assert.equal(sockets.size, 3);
 });
 
+test("http refuses files of TLS that are missing, and settings without effect, before the first event", () => {
+  const rows: [options: string, fault: RegExp][] = [
+    ['cacert => "/no/such.pem"', /ENOENT.*\/no\/such\.pem/],
+    ['ssl_certificate => "/no/such.pem" ssl_key => "/no/such.key"', /ENOENT.*\/no\/such\.pem/],
+    ['ssl_key => "/a.key"', /ssl_certificate and ssl_key go together/],
+    ['client_cert => "/a.pem"', /ssl_certificate and ssl_key go together/],
+    ['ssl_key_passphrase => "secret"', /ssl_key_passphrase needs/],
+  ];
+  for (const [options, fault] of rows)
+    assert.throws(() => new OutputWorld(`http { url => "https://a.example" ${options} }`), fault, options);
+});
+
 test("redis trusts the authority that it is given", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-rediss-"));
   t.after(() => rmSync(folder, { recursive: true }));
