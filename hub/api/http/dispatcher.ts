@@ -57,6 +57,8 @@ const CLIENT_GONE = 499;
 const HEADERS: Readonly<Record<string, string>> = { "x-content-type-options": "nosniff" };
 /** Codes with a status of 500 and above that clients cause; they aren't logged as failures. */
 const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  "request_invalid",
+  "window_too_large",
   "aggregation_failed",
   "not_offered",
   "script_failed",
