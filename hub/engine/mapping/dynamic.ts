@@ -178,9 +178,9 @@ class DynamicWalk {
 
   /** False for unknown names that the object leaves out. Throws mapping_strict if it refuses them. */
   #mayAdd(name: string, head: string, path: string, dynamic: Dynamic, kind: number): boolean {
-    if (path === "" && METADATA_NAMES.has(name)) {
+    if (path === "" && METADATA_NAMES.has(head)) {
       if (this.#lenient) return false;
-      throw metadataFieldError(name);
+      throw metadataFieldError(head);
     }
     if (dynamic === "false" || name === "" || name.startsWith(".")) return false;
     if (dynamic === "true" || kind === json.NULL) return true;

@@ -16,6 +16,14 @@ const REFUSED: readonly (readonly [document: object, reason: string, cause?: str
     { _routing: "x" },
     "Field [_routing] is a metadata field and cannot be added inside a document. Use the index API request parameters.",
   ],
+  [
+    { "_id.x": "x" },
+    "Field [_id] is a metadata field and cannot be added inside a document. Use the index API request parameters.",
+  ],
+  [
+    { "_routing.": "x" },
+    "Field [_routing] is a metadata field and cannot be added inside a document. Use the index API request parameters.",
+  ],
   [{ "": "x" }, "failed to parse", "field name cannot be an empty string"],
   [{ o: { "": "x" } }, "failed to parse", "field name cannot be an empty string"],
   [
@@ -43,7 +51,9 @@ for (const [document, reason, cause] of REFUSED)
         return true;
       },
     );
-    assert.doesNotMatch(JSON.stringify(MAPPING.dynamicUpdate(source, true)), /_id|_routing/);
+    const update = MAPPING.dynamicUpdate(source, true);
+    assert.doesNotMatch(JSON.stringify(update), /_id|_routing/);
+    MAPPING.merge(update);
   });
 
 test("names of metadata are allowed within objects, and a blank name is one", () => {
