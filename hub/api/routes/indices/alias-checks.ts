@@ -1,9 +1,23 @@
-/** Checks of a change of aliases against the other aliases of all indices. */
+/** Checks of a change of aliases against the other aliases of all indices, and against the blocks of the changed ones. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
-import type { AliasAction, Indices } from "#hub/api/ports/indices.ts";
+import { checkBlocks } from "#hub/api/context/index-blocks.ts";
+import type { AliasAction, IndexInfo, Indices } from "#hub/api/ports/indices.ts";
 import { searchLimits } from "#hub/api/routes/search/search-target.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { checkDeletable } from "./indices.ts";
+
+/** Throws what checkBlocks throws for the indices that the steps change, and request_invalid for those that mustn't be deleted. */
+export function checkTargets(indices: Indices, steps: readonly AliasAction[]): void {
+  const targets = (isRemoval: boolean): IndexInfo[] => {
+    const names = steps.flatMap(({ kind, index }) =>
+      (kind === "remove_index") === isRemoval ? [index] : [],
+    );
+    return [...new Set(names)].flatMap((name) => indices.get(name) ?? []);
+  };
+  checkBlocks(targets(false), "metadata_write");
+  checkDeletable(indices, targets(true));
+}
 
 /** Throws illegal_state_exception if after the steps an alias had several write indices. */
 export function checkWriteIndices(indices: Indices, steps: readonly AliasAction[]): void {

@@ -12,7 +12,7 @@ import { objectOf } from "#hub/search/options/json.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { checkFilters, checkWriteIndices } from "./alias-checks.ts";
+import { checkFilters, checkTargets, checkWriteIndices } from "./alias-checks.ts";
 
 const TIMEOUT_PARAMS = ["timeout", "master_timeout"];
 const OPTION_KEYS = ["filter", "routing", "index_routing", "search_routing", "is_write_index", "is_hidden"];
@@ -71,6 +71,7 @@ async function updateAliases(parts: ApiContext, request: ApiRequest): Promise<Ap
   if (!Array.isArray(actions)) throw unparsed("[aliases] actions must be a list");
   if (actions.length === 0) throw new AppError("request_invalid", "No action specified");
   const steps = actions.flatMap((action: unknown) => readAction(indices, action));
+  checkTargets(indices, steps);
   checkWriteIndices(indices, steps);
   await checkFilters(parts, steps);
   // Indices are removed first, so that an alias of the same call can take their name.
@@ -173,6 +174,7 @@ async function putAlias(parts: ApiContext, request: ApiRequest): Promise<ApiResp
   const options = { ...resolveOptions(request), allowNoIndices: false, concreteOnly: true };
   const found = parts.indices.resolve(expression, options);
   const steps = found.map(({ name: index }): AliasAction => ({ kind: "add", index, alias: alias!, info }));
+  checkTargets(parts.indices, steps);
   checkWriteIndices(parts.indices, steps);
   await checkFilters(parts, steps);
   await parts.indices.updateAliases(steps);
@@ -247,6 +249,8 @@ async function deleteAlias({ indices }: ApiContext, request: ApiRequest): Promis
     ...resolveOptions(request),
     allowNoIndices: false,
   });
-  await indices.updateAliases(removals(found, request.list("name") ?? [], undefined));
+  const steps = removals(found, request.list("name") ?? [], undefined);
+  checkTargets(indices, steps);
+  await indices.updateAliases(steps);
   return json({ acknowledged: true });
 }

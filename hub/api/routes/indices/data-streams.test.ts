@@ -172,6 +172,11 @@ test("a data stream is made, written, searched by name, rolled over and deleted"
   ]);
   assert.match((await send("DELETE", "/ds-a")).text, /matches a data stream/);
   assert.match((await send("DELETE", `/${next}`)).text, /is the write index for data stream \[ds-a\]/);
+  const removal = { actions: [{ remove_index: { index: next } }] };
+  assert.match(
+    (await send("POST", "/_aliases", removal)).text,
+    /is the write index for data stream \[ds-a\]/,
+  );
   assert.match((await send("DELETE", "/_index_template/streams")).text, /in use by a data streams \[ds-a\]/);
   assert.equal((await send("DELETE", `/${first}`)).status, 200);
   const stats = (await send("GET", "/_data_stream/ds-a/_stats")).body;

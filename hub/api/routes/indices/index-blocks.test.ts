@@ -64,3 +64,33 @@ for (const [block, reason, refused, allowed] of BLOCKS)
     for (const request of refused.filter((each) => !/_close|DELETE/.test(each)))
       assert.equal((await ask(request)).status, 200, request);
   });
+
+/** [request, body]; all change the aliases of w-000001. */
+const ALIAS_CHANGES = [
+  ["POST /_aliases", { actions: [{ add: { index: "w-000001", alias: "b" } }] }],
+  ["POST /_aliases", { actions: [{ remove: { index: "w-000001", alias: "b" } }] }],
+  ["PUT /w-000001/_alias/c", {}],
+  ["DELETE /w-000001/_alias/c", undefined],
+  ["POST /w/_rollover", {}],
+] as const;
+const REMOVAL = { actions: [{ remove_index: { index: "w-000001" } }] };
+
+test("a block of metadata forbids changes of aliases and rollovers, and removals where it forbids deletions", async () => {
+  await send("PUT", "/w-000001", { aliases: { w: {}, b: {}, c: {} } });
+  const block = (name: string, value: true | null) =>
+    send("PUT", "/w-000001/_settings", { [`index.blocks.${name}`]: value });
+  for (const name of ["read_only", "read_only_allow_delete"]) {
+    await block(name, true);
+    for (const [request, body] of ALIAS_CHANGES) {
+      const answer = await send(...(request.split(" ") as [string, string]), body);
+      assert.equal(answer.status, 403, `${name}: ${request}`);
+      assert.equal(answer.body["error"]!["type"], "cluster_block_exception");
+    }
+    if (name === "read_only") {
+      assert.equal((await send("POST", "/_aliases", REMOVAL)).status, 403);
+      await block(name, null);
+    }
+  }
+  assert.equal((await send("POST", "/_aliases", REMOVAL)).status, 200);
+  assert.equal((await send("HEAD", "/w-000001")).status, 404);
+});

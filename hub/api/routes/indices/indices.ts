@@ -165,10 +165,15 @@ async function deleteIndices({ indices, cluster }: ApiContext, request: ApiReque
     ...resolveOptions(request, { expandWildcards: "all" }),
     concreteOnly: true,
   });
-  for (const index of found) refuseWritten(indices, index);
-  checkBlocks(found, "delete");
+  checkDeletable(indices, found);
   await indices.delete(found.map(({ name }) => name));
   return json({ acknowledged: true });
+}
+
+/** Throws request_invalid, forbidden for indices that mustn't be deleted. */
+export function checkDeletable(indices: ApiContext["indices"], found: readonly IndexInfo[]): void {
+  for (const index of found) refuseWritten(indices, index);
+  checkBlocks(found, "delete");
 }
 
 /** Throws request_invalid for the write index of a data stream: deleting it would break the stream. */

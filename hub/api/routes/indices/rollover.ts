@@ -3,6 +3,7 @@
 import { warnOfSettings } from "#hub/api/compat/interface-compatibility.ts";
 import { checkTypeless, splitType, TYPE_SETTING } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { checkBlocks } from "#hub/api/context/index-blocks.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { parseAliases } from "#hub/api/parameters/alias-definition.ts";
@@ -48,6 +49,7 @@ async function answerRollover(parts: ApiContext, request: ApiRequest): Promise<A
   const alias = request.segment("alias");
   const from = rolloverSource(parts.indices, alias);
   const source = from.index;
+  checkBlocks([source], "metadata_write");
   const target = from.isStream
     ? nextOf(parts, request)
     : (request.path["new_index"] ?? nextName(source.name));
