@@ -119,7 +119,8 @@ export interface Indices {
   /** Creates an index; matching templates apply first. Throws index_exists, index_name_invalid, mapping_parse, settings_invalid. */
   create(name: string, definition: IndexDefinition): Promise<IndexInfo>;
   /**
-   * Creates an index with exactly this definition: templates don't apply. `dataStream`: the stream that it is added to.
+   * Creates an index with exactly this definition: templates don't apply. Its mapping is that of another index, of an earlier
+   * version maybe: fields may have the names of metadata. `dataStream`: the stream that it is added to.
    * Throws what `create` throws.
    */
   createExact(name: string, definition: IndexDefinition, dataStream?: string): Promise<IndexInfo>;

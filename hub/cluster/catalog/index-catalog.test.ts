@@ -3,7 +3,7 @@ import { type TestContext, test } from "node:test";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { IndexCatalog } from "./index-catalog.ts";
-import { encodeName, TEMPLATE_PREFIX } from "./index-metadata.ts";
+import { COMPOSABLE_PREFIX, encodeName, TEMPLATE_PREFIX } from "./index-metadata.ts";
 
 const EMPTY = { settings: {}, mappings: {}, aliases: {} };
 
@@ -221,4 +221,33 @@ test("settings of which no index could be made are refused in a template, and do
   assert.equal((await catalog.ensure("t")).settings.numberOfReplicas, 1);
   assert.equal((await catalog.ensure("old")).settings.numberOfReplicas, 1);
   await catalog.putTemplate("t", { ...older, settings: { auto_expand_replicas: "0-1" } });
+});
+
+test("names of metadata are refused in new mappings, and taken over from stored templates and indices", async (t) => {
+  const bucket = new MemoryBucket();
+  const mappings = { properties: { _id: { type: "keyword" } } };
+  const older = { ...EMPTY, index_patterns: ["old*"], order: 0, mappings };
+  await bucket.put(TEMPLATE_PREFIX + encodeName("older"), Buffer.from(JSON.stringify(older)));
+  const composable = { index_patterns: ["new*"], composed_of: [], template: { mappings } };
+  await bucket.put(COMPOSABLE_PREFIX + encodeName("composable"), Buffer.from(JSON.stringify(composable)));
+  const catalog = await openCatalog(t, bucket);
+  for (const name of ["old", "new"]) {
+    const made = await catalog.ensure(name);
+    assert.equal(made.mapping.field("_id")?.type, "keyword");
+    const copy = await catalog.createExact(`${name}-copy`, { ...EMPTY, mappings: made.mapping.toJSON() });
+    assert.equal(copy.mapping.field("_id")?.type, "keyword");
+  }
+  const { templateCatalog } = catalog;
+  const refused = { code: "mapping_conflict", message: "Field [_id] is defined twice in [_doc]" };
+  for (const given of [mappings, { properties: { "_id.x": { type: "keyword" } } }]) {
+    const template = { mappings: given };
+    await assert.rejects(catalog.create("t", { ...EMPTY, mappings: given }), refused);
+    await assert.rejects(catalog.create("old-t", { ...EMPTY, mappings: given }), refused);
+    await assert.rejects(catalog.putTemplate("t", { ...older, mappings: given }), refused);
+    await assert.rejects(templateCatalog.putComponent("t", { template }), refused);
+    await assert.rejects(
+      templateCatalog.putComposable("t", { ...composable, priority: 1, template }),
+      refused,
+    );
+  }
 });

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { Analysis } from "#hub/engine/analysis/analysis.ts";
-import { Mapping } from "#hub/engine/mapping/mapping.ts";
+import { Mapping, type MappingOptions } from "#hub/engine/mapping/mapping.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
@@ -87,16 +87,22 @@ export function decodeIndex(bytes: Uint8Array): IndexMetadata {
   }
 }
 
+interface ParseOptions extends Pick<MappingOptions, "version" | "takesMetadataNames"> {
+  /** True: of an index that is there already; see Analysis. */
+  readonly isStored?: boolean;
+}
+
 /** Returns the mapping of `json` with the analyzers and limits of an index's settings. Throws mapping_parse, settings_invalid. */
 export function parseMapping(
   index: string,
   settings: Readonly<JsonObject>,
   json: unknown,
-  { version = 1, isStored = false }: { readonly version?: number; readonly isStored?: boolean } = {},
+  { version = 1, isStored = false, takesMetadataNames = false }: ParseOptions = {},
 ): Mapping {
   return Mapping.parse(json, {
     index,
     version,
+    takesMetadataNames,
     analysis: new Analysis(nestedSettings(settings, "analysis"), { isStored }),
     totalFieldsLimit: wholeNumber(settings["mapping.total_fields.limit"], 1000),
     depthLimit: wholeNumber(settings["mapping.depth.limit"], 20),

@@ -1,5 +1,6 @@
 /** Builds the metadata of a new index: its own definition over those of the matching templates. */
 
+import { checkMappingNames } from "#hub/engine/mapping/field-names.ts";
 import {
   compose,
   type NamedTemplate,
@@ -25,7 +26,7 @@ export interface Templates extends TemplateSet {
 export interface NewIndex {
   readonly name: string;
   readonly definition: IndexDefinition;
-  /** Undefined: the definition is used as it is. */
+  /** Undefined: the definition is used as it is, that of another index. */
   readonly templates?: Templates;
   /** ms since 1970-01-01 UTC. */
   readonly nowMs: number;
@@ -35,8 +36,8 @@ export interface NewIndex {
 }
 
 /**
- * Returns the metadata of a new index. Throws mapping_parse, settings_invalid, and request_invalid for a stream
- * without timestamps.
+ * Returns the metadata of a new index. Throws mapping_parse, mapping_conflict, settings_invalid, and request_invalid for a
+ * stream without timestamps.
  */
 export function newIndex({
   name,
@@ -51,8 +52,10 @@ export function newIndex({
       ? definition
       : definitionOf(dataStream ?? name, templates, definition, dataStream);
   const { number_of_shards, number_of_replicas, creation_date: _, ...given } = settings;
+  // Without templates the mapping is that of an index, of earlier versions maybe.
+  if (templates !== undefined) checkMappingNames(definition.mappings);
   checkShardCounts(number_of_shards, number_of_replicas);
-  // Templates of earlier versions may have any value, and still make indices.
+  // Templates of earlier versions may have any value and name, and still make indices.
   readExpansion(definition.settings["auto_expand_replicas"]);
   const isInternal = name.startsWith(INTERNAL_PREFIX);
   const raw = dataStream === undefined ? given : { ...given, hidden: true };
@@ -66,7 +69,7 @@ export function newIndex({
       creationDate: nowMs,
       raw,
     },
-    mapping: parseMapping(name, raw, mappings),
+    mapping: parseMapping(name, raw, mappings, { takesMetadataNames: true }),
     aliases,
     ...(dataStream !== undefined && { dataStream }),
   };

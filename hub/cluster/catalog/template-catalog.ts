@@ -1,5 +1,6 @@
 /** The templates of the cluster: legacy ones, which are merged, and composable ones with their components. */
 
+import { checkMappingNames } from "#hub/engine/mapping/field-names.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import {
@@ -74,6 +75,7 @@ export class TemplateCatalog {
       );
     }
     checkPriority(name, template, templates);
+    checkMappingNames(template.template?.mappings);
     checkDefinition(name, compose(template, components));
   }
 
@@ -86,6 +88,7 @@ export class TemplateCatalog {
     const { templates, components } = this.set();
     const { settings = {}, mappings = {}, aliases = {} } = component.template;
     checkTemplateSettings(settings);
+    checkMappingNames(mappings);
     checkDefinition(name, { settings, mappings, aliases });
     const changed = { ...components, [name]: component };
     for (const [user, template] of Object.entries(templates))
@@ -116,8 +119,9 @@ export class TemplateCatalog {
   }
 }
 
+/** Parts that were stored earlier may have names that are refused now. */
 function checkDefinition(name: string, { settings, mappings }: IndexDefinition): void {
-  parseMapping(name, settings, mappings);
+  parseMapping(name, settings, mappings, { takesMetadataNames: true });
 }
 
 export class NamedRecords<T> {

@@ -6,7 +6,7 @@ import { countNested } from "../json/nested-objects.ts";
 import { dynamicProperties } from "./dynamic.ts";
 import { type DynamicTemplate, parseTemplates, wildcard } from "./dynamic-templates.ts";
 import { type Field, flattenedTerms } from "./field.ts";
-import { METADATA_NAMES } from "./field-names.ts";
+import { checkMappingNames } from "./field-names.ts";
 import { mergeObject } from "./merge-object.ts";
 import { NestedLevels } from "./nested-levels.ts";
 import {
@@ -69,6 +69,8 @@ export interface MappingOptions {
   readonly nestedFieldsLimit?: number;
   /** index.mapping.nested_objects.limit. */
   readonly nestedObjectsLimit?: number;
+  /** True: the mapping was accepted before, maybe by an earlier version, which took fields with the names of metadata. */
+  readonly takesMetadataNames?: boolean;
 }
 
 /** Settings at the root of a mapping beside its fields. */
@@ -128,7 +130,9 @@ export class Mapping {
   /** Reads `json` ({"properties": …}, or nothing) with the defaults of 6.5. Throws mapping_parse, mapping_conflict. */
   static parse(json: unknown, options: MappingOptions): Mapping {
     const empty = new Mapping(EMPTY_ROOT, DEFAULT_SETTINGS, (options.version ?? 1) - 1, options);
-    const merged = empty.#merged(json, options.analysis.isStored);
+    const { isStored } = options.analysis;
+    if (!isStored && options.takesMetadataNames !== true) checkMappingNames(json);
+    const merged = empty.#merged(json, isStored);
     return merged === empty
       ? new Mapping(EMPTY_ROOT, DEFAULT_SETTINGS, options.version ?? 1, options)
       : merged;
@@ -136,6 +140,7 @@ export class Mapping {
 
   /** This mapping with `json` merged in; itself where nothing changes. Throws mapping_parse, mapping_conflict. */
   merge(json: unknown): Mapping {
+    checkMappingNames(json, this.root.children);
     return this.#merged(json, false);
   }
 
@@ -147,20 +152,10 @@ export class Mapping {
       const list = unknown.map((key) => `[${key} : ${JSON.stringify(record[key])}]`).join(" ");
       throw parseError(`Root mapping definition has unsupported parameters:  ${list}`);
     }
-    if (!isStored) this.#checkNames(record["properties"]);
     const root = mergeObject(this.root, record, this.analysis);
     const settings = mergeSettings(this.settings, record, isStored);
     const merged = new Mapping(root, settings, this.version + 1, this.#options);
     return JSON.stringify(merged) === JSON.stringify(this) ? this : merged;
-  }
-
-  /** Throws mapping_conflict for new fields that have the names of metadata; earlier versions stored some. */
-  #checkNames(properties: unknown): void {
-    const name = Object.keys(asRecord(properties) ?? {}).find(
-      (each) => METADATA_NAMES.has(each) && !this.root.children.has(each),
-    );
-    if (name !== undefined)
-      throw new AppError("mapping_conflict", `Field [${name}] is defined twice in [_doc]`);
   }
 
   /** The same fields under another version, as when the owner of versions gave it one. */
