@@ -57,3 +57,14 @@ test("parts of an answer keep the texts of their numbers, except in YAML", () =>
   assert.equal(bodyOf({ filterPath: "max_score.text" }), "{}");
   assert.equal(bodyOf({ format: "yaml", filterPath: "max_score" }), "---\nmax_score: 1\n");
 });
+
+test("YAML keeps all digits of whole numbers, whatever other numbers are in the answer", () => {
+  for (const rest of ["", ',"_score":1.0']) {
+    const json = new RawJson(Buffer.from(`{"a":[9007199254740993,-9007199254740993]${rest}}`));
+    const { body } = renderAnswer(
+      { status: 200, json },
+      { ...PLAIN_ANSWER, format: "yaml", filterPath: "a" },
+    );
+    assert.equal(body, "---\na:\n  - 9007199254740993\n  - -9007199254740993\n");
+  }
+});

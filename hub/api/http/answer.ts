@@ -91,9 +91,11 @@ function mediaType(header: string | undefined): string {
   return (header ?? "").split(";", 1)[0]!.trim().toLowerCase();
 }
 
-/** YAML's numbers have no texts of their own. */
+/** YAML's numbers have no texts of their own; those of whole numbers say more than a double can. */
 function plainNumbers(_key: unknown, value: unknown): unknown {
-  return value instanceof NumberText ? value.toJSON() : value;
+  if (!(value instanceof NumberText)) return value;
+  const number = value.toJSON();
+  return /^-?\d+$/.test(value.text) && !Number.isSafeInteger(number) ? BigInt(value.text) : number;
 }
 
 /** Returns the parts of a plain JSON value that the comma-separated patterns name; those that begin with "-" are removed. */
