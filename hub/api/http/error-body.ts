@@ -200,11 +200,11 @@ export function shardFailureBodies(
   }));
 }
 
-/** Returns the error for a request that violates rules, with numbered sentences. */
+/** Returns the error for a request that violates rules, with numbered sentences; `data.problems` are `problems`. */
 export function validationError(problems: readonly string[]): AppError {
   const reason = problems.map((problem, at) => `${at + 1}: ${problem};`).join("");
   return new AppError("request_invalid", `Validation Failed: ${reason}`, {
-    data: { type: "action_request_validation_exception" },
+    data: { type: "action_request_validation_exception", problems },
   });
 }
 

@@ -1,6 +1,7 @@
 /** Parameters of writes and the body of a write's result. */
 
 import { DEFAULT_TYPE, typeOf } from "#hub/api/compat/mapping-types.ts";
+import { validationError } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import type { Indices } from "#hub/api/ports/indices.ts";
 import type {
@@ -98,11 +99,7 @@ export function makeConditions(given: GivenConditions): WriteConditions {
   const { version, ifSeqNo, ifPrimaryTerm } = given;
   const versionType = readVersionType(given.versionType);
   if (versionType !== undefined && versionType !== "internal" && version === undefined) {
-    throw new AppError(
-      "request_invalid",
-      `Validation Failed: 1: illegal version value [0] for version type [${versionType.toUpperCase()}];`,
-      { data: { type: "action_request_validation_exception" } },
-    );
+    throw validationError([`illegal version value [0] for version type [${versionType.toUpperCase()}]`]);
   }
   return {
     ...(version !== undefined && { version }),
@@ -117,11 +114,7 @@ export function checkId(id: string): void {
   const bytes = id.length * 3 <= MAX_ID_BYTES ? 0 : Buffer.byteLength(id);
   if (id === "") throw new AppError("request_invalid", "if _id is specified it must not be empty");
   if (bytes <= MAX_ID_BYTES) return;
-  throw new AppError(
-    "request_invalid",
-    `Validation Failed: 1: id is too long, must be no longer than ${MAX_ID_BYTES} bytes but was: ${bytes};`,
-    { data: { type: "action_request_validation_exception" } },
-  );
+  throw validationError([`id is too long, must be no longer than ${MAX_ID_BYTES} bytes but was: ${bytes}`]);
 }
 
 export function isFailure(result: WriteResult): result is Extract<WriteResult, { error: AppError }> {

@@ -6,6 +6,7 @@
 import { DEFAULT_TYPE } from "#hub/api/compat/mapping-types.ts";
 import { pipelineOf } from "#hub/api/context/ingest-documents.ts";
 import type { ScriptedUpdate } from "#hub/api/context/scripted-change.ts";
+import { validationError } from "#hub/api/http/error-body.ts";
 import { isTrue, optionalInteger, optionalText } from "#hub/api/parameters/values.ts";
 import { checkId, makeConditions, warnOfVersion } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
@@ -111,10 +112,7 @@ export function* parseBulk(body: Buffer, defaults: BulkDefaults): Iterable<BulkI
       continue;
     }
     const documentEnd = at < body.length ? body.indexOf(NEWLINE, at) : -1;
-    if (documentEnd < 0)
-      throw new AppError("request_invalid", "Validation Failed: 1: no requests added;", {
-        data: { type: "action_request_validation_exception" },
-      });
+    if (documentEnd < 0) throw validationError(["no requests added"]);
     const document = body.subarray(at, documentEnd);
     at = documentEnd + 1;
     line++;
@@ -195,10 +193,7 @@ const LITERAL = /^(?:true|false|null)$/;
 
 function itemOf({ kind, fields }: Action, document: Buffer | undefined, defaults: BulkDefaults): BulkItem {
   const index = optionalText(fields["_index"], "_index") ?? defaults.index;
-  if (index === undefined)
-    throw new AppError("request_invalid", "Validation Failed: 1: index is missing;", {
-      data: { type: "action_request_validation_exception" },
-    });
+  if (index === undefined) throw validationError(["index is missing"]);
   const id = optionalText(fields["_id"], "_id");
   const common = {
     kind,
@@ -239,11 +234,7 @@ function writeOf(
       source: undefined,
     };
   }
-  if (id === undefined) {
-    throw new AppError("request_invalid", "Validation Failed: 1: id is missing;", {
-      data: { type: "action_request_validation_exception" },
-    });
-  }
+  if (id === undefined) throw validationError(["id is missing"]);
   if (kind === "delete") return { write: { ...target, kind, id }, source: undefined };
   const body = readUpdateBody(document!, defaults.findScript, { upserts: false, mayBeBare: false });
   const { doc, upsert, docAsUpsert, detectNoop, source } = body;

@@ -125,9 +125,8 @@ async function readItems(request: ApiRequest, body: Buffer, defaults: BulkDefaul
 }
 
 /** Returns why an item can't be part of any request; empty if it fails alone. */
-function problemsOf({ message, data }: AppError): string[] {
-  if (data["type"] !== "action_request_validation_exception") return [];
-  return Array.from(message.matchAll(/\d+: (.*?);/g), ([, problem]) => problem!);
+function problemsOf({ data: { problems } }: AppError): readonly string[] {
+  return Array.isArray(problems) ? (problems as readonly string[]) : [];
 }
 
 async function writeItems(
