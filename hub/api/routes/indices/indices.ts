@@ -172,17 +172,23 @@ async function deleteIndices({ indices, cluster }: ApiContext, request: ApiReque
 
 /** Throws request_invalid, forbidden for indices that mustn't be deleted. */
 export function checkDeletable(indices: ApiContext["indices"], found: readonly IndexInfo[]): void {
-  for (const index of found) refuseWritten(indices, index);
+  refuseWritten(indices, found);
   checkBlocks(found, "delete");
 }
 
 /** Throws request_invalid for the write index of a data stream: deleting it would break the stream. */
-function refuseWritten(indices: ApiContext["indices"], { name, dataStream }: IndexInfo): void {
-  if (dataStream === undefined || backingIndices(indices.all(), dataStream).at(-1)?.name !== name) return;
-  throw new AppError(
-    "request_invalid",
-    `index [${name}] is the write index for data stream [${dataStream}] and cannot be deleted`,
-  );
+function refuseWritten(indices: ApiContext["indices"], found: readonly IndexInfo[]): void {
+  const streams = new Set(found.flatMap(({ dataStream }) => dataStream ?? []));
+  const all = streams.size === 0 ? [] : indices.all();
+  const names = new Set(found.map(({ name }) => name));
+  for (const stream of streams) {
+    const name = backingIndices(all, stream).at(-1)?.name;
+    if (name === undefined || !names.has(name)) continue;
+    throw new AppError(
+      "request_invalid",
+      `index [${name}] is the write index for data stream [${stream}] and cannot be deleted`,
+    );
+  }
 }
 
 async function setState(
