@@ -2,8 +2,17 @@
 
 import { constants, gunzipSync } from "node:zlib";
 
-/** Longest payload, unpacked. Bytes. */
-const MAX_BYTES = 32 * 1024 * 1024;
+/** Longest payload, unpacked: files of CloudTrail have a few MiB. Bytes. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** Events of a payload at most: a few packed KiB may unpack to millions of lines. */
+export const MAX_PAYLOAD_EVENTS = 50_000;
+
+/** What an event says of a payload that can't be read has so many bytes at most. */
+const MAX_SHOWN_BYTES = 64 * 1024;
+
+/** Attempts to find where a damaged payload can't be read any more: of 64 KiB the place is exact. */
+const ATTEMPTS = 16;
 
 export interface UnpackedPayload {
   /** As far as it could be unpacked. */
@@ -15,22 +24,46 @@ export interface UnpackedPayload {
 /** Returns a packed payload unpacked, another as it is. */
 export function unpackPayload(payload: Uint8Array): UnpackedPayload {
   if (payload[0] !== 0x1f || payload[1] !== 0x8b) return { bytes: payload };
-  const limit = { maxOutputLength: MAX_BYTES };
   try {
-    return { bytes: gunzipSync(payload, limit) };
+    return { bytes: gunzipSync(payload, { maxOutputLength: MAX_BYTES }) };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ERR_BUFFER_TOO_LARGE")
-      return { bytes: new Uint8Array(), fault: `unpacked it has more than ${MAX_BYTES} bytes` };
-    return { bytes: beforeEnd(payload, limit), fault: `it is no whole gzip (${code})` };
+    const fault =
+      code === "ERR_BUFFER_TOO_LARGE"
+        ? `unpacked it has more than ${MAX_BYTES} bytes`
+        : `it is no whole gzip (${code})`;
+    return { bytes: beforeFault(payload), fault };
   }
 }
 
-/** Returns what a payload without its end unpacks to; nothing of one that is damaged. */
-function beforeEnd(payload: Uint8Array, limit: { readonly maxOutputLength: number }): Uint8Array {
+/** Returns the text of a payload that can't be read, as far as it is shown. */
+export function shownPayload(bytes: Uint8Array): Uint8Array {
+  return bytes.subarray(0, MAX_SHOWN_BYTES);
+}
+
+/** Returns what can be unpacked before the damage or the limit: of the longest beginning of the payload that unpacks. */
+function beforeFault(payload: Uint8Array): Uint8Array {
+  let found: Uint8Array = beginning(payload, payload.length) ?? new Uint8Array();
+  if (found.length > 0) return found;
+  let good = 0;
+  let bad = payload.length;
+  for (let attempt = 0; attempt < ATTEMPTS && bad - good > 1; attempt++) {
+    const middle = (good + bad) >>> 1;
+    const unpacked = beginning(payload, middle);
+    if (unpacked === undefined) bad = middle;
+    else [good, found] = [middle, unpacked];
+  }
+  return found;
+}
+
+/** Returns what the first bytes unpack to; undefined: they are damaged or unpack to too much. */
+function beginning(payload: Uint8Array, length: number): Uint8Array | undefined {
   try {
-    return gunzipSync(payload, { ...limit, finishFlush: constants.Z_SYNC_FLUSH });
+    return gunzipSync(payload.subarray(0, length), {
+      maxOutputLength: MAX_BYTES,
+      finishFlush: constants.Z_SYNC_FLUSH,
+    });
   } catch {
-    return new Uint8Array();
+    return undefined;
   }
 }

@@ -351,7 +351,39 @@ test("gzip_lines reads packed lines, and what can be read of a payload without i
   const failed = ["_gzipparsefailure"];
   assert.deepEqual(read(packed.subarray(0, -8)), ["one", "two", failed]);
   assert.deepEqual(read(Buffer.concat([packed.subarray(0, 10), Buffer.alloc(20, 0xff)])), [failed]);
-  assert.deepEqual(read(gzipSync(Buffer.alloc(33 * 1024 * 1024))), [failed]);
+  assert.deepEqual(read(gzipSync(Buffer.alloc(33 * 1024 * 1024, "\n"))), [failed]);
+});
+
+test("gzip_lines keeps the lines before damage and before the limit of a payload, and cuts long lines", () => {
+  const codec = make("gzip_lines");
+  const failed = ["_gzipparsefailure"];
+  const tagsOf = (bytes: Uint8Array): unknown[] =>
+    codec.decode(bytes, 0).map((event) => event.fields["tags"]);
+  const lines = Array.from({ length: 300 }, (_, number) => `line ${number} ${Math.sqrt(number)}`);
+  const packed = gzipSync(lines.join("\n"));
+  packed[packed.length - 6]! ^= 1;
+  const read = codec.decode(packed, 0);
+  assert.deepEqual(
+    read.map(({ fields: { message } }) => message),
+    [...lines, undefined],
+  );
+  assert.deepEqual(read.at(-1)!.fields["tags"], failed);
+  const damaged = gzipSync(lines.join("\n"));
+  damaged.fill(0xff, damaged.length >> 1);
+  const before = codec.decode(damaged, 0).map(({ fields: { message } }) => message);
+  assert.ok(before.length > 100 && before.length < 300);
+  assert.deepEqual(before.slice(0, 100), lines.slice(0, 100));
+  const bomb = tagsOf(gzipSync("a\n".repeat(2_000_000)));
+  assert.deepEqual([bomb.length, bomb[49_999], bomb[50_000]], [50_001, undefined, failed]);
+  const long = codec.decode(gzipSync("a".repeat(2_500_000)), 0);
+  assert.deepEqual(
+    long.map(({ fields: { message, tags } }) => [(message as string).length, tags]),
+    [
+      [1_048_576, ["line_cut"]],
+      [1_048_576, ["line_cut"]],
+      [402_848, ["line_cut"]],
+    ],
+  );
 });
 
 test("cloudtrail makes an event of each record, with its time and one type for each field", () => {
@@ -387,6 +419,29 @@ test("cloudtrail makes an event of each record, with its time and one type for e
       [text, ["_cloudtrailparsefailure"], []],
     );
   }
+});
+
+test("cloudtrail keeps the records before damage and before the limit, and shows the beginning of what it can't read", () => {
+  const codec = make("cloudtrail");
+  const failed = ["_cloudtrailparsefailure"];
+  const record = '{"a":"}\\\\\\"{","b":{"c":[{}]}}';
+  const [first, second, ...more] = codec.decode(
+    gzipSync(`{"Records":[${record},\n${record}`).subarray(0, -8),
+    0,
+  );
+  assert.deepEqual([fields(first!), fields(second!)], Array(2).fill({ a: '}\\"{', b: { c: [{}] } }));
+  assert.deepEqual(
+    more.map((event) => event.fields["tags"]),
+    [failed],
+  );
+  const bomb = codec.decode(gzipSync(`{"Records":[${"{},".repeat(600_000)}{}]}`), 0);
+  assert.deepEqual([bomb.length, bomb.at(-1)!.fields["tags"]], [50_001, failed]);
+  const [text] = codec.decode(gzipSync("a".repeat(9_000_000)), 0);
+  assert.equal((text!.fields["message"] as string).length, 65_536);
+  const [nested] = codec.decode(gzipSync(`{"Records":[{"a":[${"{},".repeat(500_000)}{}]}]}`), 0);
+  assert.deepEqual(nested!.fields["tags"], failed);
+  const lists = `{"a":[${"[],".repeat(300_000)}[]]},`;
+  assert.equal(codec.decode(gzipSync(`{"Records":[${lists.repeat(10)}{}]}`), 0).length, 1);
 });
 
 test("edn reads every kind of value, and tags what is no table or nests too deep", () => {

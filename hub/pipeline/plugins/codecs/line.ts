@@ -27,14 +27,21 @@ export const lineCodec = defineCodec({
   },
 });
 
-/** Returns the parts of a payload that aren't empty; of a newline's delimiter the carriage return before it goes too. */
-export function splitPayload(payload: Uint8Array, delimiter: string): Uint8Array[] {
+/**
+ * Returns the parts of a payload that aren't empty, the first `most` of them; of a newline's delimiter the carriage return
+ * before it goes too.
+ */
+export function splitPayload(
+  payload: Uint8Array,
+  delimiter: string,
+  most = Number.POSITIVE_INFINITY,
+): Uint8Array[] {
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
   const parts: Uint8Array[] = [];
   // A byte is found without a copy of the delimiter for each line.
   const sought = delimiter === "\n" ? NEWLINE : delimiter;
   const delimiterBytes = Buffer.byteLength(delimiter);
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length && parts.length < most; ) {
     const found = bytes.indexOf(sought, at);
     const end = found < 0 ? bytes.length : found;
     const cut = delimiter === "\n" && found > at && bytes[end - 1] === 0x0d ? end - 1 : end;
