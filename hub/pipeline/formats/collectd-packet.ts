@@ -25,6 +25,12 @@ const TEXTS: ReadonlyMap<number, keyof Identity> = new Map([
   [5, "type_instance"],
 ] as const);
 
+/**
+ * Longest text of a value list's identity, which each value list has a copy of: collectd's own are 128 bytes at most
+ * (DATA_MAX_NAME_LEN). Bytes, with the zero.
+ */
+const MAX_TEXT_BYTES = 256;
+
 /** Parts of a second that times of high resolution count. */
 const HIRES_PER_S = 2 ** 30;
 
@@ -98,8 +104,10 @@ export function* readCollectd(packet: Buffer, security: CollectdSecurity): Gener
 function take(state: State, type: number, body: Buffer): CollectdItem | undefined {
   const { identity, timeMs, severity } = state;
   const text = TEXTS.get(type);
-  if (text !== undefined) state.identity = { ...identity, [text]: textOf(body) };
-  else if (type === TIME) state.timeMs = Number(body.readBigUInt64BE()) * 1000;
+  if (text !== undefined) {
+    if (body.length > MAX_TEXT_BYTES) throw new RangeError(`a name has more than ${MAX_TEXT_BYTES} bytes`);
+    state.identity = { ...identity, [text]: textOf(body) };
+  } else if (type === TIME) state.timeMs = Number(body.readBigUInt64BE()) * 1000;
   else if (type === TIME_HIRES)
     state.timeMs = Math.floor((Number(body.readBigUInt64BE()) * 1000) / HIRES_PER_S);
   else if (type === SEVERITY) state.severity = Number(body.readBigUInt64BE());
@@ -118,6 +126,7 @@ function textOf(body: Buffer): string {
 
 function valuesOf(body: Buffer): (number | string)[] {
   const count = body.readUInt16BE(0);
+  if (count === 0) throw new RangeError("a list of values is empty");
   if (body.length !== 2 + count * VALUE_BYTES) throw new RangeError("a list of values has another length");
   return Array.from({ length: count }, (_, place) => {
     const kind = body[2 + place];

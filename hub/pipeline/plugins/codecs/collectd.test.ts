@@ -183,3 +183,17 @@ test("collectd keeps what came before damage", () => {
       ],
     );
 });
+
+test("collectd refuses long names and empty lists of values: a packet isn't many times its size as events", () => {
+  const long = textPart(0, "h".repeat(30_000));
+  for (const packet of [
+    Buffer.concat([long, values([1, 2])]),
+    Buffer.concat([HEAD, ...Array<Buffer>(5_000).fill(values())]),
+  ]) {
+    const events = make().decode(packet, 0);
+    assert.deepEqual(
+      events.map(({ fields: { tags } }) => tags),
+      [["_collectdparsefailure"]],
+    );
+  }
+});

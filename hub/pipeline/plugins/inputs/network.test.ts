@@ -159,6 +159,23 @@ test("udp makes an event of each datagram", async (t) => {
   );
 });
 
+test("udp drops datagrams while those that wait have too many events", async (t) => {
+  const { world, port } = await run(t, (at) => `udp { port => ${at} host => "127.0.0.1" codec => line }`);
+  const goOn = world.fill();
+  const socket = createSocket("udp4");
+  t.after(() => socket.close());
+  const payload = "a\n".repeat(30_000);
+  const send = () => new Promise((resolve) => socket.send(payload, port, "127.0.0.1", resolve));
+  await send();
+  await world.untilHeld();
+  await send();
+  await world.untilFailing(/the log takes them too slowly/);
+  assert.equal(world.drops, 1);
+  goOn();
+  await world.until(30_000);
+  assert.equal(world.sent.length, 30_000);
+});
+
 test("udp takes no harm of datagrams that nest too deep, or whose own fields are in its way", async (t) => {
   const nested = `{"a":${"[".repeat(8_000)}${"]".repeat(8_000)}}`;
   const socket = createSocket("udp4");

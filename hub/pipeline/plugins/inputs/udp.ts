@@ -15,6 +15,9 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import { oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
+/** Events that wait for the log at most: a datagram may hold thousands of values or flows. */
+const MAX_PENDING_EVENTS = 50_000;
+
 const OPTIONS = options({
   host: text("address to listen on", "0.0.0.0"),
   port: Type.Integer({ minimum: 0, maximum: 65535, description: "port to listen on" }),
@@ -30,8 +33,7 @@ const OPTIONS = options({
   queue_size: Type.Integer({
     default: 2_000,
     minimum: 1,
-    description:
-      "datagrams that wait for the log; further ones are dropped, because UDP senders can't be slowed down",
+    description: `datagrams that wait for the log, of ${MAX_PENDING_EVENTS} events at most; further ones are dropped, because UDP senders can't be slowed down`,
   }),
   source_ip_fieldname: optional(
     text("target field for the sender's address; default: host.ip, or host if ECS is off"),
@@ -71,6 +73,8 @@ export class DatagramInput implements Component {
   readonly #codec: Codec;
   readonly #decorate: (event: Event, from: RemoteInfo) => void;
   readonly #pending = new Set<Promise<void>>();
+  /** Events of the datagrams that wait. */
+  #pendingEvents = 0;
   readonly #lost: LostData;
   #channel: InputChannel | undefined;
   #socket: Socket | undefined;
@@ -140,13 +144,24 @@ export class DatagramInput implements Component {
       return;
     }
     if (events.length === 0) return;
+    if (
+      this.#pending.size > 0 &&
+      this.#pendingEvents + events.length > Math.max(MAX_PENDING_EVENTS, this.#options.queue_size)
+    ) {
+      this.#lost.add("the log takes them too slowly");
+      return;
+    }
+    this.#pendingEvents += events.length;
     const sent = this.#channel!.send(events.map((event) => ({ event })))
       .catch((error: unknown) => {
         const code = error instanceof AppError ? error.code : undefined;
         if (code === "parsing") this.#lost.add("they can't be read", error);
         else if (code !== "cancelled") this.#context.failing((error as Error).message);
       })
-      .finally(() => this.#pending.delete(sent));
+      .finally(() => {
+        this.#pending.delete(sent);
+        this.#pendingEvents -= events.length;
+      });
     this.#pending.add(sent);
   }
 
