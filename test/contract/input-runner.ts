@@ -35,6 +35,8 @@ export class InputWorld {
   readonly letters: InputDeadLetter[] = [];
   /** Set: sends fail with it, as while the input is stopped. */
   refusal: AppError | undefined;
+  /** Set: sends with such an event fail as with one that is too long for the log. */
+  isTooLong: ((event: Event) => boolean) | undefined;
   #waiting: (() => void)[] = [];
   #full: Promise<void> | undefined;
   /** Sends that wait for the log. */
@@ -145,6 +147,8 @@ export class InputWorld {
       open: ({ key, generation = 0 }) => ({
         send: async (events) => {
           if (this.refusal !== undefined) throw this.refusal;
+          if (this.isTooLong !== undefined && events.some(({ event }) => this.isTooLong!(event)))
+            throw new AppError("parsing", "an event is too long for the log");
           this.#held++;
           this.#changed();
           await this.#full;

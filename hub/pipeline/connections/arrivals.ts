@@ -1,6 +1,7 @@
 /** Passes on the messages that a broker pushes, in batches of what has arrived since the last batch. */
 import type { InputChannel } from "#hub/pipeline/plugins/input.ts";
 import type { Event } from "#proto/event.ts";
+import { AppError } from "#proto/kit/errors.ts";
 
 export class Arrivals<T> {
   readonly #take: (items: readonly T[]) => Promise<void>;
@@ -55,6 +56,27 @@ export class Arrivals<T> {
   }
 }
 
+/** Why LostData counts what `sendReadable` refuses. */
+export const REFUSED = "the log can't take their events";
+
+/**
+ * Sends items, one by one where the log refuses an event of theirs as what can't be read: each item that it refuses by
+ * itself goes to `refused`, as it would be refused again and hold up all after it. Rejects with other errors of `send`.
+ */
+export async function sendReadable<T>(
+  items: readonly T[],
+  send: (items: readonly T[]) => Promise<void>,
+  refused: (error: AppError) => void,
+): Promise<void> {
+  try {
+    await send(items);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "parsing") throw error;
+    if (items.length === 1) refused(error);
+    else for (const item of items) await sendReadable([item], send, refused);
+  }
+}
+
 /** A message as it was decoded. */
 export interface OffsetMessage {
   /** 0..2^48, the same whenever the message is read. */
@@ -64,30 +86,40 @@ export interface OffsetMessage {
 
 export class OffsetSource {
   readonly #open: () => InputChannel;
+  readonly #refused: (error: AppError) => void;
   #channel: InputChannel | undefined;
   /** The smallest offset that may come next in the channel. */
   #next = 0;
 
-  /** `open` opens the source's channel: once more where the source is begun again further back. */
-  constructor(open: () => InputChannel) {
+  /**
+   * `open` opens the source's channel: once more where the source is begun again further back. `refused` is called for
+   * each message that the log never takes.
+   */
+  constructor(open: () => InputChannel, refused: (error: AppError) => void) {
     this.#open = open;
+    this.#refused = refused;
   }
 
-  /** Resolves when the log has all of them; calls must not overlap. */
+  /** Resolves when the log has all of them but those it refuses; calls must not overlap. */
   async send(messages: readonly OffsetMessage[]): Promise<void> {
     for (let at = 0; at < messages.length; ) {
       let end = at + 1;
       while (end < messages.length && messages[end]!.offset > messages[end - 1]!.offset) end++;
-      const some = messages.slice(at, end);
-      const channel = this.#channelFrom(some[0]!.offset);
-      await channel.send(some.flatMap(({ offset, events }) => events.map((event) => ({ event, offset }))));
-      this.#next = some.at(-1)!.offset + 1;
+      await sendReadable(messages.slice(at, end), (some) => this.#send(some), this.#refused);
       at = end;
     }
   }
 
   close(): void {
     this.#channel?.close();
+  }
+
+  async #send(messages: readonly OffsetMessage[]): Promise<void> {
+    const channel = this.#channelFrom(messages[0]!.offset);
+    // What fails is sent once more, from its first message on.
+    this.#next = Number.POSITIVE_INFINITY;
+    await channel.send(messages.flatMap(({ offset, events }) => events.map((event) => ({ event, offset }))));
+    this.#next = messages.at(-1)!.offset + 1;
   }
 
   #channelFrom(offset: number): InputChannel {

@@ -86,6 +86,30 @@ test("a partition is a source of its own, and its offset is told when the log ha
   );
 });
 
+test("a message that the log can't take is counted as lost, and those around it are read", async () => {
+  const world = new InputWorld();
+  world.isTooLong = (event) => event.fields["n"] === 2;
+  const values = { ...defaultsOf(KAFKA_INPUT_OPTIONS), topics: ["logs"] } as unknown as KafkaInputOptions;
+  const consumer = new FakeConsumer([1, 2, 3].map((n) => message(0, n, `{"n":${n}}`)));
+  const codec = jsonCodec.create(defaultsOf(jsonCodec.options) as { charset: string });
+  const session = new KafkaSession(world.context(), values, codec, consumer as unknown as Consumer);
+  const stop = new AbortController();
+  const running = session.run(stop.signal, () => undefined);
+  await world.until(2);
+  stop.abort();
+  await running;
+  assert.deepEqual(
+    world.sent.map(({ offset, event }) => [offset, plain(event)["n"]]),
+    [
+      [1, 1],
+      [3, 3],
+    ],
+  );
+  assert.equal(world.drops, 1);
+  assert.match(String(world.failures[0]), /1 messages were dropped/);
+  assert.equal(consumer.committed.at(-1)!.offset, 4n);
+});
+
 test("what of a configuration for Kafka can't be done is told with what to write instead", () => {
   const rows: [string, RegExp][] = [
     ['security_protocol => "SASL_SSL"', /GSSAPI isn't spoken; write one of PLAIN/],

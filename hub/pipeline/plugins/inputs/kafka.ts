@@ -2,7 +2,7 @@
 
 import type { Consumer, Message, MessagesStream } from "@platformatic/kafka";
 import type { Static } from "typebox";
-import { Arrivals, type OffsetMessage, OffsetSource } from "#hub/pipeline/connections/arrivals.ts";
+import { Arrivals, type OffsetMessage, OffsetSource, REFUSED } from "#hub/pipeline/connections/arrivals.ts";
 import {
   checkKafkaOptions,
   KAFKA_OPTIONS,
@@ -10,6 +10,7 @@ import {
   kafkaError,
   loadKafka,
 } from "#hub/pipeline/connections/kafka.ts";
+import { LostData } from "#hub/pipeline/connections/lost-data.ts";
 import { type Attempt, Reconnecting } from "#hub/pipeline/connections/reconnecting.ts";
 import { type Codec, codecOption, decodeWhole } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
@@ -183,6 +184,7 @@ export class KafkaSession {
   readonly #values: KafkaInputOptions;
   readonly #codec: Codec;
   readonly #consumer: Consumer;
+  readonly #lost: LostData;
   readonly #partitions = new Map<string, OffsetSource>();
   /** Offsets that the log has and that aren't committed to the group yet. */
   readonly #uncommitted = new Map<string, Offset>();
@@ -194,6 +196,7 @@ export class KafkaSession {
     this.#values = values;
     this.#codec = codec;
     this.#consumer = consumer;
+    this.#lost = new LostData(context, "messages");
   }
 
   /** Reads until `signal` is aborted, the topics change, or something fails: then it throws. */
@@ -221,6 +224,7 @@ export class KafkaSession {
       for (const timer of timers) clearInterval(timer);
       await arrivals.stop();
       for (const partition of this.#partitions.values()) partition.close();
+      await this.#lost.stop();
       await this.#commit();
     }
   }
@@ -277,7 +281,7 @@ export class KafkaSession {
     return { mode: "committed" as const, fallbackMode };
   }
 
-  /** Resolves when the log has the messages. */
+  /** Resolves when the log has the messages, or refused them for good. */
   async #take(messages: readonly Message[]): Promise<void> {
     const nowMs = this.#context.clock.now();
     const ofPartitions = Map.groupBy(messages, ({ topic, partition }) => `${topic}/${partition}`);
@@ -297,7 +301,10 @@ export class KafkaSession {
     let source = this.#partitions.get(key);
     if (source === undefined) {
       const sourceKey = `${this.#topicIds.get(topic) ?? topic}/${partition}`;
-      source = new OffsetSource(() => this.#context.open({ key: sourceKey }));
+      source = new OffsetSource(
+        () => this.#context.open({ key: sourceKey }),
+        (error) => this.#lost.add(REFUSED, error),
+      );
       this.#partitions.set(key, source);
     }
     return source;

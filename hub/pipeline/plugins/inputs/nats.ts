@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import type { Consumer, JsMsg } from "@nats-io/jetstream";
 import type { Msg, MsgHdrs, NatsConnection } from "@nats-io/transport-node";
 import type { Static } from "typebox";
-import { Arrivals, OffsetSource } from "#hub/pipeline/connections/arrivals.ts";
+import { Arrivals, OffsetSource, REFUSED } from "#hub/pipeline/connections/arrivals.ts";
 import { LostData } from "#hub/pipeline/connections/lost-data.ts";
 import { connectNats, NATS_OPTIONS, natsError } from "#hub/pipeline/connections/nats.ts";
 import { type Attempt, Reconnecting } from "#hub/pipeline/connections/reconnecting.ts";
@@ -110,7 +110,11 @@ class NatsReader {
 
   async #readStream(connection: NatsConnection, { signal, working }: Attempt): Promise<void> {
     const { consumer, key } = await this.#consumer(connection);
-    const source = new OffsetSource(() => this.#context.open({ key }));
+    const lost = new LostData(this.#context, "messages");
+    const source = new OffsetSource(
+      () => this.#context.open({ key }),
+      (error) => lost.add(REFUSED, error),
+    );
     const messages = await consumer.consume({ abort_on_missing_resource: true });
     const stop = (): void => messages.stop();
     let failure: Error | undefined;
@@ -129,6 +133,7 @@ class NatsReader {
       signal.removeEventListener("abort", stop);
       await arrivals.stop();
       source.close();
+      await lost.stop();
       // What was acknowledged must be on its way before the connection ends.
       if (!connection.isClosed()) await Promise.race([connection.flush(), this.#context.clock.sleep(1_000)]);
     }

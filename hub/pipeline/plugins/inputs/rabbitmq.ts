@@ -3,7 +3,8 @@
 import { randomUUID } from "node:crypto";
 import type { Channel, ConsumeMessage } from "amqplib";
 import type { Static } from "typebox";
-import { Arrivals } from "#hub/pipeline/connections/arrivals.ts";
+import { Arrivals, REFUSED, sendReadable } from "#hub/pipeline/connections/arrivals.ts";
+import { LostData } from "#hub/pipeline/connections/lost-data.ts";
 import { closeRabbitmq, connectRabbitmq, RABBITMQ_OPTIONS } from "#hub/pipeline/connections/rabbitmq.ts";
 import { type Attempt, Reconnecting } from "#hub/pipeline/connections/reconnecting.ts";
 import { type Codec, codecOption, decodeWhole } from "#hub/pipeline/plugins/codec.ts";
@@ -84,12 +85,16 @@ class RabbitmqReader {
     connection.on("close", fail);
     signal.addEventListener("abort", () => ended.resolve(), { once: true });
     const events = this.#context.open({ key: randomUUID() });
+    const lost = new LostData(this.#context, "messages");
     let channel: Channel | undefined;
     let arrivals: Arrivals<ConsumeMessage> | undefined;
     try {
       channel = await connection.createChannel();
       channel.on("error", fail);
-      arrivals = new Arrivals<ConsumeMessage>((messages) => this.#take(channel!, events, messages), fail);
+      arrivals = new Arrivals<ConsumeMessage>(
+        (messages) => this.#take(channel!, events, lost, messages),
+        fail,
+      );
       await this.#subscribe(channel, arrivals, fail);
       working();
       await ended.promise;
@@ -97,6 +102,7 @@ class RabbitmqReader {
       await arrivals?.stop();
       await closeRabbitmq(connection, channel);
       events.close();
+      await lost.stop();
     }
   }
 
@@ -136,12 +142,20 @@ class RabbitmqReader {
     return declared.queue;
   }
 
-  async #take(channel: Channel, events: InputChannel, messages: readonly ConsumeMessage[]): Promise<void> {
+  async #take(
+    channel: Channel,
+    events: InputChannel,
+    lost: LostData,
+    messages: readonly ConsumeMessage[],
+  ): Promise<void> {
     const last = messages.at(-1)!;
     if (!this.#values.ack) channel.ack(last, true);
     const nowMs = this.#context.clock.now();
-    const decoded = messages.flatMap((message) => this.#decode(message, nowMs));
-    if (decoded.length > 0) await events.send(decoded);
+    await sendReadable(
+      messages.map((message) => this.#decode(message, nowMs)),
+      (some) => events.send(some.flat()),
+      (error) => lost.add(REFUSED, error),
+    );
     if (this.#values.ack) channel.ack(last, true);
   }
 

@@ -3,6 +3,8 @@
 import { randomUUID } from "node:crypto";
 import { Redis } from "ioredis";
 import type { Static } from "typebox";
+import { REFUSED, sendReadable } from "#hub/pipeline/connections/arrivals.ts";
+import { LostData } from "#hub/pipeline/connections/lost-data.ts";
 import { type Attempt, Reconnecting } from "#hub/pipeline/connections/reconnecting.ts";
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";
 import { codecOption } from "#hub/pipeline/plugins/codec.ts";
@@ -74,7 +76,7 @@ class RedisReader {
     if (path === undefined) this.#context.checkTarget(host);
     const isList = data_type === "list";
     const redis = this.#client();
-    const channel = this.#context.open({ key: randomUUID() });
+    const channel = new ReadableChannel(this.#context, this.#codec);
     // A list is left between two batches, so that none is sent twice.
     const abort = (): void => {
       if (!isList) redis.disconnect();
@@ -87,11 +89,11 @@ class RedisReader {
     } finally {
       signal.removeEventListener("abort", abort);
       redis.disconnect();
-      channel.close();
+      await channel.close();
     }
   }
 
-  async #takeList(redis: Redis, channel: InputChannel, signal: AbortSignal): Promise<void> {
+  async #takeList(redis: Redis, channel: ReadableChannel, signal: AbortSignal): Promise<void> {
     const { key, batch_count } = this.#values;
     const own = `${key}:tailrace:${this.#context.hubName}:${this.#context.id}`;
     await this.#deliver(redis, channel, own);
@@ -106,33 +108,27 @@ class RedisReader {
   }
 
   /** Sends what was moved to the input's own list, then lets go of it. */
-  async #deliver(redis: Redis, channel: InputChannel, own: string): Promise<void> {
+  async #deliver(redis: Redis, channel: ReadableChannel, own: string): Promise<void> {
     for (;;) {
       const elements = await redis.lrangeBuffer(own, 0, this.#values.batch_count - 1);
       if (elements.length === 0) return;
-      await this.#send(channel, elements);
+      await channel.send(elements);
       await redis.ltrim(own, elements.length, -1);
     }
   }
 
-  async #hear(redis: Redis, channel: InputChannel): Promise<void> {
+  async #hear(redis: Redis, channel: ReadableChannel): Promise<void> {
     const { key, data_type } = this.#values;
     const { promise, reject } = Promise.withResolvers<never>();
     redis.once("close", () => reject(new Error("the connection ended")));
     let last: Promise<void> = Promise.resolve();
     const take = (payload: Buffer): void => {
-      last = last.then(() => this.#send(channel, [payload])).catch(reject);
+      last = last.then(() => channel.send([payload])).catch(reject);
     };
     redis.on("messageBuffer", (_channel: Buffer, payload: Buffer) => take(payload));
     redis.on("pmessageBuffer", (_pattern: string, _channel: Buffer, payload: Buffer) => take(payload));
     await (data_type === "channel" ? redis.subscribe(key) : redis.psubscribe(key));
     await promise;
-  }
-
-  async #send(channel: InputChannel, payloads: readonly Buffer[]): Promise<void> {
-    const nowMs = this.#context.clock.now();
-    const events = payloads.flatMap((payload) => this.#codec.decode(payload, nowMs));
-    if (events.length > 0) await channel.send(events.map((event) => ({ event })));
   }
 
   #client(): Redis {
@@ -149,5 +145,39 @@ class RedisReader {
     });
     redis.on("error", () => undefined);
     return redis;
+  }
+}
+
+/** The way of elements into the log; counts those that it refuses for good. */
+class ReadableChannel {
+  readonly #context: InputContext;
+  readonly #codec: Codec;
+  readonly #channel: InputChannel;
+  readonly #lost: LostData;
+
+  constructor(context: InputContext, codec: Codec) {
+    this.#context = context;
+    this.#codec = codec;
+    this.#channel = context.open({ key: randomUUID() });
+    this.#lost = new LostData(context, "elements");
+  }
+
+  /** Resolves when the log has the elements, or refused them. */
+  async send(payloads: readonly Buffer[]): Promise<void> {
+    const nowMs = this.#context.clock.now();
+    const elements = payloads.map((payload) => this.#codec.decode(payload, nowMs));
+    await sendReadable(
+      elements,
+      async (some) => {
+        const events = some.flat();
+        if (events.length > 0) await this.#channel.send(events.map((event) => ({ event })));
+      },
+      (error) => this.#lost.add(REFUSED, error),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#channel.close();
+    await this.#lost.stop();
   }
 }
