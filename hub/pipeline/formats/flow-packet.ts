@@ -5,10 +5,9 @@
 
 import { type FlowField, ipfixField, netflowField, netflowScope } from "./flow-fields.ts";
 import { type FlowRecord, type FlowValues, type PacketHead, timed } from "./flow-record.ts";
+import { FlowTemplates, type TemplateField } from "./flow-templates.ts";
 import { readVersion5 } from "./flow-version5.ts";
 
-/** Fields of all templates kept; of more the oldest templates are forgotten. */
-const MAX_KEPT_FIELDS = 65_536;
 /** A record has so many fields at most; routers send some 60. */
 const MAX_FIELDS = 512;
 /** Records read of a packet: of real ones 64 KiB hold fewer. */
@@ -20,16 +19,6 @@ const VARIABLE = 0xffff;
 /** Bit of a field's type behind which the number of an enterprise follows. */
 const ENTERPRISE_BIT = 0x8000;
 
-interface TemplateField extends FlowField {
-  /** Bytes. */
-  readonly length: number;
-}
-
-interface Template {
-  readonly fields: readonly TemplateField[];
-  readonly sinceMs: number;
-}
-
 export interface FlowReaderOptions {
   /** How long a template is valid, ms. */
   readonly templateMs: number;
@@ -40,9 +29,7 @@ export interface FlowReaderOptions {
 /** Reads packets; remembers their templates. */
 export class FlowReader {
   readonly #options: FlowReaderOptions;
-  readonly #templates = new Map<string, Template>();
-  /** Of all templates. */
-  #fields = 0;
+  readonly #templates = new FlowTemplates();
 
   constructor(options: FlowReaderOptions) {
     this.#options = options;
@@ -82,18 +69,8 @@ export class FlowReader {
     const reader = new TemplateReader(set, isIpfix);
     while (reader.hasMore) {
       const { number, fields } = id === 0 || id === 2 ? reader.template() : reader.options();
-      const key = `${head.source} ${number}`;
-      this.#forget(key);
-      if (fields.length === 0) continue; // withdrawn
-      this.#templates.set(key, { fields, sinceMs: nowMs });
-      this.#fields += fields.length;
-      while (this.#fields > MAX_KEPT_FIELDS) this.#forget(this.#templates.keys().next().value!);
+      this.#templates.set(head.sender, `${head.source} ${number}`, { fields, sinceMs: nowMs });
     }
-  }
-
-  #forget(key: string): void {
-    this.#fields -= this.#templates.get(key)?.fields.length ?? 0;
-    this.#templates.delete(key);
   }
 
   *#records(set: Buffer, id: number, head: PacketHead, nowMs: number): Generator<FlowRecord, void> {
@@ -101,7 +78,7 @@ export class FlowReader {
     const isIpfix = head.uptimeMs === undefined;
     const { timeMs } = head;
     const base = isIpfix && !withSetId ? head.values : { ...head.values, flowset_id: id };
-    const template = this.#templates.get(`${head.source} ${id}`);
+    const template = this.#templates.get(head.sender, `${head.source} ${id}`);
     if (template === undefined || nowMs - template.sinceMs > templateMs) {
       yield { timeMs, values: { ...head.values, flowset_id: id }, isUnknown: true };
       return;
@@ -191,7 +168,8 @@ function netflowHead(packet: Buffer, sender: string): PacketHead {
     uptimeMs: packet.readUInt32BE(4),
     timeMs: packet.readUInt32BE(8) * 1000,
     values: { version: 9, flow_seq_num: packet.readUInt32BE(12) },
-    source: `${sender} 9 ${packet.readUInt32BE(16)}`,
+    sender,
+    source: `9 ${packet.readUInt32BE(16)}`,
   };
 }
 
@@ -199,7 +177,8 @@ function ipfixHead(packet: Buffer, sender: string): PacketHead {
   return {
     timeMs: packet.readUInt32BE(4) * 1000,
     values: { version: 10 },
-    source: `${sender} 10 ${packet.readUInt32BE(12)}`,
+    sender,
+    source: `10 ${packet.readUInt32BE(12)}`,
   };
 }
 

@@ -23,7 +23,9 @@ export interface PacketHead {
   readonly uptimeMs?: number;
   /** Common to all records of the packet. */
   readonly values: FlowValues;
-  /** The sender and its source id. */
+  /** Address. */
+  readonly sender: string;
+  /** Which of the sender's observers: the version and a source id. */
   readonly source: string;
 }
 

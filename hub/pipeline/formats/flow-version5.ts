@@ -34,6 +34,7 @@ export function* readVersion5(packet: Buffer): Generator<FlowRecord, void> {
   const head: PacketHead = {
     timeMs,
     uptimeMs: packet.readUInt32BE(4),
+    sender: "",
     source: "",
     values: {
       version: 5,

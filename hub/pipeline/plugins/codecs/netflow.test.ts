@@ -268,7 +268,7 @@ test("netflow keeps what came before damage, and takes no packet for more than i
   assert.deepEqual(short9!.fields["error"], { message: "the bytes end within a value" });
 });
 
-test("netflow forgets the oldest templates where senders have too many", () => {
+test("netflow forgets a sender's own oldest templates, and those of the sender that sent nothing for longest", () => {
   const codec = netflowCodec.create(DEFAULTS);
   const isKnown = (sender: string): boolean =>
     codec.decode(version9(set(300, bytes([1, 4]))), 0, sender)[0]!.fields["tags"] === undefined;
@@ -276,11 +276,19 @@ test("netflow forgets the oldest templates where senders have too many", () => {
     [10, 2],
     [4, 2],
   ]).flat();
-  const large = version9(set(0, bytes([301, 2], [512, 2], ...fields)));
-  codec.decode(version9(set(0, bytes([300, 2], [1, 2], [10, 2], [4, 2]))), 0, "first");
-  for (let count = 0; count < 127; count++) codec.decode(large, 0, `sender ${count}`);
+  const large = (id: number): Buffer => version9(set(0, bytes([id, 2], [512, 2], ...fields)));
+  const small = version9(set(0, bytes([300, 2], [1, 2], [10, 2], [4, 2])));
+  for (const sender of ["first", "flood", "second"]) codec.decode(small, 0, sender);
+  for (let count = 0; count < 15; count++) codec.decode(large(301 + count), 0, "flood");
+  assert.equal(isKnown("flood"), true);
+  for (let count = 0; count < 200; count++) codec.decode(large(400 + count), 0, "flood");
+  assert.equal(isKnown("flood"), false);
   assert.equal(isKnown("first"), true);
-  codec.decode(large, 0, "another");
+  for (let count = 0; count < 4_094; count++) codec.decode(small, 0, `sender ${count}`);
+  assert.equal(isKnown("second"), false);
+  assert.equal(isKnown("first"), true);
+  for (let sender = 0; sender < 100; sender++)
+    for (let count = 0; count < 16; count++) codec.decode(large(400 + count), 0, `large ${sender}`);
   assert.equal(isKnown("first"), false);
 });
 
