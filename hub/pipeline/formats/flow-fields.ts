@@ -4,10 +4,10 @@
  */
 
 /**
- * How a value is read: u an unsigned number, a an IPv4 address, b an IPv6 address, m a MAC address, s a text, f a float, c an
+ * How a value is read: u an unsigned number, a an IPv4 address, b an IPv6 address, m a MAC address, s a text, o bytes in hexadecimal, f a float, c an
  * application's class and number (RFC 6759), l the three numbers of an access list.
  */
-type FieldKind = "u" | "a" | "b" | "m" | "s" | "f" | "c" | "l";
+type FieldKind = "u" | "a" | "b" | "m" | "s" | "o" | "f" | "c" | "l";
 
 export interface FlowField {
   readonly name: string;
@@ -32,15 +32,15 @@ const IPFIX = parseTable(`
 50u:samplerRandomInterval 51u:classId 52u:minimumTTL 53u:maximumTTL 54u:fragmentIdentification
 55u:postIpClassOfService 56m:sourceMacAddress 57m:postDestinationMacAddress 58u:vlanId 59u:postVlanId
 60u:ipVersion 61u:flowDirection 62b:ipNextHopIPv6Address 63b:bgpNextHopIPv6Address 64u:ipv6ExtensionHeaders
-70s:mplsTopLabelStackSection 71s:mplsLabelStackSection2 72s:mplsLabelStackSection3 73s:mplsLabelStackSection4
-74s:mplsLabelStackSection5 75s:mplsLabelStackSection6 76s:mplsLabelStackSection7 77s:mplsLabelStackSection8
-78s:mplsLabelStackSection9 79s:mplsLabelStackSection10 80m:destinationMacAddress 81m:postSourceMacAddress
+70o:mplsTopLabelStackSection 71o:mplsLabelStackSection2 72o:mplsLabelStackSection3 73o:mplsLabelStackSection4
+74o:mplsLabelStackSection5 75o:mplsLabelStackSection6 76o:mplsLabelStackSection7 77o:mplsLabelStackSection8
+78o:mplsLabelStackSection9 79o:mplsLabelStackSection10 80m:destinationMacAddress 81m:postSourceMacAddress
 82s:interfaceName 83s:interfaceDescription 84s:samplerName 85u:octetTotalCount 86u:packetTotalCount
-87u:flagsAndSamplerId 88u:fragmentOffset 89u:forwardingStatus 90s:mplsVpnRouteDistinguisher
+87u:flagsAndSamplerId 88u:fragmentOffset 89u:forwardingStatus 90o:mplsVpnRouteDistinguisher
 91u:mplsTopLabelPrefixLength 92u:srcTrafficIndex 93u:dstTrafficIndex 94s:applicationDescription
 95c:applicationId 96s:applicationName 98u:postIpDiffServCodePoint 99u:multicastReplicationFactor 100s:className
 101u:classificationEngineId 102u:layer2packetSectionOffset 103u:layer2packetSectionSize
-104s:layer2packetSectionData 128u:bgpNextAdjacentAsNumber 129u:bgpPrevAdjacentAsNumber 130a:exporterIPv4Address
+104o:layer2packetSectionData 128u:bgpNextAdjacentAsNumber 129u:bgpPrevAdjacentAsNumber 130a:exporterIPv4Address
 131b:exporterIPv6Address 132u:droppedOctetDeltaCount 133u:droppedPacketDeltaCount 134u:droppedOctetTotalCount
 135u:droppedPacketTotalCount 136u:flowEndReason 137u:commonPropertiesId 138u:observationPointId
 139u:icmpTypeCodeIPv6 140b:mplsTopLabelIPv6Address 141u:lineCardId 142u:portId 143u:meteringProcessId
@@ -70,10 +70,10 @@ const IPFIX = parseTable(`
 246u:dot1qCustomerPriority 247s:metroEvcId 248u:metroEvcType 249u:pseudoWireId 250u:pseudoWireType
 251u:pseudoWireControlWord 252u:ingressPhysicalInterface 253u:egressPhysicalInterface 254u:postDot1qVlanId
 255u:postDot1qCustomerVlanId 256u:ethernetType 257u:postIpPrecedence 258u:collectionTimeMilliseconds
-259u:exportSctpStreamId 260u:maxExportSeconds 261u:maxFlowEndSeconds 262s:messageMD5Checksum 263u:messageScope
-264u:minExportSeconds 265u:minFlowStartSeconds 266s:opaqueOctets 267u:sessionScope 268u:maxFlowEndMicroseconds
+259u:exportSctpStreamId 260u:maxExportSeconds 261u:maxFlowEndSeconds 262o:messageMD5Checksum 263u:messageScope
+264u:minExportSeconds 265u:minFlowStartSeconds 266o:opaqueOctets 267u:sessionScope 268u:maxFlowEndMicroseconds
 269u:maxFlowEndMilliseconds 270u:maxFlowEndNanoseconds 271u:minFlowStartMicroseconds
-272u:minFlowStartMilliseconds 273u:minFlowStartNanoseconds 274s:collectorCertificate 275s:exporterCertificate
+272u:minFlowStartMilliseconds 273u:minFlowStartNanoseconds 274o:collectorCertificate 275o:exporterCertificate
 276u:dataRecordsReliability 277u:observationPointType 278u:newConnectionDeltaCount
 279u:connectionSumDurationSeconds 280u:connectionTransactionId 281b:postNATSourceIPv6Address
 282b:postNATDestinationIPv6Address 283u:natPoolId 284s:natPoolName 285u:anonymizationFlags
@@ -82,8 +82,8 @@ const IPFIX = parseTable(`
 299u:responderPackets 300s:observationDomainName 301u:selectionSequenceId 302u:selectorId
 303u:informationElementId 304u:selectorAlgorithm 305u:samplingPacketInterval 306u:samplingPacketSpace
 307u:samplingTimeInterval 308u:samplingTimeSpace 309u:samplingSize 310u:samplingPopulation
-311f:samplingProbability 312u:dataLinkFrameSize 313s:ipHeaderPacketSection 314s:ipPayloadPacketSection
-315s:dataLinkFrameSection 316s:mplsLabelStackSection 317s:mplsPayloadPacketSection
+311f:samplingProbability 312u:dataLinkFrameSize 313o:ipHeaderPacketSection 314o:ipPayloadPacketSection
+315o:dataLinkFrameSection 316o:mplsLabelStackSection 317o:mplsPayloadPacketSection
 318u:selectorIdTotalPktsObserved 319u:selectorIdTotalPktsSelected 320f:absoluteError 321f:relativeError
 322u:observationTimeSeconds 323u:observationTimeMilliseconds 324u:observationTimeMicroseconds
 325u:observationTimeNanoseconds 326u:digestHashValue 327u:hashIPPayloadOffset 328u:hashIPPayloadSize
@@ -182,6 +182,7 @@ export function fieldValue(kind: FieldKind, bytes: Buffer): string | number {
   if (kind === "b" && length === 16) return ipv6Text(bytes);
   if (kind === "m" && length === 6) return bytes.toString("hex").match(/../g)!.join(":");
   if (kind === "s") return bytes.toString().replace(/\0+$/, "");
+  if (kind === "o") return bytes.toString("hex");
   if (kind === "f" && length === 8) return finite(bytes.readDoubleBE());
   if (kind === "f" && length === 4) return finite(bytes.readFloatBE());
   if (kind === "c" && length > 1) return `${bytes[0]}..${unsigned(bytes.subarray(1))}`;

@@ -292,6 +292,15 @@ test("netflow forgets a sender's own oldest templates, and those of the sender t
   assert.equal(isKnown("first"), false);
 });
 
+test("netflow shows octet arrays in hexadecimal", () => {
+  const codec = netflowCodec.create(DEFAULTS);
+  const template = set(2, bytes([500, 2], [2, 2], [70, 2], [3, 2], [104, 2], [8, 2]));
+  const record = bytes([0x80fe41, 3], [0xfffe800041000000n, 8]);
+  assert.deepEqual(fieldsOf(codec.decode(ipfix(template, set(500, record)), 0)), [
+    { version: 10, mplsTopLabelStackSection: "80fe41", layer2packetSectionData: "fffe800041000000" },
+  ]);
+});
+
 test("netflow drops packets of versions that aren't asked for", () => {
   const codec = netflowCodec.create({ ...DEFAULTS, versions: [5] });
   assert.deepEqual(codec.decode(version9(TEMPLATE, DATA), 0), []);
