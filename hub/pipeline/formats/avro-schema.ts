@@ -1,18 +1,9 @@
 /** Schemas of Avro (avro.apache.org/docs/1.12.0/specification), compiled to what reads and writes values of theirs. */
 
-import { isHash, Timestamp, valueText } from "#proto/event.ts";
+import { isHash, valueText } from "#proto/event.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import type { AvroReader, AvroWriter } from "./avro-bytes.ts";
-
-/** Values of a type. */
-export interface AvroType {
-  /** Returns the next value. Throws RangeError where the bytes don't hold one. */
-  read(reader: AvroReader): unknown;
-  /** True where `write` takes the value. */
-  takes(value: unknown): boolean;
-  /** Throws where the type doesn't take the value. */
-  write(writer: AvroWriter, value: unknown): void;
-}
+import type { AvroReader } from "./avro-bytes.ts";
+import { type AvroType, bytesType, decimalType, integerType, stringType, timeType } from "./avro-types.ts";
 
 /** Compiles a schema. Throws for what is none, and for a name that isn't defined. */
 export function compileAvro(schema: unknown): AvroType {
@@ -37,13 +28,13 @@ function compile(schema: unknown, scope: Scope): AvroType {
     case "enum":
       return define(schema, scope, enumeration(textsOf(schema["symbols"])));
     case "fixed":
-      return define(schema, scope, fixed(Number(schema["size"])));
+      return define(schema, scope, fixed(schema));
     case "array":
       return array(compile(schema["items"], scope));
     case "map":
       return map(compile(schema["values"], scope));
     default:
-      return logical(compile(schema["type"], scope), valueText(schema["logicalType"]));
+      return logical(schema, scope);
   }
 }
 
@@ -65,19 +56,6 @@ function define(schema: JsonObject, scope: Scope, type: AvroType): AvroType {
   return type;
 }
 
-const isInteger = (value: unknown): value is number | string =>
-  typeof value === "number"
-    ? Number.isSafeInteger(value)
-    : typeof value === "string" && /^-?\d{16,19}$/.test(value);
-
-function integer(): AvroType {
-  return {
-    read: (reader) => reader.long(),
-    takes: isInteger,
-    write: (writer, value) => writer.long(value as number),
-  };
-}
-
 /** JSON has no NaN and no infinity. */
 const finite = (value: number): number | string => (Number.isFinite(value) ? value : String(value));
 
@@ -88,8 +66,8 @@ const PRIMITIVES: Readonly<Record<string, AvroType>> = {
     takes: (value) => typeof value === "boolean",
     write: (writer, value) => writer.raw(Uint8Array.of(value === true ? 1 : 0)),
   },
-  int: integer(),
-  long: integer(),
+  int: integerType(),
+  long: integerType(),
   float: {
     read: (reader) => finite(reader.float()),
     takes: (value) => typeof value === "number",
@@ -100,17 +78,9 @@ const PRIMITIVES: Readonly<Record<string, AvroType>> = {
     takes: (value) => typeof value === "number",
     write: (writer, value) => writer.double(Number(value)),
   },
-  bytes: text(),
-  string: text(),
+  bytes: bytesType(),
+  string: stringType(),
 };
-
-function text(): AvroType {
-  return {
-    read: (reader) => reader.bytes().toString(),
-    takes: (value) => typeof value === "string" || value instanceof Timestamp,
-    write: (writer, value) => writer.bytesOf(Buffer.from(valueText(value))),
-  };
-}
 
 function enumeration(symbols: readonly string[]): AvroType {
   return {
@@ -124,12 +94,17 @@ function fail(message: string): never {
   throw new RangeError(message);
 }
 
-function fixed(size: number): AvroType {
-  return {
-    read: (reader) => reader.take(size).toString("hex"),
-    takes: (value) => typeof value === "string" && value.length === 2 * size && /^[0-9a-f]*$/i.test(value),
-    write: (writer, value) => writer.raw(Buffer.from(valueText(value), "hex")),
-  };
+/** In hexadecimal, unless they are decimals. */
+function fixed(schema: JsonObject): AvroType {
+  const size = Number(schema["size"]);
+  const decimal = schema["logicalType"] === "decimal" ? decimalType(schema, size) : undefined;
+  return (
+    decimal ?? {
+      read: (reader) => reader.take(size).toString("hex"),
+      takes: (value) => typeof value === "string" && value.length === 2 * size && /^[0-9a-f]*$/i.test(value),
+      write: (writer, value) => writer.raw(Buffer.from(valueText(value), "hex")),
+    }
+  );
 }
 
 /** Calls `item` for each item of the blocks of a list or table; a negative count has the block's bytes after it. */
@@ -230,29 +205,10 @@ function record(schema: JsonObject, scope: Scope): AvroType {
   return type;
 }
 
-/** Units of points in time, in ms. */
-const TIME_UNITS: Readonly<Record<string, number>> = {
-  date: 86_400_000,
-  "timestamp-millis": 1,
-  "timestamp-micros": 0.001,
-  "timestamp-nanos": 0.000_001,
-};
-
-/** Points in time are ISO 8601 in events; other logical types are their plain ones. */
-function logical(type: AvroType, name: string): AvroType {
-  const unitMs = TIME_UNITS[name];
-  if (unitMs === undefined) return type;
-  const timeOf = (value: unknown): number | undefined => {
-    if (isInteger(value)) return Number(value);
-    const ms = Date.parse(valueText(value));
-    return Number.isNaN(ms) ? undefined : Math.floor(ms / unitMs);
-  };
-  return {
-    read(reader) {
-      const iso = new Timestamp(Math.floor(Number(type.read(reader)) * unitMs)).toString();
-      return name === "date" ? iso.slice(0, 10) : iso;
-    },
-    takes: (value) => value !== null && value !== undefined && timeOf(value) !== undefined,
-    write: (writer, value) => type.write(writer, timeOf(value)),
-  };
+/** Returns the type of a schema that says more of a plain type. Logical types that aren't here are their plain ones. */
+function logical(schema: JsonObject, scope: Scope): AvroType {
+  const plain = schema["type"];
+  const type = compile(plain, scope);
+  const name = valueText(schema["logicalType"]);
+  return (name === "decimal" && plain === "bytes" ? decimalType(schema) : timeType(type, name)) ?? type;
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { AvroWriter } from "#hub/pipeline/formats/avro-bytes.ts";
 import { Event } from "#proto/event.ts";
 import { avroCodec } from "./avro.ts";
 
@@ -95,6 +96,53 @@ test("avro reads a record behind the head that serializers of a schema registry 
   const record = codec.encode(new Event({ ...LINE }, 0));
   const framed = Buffer.concat([Buffer.from([0, 0, 0, 1, 7]), record]);
   assert.deepEqual(codec.decode(framed, 0).map(fieldsOf), [{ ...LINE, cause: null }]);
+});
+
+test("avro reads and writes points in time exactly, in every unit", (t) => {
+  const units = { millis: 1n, micros: 1_000n, nanos: 1_000_000n };
+  for (const [unit, perMs] of Object.entries(units)) {
+    const codec = make(t, {
+      type: "record",
+      name: "R",
+      fields: [{ name: "at", type: { type: "long", logicalType: `timestamp-${unit}` } }],
+    });
+    for (const ms of [1_927_771_446_007, 1_927_771_446_123, 1_700_000_000_001, -1]) {
+      const at = new Date(ms).toISOString();
+      const bytes = codec.encode(new Event({ at }, 0));
+      const writer = new AvroWriter();
+      writer.long(BigInt(ms) * perMs);
+      assert.deepEqual(Buffer.from(bytes), writer.bytes, `${unit} ${ms}`);
+      assert.deepEqual(codec.decode(bytes, 0).map(fieldsOf), [{ at }]);
+    }
+  }
+});
+
+test("avro reads bytes that are no text in base64, and decimals as their text", (t) => {
+  const decimal = { logicalType: "decimal", precision: 6, scale: 2 };
+  const codec = make(t, {
+    type: "record",
+    name: "R",
+    fields: [
+      { name: "text", type: "bytes" },
+      { name: "binary", type: "bytes" },
+      { name: "price", type: { type: "bytes", ...decimal } },
+      { name: "sum", type: { type: "fixed", name: "Sum", size: 4, ...decimal } },
+    ],
+  });
+  const bytes = Buffer.from([6, 0x61, 0xc3, 0xa4, 6, 0xff, 0xfe, 0, 4, 0xfb, 0x2e, 0, 0, 0, 5]);
+  const record = { text: "aä", binary: "//4A", price: "-12.34", sum: "0.05" };
+  assert.deepEqual(codec.decode(bytes, 0).map(fieldsOf), [record]);
+  for (const price of ["-12.34", "0.00", "9999.99", "-9999.99", "1.28", "-1.28"]) {
+    const values = { ...record, price, sum: price };
+    const written = codec.encode(new Event({ ...values }, 0));
+    assert.deepEqual(codec.decode(written, 0).map(fieldsOf), [values]);
+  }
+  assert.equal(
+    codec.decode(codec.encode(new Event({ ...record, sum: 1.5 }, 0)), 0)[0]!.fields["sum"],
+    "1.50",
+  );
+  for (const sum of ["10000.00", "0.001", "1e3", 1e21, "NaN"])
+    assert.throws(() => codec.encode(new Event({ ...record, sum }, 0)), /field sum/);
 });
 
 test("avro fills in what the schema says, and names the field that an event can't fill", (t) => {

@@ -2,7 +2,8 @@
 
 import { readFileSync } from "node:fs";
 import { AvroReader, AvroWriter } from "#hub/pipeline/formats/avro-bytes.ts";
-import { type AvroType, compileAvro } from "#hub/pipeline/formats/avro-schema.ts";
+import { compileAvro } from "#hub/pipeline/formats/avro-schema.ts";
+import type { AvroType } from "#hub/pipeline/formats/avro-types.ts";
 import { damageReason } from "#hub/pipeline/formats/damaged-bytes.ts";
 import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
 import { Event, isHash } from "#proto/event.ts";
