@@ -10,13 +10,17 @@ import { avroCodec } from "./avro.ts";
 function make(
   t: TestContext,
   schema: unknown,
-  options: { encoding?: "binary" | "base64"; target?: string } = {},
+  options: {
+    encoding?: "binary" | "base64";
+    framing?: "auto" | "plain" | "registry";
+    target?: string;
+  } = {},
 ) {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-avro-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const path = join(folder, "schema.avsc");
   writeFileSync(path, JSON.stringify(schema));
-  return avroCodec.create({ schema_uri: path, encoding: "binary", ...options });
+  return avroCodec.create({ schema_uri: path, encoding: "binary", framing: "auto", ...options });
 }
 
 const SCHEMA = {
@@ -96,6 +100,37 @@ test("avro reads a record behind the head that serializers of a schema registry 
   const record = codec.encode(new Event({ ...LINE }, 0));
   const framed = Buffer.concat([Buffer.from([0, 0, 0, 1, 7]), record]);
   assert.deepEqual(codec.decode(framed, 0).map(fieldsOf), [{ ...LINE, cause: null }]);
+});
+
+test("avro reads records with and without a registry's head as framing says, and tags what may be either", (t) => {
+  const five = {
+    type: "record",
+    name: "Five",
+    fields: ["a", "b", "c", "d", "e"].map((name) => ({ name, type: "string" })),
+  };
+  const record = { a: "", b: "", c: "", d: "", e: "x".repeat(42) };
+  const plain = make(t, five).encode(new Event({ ...record }, 0));
+  const framed = Buffer.concat([Buffer.from([0, 0, 0, 0, 84]), plain]);
+  const read = (bytes: Uint8Array, framing: "auto" | "plain" | "registry") =>
+    fieldsOf(make(t, five, { framing }).decode(bytes, 0)[0]!);
+  // Also a record of its own: four empty texts, and one of 42 bytes.
+  const both = Buffer.concat([
+    Buffer.from([0, 0, 0, 0, 84]),
+    Buffer.alloc(4),
+    Buffer.from([74]),
+    Buffer.alloc(37, "x"),
+  ]);
+  const inner = { a: "", b: "", c: "", d: "", e: "x".repeat(37) };
+  assert.deepEqual(read(plain, "auto"), record);
+  assert.deepEqual(read(plain, "plain"), record);
+  assert.deepEqual(read(plain, "registry")["tags"], ["_avroparsefailure"]);
+  assert.deepEqual(read(framed, "auto"), record);
+  assert.deepEqual(read(framed, "registry"), record);
+  assert.deepEqual(read(framed, "plain")["tags"], ["_avroparsefailure"]);
+  assert.deepEqual(read(both, "auto"), { ...inner, tags: ["_avroframingambiguous"] });
+  assert.deepEqual(read(both, "registry"), inner);
+  assert.equal(read(both, "plain")["e"], `\0\0\0\0J${"x".repeat(37)}`);
+  assert.deepEqual(read(Buffer.from([1, 0, 0, 0, 84]), "registry")["tags"], ["_avroparsefailure"]);
 });
 
 test("avro reads and writes points in time exactly, in every unit", (t) => {
@@ -184,7 +219,7 @@ test("avro refuses a schema that is none", (t) => {
   ] as const)
     assert.throws(() => make(t, schema), reason);
   assert.throws(
-    () => avroCodec.create({ schema_uri: "https://registry.example/1", encoding: "binary" }),
+    () => avroCodec.create({ schema_uri: "https://registry.example/1", encoding: "binary", framing: "auto" }),
     /schemas aren't fetched/,
   );
 });

@@ -13,10 +13,15 @@ import { oneOf, optional, options, text, withoutEffect } from "#proto/kit/option
 import { Type } from "#proto/kit/schema.ts";
 
 const FAILURE_TAG = "_avroparsefailure";
+/** Tag of a record that can be read with and without a registry's head before it. */
+const AMBIGUITY_TAG = "_avroframingambiguous";
+
+type Framing = "auto" | "plain" | "registry";
 
 export const avroCodec = defineCodec({
   name: "avro",
-  description: "Avro records by the schema of a file, one a payload",
+  description:
+    "Avro records by the schema of a file, one a payload; bytes that are no text are read in base64, decimals as text",
   options: options({
     schema_uri: text("file of the schema, JSON"),
     encoding: oneOf(
@@ -24,19 +29,26 @@ export const avroCodec = defineCodec({
       "base64: records are written in base64, and read in either form",
       "base64",
     ),
+    framing: oneOf(
+      ["auto", "plain", "registry"],
+      `what stands before records that are read: plain nothing, registry the number of a schema as serializers of a schema registry write it; auto either, where both fit the head is left out and the event has the tag ${AMBIGUITY_TAG}`,
+      "auto",
+    ),
     target: optional(text("target field for the record; default: its fields become the event's")),
     tag_on_failure: withoutEffect("what can't be read is always tagged", Type.Boolean({ default: false })),
   }),
-  create({ schema_uri, encoding, target }) {
+  create({ schema_uri, encoding, framing, target }) {
     const type = readSchema(schema_uri);
     const into = target === undefined || target === "" ? undefined : fieldReference(target);
     return {
       decode(payload, timeMs) {
         const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.length);
         try {
-          const record = readFramed(type, encoding === "base64" ? unpacked(bytes) : bytes);
+          const packed = encoding === "base64" ? unpacked(bytes) : bytes;
+          const { record, isAmbiguous } = readFramed(type, packed, framing);
           const event = new Event(into === undefined ? record : {}, timeMs);
           if (into !== undefined) event.set(into, record);
+          if (isAmbiguous) event.tag(AMBIGUITY_TAG);
           return [event];
         } catch (error) {
           if (!(error instanceof RangeError)) throw error;
@@ -65,13 +77,31 @@ function readSchema(uri: string): AvroType {
 /** What serializers of a schema registry write before a record: a zero, and the number of its schema. Bytes. */
 const REGISTRY_HEAD = 5;
 
-/** Reads a record, also behind what a registry's serializers write before it. Throws RangeError. */
-function readFramed(type: AvroType, bytes: Buffer): JsonObject {
+/** Reads a record behind what stands before it. Throws RangeError. */
+function readFramed(
+  type: AvroType,
+  bytes: Buffer,
+  framing: Framing,
+): { record: JsonObject; isAmbiguous: boolean } {
+  const mayHaveHead = bytes[0] === 0 && bytes.length >= REGISTRY_HEAD;
+  const body = bytes.subarray(REGISTRY_HEAD);
+  if (framing === "registry") {
+    if (!mayHaveHead) throw new RangeError("the record has no head of a schema registry before it");
+    return { record: readRecord(type, body), isAmbiguous: false };
+  }
+  if (framing === "plain" || !mayHaveHead) return { record: readRecord(type, bytes), isAmbiguous: false };
+  const framed = tryRecord(type, body);
+  if (framed === undefined) return { record: readRecord(type, bytes), isAmbiguous: false };
+  return { record: framed, isAmbiguous: tryRecord(type, bytes) !== undefined };
+}
+
+/** Returns a record; undefined: the bytes hold none. */
+function tryRecord(type: AvroType, bytes: Buffer): JsonObject | undefined {
   try {
     return readRecord(type, bytes);
   } catch (error) {
-    if (bytes[0] !== 0 || bytes.length <= REGISTRY_HEAD) throw error;
-    return readRecord(type, bytes.subarray(REGISTRY_HEAD));
+    if (error instanceof RangeError) return undefined;
+    throw error;
   }
 }
 

@@ -29,7 +29,7 @@ function count(description: string, fallback: number) {
 
 /** What to write instead of a schema registry. */
 const BY_SCHEMA_FILE =
-  'for Avro save the schema in a file, and write: codec => avro { schema_uri => "/file.avsc" encoding => "binary" }';
+  'for Avro save the schema in a file, and write: codec => avro { schema_uri => "/file.avsc" encoding => "binary" framing => "registry" }';
 
 export const KAFKA_INPUT_OPTIONS = options({
   ...KAFKA_OPTIONS,
