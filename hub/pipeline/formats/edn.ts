@@ -10,11 +10,22 @@ const MAX_DEPTH = 64;
 /** Commas are blanks. */
 const BLANKS = /(?:[\s,]+|;[^\n]*)+/y;
 const STRING = /"((?:[^"\\]|\\[\s\S])*)"/y;
-const CHARACTER = /\\(newline|return|space|tab|u[0-9a-fA-F]{4}|[^\s])/y;
+/** After a backslash a letter, or a name and no further letter. */
+const CHARACTER =
+  /\\(newline|return|space|tab|formfeed|backspace|u[0-9a-fA-F]{4}|o[0-3]?[0-7]{1,2}|[^\s])(?![A-Za-z0-9])/y;
 const NUMBER = /[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?[NM]?(?![^\s,()[\]{}"])/y;
-const SYMBOL = /:?[A-Za-z0-9.*+!\-_?$%&=<>/:#]+/y;
+const SYMBOL = /:?[A-Za-z0-9.*+!\-_?$%&=<>/:#|][A-Za-z0-9.*+!\-_?$%&=<>/:#|']*/y;
+/** Numbers that JSON hasn't; they are read as the text of their symbol. */
+const SYMBOLIC = /(?:NaN|-?Inf)(?![A-Za-z0-9])/y;
 
-const CHARACTERS: Readonly<Record<string, string>> = { newline: "\n", return: "\r", space: " ", tab: "\t" };
+const CHARACTERS: Readonly<Record<string, string>> = {
+  newline: "\n",
+  return: "\r",
+  space: " ",
+  tab: "\t",
+  formfeed: "\f",
+  backspace: "\b",
+};
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" };
 
 const CLOSING: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
@@ -47,7 +58,7 @@ class EdnReader {
   /** Returns the next value; END where the text or what is around ends. */
   next(depth: number): unknown {
     if (depth > MAX_DEPTH) throw new RangeError("values are nested too deep");
-    this.#take(BLANKS);
+    this.#skip(depth);
     const start = this.#text[this.#at];
     if (start === undefined || start === ")" || start === "]" || start === "}") return END;
     if (start === "(" || start === "[") return this.#items(CLOSING[start]!, depth);
@@ -73,15 +84,29 @@ class EdnReader {
     return items;
   }
 
-  /** `#{` a set, `#_` a value that is left out, `#name` the name of a value's type. */
+  /** Skips blanks, and as many values as `#_` stand before them. */
+  #skip(depth: number): void {
+    for (let discarded = 0; ; ) {
+      this.#take(BLANKS);
+      if (this.#text.startsWith("#_", this.#at)) {
+        this.#at += 2;
+        discarded++;
+      } else if (discarded > 0) {
+        if (this.next(depth + 1) === END) throw new RangeError("a #_ has no value after it");
+        discarded--;
+      } else return;
+    }
+  }
+
+  /** `#{` a set, `##` a number that JSON hasn't, `#name` the name of a value's type. */
   #dispatched(depth: number): unknown {
     const sign = this.#text[this.#at + 1];
-    this.#at += sign === "_" ? 2 : 1;
+    this.#at += sign === "#" ? 2 : 1;
     if (sign === "{") return this.#items("}", depth);
-    if (sign !== "_" && this.#take(SYMBOL) === undefined) throw new RangeError("a # has no name after it");
+    if (sign === "#") return this.#take(SYMBOLIC)?.[0] ?? fail("a ## has no number after it");
+    if (this.#take(SYMBOL) === undefined) throw new RangeError("a # has no name after it");
     const value = this.next(depth + 1);
-    if (value === END) throw new RangeError("a # has no value after it");
-    return sign === "_" ? this.next(depth + 1) : value;
+    return value === END ? fail("a # has no value after it") : value;
   }
 
   #string(): string {
@@ -101,7 +126,12 @@ class EdnReader {
   }
 }
 
+function fail(message: string): never {
+  throw new RangeError(message);
+}
+
 function characterOf(name: string): string {
+  if (name.length > 1 && name.startsWith("o")) return String.fromCharCode(Number.parseInt(name.slice(1), 8));
   if (name.length > 1 && name.startsWith("u")) return String.fromCharCode(Number.parseInt(name.slice(1), 16));
   return CHARACTERS[name] ?? name;
 }

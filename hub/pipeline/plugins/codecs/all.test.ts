@@ -499,6 +499,28 @@ test("edn reads every kind of value, and tags what is no table or nests too deep
   );
 });
 
+test("edn reads numbers that JSON hasn't, named characters, discarded values in a row, and symbols of every letter", () => {
+  const codec = make("edn");
+  const read = (text: string): unknown[] => codec.decode(Buffer.from(text), 0).map(fields);
+  assert.deepEqual(read("{:a ##NaN :b ##Inf :c 1 :d [##-Inf]}"), [{ a: "NaN", b: "Inf", c: 1, d: ["-Inf"] }]);
+  assert.deepEqual(read(String.raw`{:a \formfeed :b \backspace :c \f :d \o :e \o101 :f [\a \b]}`), [
+    { a: "\f", b: "\b", c: "f", d: "o", e: "A", f: ["a", "b"] },
+  ]);
+  assert.deepEqual(read(`{:a ${"#_x ".repeat(100)}1 :b ${"#_".repeat(100)}${" y".repeat(100)} 2}`), [
+    { a: 1, b: 2 },
+  ]);
+  assert.deepEqual(read("{:a x' :b a|b :c' 1}"), [{ a: "x'", b: "a|b", "c'": 1 }]);
+  for (const damaged of [
+    "{:a ##Other}",
+    "{:a ##}",
+    String.raw`{:a \other}`,
+    "{:a #_}",
+    "{:a #_ b}",
+    "{:a 'x}",
+  ])
+    assert.deepEqual(codec.decode(Buffer.from(damaged), 0)[0]!.fields["tags"], ["_ednparsefailure"], damaged);
+});
+
 test("rubydebug lays events out, dots writes a dot", () => {
   const event = new Event({ b: { list: [1, "x"] }, a: null, "@metadata": { m: true } }, 0);
   assert.equal(
