@@ -51,6 +51,30 @@ export const FORWARD_DECODING = {
   maxMapLength: 100_000,
 } as const;
 
+/** Most members of a message: tag, entries, options. Those of a handshake have more. */
+const MAX_PACKED_MEMBERS = 3;
+
+/** Returns a message with the bytes of its packed entries where the sender wrote them as a text, although they are no UTF-8. */
+export function withPackedBytes(value: unknown, bytes: Uint8Array): unknown {
+  if (!Array.isArray(value) || value.length > MAX_PACKED_MEMBERS) return value;
+  if (!isText(value[0]) || typeof value[1] !== "string") return value;
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  // The list's head has a byte, as it has few members; senders may still write a longer one.
+  const head = view[0] === 0xdc ? 3 : view[0] === 0xdd ? 5 : 1;
+  const [, tagEnd] = textAt(view, head);
+  const [from, end] = textAt(view, tagEnd);
+  return [value[0], view.subarray(from, end), ...value.slice(2)];
+}
+
+/** Returns where the letters of the text or bytes at `at` begin and end. */
+function textAt(view: Buffer, at: number): [from: number, end: number] {
+  const code = view.readUInt8(at);
+  if (code >= 0xa0 && code <= 0xbf) return [at + 1, at + 1 + (code & 0x1f)];
+  const size = code === 0xd9 || code === 0xc4 ? 1 : code === 0xda || code === 0xc5 ? 2 : 4;
+  const from = at + 1 + size;
+  return [from, from + view.readUIntBE(at + 1, size)];
+}
+
 /** An entry of a message. */
 export interface ForwardEntry {
   readonly timeMs: number | undefined;

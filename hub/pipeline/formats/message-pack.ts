@@ -137,16 +137,21 @@ class ValueScan {
   }
 }
 
+/** Returns a value that is decoded as it is used, by its bytes: those of texts that aren't UTF-8 are lost in the value. */
+export type FinishValue = (value: unknown, bytes: Uint8Array) => unknown;
+
 /** Makes the values of a stream, each when it is whole. */
 export class ValueStream {
   /** Bytes of the value that isn't whole. */
   pendingBytes = 0;
   readonly #decoder: Decoder<undefined>;
+  readonly #finish: FinishValue;
   readonly #scan = new ValueScan();
   #parts: Uint8Array[] = [];
 
-  constructor(options: DecoderOptions) {
+  constructor(options: DecoderOptions, finish: FinishValue = (value) => value) {
     this.#decoder = new Decoder(options);
+    this.#finish = finish;
   }
 
   /** Yields the values that `bytes` complete. Throws parsing, also for what the library doesn't take. */
@@ -161,7 +166,7 @@ export class ValueStream {
       const whole = this.pendingBytes === part.length ? part : Buffer.concat(this.#parts);
       this.#parts = [];
       this.pendingBytes = 0;
-      yield this.#decoder.decode(whole);
+      yield this.#finish(this.#decoder.decode(whole), whole);
     }
   }
 

@@ -301,6 +301,15 @@ test("msgpack reads every kind of value and writes what it can read", () => {
   assert.deepEqual(codec.decode(Buffer.from([0x81, 0xa1]), 0)[0]?.fields["tags"], ["_msgpackparsefailure"]);
 });
 
+/** Returns what MessagePack has before a text. */
+function textHead(bytes: number): Buffer {
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(bytes, 1);
+  head[0] = 0xdb;
+  if (bytes >= 65_536) return head;
+  return bytes < 256 ? Buffer.from([0xd9, bytes]) : Buffer.from([0xda, bytes >> 8, bytes & 0xff]);
+}
+
 test("fluent reads the modes of messages, and writes what it reads", () => {
   const codec = make("fluent");
   const time = new ExtData(0, Buffer.from([0x71, 0x3f, 0xb3, 0, 0x1d, 0xcd, 0x65, 0]));
@@ -325,6 +334,24 @@ test("fluent reads the modes of messages, and writes what it reads", () => {
     ],
   );
   assert.match(JSON.stringify(events[4]!.fields["error"]), /input forward/);
+  for (const repeat of [1, 3, 20, 4_000]) {
+    // Old senders write packed entries as a text, although times are no UTF-8.
+    const entry = Buffer.concat([Buffer.from([0x92]), encode(time), encode({ n: 9, s: "ä".repeat(7) })]);
+    const bytes = Buffer.concat(Array<Buffer>(repeat).fill(entry));
+    const message = Buffer.concat([
+      Buffer.from([0x93]),
+      encode("app.text"),
+      textHead(bytes.length),
+      bytes,
+      encode({}),
+    ]);
+    const read = codec.decode(message, 7);
+    assert.equal(read.length, repeat);
+    assert.deepEqual(
+      read.map(({ timeMs, fields: { n, s } }) => [timeMs, n, s]),
+      Array(repeat).fill([1_900_000_000_500, 9, "ä".repeat(7)]),
+    );
+  }
   const [targeted] = make("fluent", { target: "[doc]" }).decode(encode(["app", 5, { a: { b: 1 } }]), 0);
   assert.deepEqual(fields(targeted!), { doc: { a: { b: 1 } }, tags: ["app"] });
   const event = new Event({ n: 5, tags: ["app", "x"] }, 1_500);

@@ -8,6 +8,7 @@ import {
   isText,
   noMessage,
   textOf,
+  withPackedBytes,
 } from "#hub/pipeline/formats/forward-entries.ts";
 import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
 import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
@@ -33,6 +34,7 @@ export const fluentCodec = defineCodec({
     const into = target === undefined || target === "" ? undefined : fieldReference(target);
     const reading: MessagePackReading = {
       decoding: FORWARD_DECODING,
+      finish: withPackedBytes,
       eventsOf: (value, timeMs) => eventsOf(value, timeMs, into),
       failureTag: FAILURE_TAG,
     };
@@ -68,17 +70,16 @@ function readMessage(value: unknown): [tag: string, entries: readonly ForwardEnt
   const [tag, second, third] = value as unknown[];
   const reader = new EntryReader();
   if (Array.isArray(second)) for (const each of second) reader.read(each);
-  else if (isText(second)) readPacked(second, third, reader);
+  else if (second instanceof Uint8Array) readPacked(second, third, reader);
   else reader.read([second, third]);
   return [textOf(tag), reader.entries];
 }
 
-function readPacked(entries: string | Uint8Array, option: unknown, reader: EntryReader): void {
+function readPacked(bytes: Uint8Array, option: unknown, reader: EntryReader): void {
   const compressed = isHash(option) ? option["compressed"] : undefined;
   if (compressed !== undefined && compressed !== null && compressed !== "text")
     throw new AppError("parsing", "packed entries that are compressed are read by the input forward only");
   const stream = new ValueStream(FORWARD_DECODING);
-  const bytes = typeof entries === "string" ? Buffer.from(entries, "latin1") : entries;
   for (const each of stream.values(bytes)) reader.read(each);
   if (stream.pendingBytes > 0) throw new AppError("parsing", "packed entries end within a value");
 }

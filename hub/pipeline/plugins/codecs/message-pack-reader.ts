@@ -1,7 +1,7 @@
 /** Makes events of MessagePack values: of a payload, or of a stream. */
 
 import type { DecoderOptions } from "@msgpack/msgpack";
-import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
+import { type FinishValue, ValueStream } from "#hub/pipeline/formats/message-pack.ts";
 import type { CodecStream } from "#hub/pipeline/plugins/codec.ts";
 import { Event } from "#proto/event.ts";
 
@@ -10,6 +10,7 @@ const MAX_VALUE_BYTES = 32 * 1024 * 1024;
 
 export interface MessagePackReading {
   readonly decoding: DecoderOptions;
+  readonly finish?: FinishValue;
   /** Returns the events of a value; what it throws is a value that can't be read. */
   readonly eventsOf: (value: unknown, timeMs: number) => Event[];
   readonly failureTag: string;
@@ -22,7 +23,7 @@ export class MessagePackReader implements CodecStream {
 
   constructor(reading: MessagePackReading) {
     this.#reading = reading;
-    this.#values = new ValueStream(reading.decoding);
+    this.#values = new ValueStream(reading.decoding, reading.finish);
   }
 
   get pendingBytes(): number {

@@ -7,7 +7,12 @@ import type { TlsOptions } from "node:tls";
 import { encode } from "@msgpack/msgpack";
 import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
-import { FORWARD_DECODING, MAX_FORWARD_BYTES, tooLong } from "#hub/pipeline/formats/forward-entries.ts";
+import {
+  FORWARD_DECODING,
+  MAX_FORWARD_BYTES,
+  tooLong,
+  withPackedBytes,
+} from "#hub/pipeline/formats/forward-entries.ts";
 import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import {
@@ -217,7 +222,7 @@ class CountedChannel {
 
 /** Yields the messages of a connection; `held` gets the bytes held of one. Throws parsing for too long ones. */
 async function* messages(chunks: AsyncIterable<Buffer>, held: NoteHeld): AsyncGenerator<unknown> {
-  const stream = new ValueStream(FORWARD_DECODING);
+  const stream = new ValueStream(FORWARD_DECODING, withPackedBytes);
   for await (const chunk of chunks) {
     for (const value of stream.values(chunk)) {
       yield value;

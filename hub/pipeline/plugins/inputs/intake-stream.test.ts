@@ -550,15 +550,21 @@ test("forward takes texts written as bytes, signs of life and entries packed by 
   const frames = Buffer.concat([zstdCompressSync(entry), zstdCompressSync(Buffer.concat([entry, entry]))]);
   socket.write(encode(["app", frames, { chunk: "c2", compressed: "zstd" }]));
   assert.deepEqual(decode(await received(socket)), { ack: "c2" });
+  // Packed entries that are written as a text, with a time that is no UTF-8.
+  const timed = Buffer.concat([Buffer.from([0x92, 0xcf, 0, 0, 0, 0, 0x71, 0x3f, 0xb3, 0xff]), record]);
+  const head = Buffer.concat([Buffer.from([0x93]), encode("app"), Buffer.from([0xa0 + timed.length])]);
+  socket.write(Buffer.concat([head, timed, encode({ chunk: "c2t" })]));
+  assert.deepEqual(decode(await received(socket)), { ack: "c2t" });
+  assert.equal(world.sent.at(-1)!.event.timeMs, 0x713fb3ff * 1000);
   const expected = { k: 1, host: { ip: "127.0.0.1" }, fluent: { tag: "app" } };
   assert.deepEqual(
     world.sent.map(({ event }) => plain(event)),
-    [expected, expected, expected, expected],
+    Array(5).fill(expected),
   );
   socket.on("error", () => undefined).resume();
   socket.write(encode(["app", entry, { chunk: "c3", compressed: "lz4" }]));
   await once(socket, "close");
-  assert.equal(world.sent.length, 4);
+  assert.equal(world.sent.length, 5);
 });
 
 test("forward counts what entries unpack to, and refuses groups that share more than memory has", async () => {

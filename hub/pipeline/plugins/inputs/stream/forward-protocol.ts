@@ -34,7 +34,7 @@ export interface ForwardMessage {
   readonly chunk: string | Uint8Array | undefined;
 }
 
-/** Reads a decoded message of any mode; `held` gets what it unpacks to. Throws parsing for what is none, overloaded. */
+/** Reads a message of any mode, decoded `withPackedBytes`; `held` gets what it unpacks to. Throws parsing for what is none, overloaded. */
 export async function forwardMessage(value: unknown, held?: NoteHeld): Promise<ForwardMessage> {
   if (!Array.isArray(value) || !isText(value[0])) throw noMessage();
   const tag = textOf(value[0]);
@@ -44,10 +44,9 @@ export async function forwardMessage(value: unknown, held?: NoteHeld): Promise<F
     for (const each of second) reader.read(each);
     return { tag, entries: reader.entries, chunk: chunkOf(value[2]) };
   }
-  if (isText(second)) {
-    const bytes = typeof second === "string" ? Buffer.from(second, "latin1") : second;
+  if (second instanceof Uint8Array) {
     const option = isHash(value[2]) ? value[2] : {};
-    await readPacked(await unpacked(bytes, option["compressed"], held), reader);
+    await readPacked(await unpacked(second, option["compressed"], held), reader);
     return { tag, entries: reader.entries, chunk: chunkOf(option) };
   }
   reader.read([second, value[2]]);
