@@ -141,13 +141,18 @@ class Automaton {
     return this.#add(null, next, -1, { language, at });
   }
 
-  /** Drops the states of positions between two terms, so that they can't fill the memory. */
+  /**
+   * Drops the states of positions between two terms, so that they can't fill the memory. The start stays: the compiled
+   * states around a language hold that of its automata.
+   */
   #forget(): void {
     this.#states.length = this.#compiled;
     this.#positions.clear();
     this.#subsets.clear();
-    this.#start = undefined;
     this.#transitions = 0;
+    const { start } = this;
+    start.on.clear();
+    this.#subsets.set(start.states.join(), start);
     for (const { parts } of this.#languages.values()) for (const part of parts) part.#forget();
   }
 

@@ -5,6 +5,15 @@ import { automaticEdits, withinEdits } from "./edit-distance.ts";
 import { parseRegexpFlags } from "./regexp-flags.ts";
 import { compileWildcard } from "./wildcard.ts";
 
+/** Returns 60 characters a to d, the same ones for the same number. */
+function randomText(seed: number): string {
+  let state = seed + 1;
+  return Array.from({ length: 60 }, () => {
+    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9;
+    return "abcd"[(state >>> 9) & 3]!;
+  }).join("");
+}
+
 describe("regular expressions", () => {
   const PATTERNS = [
     "abc",
@@ -73,6 +82,18 @@ describe("regular expressions", () => {
   test("that explode elsewhere take linear time", () => {
     const { matches } = { matches: (text: string) => compileRegexp("(a*)*(a*)*b").matches(text) };
     assert.equal(matches("a".repeat(5000)), false);
+  });
+
+  test("of nested complements match the same after their positions were dropped", () => {
+    const rows = ["~(~(.*a.{13}))", "~(~(.*a.{13})&.*b.{5})", "~(~(~(.*a.{12})))"];
+    for (const pattern of rows) {
+      const used = compileRegexp(pattern);
+      for (let nth = 0; nth < 1500; nth++) {
+        const text = randomText(nth);
+        const result = used.matches(text);
+        if (nth % 10 === 0) assert.equal(result, compileRegexp(pattern).matches(text), `${pattern} ${text}`);
+      }
+    }
   });
 
   test("return the characters that all matches begin with", () => {
