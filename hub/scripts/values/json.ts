@@ -27,22 +27,51 @@ export type LongNumbers = "nearest" | "exact" | "raw";
 
 /**
  * Returns a value as JSON holds it. Dates and other objects become their text. Throws request_invalid where a map or list
- * holds itself, as the 6.5 server does.
+ * holds itself, as the 6.5 server does, and beyond `maxValues` members.
  */
-export function toJson(value: unknown, long: LongNumbers = "nearest"): unknown {
-  return convert(value, [], { ...counter(), long });
+export function toJson(value: unknown, long: LongNumbers = "nearest", maxValues = MAX_VALUES): unknown {
+  return convert(value, [], { ...counter(maxValues), long });
+}
+
+/**
+ * Returns the texts of a value, those of lists and sets within each other one by one, without nulls. Throws
+ * request_invalid as toJson does.
+ */
+export function toTexts(value: unknown, maxValues = MAX_VALUES): string[] {
+  const texts: string[] = [];
+  addTexts(texts, value, [], counter(maxValues));
+  return texts;
+}
+
+function addTexts(texts: string[], value: unknown, around: object[], context: CallContext): void {
+  context.spend(1);
+  if (value === null || value === undefined) return;
+  if (!isList(value)) {
+    weigh(value, context);
+    texts.push(print(value));
+    return;
+  }
+  if (around.length > MAX_DEPTH) throw tooDeep(around);
+  around.push(value);
+  for (const each of value) addTexts(texts, each, around, context);
+  around.pop();
+}
+
+function isList(value: unknown): value is object & Iterable<unknown> {
+  if (Array.isArray(value) || value instanceof Set) return true;
+  return value instanceof ScriptObject && Symbol.iterator in value;
 }
 
 interface Conversion extends CallContext {
   readonly long: LongNumbers;
 }
 
-function counter(): CallContext {
-  let left = MAX_VALUES;
+function counter(maxValues: number): CallContext {
+  let left = maxValues;
   return {
     spend: (units) => {
       left -= units;
-      if (left < 0) throw new AppError("request_invalid", `a value may have at most ${MAX_VALUES} members`);
+      if (left < 0) throw new AppError("request_invalid", `a value may have at most ${maxValues} members`);
     },
   };
 }
@@ -96,9 +125,7 @@ function tooDeep(around: readonly object[]): AppError {
 }
 
 function convertMembers(value: object, inner: object[], context: Conversion): unknown {
-  if (Array.isArray(value)) return value.map((each) => convert(each, inner, context));
-  if (value instanceof Set || value instanceof ScriptObject)
-    return [...(value as Iterable<unknown>)].map((each) => convert(each, inner, context));
+  if (isList(value)) return [...value].map((each) => convert(each, inner, context));
   if (!isMap(value)) return print(value);
   const object: Record<string, unknown> = {};
   for (const [key, each] of value instanceof Map ? value : Object.entries(value)) {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
+import type { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { AggregationsFixture } from "#test/support/search/aggregations.ts";
 
@@ -124,4 +125,26 @@ describe("values that scripts make", () => {
     assert.equal((field!["correlation"] as JsonObject)["score"], 1);
     assert.ok(((field!["correlation"] as JsonObject)["status"] as number) > 0.9);
   });
+});
+
+test("values within lists are counted, those of a list that holds another many times too", async () => {
+  const nested = "def l = [1]; for (int i = 0; i < 60; i++) { l = [l, l]; } return ";
+  const rows: readonly (readonly [source: string, error: RegExp])[] = [
+    [`${nested} l`, /a value may have at most 10000 members/],
+    [`${nested} ['a': l]`, /a value may have at most 10000 members/],
+    ["def l = []; l.add(l); return l", /Iterable object is self-referencing itself/],
+    ["def l = []; for (int i = 0; i < 110; i++) { l = [l]; } return l", /nested deeper than 100/],
+  ];
+  for (const [source, error] of rows)
+    await assert.rejects(
+      one({ terms: { script: source } }),
+      (failure: AppError) => error.test(String(failure.cause)),
+      source,
+    );
+  const answer = await one({ terms: { script: "return [['x', null], new HashSet(['y']), [['z']]]" } });
+  const buckets = answer["buckets"] as JsonObject[];
+  assert.deepEqual(
+    buckets.map((bucket) => bucket["key"]),
+    ["x", "y", "z"],
+  );
 });

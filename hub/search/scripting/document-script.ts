@@ -7,18 +7,20 @@ import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { DateTime } from "#hub/scripts/library/dates.ts";
 import { readScript, type Script } from "#hub/scripts/script.ts";
-import { toJson } from "#hub/scripts/values/json.ts";
+import { toJson, toTexts } from "#hub/scripts/values/json.ts";
 import { toDouble, truth } from "#hub/scripts/values/operators.ts";
-import { Decimal, print } from "#hub/scripts/values/values.ts";
+import { Decimal } from "#hub/scripts/values/values.ts";
 import { DocumentScores } from "#hub/search/query/document-scores.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { ColumnScript } from "./column-script.ts";
-import { DocValues, FieldValues } from "./doc-values.ts";
+import { DocValues } from "./doc-values.ts";
 
 /** Steps of one run: those of a batch of some thousand documents have the thread without a pause, for less than a second. */
 const MAX_STEPS = 1000;
+/** Members of the value that a script of an aggregation returns for a document, those of lists within it included. */
+const MAX_MEMBERS = 10_000;
 
 /** A value of an aggregation. */
 export type ScriptedValue = string | number | boolean;
@@ -203,7 +205,7 @@ export function textsOn(
   value: ValueScript,
   shard: ShardContext,
 ): (segment: SegmentReader) => (doc: number) => ScriptedValue[] {
-  return resultsOn(value, shard, texts);
+  return resultsOn(value, shard, (result) => toTexts(result, MAX_MEMBERS));
 }
 
 function resultsOn(
@@ -238,16 +240,10 @@ function flatten(result: unknown): ScriptedValue[] {
   if (result instanceof DateTime) return [result.timeMs];
   // 6.5 prints a fraction with its decimal point, which JSON drops.
   if (result instanceof Decimal) return [Number(result.toJSON())];
-  const value = toJson(result);
+  const value = toJson(result, "nearest", MAX_MEMBERS);
   return (Array.isArray(value) ? value.flat(Number.POSITIVE_INFINITY) : [value]).filter(
     (each): each is ScriptedValue => ["string", "number", "boolean"].includes(typeof each),
   );
-}
-
-function texts(result: unknown): string[] {
-  if (Array.isArray(result) || result instanceof Set || result instanceof FieldValues)
-    return [...result].flatMap(texts);
-  return (result ?? null) === null ? [] : [print(result)];
 }
 
 /** Returns a value as a number; booleans are 0 and 1. Throws request_invalid. */
