@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
+import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 
@@ -105,6 +106,19 @@ suite("pipelines below a histogram", () => {
   for (const [name, pipeline, values] of rows) {
     test(name, async () => assert.deepEqual(await below(pipeline), values));
   }
+
+  test("buckets that moving_avg predicts count as those of an answer", async () => {
+    const aggs = {
+      days: {
+        date_histogram: { field: "at", interval: "1d" },
+        aggs: { sum: { sum: { field: "n" } }, made: { moving_avg: { buckets_path: "sum", predict: 7 } } },
+      },
+    };
+    const search = (maxBuckets: number): Promise<unknown> =>
+      fixture.search({ size: 0, aggs }, { limits: { ...DEFAULT_LIMITS, maxBuckets } });
+    await search(11);
+    await assert.rejects(search(10), { code: "too_many_buckets" });
+  });
 
   test("extended_stats_bucket refuses bounds of less than no deviation", async () => {
     await assert.rejects(

@@ -322,7 +322,11 @@ export function* renderTree(
       isSteps(made) ? yield* made : made,
       pipelines,
       budget.typedKeys,
-      aggregation.bucketAfter && ((bucket) => aggregation.bucketAfter!(own, bucket)),
+      aggregation.bucketAfter &&
+        ((bucket) => {
+          budget.add();
+          return aggregation.bucketAfter!(own, bucket);
+        }),
     );
     rendered[key] = { ...(meta === undefined ? {} : { meta }), ...answer };
   }

@@ -35,7 +35,7 @@ export type Pipeline =
       readonly typedName: string;
     };
 
-/** Makes the empty bucket of a histogram that follows one with that key. */
+/** Makes and counts the empty bucket of a histogram that follows one with that key. Throws too_many_buckets. */
 export type BucketAfter = (key: number) => Bucket;
 
 export interface KeyedValue {
