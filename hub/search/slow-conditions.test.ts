@@ -61,6 +61,31 @@ for (const aggregation of [{ filter: SLOW }, { filters: { filters: { even: SLOW 
     assert.ok(turns > 4, `${turns}`);
   });
 
+test("a regular expression that takes long for each term lets others have the thread", async () => {
+  let state = 1;
+  const letters = (): string =>
+    Array.from({ length: 80 }, () => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+      return "abcdef"[(state >>> 16) % 6];
+    }).join("");
+  const words = new IndexFixture({
+    mapping: { properties: { word: { type: "text" } } },
+    docs: Array.from({ length: 25 }, (_, nth) => ({ word: `${letters()}${nth}` })),
+  });
+  after(() => words.close());
+  const choices = [5, 8, 11, 14].map((count) => `~(.*[a-c].{${count}}[d-f].*a)`).join("|");
+  for (const query of [
+    { regexp: { word: `(${choices})*[xy]` } },
+    { intervals: { word: { regexp: { pattern: `(${choices})*[xy]` } } } },
+  ]) {
+    const turns = await turnsOf(async () => {
+      const { count } = await countShards(parseQueryRequest({ query }), words.shards, signal);
+      assert.equal(count, 0);
+    });
+    assert.ok(turns > 8, `${JSON.stringify(query)} ${turns}`);
+  }
+});
+
 test("a profile of a script lets others have the thread", async () => {
   const [{ index: searched, searcher }] = index.shards as [SearchShard];
   const shard = new ShardContext(searched, 0, searcher, 0);

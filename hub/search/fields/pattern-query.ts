@@ -95,5 +95,6 @@ export function regexpQuery(
     text: `/${source}/`,
     terms: (segment, field) => candidates(segment.terms(field), compiled.prefix, compiled.longest),
     accepts: (text) => compiled.matches(text),
+    work: () => compiled.work,
   });
 }

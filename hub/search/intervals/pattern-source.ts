@@ -23,6 +23,8 @@ const MAX_TERMS = 1024;
 
 /** Terms of the dictionary between two pauses: well below a millisecond. */
 const STEP_TERMS = 512;
+/** Work of tests of a step, see TermSelection.work: a millisecond. */
+const STEP_TESTED = 10_000;
 
 export class PatternSource implements IntervalSource, Leaf {
   readonly candidates: Query;
@@ -100,7 +102,9 @@ export class PatternSource implements IntervalSource, Leaf {
 
   *#selected({ field, selection }: TermsNode): Generator<void, readonly string[]> {
     const found = new Set<string>();
+    const { work: tested = () => 0 } = selection;
     let walked = 0;
+    let testedBefore = tested();
     for (const segment of this.#shard.searcher.segments) {
       const terms = selection.terms(segment, field);
       for (;;) {
@@ -108,7 +112,12 @@ export class PatternSource implements IntervalSource, Leaf {
         if (terms?.next() !== true) break;
         if (++walked % STEP_TERMS === 0) yield;
         const text = terms.text();
-        if (selection.accepts?.(text) === false) continue;
+        const isAccepted = selection.accepts?.(text) !== false;
+        if (tested() - testedBefore > STEP_TESTED) {
+          yield;
+          testedBefore = tested();
+        }
+        if (!isAccepted) continue;
         if (found.add(text).size > MAX_TERMS) throw this.#tooMany();
       }
     }

@@ -43,7 +43,7 @@ import {
 export type Rule = (shard: ShardContext, field: string) => IntervalSource;
 
 /** Terms that begin with `prefix` and that `accepts` accepts. */
-interface TermPattern {
+interface TermPattern extends Pick<TermSelection, "work"> {
   readonly prefix: string;
   readonly accepts: (term: string) => boolean;
 }
@@ -228,6 +228,7 @@ function regexpRule(body: JsonObject, { maxRegexLength }: QueryParser): Rule {
   return expanded("regexp", options.use_field, () => ({
     prefix: compiled.prefix,
     accepts: (term) => compiled.matches(term),
+    work: () => compiled.work,
   }));
 }
 
@@ -249,9 +250,9 @@ function expanded(
   return (shard, name) => {
     const field = textField(shard, other ?? name);
     if (field === undefined) return nothing();
-    const { prefix, accepts } = select(shard, field);
+    const { prefix, ...tests } = select(shard, field);
     const terms: TermSelection["terms"] = (segment, path) => segment.terms(path)?.prefix(prefix) ?? null;
-    const node = new TermsNode(field.path, { terms, accepts });
+    const node = new TermsNode(field.path, { terms, ...tests });
     return new PatternSource(`[intervals] [${owner}]`, node, shard);
   };
 }

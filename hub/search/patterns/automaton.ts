@@ -12,11 +12,17 @@ import type { Node } from "./regexp-tree.ts";
 /** States of one expression, so that nested repetitions can't fill the memory. */
 const MAX_STATES = 20_000;
 
-/** Positions of complements and intersections that are kept from term to term. */
-const MAX_POSITIONS = 10_000;
+/**
+ * Work of new transitions, in states looked at, whose results are kept from term to term: some 20 MB. Beyond it the tables
+ * start again.
+ */
+const MAX_KEPT = 1_500_000;
 
-/** Transitions kept; beyond it the table starts again. */
-const MAX_TRANSITIONS = 50_000;
+/** Work that one term may take: some 100 ms. */
+const MAX_TERM_WORK = 1_000_000;
+
+/** Work of a new transition besides its states, and of a new position. */
+const TRANSITION_WORK = 16;
 
 interface State {
   /** Characters that lead on to `next`; null for a state that only branches. */
@@ -45,8 +51,10 @@ interface Subset {
 
 /** A compiled expression. */
 export interface CompiledRegexp {
-  /** Whether the whole of a term fits. */
+  /** Whether the whole of a term fits. Throws request_invalid where the term takes too much work. */
   matches(text: string): boolean;
+  /** Work of all calls of `matches`, each unit some 100 ns. */
+  readonly work: number;
   /** What every term that fits begins with. */
   readonly prefix: string;
   /** The longest text that is known to be in every term that fits. */
@@ -60,22 +68,60 @@ export interface CompiledRegexp {
 export function compileRegexp(source: string, isCaseless = false, flags?: number): CompiledRegexp {
   const parsed = parseRegexp(source, flags);
   const tree = isCaseless ? anyCase(parsed) : parsed;
-  const automaton = new Automaton(tree, { left: MAX_STATES });
+  const usage = new Usage();
+  const automaton = new Automaton(tree, usage);
   return {
     matches: (text) => automaton.matches(text),
+    get work() {
+      return usage.work;
+    },
     prefix: literalPrefix(tree),
     longest: longestLiteral(tree),
   };
+}
+
+/** Counts what an automaton and those within it use together. */
+class Usage {
+  work = 0;
+  #states = 0;
+  #termStart = 0;
+  #keptSince = 0;
+
+  /** Throws request_invalid. */
+  addState(): void {
+    if (++this.#states <= MAX_STATES) return;
+    throw new AppError(
+      "request_invalid",
+      `the regular expression needs more than ${MAX_STATES} states; make its repetitions smaller`,
+    );
+  }
+
+  /** Throws request_invalid. */
+  addWork(units: number): void {
+    this.work += units;
+    if (this.work - this.#termStart <= MAX_TERM_WORK) return;
+    throw new AppError(
+      "request_invalid",
+      "the regular expression takes too long for a term of the field; make its repetitions smaller, or use fewer complements and intersections",
+    );
+  }
+
+  /** Begins a term; returns whether the tables are full. */
+  startTerm(): boolean {
+    this.#termStart = this.work;
+    const isFull = this.work - this.#keptSince > MAX_KEPT;
+    if (isFull) this.#keptSince = this.work;
+    return isFull;
+  }
 }
 
 class Automaton {
   readonly #states: State[] = [];
   readonly #accept: number;
   readonly #subsets = new Map<string, Subset>();
-  #transitions = 0;
   #subsetCount = 0;
   readonly #startState: number;
-  readonly #budget: { left: number };
+  readonly #usage: Usage;
   readonly #languages = new Map<Node, Language>();
   /** States of languages by their positions. */
   readonly #positions = new Map<string, number>();
@@ -83,9 +129,8 @@ class Automaton {
   readonly #compiled: number;
   #start: Subset | undefined;
 
-  /** `budget`: states that this and the automata within it may have. */
-  constructor(tree: Node, budget: { left: number }) {
-    this.#budget = budget;
+  constructor(tree: Node, usage: Usage) {
+    this.#usage = usage;
     this.#accept = this.#add(null, -1);
     this.#startState = this.#compile(tree, this.#accept);
     this.#compiled = this.#states.length;
@@ -97,7 +142,8 @@ class Automaton {
   }
 
   matches(text: string): boolean {
-    if (this.#states.length - this.#compiled > MAX_POSITIONS) this.#forget();
+    if (this.#usage.startTerm()) this.#forget();
+    this.#usage.addWork(text.length);
     let at = this.start;
     for (const character of text) {
       const next = this.step(at, character.codePointAt(0)!);
@@ -132,7 +178,7 @@ class Automaton {
   #language(node: Node, parts: readonly Node[], next: number): number {
     let language = this.#languages.get(node);
     if (language === undefined) {
-      const automata = parts.map((part) => new Automaton(part, this.#budget));
+      const automata = parts.map((part) => new Automaton(part, this.#usage));
       const id = this.#languages.size;
       language = { id, parts: automata, isComplement: node.kind === "complement" };
       this.#languages.set(node, language);
@@ -149,7 +195,6 @@ class Automaton {
     this.#states.length = this.#compiled;
     this.#positions.clear();
     this.#subsets.clear();
-    this.#transitions = 0;
     const { start } = this;
     start.on.clear();
     this.#subsets.set(start.states.join(), start);
@@ -159,6 +204,7 @@ class Automaton {
   /** Returns the state of a language after a character; undefined if it can't match any more. */
   #moved({ inner, next }: State, point: number): number | undefined {
     const { language, at } = inner!;
+    this.#usage.addWork(TRANSITION_WORK + at.length);
     const moved = language.parts.map((part, place) => part.step(at[place]!, point));
     if (!language.isComplement && moved.some(({ states }) => states.length === 0)) return undefined;
     const key = `${language.id} ${next} ${moved.map(({ id }) => id).join()}`;
@@ -184,12 +230,7 @@ class Automaton {
   }
 
   #add(set: State["set"], next: number, other = -1, inner?: State["inner"]): number {
-    if (--this.#budget.left < 0) {
-      throw new AppError(
-        "request_invalid",
-        `the regular expression needs more than ${MAX_STATES} states; make its repetitions smaller`,
-      );
-    }
+    this.#usage.addState();
     return this.#states.push({ set, next, other, ...(inner && { inner }) }) - 1;
   }
 
@@ -197,6 +238,7 @@ class Automaton {
   step(from: Subset, point: number): Subset {
     const known = from.on.get(point);
     if (known !== undefined) return known;
+    this.#usage.addWork(TRANSITION_WORK + from.states.length);
     const targets: number[] = [];
     for (const number of from.states) {
       const state = this.#states[number]!;
@@ -205,11 +247,6 @@ class Automaton {
       if (moved !== undefined) targets.push(moved);
     }
     const to = this.#subset(targets);
-    if (++this.#transitions > MAX_TRANSITIONS) {
-      this.#transitions = 0;
-      for (const subset of this.#subsets.values()) subset.on.clear();
-      this.#subsets.clear();
-    }
     from.on.set(point, to);
     return to;
   }
@@ -242,6 +279,7 @@ class Automaton {
         if (isAccepted(state.inner)) stack.push(state.next);
       } else if (state.set === null && number !== this.#accept) stack.push(state.next, state.other);
     }
+    this.#usage.addWork(seen.size);
     return [...seen]
       .filter(
         (number) =>

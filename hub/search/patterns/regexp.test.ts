@@ -96,6 +96,27 @@ describe("regular expressions", () => {
     }
   });
 
+  test("that take too long for a term are refused there, and match the next one", () => {
+    const choices = [5, 9, 14].map((count) => `~(.*[ab].{${count}}[c-d].*e)`).join("|");
+    const compiled = compileRegexp(`(${choices})*x`);
+    const long = Array.from({ length: 50 }, (_, nth) => randomText(nth)).join("");
+    assert.throws(() => compiled.matches(long), {
+      code: "request_invalid",
+      message: /takes too long for a term/,
+    });
+    assert.equal(compiled.matches("abx"), true);
+    assert.equal(compiled.matches("abc"), false);
+  });
+
+  test("count their work: the length of terms, and more where a term leads to new states", () => {
+    const compiled = compileRegexp(".*a.{9}");
+    compiled.matches(randomText(1));
+    const first = compiled.work;
+    assert.ok(first > 60 * 16, `${first}`);
+    compiled.matches(randomText(1));
+    assert.equal(compiled.work - first, 60);
+  });
+
   test("return the characters that all matches begin with", () => {
     assert.equal(compileRegexp("web-[12]").prefix, "web-");
     assert.equal(compileRegexp("a|b").prefix, "");

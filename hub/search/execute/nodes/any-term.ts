@@ -11,6 +11,8 @@ import { SetNode } from "./documents.ts";
 const STEP_WORK = 65_536;
 /** Work of each term besides its documents. */
 const TERM_WORK = 64;
+/** Work of a unit of `TermSelection.work`. */
+const TEST_WORK = 6;
 
 /** The terms of a dictionary that a query matches. */
 export interface TermSelection {
@@ -18,6 +20,8 @@ export interface TermSelection {
   terms(segment: SegmentReader, field: string): TermIterator | null;
   /** False leaves the term out; absent: all of `terms` match. */
   readonly accepts?: (text: string) => boolean;
+  /** Work of all calls of `accepts` so far, each unit some 100 ns; absent: each call is quick. */
+  readonly work?: () => number;
   /** Whether a term is to be marked; absent: those that are accepted. */
   readonly marks?: (text: string) => boolean;
   /** Identifies this selection among others of the field; absent: its documents aren't cached. */
@@ -58,9 +62,10 @@ export class TermsNode extends SetNode {
   protected override *selectInSteps(segment: SegmentReader): Generator<void, Bitset | null> {
     const terms = this.selection.terms(segment, this.field);
     if (terms === null) return null;
-    const { accepts } = this.selection;
+    const { accepts, work: tested = () => 0 } = this.selection;
     let set: Bitset | null = null;
     let work = 0;
+    let testedBefore = tested();
     for (;;) {
       while (!terms.approach()) yield;
       if (!terms.next()) return set;
@@ -70,9 +75,10 @@ export class TermsNode extends SetNode {
         terms.postings().addTo(set);
         work += terms.docFreq;
       }
-      if (work < STEP_WORK) continue;
+      if (work + TEST_WORK * (tested() - testedBefore) < STEP_WORK) continue;
       work = 0;
       yield;
+      testedBefore = tested();
     }
   }
 }
