@@ -8,6 +8,7 @@ import {
   type Bucket,
   type BucketPath,
   type GapPolicy,
+  MAX_SCRIPT_STEPS,
   PIPELINE_OPTIONS,
   type PipelineType,
   parsePath,
@@ -38,10 +39,11 @@ export const bucketScript: PipelineType = {
       place: "parent",
       reads: firstNames(paths),
       typedName: "simple_value",
-      apply(buckets, put) {
+      *apply(buckets, put) {
         for (const bucket of buckets) {
+          yield;
           const params = paramsOf(bucket, paths, script, read.gap_policy);
-          const value = params === undefined ? null : script.compiled.run([params]);
+          const value = params === undefined ? null : script.compiled.run([params], MAX_SCRIPT_STEPS);
           if (value === null) continue;
           put(
             bucket,
@@ -66,11 +68,16 @@ export const bucketSelector: PipelineType = {
       place: "parent",
       reads: firstNames(paths),
       typedName: "bucket_selector",
-      apply: (buckets) =>
-        buckets.filter((bucket) => {
+      *apply(buckets) {
+        const kept: Bucket[] = [];
+        for (const bucket of buckets) {
+          yield;
           const params = paramsOf(bucket, paths, script, read.gap_policy);
-          return params !== undefined && truth(script.compiled.run([params]));
-        }),
+          if (params === undefined) continue;
+          if (truth(script.compiled.run([params], MAX_SCRIPT_STEPS))) kept.push(bucket);
+        }
+        return kept;
+      },
     };
   },
 };

@@ -5,6 +5,7 @@ import { toDouble } from "#hub/scripts/values/operators.ts";
 import { Decimal } from "#hub/scripts/values/values.ts";
 import { readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import {
+  MAX_SCRIPT_STEPS,
   PIPELINE_OPTIONS,
   type PipelineType,
   parsePath,
@@ -101,7 +102,7 @@ export const movingFn: PipelineType = {
       place: "parent",
       reads: path.names.slice(0, 1),
       typedName: "simple_value",
-      apply(buckets, put) {
+      *apply(buckets, put) {
         // Buckets without a number are left out, of the windows too.
         const numbered = buckets
           .map((bucket) => ({ bucket, value: valueAt(bucket, path, read.gap_policy) }))
@@ -109,8 +110,9 @@ export const movingFn: PipelineType = {
         const values = numbered.map(({ value }) => new Decimal(value));
         const within = (at: number): number => Math.min(values.length, Math.max(0, at));
         for (const [at, { bucket }] of numbered.entries()) {
+          yield;
           const seen = values.slice(within(at + shift - window), within(at + shift));
-          const made = script.compiled.run([script.params, seen]);
+          const made = script.compiled.run([script.params, seen], MAX_SCRIPT_STEPS);
           put(
             bucket,
             // A script without a result has that of a function of Java that returns a double.

@@ -318,16 +318,16 @@ export function* renderTree(
     const own = state[name] ?? aggregation.empty();
     const key = budget.typedKeys ? `${aggregation.typedName(own)}#${name}` : name;
     const made = aggregation.render(own, budget);
-    const answer = applyParents(
-      isSteps(made) ? yield* made : made,
-      pipelines,
-      budget.typedKeys,
-      aggregation.bucketAfter &&
-        ((bucket) => {
+    let answer = isSteps(made) ? yield* made : made;
+    if (pipelines.length > 0) {
+      const after =
+        aggregation.bucketAfter &&
+        ((bucket: number) => {
           budget.add();
           return aggregation.bucketAfter!(own, bucket);
-        }),
-    );
+        });
+      answer = yield* applyParents(answer, pipelines, budget.typedKeys, after);
+    }
     rendered[key] = { ...(meta === undefined ? {} : { meta }), ...answer };
   }
   if (tree.siblings !== undefined) addSiblings(rendered, tree.siblings, budget.typedKeys);

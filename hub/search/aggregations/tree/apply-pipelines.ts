@@ -13,17 +13,17 @@ import {
   type Pipeline,
   valueAt,
 } from "./pipeline.ts";
+import { isSteps, type Steps } from "./steps.ts";
 
 type Sibling = Extract<Pipeline, { place: "sibling" }>;
 
 /** Returns an aggregation's answer after the pipelines below it. `after`: makes the buckets beyond its last one. */
-export function applyParents(
+export function* applyParents(
   answer: JsonObject,
   pipelines: readonly NamedPipeline[],
   typedKeys: boolean,
   after?: BucketAfter,
-): JsonObject {
-  if (pipelines.length === 0) return answer;
+): Steps<JsonObject> {
   let buckets = bucketsOf(answer);
   for (const { name, pipeline, meta } of pipelines) {
     if (pipeline.place !== "parent") continue;
@@ -31,7 +31,8 @@ export function applyParents(
     const put = (bucket: Bucket, value: JsonObject): void => {
       bucket[key] = { ...(meta === undefined ? {} : { meta }), ...value };
     };
-    buckets = pipeline.apply(buckets, put, after);
+    const made = pipeline.apply(buckets, put, after);
+    buckets = isSteps(made) ? yield* made : made;
   }
   if (Array.isArray(answer["buckets"])) return { ...answer, buckets };
   const names = new Map(

@@ -7,6 +7,7 @@ import { javaDouble } from "#hub/search/columns/value-format.ts";
 import { anything, type Options, oneOf, text } from "#hub/search/options/options.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import type { Steps } from "./steps.ts";
 
 /** A rendered bucket. */
 export type Bucket = JsonObject;
@@ -22,7 +23,7 @@ export type Pipeline =
         buckets: Bucket[],
         put: (bucket: Bucket, answer: JsonObject) => void,
         after: BucketAfter | undefined,
-      ): Bucket[];
+      ): Bucket[] | Steps<Bucket[]>;
       readonly typedName: string;
     }
   | {
@@ -34,6 +35,9 @@ export type Pipeline =
       readonly gaps: GapPolicy;
       readonly typedName: string;
     };
+
+/** Steps of one run of a pipeline's script, a few milliseconds; other work runs between two of them. */
+export const MAX_SCRIPT_STEPS = 25_000;
 
 /** Makes and counts the empty bucket of a histogram that follows one with that key. Throws too_many_buckets. */
 export type BucketAfter = (key: number) => Bucket;

@@ -29,6 +29,7 @@ export class TermsSetNode implements Query {
   weight(shard: ShardContext, mode: ScoreMode): Weight {
     const weights = this.#queries.map((query) => query.weight(shard, mode));
     return {
+      isDear: true,
       scorer: (segment) => {
         const scorers = weights.map((weight) => weight.scorer(segment)).filter((each) => each !== null);
         return scorers.length === 0 ? null : new TermsSetScorer(scorers, this.#needed(segment));
@@ -48,10 +49,15 @@ export class TermsSetNode implements Query {
   }
 }
 
+/** Approximate: a script may tell how many queries a document needs. */
 class TermsSetScorer extends Scorer {
   readonly cost: number;
+  override readonly isApproximate = true;
   readonly #scorers: readonly Scorer[];
   readonly #needed: (doc: number) => number;
+  /** The last document that was tested, and the result. */
+  #tested = -1;
+  #isMatch = false;
 
   constructor(scorers: readonly Scorer[], needed: (doc: number) => number) {
     super();
@@ -65,23 +71,28 @@ class TermsSetScorer extends Scorer {
   }
 
   advance(target: number): number {
-    let doc = target;
-    for (;;) {
-      let nearest = NO_MORE_DOCS;
-      let matches = 0;
-      for (const scorer of this.#scorers) {
-        const found = scorer.doc < doc ? scorer.advance(doc) : scorer.doc;
-        if (found < nearest) {
-          nearest = found;
-          matches = 1;
-        } else if (found === nearest) matches++;
-      }
-      if (nearest === NO_MORE_DOCS) return (this.doc = NO_MORE_DOCS);
-      const needed = this.#needed(nearest);
-      // What is found here fits one query at least.
-      if (matches >= needed) return (this.doc = nearest);
-      doc = nearest + 1;
+    let doc = this.seek(target);
+    while (doc !== NO_MORE_DOCS && !this.matches()) doc = this.seek(doc + 1);
+    return doc;
+  }
+
+  /** Moves to the next document that fits one of the queries. */
+  override seek(target: number): number {
+    let nearest = NO_MORE_DOCS;
+    for (const scorer of this.#scorers) {
+      const found = scorer.doc < target ? scorer.advance(target) : scorer.doc;
+      if (found < nearest) nearest = found;
     }
+    return (this.doc = nearest);
+  }
+
+  override matches(): boolean {
+    const { doc } = this;
+    if (this.#tested === doc) return this.#isMatch;
+    let matches = 0;
+    for (const scorer of this.#scorers) if (scorer.doc === doc) matches++;
+    this.#tested = doc;
+    return (this.#isMatch = doc !== NO_MORE_DOCS && matches >= this.#needed(doc));
   }
 
   score(): number {

@@ -12,6 +12,9 @@ import type { ShardContext } from "#hub/search/query/query.ts";
 import { numberOn, readScoreScript } from "#hub/search/scripting/document-script.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
+/** Steps of one run of a script: a scorer looks at some documents without a pause. */
+const MAX_STEPS = 1000;
+
 const OPTIONS = {
   terms: required(list("the values")),
   minimum_should_match_field: text("field that holds how many have to match", undefined),
@@ -75,7 +78,7 @@ function readNeeded(
   const read = readScoreScript(given);
   const script = { ...read, params: { ...read.params, num_terms: count } };
   return (shard) => {
-    const bind = numberOn(script, shard);
+    const bind = numberOn(script, shard, MAX_STEPS);
     return (segment) => {
       const numberOf = bind(segment);
       return (doc) => Math.trunc(numberOf(doc, 0));
