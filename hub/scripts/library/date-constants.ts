@@ -1,6 +1,7 @@
 /** Constants of dates: days of the week, months; the type of units and fields. */
 
 import { toInteger } from "#hub/scripts/values/operators.ts";
+import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { type Methods, ScriptObject } from "#hub/scripts/values/values.ts";
 
 const DAYS = ["MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY"];
@@ -61,12 +62,19 @@ function shifted({ type, ordinal }: Constant, count: number): Constant {
   return type === "DayOfWeek" ? dayOfWeek(at + 1) : monthOfYear(at + 1);
 }
 
-/** Returns the constant DayOfWeek, 1 (Monday) to 7. */
+/** Returns the constant DayOfWeek, 1 (Monday) to 7. Throws DateTimeException for others. */
 export function dayOfWeek(day: number): Constant {
-  return new Constant("DayOfWeek", DAYS[day - 1]!, day);
+  return new Constant("DayOfWeek", nameAt(DAYS, day, "DayOfWeek"), day);
 }
 
-/** Returns the constant Month, 1 (January) to 12. */
+/** Returns the constant Month, 1 (January) to 12. Throws DateTimeException for others. */
 export function monthOfYear(month: number): Constant {
-  return new Constant("Month", MONTHS[month - 1]!, month);
+  return new Constant("Month", nameAt(MONTHS, month, "MonthOfYear"), month);
+}
+
+function nameAt(names: readonly string[], ordinal: number, field: string): string {
+  const name = names[ordinal - 1];
+  if (name === undefined)
+    throw new ScriptException("DateTimeException", `Invalid value for ${field}: ${ordinal}`);
+  return name;
 }

@@ -7,6 +7,7 @@ import { findTimeZone, UTC } from "#proto/kit/dates/time-zone.ts";
 import { DAY_MS } from "#proto/kit/units.ts";
 import { ADJUSTERS } from "./date-adjusters.ts";
 import { Constant, dayOfWeek, monthOfYear } from "./date-constants.ts";
+import { checkedDayOfYear, checkedField, dayStart, isLeapYear, timeOfDay } from "./date-fields.ts";
 import { CHRONO_FIELDS, CHRONO_UNITS, DateTime, msBetween, parseDate, plusUnit, zoneOf } from "./dates.ts";
 import { Duration, Period } from "./durations.ts";
 import { FORMATTERS, Formatter } from "./formatters.ts";
@@ -39,8 +40,9 @@ function dateOf(values: readonly unknown[], zoneAt: number): DateTime {
     .slice(0, 7)
     .map((value) => (value instanceof Constant ? value.ordinal : toInteger(value)));
   const zone = zoneOf(values[zoneAt] ?? "Z");
-  const local = Date.UTC(year, month - 1, day, hour, minute, second, Math.floor(nano / 1e6));
-  return new DateTime(zone.toUtc(local), zone, nano % 1e6);
+  const local = dayStart(year, month, day) + timeOfDay(hour, minute, second);
+  const nanos = checkedField("NanoOfSecond", nano);
+  return new DateTime(zone.toUtc(local + Math.floor(nanos / 1e6)), zone, nanos % 1e6);
 }
 
 /** ISO 8601: P1DT2H3.5S. Throws DateTimeParseException. */
@@ -88,7 +90,10 @@ export const DATE_STATICS: Readonly<Record<string, Statics>> = {
     parse: as("LocalDate", read),
     of: as("LocalDate", (values) => dateOf(values, 3)),
     ofEpochDay: as("LocalDate", ([day]) => new DateTime(toInteger(day) * DAY_MS)),
-    ofYearDay: as("LocalDate", ([year, day]) => new DateTime(Date.UTC(toInteger(year), 0, toInteger(day)))),
+    ofYearDay: as("LocalDate", ([given, day]) => {
+      const year = toInteger(given);
+      return new DateTime(dayStart(year, 1, 1) + (checkedDayOfYear(year, toInteger(day)) - 1) * DAY_MS);
+    }),
   },
   LocalDateTime: {
     parse: as("LocalDateTime", read),
@@ -101,7 +106,10 @@ export const DATE_STATICS: Readonly<Record<string, Statics>> = {
       read(formatter === undefined ? [`1970-01-01T${print(text)}`] : [text, formatter]),
     ),
     of: as("LocalTime", (values) => dateOf([1970, 1, 1, ...values], 7)),
-    ofSecondOfDay: as("LocalTime", ([second]) => new DateTime(toInteger(second) * 1000)),
+    ofSecondOfDay: as(
+      "LocalTime",
+      ([second]) => new DateTime(checkedField("SecondOfDay", toInteger(second)) * 1000),
+    ),
   },
   Instant: {
     ofEpochMilli: asInstant(([ms]) => new DateTime(toInteger(ms))),
@@ -110,12 +118,12 @@ export const DATE_STATICS: Readonly<Record<string, Statics>> = {
   },
   TemporalAdjusters: ADJUSTERS,
   TimeZone: { getTimeZone: ([name]) => new Constant("ZoneId", zoneName(name), 0) },
-  Year: { isLeap: ([year]) => new Date(Date.UTC(toInteger(year), 1, 29)).getUTCMonth() === 1 },
+  Year: { isLeap: ([year]) => isLeapYear(toInteger(year)) },
   ZoneId: { of: ([name]) => new Constant("ZoneId", zoneName(name), 0) },
   ZoneOffset: { of: ([name]) => new Constant("ZoneId", zoneName(name), 0) },
   DayOfWeek: {
     of: ([day]) => dayOfWeek(toInteger(day)),
-    valueOf: ([name]) => dateConstant("DayOfWeek", print(name)),
+    valueOf: ([name]) => constantOf("DayOfWeek", print(name)),
   },
   Duration: {
     between: ([from, to]) => Duration.between(from, to),
@@ -136,9 +144,9 @@ export const DATE_STATICS: Readonly<Record<string, Statics>> = {
   },
   Month: {
     of: ([month]) => monthOfYear(toInteger(month)),
-    valueOf: ([name]) => dateConstant("Month", print(name)),
+    valueOf: ([name]) => constantOf("Month", print(name)),
   },
-  ChronoUnit: { valueOf: ([name]) => dateConstant("ChronoUnit", print(name)) },
+  ChronoUnit: { valueOf: ([name]) => constantOf("ChronoUnit", print(name)) },
   DateTimeFormatter: { ofPattern: ([pattern]) => new Formatter(print(pattern)) },
 };
 
@@ -173,6 +181,14 @@ export const DATE_FIELDS: Readonly<Record<string, unknown>> = {
     ),
   ),
 };
+
+/** Throws IllegalArgumentException where there is no such constant. */
+function constantOf(type: string, name: string): Constant {
+  const constant = dateConstant(type, name);
+  if (constant !== undefined) return constant;
+  const path = type === "ChronoUnit" ? "java.time.temporal" : "java.time";
+  throw new ScriptException("IllegalArgumentException", `No enum constant ${path}.${type}.${name}`);
+}
 
 /** Returns a constant such as DayOfWeek.MONDAY; undefined where there is none. */
 export function dateConstant(type: string, name: string): Constant | undefined {

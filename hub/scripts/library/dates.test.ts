@@ -3,7 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compilePainless } from "#hub/scripts/painless/painless.ts";
+import { toJson } from "#hub/scripts/values/json.ts";
 import { print } from "#hub/scripts/values/values.ts";
+import { AppError } from "#proto/kit/errors.ts";
 
 const ROWS: readonly (readonly [source: string, printed: string])[] = [
   [
@@ -215,3 +217,73 @@ const ROWS: readonly (readonly [source: string, printed: string])[] = [
 
 for (const [source, printed] of ROWS)
   test(source, () => assert.equal(print(compilePainless(source, []).run([])), printed));
+
+/** `printed`: class and message of what is thrown, or the value. */
+const LIMIT_ROWS: readonly (readonly [source: string, printed: string])[] = [
+  [
+    "LocalDate.parse('2024-02-30')",
+    "date_time_parse_exception: Text '2024-02-30' could not be parsed: Invalid date 'FEBRUARY 30'",
+  ],
+  ["LocalDate.parse('2024-02-29')", "2024-02-29"],
+  [
+    "ZonedDateTime.parse('2023-02-29T00:00:00Z')",
+    "date_time_parse_exception: Text '2023-02-29T00:00:00Z' could not be parsed: Invalid date 'February 29' as '2023' is not a leap year",
+  ],
+  [
+    "LocalDate.of(2024, 13, 40)",
+    "date_time_exception: Invalid value for MonthOfYear (valid values 1 - 12): 13",
+  ],
+  [
+    "LocalDate.of(2024, 1, 40)",
+    "date_time_exception: Invalid value for DayOfMonth (valid values 1 - 28/31): 40",
+  ],
+  ["LocalDate.of(2024, 4, 31)", "date_time_exception: Invalid date 'APRIL 31'"],
+  ["LocalDate.of(99, 1, 2)", "0099-01-02"],
+  ["LocalDate.of(12024, 1, 2)", "+12024-01-02"],
+  ["LocalDate.of(-1, 1, 2)", "-0001-01-02"],
+  ["LocalDateTime.of(12024, 1, 2, 3, 4).format(DateTimeFormatter.ISO_LOCAL_TIME)", "03:04:00"],
+  [
+    "LocalDate.ofYearDay(2023, 366)",
+    "date_time_exception: Invalid date 'DayOfYear 366' as '2023' is not a leap year",
+  ],
+  ["LocalDate.ofYearDay(2024, 366)", "2024-12-31"],
+  [
+    "LocalDateTime.of(2024, 1, 2, 24, 0)",
+    "date_time_exception: Invalid value for HourOfDay (valid values 0 - 23): 24",
+  ],
+  ["LocalTime.of(1, 60)", "date_time_exception: Invalid value for MinuteOfHour (valid values 0 - 59): 60"],
+  [
+    "LocalDate.of(2024, 1, 31).withMonth(0)",
+    "date_time_exception: Invalid value for MonthOfYear (valid values 1 - 12): 0",
+  ],
+  ["LocalDate.of(2024, 2, 1).withDayOfMonth(30)", "date_time_exception: Invalid date 'FEBRUARY 30'"],
+  ["LocalDate.of(2024, 2, 29).withYear(2023)", "2023-02-28"],
+  ["Month.of(13)", "date_time_exception: Invalid value for MonthOfYear: 13"],
+  ["DayOfWeek.of(0)", "date_time_exception: Invalid value for DayOfWeek: 0"],
+  ["DayOfWeek.valueOf('X')", "illegal_argument_exception: No enum constant java.time.DayOfWeek.X"],
+  ["Month.valueOf('MAY')", "MAY"],
+  ...[
+    "LocalDate.of(999999, 1, 1)",
+    "Instant.ofEpochMilli(Long.MAX_VALUE)",
+    "LocalDate.of(2024, 1, 1).plusDays(Long.MAX_VALUE)",
+    "LocalDate.of(2024, 1, 1).plusYears(1000000)",
+    "ZonedDateTime.parse('2024-01-01T00:00:00Z').withZoneSameInstant(ZoneId.of('Europe/Berlin')).plusMonths(10000000)",
+  ].map((source): [string, string] => [
+    source,
+    "date_time_exception: the date is too far from 1970, at most 270000 years",
+  ]),
+];
+
+for (const [source, printed] of LIMIT_ROWS)
+  test(`${source} is ${printed}`, () => {
+    const run = (): string => {
+      try {
+        return String(toJson(compilePainless(source, []).run([])));
+      } catch (error) {
+        assert.ok(error instanceof AppError);
+        const cause = error.data["caused_by"] as { type: string; reason: string };
+        return `${cause.type}: ${cause.reason}`;
+      }
+    };
+    assert.equal(run(), printed);
+  });

@@ -15,6 +15,15 @@ import { isoWeek } from "#proto/kit/dates/civil-time.ts";
 import { findTimeZone, type TimeZone, UTC } from "#proto/kit/dates/time-zone.ts";
 import { DAY_MS } from "#proto/kit/units.ts";
 import { CONSTANT_METHODS, Constant, dayOfWeek, monthOfYear } from "./date-constants.ts";
+import {
+  checkedDay,
+  checkedDayOfYear,
+  checkedField,
+  checkedTime,
+  dayStart,
+  isLeapYear,
+  timeOfDay,
+} from "./date-fields.ts";
 import { printerOf } from "./date-patterns.ts";
 
 /** Milliseconds of units that always take the same time. */
@@ -57,9 +66,10 @@ export class DateTime extends ScriptObject {
   /** What the moment is after `timeMs`, 0 to 999,999. */
   readonly nanos: number;
 
+  /** Throws DateTimeException where the time is too far from 1970, or none. */
   constructor(timeMs: number, zone: TimeZone = UTC, nanos = 0, kind: DateKind = "ZonedDateTime") {
     super();
-    this.timeMs = timeMs;
+    this.timeMs = checkedTime(timeMs);
     this.zone = zone;
     this.nanos = nanos;
     this.type = kind;
@@ -68,6 +78,14 @@ export class DateTime extends ScriptObject {
   /** The wall clock's time as a UTC date. */
   get local(): Date {
     return new Date(this.timeMs + this.zone.offsetAt(this.timeMs));
+  }
+
+  /** The wall clock's date and time as ISO 8601 with milliseconds; years beyond 9999 have a sign. */
+  get isoText(): string {
+    return this.local
+      .toISOString()
+      .slice(0, -1)
+      .replace(/^([+-])0{1,2}/, "$1");
   }
 
   /** True for dates and times without a zone. */
@@ -117,14 +135,14 @@ export class DateTime extends ScriptObject {
 
   /** As the class prints: without the parts of the time that are 0, with the name of a zone that has one. */
   override toString(): string {
-    const local = this.local.toISOString().slice(0, -1);
-    if (this.type === "LocalDate") return local.slice(0, 10);
+    const local = this.isoText;
+    if (this.type === "LocalDate") return local.slice(0, local.indexOf("T"));
     const more = String(this.nanos)
       .padStart(6, "0")
       .replace(/(?:000)+$/, "");
     const zeros = this.type === "Instant" ? /\.000$/ : /(?::00)?\.000$/;
     const text = more === "" ? local.replace(zeros, "") : local + more;
-    if (this.isLocal) return this.type === "LocalTime" ? text.slice(11) : text;
+    if (this.isLocal) return this.type === "LocalTime" ? text.slice(text.indexOf("T") + 1) : text;
     const suffix = this.zone === UTC ? "Z" : this.zone.suffix(this.timeMs);
     return text + suffix + (/^[A-Z].*\//i.test(this.zone.name) ? `[${this.zone.name}]` : "");
   }
@@ -201,7 +219,7 @@ function shiftMonths(timeMs: number, months: number): number {
 /** Moves by calendar months, keeping the wall clock's time. */
 export function plusMonths(self: DateTime, months: number): DateTime {
   const local = shiftMonths(self.local.getTime(), months);
-  return self.at(self.zone.toUtc(local));
+  return self.at(self.zone.toUtc(checkedTime(local)));
 }
 
 function plusMs(self: DateTime, ms: number): DateTime {
@@ -218,7 +236,7 @@ function plusNanos(self: DateTime, count: number): DateTime {
 export function withLocal(self: DateTime, change: (local: Date) => void): DateTime {
   const { local } = self;
   change(local);
-  return self.at(self.zone.toUtc(local.getTime()));
+  return self.at(self.zone.toUtc(checkedTime(local.getTime())));
 }
 
 /** Returns the zone of a name or constant. Throws DateTimeException. */
@@ -241,10 +259,6 @@ const getter =
   (read: (local: Date, self: DateTime) => unknown): Method =>
   (self: DateTime) =>
     read(self.local, self);
-
-function isLeapYear(year: number): boolean {
-  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
-}
 
 /** Returns the days of the month of a date. */
 export function daysOfMonth(local: Date): number {
@@ -375,7 +389,7 @@ const DATE_METHODS: Methods = new Map<string, Method>([
           self.timeMs +
             (hour instanceof DateTime
               ? hour.timeMs
-              : 1000 * (3600 * toInteger(hour) + 60 * toInteger(minute) + toInteger(second))),
+              : timeOfDay(toInteger(hour), toInteger(minute), toInteger(second))),
         ),
     toSecondOfDay: getter((local) => Math.floor((local.getTime() % DAY_MS) / 1000)),
     lengthOfMonth: getter((local) => daysOfMonth(local)),
@@ -407,24 +421,29 @@ const DATE_METHODS: Methods = new Map<string, Method>([
       return zone === undefined ? day : day.in(zoneOf(zone));
     },
     withMonth: (self: DateTime, [month]: readonly unknown[]) =>
-      plusMonths(self, toInteger(month) - self.local.getUTCMonth() - 1),
+      plusMonths(self, checkedField("MonthOfYear", toInteger(month)) - self.local.getUTCMonth() - 1),
     withDayOfYear: (self: DateTime, [day]: readonly unknown[]) =>
-      withLocal(self, (local) => local.setUTCMonth(0, toInteger(day))),
+      withLocal(self, (local) =>
+        local.setUTCMonth(0, checkedDayOfYear(local.getUTCFullYear(), toInteger(day))),
+      ),
     withNano: (self: DateTime, [nano]: readonly unknown[]) => {
-      const given = toInteger(nano);
+      const given = checkedField("NanoOfSecond", toInteger(nano));
       const ms = Math.floor(given / NANOS_A_MS) - self.local.getUTCMilliseconds();
       return self.at(self.timeMs + ms, given % NANOS_A_MS);
     },
+    // A leap day becomes the 28th.
     withYear: (self: DateTime, [year]: readonly unknown[]) =>
-      withLocal(self, (local) => local.setUTCFullYear(toInteger(year))),
+      plusMonths(self, (toInteger(year) - self.local.getUTCFullYear()) * 12),
     withDayOfMonth: (self: DateTime, [day]: readonly unknown[]) =>
-      withLocal(self, (local) => local.setUTCDate(toInteger(day))),
+      withLocal(self, (local) =>
+        local.setUTCDate(checkedDay(local.getUTCFullYear(), local.getUTCMonth() + 1, toInteger(day))),
+      ),
     withHour: (self: DateTime, [hour]: readonly unknown[]) =>
-      withLocal(self, (local) => local.setUTCHours(toInteger(hour))),
+      withLocal(self, (local) => local.setUTCHours(checkedField("HourOfDay", toInteger(hour)))),
     withMinute: (self: DateTime, [minute]: readonly unknown[]) =>
-      withLocal(self, (local) => local.setUTCMinutes(toInteger(minute))),
+      withLocal(self, (local) => local.setUTCMinutes(checkedField("MinuteOfHour", toInteger(minute)))),
     withSecond: (self: DateTime, [second]: readonly unknown[]) =>
-      withLocal(self, (local) => local.setUTCSeconds(toInteger(second))),
+      withLocal(self, (local) => local.setUTCSeconds(checkedField("SecondOfMinute", toInteger(second)))),
     format: (self: DateTime, [formatter]: readonly unknown[]) => formatted(self, formatter),
     toString: (self: DateTime, [pattern]: readonly unknown[], context: CallContext) => {
       context.spend(1);
@@ -464,9 +483,22 @@ export function parseDate(value: unknown, zone: TimeZone = UTC): DateTime {
   );
   if (Number.isNaN(timeMs))
     throw new ScriptException("DateTimeParseException", `Text '${text}' could not be parsed at index 0`);
+  checkWritten(text);
   // A date counts milliseconds alone.
   const nanos = Number((/\.\d{3}(\d{1,6})/.exec(text)?.[1] ?? "").padEnd(6, "0"));
   if (found === null) return new DateTime(zone.toUtc(timeMs), zone, nanos);
   const offset = found[0].replace(/\[.*$/, "");
   return new DateTime(timeMs, offset === "Z" || offset === "+00:00" ? UTC : zoneOf(offset), nanos);
+}
+
+/** The host takes the 30th of February for a day in March. */
+function checkWritten(text: string): void {
+  const [, year, month, day] = /^([+-]?\d{4,6})-(\d\d)-(\d\d)/.exec(text) ?? [];
+  if (year === undefined) return;
+  try {
+    dayStart(Number(year), Number(month), Number(day));
+  } catch (error) {
+    const message = `Text '${text}' could not be parsed: ${(error as ScriptException).message}`;
+    throw new ScriptException("DateTimeParseException", message);
+  }
 }

@@ -140,10 +140,12 @@ const FORMATTER_METHODS: Methods = new Map<string, Method>(
 function localTime(date: DateTime): string {
   const digits = String(date.local.getUTCMilliseconds() * 1e6 + date.nanos).padStart(9, "0");
   const fraction = digits.replace(/0+$/, "");
-  return date.local.toISOString().slice(11, 19) + (fraction === "" ? "" : `.${fraction}`);
+  const { isoText } = date;
+  const at = isoText.indexOf("T") + 1;
+  return isoText.slice(at, at + 8) + (fraction === "" ? "" : `.${fraction}`);
 }
 
-const localDate = (date: DateTime): string => date.local.toISOString().slice(0, 10);
+const localDate = (date: DateTime): string => date.isoText.split("T")[0]!;
 const offset = (date: DateTime): string => (date.isLocal ? "" : date.zone.suffix(date.timeMs));
 const region = (date: DateTime): string => (date.zone.name.includes("/") ? `[${date.zone.name}]` : "");
 const localDateTime = (date: DateTime): string => `${localDate(date)}T${localTime(date)}`;
