@@ -149,7 +149,10 @@ function operationOn(
       budget.spend(LARGE_NUMBER_STEPS);
       return shiftLong(operator, a, b);
     };
-  if (type !== "int" || (operator !== "+" && operator !== "-" && operator !== "*")) return undefined;
+  if (type !== "int") return undefined;
+  // Only the least int divided by -1 wraps around.
+  if (operator === "/") return (a, b) => wrapInt(binary(operator, a, b));
+  if (operator !== "+" && operator !== "-" && operator !== "*") return undefined;
   return (a, b) => {
     // Fast path: chars are objects.
     if (typeof a !== "number" || typeof b !== "number") return wrapInt(binary(operator, a, b));

@@ -4,17 +4,22 @@
  */
 
 import type { Expression } from "./syntax.ts";
+import { simpleName } from "./type-parser.ts";
 
 export type WholeType = "int" | "long";
 
 /** Returns the declared type of a variable; undefined where the name isn't known. */
 type FindType = (name: string) => string | undefined;
 
-const INTS: ReadonlySet<string> = new Set(["byte", "short", "char", "int"]);
+/** The boxed types calculate as their numbers. */
+const INTS: ReadonlySet<string> = new Set("byte short char int Byte Short Character Integer".split(" "));
+const LONGS: ReadonlySet<string> = new Set(["long", "Long"]);
 
 function declared(type: string | undefined): WholeType | undefined {
-  if (type === "long") return "long";
-  return type !== undefined && INTS.has(type) ? "int" : undefined;
+  if (type === undefined) return undefined;
+  const name = simpleName(type);
+  if (LONGS.has(name)) return "long";
+  return INTS.has(name) ? "int" : undefined;
 }
 
 /** What was found of operations: each is asked for again by those around it. */
