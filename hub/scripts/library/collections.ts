@@ -13,6 +13,7 @@ import {
   ScriptObject,
   weigh,
 } from "#hub/scripts/values/values.ts";
+import { chargePlace } from "./sorted.ts";
 import { bounded, equalsMethod, orderOf } from "./strings.ts";
 
 /** Lists and maps that scripts make may have so many members. */
@@ -279,6 +280,7 @@ export const SET_METHODS: Methods = new Map(
     },
     add: (self: Set<unknown>, [value]: readonly unknown[], context: CallContext) => {
       grow(self.size, context);
+      chargePlace(self, value, context);
       const isNew = !self.has(value);
       self.add(value);
       return isNew;
@@ -288,6 +290,7 @@ export const SET_METHODS: Methods = new Map(
       context.spend(sizeOf(other) >> 3);
       for (const each of membersOf(other)) {
         grow(self.size, context);
+        chargePlace(self, each, context);
         self.add(each);
       }
       return self.size > before;

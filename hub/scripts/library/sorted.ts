@@ -1,5 +1,12 @@
 /** TreeMap and TreeSet: collections whose members are in order. */
 
+import type { CallContext } from "#hub/scripts/values/values.ts";
+
+/** Characters of a text that are compared in one step. */
+const CHARS_A_STEP = 64;
+/** Members that are moved in one step, as a power of two. */
+const MOVED_SHIFT = 12;
+
 /** Compares two keys. Throws ClassCastException where they have no common order. */
 type Order = (a: unknown, b: unknown) => number;
 
@@ -14,6 +21,18 @@ function placeOf(sorted: readonly unknown[], key: unknown, order: Order): number
   return low;
 }
 
+/**
+ * Spends what it costs to put a new key in its place among the members of a sorted collection: the key is compared with some
+ * of them, each of which may be as long. Nothing for other collections.
+ */
+export function chargePlace(collection: object, key: unknown, context: CallContext): void {
+  if (!(collection instanceof SortedMap || collection instanceof SortedSet) || collection.has(key)) return;
+  const { size } = collection;
+  const length = typeof key === "string" ? key.length : 0;
+  const comparisons = 32 - Math.clz32(size);
+  context.spend(Math.floor(length / CHARS_A_STEP) * comparisons + (size >> MOVED_SHIFT));
+}
+
 /** A map that is walked through by its keys' order. */
 export class SortedMap extends Map<unknown, unknown> {
   readonly #order: Order;
@@ -24,9 +43,12 @@ export class SortedMap extends Map<unknown, unknown> {
     this.#order = order;
   }
 
-  static from(entries: Iterable<readonly [unknown, unknown]>, order: Order): SortedMap {
+  static from(entries: Iterable<readonly [unknown, unknown]>, order: Order, context: CallContext): SortedMap {
     const map = new SortedMap(order);
-    for (const [key, value] of entries) map.set(key, value);
+    for (const [key, value] of entries) {
+      chargePlace(map, key, context);
+      map.set(key, value);
+    }
     return map;
   }
 
@@ -72,9 +94,12 @@ export class SortedSet extends Set<unknown> {
     this.#order = order;
   }
 
-  static from(members: Iterable<unknown>, order: Order): SortedSet {
+  static from(members: Iterable<unknown>, order: Order, context: CallContext): SortedSet {
     const set = new SortedSet(order);
-    for (const member of members) set.add(member);
+    for (const member of members) {
+      chargePlace(set, member, context);
+      set.add(member);
+    }
     return set;
   }
 

@@ -457,12 +457,14 @@ const CONSTRUCTORS: Readonly<Statics> = {
   LinkedList: list,
   HashMap: map,
   LinkedHashMap: map,
-  TreeMap: ([from]) =>
-    isOrder(from) ? new SortedMap(orderOf(from)) : SortedMap.from(entriesOf(from as AnyMap), compare),
+  TreeMap: ([from], context) =>
+    isOrder(from)
+      ? new SortedMap(orderOf(from))
+      : SortedMap.from(entriesOf(from as AnyMap), compare, context),
   HashSet: set,
   LinkedHashSet: set,
-  TreeSet: ([from]) =>
-    isOrder(from) ? new SortedSet(orderOf(from)) : SortedSet.from(membersOf(from), compare),
+  TreeSet: ([from], context) =>
+    isOrder(from) ? new SortedSet(orderOf(from)) : SortedSet.from(membersOf(from), compare, context),
   StringBuilder: ([start]) => new StringBuilder(start === undefined || isWhole(start) ? "" : print(start)),
   StringTokenizer: ([text, delimiters]) =>
     new StringTokenizer(print(text), delimiters === undefined ? undefined : print(delimiters)),

@@ -394,6 +394,18 @@ test("what reads long lists or texts costs by their length", () => {
   }
 });
 
+test("keys of sorted collections cost by what they are compared with", () => {
+  const [t, d] = ["x".repeat(999_000), "1".repeat(998_000)];
+  for (const turn of ["s.add(t); s.add(d)", "m.put(t, 1); m.put(d, 1)", "m[t] = 1; m[d] = 1"]) {
+    const source = `for (int i = 0; i < 30; i++) { def s = new TreeSet(); def m = new TreeMap(); ${turn} }`;
+    const { cause } = failure(source, { t, d });
+    assert.match((cause as { reason: string }).reason, /^The maximum number/, turn);
+  }
+  // Few short keys cost one step each, as in other collections.
+  const source = "def m = new TreeMap(); for (int i = 0; i < 20000; i++) { m['k' + i] = i } m.firstKey()";
+  assert.equal(run(source), "k0");
+});
+
 test("a list that holds another many times costs as its copies do", () => {
   const nested = "def a = [1]; def b = [1]; for (int i = 0; i < 60; i++) { a = [a, a]; b = [b, b] }";
   for (const call of ["a == b", "a.toString()", "'' + a", "'x'.contains(a)", "[b].contains(a)"])
