@@ -9,6 +9,8 @@ const printers = new Map<string, (timeMs: number) => string>();
 const MAX_PRINTERS = 100;
 /** Longest pattern, characters. */
 const MAX_PATTERN = 200;
+/** Longest text of a date with its zone, characters. */
+export const MAX_DATE = 100;
 
 /** Returns the printer of a pattern of Joda's letters. Throws IllegalArgumentException. */
 export function printerOf(pattern: string): (timeMs: number) => string {

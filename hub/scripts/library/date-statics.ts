@@ -8,9 +8,10 @@ import { DAY_MS } from "#proto/kit/units.ts";
 import { ADJUSTERS } from "./date-adjusters.ts";
 import { Constant, dayOfWeek, monthOfYear } from "./date-constants.ts";
 import { checkedDayOfYear, checkedField, dayStart, isLeapYear, timeOfDay } from "./date-fields.ts";
-import { CHRONO_FIELDS, CHRONO_UNITS, DateTime, msBetween, parseDate, plusUnit, zoneOf } from "./dates.ts";
+import { CHRONO_FIELDS, CHRONO_UNITS, DateTime, msBetween, plusUnit, zoneOf } from "./dates.ts";
 import { Duration, Period } from "./durations.ts";
 import { FORMATTERS, Formatter } from "./formatters.ts";
+import { parseDate } from "./iso-dates.ts";
 
 const EPOCH = new DateTime(0);
 

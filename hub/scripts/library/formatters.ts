@@ -7,7 +7,8 @@ import { JODA, type PatternDialect } from "#proto/kit/dates/date-pattern.ts";
 import { compilePrinter } from "#proto/kit/dates/date-printer.ts";
 import { compileReader, type DateReader } from "#proto/kit/dates/date-reader.ts";
 import { type TimeZone, UTC } from "#proto/kit/dates/time-zone.ts";
-import { DatePrinter, DateTime, MAX_DATE, zoneOf } from "./dates.ts";
+import { MAX_DATE } from "./date-patterns.ts";
+import { DatePrinter, DateTime, zoneOf } from "./dates.ts";
 
 /** Compiled patterns that are kept; a script has few. */
 const MAX_PATTERNS = 100;
