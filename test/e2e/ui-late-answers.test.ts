@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page, Route } from "playwright-core";
 import { becomes, becomesTrue } from "#test/harness/becomes.ts";
+import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { openWorkPages, putLines, SHOP_INDEX, SHOP_LINES, type WorkPages } from "./ui-work-pages.ts";
 
@@ -224,19 +225,21 @@ test("an older answer doesn't bring back an index that was deleted since", async
     await overHttp(page);
     const doomed = page.getByRole("link", { name: "doomed", exact: true });
     await doomed.waitFor();
-    const { promise: asked, resolve: onAsked } = Promise.withResolvers<void>();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    let isFirst = true;
+    let held: "nothing" | "request" | "answer" = "nothing";
     await page.route("**/_cat/indices*", async (route) => {
-      if (!isFirst) return route.fallback();
-      isFirst = false;
-      const response = await route.fetch();
-      onAsked();
+      if (held !== "nothing") return route.fallback();
+      held = "request";
+      const response = await route.fetch().catch(() => undefined); // one that the page gave up
+      held = response === undefined ? "nothing" : "answer";
+      if (response === undefined) return;
       await released;
       await route.fulfill({ response });
     });
-    await page.keyboard.press("r");
-    await asked;
+    await until("an answer that is held", async () => {
+      if (held === "nothing") await page.keyboard.press("r");
+      return held === "answer";
+    });
     await send("DELETE", "/es/doomed", {});
     await page.keyboard.press("r");
     await doomed.waitFor({ state: "detached" });
