@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import type { AppError } from "#proto/kit/errors.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { type ClusterIdentity, openIdentity } from "./cluster-identity.ts";
 
@@ -51,4 +52,29 @@ test("another cluster.name is refused, unless the store is this hub's own", asyn
   await assert.rejects(open(bucket, folder, { clusterName: "other" }), /set cluster\.name to "tailrace"/);
   await open(bucket, folder, { clusterName: "other", mayRename: true });
   await open(bucket, folder, { clusterName: "other" });
+});
+
+test("no changed bit of the data folder's identity makes another one of it", async (t) => {
+  const [folder, bucket] = [folderOf(t), new MemoryBucket()];
+  const identity = await open(bucket, folder);
+  const path = join(folder, "cluster.json");
+  const whole = readFileSync(path);
+  for (let bit = 0; bit < 8 * whole.length; bit++) {
+    const bytes = Buffer.from(whole);
+    bytes[bit >> 3]! ^= 1 << (bit & 7);
+    writeFileSync(path, bytes);
+    const found = await open(bucket, folder).catch((error: AppError) => error);
+    if (found instanceof Error) assert.match(found.message, /cluster\.json can't be read: remove it/);
+    else assert.deepEqual(found, identity, bytes.toString("latin1"));
+  }
+});
+
+test("a file of a version without a check is read, and gets one", async (t) => {
+  const [folder, bucket] = [folderOf(t), new MemoryBucket()];
+  const { cluster, node } = await open(bucket, folder);
+  const path = join(folder, "cluster.json");
+  const whole = readFileSync(path, "utf8");
+  writeFileSync(path, `${JSON.stringify({ version: 1, cluster, node })}\n`);
+  assert.equal((await open(bucket, folder)).node, node);
+  assert.equal(readFileSync(path, "utf8"), whole);
 });

@@ -6,6 +6,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { crc32c } from "#hub/engine/encoding/crc32c.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { writeFileAtomic } from "#proto/kit/files/files.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
@@ -18,9 +19,13 @@ const NAME_KEY = "name";
 const FOUNDER_KEY = "founder";
 /** Part of the secret of links between hubs that share a NATS, see hub/cluster/links. */
 const SECRET_KEY = "link-secret";
-/** cluster.json: a JSON object with version, cluster and node. */
+/**
+ * cluster.json: a JSON object with version, cluster, node and check, the CRC-32C of the two ids in 8 hexadecimal digits; earlier
+ * versions wrote no check.
+ */
 const FILE = "cluster.json";
 const FILE_VERSION = 1;
+const ID = /^[\w-]{22}$/;
 
 export interface ClusterIdentity {
   /** UUID of the cluster, 22 characters base64url. */
@@ -66,7 +71,7 @@ export async function openIdentity(options: IdentityOptions): Promise<ClusterIde
     await bucket.put(NAME_KEY, Buffer.from(clusterName));
   }
   const node = known?.node ?? newId();
-  if (known === undefined) writeFile(folder, { version: FILE_VERSION, cluster, node });
+  if (known?.check === undefined) writeFile(folder, cluster, node);
   return { cluster, node, founder: await stored(bucket, FOUNDER_KEY, nodeName) };
 }
 
@@ -89,6 +94,7 @@ interface IdentityFile {
   readonly version: number;
   readonly cluster: string;
   readonly node: string;
+  readonly check?: string;
 }
 
 function readFile(folder: string): IdentityFile | undefined {
@@ -96,8 +102,10 @@ function readFile(folder: string): IdentityFile | undefined {
   if (!existsSync(path)) return undefined;
   try {
     const file = JSON.parse(readFileSync(path, "utf8")) as IdentityFile;
-    if (file.version !== FILE_VERSION || file.cluster.length !== 22 || file.node.length !== 22)
-      throw new Error(`version ${file.version}`);
+    const { version, cluster, node, check } = file;
+    if (version !== FILE_VERSION || !ID.test(cluster) || !ID.test(node))
+      throw new Error(`version ${version}`);
+    if (check !== undefined && check !== checkOf(cluster, node)) throw new Error("it fails its check");
     return file;
   } catch (cause) {
     throw new AppError(
@@ -108,8 +116,15 @@ function readFile(folder: string): IdentityFile | undefined {
   }
 }
 
-function writeFile(folder: string, file: IdentityFile): void {
+function writeFile(folder: string, cluster: string, node: string): void {
+  const file: IdentityFile = { version: FILE_VERSION, cluster, node, check: checkOf(cluster, node) };
   writeFileAtomic(join(folder, FILE), `${JSON.stringify(file)}\n`);
+}
+
+function checkOf(cluster: string, node: string): string {
+  return crc32c(Buffer.from(`${cluster} ${node}`))
+    .toString(16)
+    .padStart(8, "0");
 }
 
 /** Returns the value of a key; stores and returns `candidate` if the bucket has none, unless another hub is quicker. */
