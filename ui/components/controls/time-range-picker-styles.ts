@@ -100,8 +100,9 @@ export const timeRangePickerStyles = css`
     color: var(--level-error);
   }
   @media (width < 700px) {
+    /* From its own width on: beside the query it would be a few pixels wide. */
     :host {
-      flex: 1;
+      flex: 1 1 auto;
     }
     .ends {
       flex: 1;
