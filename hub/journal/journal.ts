@@ -46,7 +46,7 @@ export const RESTORED_KEY = "restored";
 /** Polling interval of the streams' state, for metrics and for the detection of stuck readers. */
 const POLL_MS = 5_000;
 
-/** A server that is alone forgets consumers only when it ends, which the connection shows. */
+/** A server that is alone rarely forgets a consumer while the connection lasts; a longer pull shows it later, after some 11 s. */
 const LONE_QUIET_MS = 10_000;
 
 /** Readers check the stream when nothing arrived for this long. */
