@@ -299,6 +299,19 @@ test("no page of work is wider than its screen", async () => {
   }
 });
 
+test("the time range can be read on each narrow screen", async () => {
+  for (const width of [390, 420, 600]) {
+    const context = await pages.browser.newContext({ viewport: { width, height: 844 } });
+    const page = await context.newPage();
+    await page.goto(`${pages.hub.dashboardUrl}/#/visualise?from=now-2h`);
+    const ends = page.locator("tr-time-range-picker .ends");
+    await ends.waitFor();
+    const box = await ends.boundingBox();
+    assert.ok(box !== null && box.width > 100 && box.x + box.width <= width, JSON.stringify({ width, box }));
+    await context.close();
+  }
+});
+
 test("a retention rule is added and removed on the page, and asks before it deletes", () =>
   pages.visit("#/indices?view=retention", async (page) => {
     const add = async (pattern: string, age: string): Promise<void> => {
