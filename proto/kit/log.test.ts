@@ -21,14 +21,15 @@ test("log lines are JSON on standard error, secrets hidden, levels by name", () 
   const [first, second, ...rest] = logged(`
     log.debug("too much");
     log.info({ token: "t0p", headers: { authorization: "Bearer t0p", host: "a" } }, "asked");
-    log.error({ err: new Error("broken") }, "cannot answer");
+    log.error({ err: Object.assign(new Error("broken"), { code: "timeout" }), code: "c0de" }, "cannot answer");
   `);
   assert.equal(rest.length, 0);
   assert.deepEqual(
     [first?.["level"], first?.["msg"], first?.["token"], first?.["headers"]],
     ["info", "asked", "[hidden]", { authorization: "[hidden]", host: "a" }],
   );
-  assert.equal((second?.["err"] as Error | undefined)?.message, "broken");
+  const { message, error_code } = second!["err"] as Error & { error_code: string };
+  assert.deepEqual([message, error_code, second!["code"]], ["broken", "timeout", "[hidden]"]);
 });
 
 test("lines for people hold nothing that steers their terminal, whatever a file is called", () => {

@@ -1,11 +1,11 @@
 /** Structured log: JSON lines, readable lines on a terminal, secrets left out. */
 
-import { pino } from "pino";
+import { pino, stdSerializers } from "pino";
 import { withoutSteering } from "./printable.ts";
 
 export type Logger = pino.Logger;
 
-/** Fields that never reach a log, at any depth. */
+/** Fields that never reach a log, directly or in an object. */
 const SECRETS = [
   "authorization",
   "cookie",
@@ -35,6 +35,7 @@ export function createLogger({ name, level, pretty }: LogOptions): Logger {
     base: { name },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
+    serializers: { err: errorOf },
     redact: { paths: [...SECRETS, ...SECRETS.map((key) => `*.${key}`)], censor: "[hidden]" },
   };
   if (!pretty) return pino(options, pino.destination({ fd: 2, sync: true }));
@@ -47,6 +48,13 @@ export function createLogger({ name, level, pretty }: LogOptions): Logger {
       options: { destination: 2, ignore: "pid,hostname,name", translateTime: "HH:MM:ss" },
     },
   });
+}
+
+/** Names the code of an error otherwise: a field `code` may be that of a sign-in, which is hidden. */
+function errorOf(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { code, ...rest } = stdSerializers.err(error);
+  return code === undefined ? rest : { ...rest, error_code: code };
 }
 
 /** Returns a logger of a thread; `send` takes its lines to `writeSentLine` of the thread that writes the log. */
