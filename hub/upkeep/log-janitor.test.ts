@@ -11,6 +11,7 @@ class World {
   nowMs = 0;
   asked = 0;
   state: StreamState;
+  beforePurge: (position: Position) => Promise<void> = () => Promise.resolve();
   done: Position;
   doneIfTight: Position;
   lives = new Incarnations();
@@ -31,7 +32,13 @@ class World {
       log: silentLogger(),
       keepBytes: 1_000,
       keepMs: 60_000,
-      streams: [{ name: "DOC", done: (isTight) => (isTight ? this.doneIfTight : this.done) }],
+      streams: [
+        {
+          name: "DOC",
+          done: (isTight) => (isTight ? this.doneIfTight : this.done),
+          beforePurge: (position) => this.beforePurge(position),
+        },
+      ],
       state: () => {
         this.asked++;
         return Promise.resolve({ ...this.state, incarnation: this.lives.current.incarnation });
@@ -93,6 +100,20 @@ test("processed messages beyond those that are kept are purged, others stay", as
   world.done = at(95);
   assert.equal(await world.sweep(), 86);
   assert.equal(await world.sweep(), 86);
+});
+
+test("what is purged is noted before, and nothing is where that fails", async () => {
+  const world = new World({ messages: 100, done: 60 });
+  const noted: Position[] = [];
+  world.beforePurge = (position) => {
+    assert.equal(world.state.firstSequence, 1);
+    noted.push(position);
+    return Promise.reject(new Error("not stored"));
+  };
+  assert.equal(await world.sweep(), 1);
+  world.beforePurge = (position) => Promise.resolve(void noted.push(position));
+  assert.equal(await world.sweep(), 51);
+  assert.deepEqual(noted, [at(50), at(50)]);
 });
 
 test("messages are all purged when nothing came for long, and all is processed", async () => {

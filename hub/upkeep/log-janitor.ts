@@ -26,6 +26,14 @@ export interface StreamState {
   readonly lastSequence: number;
 }
 
+export interface PurgedStream {
+  readonly name: string;
+  /** Returns the position up to which it may be purged. `isTight`: more than a quarter of its space is used. */
+  readonly done: (isTight: boolean) => Position;
+  /** Called before everything at and before `position` is removed; where it throws, nothing is. */
+  readonly beforePurge?: (position: Position) => Promise<void>;
+}
+
 export interface LogJanitorOptions {
   readonly clock: Clock;
   readonly log: Logger;
@@ -33,8 +41,7 @@ export interface LogJanitorOptions {
   readonly keepBytes: number;
   /** Time without a new message after which they go as well, ms. */
   readonly keepMs: number;
-  /** Streams with the position up to which each may be purged. `isTight`: more than a quarter of its space is used. */
-  readonly streams: readonly { readonly name: string; readonly done: (isTight: boolean) => Position }[];
+  readonly streams: readonly PurgedStream[];
   readonly state: (stream: string) => Promise<StreamState>;
   /** Returns the sequence of the last message at or before `position`, which may be of an earlier incarnation; 0: none. */
   readonly sequenceAt: (stream: string, position: Position) => number;
@@ -73,11 +80,11 @@ export class LogJanitor implements Component {
   /** Purges each stream once. */
   async sweep(): Promise<void> {
     const { log, streams } = this.#options;
-    for (const { name, done } of streams) {
+    for (const stream of streams) {
       try {
-        await this.#sweep(name, done);
+        await this.#sweep(stream);
       } catch (error) {
-        log.warn({ err: toAppError(error), stream: name }, "cannot purge the log for now");
+        log.warn({ err: toAppError(error), stream: stream.name }, "cannot purge the log for now");
       }
     }
   }
@@ -90,7 +97,7 @@ export class LogJanitor implements Component {
     }
   }
 
-  async #sweep(stream: string, doneOf: (isTight: boolean) => Position): Promise<void> {
+  async #sweep({ name: stream, done: doneOf, beforePurge }: PurgedStream): Promise<void> {
     const { state: stateOf, sequenceAt, purge, keepMs, clock } = this.#options;
     const atMs = clock.monotonic();
     if (this.#isSettled(stream, doneOf, atMs)) return;
@@ -103,7 +110,10 @@ export class LogJanitor implements Component {
     const processed = Math.min(sequenceAt(stream, done), lastSequence);
     const isIdle = unchangedMs >= keepMs && processed === lastSequence;
     const sequence = isIdle ? lastSequence : this.#surplus(state, processed);
-    if (sequence >= firstSequence) await purge(stream, { incarnation, sequence });
+    if (sequence >= firstSequence) {
+      await beforePurge?.({ incarnation, sequence });
+      await purge(stream, { incarnation, sequence });
+    }
     if (processed === lastSequence) this.#settled.set(stream, { done, atMs });
   }
 

@@ -7,6 +7,7 @@ import type { Watermarks } from "#hub/fleet/watermarks.ts";
 import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
 import type { Journal } from "#hub/journal/journal.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
+import { notePurge } from "#hub/pipeline/runtime/floors.ts";
 import { LogJanitor, type ProcessedFloor } from "#hub/upkeep/log-janitor.ts";
 import type { RetentionRules } from "#hub/upkeep/retention-rules.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
@@ -97,7 +98,11 @@ function makeJanitor({ settings, journal, log, cluster }: ClusterWorkWiring): Lo
     keepBytes: keptBytes(settings["journal.keep_bytes"]),
     keepMs: parseDuration(settings["journal.keep"]),
     streams: [
-      { name: RAW_STREAM, done: () => cluster.rawDone() },
+      {
+        name: RAW_STREAM,
+        done: () => cluster.rawDone(),
+        beforePurge: async (position) => notePurge(await journal.bucket("cursors"), position),
+      },
       { name: DOC_STREAM, done: (isTight) => cluster.docDone(isTight) },
     ],
     state: (stream) => journal.state(stream),

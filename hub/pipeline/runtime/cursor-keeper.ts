@@ -6,6 +6,7 @@ import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
 import { PARTITIONS } from "#proto/subjects.ts";
 import { type Cursor, CursorStore, cursorKey, decodeCursor } from "./cursor.ts";
+import { Floors, printPartitions, storeFloor } from "./floors.ts";
 import { Partition, type PartitionDeps } from "./partition.ts";
 import type { PipelineEvents, Resumption, StoredCursor } from "./ports.ts";
 
@@ -32,29 +33,14 @@ export interface CursorKeeperOptions {
   readonly abort: AbortSignal;
 }
 
-/** What is stored of the floor. */
-interface StoredFloor {
-  readonly rawPosition: Position;
-  readonly docPosition: Position;
-  /** Partitions that it holds for, see printPartitions; absent: all. */
-  readonly partitions?: string;
-}
-
-/** A floor as it is used. */
-interface Floor {
-  readonly after: Position;
-  readonly partitions: ReadonlySet<number> | undefined;
-}
-
 export class CursorKeeper {
   readonly #options: CursorKeeperOptions;
   readonly #partitions = new Map<number, Partition>();
   readonly #stopping = new AbortController();
-  readonly #floorKey: string;
   #owned: readonly number[] = Array.from({ length: PARTITIONS }, (_, partition) => partition);
   /** The partitions as a floor names them; undefined: all. */
   #printed: string | undefined;
-  readonly #floors: Floor[] = [];
+  readonly #floors = new Floors();
   #floor: Position = START;
   #floorSavedMs = 0;
   #saver: Promise<void> = Promise.resolve();
@@ -62,7 +48,6 @@ export class CursorKeeper {
 
   constructor(options: CursorKeeperOptions) {
     this.#options = options;
-    this.#floorKey = `floor.${Buffer.from(options.hub).toString("base64url")}`;
   }
 
   get floor(): Position {
@@ -74,17 +59,17 @@ export class CursorKeeper {
    * data_corrupt.
    */
   async load(partitions: ReadonlySet<number> | undefined): Promise<Position> {
-    const { bucket } = this.#options;
+    const { bucket, resume } = this.#options;
     if (partitions !== undefined) {
       this.#owned = [...partitions];
       this.#printed = printPartitions(partitions);
     }
-    await this.#loadFloors();
+    await this.#floors.load(bucket, resume);
     const keys = (await bucket.keys("cursor.")).map((key) => Number(key.slice("cursor.".length)));
     const known = keys.filter((partition) => this.#owned.includes(partition));
     await Promise.all(known.map((partition) => this.#loadPartition(partition)));
     const starts = this.#owned.map(
-      (partition) => this.#partitions.get(partition)?.savedPosition ?? this.#floorOf(partition),
+      (partition) => this.#partitions.get(partition)?.savedPosition ?? this.#floors.of(partition),
     );
     this.#floor = lowestOf(starts);
     return this.#floor;
@@ -111,7 +96,7 @@ export class CursorKeeper {
     if (known !== undefined) return known;
     const { bucket, owner } = this.#options;
     const store = new CursorStore(bucket, partition, owner, null, 0, this.#options.hub);
-    const after = this.#floorOf(partition);
+    const after = this.#floors.of(partition);
     return this.#add(partition, { after, keepSources: false }, undefined, store);
   }
 
@@ -125,28 +110,6 @@ export class CursorKeeper {
     let total = 0;
     for (const partition of this.#partitions.values()) total += of(partition);
     return total;
-  }
-
-  /** Loads the floors of all hubs: each holds for the partitions that its hub processed when it was stored. */
-  async #loadFloors(): Promise<void> {
-    const { bucket, resume } = this.#options;
-    for (const key of await bucket.keys("floor.")) {
-      const stored = await bucket.get(key);
-      if (stored === null) continue;
-      const floor = JSON.parse(Buffer.from(stored.value).toString()) as StoredFloor;
-      const { after, keepSources } = resume({ partition: null, ...floor });
-      if (keepSources) this.#floors.push({ after, partitions: parsePartitions(floor.partitions) });
-    }
-  }
-
-  /** Returns the highest floor that holds for a partition. */
-  #floorOf(partition: number): Position {
-    let highest = START;
-    for (const { after, partitions } of this.#floors) {
-      const holds = partitions === undefined || partitions.has(partition);
-      if (holds && comparePositions(after, highest) > 0) highest = after;
-    }
-    return highest;
   }
 
   async #loadPartition(partition: number): Promise<void> {
@@ -173,7 +136,7 @@ export class CursorKeeper {
     const known = cursor !== undefined && keepSources;
     const start = {
       partition,
-      rawPosition: highestOf(after, this.#floorOf(partition)),
+      rawPosition: highestOf(after, this.#floors.of(partition)),
       docPosition: known ? cursor.docPosition : START,
       sources: known ? cursor.sources : [],
       store,
@@ -234,7 +197,7 @@ export class CursorKeeper {
   }
 
   async #saveFloor(): Promise<void> {
-    const { bucket, deps } = this.#options;
+    const { bucket, deps, hub } = this.#options;
     this.#floorSavedMs = deps.clock.monotonic();
     let rawPosition = this.#readPosition();
     let docPosition: Position = START;
@@ -246,26 +209,13 @@ export class CursorKeeper {
     }
     if (comparePositions(rawPosition, this.#floor) <= 0) return;
     const partitions = this.#printed;
-    const stored: StoredFloor = { rawPosition, docPosition, ...(partitions !== undefined && { partitions }) };
-    await bucket.put(this.#floorKey, Buffer.from(JSON.stringify(stored)));
+    await storeFloor(bucket, hub, {
+      rawPosition,
+      docPosition,
+      ...(partitions !== undefined && { partitions }),
+    });
     this.#floor = rawPosition;
   }
-}
-
-/** A bit for each partition, base64url. */
-function printPartitions(partitions: Iterable<number>): string {
-  const bits = Buffer.alloc(PARTITIONS / 8);
-  for (const partition of partitions) bits[partition >> 3]! |= 1 << (partition & 7);
-  return bits.toString("base64url");
-}
-
-function parsePartitions(text: string | undefined): ReadonlySet<number> | undefined {
-  if (text === undefined) return undefined;
-  const bits = Buffer.from(text, "base64url");
-  const found = new Set<number>();
-  for (let partition = 0; partition < PARTITIONS; partition++)
-    if ((bits[partition >> 3]! & (1 << (partition & 7))) !== 0) found.add(partition);
-  return found;
 }
 
 function highestOf(a: Position, b: Position): Position {
