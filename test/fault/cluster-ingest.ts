@@ -3,6 +3,7 @@
 import { systemClock } from "#proto/kit/clock.ts";
 import { request } from "#test/harness/http.ts";
 import { LOGS } from "#test/harness/search.ts";
+import { until } from "#test/harness/until.ts";
 import type { Node } from "./cluster-world.ts";
 
 const EVERY_MS = 500;
@@ -30,6 +31,19 @@ export class IngestWatch {
       const node = this.#nodes.find(({ isFaulty }) => !isFaulty);
       if (node !== undefined) await this.#poll(node).catch(() => undefined);
     }
+  }
+
+  /** Resolves when lines of every file have arrived since the call. Throws where some don't within `deadlineMs`. */
+  async untilAllGrow(deadlineMs: number): Promise<void> {
+    const calledMs = systemClock.monotonic();
+    const still = (): string[] =>
+      [...this.#files].filter(([, { sinceMs }]) => sinceMs < calledMs).map(([path]) => path);
+    await until("lines of every file", () => Promise.resolve(still().length === 0), {
+      deadlineMs,
+      everyMs: EVERY_MS,
+    }).catch((error: unknown) => {
+      throw new Error(`no lines arrive of ${still().join(", ")}`, { cause: error });
+    });
   }
 
   /** Returns the longest pause of each file since the last call, ms, the longest first; pauses that last count as well. */

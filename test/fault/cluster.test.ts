@@ -122,7 +122,8 @@ async function happen(
     );
     if (fault.node !== undefined) fault.node.isFaulty = false;
     for (const node of concerned) node.reachedMs = systemClock.monotonic() + REACHED_AFTER_MS;
-    await systemClock.sleep(2_000);
+    // The next fault begins when this one is over, so that a pause belongs to one.
+    await watch.untilAllGrow(SETTLED_MS);
     const files = watch.takeLongestMs();
     pauses.set(fault.name, files[0] ?? 0);
     const tookMs = Math.round(systemClock.monotonic() - startedMs);
