@@ -36,6 +36,14 @@ function characterLength(bytes: Buffer, at: number): number {
   return bytes.toString("utf8", at, at + length).includes("\ufffd") ? 0 : length;
 }
 
+/** Returns true if `path`, or a folder above it, is among `paths`. */
+export function isAtOrBelow(path: string, paths: ReadonlySet<string>): boolean {
+  if (paths.size === 0) return false;
+  for (let end = path.length; end > 0; end = path.lastIndexOf("/", end - 1))
+    if (paths.has(path.slice(0, end))) return true;
+  return paths.has("/");
+}
+
 /** Returns the stat of what `path` leads to, or null if nothing can be seen there. */
 export function statOrNull(path: RawPath): Stats | null {
   try {

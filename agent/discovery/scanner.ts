@@ -22,8 +22,10 @@ export interface ScanResult {
   readonly folders: ReadonlySet<string>;
   /** Paths left out with the reason, at most 100. */
   readonly skipped: ReadonlyMap<string, string>;
-  /** False if a folder could not be read: files that were not found may still exist. */
+  /** False if the scan saw only a part: files that were not found may still exist. */
   readonly complete: boolean;
+  /** Paths that could not be read, at most 1,000; files at and below them may still exist. */
+  readonly unseen: ReadonlySet<string>;
   /** True if the system gave no descriptor to list a folder with. */
   readonly exhausted: boolean;
   /** Processor time that it took, ms. */
@@ -48,6 +50,7 @@ const SLICE = 500;
 /** `**` looks this deep; links can't make it endless, but a mistake in a pattern could make it long. */
 const DEPTH_MAX = 32;
 const SKIPPED_KEPT = 100;
+const UNSEEN_MAX = 1_000;
 const LINK = "symbolic link; set symlinks: true to follow it";
 
 /** Returns true for the error of a system that gives no more file descriptors. */
@@ -94,7 +97,7 @@ class Walk {
   readonly #skipped = new Map<string, string>();
   /** The last listing: `**` needs the files and then the folders of the same folder. */
   #listed: { readonly folder: RawPath; readonly listing: Listing } | undefined;
-  #complete = true;
+  readonly #unseen = new Set<string>();
   #exhausted = false;
   #steps = 0;
 
@@ -106,7 +109,8 @@ class Walk {
     return {
       folders: this.#folders,
       skipped: this.#skipped,
-      complete: this.#complete,
+      complete: !this.#exhausted && this.#unseen.size < UNSEEN_MAX,
+      unseen: this.#unseen,
       exhausted: this.#exhausted,
       cpuMs,
     };
@@ -250,13 +254,14 @@ class Walk {
     }
   }
 
-  /** A missing folder is no fault; any other error leaves the scan incomplete. */
+  /** A missing folder is no fault. After any other error nothing is known of what the path leads to. */
   #trouble(path: RawPath, error: unknown): void {
     const code = systemCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return;
-    this.#complete = false;
+    const display = displayPath(path);
     this.#exhausted ||= isExhaustion(error);
-    this.#skip(displayPath(path), code === "EACCES" ? "permission denied" : (error as Error).message);
+    if (this.#unseen.size < UNSEEN_MAX) this.#unseen.add(display);
+    this.#skip(display, code === "EACCES" ? "permission denied" : (error as Error).message);
   }
 
   #skip(path: string, reason: string): void {

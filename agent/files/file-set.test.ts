@@ -167,7 +167,7 @@ test("idle files are closed where the system gave no descriptor to scan with", a
   await b.scan();
   b.context.clock.ms += 2_000;
   b.files.beginScan();
-  b.files.endScan({ complete: false, exhausted: true });
+  b.files.endScan({ complete: false, exhausted: true, unseen: new Set() });
   assert.equal(b.files.state().files, 0);
 });
 
@@ -252,4 +252,36 @@ test("what a file had that was gone before it had its turn is counted, once", as
   await b.scan();
   const { values } = await b.context.metrics.lostBytes.get();
   assert.deepEqual(values, [{ labels: { input: "test" }, value: "never read\n".length }]);
+});
+
+test("a path that can't be read doesn't keep deletions elsewhere from being noticed", async (t) => {
+  const b = await bench(t);
+  b.symlinks = true;
+  symlinkSync("loop.log", b.path("loop.log"));
+  writeFileSync(b.path("a.log"), "one\ntwo");
+  await b.scan();
+  rmSync(b.path("a.log"));
+  for (let round = 0; round < 3; round++) {
+    await b.scan();
+    b.context.clock.ms += DEFAULTS.quietMs + 1;
+  }
+  assert.deepEqual([b.text, b.files.state().files], ["one\ntwo", 0]);
+  await b.scan();
+  b.context.clock.ms += 61_000;
+  await b.scan();
+  assert.equal([...b.context.registry.rows()].length, 0);
+});
+
+test("files below a path that can't be read are not forgotten", async (t) => {
+  const b = await bench(t, { closeEof: true });
+  writeFileSync(b.path("a.log"), "one\n");
+  await b.scan();
+  await b.scan();
+  for (let round = 0; round < 3; round++) {
+    b.files.beginScan();
+    b.files.endScan({ complete: true, exhausted: false, unseen: new Set([b.logs]) });
+    b.context.clock.ms += 61_000;
+  }
+  await b.scan();
+  assert.equal(b.text, "one\n");
 });

@@ -4,7 +4,7 @@
  */
 
 import type { FileState, InputContext, InputState } from "#agent/contract/input.ts";
-import { displayPath, lstatOrNull, type RawPath, statOrNull } from "#agent/discovery/path.ts";
+import { displayPath, isAtOrBelow, lstatOrNull, type RawPath, statOrNull } from "#agent/discovery/path.ts";
 import { type Found, isExhaustion, type ScanResult } from "#agent/discovery/scanner.ts";
 import { inodeKey } from "#agent/harvester/identity.ts";
 import { systemCode } from "#proto/kit/errors.ts";
@@ -144,11 +144,11 @@ export class FileSet {
   }
 
   /** Ends the scan: handles files that it did not find, and closes those that may be closed. */
-  endScan({ complete, exhausted }: Pick<ScanResult, "complete" | "exhausted">): void {
+  endScan({ complete, exhausted, unseen }: Pick<ScanResult, "complete" | "exhausted" | "unseen">): void {
     this.#scanEnded = this.#scan;
     if (exhausted) this.#exhausted();
-    if (complete && !this.#orphansAdopted) this.#adoptOrphans();
-    if (complete) this.#handleMissing();
+    if (complete && !this.#orphansAdopted) this.#adoptOrphans(unseen);
+    if (complete) this.#handleMissing(unseen);
     this.#succession?.giveTo(this.#open.harvesters(), (harvester) => this.#open.wake(harvester));
     this.#open.closeWhatMay(Math.max(this.#waiting.count, this.#open.excess));
     this.#cleanup.cleanInactive();
@@ -235,18 +235,18 @@ export class FileSet {
     this.#open.exhausted();
   }
 
-  #adoptOrphans(): void {
+  #adoptOrphans(unseen: ReadonlySet<string>): void {
     this.#orphansAdopted = true;
     const { registry, id, hasBirthTimes } = this.#context;
     const open = (entry: Entry, found: Found): void => this.#consider(entry, found);
-    const lostBytes = adoptOrphans({ inputId: id, registry, index: this.#index, hasBirthTimes, open });
+    const lostBytes = adoptOrphans({ inputId: id, registry, index: this.#index, hasBirthTimes, unseen, open });
     this.#report.lostWhileAway(lostBytes);
   }
 
   /** Handles files that the scan did not find: still open, waiting to be opened, or gone. */
-  #handleMissing(): void {
+  #handleMissing(unseen: ReadonlySet<string>): void {
     for (const entry of this.#index.values()) {
-      if (entry.scan === this.#scan) continue;
+      if (entry.scan === this.#scan || isAtOrBelow(entry.path, unseen)) continue;
       const { harvester } = entry;
       if (harvester !== null) this.#open.lookAfter(harvester);
       if (harvester?.deletedMs != null)

@@ -2,7 +2,7 @@
 
 import { readdirSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { statOrNull } from "#agent/discovery/path.ts";
+import { isAtOrBelow, statOrNull } from "#agent/discovery/path.ts";
 import type { Found } from "#agent/discovery/scanner.ts";
 import { inodeKey, inodeOf } from "#agent/harvester/identity.ts";
 import type { Registry } from "#agent/registry/registry.ts";
@@ -13,6 +13,8 @@ export interface OrphanOptions {
   readonly registry: Registry;
   readonly index: FileIndex;
   readonly hasBirthTimes: boolean;
+  /** Paths that the scan could not read: files there may be at their places. */
+  readonly unseen: ReadonlySet<string>;
   /** Opens a file that was found again under another name. */
   readonly open: (entry: Entry, found: Found) => void;
 }
@@ -22,11 +24,12 @@ export interface OrphanOptions {
  * rows stay for that time: copies that were seen already may continue where they ended. Returns the bytes that are
  * known to be lost with the rest.
  */
-export function adoptOrphans({ inputId, registry, index, hasBirthTimes, open }: OrphanOptions): number {
+export function adoptOrphans(options: OrphanOptions): number {
+  const { inputId, registry, index, hasBirthTimes, unseen, open } = options;
   let lostBytes = 0;
   const folders = new Map<string, Map<string, Found>>();
   for (const [key, row] of registry.rows()) {
-    if (row.input !== inputId) continue;
+    if (row.input !== inputId || isAtOrBelow(row.path, unseen)) continue;
     const inode = inodeOf(key);
     const entry = index.get(inode);
     if (entry !== undefined && isFile(entry, key)) continue;

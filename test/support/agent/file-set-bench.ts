@@ -43,6 +43,8 @@ export class Bench {
   readonly pattern: string;
   context: TestContext;
   files: FileSet;
+  /** True if scans follow symbolic links. */
+  symlinks = false;
   readonly #options: FileSetOptions;
 
   constructor(context: TestContext, options: Partial<FileSetOptions>, pattern: string) {
@@ -70,8 +72,8 @@ export class Bench {
     const onFound = (found: Found): void => this.files.take(found);
     const wasFound = (path: string): boolean => this.files.hasFound(path);
     this.files.beginScan();
-    const ignored = { symlinks: false, exclude: () => false, onFolder: () => undefined };
-    const options = { ...ignored, patterns, onFound, wasFound };
+    const { symlinks } = this;
+    const options = { patterns, symlinks, exclude: () => false, onFolder: () => undefined, onFound, wasFound };
     this.files.endScan(await scan(options, new AbortController().signal));
   }
 
