@@ -160,7 +160,10 @@ export class Agent implements Component {
           "stopping with unacknowledged batches; their lines are sent again at the next start",
         );
     }
-    for (const { input } of this.#inputs) input.release?.();
+    for (const { input } of this.#inputs) {
+      input.preserve();
+      input.release();
+    }
     await this.#lifecycle.stop();
   }
 

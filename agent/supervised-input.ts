@@ -45,6 +45,10 @@ export class SupervisedInput implements Input {
     await this.#input.stop();
   }
 
+  preserve(): void {
+    this.#input.preserve?.();
+  }
+
   release(): void {
     this.#input.release?.();
   }

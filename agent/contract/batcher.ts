@@ -4,10 +4,11 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { AckTracker, NO_ANCHOR } from "#agent/registry/ack-tracker.ts";
+import { AckTracker, type Flight, NO_ANCHOR } from "#agent/registry/ack-tracker.ts";
 import { appendEvent, eventSize } from "#proto/raw-encoder.ts";
 import type { InputContext } from "./input.ts";
 import type { Channel } from "./output.ts";
+import { decodeEvents } from "./packed-events.ts";
 import type { Slot } from "./slot-pool.ts";
 
 /** An event as an input delivers it. */
@@ -37,7 +38,9 @@ export class EventBatcher {
   #first = 0;
   #sequence = 0;
   #bytes = 0;
-  #unacked = 0;
+  /** Events of each batch in flight, as bytes in its slot; in the order of sending. */
+  readonly #flights = new Map<Flight, Buffer>();
+  #onAllAcknowledged: (() => void)[] = [];
 
   /**
    * A stream has no identity over restarts: each start is a source of its own. `onAcknowledged` is called with the sequence below
@@ -71,7 +74,9 @@ export class EventBatcher {
 
   /** Bytes of batches that are not acknowledged. */
   get unackedBytes(): number {
-    return this.#unacked;
+    let bytes = 0;
+    for (const { length } of this.#flights.values()) bytes += length;
+    return bytes;
   }
 
   /** True after `stop`: nothing is taken any more. */
@@ -86,13 +91,19 @@ export class EventBatcher {
     await this.#acquiring;
   }
 
-  /** Adds an event; returns false if there is no slot, and the event is not taken. */
+  /**
+   * Adds an event, which must fit into a message of the output. Returns false if there is no slot, and the event is not
+   * taken.
+   */
   add(event: StreamEvent): boolean {
     const fields = { ...event, offset: this.#sequence, length: event.message.length };
-    if (this.#slot !== null && this.#end + eventSize(fields) > this.#limit(this.#slot)) this.flush();
+    const bytes = eventSize(fields);
+    if (this.#slot !== null && this.#end + bytes > this.#limit(this.#slot)) this.flush();
     if (this.#slot === null && !this.stopped) this.#take(this.#context.output.slots.tryAcquire());
     const slot = this.#slot;
     if (slot === null) return false;
+    const { headroom, tailroom } = this.#channel;
+    if (this.#end === headroom) slot.grow(headroom + bytes + tailroom);
     this.#end = appendEvent(slot.buffer, this.#end, fields);
     this.#sequence++;
     this.#bytes += event.message.length;
@@ -107,8 +118,6 @@ export class EventBatcher {
     const slot = this.#slot;
     if (slot === null || this.#sequence === this.#first) return;
     this.#slot = null;
-    const bytes = this.#end - this.#channel.headroom;
-    this.#unacked += bytes;
     const block = {
       from: this.#first,
       to: this.#sequence,
@@ -120,15 +129,30 @@ export class EventBatcher {
     };
     const flight = this.#tracker.begin(block.from, block.to, NO_ANCHOR);
     this.#first = this.#sequence;
+    const { headroom } = this.#channel;
+    this.#flights.set(flight, slot.buffer.subarray(headroom, this.#end));
     this.#channel.send({
       slot,
-      body: { buffer: slot.buffer, start: this.#channel.headroom, end: this.#end, events: true },
+      body: { buffer: slot.buffer, start: headroom, end: this.#end, events: true },
       block,
       settle: () => {
-        this.#unacked -= bytes;
+        this.#flights.delete(flight);
         if (this.#tracker.ack(flight)) this.#onAcknowledged(this.#tracker.sent);
+        if (this.#flights.size === 0) this.#wakeWaiting();
       },
     });
+  }
+
+  /** Sends the collected events; resolves when all are acknowledged, or when the batcher stops. */
+  async whenAcknowledged(): Promise<void> {
+    this.flush();
+    if (this.#flights.size === 0 || this.stopped) return;
+    await new Promise<void>((resolve) => this.#onAllAcknowledged.push(resolve));
+  }
+
+  /** Yields the events of batches that are not acknowledged, in the order in which they were added. */
+  *unacknowledged(): Generator<StreamEvent> {
+    for (const bytes of this.#flights.values()) yield* decodeEvents(bytes);
   }
 
   /** Sends the rest; nothing is taken any more. */
@@ -137,6 +161,11 @@ export class EventBatcher {
     this.#stop.abort();
     this.#slot?.release();
     this.#slot = null;
+    this.#wakeWaiting();
+  }
+
+  #wakeWaiting(): void {
+    for (const resolve of this.#onAllAcknowledged.splice(0)) resolve();
   }
 
   #limit(slot: Slot): number {

@@ -82,6 +82,11 @@ export interface Input extends Component {
    * before.
    */
   release?(): void;
+  /**
+   * Stores what isn't acknowledged when the agent ends, before `release`. Only for inputs whose senders don't repeat
+   * their data.
+   */
+  preserve?(): void;
   state(): InputState;
   /** Returns the known files. Only for inputs that read files. */
   files?(): Iterable<FileState>;

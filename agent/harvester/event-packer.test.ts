@@ -5,7 +5,7 @@ import { SlotPool } from "#agent/contract/slot-pool.ts";
 import { UTF_8 } from "#agent/lines/encoding.ts";
 import type { FileView, PlainLines } from "#agent/lines/event-format.ts";
 import { LineFormat, type LineOptions } from "#agent/lines/line-format.ts";
-import { decodeEvents } from "#agent/outputs/documents.ts";
+import { decodeEvents } from "#agent/contract/packed-events.ts";
 import { packPlainLines } from "#test/oracles/line-kernel.ts";
 import { packEvents, packLines } from "./event-packer.ts";
 

@@ -1,4 +1,4 @@
-/** Input `stdin`: lines of standard input. The agent ends when it ends and nothing else is read. */
+/** Input `stdin`: lines of standard input. The agent ends when it ends, all is acknowledged and nothing else is read. */
 
 import { defineInput, type Input, type InputContext, type InputState } from "#agent/contract/input.ts";
 import { Framer } from "#agent/inputs/streams/framing.ts";
@@ -11,7 +11,7 @@ const schema = Type.Object(spoolProperties, { additionalProperties: false });
 export const stdinInput = defineInput({
   type: "stdin",
   summary:
-    "Reads lines from standard input; the last one needs no line end. Unsent lines are lost if the agent is killed.",
+    "Reads lines from standard input; the last one needs no line end. At its end the agent waits until all are acknowledged. Unsent lines are lost if the agent is killed.",
   heldSlots: 1,
   schema,
   validate: (settings) => void parseSize(settings["spool.max_bytes"]),
@@ -46,6 +46,10 @@ export class StdinInput implements Input {
     await this.#sink.stop();
   }
 
+  preserve(): void {
+    this.#sink.preserve();
+  }
+
   state(): InputState {
     return this.#sink.state();
   }
@@ -62,6 +66,7 @@ export class StdinInput implements Input {
     } catch (error) {
       if (!this.#stopped) this.#sink.fail("standard input can't be read", error);
     }
+    await this.#sink.drained();
     if (this.#stopped) return;
     this.#sink.close();
     this.#context.onEnd();

@@ -4,11 +4,14 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import type { InputPlugin } from "#agent/contract/input.ts";
 import { Framer } from "#agent/inputs/streams/framing.ts";
+import { withDeadline } from "#proto/kit/lifecycle.ts";
 import { convert } from "#proto/kit/schema.ts";
 import { LogBatch } from "#proto/messages.ts";
 import { BatchEncoder, encodeSource } from "#proto/raw-encoder.ts";
+import { issueOwnCertificate } from "#test/harness/certificates.ts";
 import { type TestContext, testContext } from "#test/support/agent/recording-output.ts";
 import { StdinInput } from "./stdin.ts";
 import { syslogInput } from "./syslog.ts";
@@ -78,6 +81,61 @@ test("standard input arrives to its end, also a last line without a line end, an
   assert.deepEqual(messages(context), ["one", "two", "last"]);
   await input.stop();
   await context.dispose();
+});
+
+test("standard input ends the agent when all is acknowledged, also what is on disk", async (t) => {
+  let hasEnded = false;
+  const context = {
+    ...(await testContext({ slots: 1, batchBytes: 16_384 })),
+    onEnd: () => {
+      hasEnded = true;
+    },
+  };
+  context.output.acking = false;
+  const stream = new PassThrough();
+  const input = new StdinInput(context, stream, 10_000_000);
+  t.after(async () => {
+    await input.stop();
+    await context.dispose();
+  });
+  await input.start();
+  const lines = Array.from({ length: 500 }, (_, n) => `${n} ${"x".repeat(100)}`);
+  stream.end(lines.join("\n"));
+  await context.output.until(() => context.output.sent.length === 1);
+  while (!stream.readableEnded) await turn();
+  for (let turns = 0; turns < 50; turns++) await turn();
+  assert.equal(hasEnded, false);
+  context.output.acking = true;
+  context.output.sent[0]!.ack();
+  while (!hasEnded) await turn();
+  assert.deepEqual(messages(context), lines);
+});
+
+test("a full spool doesn't hold up the end of an input", async (t) => {
+  const context = await testContext({ slots: 1, batchBytes: 16_384 });
+  t.after(() => context.dispose());
+  context.output.acking = false;
+  const given = { host: "127.0.0.1:0", "spool.max_bytes": 4_096 };
+  const input = new TcpInput("tcp", settings(tcpInput, given), context);
+  await input.start();
+  const socket = connect(input.port, "127.0.0.1");
+  socket.on("error", () => undefined);
+  for (let line = 0; line < 1_000; line++) socket.write(`${line} ${"x".repeat(100)}\n`);
+  while (input.state().lagBytes < 20_000) await turn();
+  await withDeadline(input.stop(), 1_500, "the end of the input");
+});
+
+test("a client that never begins its TLS handshake doesn't hold up the end of an input", async (t) => {
+  const context = await testContext();
+  t.after(() => context.dispose());
+  const { certificate, key } = issueOwnCertificate(context.folder, "own", ["127.0.0.1"]);
+  const given = { host: "127.0.0.1:0", "tls.certificate": certificate, "tls.key": key };
+  const input = new TcpInput("tcp", settings(tcpInput, given), context);
+  await input.start();
+  const socket = connect(input.port, "127.0.0.1");
+  socket.on("error", () => undefined);
+  await once(socket, "connect");
+  await withDeadline(input.stop(), 1_500, "the end of the input");
 });
 
 test("lines of many TCP connections all arrive although there is only one slot", async () => {

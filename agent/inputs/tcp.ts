@@ -20,6 +20,7 @@ import {
   spoolProperties,
 } from "#agent/inputs/streams/stream-sink.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { withDeadline } from "#proto/kit/lifecycle.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { durationSetting, sizeSetting } from "#proto/kit/settings/kinds.ts";
 import { parseDuration, parseSize } from "#proto/kit/units.ts";
@@ -59,6 +60,9 @@ export const tcpSchema = Type.Object(
   { additionalProperties: false },
 );
 
+/** At the end messages that were received already are taken for this time; the agent allows its inputs two seconds. */
+const LAST_MESSAGES_MS = 300;
+
 /** `path`: a socket of the file system instead of a port. */
 type Settings = Static<typeof tcpSchema> & { readonly path?: string };
 
@@ -86,6 +90,8 @@ export class TcpInput implements Input {
   readonly #context: InputContext;
   readonly #sink: StreamSink;
   readonly #sockets = new Set<Socket>();
+  /** The TCP connections below TLS, also those without a handshake yet. */
+  readonly #connections = new Set<Socket>();
   readonly #readers = new Set<Promise<void>>();
   #server: Server | undefined;
   #stopped = false;
@@ -131,11 +137,18 @@ export class TcpInput implements Input {
     this.#server = undefined;
     const closed =
       server === undefined ? undefined : new Promise<void>((resolve) => server.close(() => resolve()));
-    this.#sink.close();
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of [...this.#sockets, ...this.#connections]) socket.destroy();
+    // What was received is taken while that needs no wait.
+    await withDeadline(Promise.all(this.#readers), LAST_MESSAGES_MS, "taking the last messages").catch(() =>
+      this.#sink.close(),
+    );
     await Promise.all(this.#readers);
     await this.#sink.stop();
     await closed;
+  }
+
+  preserve(): void {
+    this.#sink.preserve();
   }
 
   state(): InputState {
@@ -161,6 +174,10 @@ export class TcpInput implements Input {
       },
       onConnection,
     );
+    server.on("connection", (connection: Socket) => {
+      this.#connections.add(connection);
+      connection.once("close", () => this.#connections.delete(connection));
+    });
     server.on("tlsClientError", (error) => this.#sink.fail("a TLS connection failed", error));
     return server;
   }

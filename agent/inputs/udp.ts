@@ -101,6 +101,10 @@ export class UdpInput implements Input {
     await this.#sink.stop();
   }
 
+  preserve(): void {
+    this.#sink.preserve();
+  }
+
   state(): InputState {
     return this.#sink.state();
   }

@@ -1,9 +1,9 @@
 /** Makes documents of bulk requests out of a batch's lines or events. */
 
 import type { Batch } from "#agent/contract/output.ts";
+import { decodeEvents } from "#agent/contract/packed-events.ts";
 import { besideSource } from "#proto/event-members.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { LogEvent, type tailrace } from "#proto/messages.ts";
 import type { SourceFields } from "#proto/raw-encoder.ts";
 import type { AgentNames } from "./pipeline.ts";
 
@@ -22,8 +22,6 @@ const CARRIAGE_RETURN = 0x0d;
 const ID_BYTES = 15;
 const OFFSET_AT = 8;
 const OFFSET_BYTES = 6;
-/** Tag byte of a LogEvent in a block. */
-const EVENT_TAG_BYTES = 1;
 
 /** Returns one text per document: action line and source line. */
 export function documentsOf(batch: Pick<Batch, "body" | "block">, options: DocumentOptions): string[] {
@@ -115,19 +113,4 @@ export function documentId(prefix: Buffer, offset: number): string {
   prefix.copy(id, 0, 0, OFFSET_AT);
   id.writeUIntBE(offset, OFFSET_AT, OFFSET_BYTES);
   return id.toString("base64url");
-}
-
-/** Yields the events that `appendEvent` wrote. */
-export function* decodeEvents(bytes: Buffer): Generator<tailrace.LogEvent> {
-  for (let at = 0; at < bytes.length; ) {
-    at += EVENT_TAG_BYTES;
-    let length = 0;
-    for (let shift = 1; ; shift *= 128) {
-      const byte = bytes[at++]!;
-      length += (byte & 0x7f) * shift;
-      if (byte < 0x80) break;
-    }
-    yield LogEvent.decode(bytes.subarray(at, at + length));
-    at += length;
-  }
 }

@@ -1,6 +1,6 @@
 /** Files of a spool; the format is described in README.md beside this file. */
 
-import { closeSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import type { StreamEvent } from "#agent/contract/batcher.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -23,10 +23,16 @@ export class SegmentWriter {
   readonly #fd: number;
   #size = SEGMENT_MAGIC.length;
 
-  /** Throws the system's error. */
+  /** Throws the system's error, and leaves no file then. */
   constructor(path: string) {
     this.#fd = openSync(path, "wx", 0o640);
-    writeSync(this.#fd, SEGMENT_MAGIC, 0, SEGMENT_MAGIC.length, 0);
+    try {
+      writeSync(this.#fd, SEGMENT_MAGIC, 0, SEGMENT_MAGIC.length, 0);
+    } catch (error) {
+      closeSync(this.#fd);
+      rmSync(path, { force: true });
+      throw error;
+    }
   }
 
   /** Bytes written. */
@@ -42,9 +48,13 @@ export class SegmentWriter {
     this.#size += bytes.length;
   }
 
+  /** Throws the system's error where the events may not be on disk; the file is closed all the same. */
   close(): void {
-    fsyncSync(this.#fd);
-    closeSync(this.#fd);
+    try {
+      fsyncSync(this.#fd);
+    } finally {
+      closeSync(this.#fd);
+    }
   }
 }
 

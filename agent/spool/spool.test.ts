@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import fs, { mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { type TestContext as Run, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
@@ -116,4 +117,101 @@ test("a damaged record is found", async (t) => {
   const reader = new SegmentReader(path);
   assert.throws(() => reader.next(), { code: "data_corrupt", message: /byte 8 is damaged/ });
   reader.close();
+});
+
+test("what the output has not taken at the end is on disk, and arrives after the next start", async (t) => {
+  let context = await testContext({ slots: 2, batchBytes: 16_384 });
+  t.after(() => context.dispose());
+  context.output.acking = false;
+  let sink = await sinkOf(t, context, 10_000_000);
+  for (let n = 0; n < 200; n++) await sink.put(line(n), NONE);
+  await sink.stop();
+  sink.preserve();
+  context = await context.restart();
+  sink = await sinkOf(t, context, 10_000_000);
+  await context.output.until(() => texts(context).length === 200);
+  assert.deepEqual(
+    texts(context),
+    Array.from({ length: 200 }, (_, n) => line(n).toString()),
+  );
+});
+
+test("without a spool the lines that the output has not taken at the end are counted as lost", async (t) => {
+  const context = await testContext({ slots: 2, batchBytes: 16_384 });
+  t.after(() => context.dispose());
+  context.output.acking = false;
+  const sink = await sinkOf(t, context, 0);
+  await sink.put(line(0), NONE);
+  await sink.stop();
+  sink.preserve();
+  const { values } = await context.metrics.dropped.get();
+  assert.deepEqual(values, [{ labels: { input: "test" }, value: 1 }]);
+});
+
+for (const [spoolBytes, name] of [
+  [0, "without a spool"],
+  [10_000_000, "through the spool"],
+] as const)
+  test(`a message larger than a batch arrives ${name}; one that the output can't carry is truncated`, async (t) => {
+    const context = await testContext({ slots: 1, batchBytes: 16_384 });
+    t.after(() => context.dispose());
+    const sink = await sinkOf(t, context, spoolBytes);
+    if (spoolBytes > 0) context.output.acking = false;
+    const most = context.output.maxBodyBytes;
+    for (const bytes of [10, 100_000, most + 1_000, 20]) await sink.put(Buffer.alloc(bytes, "x"), NONE);
+    context.output.acking = true;
+    context.output.sent[0]?.ack();
+    sink.flush();
+    await context.output.until(() => texts(context).length === 4);
+    assert.deepEqual(
+      eventsOf(context).map(({ message, fields }) => [message.length, fields]),
+      [
+        [10, {}],
+        [100_000, {}],
+        [most - 256, { log: { flags: ["truncated"] } }],
+        [20, {}],
+      ],
+    );
+    const { values } = await context.metrics.truncatedBytes.get();
+    assert.equal(values[0]?.value, 1_256);
+  });
+
+/** Lets a function of node:fs fail as a disk does, until the test ends or the returned function is called. */
+function failing(t: Run, name: "writeSync" | "fsyncSync"): () => void {
+  const mocked = t.mock.method(fs, name, () => {
+    throw new Error("ENOSPC: no space left on device");
+  });
+  syncBuiltinESMExports();
+  const end = (): void => {
+    mocked.mock.restore();
+    syncBuiltinESMExports();
+  };
+  t.after(end);
+  return end;
+}
+
+test("a full disk leaves neither files nor descriptors, and the spool is used when there is space", async (t) => {
+  const context = await testContext({ slots: 1, batchBytes: 16_384 });
+  t.after(() => context.dispose());
+  const slot = context.output.slots.tryAcquire();
+  const sink = await sinkOf(t, context, 10_000_000);
+  const descriptors = readdirSync("/proc/self/fd").length;
+  const end = failing(t, "writeSync");
+  for (let n = 0; n < 10; n++) assert.equal(sink.offer(line(n), NONE), false);
+  assert.deepEqual([files(context), readdirSync("/proc/self/fd").length], [[], descriptors]);
+  end();
+  assert.equal(sink.offer(line(1), NONE), true);
+  slot?.release();
+  await context.output.until(() => texts(context).length === 1);
+});
+
+test("events that a disk doesn't confirm are sent nevertheless", async (t) => {
+  const context = await testContext({ slots: 1, batchBytes: 16_384 });
+  t.after(() => context.dispose());
+  const slot = context.output.slots.tryAcquire();
+  const sink = await sinkOf(t, context, 10_000_000);
+  assert.equal(sink.offer(line(1), NONE), true);
+  failing(t, "fsyncSync");
+  slot?.release();
+  await context.output.until(() => texts(context).length === 1);
 });

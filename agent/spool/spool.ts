@@ -42,7 +42,7 @@ export class Spool {
   #bytes = 0;
   #number = 0;
   #unacked = 0;
-  #onWritable: (() => void)[] = [];
+  #onChanged: (() => void)[] = [];
   #rouse: (() => void) | undefined;
   #task: Promise<void> | undefined;
   #logged = false;
@@ -77,20 +77,29 @@ export class Spool {
     this.#task = this.#run();
   }
 
-  /** Keeps an event; returns false if the spool is full or the disk refuses it. */
+  /** Keeps an event; returns false if the spool is stopped or full, or the disk refuses it. */
   append(event: StreamEvent): boolean {
+    return !this.#stop.signal.aborted && this.#store(event);
+  }
+
+  /** Keeps events for the next start, after `stop`; returns how many there were no space for. */
+  keep(events: Iterable<StreamEvent>): number {
+    let lost = 0;
+    for (const event of events) if (!this.#store(event)) lost++;
+    this.#seal();
+    return lost;
+  }
+
+  #store(event: StreamEvent): boolean {
     const size = recordBytes(event);
-    if (this.#stop.signal.aborted || this.#bytes + size + SEGMENT_MAGIC.length > this.#options.maxBytes)
-      return false;
+    if (this.#bytes + size + SEGMENT_MAGIC.length > this.#options.maxBytes) return false;
     try {
       const segment = this.#writable();
       this.#writer!.append(event);
       segment.sizeBytes += size;
       this.#bytes += size;
     } catch (error) {
-      if (!this.#logged)
-        this.#options.context.log.error({ error }, `the spool ${this.#folder} can't be written`);
-      this.#logged = true;
+      this.#report(error);
       return false;
     }
     this.#logged = false;
@@ -98,17 +107,29 @@ export class Spool {
     return true;
   }
 
-  /** Resolves when disk space may be free again, or the spool stops. */
-  async whenWritable(): Promise<void> {
+  /** Logs the first failure of a series. */
+  #report(error: unknown): void {
+    if (!this.#logged)
+      this.#options.context.log.error({ error }, `the spool ${this.#folder} can't be written`);
+    this.#logged = true;
+  }
+
+  /** Resolves when a part of the spool was sent, or the caller is to look whether it has ended. */
+  async whenChanged(): Promise<void> {
     if (this.#stop.signal.aborted) return;
-    await new Promise<void>((resolve) => this.#onWritable.push(resolve));
+    await new Promise<void>((resolve) => this.#onChanged.push(resolve));
+  }
+
+  /** Resolves the promises of `whenChanged`. */
+  wakeWaiting(): void {
+    for (const resolve of this.#onChanged.splice(0)) resolve();
   }
 
   /** Ends sending; what is on disk is sent after the next start. */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#rouse?.();
-    this.#wakeWaiting();
+    this.wakeWaiting();
     await this.#task;
     this.#seal();
   }
@@ -127,8 +148,13 @@ export class Spool {
   }
 
   #seal(): void {
-    this.#writer?.close();
+    const writer = this.#writer;
     this.#writer = undefined;
+    try {
+      writer?.close();
+    } catch (error) {
+      this.#report(error);
+    }
   }
 
   async #run(): Promise<void> {
@@ -177,8 +203,17 @@ export class Spool {
     if (this.#stop.signal.aborted) return;
     this.#segments.shift();
     this.#bytes -= segment.sizeBytes;
-    rmSync(segment.path, { force: true });
-    this.#wakeWaiting();
+    this.#remove(segment);
+    this.wakeWaiting();
+  }
+
+  /** A segment that stays is sent again at the next start, and the hub drops it. */
+  #remove({ path }: Segment): void {
+    try {
+      rmSync(path, { force: true });
+    } catch (error) {
+      this.#report(error);
+    }
   }
 
   /** Writes events into a slot; returns where they end, which is the channel's headroom if none is left. */
@@ -232,9 +267,5 @@ export class Spool {
       },
     });
     return true;
-  }
-
-  #wakeWaiting(): void {
-    for (const resolve of this.#onWritable.splice(0)) resolve();
   }
 }

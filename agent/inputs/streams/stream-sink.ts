@@ -8,6 +8,7 @@ import { once } from "node:events";
 import { createServer, isIPv6 } from "node:net";
 import { EventBatcher, type StreamEvent } from "#agent/contract/batcher.ts";
 import { type InputContext, type InputState, settingFault } from "#agent/contract/input.ts";
+import { flagFields } from "#agent/lines/event-format.ts";
 import { Spool } from "#agent/spool/spool.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { Type } from "#proto/kit/schema.ts";
@@ -28,6 +29,9 @@ export interface StreamSinkOptions {
   /** Called with the number below which all events are acknowledged; not with a spool. */
   readonly onAcknowledged?: (upTo: number) => void;
 }
+
+/** Bytes of an event in a message besides its text: numbers, the tags of its parts, the mark of a truncated one. */
+const EVENT_OVERHEAD_BYTES = 256;
 
 /** Messages of one stream input on their way into batches. */
 export class StreamSink {
@@ -60,7 +64,11 @@ export class StreamSink {
 
   /** Takes a message, waiting for free space; for inputs that can hold up their sender. `timeMs` 0: now. */
   async put(message: Uint8Array, fieldsJson: Uint8Array, timeMs = 0): Promise<void> {
-    const event = { message, timeMs: timeMs === 0 ? this.#context.clock.now() : timeMs, fieldsJson };
+    const event = this.#bounded({
+      message,
+      timeMs: timeMs === 0 ? this.#context.clock.now() : timeMs,
+      fieldsJson,
+    });
     while (!this.#add(event)) {
       if (this.#batcher.stopped) {
         this.#context.metrics.dropped.inc({ input: this.#context.id });
@@ -68,13 +76,13 @@ export class StreamSink {
       }
       // If the spool is full, the batcher doesn't use a slot: the spool needs it to become smaller.
       if (this.#spool === null || this.#spool.empty) await this.#batcher.whenReady();
-      else await this.#spool.whenWritable();
+      else await this.#spool.whenChanged();
     }
   }
 
   /** Takes a message or counts it as dropped; for inputs whose sender can't be held up. */
   offer(message: Uint8Array, fieldsJson: Uint8Array): boolean {
-    const taken = this.#add({ message, timeMs: this.#context.clock.now(), fieldsJson });
+    const taken = this.#add(this.#bounded({ message, timeMs: this.#context.clock.now(), fieldsJson }));
     if (!taken) this.#context.metrics.dropped.inc({ input: this.#context.id });
     return taken;
   }
@@ -90,15 +98,31 @@ export class StreamSink {
     this.#batcher.flush();
   }
 
+  /** Resolves when all messages are acknowledged, also those of the spool, or when the sink is closed. */
+  async drained(): Promise<void> {
+    await this.#batcher.whenAcknowledged();
+    while (this.#spool?.empty === false && !this.closed) await this.#spool.whenChanged();
+  }
+
   /** Sends the collected messages; takes none any more. */
   close(): void {
     this.#batcher.stop();
+    this.#spool?.wakeWaiting();
   }
 
   /** Ends the tasks that `close` leaves running. */
   async stop(): Promise<void> {
     this.close();
     await this.#spool?.stop();
+  }
+
+  /** Keeps unacknowledged messages in the spool for the next start, after `stop`; without one they are lost. */
+  preserve(): void {
+    const events = this.#batcher.unacknowledged();
+    const lost = this.#spool === null ? [...events].length : this.#spool.keep(events);
+    if (lost === 0) return;
+    this.#context.metrics.dropped.inc({ input: this.#context.id }, lost);
+    this.#context.log.warn({ messages: lost }, "messages are lost: the output did not take them in time");
   }
 
   /** Counts a failure and logs it. */
@@ -119,6 +143,17 @@ export class StreamSink {
       errors: this.#errors,
       lastError: this.#lastError,
     };
+  }
+
+  /** Returns an event that a message can carry: a longer one loses its fields and, if need be, its end. */
+  #bounded(event: StreamEvent): StreamEvent {
+    const { message, fieldsJson } = event;
+    const most = this.#context.output.maxBodyBytes - EVENT_OVERHEAD_BYTES;
+    if (message.length + fieldsJson.length <= most) return event;
+    const kept = message.subarray(0, most);
+    const bytes = Math.max(fieldsJson.length, message.length - kept.length);
+    this.#context.metrics.truncatedBytes.inc({ input: this.#context.id }, bytes);
+    return { ...event, message: kept, fieldsJson: flagFields(["truncated"]) };
   }
 
   /** Messages in the spool come first. */

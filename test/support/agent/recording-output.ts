@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type InputContext, inputMetrics } from "#agent/contract/input.ts";
 import type { Batch, Channel, Output, OutputState } from "#agent/contract/output.ts";
 import { SlotPool } from "#agent/contract/slot-pool.ts";
-import { decodeEvents } from "#agent/outputs/documents.ts";
+import { decodeEvents } from "#agent/contract/packed-events.ts";
 import { Registry } from "#agent/registry/registry.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
