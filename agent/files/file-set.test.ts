@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import {
+import fs, {
   appendFileSync,
   mkdirSync,
   readdirSync,
@@ -8,6 +8,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { systemHasBirthTimes } from "#agent/harvester/identity.ts";
@@ -284,4 +285,29 @@ test("files below a path that can't be read are not forgotten", async (t) => {
   }
   await b.scan();
   assert.equal(b.text, "one\n");
+});
+
+test("a file that its server has lost is closed, and the others are looked after", async (t) => {
+  const b = await bench(t);
+  const names = ["a.log", "b.log", "c.log"];
+  for (const name of names) writeFileSync(b.path(name), "one\n");
+  await b.scan();
+  for (const name of names) rmSync(b.path(name));
+  const { fstatSync } = fs;
+  let staleCalls = 0;
+  const mocked = t.mock.method(fs, "fstatSync", (fd: number) => {
+    // The look at the first file, and its closing.
+    if (++staleCalls > 2) return fstatSync(fd);
+    throw Object.assign(new Error("ESTALE: stale file handle"), { code: "ESTALE" });
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    mocked.mock.restore();
+    syncBuiltinESMExports();
+  });
+  await b.scan();
+  assert.deepEqual([b.files.state().files, b.files.state().errors], [2, 1]);
+  b.context.clock.ms += DEFAULTS.quietMs + 1;
+  await b.scan();
+  assert.equal(b.files.state().files, 0);
 });

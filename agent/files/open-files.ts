@@ -9,6 +9,7 @@ import { lstatOrNull } from "#agent/discovery/path.ts";
 import type { Harvester } from "#agent/harvester/harvester.ts";
 import { fileInode } from "#agent/harvester/identity.ts";
 import type { Clock } from "#proto/kit/clock.ts";
+import { systemCode } from "#proto/kit/errors.ts";
 import type { Entry } from "./file-index.ts";
 import type { FileReport } from "./file-report.ts";
 import { Pump } from "./pump.ts";
@@ -140,7 +141,14 @@ export class OpenFiles {
   /** Handles a file that the search did not find: moved elsewhere, or gone. */
   lookAfter(harvester: Harvester): void {
     const { deleted } = harvester;
-    const changed = harvester.observeOpen();
+    let changed: boolean;
+    try {
+      changed = harvester.observeOpen();
+    } catch (error) {
+      this.#report.failed(harvester.path, error);
+      if (systemCode(error) === "ESTALE") this.#giveUp(harvester);
+      return;
+    }
     if (harvester.deleted && !deleted) this.#report.deleted(harvester);
     if (changed || (this.#isFinal(harvester) && !harvester.complete)) this.#pump.wake(harvester);
   }
@@ -164,6 +172,12 @@ export class OpenFiles {
       this.#close(harvester);
       left--;
     }
+  }
+
+  /** Closes a file that was removed on its file server: its descriptor leads nowhere any more. */
+  #giveUp(harvester: Harvester): void {
+    harvester.deleted = true;
+    this.#close(harvester);
   }
 
   #delete({ path }: Harvester): void {

@@ -31,7 +31,12 @@ export class HeldFiles {
   /** Returns the stat of a file that is held, or null. */
   stat(key: string): Stats | null {
     const fd = this.#descriptors.get(key);
-    return fd === undefined ? null : fstatSync(fd);
+    try {
+      return fd === undefined ? null : fstatSync(fd);
+    } catch {
+      this.forget(key); // its file server has lost it
+      return null;
+    }
   }
 
   /** Closes the descriptor of a file, if one is held. */

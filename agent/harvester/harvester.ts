@@ -168,7 +168,7 @@ export class Harvester {
     this.row.known = size;
   }
 
-  /** Stats the open file itself, for one that no path leads to; returns true if it has changed. */
+  /** Stats the open file itself, for one that no path leads to; returns true if it has changed. Throws the system's error. */
   observeOpen(): boolean {
     const stat = fstatSync(this.#options.fd);
     this.deleted = stat.nlink === 0;
@@ -208,19 +208,24 @@ export class Harvester {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    const { fd, archive, nowMs, onChange } = this.#options;
-    const stat = fstatSync(fd);
+    const { fd, nowMs, onChange } = this.#options;
+    const stat = statOpenOrNull(fd);
+    if (stat !== null) this.#noteLast(stat);
+    this.row.seenMs = nowMs();
+    onChange();
+    if (!this.#busy) closeSync(fd);
+  }
+
+  /** Notes the file's size, and whether it was read to its end. */
+  #noteLast(stat: Stats): void {
     // New content may be as long as the previous one.
     const isUnchanged = stat.size === this.#reading.sizeAtEnd && stat.mtimeMs === this.#seen.mtimeMs;
     if (isUnchanged && this.atEnd && this.idle) {
-      const { size, mtimeMs } = archive ?? stat;
+      const { size, mtimeMs } = this.#options.archive ?? stat;
       this.row.size = size;
       this.row.mtimeMs = mtimeMs;
     }
     this.row.known = stat.size;
-    this.row.seenMs = nowMs();
-    onChange();
-    if (!this.#busy) closeSync(fd);
   }
 
   /** Keeps the descriptor for `work`, even if the file is closed meanwhile. */
@@ -241,5 +246,14 @@ export class Harvester {
     // Bytes beyond the file's end are in its successor.
     if (row.tail !== null && row.sent > row.tail.at) return size >= row.tail.at && sameHead(fd, row.head);
     return size >= row.sent && sameHead(fd, row.head) && sameBefore(fd, row.sent, row.anchor);
+  }
+}
+
+/** Returns the stat of an open file, or null where the file system doesn't give it: a file server has lost the file. */
+function statOpenOrNull(fd: number): Stats | null {
+  try {
+    return fstatSync(fd);
+  } catch {
+    return null;
   }
 }
