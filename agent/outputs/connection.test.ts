@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { checkServerIdentity, PeerCertificate } from "node:tls";
 import { errors } from "@nats-io/transport-node";
 import { systemClock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { freePorts } from "#test/harness/free-ports.ts";
 import { startGreeter } from "#test/support/journal/greeter.ts";
-import { Connection, explainRefusal } from "./connection.ts";
+import { Connection, connectionOptions, explainRefusal } from "./connection.ts";
 
 const servers = ["nats://hub:4222"];
 
@@ -24,6 +25,16 @@ for (const [what, credential, said] of [
 test("any other failure of a connection is reported unchanged", () => {
   assert.equal(explainRefusal(new Error("connection refused"), { servers }), "connection refused");
 });
+
+for (const server of ["10.0.0.1:4222", "nats://10.0.0.1:4222", "tls://[fd00::1]:4222", "[fd00::1]:4222"])
+  test(`a certificate for its address fits the server ${server}`, () => {
+    const { tls } = connectionOptions({ servers: ["hub:4222", server], tlsCa: "ca.pem" }, "web-1");
+    const check = (tls as { checkServerIdentity: typeof checkServerIdentity }).checkServerIdentity;
+    const of = (address: string): PeerCertificate =>
+      ({ subject: { CN: "hub" }, subjectaltname: `IP Address:${address}` }) as unknown as PeerCertificate;
+    assert.equal(check("localhost", of(server.includes("fd00") ? "FD00:0:0:0:0:0:0:1" : "10.0.0.1")), undefined);
+    assert.match(String(check("localhost", of("10.0.0.2"))), /altnames/);
+  });
 
 test("servers that are away when the agent starts are tried after a loss, too", async (t) => {
   const greeter = await startGreeter(t);

@@ -243,9 +243,14 @@ function checkIdentity(
 ): Error | undefined {
   const fault = checkServerIdentity(name, certificate);
   if (fault === undefined || name !== NO_NAME) return fault;
-  const addresses = servers.map((server) => new URL(server).hostname.replace(/^\[|\]$/g, ""));
+  const addresses = servers.map((server) => hostOf(server).replace(/^\[|\]$/g, ""));
   const fits = addresses.some((address) => isIP(address) !== 0 && !checkServerIdentity(address, certificate));
   return fits ? undefined : fault;
+}
+
+/** Returns the host of a server, which may be written without a scheme. */
+function hostOf(server: string): string {
+  return new URL(server.includes("://") ? server : `nats://${server}`).hostname;
 }
 
 /** Returns a sentence for people on why there is no connection with these settings. */
