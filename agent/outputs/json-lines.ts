@@ -6,8 +6,11 @@
 import {
   closeSync,
   fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
   mkdirSync,
   openSync,
+  readSync,
   renameSync,
   rmSync,
   statSync,
@@ -26,6 +29,8 @@ import type { SourceFields } from "#proto/raw-encoder.ts";
 import { commonFields, sourcesOf } from "./documents.ts";
 import { OUTPUT_RETRY } from "./lane.ts";
 import type { AgentNames } from "./pipeline.ts";
+
+const NEWLINE = 0x0a;
 
 /** The destination of lines. */
 export interface LineSink {
@@ -152,16 +157,27 @@ export class FileSink implements LineSink {
   }
 
   write(lines: Buffer): void {
+    this.#open();
+    // Before the lines are written: where a rotation fails they would be written again and again.
+    if (this.#bytes >= this.#options.rotateBytes) this.#rotate();
     const fd = this.#open();
     try {
       writeFully(fd, lines);
       fdatasyncSync(fd);
       this.#bytes += lines.length;
     } catch (error) {
-      this.close(); // the retry writes all lines again: duplicates are better than loss
+      this.#cutBack(fd); // the retry writes all lines again
       throw error;
     }
-    if (this.#bytes >= this.#options.rotateBytes) this.#rotate();
+  }
+
+  /** Removes a part of lines: it would be the beginning of the next line. */
+  #cutBack(fd: number): void {
+    try {
+      ftruncateSync(fd, this.#bytes);
+    } finally {
+      this.close();
+    }
   }
 
   close(): void {
@@ -171,10 +187,18 @@ export class FileSink implements LineSink {
 
   #open(): number {
     if (this.#fd === undefined) {
-      this.#fd = openSync(this.#path, "a", 0o600);
-      this.#bytes = statSync(this.#path).size;
+      this.#fd = openSync(this.#path, "a+", 0o600);
+      this.#bytes = fstatSync(this.#fd).size;
+      this.#endLastLine(this.#fd);
     }
     return this.#fd;
+  }
+
+  /** A killed agent or a lost disk may leave a part of a line. */
+  #endLastLine(fd: number): void {
+    const last = Buffer.alloc(1);
+    if (this.#bytes === 0 || readSync(fd, last, 0, 1, this.#bytes - 1) === 0 || last[0] === NEWLINE) return;
+    this.#bytes += writeSync(fd, "\n");
   }
 
   #rotate(): void {
