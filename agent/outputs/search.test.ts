@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
-import { systemClock } from "#proto/kit/clock.ts";
+import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { SearchOutput } from "./search.ts";
@@ -50,18 +50,21 @@ async function engine(
   return { server, host: `127.0.0.1:${(server.address() as AddressInfo).port}`, requests, headers };
 }
 
-/** Sends `text` as a block of a file and resolves when it is settled. */
-async function ship(host: string, text: string): Promise<void> {
-  const output = new SearchOutput({
+function outputTo(host: string, clock: Clock = systemClock): SearchOutput {
+  return new SearchOutput({
     names: { agentId: "id", agentName: "web-1", agentVersion: "1", hostName: "host" },
     settings: { hosts: [host], index: "logs-%{+yyyy.MM.dd}", username: "u", password: "p" },
     batchBytes: 1_024,
     inFlight: 2,
     timeoutMs: 5_000,
-    clock: systemClock,
+    clock,
     log: silentLogger(),
     metrics: new Metrics(),
   });
+}
+
+/** Sends `text` as a block of a file and resolves when it is settled. */
+async function ship(host: string, text: string, output = outputTo(host)): Promise<void> {
   const fieldsJson = Buffer.from(JSON.stringify({ fields: { team: "a" }, tags: ["t"] }));
   const channel = output.channel(
     { inputId: "i", inputType: "log", fileKey: "1-2-3", generation: 0, path: "/l/a.log" },
@@ -130,6 +133,30 @@ test("what fails for now is sent again under the same ids, and only that", async
     [["one", "two"], ["one", "two"], ["two"]],
   );
   assert.equal(requests[0]![1]!.action.index._id, requests[2]![0]!.action.index._id);
+});
+
+test("an engine that takes no document for a while makes the output unhealthy until it does", async () => {
+  let monotonicMs = 0;
+  const states: string[] = [];
+  const note = (): void => {
+    states.push(output.state().reason);
+    monotonicMs += 6_000;
+  };
+  const busy: Answer = (documents) => {
+    note();
+    const item = { index: { status: 429, error: { reason: "queue is full" } } };
+    return { status: 200, body: { errors: true, items: documents.map(() => item) } };
+  };
+  const free: Answer = (documents) => {
+    note();
+    return accepted(documents);
+  };
+  const { server, host } = await engine([busy, busy, free]);
+  const output = outputTo(host, { ...systemClock, monotonic: () => monotonicMs });
+  await ship(host, "one\n", output);
+  server.close();
+  assert.deepEqual(states, ["", "", "the search engine doesn't store documents at present: 429 queue is full"]);
+  assert.equal(output.state().healthy, true);
 });
 
 test("a document that will never be taken doesn't hold up the others", async () => {

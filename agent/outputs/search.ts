@@ -11,7 +11,7 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { SourceFields } from "#proto/raw-encoder.ts";
-import { type Answer, BulkClient, itemErrors, type SearchSettings } from "./bulk-client.ts";
+import { type Answer, BulkClient, type ItemError, itemErrors, type SearchSettings } from "./bulk-client.ts";
 import { BulkWriter, documentsIn } from "./bulk-writer.ts";
 import { commonFields, type DocumentOptions } from "./documents.ts";
 import { OUTPUT_RETRY } from "./lane.ts";
@@ -172,13 +172,21 @@ export class SearchOutput implements Output {
       return body;
     }
     if (errors.size === 0) return Buffer.alloc(0);
+    return this.#again(body, errors);
+  }
+
+  /** Returns the failed documents that may succeed later; counts the others. */
+  #again(body: Buffer, errors: ReadonlyMap<number, ItemError>): Buffer {
     const documents = [...documentsIn(body)];
     const again: Buffer[] = [];
     for (const [index, { status, reason }] of errors) {
       const document = documents[index];
       if (document === undefined) continue;
-      if (status === TOO_MANY_REQUESTS || status >= 500) again.push(document);
-      else this.#reject(reason);
+      if (status !== TOO_MANY_REQUESTS && status < 500) this.#reject(reason);
+      else {
+        again.push(document);
+        this.#fail(`the search engine doesn't store documents at present: ${status} ${reason.slice(0, 200)}`);
+      }
     }
     return Buffer.concat(again);
   }
