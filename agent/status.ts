@@ -44,7 +44,7 @@ interface FileList {
 export interface NamedInput {
   readonly id: string;
   readonly type: string;
-  readonly input: Input & { readonly problem: string };
+  readonly input: Input;
 }
 
 export interface StatusOptions {
@@ -112,7 +112,7 @@ export class Status implements Component {
   /** Degraded: it works, but needs attention. An agent that runs is never failed: a restart would not help. */
   health(): Health {
     const output = this.#options.output.state();
-    const problems = this.#options.inputs.map(({ input }) => input.problem);
+    const problems = this.#options.inputs.map(({ input }) => input.problem?.() ?? "");
     const reason = [output.healthy ? "" : output.reason, this.#options.registry.problem, ...problems]
       .filter((each) => each !== "")
       .join("; ");

@@ -28,9 +28,9 @@ export class SupervisedInput implements Input {
     this.#input = options.create();
   }
 
-  /** Why the input doesn't run; empty while it runs. */
-  get problem(): string {
-    return this.#problem;
+  /** Why the input doesn't run, or reads nothing; empty while it works. */
+  problem(): string {
+    return this.#problem === "" ? (this.#input.problem?.() ?? "") : this.#problem;
   }
 
   /** Starts the input. Resolves after the first attempt, whether it succeeded or not. */

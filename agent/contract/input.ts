@@ -88,6 +88,8 @@ export interface Input extends Component {
    */
   preserve?(): void;
   state(): InputState;
+  /** Returns why a started input reads nothing at present; empty if it does. Only for inputs that depend on others. */
+  problem?(): string;
   /** Returns the known files. Only for inputs that read files. */
   files?(): Iterable<FileState>;
   /** Goes back to the committed position because the hub's log was lost or rolled back. Only for inputs that can. */

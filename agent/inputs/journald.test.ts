@@ -37,6 +37,7 @@ test("after a restart the journal is continued after the last acknowledged entry
   t.after(() => context.dispose());
   const first = await start(t, context, true);
   await context.output.until(() => eventsOf(context).length === 3);
+  assert.equal(first.problem(), "");
   const [event] = eventsOf(context);
   assert.deepEqual(event, {
     offset: 0,
@@ -75,6 +76,7 @@ test("a program that can't be run is reported and retried", async (t) => {
   await input.start();
   while (input.state().errors === 0) await new Promise((resolve) => setImmediate(resolve));
   assert.match(input.state().lastError, /ENOENT/);
+  assert.match(input.problem(), /^input test: journalctl can't be read: .*ENOENT/);
 });
 
 test("conditions become arguments", () => {

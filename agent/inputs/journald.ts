@@ -50,6 +50,8 @@ type Settings = Static<typeof schema>;
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 const RETRY = { firstMs: 500, capMs: 30_000 };
+/** A journalctl that runs for this time without an entry follows a quiet journal. */
+const RUNS_MS = 2_000;
 /** An entry with all its fields; the journal takes messages of up to 48 KB by itself, and larger ones natively. */
 const ENTRY_BYTES_MAX = 4 * 1_024 * 1_024;
 /** The error output of journalctl. */
@@ -75,6 +77,9 @@ export class JournaldInput implements Input {
   readonly #stop = new AbortController();
   readonly #receipts = new Receipts<string>();
   readonly #position: string;
+  /** Of the last entry that was taken. */
+  #cursor: string | undefined;
+  #problem = "";
   #child: Child | undefined;
   #task: Promise<void> | undefined;
 
@@ -107,41 +112,53 @@ export class JournaldInput implements Input {
     return this.#sink.state();
   }
 
+  problem(): string {
+    return this.#problem;
+  }
+
   /** Runs journalctl again whenever it ends; it continues after the last entry that was taken. */
   async #run(): Promise<void> {
     const { signal } = this.#stop;
     const backoff = new Backoff(RETRY);
-    let cursor = this.#context.registry.position(this.#position);
+    this.#cursor = this.#context.registry.position(this.#position);
     while (!signal.aborted) {
-      const child = spawn(this.#settings.command, journalArguments(this.#settings, cursor), {
-        stdio: ["ignore", "pipe", "pipe"],
-      });
-      this.#child = child;
-      const ended = once(child, "close").catch((error: unknown) => [error]);
-      const complaint = collect(child.stderr);
-      try {
-        const last = await this.#read(child.stdout);
-        if (last !== undefined) backoff.reset();
-        cursor = last ?? cursor;
-      } catch (error) {
-        if (!signal.aborted) this.#context.log.debug({ error }, "reading from journalctl broke off");
-      }
-      child.kill("SIGTERM");
-      const [status] = (await ended) as [unknown];
+      const before = this.#cursor;
+      const reason = await this.#follow();
       if (signal.aborted) return;
-      const reason =
-        status instanceof Error
-          ? status.message
-          : `it ended with ${String(status)}: ${(await complaint).trim()}`;
+      if (this.#cursor !== before) backoff.reset();
       this.#sink.fail("journalctl can't be read; retrying", new Error(reason));
+      this.#problem = `input ${this.#context.id}: journalctl can't be read: ${reason}`;
       await this.#context.clock.sleep(backoff.next(), signal);
     }
   }
 
+  /** Runs journalctl until it ends; resolves with the reason. */
+  async #follow(): Promise<string> {
+    const child = spawn(this.#settings.command, journalArguments(this.#settings, this.#cursor), {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#child = child;
+    const ended = once(child, "close").catch((error: unknown) => [error]);
+    const complaint = collect(child.stderr);
+    const runs = setTimeout(() => {
+      this.#problem = "";
+    }, RUNS_MS);
+    try {
+      await this.#read(child.stdout);
+    } catch (error) {
+      if (!this.#stop.signal.aborted)
+        this.#context.log.debug({ error }, "reading from journalctl broke off");
+    }
+    child.kill("SIGTERM");
+    const [status] = (await ended) as [unknown];
+    clearTimeout(runs);
+    if (status instanceof Error) return status.message;
+    return `it ended with ${String(status)}: ${(await complaint).trim()}`;
+  }
+
   /** Reads to the end; the next chunk is taken only when this one is in a batch, and journalctl waits. */
-  async #read(stream: Readable): Promise<string | undefined> {
+  async #read(stream: Readable): Promise<void> {
     const framer = new Framer({ maxBytes: ENTRY_BYTES_MAX, octetCounting: false });
-    let cursor: string | undefined;
     for await (const chunk of stream) {
       for (const line of framer.push(chunk as Buffer)) {
         const entry = readJournalEntry(line.toString());
@@ -156,12 +173,12 @@ export class JournaldInput implements Input {
           entry.message.length - message.length,
         );
         await this.#sink.put(message, Buffer.from(JSON.stringify(entry.fields)), entry.timeMs);
-        if (this.#sink.closed) return cursor;
-        cursor = entry.cursor;
-        this.#receipts.add(this.#sink.events, cursor);
+        if (this.#sink.closed) return;
+        this.#cursor = entry.cursor;
+        this.#problem = "";
+        this.#receipts.add(this.#sink.events, entry.cursor);
       }
     }
-    return cursor;
   }
 }
 

@@ -323,3 +323,14 @@ for (const [name, text, message] of [
     assert.throws(() => new ReplyReader().push(Buffer.from(text)), { message });
   });
 }
+
+test("a server that can't be reached is the input's problem", async (t) => {
+  const context = await testContext();
+  t.after(() => context.dispose());
+  const given = { host: `127.0.0.1:${await freePort()}`, key: "lines" };
+  const input = new KvstoreInput(convert(kvstoreInput.schema, given) as never, context);
+  t.after(() => input.stop());
+  await input.start();
+  while (input.state().errors === 0) await turn();
+  assert.match(input.problem(), /^input test can't read 127\.0\.0\.1:\d+: .*ECONNREFUSED/);
+});

@@ -162,6 +162,7 @@ export class KvstoreInput implements Input {
   readonly #position: string;
   #sequence = 0;
   #acknowledged = 0;
+  #problem = "";
   #rouse: (() => void) | undefined;
   #client: RedisClient | undefined;
   #task: Promise<void> | undefined;
@@ -201,6 +202,10 @@ export class KvstoreInput implements Input {
     return this.#sink.state();
   }
 
+  problem(): string {
+    return this.#problem;
+  }
+
   async #run(): Promise<void> {
     const { clock, id } = this.#context;
     const { signal } = this.#stop;
@@ -211,7 +216,9 @@ export class KvstoreInput implements Input {
         backoff.reset();
         await this.#serve(this.#client);
       } catch (error) {
-        if (!signal.aborted) this.#sink.fail(`input ${id} can't read ${this.#settings.host}`, error);
+        const problem = `input ${id} can't read ${this.#settings.host}`;
+        if (!signal.aborted) this.#sink.fail(problem, error);
+        this.#problem = `${problem}: ${(error as Error).message}`;
       } finally {
         await this.#client?.close();
         this.#client = undefined;
@@ -228,6 +235,7 @@ export class KvstoreInput implements Input {
     this.#receipts.clear();
     this.#acknowledged = this.#sequence;
     await source.open(client);
+    this.#problem = "";
     while (!signal.aborted) {
       const entries = await source.read(client);
       for (const entry of entries) await this.#put(entry);
@@ -270,6 +278,7 @@ export class KvstoreInput implements Input {
     const command = this.#settings.data_type === "channel" ? "SUBSCRIBE" : "PSUBSCRIBE";
     const channels = this.#settings.key.split(",").map((name) => name.trim());
     await client.subscribe(command, channels, (reply) => this.#receive(reply));
+    this.#problem = "";
     await client.closed;
     if (!this.#stop.signal.aborted) throw new Error("the connection was closed");
   }

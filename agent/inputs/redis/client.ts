@@ -31,6 +31,9 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
+/** Silence after which the system asks whether the server is still there. */
+const KEEP_ALIVE_MS = 30_000;
+
 export class RedisClient {
   readonly #socket: Socket;
   readonly #options: RedisOptions;
@@ -44,6 +47,7 @@ export class RedisClient {
   private constructor(socket: Socket, options: RedisOptions) {
     this.#socket = socket;
     this.#options = options;
+    socket.setKeepAlive(true, KEEP_ALIVE_MS); // a subscriber only listens, and would never notice a dead path
     socket.on("data", (chunk) => this.#receive(chunk));
     socket.on("error", (error) => this.#fail(error));
     socket.on("close", () => {
