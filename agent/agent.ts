@@ -53,6 +53,8 @@ export class Agent implements Component {
   readonly #endedInputs = new Set<string>();
   /** Never replaced: the status reads it. */
   readonly #inputs: RunningInput[] = [];
+  /** Slots of the output that inputs hold while they wait, at most so far. */
+  #heldSlots = 0;
   #hasBirthTimes = true;
   #stopping = false;
   #statusServer: StatusServer | undefined;
@@ -146,9 +148,7 @@ export class Agent implements Component {
   /** Stops reading, waits for acknowledgements up to `shutdown_timeout`, and writes the registry. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    await withDeadline(Promise.all(this.#stopInputs()), INPUT_STOP_MS, "the end of the inputs").catch(
-      (error: unknown) => this.#log.warn({ error }, "an input did not end in time"),
-    );
+    await this.#inTime(Promise.all(this.#stopInputs()));
     const output = this.#output;
     if (output !== undefined) {
       const { shutdownTimeoutMs } = this.#settings;
@@ -167,6 +167,13 @@ export class Agent implements Component {
     await this.#lifecycle.stop();
   }
 
+  /** Waits for the end of inputs, but not for one that hangs. */
+  async #inTime(ended: Promise<unknown>): Promise<void> {
+    await withDeadline(ended, INPUT_STOP_MS, "the end of the inputs").catch((error: unknown) =>
+      this.#log.warn({ error }, "an input did not end in time"),
+    );
+  }
+
   async #startInputs(): Promise<void> {
     for (const { input } of this.#inputs) await input.start();
   }
@@ -179,8 +186,8 @@ export class Agent implements Component {
   async #startOutput(names: AgentNames, registry: Registry): Promise<Connection | undefined> {
     const { file, batchBytes } = this.#settings;
     const common = { names, batchBytes, clock: this.#clock, log: this.#log, metrics: this.#metrics };
-    const held = this.#settings.inputs.reduce((sum, { plugin }) => sum + plugin.heldSlots, 0);
-    const inFlight = file["output.pipeline.in_flight"] + held;
+    this.#heldSlots = this.#settings.inputs.reduce((sum, { plugin }) => sum + plugin.heldSlots, 0);
+    const inFlight = file["output.pipeline.in_flight"] + this.#heldSlots;
     const direct = createDirectOutput(this.#settings, { ...common, inFlight });
     if (direct !== null) {
       this.#output = direct;
@@ -264,15 +271,13 @@ export class Agent implements Component {
     const isSame = (a: RunningInput, b: RunningInput): boolean => a.id === b.id && a.made === b.made;
     const ending = this.#inputs.filter((old) => !next.some((each) => isSame(old, each)));
     const beginning = next.filter((each) => !this.#inputs.some((old) => isSame(old, each)));
-    await Promise.all(
-      ending.map(({ input }) => withDeadline(input.stop(), INPUT_STOP_MS, "the end of an input")),
-    );
+    await this.#inTime(Promise.all(ending.map(({ input }) => input.stop())));
     if (ending.length > 0) await output.drained(AbortSignal.timeout(RELOAD_DRAIN_MS));
     for (const { input } of ending) input.release?.();
     this.#inputs.splice(0, this.#inputs.length, ...this.#inputs.filter((each) => !ending.includes(each)));
-    const held = (all: readonly RunningInput[]): number =>
-      all.reduce((sum, { heldSlots }) => sum + heldSlots, 0);
-    output.slots.extend(held(beginning) - held(ending));
+    const held = next.reduce((sum, { heldSlots }) => sum + heldSlots, 0);
+    output.slots.extend(Math.max(0, held - this.#heldSlots));
+    this.#heldSlots = Math.max(held, this.#heldSlots);
     for (const each of beginning) {
       await each.input.start();
       this.#inputs.push(each);

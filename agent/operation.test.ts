@@ -17,6 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { nkeys } from "@nats-io/transport-node";
+import { TcpInput } from "#agent/inputs/tcp.ts";
 import { checkAgentSettings } from "#agent/settings/config.ts";
 import { SETTINGS_SCHEMA } from "#agent/settings/schema.ts";
 import { silentLogger } from "#proto/kit/log.ts";
@@ -271,4 +272,18 @@ test("an agent stops while an input of it waits for its port", async (t) => {
     { type: "tcp", id: "lines", host: `127.0.0.1:${port}` },
   ]);
   await agent.stop();
+});
+
+test("a reload doesn't wait for an input that hangs at its end", async (t) => {
+  const place = newFolder();
+  const lines = { type: "tcp", id: "lines", host: "127.0.0.1:0" };
+  const { reload } = await startAgent(place, [fileInput(place), lines]);
+  const { stop } = TcpInput.prototype;
+  t.mock.method(TcpInput.prototype, "stop", function hang(this: TcpInput) {
+    return stop.call(this).then(() => new Promise<void>(() => undefined));
+  });
+  const other = mkdtempSync(join(place, "other-"));
+  await reload([fileInput(place), { ...fileInput(other), id: "other" }]);
+  writeFileSync(join(other, "a.log"), "one\n");
+  await until("the new input's line", () => shipped(place).includes("one"));
 });

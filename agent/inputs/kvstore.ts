@@ -274,7 +274,7 @@ export class KvstoreInput implements Input {
 
   /** Takes messages as they arrive. Publishers don't wait, so messages that find the buffers full are lost and counted. */
   async #listen(client: RedisClient): Promise<void> {
-    await this.#sink.open();
+    this.#sink.open();
     const command = this.#settings.data_type === "channel" ? "SUBSCRIBE" : "PSUBSCRIBE";
     const channels = this.#settings.key.split(",").map((name) => name.trim());
     await client.subscribe(command, channels, (reply) => this.#receive(reply));

@@ -33,9 +33,10 @@ export class StdinInput implements Input {
     this.#sink = new StreamSink("stdin", context, { spoolBytes });
   }
 
-  async start(): Promise<void> {
-    await this.#sink.open();
+  start(): Promise<void> {
+    this.#sink.open();
     this.#task = this.#run();
+    return Promise.resolve();
   }
 
   async stop(): Promise<void> {

@@ -111,6 +111,21 @@ test("standard input ends the agent when all is acknowledged, also what is on di
   assert.deepEqual(messages(context), lines);
 });
 
+test("an input starts although the output has no free slot", async (t) => {
+  const context = await testContext({ slots: 1 });
+  t.after(() => context.dispose());
+  const slot = context.output.slots.tryAcquire();
+  const given = { host: "127.0.0.1:0", "spool.max_bytes": 0 };
+  const input = new TcpInput("tcp", settings(tcpInput, given), context);
+  await withDeadline(input.start(), 1_500, "the start of the input");
+  const socket = connect(input.port, "127.0.0.1");
+  socket.end("one\n");
+  await once(socket, "close");
+  slot?.release();
+  await context.output.until(() => messages(context).length === 1);
+  await input.stop();
+});
+
 test("a full spool doesn't hold up the end of an input", async (t) => {
   const context = await testContext({ slots: 1, batchBytes: 16_384 });
   t.after(() => context.dispose());

@@ -112,7 +112,7 @@ export class TcpInput implements Input {
   async start(): Promise<void> {
     const { path } = this.#settings;
     const { host, port } = parseAddress(this.#settings.host);
-    await this.#sink.open();
+    this.#sink.open();
     if (path !== undefined) removeStaleSocket(path);
     const server = this.#createServer();
     this.#server = server;

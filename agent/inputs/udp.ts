@@ -72,7 +72,7 @@ export class UdpInput implements Input {
   async start(): Promise<void> {
     const { host, port } = parseAddress(this.#settings.host);
     const maxBytes = Math.min(parseSize(this.#settings.max_message_size), this.#sink.maxMessageBytes);
-    await this.#sink.open();
+    this.#sink.open();
     const socket = createSocket(isIPv6(host) ? "udp6" : "udp4");
     this.#socket = socket;
     socket.on("message", (message, { address, port: from }) => {

@@ -14,7 +14,7 @@ const line = (n: number): Buffer => Buffer.from(`${String(n).padStart(5, "0")} $
 
 async function sinkOf(t: Run, context: TestContext, spoolBytes: number): Promise<StreamSink> {
   const sink = new StreamSink("tcp", context, { spoolBytes });
-  await sink.open();
+  sink.open();
   t.after(() => sink.stop());
   return sink;
 }

@@ -87,10 +87,10 @@ export class StreamSink {
     return taken;
   }
 
-  /** Prepares for messages. Throws the system's error if the spool can't be used. */
-  async open(): Promise<void> {
+  /** Prepares for messages; a slot is awaited beside. Throws the system's error if the spool can't be used. */
+  open(): void {
     this.#spool?.start();
-    if (this.#spool === null) await this.#batcher.whenReady();
+    if (this.#spool === null) void this.#batcher.whenReady();
   }
 
   /** Sends the collected messages now. */
