@@ -110,7 +110,7 @@ export class Agent implements Component {
     const output = this.#output!;
     void output.slots.memory.kernel; // throws where the machine can't run it
     this.#hasBirthTimes = probeBirthTimes(this.#settings.pathData, this.#log);
-    for (const each of this.#settings.inputs) this.#inputs.push(this.#createInput(each, registry, output));
+    this.#inputs.push(...this.#createInputs(this.#settings, registry, output));
     const status = new Status({
       names: { ...names, agentVersion: VERSION },
       inputs: this.#inputs,
@@ -223,8 +223,15 @@ export class Agent implements Component {
     return connection;
   }
 
+  #createInputs({ inputs }: AgentSettings, registry: Registry, output: Output): RunningInput[] {
+    const ids = new Set(inputs.map(({ id }) => id));
+    const isInput = (id: string): boolean => ids.has(id);
+    return inputs.map((each) => this.#createInput(each, isInput, registry, output));
+  }
+
   #createInput(
     { id, plugin, options, fieldsJson }: InputSettings,
+    isInput: InputContext["isInput"],
     registry: Registry,
     output: Output,
   ): RunningInput {
@@ -232,6 +239,7 @@ export class Agent implements Component {
     this.#inputMetrics.lostBytes.inc({ input: id }, 0);
     const context: InputContext = {
       id,
+      isInput,
       fieldsJson,
       output,
       registry,
@@ -267,7 +275,7 @@ export class Agent implements Component {
     const registry = this.#registry;
     const output = this.#output;
     if (registry === undefined || output === undefined || this.#stopping) return;
-    const next = settings.inputs.map((each) => this.#createInput(each, registry, output));
+    const next = this.#createInputs(settings, registry, output);
     const isSame = (a: RunningInput, b: RunningInput): boolean => a.id === b.id && a.made === b.made;
     const ending = this.#inputs.filter((old) => !next.some((each) => isSame(old, each)));
     const beginning = next.filter((each) => !this.#inputs.some((old) => isSame(old, each)));

@@ -19,6 +19,8 @@ import type { Output } from "./output.ts";
 export interface InputContext {
   /** `id` of the settings, or one made of the type and the settings. */
   readonly id: string;
+  /** Returns true for the id of an input of the settings. Ids made of settings change with them. */
+  readonly isInput: (id: string) => boolean;
   /** {"fields": {}, "tags": []} of the settings as UTF-8; empty for none. */
   readonly fieldsJson: Uint8Array;
   readonly output: Output;

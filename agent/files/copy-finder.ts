@@ -6,7 +6,7 @@
 
 import { basename } from "node:path";
 import type { ArchiveStat } from "#agent/harvester/archives.ts";
-import { sameBefore, sameHead } from "#agent/harvester/identity.ts";
+import { differsInDevice, sameBefore, sameHead } from "#agent/harvester/identity.ts";
 import type { Registry } from "#agent/registry/registry.ts";
 import { type EarlierGeneration, type FileRow, sourceOf } from "#agent/registry/row.ts";
 
@@ -68,6 +68,13 @@ export class CopyFinder {
       keys?.delete(key);
       if (keys?.size === 0) this.#keysByPath.delete(path);
     }
+  }
+
+  /** Returns the key that the file at `path` had while its device had another number; null if it had none. */
+  formerKey(key: string, path: string): string | null {
+    for (const each of this.#keysByPath.get(path) ?? [])
+      if (differsInDevice(each, key) && this.#registry.get(each)?.path === path) return each;
+    return null;
   }
 
   /**

@@ -58,6 +58,11 @@ export class CopyJudge {
     this.#heldSinceMs.delete(key);
   }
 
+  /** See CopyFinder. */
+  formerKey(key: string, path: string): string | null {
+    return this.#finder.formerKey(key, path);
+  }
+
   /**
    * Returns the row that a copy continues with, "other" for a file of its own, "wait" while that isn't clear. `others`:
    * open files, which may be originals.

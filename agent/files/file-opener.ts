@@ -9,7 +9,7 @@ import { Harvester } from "#agent/harvester/harvester.ts";
 import type { EventCutting } from "#agent/harvester/harvester-options.ts";
 import { ANCHOR_BYTES, fileKey, HEAD_BYTES, inodeKey, inodeOf } from "#agent/harvester/identity.ts";
 import type { EventFormat } from "#agent/lines/event-format.ts";
-import { type FileRow, newRow } from "#agent/registry/row.ts";
+import { type FileRow, newRow, sourceOf } from "#agent/registry/row.ts";
 import type { Candidate } from "./copy-finder.ts";
 import { CopyJudge, type CopyJudgeOptions } from "./copy-judge.ts";
 import type { Entry, FileIndex } from "./file-index.ts";
@@ -268,7 +268,8 @@ export class FileOpener {
       const held = this.#options.succession?.holds(entry.key, path, others) ?? false;
       const made = held
         ? "wait"
-        : this.#firstRow(entry, { path, mtimeMs: stat.mtimeMs }, candidate, others, firstScan);
+        : (this.#formerRow(entry.key, path, others) ??
+          this.#firstRow(entry, { path, mtimeMs: stat.mtimeMs }, candidate, others, firstScan));
       if (made === null || made === "wait") {
         registry.release(entry.key);
         return made;
@@ -278,6 +279,21 @@ export class FileOpener {
     const row = registry.get(entry.key)!;
     row.input = id;
     return row;
+  }
+
+  /** Takes over the row of a file whose device has another number now; null if it has none, "wait" while it is in use. */
+  #formerRow(key: string, path: string, others: Iterable<Harvester>): FileRow | "wait" | null {
+    const { registry, log } = this.#context;
+    const former = this.#copies.formerKey(key, path);
+    const row = former === null ? undefined : registry.get(former);
+    if (former === null || row === undefined) return null;
+    if ([...others].some((each) => each.key === former)) return "wait";
+    const entry = this.#options.index.byKey(former);
+    if (entry !== undefined) entry.size = 0; // nothing of it is lost
+    log.debug({ path, former, key }, "the file's device has another number; the file is read on");
+    registry.delete(former);
+    this.forget(former);
+    return { ...row, source: sourceOf(former, row) };
   }
 
   /** Returns the row of an unread file, null if it isn't to be read, "wait" if not yet. */

@@ -29,6 +29,8 @@ export interface FileSetOptions
   readonly cleanRemoved: boolean;
   /** True if an event may begin in a rotated file and end in its successor. */
   readonly joinsRotated: boolean;
+  /** Returns true if the input reads the file at a path. */
+  readonly reads: (path: string) => boolean;
 }
 
 export class FileSet {
@@ -49,6 +51,7 @@ export class FileSet {
 
   constructor(options: FileSetOptions, context: InputContext) {
     this.#context = context;
+    takeOverRows(options.reads, context);
     const notices = new Notices(context.log);
     this.#report = new FileReport(context, notices);
     this.#open = new OpenFiles(options, context, this.#report);
@@ -258,5 +261,14 @@ export class FileSet {
       if (waiting !== null && this.#opener.worthOpening(entry, waiting)) this.#consider(entry, waiting);
       else this.#cleanup.missing(entry);
     }
+  }
+}
+
+/** Takes over the files of inputs that the settings don't have any more. */
+function takeOverRows(reads: (path: string) => boolean, { id, isInput, registry }: InputContext): void {
+  for (const [key, row] of registry.rows()) {
+    if (isInput(row.input) || !reads(row.path)) continue;
+    row.input = id;
+    registry.touch(key);
   }
 }

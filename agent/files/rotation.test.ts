@@ -247,3 +247,64 @@ test("a file outside the patterns that has the inode of a known one is left alon
   await b.scan();
   assert.deepEqual([b.text, b.files.state().files], ["", 0]);
 });
+
+test("a file whose device has another number after a restart is read on", async (t) => {
+  const b = await bench(t);
+  writeFileSync(b.path("a.log"), LONG);
+  await b.scan();
+  const [first] = b.context.output.sent;
+  const [[key, row]] = [...b.context.registry.rows()] as [[string, FileRow]];
+  await b.restart();
+  b.context.registry.delete(key);
+  b.context.registry.put(`ff${key}`, { ...row, source: null });
+  await b.reopen();
+  appendFileSync(b.path("a.log"), "more\n");
+  await b.scan();
+  assert.equal(b.text, "more\n");
+  const { source, from } = b.context.output.sent[0]!;
+  assert.deepEqual([source.fileKey, source.generation], [`ff${key}`, 0]);
+  assert.equal(from, first!.to);
+  assert.deepEqual(
+    [...b.context.registry.rows()].map(([each]) => each),
+    [key],
+  );
+});
+
+test("another file at the path of one on a device of another number is read from its start", async (t) => {
+  const b = await bench(t);
+  writeFileSync(b.path("a.log"), LONG);
+  await b.scan();
+  const [[key, row]] = [...b.context.registry.rows()] as [[string, FileRow]];
+  await b.restart();
+  b.context.registry.delete(key);
+  b.context.registry.put(`ff${key}1`, row);
+  await b.reopen();
+  await b.scan();
+  assert.equal(b.text, LONG);
+});
+
+test("after a change of the input's id a file that was renamed meanwhile is read on", async (t) => {
+  const b = await bench(t, {}, {}, "*.log");
+  writeFileSync(b.path("a.log"), "1\n");
+  await b.scan();
+  await b.restart();
+  for (const [, row] of b.context.registry.rows()) row.input = "log-0a1b2c3d";
+  renameSync(b.path("a.log"), b.path("a.log.1"));
+  appendFileSync(b.path("a.log.1"), "2\n");
+  await b.reopen();
+  await b.scan();
+  assert.equal(b.text, "2\n");
+});
+
+test("the files of another input of the settings stay that input's", async (t) => {
+  const b = await bench(t);
+  writeFileSync(b.path("a.log"), "1\n");
+  await b.scan();
+  await b.restart();
+  for (const [, row] of b.context.registry.rows()) row.input = "other";
+  await b.reopen();
+  assert.deepEqual(
+    [...b.context.registry.rows()].map(([, { input }]) => input),
+    ["other"],
+  );
+});

@@ -61,6 +61,14 @@ export function birthMsOf(key: string): number {
   return Number(BigInt(`0x${key.split("-")[2] ?? "0"}`)) / 1e6;
 }
 
+/**
+ * Returns true if two keys differ only in the number of the device: systems number file servers, volumes and subvolumes
+ * anew at each start or mount.
+ */
+export function differsInDevice(a: string, b: string): boolean {
+  return a !== b && a.slice(a.indexOf("-")) === b.slice(b.indexOf("-"));
+}
+
 /** Returns the inode number in a file key. */
 export function fileInode(key: string): bigint {
   return BigInt(`0x${key.split("-")[1] ?? "0"}`);

@@ -47,10 +47,11 @@ export class FileInput implements Input {
     this.#context = context;
     this.#content = content;
     const patterns = patternsOf(settings);
-    const links = settings.symlinks ? {} : { rootOf: (path: string) => rootOf(patterns, path) };
-    this.#files = new FileSet({ ...fileOptions(settings), ...content, ...links }, context);
-    this.#patterns = patterns;
     this.#exclude = excluderOf(settings);
+    const reads = (path: string): boolean => matchesPath(patterns, path) && !this.#exclude(path);
+    const links = settings.symlinks ? {} : { rootOf: (path: string) => rootOf(patterns, path) };
+    this.#files = new FileSet({ ...fileOptions(settings), ...content, ...links, reads }, context);
+    this.#patterns = patterns;
     this.#symlinks = settings.symlinks;
     this.#scanEveryMs = parseDuration(settings.scan_frequency);
     this.#watcher = new Watcher((path) => this.#hint(path), context.log);

@@ -128,7 +128,7 @@ export function validateFileSettings(settings: FileSettings): void {
 }
 
 /** Returns the options of the file set. Throws settings_invalid. */
-export function fileOptions(settings: FileSettings): Omit<FileSetOptions, ContentOption> {
+export function fileOptions(settings: FileSettings): Omit<FileSetOptions, ContentOption | "reads"> {
   const maxBytes = parseSize(settings.max_bytes);
   if (maxBytes < MAX_BYTES_LOWEST || maxBytes > MAX_BYTES_HIGHEST) {
     throw settingFault("max_bytes", `max_bytes must be between 1kb and 4mb, but is ${settings.max_bytes}`);

@@ -19,6 +19,7 @@ export const DEFAULTS: FileSetOptions = {
   awaitsFields: null,
   wideText: false,
   joinsRotated: false,
+  reads: () => true,
   closeInactiveMs: 300_000,
   closeRemoved: false,
   closeRenamed: false,
@@ -91,6 +92,13 @@ export class Bench {
     this.files.close();
     this.context = await this.context.restart();
     if (heir !== undefined) this.#passInode(heir);
+    this.files = this.#open();
+  }
+
+  /** Begins again with the registry as it is. */
+  async reopen(): Promise<void> {
+    await this.files.stop();
+    this.files.close();
     this.files = this.#open();
   }
 

@@ -131,6 +131,7 @@ export async function testContext(options: TestContextOptions = {}): Promise<Tes
   const batchBytes = options.batchBytes ?? 128 * 1_024;
   return {
     id: "test",
+    isInput: (id) => id === "test" || id === "other",
     fieldsJson: new Uint8Array(),
     output: new RecordingOutput(options.confirmsCommits ?? false, batchBytes, options.slots ?? 4),
     registry,
