@@ -68,6 +68,21 @@ test("an entry that was not acknowledged comes again after a restart", async (t)
   await second.stop();
 });
 
+test("after a change of the input's id the journal is continued, too", async (t) => {
+  const context = await testContext();
+  t.after(() => context.dispose());
+  context.registry.setPosition("journald/journald-0a1b2c3d", "c2");
+  context.registry.setPosition("journald/other", "c9");
+  const input = await start(t, context, true);
+  await context.output.until(() => eventsOf(context).length === 1);
+  assert.equal(eventsOf(context)[0]?.message, "entry 3");
+  await input.stop();
+  assert.deepEqual(
+    ["test", "journald-0a1b2c3d", "other"].map((id) => context.registry.position(`journald/${id}`)),
+    ["c3", undefined, "c9"],
+  );
+});
+
 test("a program that can't be run is reported and retried", async (t) => {
   const context = await testContext();
   t.after(() => context.dispose());

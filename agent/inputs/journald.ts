@@ -52,6 +52,8 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
 const RETRY = { firstMs: 500, capMs: 30_000 };
 /** A journalctl that runs for this time without an entry follows a quiet journal. */
 const RUNS_MS = 2_000;
+/** Before the input's id in the name of its position. */
+const POSITIONS = "journald/";
 /** An entry with all its fields; the journal takes messages of up to 48 KB by itself, and larger ones natively. */
 const ENTRY_BYTES_MAX = 4 * 1_024 * 1_024;
 /** The error output of journalctl. */
@@ -86,7 +88,7 @@ export class JournaldInput implements Input {
   constructor(settings: Settings, context: InputContext) {
     this.#settings = settings;
     this.#context = context;
-    this.#position = `journald/${context.id}`;
+    this.#position = POSITIONS + context.id;
     this.#sink = new StreamSink("journald", context, {
       onAcknowledged: (upTo) => {
         const cursor = this.#receipts.take(upTo).at(-1);
@@ -120,7 +122,11 @@ export class JournaldInput implements Input {
   async #run(): Promise<void> {
     const { signal } = this.#stop;
     const backoff = new Backoff(RETRY);
-    this.#cursor = this.#context.registry.position(this.#position);
+    const { registry, isInput } = this.#context;
+    // The id of an input is another one after a change of its settings, unless they name it.
+    const isFree = (name: string): boolean => name.startsWith(POSITIONS) && !isInput(name.slice(POSITIONS.length));
+    registry.inheritPosition(this.#position, isFree);
+    this.#cursor = registry.position(this.#position);
     while (!signal.aborted) {
       const before = this.#cursor;
       const reason = await this.#follow();

@@ -210,6 +210,15 @@ export class Registry implements Component {
     return this.#positions.get(name);
   }
 
+  /** Moves the one position whose name `isFree`, if there is just one, to `name`, unless `name` has a position. */
+  inheritPosition(name: string, isFree: (name: string) => boolean): void {
+    const [free, ...others] = [...this.#positions.keys()].filter(isFree);
+    if (free === undefined || others.length > 0 || this.#positions.has(name)) return;
+    this.setPosition(name, this.#positions.get(free)!);
+    this.#positions.delete(free);
+    this.#checkpoints?.touch(POSITION + free);
+  }
+
   /** Remembers a place of an input without files: a cursor, an id. Must only be what the receiver has. */
   setPosition(name: string, value: string): void {
     this.#positions.set(name, value);

@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { StreamEvent } from "#agent/contract/batcher.ts";
 import type { InputContext } from "#agent/contract/input.ts";
@@ -19,7 +19,7 @@ export interface SpoolOptions {
   readonly maxBytes: number;
   readonly context: Pick<
     InputContext,
-    "id" | "output" | "fieldsJson" | "clock" | "log" | "metrics" | "dataFolder"
+    "id" | "isInput" | "output" | "fieldsJson" | "clock" | "log" | "metrics" | "dataFolder"
   >;
 }
 
@@ -31,6 +31,8 @@ interface Segment {
 }
 
 const SEGMENT_BYTES = 8 * 1_024 * 1_024;
+/** End of an id that is made of the settings. */
+const MADE_ID = /^[0-9a-f]{8}$/;
 const NAME = /^(\d{12})-([0-9a-f-]{36})\.spool$/;
 
 export class Spool {
@@ -65,6 +67,7 @@ export class Spool {
   /** Takes up what an earlier run left. Throws the system's error if the folder can't be used. */
   start(): void {
     mkdirSync(this.#folder, { recursive: true, mode: 0o750 });
+    this.#inherit();
     for (const name of readdirSync(this.#folder).sort()) {
       const match = NAME.exec(name);
       if (match === null) continue;
@@ -75,6 +78,19 @@ export class Spool {
       this.#number = Math.max(this.#number, Number(match[1]));
     }
     this.#task = this.#run();
+  }
+
+  /** Takes over spools of inputs of this type whose ids were made of settings that have changed since. */
+  #inherit(): void {
+    const { inputType, context } = this.#options;
+    const all = join(context.dataFolder, "spool");
+    const prefix = `${inputType}-`;
+    for (const id of readdirSync(all)) {
+      const isMade = id.startsWith(prefix) && MADE_ID.test(id.slice(prefix.length));
+      if (!isMade || context.isInput(id)) continue;
+      for (const name of readdirSync(join(all, id))) renameSync(join(all, id, name), join(this.#folder, name));
+      rmdirSync(join(all, id));
+    }
   }
 
   /** Keeps an event; returns false if the spool is stopped or full, or the disk refuses it. */
