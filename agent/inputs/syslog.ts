@@ -1,24 +1,42 @@
 /** Input `syslog`: RFC 3164 and RFC 5424 messages over UDP (RFC 5426) or TCP (RFC 6587). The pipeline parses them. */
 
-import type { Static } from "typebox";
+import type { Static, TSchema } from "typebox";
+import { onlyWith } from "#agent/contract/idle-settings.ts";
 import { defineInput, type Input, settingFault } from "#agent/contract/input.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { probeTcp, probeUdp } from "./streams/stream-sink.ts";
 import { TcpInput, tcpInput, tcpSchema } from "./tcp.ts";
 import { UdpInput, udpInput } from "./udp.ts";
 
-const { framing: _, ...connection } = tcpSchema.properties;
+const {
+  framing: _,
+  host: __,
+  max_connections,
+  timeout,
+  "tls.certificate": certificate,
+  "tls.key": key,
+  "tls.ca": authorities,
+  ...common
+} = tcpSchema.properties;
+
+/** Marks a setting of connections, which datagrams don't have. */
+const ofConnections = <S extends TSchema>(schema: S): S => onlyWith(schema, "protocol", "tcp", "unix");
 
 const schema = Type.Object(
   {
-    ...connection,
+    ...common,
+    max_connections: ofConnections(max_connections),
+    timeout: ofConnections(timeout),
+    "tls.certificate": ofConnections(certificate),
+    "tls.key": ofConnections(key),
+    "tls.ca": ofConnections(authorities),
     host: Type.String({ default: "", description: "host:port to listen on; not with protocol unix." }),
     protocol: Type.Union([Type.Literal("udp"), Type.Literal("tcp"), Type.Literal("unix")], {
       default: "udp",
       description: "udp, tcp, or unix for a stream socket of the file system.",
     }),
     path: Type.Optional(Type.String({ description: "With protocol unix: path of the socket." })),
-    read_buffer: udpInput.schema.properties["read_buffer"]!,
+    read_buffer: onlyWith(udpInput.schema.properties["read_buffer"]!, "protocol", "udp"),
   },
   { additionalProperties: false },
 );

@@ -4,6 +4,7 @@ import { lstatSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { createServer as createSecureServer } from "node:tls";
 import type { Static } from "typebox";
+import { onlyWith } from "#agent/contract/idle-settings.ts";
 import {
   defineInput,
   type Input,
@@ -50,10 +51,13 @@ export const tcpSchema = Type.Object(
       Type.String({ description: "File with the certificate, PEM; enables TLS." }),
     ),
     "tls.key": Type.Optional(Type.String({ description: "File with its key, PEM." })),
-    "tls.ca": Type.Optional(
-      Type.String({
-        description: "File with authorities; connections then need a certificate issued by one of them.",
-      }),
+    "tls.ca": onlyWith(
+      Type.Optional(
+        Type.String({
+          description: "File with authorities; connections then need a certificate issued by one of them.",
+        }),
+      ),
+      "tls.certificate",
     ),
     ...spoolProperties,
   },

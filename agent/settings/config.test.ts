@@ -193,6 +193,18 @@ test("a setting that has no effect is a warning with its place and the reason", 
       `shipper.inputs: [{type: kvstore, key: k, interval: 5s}]`,
       /^agent\.yml:1:\d+: .*interval has no effect: it works only with data_type: slowlog\.$/,
     ],
+    [
+      `shipper.inputs: [{type: tcp, host: "[::]:514", tls.ca: /ca.pem}]`,
+      /tls\.ca has no effect: it works only with tls\.certificate\.$/,
+    ],
+    [
+      `shipper.inputs: [{type: syslog, host: "[::]:514", max_connections: 5}]`,
+      /max_connections has no effect: it works only with protocol: tcp or unix\.$/,
+    ],
+    [
+      `shipper.inputs: [{type: syslog, protocol: tcp, host: "[::]:514", read_buffer: 8mb}]`,
+      /read_buffer has no effect: it works only with protocol: udp\.$/,
+    ],
   ] as const) {
     const { warnings } = check(text);
     assert.equal(warnings.length, 1, text);
@@ -207,6 +219,7 @@ test("settings that work together are no warnings, nor are those that are not gi
     `${INPUT}output.search: {hosts: [h], username: u, password: p}`,
     `shipper.inputs: [{type: log, paths: [/a], delete_after_read: true, delete_grace: 5m}]`,
     `shipper.inputs: [{type: kvstore, data_type: stream, key: k, group: g, batch: 5}]`,
+    `shipper.inputs: [{type: syslog, protocol: tcp, host: "[::]:6514", tls: {certificate: c, key: k, ca: a}}]`,
   ])
     assert.deepEqual(check(text).warnings, [], text);
 });
