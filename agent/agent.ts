@@ -12,7 +12,7 @@ import { MemoryWatch } from "#proto/kit/memory-watch.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { StatusServer } from "#proto/kit/status-server.ts";
 import { inboxPrefix } from "#proto/subjects.ts";
-import { createDirectOutput } from "./create-output.ts";
+import { createDirectOutput, outputFileOf } from "./create-output.ts";
 import { isNear } from "./harvester/descriptor-reader.ts";
 import { ownFiles, probeBirthTimes } from "./machine.ts";
 import { Connection } from "./outputs/connection.ts";
@@ -64,7 +64,7 @@ export class Agent implements Component {
     this.#log = log;
     this.#clock = clock;
     this.#inputMetrics = inputMetrics(this.#metrics);
-    this.#isOwnFile = ownFiles(settings.pathData);
+    this.#isOwnFile = ownFiles(settings.pathData, outputFileOf(settings));
     this.#lifecycle = new Lifecycle((name, error) => log.error({ error }, `${name} did not stop in order`));
   }
 

@@ -1,9 +1,16 @@
 /** Makes the output that the settings enable. */
 
+import { resolve } from "node:path";
 import type { Output } from "#agent/contract/output.ts";
 import { consoleSink, FileSink, LinesOutput } from "#agent/outputs/json-lines.ts";
 import { SearchOutput, type SearchOutputOptions } from "#agent/outputs/search.ts";
 import type { AgentSettings } from "#agent/settings/config.ts";
+
+/** Returns the path of the output to a file, null for other outputs. */
+export function outputFileOf({ file, output }: AgentSettings): string | null {
+  if (output !== "file") return null;
+  return resolve(file["output.file.path"] ?? ".", file["output.file.filename"]);
+}
 
 /** Returns the search, file or console output; null for `pipeline`. */
 export function createDirectOutput(

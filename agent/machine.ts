@@ -19,8 +19,11 @@ export function probeBirthTimes(pathData: string, log: Logger): boolean {
   }
 }
 
-/** Returns what recognises the agent's own log (standard error into a file) and its data: reading them would never end. */
-export function ownFiles(pathData: string): InputContext["isOwnFile"] {
+/**
+ * Returns what recognises the agent's own log (standard error into a file), its data and its output file: reading them
+ * would never end. `outputFile`: path of the output to a file, null without one; rotated files have it with a suffix.
+ */
+export function ownFiles(pathData: string, outputFile: string | null): InputContext["isOwnFile"] {
   const outputs = [1, 2].flatMap((fd) => {
     try {
       const stat = fstatSync(fd);
@@ -30,5 +33,8 @@ export function ownFiles(pathData: string): InputContext["isOwnFile"] {
     }
   });
   return (file, path) =>
-    path.startsWith(pathData + sep) || outputs.some(({ dev, ino }) => dev === file.dev && ino === file.ino);
+    path.startsWith(pathData + sep) ||
+    path === outputFile ||
+    (outputFile !== null && path.startsWith(`${outputFile}.`)) ||
+    outputs.some(({ dev, ino }) => dev === file.dev && ino === file.ino);
 }

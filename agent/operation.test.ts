@@ -87,6 +87,17 @@ test("the output to a file holds each line once, over a restart as well", async 
   assert.deepEqual(shipped(place), ["one", "two", "three"]);
 });
 
+test("the agent doesn't read what it writes itself", async () => {
+  const place = newFolder();
+  const { agent } = await startAgent(place, [fileInput(place, { paths: [join(place, "*.log"), join(place, "out/*")] })]);
+  writeFileSync(join(place, "a.log"), "one\n");
+  await until("the line", () => shipped(place).length === 1);
+  writeFileSync(join(place, "b.log"), "two\n");
+  await until("the other line", () => shipped(place).includes("two"));
+  await agent.stop();
+  assert.deepEqual(shipped(place), ["one", "two"]);
+});
+
 test("events name the version that receivers know", async () => {
   const place = newFolder();
   await startAgent(place, [fileInput(place)]);

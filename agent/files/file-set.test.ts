@@ -255,6 +255,25 @@ test("what a file had that was gone before it had its turn is counted, once", as
   assert.deepEqual(values, [{ labels: { input: "test" }, value: "never read\n".length }]);
 });
 
+for (const closeEof of [false, true])
+  test(`a file that was read before a restart is deleted after its time, with close_eof: ${closeEof}`, async (t) => {
+    const b = await bench(t, { deleteAfterMs: 60_000, closeEof });
+    writeFileSync(b.path("whole.log"), "one\n");
+    writeFileSync(b.path("part.log"), "two\nthr");
+    await b.scan();
+    await b.scan();
+    await b.restart();
+    await b.scan();
+    b.context.clock.ms += 59_000;
+    await b.scan();
+    assert.deepEqual(readdirSync(b.logs).sort(), ["part.log", "whole.log"]);
+    b.context.clock.ms += 2_000;
+    await b.scan();
+    await b.scan();
+    assert.deepEqual(readdirSync(b.logs), ["part.log"]);
+    assert.equal(b.text, "");
+  });
+
 test("a path that can't be read doesn't keep deletions elsewhere from being noticed", async (t) => {
   const b = await bench(t);
   b.symlinks = true;

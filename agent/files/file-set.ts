@@ -205,7 +205,10 @@ export class FileSet {
 
   /** Opens a closed file that may have new data, now or when it has its turn. */
   #consider(entry: Entry, found: Found): void {
-    if (!this.#opener.worthOpening(entry, found)) return;
+    if (!this.#opener.worthOpening(entry, found)) {
+      this.#open.deleteClosed(entry, found);
+      return;
+    }
     if (!this.#open.hasCapacity()) {
       this.#waiting.add(entry, found.raw);
       return;

@@ -6,6 +6,7 @@
 import { unlinkSync } from "node:fs";
 import type { InputContext, InputState } from "#agent/contract/input.ts";
 import { lstatOrNull } from "#agent/discovery/path.ts";
+import type { Found } from "#agent/discovery/scanner.ts";
 import type { Harvester } from "#agent/harvester/harvester.ts";
 import { fileInode } from "#agent/harvester/identity.ts";
 import type { Clock } from "#proto/kit/clock.ts";
@@ -180,7 +181,18 @@ export class OpenFiles {
     this.#close(harvester);
   }
 
-  #delete({ path }: Harvester): void {
+  /** Deletes a closed file for `delete_after_read`: the agent may have ended, or closed it, before its time. */
+  deleteClosed({ key }: Entry, { path, stat }: Found): void {
+    const { registry, clock, id } = this.#context;
+    const { deleteAfterMs } = this.#options;
+    const row = registry.get(key);
+    if (deleteAfterMs === null || row?.input !== id || clock.now() - row.seenMs <= deleteAfterMs) return;
+    const isRead = row.sent === stat.size && row.committed >= row.sent;
+    const isUnchanged = row.size === stat.size && row.mtimeMs === stat.mtimeMs;
+    if (isRead && isUnchanged && lstatOrNull(path)?.ino === stat.ino) this.#delete({ path });
+  }
+
+  #delete({ path }: Pick<Harvester, "path">): void {
     try {
       unlinkSync(path);
       this.#context.log.info({ path }, "file deleted: all of it is committed");
