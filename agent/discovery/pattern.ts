@@ -104,7 +104,15 @@ function segment(part: string, pattern: string): Segment {
       at = end;
     } else source += RegExp.escape(character);
   }
-  return { kind: "match", test: new RegExp(`^${source}$`, "us") };
+  return { kind: "match", test: compileSource(source, pattern) };
+}
+
+function compileSource(source: string, pattern: string): RegExp {
+  try {
+    return new RegExp(`^${source}$`, "us");
+  } catch (error) {
+    throw settingFault("paths", `paths: "${pattern}": ${(error as Error).message}`, error);
+  }
 }
 
 /** "a{b,c}" → "ab", "ac"; from the left, nested ones too. */

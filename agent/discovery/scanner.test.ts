@@ -144,3 +144,10 @@ test("a linked folder below a wildcard is searched only where links are followed
   }
   rmSync(folder, { recursive: true });
 });
+
+test("a pattern with an impossible range is refused by name", () => {
+  assert.throws(() => compilePattern("/var/log/[z-a].log"), {
+    code: "settings_invalid",
+    message: /^paths: "\/var\/log\/\[z-a\]\.log": .*out of order/,
+  });
+});

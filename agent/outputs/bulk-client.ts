@@ -5,6 +5,7 @@ import type { ClientRequest, IncomingMessage, Agent as PlainAgent } from "node:h
 import { request as httpsRequest, Agent as SecureAgent } from "node:https";
 import { gzipSync } from "node:zlib";
 import { addPart } from "#proto/kit/byte-parts.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { Agent, request as httpRequest } from "#proto/kit/node-http.ts";
 
 export interface SearchSettings {
@@ -66,6 +67,7 @@ export class BulkClient {
   #host = 0;
   #filters = true;
 
+  /** Throws settings_invalid if the file with the authorities can't be read. */
   constructor(options: BulkClientOptions) {
     this.#options = options;
     const { tlsCa } = options.settings;
@@ -73,7 +75,7 @@ export class BulkClient {
     this.#agent = new Agent(common);
     this.#secureAgent = new SecureAgent({
       ...common,
-      ...(tlsCa === undefined ? {} : { ca: readFileSync(tlsCa) }),
+      ...(tlsCa === undefined ? {} : { ca: readAuthorities(tlsCa) }),
     });
     this.#headers = {
       "content-type": "application/x-ndjson",
@@ -132,6 +134,14 @@ export class BulkClient {
     });
     request.end(body);
     return promise;
+  }
+}
+
+function readAuthorities(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new AppError("settings_invalid", `output.search.tls.ca: ${(error as Error).message}`, { cause: error });
   }
 }
 

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
+import { BulkClient } from "./bulk-client.ts";
 import { SearchOutput } from "./search.ts";
 
 interface Bulk {
@@ -208,4 +209,13 @@ test("an engine that refuses filter_path is asked for whole answers", async () =
   await ship(`127.0.0.1:${(server.address() as AddressInfo).port}`, "one\n");
   server.close();
   assert.deepEqual(paths, ["/_bulk?filter_path=errors,items.*.status,items.*.error.reason", "/_bulk"]);
+});
+
+test("a file with authorities that can't be read is named with its setting", () => {
+  const settings = { hosts: ["https://h:9200"], index: "i", tlsCa: "/nonexistent/ca.pem" };
+  const { signal } = new AbortController();
+  assert.throws(() => new BulkClient({ settings, connections: 1, timeoutMs: 1_000, signal }), {
+    code: "settings_invalid",
+    message: /^output\.search\.tls\.ca: ENOENT.*ca\.pem/,
+  });
 });
