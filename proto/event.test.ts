@@ -106,3 +106,26 @@ test("a format in double braces is a pattern of java.time", () => {
   ] as const)
     assert.equal(compileFormat(format)(event), text);
 });
+
+test("brackets within brackets are one reference", () => {
+  const references: [text: string, path: string[] | undefined][] = [
+    ["[[foo]][bar]", ["foo", "bar"]],
+    ["[[foo][bar]][baz]", ["foo", "bar", "baz"]],
+    ["[[foo][bar]]", ["foo", "bar"]],
+    ["foo", ["foo"]],
+    ...[
+      "[[foo][bar]nope][baz]",
+      "[nope[foo][bar]][baz]",
+      "[foo][bar][baz",
+      "foo[bar][baz]",
+      "[foo]bar[baz]",
+    ].map((text): [string, undefined] => [text, undefined]),
+    ...["[", "]", "[]", "[[[[[[[[[[[]", "[foo]][bar]", "[this[is]terrible]", "this[index]", "[foo]x"].map(
+      (text): [string, undefined] => [text, undefined],
+    ),
+  ];
+  for (const [text, path] of references) {
+    if (path === undefined) assert.throws(() => fieldReference(text), /is no field reference/, text);
+    else assert.deepEqual(fieldReference(text).path, path);
+  }
+});

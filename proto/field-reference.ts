@@ -42,20 +42,21 @@ export function isFieldReference(text: string): boolean {
   }
 }
 
+/** Brackets may stand within brackets: `[[a][b]][c]` is `[a][b][c]`. */
 function parseParts(text: string): string[] {
   if (text !== "" && !/[[\]]/.test(text)) return [text];
   const parts: string[] = [];
-  let at = 0;
-  while (at < text.length) {
-    const end = text.indexOf("]", at);
-    const part = text[at] === "[" && end > at + 1 ? text.slice(at + 1, end) : "";
-    // `[[a][b]]` is `[a][b]` in an outer pair of brackets, as one may write it in a format.
-    if (part.startsWith("[") && text.endsWith("]]") && at === 0) return parseParts(text.slice(1, -1));
-    if (part === "" || part.includes("[")) throw invalid(text);
-    parts.push(part);
-    at = end + 1;
+  let depth = 0;
+  let before = "";
+  for (const token of text.match(/[[\]]|[^[\]]+/g) ?? []) {
+    const mayFollow = token === "[" ? before === "[" || before === "]" || before === "" : before !== "[";
+    if (token === "[" && mayFollow) depth++;
+    else if (token === "]" && mayFollow && depth > 0) depth--;
+    else if (token !== "[" && token !== "]" && before === "[") parts.push(token);
+    else throw invalid(text);
+    before = token;
   }
-  if (parts.length === 0) throw invalid(text);
+  if (parts.length === 0 || depth > 0) throw invalid(text);
   return parts;
 }
 
