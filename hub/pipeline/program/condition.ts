@@ -180,10 +180,8 @@ function compileIn(
     const item = value(event);
     const where = container(event);
     if (item === undefined || item === null || where === undefined || where === null) return false;
-    if (isConstantList) {
-      if (Array.isArray(item)) return false;
-      return (where as unknown[]).some((each) => valueText(each) === valueText(item));
-    }
+    if (Array.isArray(item) || isHash(item)) return false;
+    if (isConstantList) return (where as unknown[]).some((each) => valueText(each) === valueText(item));
     if (Array.isArray(where)) return where.some((each) => equal(each, item));
     return typeof where === "string" ? typeof item === "string" && where.includes(item) : equal(where, item);
   };
