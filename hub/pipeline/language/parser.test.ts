@@ -21,6 +21,7 @@ const GOOD = [
   "filter { if[a]==1{ } else\nif [a b][c] =~ /x\\/y/ { } else { } }",
   'filter { if !([a] in ["x", "y"]) and ([b] not in [c] or "z" in [d]) { } }',
   "filter { if [a] and [b] or [c] { } if [x] xor [y] { } if [p] nand [q] { } }",
+  "filter { if [a] { } elseif[b] { } elseif [c] { } else { } }",
   'filter { if [a] =~ "re" or [b] !~ /re/ or ![c] { } }',
 ];
 
@@ -69,6 +70,7 @@ const BAD: [text: string, message: RegExp, hint: RegExp][] = [
   ['filter { a { b => «"»open } }', /never closed/, /closing "/],
   ['filter { a { b => "1"«c» => 2 } }', /directly after/, /blank/],
   ["filter { if [a] { } «elsif» [b] { } }", /no keyword/, /else if/],
+  ["filter { «elseif» [a] { } }", /without an "if"/, /^$/],
   ["filter { «else» { } }", /without an "if"/, /^$/],
   ["filter { if [a] «=» 1 { } }", /no comparison/, /==/],
   ["filter { if [a] «&&» [b] { } }", /no operator/, /write: and/],

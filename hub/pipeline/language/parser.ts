@@ -110,11 +110,12 @@ class Parser {
     const scan = this.#scan;
     const start = scan.at;
     if (scan.takesWord("if")) return this.#branch(start);
-    for (const word of ["elsif", "elseif", "elif"]) {
+    for (const word of ["elsif", "elif"]) {
       if (!scan.takesWord(word)) continue;
       throw scan.fault(`"${word}" is no keyword`, "write: else if", scan.range(start));
     }
-    if (scan.takesWord("else")) throw scan.fault('"else" without an "if" before it', "", scan.range(start));
+    if (scan.takesWord("else") || scan.takesWord("elseif"))
+      throw scan.fault('"else" without an "if" before it', "", scan.range(start));
     return this.#plugins.plugin();
   }
 
@@ -124,12 +125,13 @@ class Parser {
     for (;;) {
       const back = scan.at;
       scan.blanks();
-      if (!scan.takesWord("else")) {
+      const isElseIf = scan.takesWord("elseif");
+      if (!isElseIf && !scan.takesWord("else")) {
         scan.at = back;
         break;
       }
       scan.blanks();
-      if (scan.takesWord("if")) {
+      if (isElseIf || scan.takesWord("if")) {
         cases.push(this.#case());
         continue;
       }
