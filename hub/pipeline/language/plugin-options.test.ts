@@ -5,10 +5,21 @@ import { compilePipeline, loadAllPlugins } from "#hub/pipeline/program/compile.t
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { pluginKinds } from "#hub/pipeline/tooling/plugin-reference.ts";
 import { systemClock } from "#proto/kit/clock.ts";
+import { list, number, options } from "#proto/kit/options.ts";
 import { formatDiagnostic } from "./diagnostics.ts";
+import { parsePipeline } from "./parser.ts";
+import { readOptions } from "./plugin-options.ts";
 import { SourceText } from "./syntax-tree.ts";
 
 await loadAllPlugins();
+
+/** Returns the options of the first filter. */
+function optionOf(text: string, variables: Record<string, string>): unknown {
+  const [step] = parsePipeline(new SourceText("p.conf", text)).sections[0]!.steps;
+  assert.ok(step?.kind === "plugin");
+  const schema = options({ fields: list("fields"), length_bytes: number("bytes", 0) });
+  return readOptions(step, schema, "filter truncate", variables, (_, __, message) => assert.fail(message));
+}
 
 /** What is said of a pipeline: without the text that it shows. */
 function said(text: string): string[] {
@@ -61,4 +72,21 @@ test("no plugin is both here and refused", async () => {
     plugins.filter(({ name }) => Object.hasOwn(REFUSED_PLUGINS[kind] ?? {}, name)).map(({ name }) => name),
   );
   assert.deepEqual(both, []);
+});
+
+test("a variable's quotes fall away, and a list in it is a list", () => {
+  const read = (value: string, variables: Record<string, string>) =>
+    optionOf(`filter { truncate { fields => ${value} length_bytes => [3] } }`, variables);
+  const hosts = { H: `["a:1", 'b:2',c]`, Q: `"quoted"`, N: "7", EMPTY: "" };
+  const rows: [value: string, expected: unknown][] = [
+    [`"\${H}"`, ["a:1", "b:2", "c"]],
+    [`"\${Q}"`, ["quoted"]],
+    [`"\${N}\${EMPTY}"`, ["7"]],
+    [`"\${MISSING:'x'}"`, ["x"]],
+    [`"\${MISSING:[]}"`, []],
+    [`'"kept"'`, ['"kept"']],
+    [`"[kept, too]"`, ["[kept, too]"]],
+  ];
+  for (const [value, expected] of rows)
+    assert.deepEqual(read(value, hosts), { fields: expected, length_bytes: 3 }, value);
 });

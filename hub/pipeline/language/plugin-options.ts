@@ -63,7 +63,7 @@ function plainValue(node: ValueNode, variables: Variables, report: Report): unkn
   switch (node.kind) {
     case "string":
     case "bareword":
-      return expandVariables(node.value, node.range, variables, report);
+      return withVariables(node.value, node.range, variables, report);
     case "number":
       return node.value;
     case "array":
@@ -146,12 +146,14 @@ function reportTreatment(
     report("warning", range, `${title}: "${name}" has no effect`, note);
 }
 
-/** Reads a list of pairs as a table, and a list of one text as that text. */
+const SCALARS = ["string", "number", "integer", "boolean"];
+
+/** Reads a list of pairs as a table, and a list of one value as that value. */
 function shape(value: unknown, schema: TSchema): unknown {
   const { type } = schema as { type?: string };
   if (!Array.isArray(value)) return value;
   if (type === "object") return pairs(value);
-  return type === "string" && value.length === 1 ? value[0] : value;
+  return type !== undefined && SCALARS.includes(type) && value.length === 1 ? value[0] : value;
 }
 
 /** `[ "a", "x", "b", "y" ]` as a table. */
@@ -188,4 +190,29 @@ export function expandVariables(text: string, range: Range, variables: Variables
     );
     return "";
   });
+}
+
+/**
+ * Returns an option's text with its variables replaced. Quotes around it fall away, and `["a", "b"]` becomes a list, as a
+ * variable of a container carries them.
+ */
+function withVariables(
+  text: string,
+  range: Range,
+  variables: Variables,
+  report: Report,
+): string | readonly string[] {
+  const expanded = expandVariables(text, range, variables, report);
+  if (text.search(VARIABLE) < 0) return text;
+  const bare = unquoted(expanded);
+  if (!bare.startsWith("[") || !bare.endsWith("]") || bare.length < 2) return bare;
+  const inner = bare.slice(1, -1);
+  return inner === "" ? [] : inner.split(",").map((item) => unquoted(item.trim()));
+}
+
+function unquoted(text: string): string {
+  let bare = text;
+  for (const quote of ["'", '"'])
+    if (bare.length > 1 && bare.startsWith(quote) && bare.endsWith(quote)) bare = bare.slice(1, -1);
+  return bare;
 }
