@@ -40,8 +40,8 @@ test("an option without effect is a warning that names its replacement", () => {
 
 test("an option whose other value would lose something is refused with what to write instead", () => {
   const refused = [
-    ['output { file { path => "a" write_behavior => overwrite } }', /files are only appended to/],
-    ['output { file { path => "a" create_if_deleted => false } }', /always made anew/],
+    ['output { file { path => "/%{name}" } }', /first folder of an absolute path/],
+    ['output { file { path => "/a-%{name}/b" } }', /first folder of an absolute path/],
     ['output { email { to => "a@b" via => sendmail } }', /"via" must be one of|smtp/],
     ['input { tcp { port => 1 ssl_truststore_path => "x" } }', /can't be used\n.*PEM files/],
     ['output { elasticsearch { cloud_id => "x" } }', /can't be used\n.*hosts =>/],

@@ -1,7 +1,7 @@
 /** Output file: events as lines of files, each durable before the log moves on. */
 
-import { type FileHandle, mkdir, open } from "node:fs/promises";
-import { dirname } from "node:path";
+import { type FileHandle, mkdir, open, stat } from "node:fs/promises";
+import { dirname, posix } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { codecOption } from "#hub/pipeline/plugins/codec.ts";
@@ -21,19 +21,22 @@ const compress = promisify(gzip);
 /** Files kept open; the one untouched longest is closed. */
 const OPEN_FILES = 64;
 
-/** What stands between formats in a path can't lead out of its folder. */
-const CLIMBS = /(^|\/)\.\.(\/|$)/;
-
 export const fileOutput = defineOutput({
   name: "file",
-  description: "appends each event to a file",
+  description: "writes each event to a file",
   options: options({
     path: text("path of the file, a format; relative to the folder `out` of path.data"),
     codec: codecOption("codec that writes events", "json_lines"),
-    create_if_deleted: flag("a removed file is created again; false is refused", true),
+    create_if_deleted: flag(
+      "a file that isn't there is created; false: its events go to filename_failure",
+      true,
+    ),
     dir_mode: number("permissions of new folders, as a number; -1: the system's default", -1),
     file_mode: number("permissions of new files, as a number; -1: the system's default", -1),
-    filename_failure: text("file for events whose path would be outside the folder", "_filepath_failures"),
+    filename_failure: text(
+      "file for events whose path would be outside the folder that the path begins with, within that folder",
+      "_filepath_failures",
+    ),
     flush_interval: withoutEffect(
       "what is written is flushed before the log moves on",
       Type.Number({ default: 2 }),
@@ -43,29 +46,60 @@ export const fileOutput = defineOutput({
       "at most 64 files are open, the one untouched longest is closed",
       Type.Number({ default: 10 }),
     ),
-    write_behavior: text("append: existing content stays; overwrite is refused", "append"),
+    write_behavior: Type.Enum(["append", "overwrite"], {
+      default: "append",
+      description: "append: existing content stays; overwrite: the file holds the last event alone",
+    }),
     id: optional(text("name of this output in metrics and messages")),
   }),
   create(values, { codec, report }) {
-    if (!values.create_if_deleted)
-      report("error", "create_if_deleted", "a file that was removed is always made anew", "leave it out");
-    if (values.write_behavior !== "append")
-      report("error", "write_behavior", "files are only appended to", "put a date into the path");
+    if (/^\/[^/]*%\{/.test(values.path))
+      report(
+        "error",
+        "path",
+        "the first folder of an absolute path can't be an event's choice",
+        "write: /var/log/%{name}",
+      );
     const encoder = codec(values.codec);
     const path = compileFormat(values.path);
+    const isSafe = values.path.includes("%{") ? insideOf(rootOf(values.path)) : () => true;
     return {
       shape(event) {
         const target = path(event);
-        const safe = CLIMBS.test(target) || target.includes("\0") ? values.filename_failure : target;
-        return { target: safe, body: encoder.encode(event) };
+        return { target: isSafe(target) ? target : failurePath(values), body: encoder.encode(event) };
       },
     };
   },
   writer: (values, { writablePath }) => new FileWriter(writablePath, values),
 });
 
+/** Returns the folder that a path begins with, without formats; "" for the folder of relative paths. */
+function rootOf(path: string): string {
+  const format = path.indexOf("%{");
+  const folder = path.slice(0, path.lastIndexOf("/", format < 0 ? undefined : format) + 1);
+  return folder === "" ? "" : `${posix.normalize(folder).replace(/\/$/, "")}/`;
+}
+
+/** Returns what tells whether a path lies below a root, however its folders lead there. */
+function insideOf(root: string): (path: string) => boolean {
+  return (path) => {
+    const way = posix.normalize(path);
+    if (path.includes("\0") || way.endsWith("/") || way === ".") return false;
+    return root === ""
+      ? !way.startsWith("../") && way !== ".." && !way.startsWith("/")
+      : way.startsWith(root);
+  };
+}
+
+function failurePath({ path, filename_failure }: Pick<FileOptions, "path" | "filename_failure">): string {
+  return `${rootOf(path)}${filename_failure}`;
+}
+
 interface FileOptions {
   readonly path: string;
+  readonly filename_failure: string;
+  readonly create_if_deleted: boolean;
+  readonly write_behavior: string;
   readonly file_mode: number;
   readonly dir_mode: number;
   readonly gzip: boolean;
@@ -76,14 +110,17 @@ class FileWriter implements OutputWriter {
   readonly #fileMode: number | undefined;
   readonly #dirMode: number | undefined;
   readonly #isCompressed: boolean;
+  readonly #isOverwritten: boolean;
+  /** Where events go whose file isn't there; undefined: it is created. */
+  readonly #instead: string | undefined;
   /** True: events have a say in the path, so one that can't be a file's is an event's fault. */
   readonly #isOfEvents: boolean;
   readonly #open = new Map<string, FileHandle>();
 
-  constructor(
-    writablePath: (path: string) => string,
-    { path, file_mode, dir_mode, gzip: isCompressed }: FileOptions,
-  ) {
+  constructor(writablePath: (path: string) => string, options: FileOptions) {
+    const { path, file_mode, dir_mode, gzip: isCompressed } = options;
+    this.#isOverwritten = options.write_behavior === "overwrite";
+    this.#instead = options.create_if_deleted ? undefined : failurePath(options);
     this.#isOfEvents = path.includes("%{");
     this.#writablePath = writablePath;
     this.#fileMode = file_mode < 0 ? undefined : file_mode;
@@ -96,8 +133,9 @@ class FileWriter implements OutputWriter {
     const places = Map.groupBy(records.keys(), (place) => records[place]!.target);
     for (const [target, ofTarget] of places) {
       try {
-        const path = this.#writablePath(target);
-        const bytes = Buffer.concat(ofTarget.map((place) => records[place]!.body));
+        const path = await this.#path(target);
+        const kept = this.#isOverwritten ? ofTarget.slice(-1) : ofTarget;
+        const bytes = Buffer.concat(kept.map((place) => records[place]!.body));
         await this.#append(path, this.#isCompressed ? await compress(bytes) : bytes);
       } catch (error) {
         if (!(error instanceof AppError) || error.retryable) throw error;
@@ -113,12 +151,24 @@ class FileWriter implements OutputWriter {
     await Promise.all(handles.map((handle) => handle.close()));
   }
 
-  /** Appends all of `bytes`; what a failing try had written is cut off again, so that a further try repeats nothing. */
+  /** Returns the path that is written to for a target. Throws forbidden. */
+  async #path(target: string): Promise<string> {
+    const path = this.#writablePath(target);
+    if (this.#instead === undefined) return path;
+    const isThere = await stat(path).then(
+      () => true,
+      (error: unknown) => systemCode(error) !== "ENOENT",
+    );
+    return isThere ? path : this.#writablePath(this.#instead);
+  }
+
+  /** Appends all of `bytes`, or overwrites with them; what a failing try had written is cut off again, so that a further try repeats nothing. */
   async #append(path: string, bytes: Uint8Array): Promise<void> {
     try {
       const handle = await this.#handle(path);
-      const { size } = await handle.stat();
+      const size = this.#isOverwritten ? 0 : (await handle.stat()).size;
       try {
+        if (this.#isOverwritten) await handle.truncate(0);
         await handle.appendFile(bytes);
         await handle.datasync();
       } catch (error) {

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { OutputWorld } from "#test/contract/output-runner.ts";
+
+/** An output file with these options, whose files lie in a folder of its own. */
+function files(t: TestContext, options: string) {
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-file-"));
+  const world = new OutputWorld(`file { codec => line { format => "%{m}" } ${options} }`, folder);
+  t.after(async () => {
+    await world.writer.stop();
+    rmSync(folder, { recursive: true });
+  });
+  return { world, folder, read: (path: string) => readFileSync(join(folder, path), "utf8") };
+}
+
+test("a file that is overwritten holds the last event alone", async (t) => {
+  const { world, read } = files(t, 'path => "a.txt" write_behavior => overwrite');
+  await world.write([{ m: "the first, which is long" }, { m: "second" }]);
+  assert.equal(read("a.txt"), "second\n");
+  await world.write([{ m: "third" }]);
+  assert.equal(read("a.txt"), "third\n");
+});
+
+test("events of a file that isn't there go to the failure file where it may not be created", async (t) => {
+  const { world, folder, read } = files(t, 'path => "logs/%{name}.txt" create_if_deleted => false');
+  await world.write([{ m: "lost", name: "a" }]);
+  assert.deepEqual(readdirSync(join(folder, "logs")), ["_filepath_failures"]);
+  assert.equal(read("logs/_filepath_failures"), "lost\n");
+  writeFileSync(join(folder, "logs/a.txt"), "");
+  await world.write([{ m: "there", name: "a" }]);
+  assert.equal(read("logs/a.txt"), "there\n");
+});
+
+test("an event's path stays below the folder that the path begins with", async (t) => {
+  const { world, folder, read } = files(t, 'path => "logs/%{a}/%{b}" filename_failure => "bad"');
+  await world.write([
+    { m: "inside", a: "x", b: "/deep/../nested.txt" },
+    { m: "encoded", a: "x", b: "%2E%2E%2ftest" },
+    { m: "outside", a: "..", b: "../up.txt" },
+    { m: "folder", a: "x", b: ".." },
+    { m: "nul", a: "x", b: "a\0b" },
+  ]);
+  assert.equal(read("logs/x/nested.txt"), "inside\n");
+  assert.equal(read("logs/x/%2E%2E%2ftest"), "encoded\n");
+  assert.equal(read("logs/bad"), "outside\nfolder\nnul\n");
+  assert.deepEqual(readdirSync(folder), ["logs"]);
+  assert.ok(!existsSync(join(folder, "..", "up.txt")));
+});
+
+test("new files and folders have the permissions that are written", async (t) => {
+  const { world, folder } = files(t, 'path => "is/nested/output.txt" dir_mode => 0751 file_mode => 0610');
+  await world.write([{ m: "a" }]);
+  const modes = ["is", "is/nested", "is/nested/output.txt"].map(
+    (path) => statSync(join(folder, path)).mode & 0o777,
+  );
+  assert.deepEqual(modes, [0o751, 0o751, 0o610]);
+});
