@@ -312,3 +312,16 @@ test("an input's field to add that an event's own is in the way of costs it a ta
   inputs[0]!.decorate(event);
   assert.deepEqual([event.fields["host"], event.fields["tags"]], ["web", ["_addfieldfailure"]]);
 });
+
+test("the output stdout lays events out for people unless another codec is written", () => {
+  const written = (text: string): string => {
+    const { outputs } = compile(`output { stdout { ${text} } }`);
+    const { shaper } = outputs[0]!;
+    assert.ok("shape" in shaper);
+    const record = shaper.shape(new Event({ a: 1, "@timestamp": "2020-01-01T00:00:00Z" }, 0));
+    assert.ok(record !== undefined && "body" in record);
+    return Buffer.from(record.body).toString();
+  };
+  assert.equal(written(""), `{\n    "@timestamp" => 2020-01-01T00:00:00.000Z,\n             "a" => 1\n}\n`);
+  assert.equal(written("codec => json_lines"), `{"a":1,"@timestamp":"2020-01-01T00:00:00.000Z"}\n`);
+});

@@ -1,7 +1,8 @@
 /**
  * The part of a plugin's id that stands for its options, where none is written: inputs keep their positions by it, so that it must
  * be the same after an upgrade. A hash of all options, defaults included, as they were when plugins got ids; options that came
- * later count only where they are written. test/compat/plugin-ids.json has the hash of each plugin without options.
+ * later count only where they are written, and a default that has changed counts as it was. test/compat/plugin-ids.json has the
+ * hash of each plugin without options.
  */
 
 import { createHash } from "node:crypto";
@@ -27,6 +28,11 @@ const LATER: Readonly<Record<string, readonly string[]>> = {
   "output email": ["debug"],
 };
 
+/** Defaults that were others when plugins got ids, by plugin. */
+const FORMER: Readonly<Record<string, OptionValues>> = {
+  "output stdout": { codec: "json_lines" },
+};
+
 /** Plugins that had ecs_compatibility from the start. */
 const WITH_ECS = ["input http", "input relp", "input syslog", "input tcp", "input udp"];
 
@@ -35,8 +41,14 @@ export function optionsHash(kind: string, node: PluginNode, values: OptionValues
   const plugin = `${kind} ${node.name}`;
   const hadEcs = kind === "filter" || WITH_ECS.includes(plugin);
   const later = new Set([...(LATER[plugin] ?? []), ...(hadEcs ? [] : [ECS])]);
-  for (const { name } of node.attributes) later.delete(name);
-  const counted = Object.fromEntries(Object.entries(values).filter(([name]) => !later.has(name)));
+  const former = { ...FORMER[plugin] };
+  for (const { name } of node.attributes) {
+    later.delete(name);
+    delete former[name];
+  }
+  const counted = Object.fromEntries(
+    Object.entries({ ...values, ...former }).filter(([name]) => !later.has(name)),
+  );
   return createHash("sha256").update(writtenOptions(counted)).digest("hex").slice(0, 8);
 }
 

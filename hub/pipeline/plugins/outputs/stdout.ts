@@ -9,7 +9,7 @@ export const stdoutOutput = defineOutput({
   name: "stdout",
   description: "writes each event to the hub's standard output",
   options: options({
-    codec: codecOption("codec that writes events", "json_lines"),
+    codec: codecOption("codec that writes events", "rubydebug"),
     id: optional(text("name of this output in metrics and messages")),
   }),
   create(values, { codec }) {
