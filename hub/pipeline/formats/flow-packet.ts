@@ -10,8 +10,12 @@ import { readVersion5 } from "./flow-version5.ts";
 
 /** A record has so many fields at most; routers send some 60. */
 const MAX_FIELDS = 512;
-/** Records read of a packet: of real ones 64 KiB hold fewer. */
-const MAX_RECORDS = 8192;
+/**
+ * Records read of a packet, and fields of all of them: each becomes some 30 bytes of an event even if it has a single one in
+ * the packet. Routers keep to datagrams of 1,500 bytes, a few dozen records; jumbo frames hold a tenth of this.
+ */
+const MAX_RECORDS = 2048;
+const MAX_PACKET_FIELDS = 16_384;
 
 /** Length of a field whose records bear its length themselves (RFC 7011 §7). */
 const VARIABLE = 0xffff;
@@ -47,6 +51,7 @@ export class FlowReader {
   *#sets(packet: Buffer, from: number, head: PacketHead, nowMs: number): Generator<FlowRecord, void> {
     const isIpfix = head.uptimeMs === undefined;
     let records = 0;
+    let fields = 0;
     for (let at = from; at + 4 <= packet.length; ) {
       const id = packet.readUInt16BE(at);
       const length = packet.readUInt16BE(at + 2);
@@ -58,6 +63,9 @@ export class FlowReader {
       else {
         for (const record of this.#records(set, id, head, nowMs)) {
           if (++records > MAX_RECORDS) throw new RangeError(`a packet has more than ${MAX_RECORDS} records`);
+          fields += record.fieldCount ?? 0;
+          if (fields > MAX_PACKET_FIELDS)
+            throw new RangeError(`the records of a packet have more than ${MAX_PACKET_FIELDS} fields`);
           yield record;
         }
       }
@@ -99,7 +107,7 @@ export class FlowReader {
         if (length > 0) values[field.name] = timed(field, set.subarray(at, at + length), head);
         at += length;
       }
-      yield { timeMs, values };
+      yield { timeMs, values, fieldCount: template.fields.length };
     }
   }
 }

@@ -12,6 +12,8 @@ export interface FlowRecord {
   readonly timeMs: number;
   /** Fields of the packet and of the record. */
   readonly values: FlowValues;
+  /** Fields of the record's template; undefined without one. */
+  readonly fieldCount?: number;
   /** True: no template says what the set consists of; `values` then is of the packet alone. */
   readonly isUnknown?: boolean;
 }

@@ -262,7 +262,7 @@ test("netflow keeps what came before damage, and takes no packet for more than i
   const many = set(0, bytes([302, 2], [60_000, 2]));
   assert.deepEqual(tags(version9(many)), [failed]);
   const short = set(0, bytes([303, 2], [1, 2], [4, 2], [1, 2]));
-  assert.equal(tags(version9(short, set(303, Buffer.alloc(40_000)))).length, 8_193);
+  assert.equal(tags(version9(short, set(303, Buffer.alloc(40_000)))).length, 2_049);
   assert.deepEqual(tags(Buffer.from("no packet of a router")), [failed]);
   const [short9] = codec.decode(version9().subarray(0, 10), 0);
   assert.deepEqual(short9!.fields["error"], { message: "the bytes end within a value" });
@@ -304,4 +304,30 @@ test("netflow shows octet arrays in hexadecimal", () => {
 test("netflow drops packets of versions that aren't asked for", () => {
   const codec = netflowCodec.create({ ...DEFAULTS, versions: [5] });
   assert.deepEqual(codec.decode(version9(TEMPLATE, DATA), 0), []);
+});
+
+test("netflow makes no more events of a datagram than routers send", () => {
+  const template = (fields: number) =>
+    set(
+      2,
+      bytes(
+        [500, 2],
+        [fields, 2],
+        ...Array.from({ length: fields }, (_, at): Part[] => [
+          [at + 1, 2],
+          [1, 2],
+        ]).flat(),
+      ),
+    );
+  const rows: [fields: number, length: number, records: number, reason: RegExp][] = [
+    [1, 65_000, 2048, /more than 2048 records/],
+    [20, 65_000, 819, /more than 16384 fields/],
+  ];
+  for (const [fields, length, records, reason] of rows) {
+    const codec = netflowCodec.create(DEFAULTS);
+    codec.decode(ipfix(template(fields)), 0);
+    const events = codec.decode(ipfix(set(500, Buffer.alloc(length, 1))), 0);
+    assert.equal(events.length, records + 1);
+    assert.match((events.at(-1)!.fields["error"] as { message: string }).message, reason);
+  }
 });
