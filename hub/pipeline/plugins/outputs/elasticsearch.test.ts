@@ -163,12 +163,25 @@ test("an event can't make another document or request of an upsert", async (t) =
   );
   const unquoted = new OutputWorld(text('{"n": %{n}}'));
   t.after(() => unquoted.writer.stop());
-  await unquoted.write([{ n: '1}\n{"delete":{}}' }, { n: 2 }]);
-  assert.deepEqual(unquoted.refused, ["upsert makes no JSON object of the event"]);
+  const others = ['1}\n{"delete":{}}', '1,"role":"admin"', '1,"n":2}, "x": {"y":3', "", "x"];
+  await unquoted.write([...others.map((n) => ({ n })), {}, { n: 2 }]);
+  assert.deepEqual(
+    unquoted.refused,
+    Array.from({ length: others.length + 1 }, () => "upsert makes no JSON object of the event"),
+  );
   assert.deepEqual(
     seen[1]!.lines.map(({ upsert }) => upsert),
     [undefined, { n: 2 }],
   );
+  const whole = new OutputWorld(text("%{doc}"));
+  t.after(() => whole.writer.stop());
+  await whole.write([{ doc: { a: 1 } }, { doc: '{"b":"}"}' }, { doc: "5" }, { doc: '{}, "doc": {}' }]);
+  assert.equal(whole.refused.length, 2);
+  assert.deepEqual(
+    seen[2]!.lines.flatMap(({ upsert }) => upsert ?? []),
+    [{ a: 1 }, { b: "}" }],
+  );
+  assert.throws(() => new OutputWorld(text("{ %{members} }")), /this is no JSON object/);
 });
 
 test("updates, creations and deletions are what the action says, document by document", async (t) => {

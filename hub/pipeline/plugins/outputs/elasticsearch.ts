@@ -85,7 +85,7 @@ function remoteShaper(values: ElasticsearchOptions, actionOf: ActionOf, { report
       "what events hold becomes part of the script, so that their senders can run code",
       `write params.${values.script_var_name}.FIELD in it instead of %{FIELD}`,
     );
-  const update = compileUpdate(values);
+  const update = compileUpdate(values, report);
   return {
     shape(event) {
       const action = actionOf(event);
@@ -99,10 +99,17 @@ function remoteShaper(values: ElasticsearchOptions, actionOf: ActionOf, { report
 
 type UpdateBody = (event: Event) => string | Refusal;
 
-function compileUpdate(values: ElasticsearchOptions): UpdateBody {
+function compileUpdate(values: ElasticsearchOptions, report: OutputContext["report"]): UpdateBody {
   const { doc_as_upsert, scripted_upsert } = values;
   const script = values.script === "" ? undefined : compileScript(values);
   const upsert = values.upsert === "" ? undefined : compileDocument(values.upsert);
+  if (values.upsert !== "" && upsert === undefined)
+    report(
+      "error",
+      "upsert",
+      "this is no JSON object",
+      'write: upsert => \'{"name": "%{name}", "count": %{count}}\'',
+    );
   return (event) => {
     const members = [script === undefined ? `"doc":${event.toJson()}` : `"script":${script(event)}`];
     if (script !== undefined && scripted_upsert) members.push('"scripted_upsert":true,"upsert":{}');

@@ -5,30 +5,67 @@ import { type Event, isHash } from "#proto/event.ts";
 import { compileFormat } from "#proto/format.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
+/** Returns a value of an event; throws NoValue where the event has none. */
+type Part = (event: Event) => unknown;
+
+/** A format outside of quotes isn't one JSON value. */
+class NoValue extends Error {}
+
+/** Strings of JSON, and formats outside of them. */
+const STRING_OR_FORMAT = /"(?:[^"\\]|\\.)*"|%\{\{.*?\}\}|%\{.*?\}/gs;
+
 /**
- * Returns what makes a document of an event; undefined where it makes none. In a template that is JSON each format fills the
- * string that holds it, whatever characters the event has. Of others, such as `{"n": %{n}}`, the text with its formats
- * filled in must be a JSON object.
+ * Returns what makes a document of an event; undefined where the template is no JSON object with formats. That function
+ * returns undefined where it makes none. A format in a string fills the string that holds it, whatever characters the event
+ * has; one outside of strings, as in `{"n": %{n}}`, must be one JSON value.
  */
-export function compileDocument(template: string): (event: Event) => JsonObject | undefined {
-  const document = parseEventObject(template);
-  if (document !== undefined) return compileObject(document);
-  const format = compileFormat(template);
-  return (event) => parseEventObject(format(event));
-}
-
-function compileObject(object: JsonObject): (event: Event) => JsonObject {
-  const members = Object.entries(object).map(
-    ([name, value]) => [compileFormat(name), compileValue(value)] as const,
+export function compileDocument(template: string): ((event: Event) => JsonObject | undefined) | undefined {
+  const formats: string[] = [];
+  const text = template.replace(STRING_OR_FORMAT, (found) =>
+    found.startsWith('"') ? found : JSON.stringify(placeholder(formats.push(found) - 1)),
   );
-  return (event) => Object.fromEntries(members.map(([name, value]) => [name(event), value(event)]));
+  const value = parseEventObject(`{"document":${text}}`)?.["document"];
+  const isFormat = formats.length === 1 && value === placeholder(0);
+  if (!isHash(value) && !isFormat) return undefined;
+  const document = compileValue(value, new Map(formats.map((format, at) => [placeholder(at), format])));
+  return (event) => {
+    try {
+      const made = document(event);
+      return isHash(made) ? made : undefined;
+    } catch (error) {
+      if (error instanceof NoValue) return undefined;
+      throw error;
+    }
+  };
 }
 
-function compileValue(value: unknown): (event: Event) => unknown {
-  if (typeof value === "string") return compileFormat(value);
+/** Stands in a template for the format of this number; no template has such a text. */
+function placeholder(at: number): string {
+  return `\0${at}`;
+}
+
+function compileValue(value: unknown, formats: ReadonlyMap<string, string>): Part {
+  if (typeof value === "string") {
+    const format = formats.get(value);
+    return format === undefined ? compileFormat(value) : compileJson(format);
+  }
   if (Array.isArray(value)) {
-    const items = value.map(compileValue);
+    const items = value.map((item) => compileValue(item, formats));
     return (event) => items.map((item) => item(event));
   }
-  return isHash(value) ? compileObject(value) : () => value;
+  if (!isHash(value)) return () => value;
+  const members = Object.entries(value).map(
+    ([name, member]) => [compileFormat(name), compileValue(member, formats)] as const,
+  );
+  return (event) => Object.fromEntries(members.map(([name, member]) => [name(event), member(event)]));
+}
+
+/** Returns what reads a format's text as one JSON value: `1, "role": "admin"` is none. */
+function compileJson(format: string): Part {
+  const text = compileFormat(format);
+  return (event) => {
+    const read = parseEventObject(`{"value":${text(event)}}`);
+    if (read === undefined || Object.keys(read).length !== 1) throw new NoValue(format);
+    return read["value"];
+  };
 }

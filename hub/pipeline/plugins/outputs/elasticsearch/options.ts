@@ -80,7 +80,7 @@ export const ELASTICSEARCH_OPTIONS = options({
   ),
   doc_as_upsert: flag("with update: creates the document from the event if there is none", false),
   upsert: text(
-    "with update: the document to create if there is none, JSON; formats in its strings hold any text, others must make JSON; over HTTP only",
+    "with update: the document to create if there is none, JSON; formats in its strings hold any text, others must be one JSON value each; over HTTP only",
     "",
   ),
   script: text(
