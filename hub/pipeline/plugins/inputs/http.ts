@@ -4,8 +4,8 @@ import { randomUUID } from "node:crypto";
 import type { TlsOptions } from "node:tls";
 import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
-import type { Codec } from "#hub/pipeline/plugins/codec.ts";
-import { codecOption } from "#hub/pipeline/plugins/codec.ts";
+import { type Codec, codecOption } from "#hub/pipeline/plugins/codec.ts";
+import { toUtf8 } from "#hub/pipeline/plugins/codecs/plain.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import {
   type HttpAnswer,
@@ -50,7 +50,9 @@ const OPTIONS = options({
     text("target field for the client's address; default: host.ip, or host if ECS is off"),
   ),
   request_headers_target_field: optional(
-    text("target field for the request's headers; default: under @metadata"),
+    text(
+      "target field for the request's headers, with _ for -, as content_type, http_host, http_user_agent, http_accept, and of its first line request_method, request_path, http_version; default: [@metadata][input][http][request][headers], or headers if ECS is off",
+    ),
   ),
   threads: withoutEffect("one thread reads all connections"),
   ecs_compatibility: oneOf(
@@ -123,38 +125,73 @@ class HttpInput implements Component {
     const { response_code, response_headers } = this.#values;
     const type = (request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
     const codec = this.#codecOf(type);
-    const decoded = request.body.length === 0 ? [] : codec.decode(request.body, this.#context.clock.now());
+    const body = bodyText(request);
+    const decoded = body.length === 0 ? [] : codec.decode(body, this.#context.clock.now());
     const events = [...decoded, ...(codec.flush?.() ?? [])];
-    for (const event of events) this.#decorate(event, request);
+    const headers = headerFields(request);
+    for (const event of events) this.#decorate(event, request, headers);
     if (events.length > 0) await this.#channel!.send(events.map((event) => ({ event })));
-    const body = response_code === 204 ? "" : "ok";
-    return { status: response_code, headers: response_headers, body };
+    return { status: response_code, headers: response_headers, body: response_code === 204 ? "" : "ok" };
   }
 
-  #decorate(event: Event, request: HttpRequest): void {
+  #decorate(event: Event, request: HttpRequest, headers: Readonly<Record<string, string>>): void {
     const { ecs_compatibility, remote_host_target_field, request_headers_target_field } = this.#values;
     const isLegacy = ecs_compatibility === "disabled";
     const setAbsent = (field: string, value: unknown): void => {
       const reference = fieldReference(field);
       if (value !== undefined && !event.has(reference)) event.trySet(reference, value);
     };
-    const { authorization: _secret, ...headers } = request.headers;
     setAbsent(remote_host_target_field ?? (isLegacy ? "host" : "[host][ip]"), request.remoteAddress);
     if (isLegacy) {
-      setAbsent(request_headers_target_field ?? "headers", {
-        ...headers,
-        request_method: request.method,
-        request_path: request.url,
-        http_version: `HTTP/${request.httpVersion}`,
-      });
+      setAbsent(request_headers_target_field ?? "headers", { ...headers });
       return;
     }
+    const { domain, port } = authority(headers["http_host"]);
+    setAbsent("[url][domain]", domain);
+    setAbsent("[url][port]", port);
     setAbsent("[url][path]", request.url.split("?")[0]);
     setAbsent("[http][request][method]", request.method);
-    setAbsent("[http][request][mime_type]", headers["content-type"]);
+    setAbsent("[http][request][mime_type]", headers["content_type"]);
     setAbsent("[http][request][body][bytes]", request.body.length);
     setAbsent("[http][version]", request.httpVersion);
-    setAbsent("[user_agent][original]", headers["user-agent"]);
-    setAbsent(request_headers_target_field ?? "[@metadata][input][http][request][headers]", headers);
+    setAbsent("[user_agent][original]", headers["http_user_agent"]);
+    setAbsent(request_headers_target_field ?? "[@metadata][input][http][request][headers]", {
+      ...headers,
+    });
   }
+}
+
+/** Headers that existing configurations know by another name than with `_` for `-`. */
+const RENAMED: Readonly<Record<string, string>> = {
+  accept: "http_accept",
+  host: "http_host",
+  "user-agent": "http_user_agent",
+};
+
+/** Returns a request's headers but its password, and its first line, by the names that existing configurations know. */
+function headerFields({ headers, method, url, httpVersion }: HttpRequest): Record<string, string> {
+  const fields: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (name === "authorization" || value === undefined) continue;
+    fields[RENAMED[name] ?? name.replaceAll("-", "_")] = String(value);
+  }
+  return { ...fields, request_method: method, request_path: url, http_version: `HTTP/${httpVersion}` };
+}
+
+/** Returns the body in UTF-8. It is taken as it is where its type names no encoding, or one that isn't known. */
+function bodyText({ headers, body }: HttpRequest): Uint8Array {
+  const charset = /;\s*charset="?([^\s;"]+)/i.exec(headers["content-type"] ?? "")?.[1];
+  if (charset === undefined) return body;
+  try {
+    return toUtf8(charset)(body);
+  } catch {
+    return body;
+  }
+}
+
+/** Returns the host and port of a header Host. */
+function authority(host = ""): { domain?: string; port?: number } {
+  const [, v6, name, port] = /^(?:\[([^\]]*)\]|([^:]+))(?::(\d{1,5}))?$/.exec(host) ?? [];
+  const domain = v6 ?? name;
+  return { ...(domain !== undefined && { domain }), ...(port !== undefined && { port: Number(port) }) };
 }

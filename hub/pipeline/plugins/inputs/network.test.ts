@@ -11,6 +11,7 @@ import { gzipSync } from "node:zlib";
 import { encode } from "@msgpack/msgpack";
 import { faultLog } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import { SYSLOG_FORMAT, SyslogCodec } from "#hub/pipeline/plugins/inputs/stream/syslog-codec.ts";
+import { fieldReference } from "#proto/field-reference.ts";
 import { sendingLogger } from "#proto/kit/log.ts";
 import { options } from "#proto/kit/options.ts";
 import { convert } from "#proto/kit/schema.ts";
@@ -385,6 +386,42 @@ test("http answers when events are in the log, by the body's type, and keeps pas
   const event = plain(world.sent[0]!.event);
   assert.deepEqual([event["host"], (event["url"] as { path: string }).path], [{ ip: "127.0.0.1" }, "/path"]);
   assert.doesNotMatch(JSON.stringify([event, world.sent[0]!.event.metadata]), /Basic/);
+});
+
+test("http names headers as existing pipelines read them, and reads bodies in the encoding of their type", async (t) => {
+  for (const [ecs, field] of [
+    ["disabled", "headers"],
+    ["v8", "[@metadata][input][http][request][headers]"],
+  ] as const) {
+    const { world, port } = await run(
+      t,
+      (at) => `http { port => ${at} host => "127.0.0.1" ecs_compatibility => ${ecs} }`,
+    );
+    const answer = await fetch(`http://127.0.0.1:${port}/meh.json?q=1`, {
+      method: "POST",
+      body: Buffer.from('{"msg":"A Coru\u00f1a"}', "latin1"),
+      headers: {
+        "content-type": "application/json; charset=ISO-8859-1",
+        "user-agent": "x",
+        "x-forwarded-for": "1.2.3.4",
+      },
+    });
+    assert.equal(await answer.text(), "ok");
+    const { event } = world.sent[0]!;
+    assert.equal(event.fields["msg"], "A Coruña");
+    assert.partialDeepStrictEqual(event.get(fieldReference(field)), {
+      content_type: "application/json; charset=ISO-8859-1",
+      content_length: "18",
+      http_accept: "*/*",
+      http_host: `127.0.0.1:${port}`,
+      http_user_agent: "x",
+      x_forwarded_for: "1.2.3.4",
+      request_method: "POST",
+      request_path: "/meh.json?q=1",
+      http_version: "HTTP/1.1",
+    });
+    if (ecs === "v8") assert.deepEqual(event.fields["url"], { domain: "127.0.0.1", port, path: "/meh.json" });
+  }
 });
 
 test("heartbeat and generator number their events under the name that is asked for", async () => {
