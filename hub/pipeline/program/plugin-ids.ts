@@ -20,6 +20,8 @@ const HTTP = ["cookies", "follow_redirects", ...TLS];
 
 /** Options with a default that came later, by plugin. */
 const LATER: Readonly<Record<string, readonly string[]>> = {
+  "input beats": ["codec"],
+  "input syslog": ["codec"],
   "input http_poller": HTTP,
   "output http": HTTP,
   "output redis": TLS,

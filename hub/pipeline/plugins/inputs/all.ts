@@ -8,6 +8,7 @@ export const inputs = new PluginSet<InputDefinition>("input", {
   agent: async () => (await import("./agent.ts")).agentInput,
   beats: async () => (await import("./beats.ts")).beatsInput,
   dead_letter_queue: async () => (await import("./dead-letter-queue.ts")).deadLetterQueueInput,
+  elastic_agent: async () => (await import("./beats.ts")).elasticAgentInput,
   file: async () => (await import("./file.ts")).fileInput,
   forward: async () => (await import("./forward.ts")).forwardInput,
   gelf: async () => (await import("./gelf.ts")).gelfInput,

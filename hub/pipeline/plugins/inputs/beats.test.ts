@@ -29,10 +29,10 @@ function lengthOf(bytes: number): Buffer {
   return length;
 }
 
-async function listen(t: TestContext): Promise<{ world: InputWorld; socket: Socket }> {
+async function listen(t: TestContext, options = ""): Promise<{ world: InputWorld; socket: Socket }> {
   const world = new InputWorld();
   const port = await freePort();
-  const input = world.make(`beats { port => ${port} host => "127.0.0.1" }`);
+  const input = world.make(`beats { port => ${port} host => "127.0.0.1" ${options} }`);
   await input.start();
   t.after(() => input.stop());
   const socket = connect(port, "127.0.0.1");
@@ -210,4 +210,34 @@ test("what is no lumberjack, or too long, ends the connection and is never ackno
     await once(socket, "close");
     assert.equal(world.sent.length, 0);
   }
+});
+
+test("beats reads messages by its codec and adds to them what came beside", async (t) => {
+  const { world, socket } = await listen(t, "codec => json");
+  const host = '"host":{"name":"h"},"@timestamp":"2024-01-01T00:00:00.000Z","@metadata":{"beat":"x"}';
+  socket.write(
+    Buffer.concat([
+      frame("W", 4),
+      json(1, `{"message":${JSON.stringify('{"a":1,"host":{"ip":"i"}}')},${host}}`),
+      json(2, `{"message":"no json","tags":["t"]}`),
+      json(3, '{"line":"[{\\"b\\":1},{\\"b\\":2}]","c":{"d":1}}'),
+      json(4, '{"e":5}'),
+    ]),
+  );
+  await world.until(5);
+  const [first, second, ...rest] = world.sent.map(({ event }) => event);
+  assert.deepEqual(plain(first!), { a: 1, host: { ip: "i", name: "h" } });
+  assert.equal(first!.timeMs, Date.UTC(2024, 0, 1));
+  assert.deepEqual(first!.metadata, {
+    beat: "x",
+    input: { beats: { host: { ip: "127.0.0.1" } } },
+    ip_address: "127.0.0.1",
+  });
+  assert.deepEqual(plain(second!), { message: "no json", tags: ["_jsonparsefailure", "t"] });
+  assert.deepEqual(rest.map(plain), [{ b: 1, c: { d: 1 } }, { b: 2, c: { d: 1 } }, { e: 5 }]);
+});
+
+test("beats joins no lines, which come mixed from many files", () => {
+  const text = 'beats { port => 1 codec => multiline { pattern => "^ " what => previous } }';
+  assert.throws(() => new InputWorld().make(text), /let the shipper join lines/);
 });

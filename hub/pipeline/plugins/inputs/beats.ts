@@ -5,6 +5,7 @@ import type { Socket } from "node:net";
 import type { TlsOptions } from "node:tls";
 import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
+import { type Codec, codecOption, decodeWhole } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { type Connection, faultLog, Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import {
@@ -14,8 +15,10 @@ import {
 } from "#hub/pipeline/plugins/inputs/stream/lumberjack-reader.ts";
 import { parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
-import { Event } from "#proto/event.ts";
+import { copyValue, Event, isHash } from "#proto/event.ts";
+import { put } from "#proto/event-members.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
@@ -28,6 +31,10 @@ const OPTIONS = options({
       maximum: 65535,
       description: "port to which shippers connect with lumberjack; without it only agents are accepted",
     }),
+  ),
+  codec: codecOption(
+    "codec that reads the messages of shippers; what they send beside a message is added to its events",
+    "plain",
   ),
   client_inactivity_timeout: Type.Number({
     default: 60,
@@ -49,20 +56,34 @@ export const beatsInput = defineInput({
   description: "receives lines of agents, and of other shippers over lumberjack",
   options: OPTIONS,
   takesAgents: true,
-  create(values, { resolvePath }) {
+  create(values, { resolvePath, codec, report }) {
+    // The messages of events are texts already.
+    const makeCodec = values.codec === "plain" ? undefined : codec(values.codec);
+    if (makeCodec?.().held !== undefined)
+      report("error", "codec", "lines of many files come mixed", "let the shipper join lines");
     if (values.port === undefined) return undefined;
     const tls = listenerTls(values, resolvePath);
-    return (context) => new BeatsInput(context, values, tls);
+    return (context) => new BeatsInput(context, values, makeCodec, tls);
   },
 });
+
+/** The input beats by the name of a shipper that speaks the same protocol. */
+export const elasticAgentInput = defineInput({ ...beatsInput, name: "elastic_agent" });
 
 class BeatsInput implements Component {
   readonly #context: InputContext;
   readonly #timeoutMs: number;
+  readonly #makeCodec: (() => Codec) | undefined;
   readonly #listener: Listener;
 
-  constructor(context: InputContext, values: Options, tls: TlsOptions | undefined) {
+  constructor(
+    context: InputContext,
+    values: Options,
+    makeCodec: (() => Codec) | undefined,
+    tls: TlsOptions | undefined,
+  ) {
     this.#context = context;
+    this.#makeCodec = makeCodec;
     this.#timeoutMs = values.client_inactivity_timeout * 1000;
     this.#listener = new Listener({
       host: values.host,
@@ -93,13 +114,14 @@ class BeatsInput implements Component {
     });
     const address = socket.remoteAddress ?? "";
     const reader = new LumberjackReader({ held });
+    const codec = this.#makeCodec?.();
     const channel = this.#context.open({ key: randomUUID() });
     try {
       for await (const chunk of chunks) {
         for (const { payloads, sequence } of await reader.push(chunk)) {
           isSending = true;
-          const events = payloads.map((payload) => ({ event: this.#event(payload, address) }));
-          await keepAlive(socket, reader.version, channel.send(events));
+          const events = payloads.flatMap((payload) => this.#events(payload, address, codec));
+          await keepAlive(socket, reader.version, channel.send(events.map((event) => ({ event }))));
           isSending = false;
           socket.write(acknowledgement(reader.version, sequence));
         }
@@ -111,13 +133,43 @@ class BeatsInput implements Component {
     }
   }
 
-  #event(payload: Buffer, address: string): Event {
+  #events(payload: Buffer, address: string, codec: Codec | undefined): Event[] {
     const text = decodeText(payload);
     const nowMs = this.#context.clock.now();
-    const event = new Event(parseEventObject(text) ?? { message: text, tags: ["_jsonparsefailure"] }, nowMs);
-    event.trySet(fieldReference("[@metadata][input][beats][host][ip]"), address);
-    return event;
+    const fields = parseEventObject(text) ?? { message: text, tags: ["_jsonparsefailure"] };
+    const events = codec === undefined ? [new Event(fields, nowMs)] : decodeMessage(fields, codec, nowMs);
+    for (const event of events) {
+      event.trySet(HOST_IP, address);
+      event.trySet(LEGACY_IP, address);
+    }
+    return events;
   }
+}
+
+const HOST_IP = fieldReference("[@metadata][input][beats][host][ip]");
+const LEGACY_IP = fieldReference("[@metadata][ip_address]");
+
+/** Returns the events that a codec reads from a message, each with the other fields that came with it. */
+function decodeMessage(fields: JsonObject, codec: Codec, nowMs: number): Event[] {
+  // Version 1 of the protocol calls a message a line.
+  const name = ["message", "line"].find((each) => typeof fields[each] === "string");
+  if (name === undefined) return [new Event(fields, nowMs)];
+  const { [name]: message, ...others } = fields;
+  return decodeWhole(codec, Buffer.from(String(message)), nowMs).map(
+    (decoded) => new Event(merged(decoded, copyValue(others) as JsonObject), nowMs),
+  );
+}
+
+/** What the shipper says goes before what the codec read; tables are joined, and tags of both are kept. */
+function merged(decoded: Event, others: JsonObject): JsonObject {
+  const fields: JsonObject = { ...decoded.fields, "@metadata": decoded.metadata };
+  for (const [name, value] of Object.entries(others)) {
+    const own = fields[name];
+    if (isHash(own) && isHash(value)) put(fields, name, { ...own, ...value });
+    else if (name === "tags" && own !== undefined) fields[name] = [own, value].flat();
+    else put(fields, name, value);
+  }
+  return fields;
 }
 
 /** Time between signs of life while a window waits for the log, ms: senders give up after 30 s and repeat it. */

@@ -244,6 +244,37 @@ test("syslog reads both forms by UDP and TCP, and keeps what is neither", async 
   assert.equal(world.messages[4], "by udp");
 });
 
+test("syslog reads a line within a message of another codec", async (t) => {
+  const { world, port } = await run(
+    t,
+    (at) =>
+      `syslog { port => ${at} host => "127.0.0.1" ecs_compatibility => disabled codec => json syslog_field => "syslog" }`,
+  );
+  await write(
+    port,
+    '{"message":"m","syslog":"<34>Oct 11 22:14:15 mymachine su[230]: failed","a":1}\n',
+    '{"syslog":"<191>no head"}\n',
+    '{"message":"none"}\n',
+  );
+  await world.until(3);
+  const [first, second, third] = world.sent.map(({ event }) => plain(event));
+  assert.partialDeepStrictEqual(first, {
+    message: "m",
+    syslog: "failed",
+    a: 1,
+    severity: 2,
+    program: "su",
+    pid: "230",
+  });
+  assert.equal(first!["tags"], undefined);
+  assert.partialDeepStrictEqual(second, {
+    syslog: "no head",
+    severity: 7,
+    tags: ["_grokparsefailure_sysloginput"],
+  });
+  assert.partialDeepStrictEqual(third, { message: "none", tags: ["_grokparsefailure_sysloginput"] });
+});
+
 test("syslog reads times in the zone that it is told, and from behind a load balancer", async (t) => {
   const { world, port } = await run(
     t,

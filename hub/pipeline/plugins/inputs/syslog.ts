@@ -3,6 +3,7 @@
 import type { TlsOptions } from "node:tls";
 import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
+import { type Codec, codecOption } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import { faultLog, Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import {
@@ -11,6 +12,7 @@ import {
   type StreamSessionOptions,
 } from "#hub/pipeline/plugins/inputs/stream/stream-session.ts";
 import {
+  EnvelopedSyslog,
   SYSLOG_FORMAT,
   SyslogCodec,
   senderField,
@@ -18,7 +20,6 @@ import {
   syslogZone,
 } from "#hub/pipeline/plugins/inputs/stream/syslog-codec.ts";
 import type { FieldReference } from "#proto/field-reference.ts";
-import type { TimeZone } from "#proto/kit/dates/time-zone.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { flag, optional, options, text } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
@@ -38,6 +39,10 @@ const OPTIONS = options({
       description: "transports; default: both, with TLS only tcp",
     }),
   ),
+  codec: codecOption(
+    "codec of messages that hold a line of syslog in the field syslog_field; plain: each is such a line",
+    "plain",
+  ),
   proxy_protocol: flag("TCP connections begin with a PROXY protocol header, version 1", false),
   ...SYSLOG_FORMAT,
   ...TLS_LISTENER,
@@ -49,7 +54,7 @@ export const syslogInput = defineInput({
   name: "syslog",
   description: "receives syslog over UDP, TCP and TLS",
   options: OPTIONS,
-  create(values, { report, resolvePath }) {
+  create(values, { report, resolvePath, codec }) {
     const { protocols } = values;
     const tls = listenerTls(values, resolvePath);
     if (tls !== undefined && protocols?.includes("udp") === true)
@@ -60,27 +65,24 @@ export const syslogInput = defineInput({
         'write protocols => ["tcp"], and an input of its own for UDP',
       );
     const zone = syslogZone(values, report);
-    return (context) => new SyslogInput(context, values, zone, tls);
+    const envelope = values.codec === "plain" ? undefined : codec(values.codec);
+    const makeCodec = (): Codec => {
+      const syslog = new SyslogCodec(values, zone);
+      return envelope === undefined ? syslog : new EnvelopedSyslog(envelope(), syslog, values.syslog_field);
+    };
+    return (context) => new SyslogInput(context, values, makeCodec, tls);
   },
 });
 
 class SyslogInput implements Component {
   readonly #parts: readonly Component[];
 
-  constructor(
-    context: InputContext,
-    values: Options,
-    zone: TimeZone | undefined,
-    tls: TlsOptions | undefined,
-  ) {
+  constructor(context: InputContext, values: Options, makeCodec: () => Codec, tls: TlsOptions | undefined) {
     const { host, port, protocols = tls === undefined ? ["tcp", "udp"] : ["tcp"] } = values;
     const sender = senderField(values);
     const datagrams = { host, port, buffer_size: 65_536, queue_size: 2_000 };
-    const datagramInput = new DatagramInput(
-      context,
-      datagrams,
-      new SyslogCodec(values, zone),
-      (event, { address }) => setSender(event, sender, address),
+    const datagramInput = new DatagramInput(context, datagrams, makeCodec(), (event, { address }) =>
+      setSender(event, sender, address),
     );
     const listener = new Listener({
       host,
@@ -88,7 +90,7 @@ class SyslogInput implements Component {
       tls,
       shares: context.shares,
       serve: ({ socket, chunks, held, sentBy }) => {
-        const codec = new SyslogCodec(values, zone);
+        const codec = makeCodec();
         const peer = { ip: socket.remoteAddress ?? "", port: socket.remotePort ?? 0 };
         const proxy = new ProxyLine(peer, values.proxy_protocol, sentBy);
         return serve(chunks, { context, codec, held }, sender, proxy);

@@ -205,3 +205,37 @@ function withoutLength(payload: Uint8Array): Uint8Array {
   while (at < 6 && payload[at]! >= 0x30 && payload[at]! <= 0x39) at++;
   return at > 0 && payload[at] === 0x20 && payload[at + 1] === 0x3c ? payload.subarray(at + 1) : payload;
 }
+
+/** Reads messages of another format, one field of whose events is a line of syslog. */
+export class EnvelopedSyslog implements Codec {
+  readonly #envelope: Codec;
+  readonly #syslog: SyslogCodec;
+  readonly #field: FieldReference;
+
+  /** `field`: where an event of `envelope` has the line. */
+  constructor(envelope: Codec, syslog: SyslogCodec, field: string) {
+    this.#envelope = envelope;
+    this.#syslog = syslog;
+    this.#field = fieldReference(field);
+  }
+
+  decode(payload: Uint8Array, timeMs: number): Event[] {
+    return this.#envelope.decode(payload, timeMs).map((event) => {
+      const line = event.get(this.#field);
+      const [read] = typeof line === "string" ? this.#syslog.decode(Buffer.from(line), timeMs) : [];
+      if (read === undefined) {
+        event.tag(FAILURE_TAG);
+        return event;
+      }
+      const { message, tags, ...fields } = read.fields;
+      Object.assign(event.fields, fields);
+      if (message !== undefined) event.trySet(this.#field, message);
+      for (const tag of Array.isArray(tags) ? tags : []) event.tag(String(tag));
+      return event;
+    });
+  }
+
+  encode(event: Event): Uint8Array {
+    return this.#syslog.encode(event);
+  }
+}
