@@ -74,7 +74,14 @@ test("tcp cuts a line that has no end, and reads what the PROXY protocol says", 
   );
   await write(port, "PROXY TCP4 192.0.2.1 198.51.100.1 5678 443\r\n", '{"a":1}\n');
   await world.until(1);
-  assert.deepEqual(plain(world.sent[0]!.event), { a: 1, host: "192.0.2.1", port: 5678 });
+  assert.deepEqual(plain(world.sent[0]!.event), {
+    a: 1,
+    host: "192.0.2.1",
+    port: 5678,
+    proxy_host: "198.51.100.1",
+    proxy_port: 443,
+  });
+  assert.deepEqual(world.sent[0]!.event.metadata, { ip_address: "192.0.2.1" });
   const other = await run(t, (at) => `tcp { port => ${at} host => "127.0.0.1" }`);
   await write(other.port, Buffer.alloc(3 * 1024 * 1024, 0x61), "\n");
   await other.world.until(2);
@@ -125,6 +132,38 @@ test("tcp with multiline sends what is held when nothing more comes", async (t) 
   await world.until(2);
   assert.deepEqual(world.messages, ["a\n b", "c"]);
   socket.destroy();
+});
+
+test("tcp keeps the sender, a proxy and the subject of a certificate in the metadata", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-tcp-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const authority = makeAuthority(folder);
+  const server = issueCertificate(folder, "server", authority, ["127.0.0.1"]);
+  const client = issueCertificate(folder, "sender", authority, ["sender"]);
+  const secured = await run(
+    t,
+    (at) =>
+      `tcp { port => ${at} host => "127.0.0.1" ssl_enabled => true ssl_certificate => "${server.certificate}" ssl_key => "${server.key}" ssl_certificate_authorities => ["${authority.certificate}"] }`,
+  );
+  const [ca, key, cert] = [authority.certificate, client.key, client.certificate].map((path) =>
+    readFileSync(path),
+  );
+  connectTls({ port: secured.port, host: "127.0.0.1", ca, key, cert }).end("one\n");
+  await secured.world.until(1);
+  const { tcp } = secured.world.sent[0]!.event.metadata["input"] as { tcp: Record<string, unknown> };
+  assert.deepEqual(tcp["tls"], { client: { subject: "CN=sender" } });
+  const { world, port } = await run(
+    t,
+    (at) => `tcp { port => ${at} host => "127.0.0.1" proxy_protocol => true }`,
+  );
+  await write(port, "PROXY TCP4 192.0.2.1 198.51.100.1 5678 443\r\none\n");
+  await world.until(1);
+  assert.deepEqual(world.sent[0]!.event.metadata["input"], {
+    tcp: {
+      source: { name: "192.0.2.1", ip: "192.0.2.1", port: 5678 },
+      proxy: { ip: "198.51.100.1", port: 443 },
+    },
+  });
 });
 
 test("tcp as a client connects, and again when the connection ends", async (t) => {

@@ -1,7 +1,7 @@
 /** Input tcp: lines over TCP connections, accepted or opened by the input. */
 
-import { connect } from "node:net";
-import { type ConnectionOptions, connect as connectTls, type TlsOptions } from "node:tls";
+import { connect, type Socket } from "node:net";
+import { type ConnectionOptions, connect as connectTls, TLSSocket, type TlsOptions } from "node:tls";
 import type { Static } from "typebox";
 import {
   clientTls,
@@ -43,7 +43,7 @@ const OPTIONS = options({
   dns_reverse_lookup_enabled: withoutEffect("the filter dns looks names up"),
   ecs_compatibility: oneOf(
     ["disabled", "v1", "v8"],
-    "disabled sets host and port, v1 and v8 source.ip and source.port",
+    "disabled sets host and port, v1 and v8 source.ip and source.port; both keep the sender, a proxy and the subject of a certificate, v1 and v8 under [@metadata][input][tcp]",
     "v8",
   ),
   ...TLS_LISTENER,
@@ -176,10 +176,16 @@ async function serve(
     values.proxy_protocol,
     sentBy,
   );
+  const subject = clientSubject(socket);
   const session = new StreamSession({
     ...options,
     delimiter: values.delimiter,
-    decorate: (event) => setSource(event, proxy.sender, values.ecs_compatibility !== "disabled"),
+    decorate: (event) =>
+      (values.ecs_compatibility === "disabled" ? setLegacyOrigin : setOrigin)(event, {
+        sender: proxy.sender,
+        proxy: proxy.proxy,
+        subject,
+      }),
   });
   try {
     for await (const chunk of chunks) {
@@ -191,19 +197,46 @@ async function serve(
   }
 }
 
+/** Where the events of a connection come from. */
+interface Origin {
+  readonly sender: Sender;
+  readonly proxy: Sender | undefined;
+  /** Whom the peer's certificate names, where it was checked. */
+  readonly subject: string | undefined;
+}
+
+/** Returns the subject of a certificate that was checked, its most specific part first (RFC 4514). */
+function clientSubject(socket: Socket): string | undefined {
+  if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
+  return socket.getPeerX509Certificate()?.subject.split("\n").reverse().join(",");
+}
+
 const IP = fieldReference("[source][ip]");
 const PORT = fieldReference("[source][port]");
-const METADATA = fieldReference("[@metadata][input][tcp][source]");
+const METADATA = fieldReference("[@metadata][input][tcp]");
+const LEGACY_IP = fieldReference("[@metadata][ip_address]");
 
-function setSource(event: Event, { ip, port }: Sender, ecs: boolean): void {
-  if (ecs) {
-    event.trySet(METADATA, { ip, port });
-    if (!event.has(fieldReference("source"))) {
-      event.trySet(IP, ip);
-      event.trySet(PORT, port);
-    }
-    return;
-  }
-  if (event.fields["host"] === undefined) event.fields["host"] = ip;
-  if (event.fields["port"] === undefined) event.fields["port"] = port;
+function setOrigin(event: Event, { sender, proxy, subject }: Origin): void {
+  const { ip, port } = sender;
+  event.trySet(METADATA, {
+    source: { name: ip, ip, port },
+    ...(proxy !== undefined && { proxy: { ...proxy } }),
+    ...(subject !== undefined && { tls: { client: { subject } } }),
+  });
+  if (event.has(fieldReference("source"))) return;
+  event.trySet(IP, ip);
+  event.trySet(PORT, port);
+}
+
+function setLegacyOrigin(event: Event, { sender, proxy, subject }: Origin): void {
+  event.trySet(LEGACY_IP, sender.ip);
+  const origin = {
+    host: sender.ip,
+    port: sender.port,
+    proxy_host: proxy?.ip,
+    proxy_port: proxy?.port,
+    sslsubject: subject,
+  };
+  for (const [name, value] of Object.entries(origin))
+    if (value !== undefined && event.fields[name] === undefined) event.fields[name] = value;
 }

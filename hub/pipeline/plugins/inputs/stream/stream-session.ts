@@ -212,6 +212,7 @@ export interface Sender {
 export class ProxyLine {
   #head: Buffer = Buffer.alloc(0);
   #sender: Sender;
+  #proxy: Sender | undefined;
   #isRead: boolean;
   readonly #sentBy: NoteSender | undefined;
 
@@ -225,6 +226,11 @@ export class ProxyLine {
   /** As the line says, or the peer. */
   get sender(): Sender {
     return this.#sender;
+  }
+
+  /** What the sender connected to, as the line says; undefined without one. */
+  get proxy(): Sender | undefined {
+    return this.#proxy;
   }
 
   /**
@@ -243,11 +249,12 @@ export class ProxyLine {
 
   /** `PROXY TCP4 192.0.2.1 198.51.100.1 5678 443` */
   #read(line: string): void {
-    const [word, family, ip, , port] = line.split(" ");
+    const [word, family, ip, proxyIp, port, proxyPort] = line.split(" ");
     if (word !== "PROXY")
       throw new AppError("parsing", "the connection doesn't begin with a line of the PROXY protocol");
     if (family === "UNKNOWN" || ip === undefined) return;
     this.#sender = { ip, port: Number(port ?? 0) };
+    if (proxyIp !== undefined) this.#proxy = { ip: proxyIp, port: Number(proxyPort ?? 0) };
     this.#sentBy?.(ip);
   }
 }
