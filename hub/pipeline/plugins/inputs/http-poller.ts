@@ -1,16 +1,13 @@
-/**
- * Input http_poller: polls HTTP services on a schedule. Makes events from an answer, and finds the address of its next
- * page.
- */
+/** Input http_poller: polls HTTP services on a schedule, page by page. */
 
 import { randomUUID } from "node:crypto";
 import type { ConnectionOptions } from "node:tls";
 import { httpsTls, TlsFetch } from "#hub/pipeline/connections/http-agents.ts";
 import { parseSchedule, runScheduled, type Schedule } from "#hub/pipeline/formats/schedule.ts";
-import { type Codec, decodeWhole } from "#hub/pipeline/plugins/codec.ts";
+import type { Codec } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
+import { AnswerReader, type SentRequest } from "#hub/pipeline/plugins/inputs/http-poller/answer-reader.ts";
 import {
-  type Answer,
   HTTP_POLLER_OPTIONS,
   type HttpPollerOptions,
   isPrivateWay,
@@ -18,93 +15,8 @@ import {
   type Target,
   targetOf,
 } from "#hub/pipeline/plugins/inputs/http-poller/requester.ts";
-import { type Event, valueText } from "#proto/event.ts";
-import { fieldReference } from "#proto/field-reference.ts";
-import type { Clock } from "#proto/kit/clock.ts";
+import { valueText } from "#proto/event.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
-
-/** Tag of events that report a failed request. */
-const FAILURE_TAG = "_http_request_failure";
-
-class AnswerReader {
-  readonly #values: HttpPollerOptions;
-  readonly #makeCodec: () => Codec;
-  readonly #clock: Clock;
-
-  constructor(values: HttpPollerOptions, makeCodec: () => Codec, clock: Clock) {
-    this.#values = values;
-    this.#makeCodec = makeCodec;
-    this.#clock = clock;
-  }
-
-  /** Returns the events of an answer to a request that took `tookMs`, and the address of the next page. */
-  read(
-    target: Target,
-    url: URL,
-    { status, headers, body }: Answer,
-    tookMs: number,
-  ): { readonly events: Event[]; readonly next: URL | undefined } {
-    const { items, next_page } = this.#values;
-    const [whole] = items === undefined && next_page === undefined ? [] : this.#decode(body);
-    const events = items === undefined ? this.#decode(body) : this.#items(whole);
-    for (const event of events) {
-      this.#decorate(event, {
-        name: target.name,
-        code: status,
-        response_headers: headers,
-        runtime_seconds: tookMs / 1000,
-        request: { method: target.method, url: `${url.origin}${url.pathname}` },
-      });
-    }
-    return { events, next: nextPage(url, whole, this.#values) };
-  }
-
-  /** Returns the event that reports a failure, the `count`th of its kind in a row. */
-  failure(target: Target, reason: string, count: number): Event | undefined {
-    const [event] = this.#makeCodec().decode(Buffer.from("{}"), this.#clock.now());
-    if (event === undefined) return undefined;
-    event.fields["http_request_failure"] = {
-      name: target.name,
-      request: { method: target.method, url: new URL(target.url).origin },
-      error: reason,
-      count,
-    };
-    event.tag(FAILURE_TAG);
-    return event;
-  }
-
-  /** Returns the value that is remembered of a page, where the options name one. */
-  cursorOf(events: readonly Event[]): string | undefined {
-    const { cursor, target: field } = this.#values;
-    if (cursor === undefined) return undefined;
-    const bracketed = cursor.startsWith("[") ? cursor : `[${cursor}]`;
-    const root = field === undefined ? "" : field.startsWith("[") ? field : `[${field}]`;
-    const value = events.at(-1)?.get(fieldReference(`${root}${bracketed}`));
-    return value === undefined ? undefined : valueText(value);
-  }
-
-  #decode(body: Buffer): Event[] {
-    return body.length === 0 ? [] : decodeWhole(this.#makeCodec(), body, this.#clock.now());
-  }
-
-  #items(whole: Event | undefined): Event[] {
-    const listed = whole?.get(fieldReference(this.#values.items ?? ""));
-    if (!Array.isArray(listed)) return [];
-    return listed.flatMap((item) => this.#decode(Buffer.from(JSON.stringify(item))));
-  }
-
-  #decorate(event: Event, metadata: Record<string, unknown>): void {
-    const { target, metadata_target } = this.#values;
-    if (target !== undefined) {
-      const fields = { ...event.fields };
-      delete fields["@timestamp"];
-      for (const name of Object.keys(fields)) delete event.fields[name];
-      event.set(fieldReference(target), fields);
-    }
-    const into = fieldReference(metadata_target === "@metadata" ? "[@metadata]" : metadata_target);
-    event.set(into, metadata_target === "@metadata" ? { ...event.metadata, ...metadata } : metadata);
-  }
-}
 
 /** Pages of one answer that are followed. */
 const MAX_PAGES = 1_000;
@@ -117,7 +29,9 @@ export const httpPollerInput = defineInput({
   create(values, { codec, report, resolvePath }) {
     const makeCodec = codec(values.codec);
     const targets = Object.entries(values.urls).map(([name, value]) => targetOf(name, value, values));
-    for (const { name, url, connection } of targets) {
+    for (const { name, url, connection, user, password } of targets) {
+      if ((user === undefined) !== (password === undefined))
+        report("error", "urls", `${name}: user and password go together`, "give both, or neither");
       if (!/^https?:\/\/[^/]/.test(url))
         report("error", "urls", `${name}: "${url}" is no address of HTTP`, "write https://host/path");
       else if (connection !== undefined && !isPrivateWay(url))
@@ -192,38 +106,59 @@ class Poller implements Component {
     let url: URL | undefined = new URL(target.url);
     if (cursor_parameter !== undefined && remembered !== undefined)
       url.searchParams.set(cursor_parameter, valueText(remembered));
+    const startedMs = this.#context.clock.monotonic();
     try {
+      let isRefused = false;
       for (let page = 0; url !== undefined && page < MAX_PAGES; page++)
-        url = await this.#page(target, url, channel);
-      this.#failures.delete(target.name);
+        ({ next: url, isRefused } = await this.#page(target, url, channel));
+      if (!isRefused) this.#failures.delete(target.name);
       this.#tellState();
     } catch (error) {
-      if (!this.#stopping.signal.aborted) await this.#fail(target, (error as Error).message, channel);
+      if (this.#stopping.signal.aborted) return;
+      const tookMs = this.#context.clock.monotonic() - startedMs;
+      await this.#fail(
+        { target, url: url ?? new URL(target.url), tookMs },
+        (error as Error).message,
+        channel,
+      );
     }
   }
 
-  /** Takes one page; returns the address of the next. */
-  async #page(target: Target, url: URL, channel: InputChannel): Promise<URL | undefined> {
+  /** Takes one page; returns the address of the next. `isRefused`: its status says that the service couldn't answer. */
+  async #page(
+    target: Target,
+    url: URL,
+    channel: InputChannel,
+  ): Promise<{ readonly next: URL | undefined; readonly isRefused: boolean }> {
     const { clock, state } = this.#context;
     const startedMs = clock.monotonic();
     const answer = await this.#requester.ask(target, url);
-    const { events, next } = this.#reader.read(target, url, answer, clock.monotonic() - startedMs);
+    const request = { target, url, tookMs: clock.monotonic() - startedMs };
+    const { events, next } = this.#reader.read(request, answer);
     if (events.length > 0) await channel.send(events.map((event) => ({ event })));
+    const isRefused = answer.status >= 400;
+    if (isRefused) this.#note(target, `${url.origin}${url.pathname} answered ${answer.status}`);
     const cursor = this.#reader.cursorOf(events);
     if (cursor !== undefined) await state.put(`cursor ${target.name}`, cursor);
-    return next;
+    return { next, isRefused };
   }
 
   /** A failure that continues is told as an event at the first, tenth, hundredth … time, so that it doesn't fill the index. */
-  async #fail(target: Target, reason: string, channel: InputChannel): Promise<void> {
+  async #fail(request: SentRequest, reason: string, channel: InputChannel): Promise<void> {
+    const { count } = this.#note(request.target, reason);
+    this.#tellState();
+    if (!/^10*$/.test(String(count))) return;
+    const event = this.#reader.failure(request, { reason, count });
+    await channel.send([{ event }]).catch(() => undefined);
+  }
+
+  /** Counts a failure of the same kind in a row. */
+  #note(target: Target, reason: string): Failure {
     const before = this.#failures.get(target.name);
     const failure = before?.reason === reason ? before : { reason, count: 0 };
     failure.count++;
     this.#failures.set(target.name, failure);
-    this.#tellState();
-    if (!/^10*$/.test(String(failure.count))) return;
-    const event = this.#reader.failure(target, reason, failure.count);
-    if (event !== undefined) await channel.send([{ event }]).catch(() => undefined);
+    return failure;
   }
 
   #tellState(): void {
@@ -232,17 +167,4 @@ class Poller implements Component {
     );
     this.#context.failing(told.length === 0 ? null : told.join("; "));
   }
-}
-
-function nextPage(
-  url: URL,
-  whole: Event | undefined,
-  { next_page, page_parameter }: HttpPollerOptions,
-): URL | undefined {
-  const value = next_page === undefined ? undefined : whole?.get(fieldReference(next_page));
-  if (value === undefined || value === null || value === "" || value === false) return undefined;
-  if (page_parameter === undefined) return new URL(valueText(value), url);
-  const next = new URL(url);
-  next.searchParams.set(page_parameter, valueText(value));
-  return next;
 }

@@ -165,7 +165,7 @@ test("a service that fails is told as an event, with no secret in it", async (t)
   const base = await service(t, () => 500);
   const world = new InputWorld();
   const input = world.make(
-    `http_poller { urls => { "api" => "${base}/x?key=secret" } user => user1 password => pw1 schedule => { in => "1ms" } }`,
+    `http_poller { urls => { "api" => "${base}/x?key=secret" } user => user1 password => pw1 items => "list" schedule => { in => "1ms" } }`,
   );
   await input.start();
   await world.until(1);
@@ -180,7 +180,7 @@ test("a failure that goes on is told as an event at the first and the tenth time
   const base = await service(t, (url) => (url === "/well" ? "{}" : 500));
   const world = new InputWorld();
   const input = world.make(
-    `http_poller { urls => { "ill" => "${base}/ill" "well" => "${base}/well" } schedule => { every => "2ms" } target => "doc" }`,
+    `http_poller { urls => { "ill" => "${base}/ill" "well" => "${base}/well" } schedule => { every => "2ms" } target => "doc" items => "list" }`,
   );
   await input.start();
   await world.untilFailing(/^ill: .*answered 500 \(12 times in a row\)$/);
@@ -189,6 +189,79 @@ test("a failure that goes on is told as an event at the first and the tenth time
   assert.partialDeepStrictEqual(failures, [{ count: 1 }, { count: 10 }]);
   assert.equal(failures.length, 2);
   assert.ok(!world.failures.includes(null), "a service that works doesn't hide one that fails");
+});
+
+test("http_poller makes an event of each answer of a plain request, whatever its status and length", async (t) => {
+  const base = await service(t, (url) => (url === "/ill" ? 503 : url === "/none" ? "" : '{"a":1}'));
+  const read = async (path: string, ecs: string) => {
+    const world = new InputWorld();
+    const input = world.make(
+      `http_poller { urls => { "n" => "${base}${path}" } schedule => { in => "1ms" } metadata_target => "meta" ecs_compatibility => ${ecs} }`,
+    );
+    await input.start();
+    await world.until(1);
+    await input.stop();
+    return { event: plain(world.sent[0]!.event), failures: world.failures };
+  };
+  const ill = await read("/ill", "disabled");
+  assert.partialDeepStrictEqual(ill.event["meta"], {
+    name: "n",
+    code: 503,
+    response_message: "Service Unavailable",
+    times_retried: 0,
+    request: { method: "GET", url: `${base}/ill` },
+  });
+  assert.equal(ill.event["tags"], undefined);
+  assert.match(ill.failures.at(-1) ?? "", /answered 503/);
+  const none = await read("/none", "disabled");
+  assert.deepEqual(Object.keys(none.event), ["meta"]);
+  const { event } = await read("", "v8");
+  assert.equal(event["a"], 1);
+  assert.partialDeepStrictEqual(event["meta"], {
+    input: {
+      http_poller: {
+        request: { name: "n", original: { method: "GET", url: base }, retry_count: 0 },
+        response: { status_code: 200, status_message: "OK" },
+      },
+    },
+  });
+});
+
+test("http_poller reports failed requests by the names that are asked for, with the credentials of a table", async (t) => {
+  const gone = `http://127.0.0.1:${await freePort()}`;
+  const world = new InputWorld();
+  const failing = world.make(
+    `http_poller { urls => { "n" => "${gone}" } schedule => { in => "1ms" } ecs_compatibility => v8 }`,
+  );
+  await failing.start();
+  await world.until(1);
+  await failing.stop();
+  const event = plain(world.sent[0]!.event);
+  assert.partialDeepStrictEqual(event, {
+    tags: ["_http_request_failure"],
+    url: { full: gone },
+    http: { request: { method: "GET" } },
+  });
+  assert.deepEqual([event["http_request_failure"], typeof event["error"]], [undefined, "object"]);
+  let seen: string | undefined;
+  const base = await service(t, (_, headers) => {
+    seen = headers.authorization;
+    return "{}";
+  });
+  const input = world.make(
+    `http_poller { urls => { "n" => { url => "${base}" auth => { user => "u1" password => "p1" } } } schedule => { in => "1ms" } }`,
+  );
+  await input.start();
+  await world.until(2);
+  await input.stop();
+  assert.equal(seen, `Basic ${Buffer.from("u1:p1").toString("base64")}`);
+  assert.throws(
+    () =>
+      world.make(
+        `http_poller { urls => { "n" => { url => "${base}" user => "u1" } } schedule => { in => "1s" } }`,
+      ),
+    /user and password go together/,
+  );
 });
 
 test("schedules are cron lines, intervals and single times", () => {

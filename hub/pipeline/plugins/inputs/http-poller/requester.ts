@@ -7,14 +7,15 @@ import type { InputContext } from "#hub/pipeline/plugins/input.ts";
 import { isHash, valueText } from "#proto/event.ts";
 import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { isLoopbackHost } from "#proto/kit/loopback.ts";
-import { optional, options, text } from "#proto/kit/options.ts";
+import { oneOf, optional, options, text } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
 export const HTTP_POLLER_OPTIONS = options({
   urls: Type.Record(Type.String(), Type.Unknown(), {
     description:
-      "requests by name: an address, or a table of url, method, headers, body, user, password, connection",
+      "requests by name: an address, or a table of url, method, headers, body, user, password (both also in a table auth), connection. An answer of a status from 400 on is an event too, see code in its metadata; with items, next_page, cursor or a connection it is a failed request",
   }),
   schedule: Type.Unknown({
     description: 'when: { every => "1m" }, { cron => "*/5 * * * *" }, { in => "1s" }, { at => "time" }',
@@ -22,6 +23,11 @@ export const HTTP_POLLER_OPTIONS = options({
   codec: codecOption("codec that reads answers", "json"),
   target: optional(text("target field for the answer's fields; default: the event itself")),
   metadata_target: text("target field for metadata of request and answer", "@metadata"),
+  ecs_compatibility: oneOf(
+    ["disabled", "v1", "v8"],
+    "v1 and v8 put metadata under input.http_poller in metadata_target, and report failures in error, url, http.request and event.duration",
+    "disabled",
+  ),
   request_timeout: Type.Number({
     default: 60,
     exclusiveMinimum: 0,
@@ -76,12 +82,17 @@ export class Requester {
     return (this.#pausedUntilMs.get(name) ?? 0) > this.#context.clock.now();
   }
 
-  /** Throws unavailable if the answer is no success; what fetch throws; forbidden. */
+  /**
+   * Returns the answer, whatever its status is if the service has no protocol of pages or tokens that would be misled. Throws
+   * unavailable for others that are no success; what fetch throws; forbidden.
+   */
   async ask(target: Target, url: URL): Promise<Answer> {
     const answer = await this.#request(target, url);
     const { status, headers } = answer;
     if (status === 429 || status === 503) this.#pause(target, headers["retry-after"]);
-    if (status < 200 || status >= 300)
+    const { items, next_page, cursor } = this.#values;
+    const isAnyStatus = [items, next_page, cursor, target.connection].every((each) => each === undefined);
+    if (status < 200 || status >= (isAnyStatus ? 600 : 300) || (status >= 300 && status < 400))
       throw new AppError("unavailable", `${url.origin}${url.pathname} answered ${status}`);
     return answer;
   }
@@ -146,7 +157,7 @@ export interface Target {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
   readonly user: string | undefined;
-  readonly password: string;
+  readonly password: string | undefined;
   readonly connection: string | undefined;
 }
 
@@ -154,16 +165,20 @@ export interface Target {
 export function targetOf(name: string, value: unknown, values: HttpPollerOptions): Target {
   const table = isHash(value) ? value : { url: value };
   const headers = isHash(table["headers"]) ? table["headers"] : {};
-  const own = (key: string): string | undefined =>
-    table[key] === undefined ? undefined : valueText(table[key]);
+  const auth = isHash(table["auth"]) ? table["auth"] : {};
+  const own = (key: string, of: JsonObject = table): string | undefined =>
+    of[key] === undefined ? undefined : valueText(of[key]);
+  const user = own("user") ?? own("user", auth);
+  const password = own("password") ?? own("password", auth);
+  const isOwn = user !== undefined || password !== undefined;
   return {
     name,
     url: own("url") ?? "",
     method: (own("method") ?? "get").toUpperCase(),
     headers: Object.fromEntries(Object.entries(headers).map(([key, item]) => [key, valueText(item)])),
     body: own("body"),
-    user: own("user") ?? values.user,
-    password: own("password") ?? values.password ?? "",
+    user: isOwn ? user : values.user,
+    password: isOwn ? password : values.password,
     connection: own("connection") ?? values.connection,
   };
 }
