@@ -26,6 +26,11 @@ export interface Filter {
    */
   apply(event: Event, emit: (event: Event, matched: boolean) => void): boolean;
   /**
+   * Tags an event in which the filter or its decorations couldn't set a field: a value is in the way, or a name that the event
+   * gave is no field's. Without it the event is refused.
+   */
+  conflicted?(event: Event): void;
+  /**
    * Called about once a second between events, where the filter is stateful. `emit` adds an event, which continues with
    * the next step; `key` tells it from all others this filter ever made (the task and `place` of its first event): the
    * same after a repetition.

@@ -325,3 +325,35 @@ test("the output stdout lays events out for people unless another codec is writt
   assert.equal(written(""), `{\n    "@timestamp" => 2020-01-01T00:00:00.000Z,\n             "a" => 1\n}\n`);
   assert.equal(written("codec => json_lines"), `{"a":1,"@timestamp":"2020-01-01T00:00:00.000Z"}\n`);
 });
+
+test("filters that have a tag for it tag an event in which a field couldn't be set", () => {
+  const rows: [filter: string, fields: Record<string, unknown>, tag: string][] = [
+    ['mutate { add_field => { "[a][b]" => "x" } }', { a: "y" }, "_mutate_error"],
+    ['mutate { add_field => { "%{key}" => "x" } tag_on_failure => "mine" }', { key: "a[b" }, "mine"],
+    ['mutate { rename => { "a" => "[b][c]" } }', { a: 1, b: "x" }, "_mutate_error"],
+    ['kv { target => "[a][b]" }', { a: "x", message: "c=d" }, "_kv_filter_error"],
+    ['csv { columns => ["[a][b]"] }', { a: "x", message: "1" }, "_csvparsefailure"],
+    ['json { source => "message" target => "[a][b]" }', { a: "x", message: "{}" }, "_jsonparsefailure"],
+    ['xml { source => "message" target => "[a][b]" }', { a: "x", message: "<c/>" }, "_xmlparsefailure"],
+    [
+      'dissect { mapping => { "message" => "%{[a][b]} %{c}" } }',
+      { a: "x", message: "1 2" },
+      "_dissectfailure",
+    ],
+  ];
+  for (const [filter, fields, tag] of rows) {
+    const { program } = compile(`filter { ${filter} }`);
+    const finished: unknown[] = [];
+    program.run(new Event({ ...fields }, 0), {
+      finished: (event) => finished.push(event.fields["tags"]),
+      refused: (_, { message }) => assert.fail(`${filter}: ${message}`),
+    });
+    assert.deepEqual(finished, [[tag]], filter);
+  }
+  const refused: string[] = [];
+  compile('filter { uuid { target => "[a][b]" } }').program.run(new Event({ a: "x" }, 0), {
+    finished: () => assert.fail("it has no tag"),
+    refused: (_, { message }) => refused.push(message),
+  });
+  assert.deepEqual(refused, ["uuid failed: [a][b]: a is a string, not an object"]);
+});

@@ -3,7 +3,9 @@
 import { StatisticsCollector } from "#hub/pipeline/batch/plugin-statistics.ts";
 import type { Filter } from "#hub/pipeline/plugins/filter.ts";
 import type { Event } from "#proto/event.ts";
+import { FieldConflict } from "#proto/event-members.ts";
 import type { Clock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { type Condition, ConditionFault } from "./condition.ts";
 
 /** One step; `target` is the number of the next step. */
@@ -154,10 +156,21 @@ export class Program {
 
 function apply(step: FilterStep, event: Event, next: number, waiting: Waiting[]): boolean {
   const { filter, decorate } = step;
-  const matched = filter.apply(event, (child, decorated) => {
-    if (decorated) decorate?.(child);
-    waiting.push({ event: child, at: next });
-  });
-  if (matched) decorate?.(event);
-  return matched;
+  try {
+    const matched = filter.apply(event, (child, decorated) => {
+      if (decorated) decorate?.(child);
+      waiting.push({ event: child, at: next });
+    });
+    if (matched) decorate?.(event);
+    return matched;
+  } catch (error) {
+    if (filter.conflicted === undefined || !isConflict(error)) throw error;
+    filter.conflicted(event);
+    return false;
+  }
+}
+
+/** Returns true where a field couldn't be set because of what the event holds. */
+function isConflict(error: unknown): boolean {
+  return error instanceof FieldConflict || (error instanceof AppError && error.code === "settings_invalid");
 }

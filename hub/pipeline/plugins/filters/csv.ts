@@ -81,6 +81,10 @@ class CsvFilter implements Filter {
     return true;
   }
 
+  conflicted(event: Event): void {
+    event.tag(FAILURE_TAG);
+  }
+
   /** Returns true for a row that names the columns, or repeats the names and is to be dropped. */
   #isHeader(row: Row, isEmpty: boolean): boolean {
     const { autodetect_column_names: autodetect, skip_header: skipHeader } = this.#values;

@@ -34,6 +34,9 @@ export const dissectFilter = defineFilter({
         for (const { field, reference, kind } of conversions) convert(event, field, reference, kind);
         return isMatched;
       },
+      conflicted(event) {
+        for (const tag of tag_on_failure) event.tag(tag);
+      },
     };
   },
 });

@@ -33,6 +33,9 @@ export const jsonFilter = defineFilter({
         else for (const [name, item] of Object.entries(parsed as object)) setMember(event, name, item);
         return true;
       },
+      conflicted(event) {
+        for (const tag of tag_on_failure) event.tag(tag);
+      },
     };
   },
 });

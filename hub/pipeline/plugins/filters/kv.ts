@@ -79,6 +79,9 @@ export const kvFilter = defineFilter({
           return false;
         }
       },
+      conflicted(event) {
+        for (const tag of values.tag_on_failure) event.tag(tag);
+      },
     };
   },
 });

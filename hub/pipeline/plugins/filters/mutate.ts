@@ -5,7 +5,6 @@ import { convertParts, type Mutation } from "#hub/pipeline/formats/value-convers
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { translateRubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
 import { copyValue, isHash, valueText } from "#proto/event.ts";
-import { FieldConflict } from "#proto/event-members.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
 import { anyTable, list, options, table, text } from "#proto/kit/options.ts";
@@ -38,15 +37,10 @@ export const mutateFilter = defineFilter({
     const mutations = compileMutations(values, context);
     return {
       apply(event) {
-        try {
-          for (const mutate of mutations) mutate(event);
-          return true;
-        } catch (error) {
-          if (!(error instanceof FieldConflict)) throw error;
-          event.tag(values.tag_on_failure);
-          return false;
-        }
+        for (const mutate of mutations) mutate(event);
+        return true;
       },
+      conflicted: (event) => event.tag(values.tag_on_failure),
     };
   },
 });

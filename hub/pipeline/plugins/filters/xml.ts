@@ -77,6 +77,9 @@ export const xmlFilter = defineFilter({
           event.set(target, elementValue(rootOf(whole), values) ?? {});
         return true;
       },
+      conflicted(event) {
+        for (const tag of values.tag_on_failure) event.tag(tag);
+      },
     };
   },
 });
