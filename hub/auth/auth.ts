@@ -138,24 +138,20 @@ export class Auth implements Component {
     const { settings, store, clock, log, audit, keys } = shared;
     const accounts = new Accounts(store, passwords, audit);
     const apiKeys = new ApiKeys(store, audit);
-    const sessions = new Sessions(store, accounts, {
-      idleMs: parseDuration(settings["auth.session.idle"]),
-      absoluteMs: parseDuration(settings["auth.session.absolute"]),
-    });
     const signIn = new PasswordSignIn(accounts, clock, audit, keys.device);
     this.passwordSignIn = signIn;
     const { requests, refreshes, swept } = metricsOf(metrics);
     this.accounts = accounts;
     this.apiKeys = apiKeys;
     this.agents = new AgentCredentials(store, audit);
-    this.sessions = sessions;
     this.provider = new IdentityProvider({ ...shared, accounts, signIn, requests });
+    this.sessions = this.#makeSessions();
     this.connections = new Connections({ ...shared, refreshes });
     this.follower = new StateFollower(store, log, swept);
     this.authenticator = new Authenticator({
       ...shared,
       mode: settings["auth.mode"],
-      sessions,
+      sessions: this.sessions,
       apiKeys,
       accounts,
       signIn,
@@ -193,6 +189,16 @@ export class Auth implements Component {
       log.warn(
         "no account may administer, which takes the role admin with the grant * on all indices: add one with tailrace-hub user add NAME --role admin",
       );
+  }
+
+  #makeSessions(): Sessions {
+    const { settings, store } = this.#shared;
+    const life = {
+      idleMs: parseDuration(settings["auth.session.idle"]),
+      absoluteMs: parseDuration(settings["auth.session.absolute"]),
+    };
+    const { browserSessions } = this.provider;
+    return new Sessions(store, this.accounts, life, (name) => browserSessions.endNamed(name));
   }
 
   #makeSignIn(): DashboardSignIn {

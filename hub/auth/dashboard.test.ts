@@ -24,6 +24,12 @@ suite("sign-in on the dashboard", () => {
     return { browser, page };
   }
 
+  /** Signs in again as far as that needs no password. */
+  async function relogin(browser: Browser): Promise<Page> {
+    const url = `${world.origin}/api/auth/login?return_to=/api/auth/me`;
+    return browser.follow(await browser.get(url), world.origin);
+  }
+
   function me(browser: Browser): Promise<Page> {
     return browser.get(`${world.origin}/api/auth/me`);
   }
@@ -108,7 +114,7 @@ suite("sign-in on the dashboard", () => {
     try {
       await browser.follow(await browser.get(`${world.origin}/api/auth/login`), world.origin);
       const made = calls.map(({ name, count }) => `${count.callCount()} ${name}`);
-      assert.deepEqual(made, ["9 get", "2 create", "5 put", "1 update", "4 delete", "0 keys"]);
+      assert.deepEqual(made, ["10 get", "2 create", "5 put", "1 update", "4 delete", "0 keys"]);
     } finally {
       for (const { count } of calls) count.restore();
     }
@@ -225,6 +231,45 @@ suite("sign-in on the dashboard", () => {
       await change();
       assert.equal(await world.auth.sessions.find(secret), null);
     }
+  });
+
+  test("a new password or role asks for the password at the next sign-in, also in a browser that was signed in", async () => {
+    const { browser } = await signIn();
+    assert.equal((await relogin(browser)).status, 200);
+    await world.auth.accounts.setPassword(PERSON.name, PERSON.password, "test");
+    assert.match((await relogin(browser)).text, /type="password"/);
+    const { browser: other } = await signIn();
+    await world.auth.accounts.setRole(PERSON.name, "admin", ["*"], "test");
+    assert.match((await relogin(other)).text, /type="password"/);
+  });
+
+  test("a browser whose session was ended elsewhere must give the password again, others needn't", async () => {
+    const [lost, own] = [await signIn(), await signIn()];
+    const list = JSON.parse((await lost.browser.get(`${world.origin}/api/auth/sessions`)).text).sessions as {
+      key: string;
+      current: boolean;
+    }[];
+    const key = list.find(({ current }) => current)?.key;
+    const headers = {
+      origin: world.origin,
+      cookie: `tailrace_session=${own.browser.cookie("tailrace_session")}`,
+    };
+    const url = `${world.origin}/api/auth/sessions/${key}`;
+    assert.equal((await fetch(url, { method: "DELETE", headers })).status, 204);
+    assert.match((await relogin(lost.browser)).text, /type="password"/);
+    assert.equal((await relogin(own.browser)).status, 200);
+  });
+
+  test("signing in without the password goes on for 7 d after the last time it was given at most", async () => {
+    const { browser } = await signIn();
+    const start = Date.now();
+    mock.timers.enable({ apis: ["Date"], now: start });
+    for (let hours = 10; hours < 7 * 24; hours += 10) {
+      mock.timers.setTime(start + hours * HOUR_MS);
+      assert.equal((await relogin(browser)).status, 200, `${hours} h`);
+    }
+    mock.timers.setTime(start + 7 * 24 * HOUR_MS + 1_000);
+    assert.match((await relogin(browser)).text, /type="password"/);
   });
 
   test("a viewer may search but not change", async () => {

@@ -7,6 +7,7 @@ import type { Provider } from "oidc-provider";
 import type { Accounts } from "#hub/auth/accounts/accounts.ts";
 import type { PasswordSignIn } from "#hub/auth/accounts/password-sign-in.ts";
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
+import { BrowserSessions } from "#hub/auth/provider/browser-sessions.ts";
 import { Clients } from "#hub/auth/provider/clients.ts";
 import { Consents } from "#hub/auth/provider/consents.ts";
 import { PATHS, PROVIDER_COOKIE } from "#hub/auth/provider/endpoints.ts";
@@ -14,8 +15,7 @@ import { answerClient, type QueryCredentials } from "#hub/auth/provider/library-
 import { type Scope, scopesOf, signInScope } from "#hub/auth/provider/scopes.ts";
 import { AccessTokens, SignInTokens, TokenFamilies } from "#hub/auth/provider/tokens.ts";
 import { SIGN_IN_CALLBACK } from "#hub/auth/sign-in/dashboard-sign-in.ts";
-import { Records, type Store } from "#hub/auth/state/records.ts";
-import { hashOf } from "#hub/auth/state/secrets.ts";
+import type { Store } from "#hub/auth/state/records.ts";
 import type { InstallationKeys } from "#hub/auth/state/vault.ts";
 import type { Cookies } from "#hub/auth/web/cookies.ts";
 import type { Clock } from "#proto/kit/clock.ts";
@@ -51,13 +51,13 @@ export class IdentityProvider {
   readonly clients: Clients;
   readonly consents: Consents;
   readonly accessTokens: AccessTokens;
+  readonly browserSessions: BrowserSessions;
   readonly clock: Clock;
   readonly requests: Counter<"endpoint" | "status">;
   readonly isEnabled: boolean;
   readonly queryCredentials: QueryCredentials;
   readonly #parts: IdentityProviderParts;
   readonly #signInTokens = new SignInTokens();
-  readonly #sessions: Records<unknown>;
   #server: Promise<Provider> | undefined;
 
   constructor(parts: IdentityProviderParts) {
@@ -75,7 +75,7 @@ export class IdentityProvider {
     }));
     this.consents = new Consents(store, this.families, audit);
     this.accessTokens = new AccessTokens(store, this.families, this.#signInTokens, accounts);
-    this.#sessions = new Records(store, "oauth.Session");
+    this.browserSessions = new BrowserSessions(store);
   }
 
   /** Scopes that clients may ask for. */
@@ -101,12 +101,18 @@ export class IdentityProvider {
     return answerClient(await this.library(), this.#parts.publicUrl(), request);
   }
 
+  /** Returns the name of the provider's session of the browser that sent this Cookie header, see BrowserSessions. */
+  async browserSession(cookieHeader: string | undefined): Promise<string | undefined> {
+    const id = this.#parts.cookies().read(cookieHeader, PROVIDER_COOKIE);
+    return id === undefined ? undefined : this.browserSessions.nameOf(id);
+  }
+
   /** Ends the provider's session of the browser that sent this Cookie header; returns the Set-Cookie values for it. */
   async endBrowserSession(cookieHeader: string | undefined): Promise<string[]> {
     const cookies = this.#parts.cookies();
     const id = cookies.read(cookieHeader, PROVIDER_COOKIE);
     if (id === undefined) return [];
-    await this.#sessions.delete(hashOf(id));
+    await this.browserSessions.end(id);
     return [cookies.clear(PROVIDER_COOKIE), cookies.clear(`${PROVIDER_COOKIE}.sig`)];
   }
 
@@ -125,6 +131,7 @@ export class IdentityProvider {
         accessTokenSeconds: seconds(settings["auth.provider.access_token_ttl"]),
         refreshTokenSeconds: seconds(settings["auth.provider.refresh_token_ttl"]),
         sessionSeconds: seconds(settings["auth.session.idle"]),
+        signInSeconds: seconds(settings["auth.session.absolute"]),
       },
       cookieKey: keys.cookie,
       requirePkce: settings["auth.provider.require_pkce"],

@@ -27,6 +27,8 @@ export interface Session {
   readonly seenAt: number;
   readonly ip: string;
   readonly userAgent: string;
+  /** Name of the session at the embedded provider in which it was opened. Absent: another provider, or the set-up. */
+  readonly atProvider?: string;
 }
 
 /** The browser that a session is opened for. */
@@ -35,6 +37,8 @@ export interface SessionBrowser {
   readonly userAgent: string;
   /** Secret of the browser's previous session, which is ended. */
   readonly before?: string;
+  /** See `Session.atProvider`. */
+  readonly atProvider?: string;
 }
 
 /** A session that hasn't ended. `key` names it in lists; it is not secret. */
@@ -50,17 +54,29 @@ export class Sessions {
   readonly #store: Store;
   readonly #accounts: Accounts;
   readonly #life: SessionLife;
+  readonly #endAtProvider: (name: string) => Promise<void>;
 
-  constructor(store: Store, accounts: Accounts, life: SessionLife) {
+  /**
+   * `endAtProvider` ends the session with this name at the embedded provider, which would open the next session here
+   * without a password.
+   */
+  constructor(
+    store: Store,
+    accounts: Accounts,
+    life: SessionLife,
+    endAtProvider: (name: string) => Promise<void> = () => Promise.resolve(),
+  ) {
     this.#sessions = new Records(store, SESSION_KIND);
     this.#byAccount = new Records(store, "session-of");
     this.#store = store;
     this.#accounts = accounts;
     this.#life = life;
+    this.#endAtProvider = endAtProvider;
   }
 
   /** Opens a session and returns the secret for the cookie. Each sign-in gets a new one, so a planted cookie is worthless. */
-  async open(accountId: string, epoch: number, { ip, userAgent, before }: SessionBrowser): Promise<string> {
+  async open(accountId: string, epoch: number, browser: SessionBrowser): Promise<string> {
+    const { ip, userAgent, before, atProvider } = browser;
     const secret = newSecret();
     const key = hashOf(secret);
     const old = before === undefined ? undefined : hashOf(before);
@@ -72,6 +88,7 @@ export class Sessions {
       seenAt: now,
       ip,
       userAgent: userAgent.slice(0, 200),
+      ...(atProvider !== undefined && { atProvider }),
     };
     // In parallel: each waits for the log, and none depends on another.
     await Promise.all([this.#endPrevious(accountId, key, old), this.#create(key, session)]);
@@ -132,12 +149,16 @@ export class Sessions {
     return read.flat().sort((a, b) => b.session.seenAt - a.session.seenAt);
   }
 
-  /** Ends a session. A session that has already ended is not an error. */
+  /**
+   * Ends a session, and the browser's sign-in at the embedded provider. A session that has already ended is not an
+   * error.
+   */
   async end(key: string): Promise<void> {
-    await this.#end(key);
+    const name = (await this.#end(key))?.atProvider;
+    if (name !== undefined) await this.#endAtProvider(name);
   }
 
-  /** Returns the session that it has ended; null if there is none. */
+  /** Ends a session here only, and returns it; null if there is none. */
   async #end(key: string): Promise<Session | null> {
     for (;;) {
       const read = await this.#sessions.get(key);

@@ -7,6 +7,7 @@ import { type Adapter, type AdapterPayload, errors, Provider } from "oidc-provid
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
 import { fingerprint, hashOf } from "#hub/auth/state/secrets.ts";
+import { SESSION_BY_UID } from "./browser-sessions.ts";
 import { DASHBOARD_CLIENT_ID } from "./clients.ts";
 import { FAMILY_MODELS, type SignInTokens, type TokenFamilies } from "./tokens.ts";
 
@@ -56,7 +57,7 @@ export class StateAdapter implements Adapter {
     this.#model = model;
     this.#parts = parts;
     this.#records = new Records(parts.store, `oauth.${model}`);
-    this.#byUid = new Records(parts.store, "oauth-session-uid");
+    this.#byUid = new Records(parts.store, SESSION_BY_UID);
   }
 
   async upsert(id: string, payload: AdapterPayload, expiresInSeconds?: number): Promise<void> {

@@ -1,7 +1,7 @@
 /** Rules where oidc-provider leaves a choice: scopes, consent, introspection, the error page. */
 
 import { errors, interactionPolicy, type KoaContextWithOIDC, type Provider } from "oidc-provider";
-import type { Accounts } from "#hub/auth/accounts/accounts.ts";
+import type { Account, Accounts } from "#hub/auth/accounts/accounts.ts";
 import { type Html, html, page } from "#hub/auth/web/page.ts";
 import { DASHBOARD_CLIENT_ID } from "./clients.ts";
 import type { Consents } from "./consents.ts";
@@ -41,16 +41,25 @@ export function mayIntrospect(
   return client["client_kind"] === "resource_server" || client.clientId === token.clientId;
 }
 
+/** An account in the form of oidc-provider. `signInMark`: see the function; absent where a token is requested. */
+type FoundAccount = { accountId: string; claims(): { sub: string }; signInMark?: string };
+
 /** Returns the account in the form of oidc-provider, or undefined if it was removed. */
 export async function findAccount(
   { oidc }: KoaContextWithOIDC,
   accounts: Accounts,
   id: string,
-): Promise<{ accountId: string; claims(): { sub: string } } | undefined> {
+): Promise<FoundAccount | undefined> {
   const account = { accountId: id, claims: () => ({ sub: id }) };
   // The dashboard's sign-in reads the account of its token itself, see AccessTokens.verifyOwn.
   if (oidc.route === "token" && oidc.client?.clientId === DASHBOARD_CLIENT_ID) return account;
-  return (await accounts.get(id)) === null ? undefined : account;
+  const found = await accounts.get(id);
+  return found === null ? undefined : { ...account, signInMark: signInMark(found) };
+}
+
+/** Returns what a browser's session keeps of its sign-in as its `acr`: another password or role makes another mark. */
+export function signInMark({ epoch }: Pick<Account, "epoch">): string {
+  return String(epoch);
 }
 
 /**
@@ -83,9 +92,22 @@ export async function loadGrant(
   return undefined;
 }
 
-/** The library's policy, extended: a public client, which anybody can impersonate, always asks (RFC 6749 section 10.2). */
+/**
+ * The library's policy, extended: a public client, which anybody can impersonate, always asks (RFC 6749 section 10.2), and
+ * a new password or role ends the sign-in of every browser.
+ */
 export function consentPolicy(): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base();
+  const changed = new interactionPolicy.Check(
+    "account_changed",
+    "the account's password or role was changed since the sign-in",
+    "login_required",
+    ({ oidc }) => {
+      const account = oidc.account as FoundAccount | undefined;
+      return account !== undefined && account.signInMark !== oidc.session?.acr;
+    },
+  );
+  policy.get("login")?.checks.add(changed);
   const always = new interactionPolicy.Check(
     "public_client",
     "public clients always ask",

@@ -56,8 +56,10 @@ export interface ProviderLives {
   readonly accessTokenSeconds: number;
   /** Also the maximum life of a whole token family. */
   readonly refreshTokenSeconds: number;
-  /** How long a browser stays signed in at the provider. */
+  /** How long a browser stays signed in at the provider after its last authorization. */
   readonly sessionSeconds: number;
+  /** How long a browser stays signed in at the provider after the password was given. */
+  readonly signInSeconds: number;
 }
 
 /** `publicUrl`: the hub's address without a slash at the end. */
@@ -136,7 +138,11 @@ function lives(of: ProviderLives): NonNullable<Configuration["ttl"]> {
     RefreshToken: () => of.refreshTokenSeconds,
     Grant: () => of.refreshTokenSeconds,
     Interaction: () => INTERACTION_SECONDS,
-    Session: () => of.sessionSeconds,
+    Session: (_context, { loginTs }) => {
+      const nowSeconds = Math.floor(Date.now() / 1_000);
+      const leftSeconds = (loginTs ?? nowSeconds) + of.signInSeconds - nowSeconds;
+      return Math.max(1, Math.min(of.sessionSeconds, leftSeconds));
+    },
   };
 }
 

@@ -5,6 +5,7 @@ import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, type Route, redirect } from "#hub/api/http/route.ts";
 import { DEVICE_COOKIE, DEVICE_SECONDS } from "#hub/auth/accounts/password-sign-in.ts";
 import type { Auth } from "#hub/auth/auth.ts";
+import { signInMark } from "#hub/auth/provider/authorization-rules.ts";
 import { PATHS } from "#hub/auth/provider/endpoints.ts";
 import { LibraryExchange } from "#hub/auth/provider/library-exchange.ts";
 import { textOf } from "#hub/auth/provider/library-requests.ts";
@@ -130,7 +131,8 @@ async function signIn(auth: PromptParts, prompt: Prompt): Promise<ApiResponse> {
     }
     await forgetOtherAccount(prompt, found.id);
     const cookie = cookies.write(DEVICE_COOKIE, found.device, { maxAgeSeconds: DEVICE_SECONDS });
-    return await finish(prompt, { login: { accountId: found.id } }, [cookie]);
+    const login = { accountId: found.id, acr: signInMark(found.account) };
+    return await finish(prompt, { login }, [cookie]);
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== "overloaded") throw error;
     const page = promptPage(request, 429, form.say("Sign in"), signInBody(form, name, `${error.message}.`));

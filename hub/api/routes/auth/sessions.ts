@@ -128,8 +128,12 @@ async function callback(
   const parameters = new URL(uri, auth.publicUrl()).searchParams;
   const binding = auth.cookies().read(headers.cookie, BINDING_COOKIE);
   try {
-    const found = await auth.dashboardSignIn.finish(parameters, binding);
-    const [cookie] = await Promise.all([openSession(auth, { headers, ip }, found), found.end()]);
+    const [found, atProvider] = await Promise.all([
+      auth.dashboardSignIn.finish(parameters, binding),
+      auth.provider.browserSession(headers.cookie),
+    ]);
+    const opened = openSession(auth, { headers, ip }, found, atProvider);
+    const [cookie] = await Promise.all([opened, found.end()]);
     return redirect(found.returnTo, [cookie]);
   } catch (error) {
     const { code, cause, message, status } = toAppError(error);

@@ -1,0 +1,41 @@
+/**
+ * The sessions that browsers have at the embedded provider, where they need no password at the next authorization. Each
+ * dashboard session names the one that it began in, and ends it when it is ended.
+ */
+
+import { Records, type Store } from "#hub/auth/state/records.ts";
+import { hashOf } from "#hub/auth/state/secrets.ts";
+
+/** Models under which the adapter stores sessions, and the keys of sessions by the hash of their uid. */
+export const SESSION_MODEL = "oauth.Session";
+export const SESSION_BY_UID = "oauth-session-uid";
+
+export class BrowserSessions {
+  readonly #sessions: Records<{ readonly uid?: string }>;
+  readonly #byUid: Records<{ readonly key: string }>;
+
+  constructor(store: Store) {
+    this.#sessions = new Records(store, SESSION_MODEL);
+    this.#byUid = new Records(store, SESSION_BY_UID);
+  }
+
+  /**
+   * Returns the name of the session with this id, the value of the provider's cookie; undefined if there is none. The
+   * name stays when the session gets another id, and is not secret.
+   */
+  async nameOf(id: string): Promise<string | undefined> {
+    const uid = (await this.#sessions.get(hashOf(id)))?.data.uid;
+    return uid === undefined ? undefined : hashOf(uid);
+  }
+
+  /** Ends the session with this id. */
+  async end(id: string): Promise<void> {
+    await this.#sessions.delete(hashOf(id));
+  }
+
+  /** Ends the session with this name. */
+  async endNamed(name: string): Promise<void> {
+    const found = await this.#byUid.take(name);
+    if (found !== null) await this.#sessions.delete(found.key);
+  }
+}
