@@ -300,6 +300,23 @@ suite("sign-in on the dashboard", () => {
     await assert.rejects(authenticator.redeemTicket(late), { code: "unauthenticated" });
   });
 
+  test("one network begins at most 300 sign-ins a minute, since each is stored", async () => {
+    const own = await World.start();
+    try {
+      const begin = (language: string) =>
+        new Browser().get(`${own.origin}/api/auth/login`, { "accept-language": language });
+      const answers = await Promise.all(Array.from({ length: 300 }, () => begin("en")));
+      assert.deepEqual([...new Set(answers.map(({ status }) => status))], [303]);
+      const refused = await begin("de");
+      assert.equal(refused.status, 429);
+      assert.match(refused.headers.get("retry-after") ?? "", /^(60|5\d)$/);
+      assert.match(refused.text, /lang="de"[^]*Zu viele Anfragen/);
+      assert.equal((await own.bucket.keys("sign-in-flow.")).length, 300);
+    } finally {
+      await own.stop();
+    }
+  });
+
   test("by another name of the host one is sent to the public address first", async () => {
     const page = await new Browser().get(
       `${world.origin.replace("127.0.0.1", "localhost")}/api/auth/login?return_to=/x`,

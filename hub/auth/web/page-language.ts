@@ -33,6 +33,9 @@ const GERMAN: Readonly<Record<string, string>> = {
   "This can't go on": "So geht es nicht weiter",
   "Sign-in failed": "Anmeldung gescheitert",
   "You aren't signed in": "Sie sind nicht angemeldet",
+  "Too many requests": "Zu viele Anfragen",
+  "Your network has begun too many sign-ins. Try again in {0} s.":
+    "Aus Ihrem Netz wurden zu viele Anmeldungen begonnen. Versuchen Sie es in {0} s erneut.",
 };
 
 /** Returns the preferred language of an Accept-Language header (RFC 9110 section 12.5.4); English if it names neither. */

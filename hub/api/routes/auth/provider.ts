@@ -11,14 +11,12 @@ import {
   clientIdOf,
   readTokenParameters,
 } from "#hub/auth/provider/library-requests.ts";
-import { html, PAGE_HEADERS, pageAnswer } from "#hub/auth/web/page.ts";
-import { toAppError } from "#proto/kit/errors.ts";
+import { PAGE_HEADERS } from "#hub/auth/web/page.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { HOUR_MS } from "#proto/kit/units.ts";
+import { FlowLimit } from "./flow-limit.ts";
 import { NO_STORE, PROVIDER_ROUTE } from "./shared.ts";
 
-/** Authorization requests of one network per minute: each stores a record for a quarter of an hour. */
-const AUTHORIZATIONS_PER_MINUTE = 300;
 /** Wrong client secrets of one client from one network per minute. */
 const WRONG_SECRETS_PER_MINUTE = 20;
 /**
@@ -76,7 +74,7 @@ interface ProviderParts {
 }
 
 interface Limits {
-  readonly authorizations: RateLimit;
+  readonly authorizations: FlowLimit;
   readonly secrets: RateLimit;
   readonly refusals: RateLimit;
   readonly warnings: RateLimit;
@@ -85,7 +83,7 @@ interface Limits {
 export function providerRoutes(auth: ProviderParts, log: Logger): Route[] {
   const { clock } = auth.provider;
   const limits: Limits = {
-    authorizations: new RateLimit(clock, AUTHORIZATIONS_PER_MINUTE),
+    authorizations: new FlowLimit(clock),
     secrets: new RateLimit(clock, WRONG_SECRETS_PER_MINUTE),
     refusals: new RateLimit(clock, REFUSALS_PER_MINUTE),
     warnings: new RateLimit(clock, 1, WARNING_WINDOW_MS),
@@ -97,7 +95,7 @@ export function providerRoutes(auth: ProviderParts, log: Logger): Route[] {
       paths: [PATHS.authorization],
       params: AUTHORIZATION_PARAMS,
       summary: "Begins an authorization: sends the browser to the prompt.",
-      handle: (request) => beginAuthorization(auth, limits, request),
+      handle: (request) => limits.authorizations.refusalOf(request) ?? authorization(auth, request),
     },
     {
       ...PROVIDER_ROUTE,
@@ -145,22 +143,6 @@ function clientRoutes(
       }),
     },
   ];
-}
-
-function beginAuthorization(
-  auth: ProviderParts,
-  { authorizations }: Limits,
-  request: ApiRequest,
-): Promise<ApiResponse> | ApiResponse {
-  const network = networkOf(request.ip);
-  try {
-    authorizations.check(network);
-  } catch (error) {
-    const body = html`<h1>Too many requests</h1><p>${toAppError(error).message}.</p>`;
-    return pageAnswer(429, "Too many requests", body, request.headers["accept-language"]);
-  }
-  authorizations.count(network);
-  return authorization(auth, request);
 }
 
 async function authorization(

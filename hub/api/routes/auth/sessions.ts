@@ -10,6 +10,7 @@ import { pageAnswer } from "#hub/auth/web/page.ts";
 import { languageOf, sayIn } from "#hub/auth/web/page-language.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { FlowLimit } from "./flow-limit.ts";
 import { JSON_ROUTE, PAGE_ROUTE } from "./shared.ts";
 import { failureBody } from "./sign-in-pages.ts";
 
@@ -23,13 +24,14 @@ type SessionParts = Pick<
 >;
 
 export function sessionRoutes(auth: SessionParts, log: Logger): Route[] {
+  const flows = new FlowLimit(auth.provider.clock);
   return [
     {
       ...PAGE_ROUTE,
       methods: ["GET"],
       paths: ["/api/auth/login"],
       summary: "Sends the browser to the sign-in; the parameter return_to names where it goes then.",
-      handle: (request) => login(auth, request),
+      handle: (request) => login(auth, flows, request),
     },
     {
       ...PAGE_ROUTE,
@@ -109,11 +111,14 @@ function ownSessions({ sessions, audit }: SessionParts): Route[] {
   ];
 }
 
-async function login(auth: SessionParts, { uri, headers }: ApiRequest): Promise<ApiResponse> {
+async function login(auth: SessionParts, flows: FlowLimit, request: ApiRequest): Promise<ApiResponse> {
+  const { uri, headers } = request;
   const publicUrl = auth.publicUrl();
   if (auth.mode === "off") return redirect("/");
   // Cookies belong to one host: a browser that used another host name starts at the public address.
   if (headers.host !== new URL(publicUrl).host) return redirect(publicUrl + uri);
+  const refused = flows.refusalOf(request);
+  if (refused !== undefined) return refused;
   const query = new URL(uri, publicUrl).searchParams;
   const binding = bindingFrom(auth.cookies().read(headers.cookie, BINDING_COOKIE));
   const url = await auth.dashboardSignIn.start(query.get("return_to") ?? "/", binding);
