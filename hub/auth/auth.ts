@@ -30,6 +30,7 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { parseDuration } from "#proto/kit/units.ts";
+import { boundedAudit } from "./bounded-audit.ts";
 import { IdentityProvider } from "./identity-provider.ts";
 import { type AuthSettings, checkAuthSettings } from "./settings.ts";
 
@@ -98,7 +99,8 @@ export class Auth implements Component {
    * vault keys that are missing or wrong.
    */
   static async open(parts: AuthParts): Promise<Auth> {
-    const { settings, bucket, clock = systemClock, log, audit, dashboardUrl } = parts;
+    const { settings, bucket, clock = systemClock, log, dashboardUrl } = parts;
+    const audit = boundedAudit(parts.audit, clock, log);
     checkAuthSettings(settings);
     const store: Store = { bucket, clock };
     const path = settings["auth.vault.key_file"] || join(parts.dataPath, KEY_FILE);

@@ -14,6 +14,8 @@ suite("credentials", () => {
   after(() => world.stop());
   afterEach(() => mock.timers.reset());
 
+  const ip = "127.0.0.1";
+
   function authenticate(authorization: string): Promise<Principal> {
     return world.auth.authenticator.authenticate({
       method: "GET",
@@ -95,6 +97,9 @@ suite("credentials", () => {
     const owner = new Browser();
     assert.equal((await (await attempt(owner))("right password")).status, 303);
     const guess = await attempt(new Browser());
+    // The wait after the fifth failure is a second, which must not pass during the test.
+    const start = Date.now();
+    mock.timers.enable({ apis: ["Date"], now: start });
     const statuses: number[] = [];
     for (let i = 0; i < 6; i++) statuses.push((await guess(`wrong password ${i}`)).status);
     assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429]);
@@ -102,7 +107,7 @@ suite("credentials", () => {
     assert.equal(page.status, 429, "even the right one waits here");
     assert.ok(Number(page.headers.get("retry-after")) >= 1);
     assert.equal((await (await attempt(owner))("right password")).status, 303);
-    mock.timers.enable({ apis: ["Date"], now: Date.now() + 2_000 });
+    mock.timers.setTime(start + 2_000);
     assert.equal((await guess("right password")).status, 303);
   });
 
@@ -117,12 +122,40 @@ suite("credentials", () => {
     assert.equal(codes.filter((code) => code === "overloaded").length, 15);
   });
 
+  test("what strangers are refused fills the audit log only so far, and holds nothing that a password could be guessed from", async () => {
+    const own = await World.start();
+    try {
+      await own.addPerson();
+      const pair = `${PERSON.name}:${PERSON.password}x`;
+      await own.api("/sample/search", { authorization: `Basic ${Buffer.from(pair).toString("base64")}` });
+      assert.deepEqual(
+        own.audit.filter(({ action }) => action === "request_refused").map(({ actor }) => actor),
+        [PERSON.name],
+      );
+      for (let at = 0; at < 200; at++) {
+        await new Browser().get(`${own.origin}/api/auth/callback?state=unknown`);
+        await own.ask("/token", { grant_type: "authorization_code", client_id: `c${at}`, client_secret: "s" });
+        const request = { token: "unknown", name: `a${at}`, publicKey: "U", ip: "127.0.0.1" };
+        await assert.rejects(own.auth.agents.enrol(request), { code: "unauthenticated" });
+      }
+      assert.equal(own.audit.filter(({ action }) => action === "token_refused").length, 60);
+      const signIns = own.audit.filter(({ action, outcome }) => action === "sign_in" && outcome === "refused");
+      assert.equal(signIns.length, 60);
+      const refused = own.audit.filter(({ action }) => action === "request_refused");
+      assert.equal(refused.length, 11, "one of the password, ten of the enrolments");
+      assert.deepEqual(new Set(refused.map(({ ip }) => ip)), new Set(["127.0.0.1"]));
+      assert.equal(own.logs.join("").split("further refusals").length - 1, 2);
+    } finally {
+      await own.stop();
+    }
+  });
+
   test("an enrolment token makes one agent known; a revoked agent is gone", async () => {
     const { agents } = world.auth;
     const { token } = await agents.newEnrolmentToken("ada");
     const publicKey = nkeys.createUser().getPublicKey();
-    const enrol = () => agents.enrol({ token, name: "web-1", publicKey });
-    await assert.rejects(agents.enrol({ token, name: "web-1", publicKey: "Unonsense" }), {
+    const enrol = () => agents.enrol({ token, name: "web-1", publicKey, ip });
+    await assert.rejects(agents.enrol({ token, name: "web-1", publicKey: "Unonsense", ip }), {
       code: "request_invalid",
     });
     assert.equal((await agents.openEnrolments()).length, 1);
@@ -148,27 +181,27 @@ suite("credentials", () => {
     const publicKey = nkeys.createUser().getPublicKey();
     const { agentId } = credential;
     for (const request of [
-      { token, name: "DB-1", publicKey },
-      { token, name: "db-2", publicKey, agentId },
-      { token, name: "db-2", publicKey: credential.publicKey },
+      { token, name: "DB-1", publicKey, ip },
+      { token, name: "db-2", publicKey, agentId, ip },
+      { token, name: "db-2", publicKey: credential.publicKey, ip },
     ]) {
       await assert.rejects(agents.enrol(request), { code: "name_taken" });
     }
-    await assert.rejects(agents.enrol({ token: "unknown", name: "db-1", publicKey }), {
+    await assert.rejects(agents.enrol({ token: "unknown", name: "db-1", publicKey, ip }), {
       code: "unauthenticated",
     });
-    await agents.enrol({ token, name: "db-2", publicKey });
+    await agents.enrol({ token, name: "db-2", publicKey, ip });
     await agents.revoke("db-1", "ada");
     const again = await agents.newEnrolmentToken("ada", 60_000);
     const next = nkeys.createUser().getPublicKey();
     assert.equal(
-      (await agents.enrol({ token: again.token, name: "db-1", publicKey: next, agentId })).agentId,
+      (await agents.enrol({ token: again.token, name: "db-1", publicKey: next, agentId, ip })).agentId,
       agentId,
     );
     const unused = await agents.newEnrolmentToken("ada");
     const [open] = await agents.openEnrolments();
     await agents.withdrawEnrolment(open!.id, "ada");
-    await assert.rejects(agents.enrol({ token: unused.token, name: "db-3", publicKey }), {
+    await assert.rejects(agents.enrol({ token: unused.token, name: "db-3", publicKey, ip }), {
       code: "unauthenticated",
     });
   });

@@ -9,6 +9,7 @@ import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { Records, type Store, won } from "#hub/auth/state/records.ts";
 import { hashOf, newSecret } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { networkOf, RateLimit } from "./throttle.ts";
 
 /** Life of an enrolment token: a day. */
 export const ENROLMENT_MS = 24 * 3_600_000;
@@ -19,6 +20,8 @@ const CLAIM_MS = 60_000;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 /** Version 8 UUIDs belong to pipeline inputs; an agent must not impersonate one. */
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-79a-f][0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+/** Refusals of one network per minute that are written to the audit log. */
+const AUDITED_REFUSALS = 10;
 /** Characters of a token's hash that identify it in lists. */
 const SHOWN_ID_LENGTH = 12;
 
@@ -61,6 +64,8 @@ export interface EnrolmentRequest {
   readonly publicKey: string;
   /** The agent's existing UUID; absent: the hub assigns one. */
   readonly agentId?: string;
+  /** Address of the request, for the audit log. */
+  readonly ip: string;
 }
 
 type AgentRecord = Omit<AgentCredential, "publicKey">;
@@ -77,8 +82,10 @@ export class AgentCredentials {
   readonly #tokens: Records<{ createdBy: string }>;
   readonly #store: Store;
   readonly #audit: AuditSink;
+  readonly #refusals: RateLimit;
 
   constructor(store: Store, audit: AuditSink) {
+    this.#refusals = new RateLimit(store.clock, AUDITED_REFUSALS);
     this.#agents = new Records(store, AGENT_KIND);
     this.#names = new Records(store, "agent-name");
     this.#ids = new Records(store, "agent-id");
@@ -147,8 +154,9 @@ export class AgentCredentials {
     name,
     publicKey,
     agentId = randomUUID(),
+    ip,
   }: EnrolmentRequest): Promise<AgentCredential> {
-    if ((await this.#tokens.get(hashOf(token))) === null) throw this.#badToken(name);
+    if ((await this.#tokens.get(hashOf(token))) === null) throw this.#badToken(name, ip);
     checkName(name);
     checkPublicKey(publicKey);
     checkAgentId(agentId);
@@ -156,11 +164,11 @@ export class AgentCredentials {
     const found = await this.#tokens.take(hashOf(token));
     if (found === null) {
       await this.#release(name, agentId);
-      throw this.#badToken(name);
+      throw this.#badToken(name, ip);
     }
     const credential = await this.#add(publicKey, name, agentId, found.createdBy);
     const subject = `${name} ${publicKey}`;
-    this.#audit({ action: "agent_enrolled", outcome: "ok", actor: found.createdBy, subject });
+    this.#audit({ action: "agent_enrolled", outcome: "ok", actor: found.createdBy, ip, subject });
     return credential;
   }
 
@@ -213,9 +221,10 @@ export class AgentCredentials {
     return { publicKey, ...record };
   }
 
-  #badToken(name: string): AppError {
-    const reason = "enrolment token";
-    this.#audit({ action: "request_refused", outcome: "refused", actor: name.slice(0, 100), reason });
+  #badToken(name: string, ip: string): AppError {
+    const actor = name.slice(0, 100);
+    if (this.#refusals.allows(networkOf(ip)))
+      this.#audit({ action: "request_refused", outcome: "refused", actor, ip, reason: "enrolment token" });
     return new AppError(
       "unauthenticated",
       "this enrolment token is unknown, used or expired; request a new one",

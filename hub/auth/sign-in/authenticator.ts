@@ -204,9 +204,20 @@ export class Authenticator {
   #noteRefusal({ headers, ip }: Credentials, error: unknown): void {
     if (!(error instanceof AppError) || (headers.authorization ?? headers.cookie) === undefined) return;
     if (error.status >= 500 || !this.#refusals.allows(networkOf(ip))) return;
-    const actor = headers.authorization === undefined ? "session" : fingerprint(headers.authorization);
+    const actor = headers.authorization === undefined ? "session" : actorOf(headers.authorization);
     this.#parts.audit({ action: "request_refused", outcome: "refused", actor, ip, reason: error.message });
   }
+}
+
+/**
+ * Names the sender of an Authorization header: by the account name of Basic, as the hash of a password could be guessed,
+ * and by the fingerprint of a key or token.
+ */
+function actorOf(authorization: string): string {
+  const [, basic] = /^basic +(\S+) *$/i.exec(authorization) ?? [];
+  if (basic === undefined) return fingerprint(authorization);
+  const [name = ""] = Buffer.from(basic, "base64").toString().split(":");
+  return name.slice(0, 100);
 }
 
 /** Elasticsearch clients send base64 of "id:secret"; others may send the key as it is. */

@@ -122,9 +122,9 @@ function enrolment(parts: AgentParts): Route {
     maxBodyBytes: ENROL_BODY_LIMIT_BYTES,
     summary: "Enrols an agent with a one-time token.",
     schema: Enrolment,
-    handle: async (_request, { token, name, public_key: publicKey, agent_id: wantedId }) => {
+    handle: async ({ ip }, { token, name, public_key: publicKey, agent_id: wantedId }) => {
       const { servers, ca } = requireAccess(parts);
-      const wanted = { token, name, publicKey, ...(wantedId === undefined ? {} : { agentId: wantedId }) };
+      const wanted = { token, name, publicKey, ip, ...(wantedId === undefined ? {} : { agentId: wantedId }) };
       const { agentId, name: agentName } = await parts.agents.enrol(wanted);
       return json({ name: agentName, agent_id: agentId, servers, ca, subject_prefix: `agent.${agentId}` });
     },
