@@ -3,6 +3,7 @@ import crypto from "node:crypto";
 import { suite, test } from "node:test";
 import { Accounts } from "#hub/auth/accounts/accounts.ts";
 import { checkGrants, matches, mayReach } from "#hub/auth/accounts/index-rights.ts";
+import { PasswordSignIn } from "#hub/auth/accounts/password-sign-in.ts";
 import { Passwords } from "#hub/auth/accounts/passwords.ts";
 import { actionsOf, authorize, mayDo, type Principal, type Role } from "#hub/auth/accounts/principal.ts";
 import { networkOf, RateLimit, Throttle } from "#hub/auth/accounts/throttle.ts";
@@ -172,6 +173,20 @@ suite("brakes", () => {
     throttle.succeeded("x");
     throttle.check("x");
     throttle.check("y");
+  });
+
+  test("a password that couldn't be checked is no failure: a flood of others' sign-ins makes nobody wait", async () => {
+    let isFlooded = true;
+    const busy = new AppError("overloaded", "too many sign-ins at once");
+    const accounts = { verify: () => (isFlooded ? Promise.reject(busy) : Promise.resolve(null)) };
+    const noAudit = (): void => undefined;
+    const signIn = new PasswordSignIn(accounts as unknown as Accounts, handClock(), noAudit, new Uint8Array(32));
+    for (let attempt = 0; attempt < 100; attempt++)
+      await assert.rejects(signIn.verify("ada", "right", "10.0.0.1"), { message: "too many sign-ins at once" });
+    isFlooded = false;
+    for (let attempt = 0; attempt < 5; attempt++)
+      assert.equal(await signIn.verify("ada", "wrong", "10.0.0.1"), null);
+    await assert.rejects(signIn.verify("ada", "right", "10.0.0.1"), { message: /failed attempts.* 1 s/ });
   });
 
   test("a rate limit opens again with the next window", () => {

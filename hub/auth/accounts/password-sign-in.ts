@@ -80,7 +80,16 @@ export class PasswordSignIn {
     this.#networks.count(network);
     this.#near.failed(near);
     if (mark === undefined) this.#far.failed(lower);
-    const found = await this.#accounts.verify(name, password);
+    let found: Awaited<ReturnType<Accounts["verify"]>>;
+    try {
+      found = await this.#accounts.verify(name, password);
+    } catch (error) {
+      // The password was not checked, as too many others are.
+      this.#networks.forgive(network);
+      this.#near.forgive(near);
+      if (mark === undefined) this.#far.forgive(lower);
+      throw error;
+    }
     if (found === null) {
       this.#audit({ action: "sign_in", outcome: "refused", actor: name, ip, reason: "name or password" });
       return null;

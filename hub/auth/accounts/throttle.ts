@@ -47,6 +47,14 @@ export class Throttle {
     remember(this.#names, name, { count, notBefore: this.#clock.now() + waitMs });
   }
 
+  /** Takes back one failure. */
+  forgive(name: string): void {
+    const found = this.#names.get(name);
+    if (found === undefined) return;
+    if (found.count <= 1) this.#names.delete(name);
+    else this.#names.set(name, { count: found.count - 1, notBefore: 0 });
+  }
+
   succeeded(name: string): void {
     this.#names.delete(name);
   }
