@@ -46,6 +46,8 @@ class World {
   readonly sent: (Notice & { readonly channel: Channel })[] = [];
   count = 0;
   refusal: Error | undefined;
+  /** Messages of the rule with this title aren't answered before `until` resolves. */
+  hanging: { readonly title: string; readonly until: Promise<void> } | undefined;
 
   hub(): Alerts {
     return new Alerts({
@@ -63,6 +65,7 @@ class World {
       notifier: {
         send: (channel, notice) => {
           if (this.refusal !== undefined) return Promise.reject(this.refusal);
+          if (notice.title === this.hanging?.title) return this.hanging.until;
           this.sent.push({ ...notice, channel });
           return Promise.resolve();
         },
@@ -208,6 +211,28 @@ test("a message that isn't taken is sent again with the same key, later and late
   for (let tries = 0; tries < 12; tries++) last = await world.pass(hub, 601_000, 0);
   assert.deepEqual(last.state.deliveries, []);
   assert.equal(last.state.events[0]?.event, "undelivered");
+});
+
+test("a channel that doesn't answer keeps no other rule from being evaluated and none of its messages back", async () => {
+  const world = new World();
+  const hub = world.hub();
+  const { promise: until, resolve: answer } = Promise.withResolvers<void>();
+  world.hanging = { title: "A", until };
+  await hub.create({ ...RULE, title: "A" });
+  await hub.create({ ...RULE, title: "B" });
+  const passes: Promise<void>[] = [];
+  for (const [count, wanted] of [
+    [9, ["firing 9"]],
+    [3, ["firing 9", "resolved 3"]],
+  ] as const) {
+    world.clock.nowMs += 60_000;
+    world.count = count;
+    passes.push(hub.tick());
+    for (let turns = 0; turns < 1_000 && world.sent.length < wanted.length; turns++) await setImmediate();
+    assert.deepEqual(world.told(), wanted);
+  }
+  answer();
+  await Promise.all(passes);
 });
 
 test("a search that fails is an event, and ends no firing", async () => {

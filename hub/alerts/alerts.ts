@@ -43,6 +43,8 @@ export interface Alert {
 /** Time between two checks for due rules. One that finds none costs no request to the server. */
 const TICK_MS = 1_000;
 const WATCH_AGAIN_MS = 5_000;
+/** Rules whose messages are sent at the same time: each may wait ten seconds for a receiver that doesn't answer. */
+const MAX_DELIVERING = 32;
 const MAX_PREVIEW_MS = 31 * 86_400_000;
 
 export class Alerts implements Component {
@@ -51,6 +53,8 @@ export class Alerts implements Component {
   readonly #evaluations: Counter<"outcome">;
   readonly #messages: Messages;
   readonly #task = new BackgroundTask();
+  /** Rules whose messages are being sent, by id. */
+  readonly #delivering = new Map<string, Promise<void>>();
   /** Revisions of unreadable rules that were logged, by id. */
   #warned: ReadonlyMap<string, number> = new Map();
 
@@ -73,6 +77,7 @@ export class Alerts implements Component {
 
   async stop(): Promise<void> {
     await this.#task.stop();
+    await Promise.all(this.#delivering.values());
     this.#options.notifier.close();
   }
 
@@ -133,20 +138,41 @@ export class Alerts implements Component {
 
   /** Evaluates the rules that are due and sends the messages that wait, once. */
   async tick(): Promise<void> {
+    await this.#evaluateAll();
+    await Promise.all(this.#delivering.values());
+  }
+
+  /** Evaluates the rules that are due and begins to send the messages that wait, without waiting for their receivers. */
+  async #evaluateAll(): Promise<void> {
     const { rules, unreadable } = await this.#store.list();
     this.#warnOf(unreadable);
     for (const stored of rules) {
       if (this.#task.signal.aborted) return;
       try {
         await this.#evaluate(stored);
-        await this.#messages.deliver(stored, this.#task.signal);
+        await this.#startDelivery(stored);
       } catch (error) {
-        this.#options.log.warn(
-          { err: error, alert: stored.rule.title },
-          "an alert rule can't be worked on now",
-        );
+        this.#warn(stored, error);
       }
     }
+  }
+
+  /** Sends the messages of a rule, unless it is doing so or too many rules are: the next check starts it then. */
+  async #startDelivery(stored: StoredRule): Promise<void> {
+    const { id } = stored;
+    const { state } = await this.#store.state(id);
+    const nowMs = this.#options.clock.now();
+    if (!state.deliveries.some(({ notBeforeMs }) => notBeforeMs <= nowMs)) return;
+    if (this.#delivering.has(id) || this.#delivering.size >= MAX_DELIVERING) return;
+    const delivery = this.#messages
+      .deliver(stored, this.#task.signal)
+      .catch((error: unknown) => this.#warn(stored, error))
+      .finally(() => this.#delivering.delete(id));
+    this.#delivering.set(id, delivery);
+  }
+
+  #warn({ rule }: StoredRule, err: unknown): void {
+    this.#options.log.warn({ err, alert: rule.title }, "an alert rule can't be worked on now");
   }
 
   /** Logs each unreadable rule once per revision. */
@@ -191,7 +217,7 @@ export class Alerts implements Component {
     const { clock, log } = this.#options;
     while (!signal.aborted) {
       try {
-        if (this.#store.takeDue(clock.now())) await this.tick();
+        if (this.#store.takeDue(clock.now())) await this.#evaluateAll();
       } catch (error) {
         log.warn({ err: toAppError(error) }, "alert rules can't be read; tried again");
       }
