@@ -89,7 +89,9 @@ test("the output to a file holds each line once, over a restart as well", async 
 
 test("the agent doesn't read what it writes itself", async () => {
   const place = newFolder();
-  const { agent } = await startAgent(place, [fileInput(place, { paths: [join(place, "*.log"), join(place, "out/*")] })]);
+  const { agent } = await startAgent(place, [
+    fileInput(place, { paths: [join(place, "*.log"), join(place, "out/*")] }),
+  ]);
   writeFileSync(join(place, "a.log"), "one\n");
   await until("the line", () => shipped(place).length === 1);
   writeFileSync(join(place, "b.log"), "two\n");
@@ -289,9 +291,10 @@ test("a reload doesn't wait for an input that hangs at its end", async (t) => {
   const place = newFolder();
   const lines = { type: "tcp", id: "lines", host: "127.0.0.1:0" };
   const { reload } = await startAgent(place, [fileInput(place), lines]);
-  const { stop } = TcpInput.prototype;
-  t.mock.method(TcpInput.prototype, "stop", function hang(this: TcpInput) {
-    return stop.call(this).then(() => new Promise<void>(() => undefined));
+  const { value } = Object.getOwnPropertyDescriptor(TcpInput.prototype, "stop")!;
+  t.mock.method(TcpInput.prototype, "stop", async function hang(this: TcpInput) {
+    await (value as (this: TcpInput) => Promise<void>).call(this);
+    await new Promise(() => undefined);
   });
   const other = mkdtempSync(join(place, "other-"));
   await reload([fileInput(place), { ...fileInput(other), id: "other" }]);

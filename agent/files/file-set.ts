@@ -245,7 +245,14 @@ export class FileSet {
     this.#orphansAdopted = true;
     const { registry, id, hasBirthTimes } = this.#context;
     const open = (entry: Entry, found: Found): void => this.#consider(entry, found);
-    const lostBytes = adoptOrphans({ inputId: id, registry, index: this.#index, hasBirthTimes, unseen, open });
+    const lostBytes = adoptOrphans({
+      inputId: id,
+      registry,
+      index: this.#index,
+      hasBirthTimes,
+      unseen,
+      open,
+    });
     this.#report.lostWhileAway(lostBytes);
   }
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { BlockMemory } from "#agent/contract/block-memory.ts";
+import { decodeEvents } from "#agent/contract/packed-events.ts";
 import { SlotPool } from "#agent/contract/slot-pool.ts";
 import { UTF_8 } from "#agent/lines/encoding.ts";
 import type { FileView, PlainLines } from "#agent/lines/event-format.ts";
 import { LineFormat, type LineOptions } from "#agent/lines/line-format.ts";
-import { decodeEvents } from "#agent/contract/packed-events.ts";
 import { packPlainLines } from "#test/oracles/line-kernel.ts";
 import { packEvents, packLines } from "./event-packer.ts";
 

@@ -124,7 +124,8 @@ export class JournaldInput implements Input {
     const backoff = new Backoff(RETRY);
     const { registry, isInput } = this.#context;
     // The id of an input is another one after a change of its settings, unless they name it.
-    const isFree = (name: string): boolean => name.startsWith(POSITIONS) && !isInput(name.slice(POSITIONS.length));
+    const isFree = (name: string): boolean =>
+      name.startsWith(POSITIONS) && !isInput(name.slice(POSITIONS.length));
     registry.inheritPosition(this.#position, isFree);
     this.#cursor = registry.position(this.#position);
     while (!signal.aborted) {
@@ -152,8 +153,7 @@ export class JournaldInput implements Input {
     try {
       await this.#read(child.stdout);
     } catch (error) {
-      if (!this.#stop.signal.aborted)
-        this.#context.log.debug({ error }, "reading from journalctl broke off");
+      if (!this.#stop.signal.aborted) this.#context.log.debug({ error }, "reading from journalctl broke off");
     }
     child.kill("SIGTERM");
     const [status] = (await ended) as [unknown];

@@ -141,7 +141,9 @@ function readAuthorities(path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    throw new AppError("settings_invalid", `output.search.tls.ca: ${(error as Error).message}`, { cause: error });
+    throw new AppError("settings_invalid", `output.search.tls.ca: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
 }
 

@@ -32,7 +32,10 @@ for (const server of ["10.0.0.1:4222", "nats://10.0.0.1:4222", "tls://[fd00::1]:
     const check = (tls as { checkServerIdentity: typeof checkServerIdentity }).checkServerIdentity;
     const of = (address: string): PeerCertificate =>
       ({ subject: { CN: "hub" }, subjectaltname: `IP Address:${address}` }) as unknown as PeerCertificate;
-    assert.equal(check("localhost", of(server.includes("fd00") ? "FD00:0:0:0:0:0:0:1" : "10.0.0.1")), undefined);
+    assert.equal(
+      check("localhost", of(server.includes("fd00") ? "FD00:0:0:0:0:0:0:1" : "10.0.0.1")),
+      undefined,
+    );
     assert.match(String(check("localhost", of("10.0.0.2"))), /altnames/);
   });
 

@@ -21,7 +21,11 @@ function sinkIn(t: TestContext, folder: string): FileSink {
 }
 
 /** Replaces a function of node:fs until the returned function is called. */
-function replace(t: TestContext, name: "renameSync" | "writeSync", by: (...args: never[]) => unknown): () => void {
+function replace(
+  t: TestContext,
+  name: "renameSync" | "writeSync",
+  by: (...args: never[]) => unknown,
+): () => void {
   const mocked = t.mock.method(fs, name, by as never);
   syncBuiltinESMExports();
   return () => {

@@ -156,7 +156,11 @@ test("an engine that takes no document for a while makes the output unhealthy un
   const output = outputTo(host, { ...systemClock, monotonic: () => monotonicMs });
   await ship(host, "one\n", output);
   server.close();
-  assert.deepEqual(states, ["", "", "the search engine doesn't store documents at present: 429 queue is full"]);
+  assert.deepEqual(states, [
+    "",
+    "",
+    "the search engine doesn't store documents at present: 429 queue is full",
+  ]);
   assert.equal(output.state().healthy, true);
 });
 

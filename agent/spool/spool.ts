@@ -88,7 +88,8 @@ export class Spool {
     for (const id of readdirSync(all)) {
       const isMade = id.startsWith(prefix) && MADE_ID.test(id.slice(prefix.length));
       if (!isMade || context.isInput(id)) continue;
-      for (const name of readdirSync(join(all, id))) renameSync(join(all, id, name), join(this.#folder, name));
+      for (const name of readdirSync(join(all, id)))
+        renameSync(join(all, id, name), join(this.#folder, name));
       rmdirSync(join(all, id));
     }
   }

@@ -74,7 +74,14 @@ export class Bench {
     const wasFound = (path: string): boolean => this.files.hasFound(path);
     this.files.beginScan();
     const { symlinks } = this;
-    const options = { patterns, symlinks, exclude: () => false, onFolder: () => undefined, onFound, wasFound };
+    const options = {
+      patterns,
+      symlinks,
+      exclude: () => false,
+      onFolder: () => undefined,
+      onFound,
+      wasFound,
+    };
     this.files.endScan(await scan(options, new AbortController().signal));
   }
 
