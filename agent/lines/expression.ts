@@ -4,6 +4,7 @@
  */
 
 import { settingFault } from "#agent/contract/input.ts";
+import type { AppError } from "#proto/kit/errors.ts";
 
 /** POSIX classes by name, as written within brackets. */
 const POSIX_CLASSES: Readonly<Record<string, string>> = {
@@ -23,6 +24,9 @@ const POSIX_CLASSES: Readonly<Record<string, string>> = {
   xdigit: "0-9A-Fa-f",
 };
 
+/** Classes of Unicode and characters by their numbers. */
+const NEEDS_UNICODE = /\\(?:[pP]|u)\{/;
+
 /** Returns the expression of the setting `name`. Throws settings_invalid. */
 export function compileExpression(name: string, text: string): RegExp {
   const flags = /^\(\?([ims]+)\)/.exec(text);
@@ -31,19 +35,38 @@ export function compileExpression(name: string, text: string): RegExp {
     .replaceAll("\\A", "^")
     .replaceAll("\\z", "$")
     .replaceAll(/\(\?P</g, "(?<")
+    .replaceAll(/\\([pP])(?:([A-Z])(?![a-z])|\{(\w+)\})/g, unicodeClass)
+    .replaceAll(/\\x\{([0-9A-Fa-f]+)\}/g, "\\u{$1}")
     .replaceAll(/\[:(\w+):\]/g, (whole, posix: string) => POSIX_CLASSES[posix] ?? whole);
   try {
     return new RegExp(rest, `${flags?.[1] ?? ""}u`);
-  } catch {
+  } catch (error) {
+    // Without the flag u those would be read as other characters.
+    if (NEEDS_UNICODE.test(rest)) throw faultOf(name, text, error);
     // Escapes of characters that need none are errors with the flag u only.
   }
   try {
     return new RegExp(rest, flags?.[1] ?? "");
   } catch (error) {
-    throw settingFault(
-      name,
-      `${name}: "${text}" isn't a regular expression: ${(error as Error).message}`,
-      error,
-    );
+    throw faultOf(name, text, error);
   }
+}
+
+/** Returns the class of a general category or a property; other names are those of scripts. */
+function unicodeClass(_: string, p: string, letter: string | undefined, name: string | undefined): string {
+  const meant = letter ?? name ?? "";
+  try {
+    new RegExp(`\\p{${meant}}`, "u");
+    return `\\${p}{${meant}}`;
+  } catch {
+    return `\\${p}{Script=${meant}}`;
+  }
+}
+
+function faultOf(name: string, text: string, error: unknown): AppError {
+  return settingFault(
+    name,
+    `${name}: "${text}" isn't a regular expression: ${(error as Error).message}`,
+    error,
+  );
 }
