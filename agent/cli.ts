@@ -205,9 +205,9 @@ function fullSchema(): object {
 }
 
 const INTRODUCTION = `Keys are written dotted or nested, in the file and in each input. \`\${NAME}\` and \`\${NAME:default}\` are replaced by values of the
-environment, \`-E key=value\` on the command line overrides the file. Durations are numbers of seconds or texts such as
-\`200ms\`, \`5m\`, \`2h\`; sizes are bytes or texts such as \`256kb\`, \`1mb\`. Exactly one output is enabled; without any
-it is the hub of this machine.
+environment; without a value \`\${NAME:?text}\` is an error with that text. \`-E key=value\` on the command line overrides
+the file. Durations are numbers of seconds or texts such as \`200ms\`, \`5m\`, \`2h\`; sizes are bytes or texts such as
+\`256kb\`, \`1mb\`. Exactly one output is enabled; without any it is the hub of this machine.
 `;
 
 /** Returns the reference of all settings as Markdown. */

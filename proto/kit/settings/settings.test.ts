@@ -90,6 +90,7 @@ for (const [text, message] of [
   ["http:\n  port: many", /^hub\.yml:2:3: http\.port must be a whole number, but is "many"$/],
   ["a: [", /^hub\.yml:/],
   [`node.name: $\{NOWHERE}`, /^hub\.yml:1:1: environment variable NOWHERE isn't set/],
+  [`node.name: "$\{NOWHERE:?name the node}"`, /environment variable NOWHERE isn't set; name the node$/],
   ["http.port: 1\nhttp:\n  port: 2", /hub\.yml:3:3: "http\.port" was set already at hub\.yml:1:1/],
   ["pipeline.bath.size: 1\npipeline.batch.size: 2", /are the same setting but differ; remove one of them$/],
   [

@@ -223,20 +223,16 @@ function toPlain(node: Node): unknown {
   return (node as unknown as { toJSON(): unknown }).toJSON();
 }
 
-/** Replaces ${NAME} and ${NAME:default} in all strings. */
+/** Replaces ${NAME} and ${NAME:default} in all strings; ${NAME:?text} makes the text the error if NAME isn't set. */
 function substitute(value: unknown, env: NodeJS.ProcessEnv, place: string): unknown {
   if (typeof value === "string") {
     return value.replace(
       /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::([^}]*))?\}/g,
       (_, name: string, fallback?: string) => {
-        const found = env[name] ?? fallback;
-        if (found === undefined) {
-          throw new AppError(
-            "settings_invalid",
-            `${place}: environment variable ${name} isn't set; give a default as \${${name}:default}`,
-          );
-        }
-        return found;
+        const found = env[name] ?? (fallback?.startsWith("?") === true ? undefined : fallback);
+        if (found !== undefined) return found;
+        const remedy = fallback?.slice(1) || `give a default as \${${name}:default}`;
+        throw new AppError("settings_invalid", `${place}: environment variable ${name} isn't set; ${remedy}`);
       },
     );
   }
