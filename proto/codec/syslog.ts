@@ -4,6 +4,7 @@
  */
 
 import type { Span } from "./access-log.ts";
+import { deviceTimeAt } from "./device-time.ts";
 import { IsoTime, isCivil, type LocalTime, monthAt, twoDigits } from "./time.ts";
 
 const SPACE = 0x20;
@@ -63,6 +64,7 @@ export class SyslogLine {
 
   /** Returns true where `bytes` from `start` to `end` are a line of syslog; `readTimeMs` gives the year that RFC 3164 leaves out. */
   read(bytes: Uint8Array, start: number, end: number, readTimeMs: number): boolean {
+    clear(this.host);
     clear(this.process);
     clear(this.pid);
     clear(this.messageId);
@@ -71,14 +73,37 @@ export class SyslogLine {
     const at = this.#readPriority(bytes, start, end);
     this.isRfc5424 = this.priority >= 0 && bytes[at] === 0x31 && bytes[at + 1] === SPACE;
     if (this.isRfc5424) return this.#read5424(bytes, at + 2, end);
-    if (!this.#readTime(bytes, at, end, readTimeMs) || bytes[this.#at] !== SPACE) return false;
+    const isUsual = this.#readTime(bytes, at, end, readTimeMs) && bytes[this.#at] === SPACE;
+    if (!isUsual || (this.priority >= 0 && isZone(bytes, this.#at + 1))) {
+      // Slow path: only what has a priority was sent by a device.
+      const time = this.priority < 0 ? null : deviceTimeAt(bytes, at, end, readTimeMs, this.#local);
+      if (time === null) return false;
+      this.timeMs = time.timeMs;
+      this.#at = time.end;
+    }
+    return this.#readOrigin(bytes, end);
+  }
+
+  /** Reads host and tag, which stand after the time. */
+  #readOrigin(bytes: Uint8Array, end: number): boolean {
+    this.message.end = end;
+    if (bytes[this.#at] === COLON) {
+      this.message.start = afterColon(bytes, this.#at, end);
+      return true;
+    }
     const hostEnd = tokenEnd(bytes, this.#at + 1, end);
+    if (this.priority >= 0 && bytes[hostEnd - 1] === COLON) {
+      // The system's own socket and some firewalls send no host.
+      this.#readTag(bytes, this.#at + 1, end);
+      return this.process.start >= 0;
+    }
     if (hostEnd >= end || hostEnd === this.#at + 1 || hostEnd - this.#at > MAX_HOST_BYTES) return false;
     if (bytes[hostEnd - 1] === COLON || !isHost(bytes, this.#at + 1, hostEnd)) return false;
     this.host.start = this.#at + 1;
     this.host.end = hostEnd;
     this.#readTag(bytes, hostEnd + 1, end);
-    this.message.end = end;
+    if (this.priority >= 0 && bytes[this.message.start] === COLON)
+      this.message.start = afterColon(bytes, this.message.start, end);
     return this.process.start >= 0 || !this.#timeIsIso;
   }
 
@@ -140,7 +165,7 @@ export class SyslogLine {
     this.process.start = at;
     this.process.end = nameEnd;
     if (pidEnd > 0) this.#setPid(bytes, nameEnd + 1, pidEnd);
-    this.message.start = place + 1 < end && bytes[place + 1] === SPACE ? place + 2 : place + 1;
+    this.message.start = afterColon(bytes, place, end);
   }
 
   /** RFC 5424 §6 from TIMESTAMP on. */
@@ -222,6 +247,17 @@ function structuredDataEnd(bytes: Uint8Array, at: number, end: number): number {
     place++;
   }
   return place === at ? -1 : place;
+}
+
+/** `UTC:` or `GMT:`, which would look like a tag. */
+function isZone(bytes: Uint8Array, at: number): boolean {
+  if (bytes[at + 3] !== COLON) return false;
+  return ["UTC", "GMT"].includes(String.fromCharCode(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!));
+}
+
+/** Returns the offset after the colon at `at` and one space. */
+function afterColon(bytes: Uint8Array, at: number, end: number): number {
+  return at + 1 < end && bytes[at + 1] === SPACE ? at + 2 : at + 1;
 }
 
 function tokenEnd(bytes: Uint8Array, start: number, end: number): number {

@@ -4,7 +4,7 @@ import type { TimeZone } from "#proto/kit/dates/time-zone.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "#proto/kit/units.ts";
 
 /** A line may be this far ahead of the clock that read it before its year is taken for last year's. */
-const FUTURE_TOLERANCE_MS = 2 * DAY_MS;
+export const FUTURE_TOLERANCE_MS = 2 * DAY_MS;
 
 /** Cumulative days before each month of a common year. */
 const DAYS_BEFORE = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
