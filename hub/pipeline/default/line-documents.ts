@@ -3,7 +3,8 @@
 import { piece } from "#hub/pipeline/batch/json-writer.ts";
 import type { AccessLogLine, Span } from "#proto/codec/access-log.ts";
 import { decodeText } from "#proto/codec/plain.ts";
-import { parseStructuredData, SEVERITY_LEVELS, type SyslogLine } from "#proto/codec/syslog.ts";
+import { parseStructuredData } from "#proto/codec/structured-data.ts";
+import { SEVERITY_LEVELS, type SyslogLine } from "#proto/codec/syslog.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { DocumentWriter, EventPlace } from "./document-writer.ts";
 import { levelOfJson, messageOfJson, needsNoMerge, timeOfJson } from "./json-line.ts";
