@@ -38,7 +38,7 @@ for (const [plugin, given] of [
   [syslogInput, { protocol: "tcp" }],
 ] as const) {
   test(`connections of ${plugin.type} beyond max_connections are refused, and the others stay`, async (t) => {
-    const { open } = await listen(t, { max_connections: 2, ...given }, plugin);
+    const { open, input } = await listen(t, { max_connections: 2, ...given }, plugin);
     const kept = [open(), open()];
     await Promise.all(kept.map((socket) => once(socket, "connect")));
     const refused = open();
@@ -46,6 +46,12 @@ for (const [plugin, given] of [
     assert.deepEqual(
       kept.map(({ destroyed }) => destroyed),
       [false, false],
+    );
+    await once(open(), "close");
+    const { errors, lastError } = input.state();
+    assert.deepEqual(
+      [errors, lastError],
+      [1, "a connection was refused: max_connections: 2 are open; raise it"],
     );
   });
 }

@@ -67,6 +67,9 @@ export const tcpSchema = Type.Object(
 /** At the end messages that were received already are taken for this time; the agent allows its inputs two seconds. */
 const LAST_MESSAGES_MS = 300;
 
+/** A sender that is refused tries again and again. */
+const REFUSALS_LOGGED_MS = 60_000;
+
 /** `path`: a socket of the file system instead of a port. */
 type Settings = Static<typeof tcpSchema> & { readonly path?: string };
 
@@ -98,6 +101,8 @@ export class TcpInput implements Input {
   readonly #connections = new Set<Socket>();
   readonly #readers = new Set<Promise<void>>();
   #server: Server | undefined;
+  /** When a refused connection was logged last, on the monotonic clock. */
+  #refusedMs = Number.NEGATIVE_INFINITY;
   #stopped = false;
 
   constructor(type: string, settings: Settings, context: InputContext) {
@@ -121,6 +126,7 @@ export class TcpInput implements Input {
     const server = this.#createServer();
     this.#server = server;
     server.maxConnections = this.#settings.max_connections;
+    server.on("drop", () => this.#refuse());
     const listening = Promise.withResolvers<void>();
     server.once("error", listening.reject);
     if (path === undefined) server.listen(port, host, listening.resolve);
@@ -184,6 +190,19 @@ export class TcpInput implements Input {
     });
     server.on("tlsClientError", (error) => this.#sink.fail("a TLS connection failed", error));
     return server;
+  }
+
+  /** Counts a connection beyond `max_connections`; logs the first of a while. */
+  #refuse(): void {
+    const { clock, metrics, id } = this.#context;
+    const nowMs = clock.monotonic();
+    if (nowMs - this.#refusedMs < REFUSALS_LOGGED_MS) {
+      metrics.errors.inc({ input: id });
+      return;
+    }
+    this.#refusedMs = nowMs;
+    const { max_connections: most } = this.#settings;
+    this.#sink.fail("a connection was refused", new Error(`max_connections: ${most} are open; raise it`));
   }
 
   /** Reads one connection to its end; the next chunk is taken only when this one is in a batch. */
