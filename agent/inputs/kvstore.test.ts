@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, beforeEach, type TestContext as Run, test } from "node:test";
 import { setTimeout as pause, setImmediate as turn } from "node:timers/promises";
@@ -131,6 +131,20 @@ test(
     await answers(0, "LLEN", "logs:busy");
   },
 );
+
+test("entries in flight are found after a change of the input's id", real, async (t) => {
+  const context = await newContext(t);
+  const former = `logs:in-progress:${hostname()}:kvstore-0a1b2c3d`;
+  await client.command("RPUSH", former, "a", "b");
+  await client.command("RPUSH", "logs", "c");
+  const place = `kvstore-list/127.0.0.1:${port}/0/logs`;
+  context.registry.setPosition(place, former);
+  await open(t, context, { key: "logs" }).start();
+  await context.output.until(() => texts(context).length === 3);
+  assert.deepEqual(texts(context), ["a", "b", "c"]);
+  assert.equal(context.registry.position(place), `logs:in-progress:${hostname()}:test`);
+  await answers(0, "LLEN", former);
+});
 
 test(
   "a stream's entries are acknowledged in the group when the receiver has them, with id, time and fields",

@@ -18,7 +18,14 @@ import { durationSetting } from "#proto/kit/settings/kinds.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { RedisClient, type RedisOptions } from "./redis/client.ts";
 import type { Reply } from "./redis/reply.ts";
-import { type Entry, type EntrySource, ListSource, SlowLogSource, StreamSource } from "./redis/source.ts";
+import {
+  type Entry,
+  type EntrySource,
+  type ListOptions,
+  ListSource,
+  SlowLogSource,
+  StreamSource,
+} from "./redis/source.ts";
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
 
@@ -135,6 +142,9 @@ const STOP_MS = 1_700;
 /** Entries read and not yet acknowledged; memory is bounded by the output's slots before that. */
 const UNCONFIRMED_MAX = 50_000;
 
+/** An id that is made of the settings. */
+const MADE_ID = /^kvstore-[0-9a-f]{8}$/;
+
 export const kvstoreInput = defineInput({
   type: "kvstore",
   summary:
@@ -235,6 +245,8 @@ export class KvstoreInput implements Input {
     this.#receipts.clear();
     this.#acknowledged = this.#sequence;
     await source.open(client);
+    if (source instanceof ListSource)
+      this.#context.registry.setPosition(this.#listPosition, this.#inProgressKeys().inProgressKey);
     this.#problem = "";
     while (!signal.aborted) {
       const entries = await source.read(client);
@@ -296,8 +308,7 @@ export class KvstoreInput implements Input {
     const { id, registry, clock } = this.#context;
     const own = `${hostname()}:${id}`;
     if (data_type === "list") {
-      const inProgressKey = this.#settings.in_progress_key ?? `${key}:in-progress:${own}`;
-      return new ListSource({ key, inProgressKey, batch });
+      return new ListSource({ key, ...this.#inProgressKeys(), batch });
     }
     if (data_type === "slowlog") {
       return new SlowLogSource({
@@ -316,6 +327,27 @@ export class KvstoreInput implements Input {
       batch,
       now: () => clock.monotonic(),
     });
+  }
+
+  /**
+   * Returns the list for entries in flight, and the one before if its name held an id of this input that was made of
+   * settings which have changed since.
+   */
+  #inProgressKeys(): Pick<ListOptions, "inProgressKey" | "formerKey"> {
+    const { registry, id, isInput } = this.#context;
+    const { key, in_progress_key: given } = this.#settings;
+    const prefix = `${key}:in-progress:${hostname()}:`;
+    const inProgressKey = given ?? prefix + id;
+    const noted = registry.position(this.#listPosition);
+    const notedId = noted?.startsWith(prefix) === true ? noted.slice(prefix.length) : "";
+    const isFormer = noted !== inProgressKey && MADE_ID.test(notedId) && !isInput(notedId);
+    return { inProgressKey, formerKey: isFormer ? noted : undefined };
+  }
+
+  /** Name under which the registry has the list for entries in flight. */
+  get #listPosition(): string {
+    const { host, database, key } = this.#settings;
+    return `kvstore-list/${host}/${database}/${key}`;
   }
 
   #clientOptions(): RedisOptions {

@@ -30,6 +30,8 @@ export interface ListOptions {
   readonly key: string;
   /** Where entries wait for their confirmation; one list per agent. */
   readonly inProgressKey: string;
+  /** The list used for that before; undefined for none. */
+  readonly formerKey: string | undefined;
   readonly batch: number;
 }
 
@@ -49,7 +51,17 @@ export class ListSource implements EntrySource {
 
   async open(client: RedisClient): Promise<void> {
     this.#handedOut = 0;
+    await this.#inherit(client);
     this.#left = Number(await client.command("LLEN", this.#options.inProgressKey));
+  }
+
+  /** Moves the entries of the former list to the front of the current one. */
+  async #inherit(client: RedisClient): Promise<void> {
+    const { formerKey, inProgressKey } = this.#options;
+    if (formerKey === undefined) return;
+    let moved: Reply;
+    do moved = await client.command("LMOVE", formerKey, inProgressKey, "RIGHT", "LEFT");
+    while (moved !== null);
   }
 
   async read(client: RedisClient): Promise<readonly Entry[]> {
