@@ -11,7 +11,8 @@ import {
   type InputState,
   settingFault,
 } from "#agent/contract/input.ts";
-import { parseAddress, Receipts, StreamSink } from "#agent/inputs/streams/stream-sink.ts";
+import { parseAddress } from "#agent/inputs/streams/addresses.ts";
+import { Receipts, StreamSink } from "#agent/inputs/streams/stream-sink.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { durationSetting } from "#proto/kit/settings/kinds.ts";

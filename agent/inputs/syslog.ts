@@ -3,8 +3,9 @@
 import type { Static, TSchema } from "typebox";
 import { onlyWith } from "#agent/contract/idle-settings.ts";
 import { defineInput, type Input, settingFault } from "#agent/contract/input.ts";
+import { probeTcp, probeUdp } from "#agent/inputs/streams/addresses.ts";
 import { Type } from "#proto/kit/schema.ts";
-import { probeTcp, probeUdp } from "./streams/stream-sink.ts";
+
 import { TcpInput, tcpInput, tcpSchema } from "./tcp.ts";
 import { UdpInput, udpInput } from "./udp.ts";
 

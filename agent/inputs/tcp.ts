@@ -12,20 +12,20 @@ import {
   type InputState,
   settingFault,
 } from "#agent/contract/input.ts";
-import { Framer } from "#agent/inputs/streams/framing.ts";
 import {
   addressSetting,
+  cannotListen,
   parseAddress,
   peerFields,
-  StreamSink,
-  spoolProperties,
-} from "#agent/inputs/streams/stream-sink.ts";
+  probeTcp,
+} from "#agent/inputs/streams/addresses.ts";
+import { Framer } from "#agent/inputs/streams/framing.ts";
+import { StreamSink, spoolProperties } from "#agent/inputs/streams/stream-sink.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { withDeadline } from "#proto/kit/lifecycle.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { durationSetting, sizeSetting } from "#proto/kit/settings/kinds.ts";
 import { parseDuration, parseSize } from "#proto/kit/units.ts";
-import { cannotListen, probeTcp } from "./streams/stream-sink.ts";
 
 export const tcpSchema = Type.Object(
   {

@@ -6,15 +6,15 @@ import type { Static } from "typebox";
 import { defineInput, type Input, type InputContext, type InputState } from "#agent/contract/input.ts";
 import {
   addressSetting,
+  cannotListen,
   parseAddress,
   peerFields,
-  StreamSink,
-  spoolProperties,
-} from "#agent/inputs/streams/stream-sink.ts";
+  probeUdp,
+} from "#agent/inputs/streams/addresses.ts";
+import { StreamSink, spoolProperties } from "#agent/inputs/streams/stream-sink.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { sizeSetting } from "#proto/kit/settings/kinds.ts";
 import { parseSize } from "#proto/kit/units.ts";
-import { cannotListen, probeUdp } from "./streams/stream-sink.ts";
 
 const schema = Type.Object(
   {

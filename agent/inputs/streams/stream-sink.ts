@@ -1,17 +1,9 @@
-/**
- * Shared part of inputs without files: binding of addresses and the test of it for `test config`, batching into the
- * output, the spool, the input's state and receipts.
- */
+/** Shared part of inputs without files: batching into the output, the spool, the input's state and receipts. */
 
-import { createSocket } from "node:dgram";
-import { once } from "node:events";
-import { createServer, isIPv6 } from "node:net";
 import { EventBatcher, type StreamEvent } from "#agent/contract/batcher.ts";
-import { type InputContext, type InputState, settingFault } from "#agent/contract/input.ts";
+import type { InputContext, InputState } from "#agent/contract/input.ts";
 import { flagFields } from "#agent/lines/event-format.ts";
 import { Spool } from "#agent/spool/spool.ts";
-import { AppError, systemCode } from "#proto/kit/errors.ts";
-import { Type } from "#proto/kit/schema.ts";
 import { sizeSetting } from "#proto/kit/settings/kinds.ts";
 
 /** The setting of inputs whose senders don't repeat their data. */
@@ -165,30 +157,6 @@ export class StreamSink {
   }
 }
 
-/** Returns the fields of the sender's address. */
-export function peerFields(address: string | undefined, port: number | undefined): Uint8Array {
-  if (address === undefined) return new Uint8Array();
-  return Buffer.from(JSON.stringify({ log: { source: { address: `${address}:${port ?? 0}` } } }));
-}
-
-/** The setting `host`. */
-export function addressSetting() {
-  return Type.String({ description: "host:port to listen on; [::]:port for IPv6." });
-}
-
-/** Returns the parts of "host:port". Throws settings_invalid. */
-export function parseAddress(text: string): { host: string; port: number } {
-  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:]+)):(\d{1,5})$/.exec(text);
-  const port = Number(match?.[3]);
-  if (match === null || port > 65_535) {
-    throw settingFault(
-      "host",
-      `host: "${text}" isn't an address; write host:port, for example 127.0.0.1:9000`,
-    );
-  }
-  return { host: match[1] ?? match[2]!, port };
-}
-
 interface Receipt<T> {
   /** Sequence after its last event. */
   readonly upTo: number;
@@ -219,38 +187,5 @@ export class Receipts<T> {
   /** Forgets all tokens because the origin sends everything again. */
   clear(): void {
     this.#waiting.length = 0;
-  }
-}
-
-/** Returns the error for an address that can't be listened on; `who`: the input, `where`: protocol and address. */
-export function cannotListen(who: string, where: string, cause: unknown): AppError {
-  const why = systemCode(cause) === "EADDRINUSE" ? "another process listens there" : (cause as Error).message;
-  return new AppError("port_taken", `${who} cannot listen on ${where}: ${why}`, { cause });
-}
-
-/** Listens on "host:port" for a moment. Rejects with port_taken. */
-export async function probeTcp(address: string): Promise<void> {
-  const { host, port } = parseAddress(address);
-  const server = createServer();
-  try {
-    await once(server.listen(port, host), "listening");
-  } catch (error) {
-    throw cannotListen("the input", `tcp ${host}:${port}`, error);
-  }
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-}
-
-/** Binds a UDP socket to "host:port" for a moment. Rejects with port_taken. */
-export async function probeUdp(address: string): Promise<void> {
-  const { host, port } = parseAddress(address);
-  const socket = createSocket(isIPv6(host) ? "udp6" : "udp4");
-  const bound = once(socket, "listening");
-  socket.bind(port, host);
-  try {
-    await bound;
-  } catch (error) {
-    throw cannotListen("the input", `udp ${host}:${port}`, error);
-  } finally {
-    socket.close();
   }
 }
