@@ -2,8 +2,9 @@
 
 import { basename } from "node:path";
 
-/** Files that hold records, not lines, whatever their first bytes are. */
-const RECORD_FILES = /^(?:lastlog|wtmp|btmp|utmp|faillog|tallylog|sa\d+)(?:[.-].*)?$|\.journal~?$/;
+/** Files that hold records, not lines, whatever their first bytes are; those of sysstat are named by day or date. */
+const RECORD_FILES =
+  /^(?:lastlog|wtmp|btmp|utmp|faillog|tallylog)(?:[.-]\d+)*$|^sa(?:\d\d|\d{8})$|\.journal~?$/;
 
 /** First bytes of formats that begin with readable characters or none at all. */
 const MAGIC: readonly (readonly [bytes: string, name: string])[] = [
