@@ -23,11 +23,19 @@ const ISO =
 /** Years of two digits are within the 50 years before and the 49 after the current one. */
 const PIVOT_DISTANCE_YEARS = 50;
 
+/** What becomes of a local time that a change of the clocks skips: the moment of the change, or no time at all. */
+export type SkippedTime = "change" | "none";
+
 /** Compiles a format. Throws what the dialect refuses a pattern with. */
-export function dateParser(format: string, locale: string, dialect: PatternDialect = JODA): DateParser {
+export function dateParser(
+  format: string,
+  locale: string,
+  dialect: PatternDialect = JODA,
+  skipped: SkippedTime = "change",
+): DateParser {
   switch (format) {
     case "ISO8601":
-      return parseIso;
+      return (value, zone) => parseIso(value, zone, skipped);
     case "UNIX":
       return (value) => parseNumber(value, 1000);
     case "UNIX_MS":
@@ -35,18 +43,21 @@ export function dateParser(format: string, locale: string, dialect: PatternDiale
     case "TAI64N":
       return parseTai;
     default:
-      return patternParser(format, { ...dialect, locale });
+      return patternParser(format, { ...dialect, locale }, skipped);
   }
 }
 
-function patternParser(pattern: string, dialect: PatternDialect): DateParser {
+function patternParser(pattern: string, dialect: PatternDialect, skipped: SkippedTime): DateParser {
   const pivotYear = new Date().getUTCFullYear() - PIVOT_DISTANCE_YEARS;
   const read = compileReader(pattern, dialect, pivotYear);
   return (value, zone, now) => {
     const fields = read(value);
     if (fields === undefined) return undefined;
-    const time = utcTime(fields, civilTime(fields, fields.year ?? guessYear(fields, now())), zone);
-    return Number.isNaN(time) ? undefined : time;
+    const local = civilTime(fields, fields.year ?? guessYear(fields, now()));
+    const time = utcTime(fields, local, zone);
+    if (Number.isNaN(time)) return undefined;
+    const isLocal = fields.offsetMs === undefined && fields.zone === undefined;
+    return isLocal && skipped === "none" && zone.toLocal(time) !== local ? undefined : time;
   };
 }
 
@@ -71,7 +82,7 @@ function parseTai(value: string): number | undefined {
   return Number(seconds) * 1000 + Math.floor(Number.parseInt(found[2] ?? "0", 16) / 1e6);
 }
 
-function parseIso(value: string, zone: TimeZone): number | undefined {
+function parseIso(value: string, zone: TimeZone, skipped: SkippedTime): number | undefined {
   const found = ISO.exec(value);
   if (found === null) return undefined;
   const [, year, month = "1", day = "1", hour = "0", minute = "0", second = "0", fraction = "", offset] =
@@ -81,5 +92,7 @@ function parseIso(value: string, zone: TimeZone): number | undefined {
   if (Number.isNaN(dayMs)) return undefined;
   const ms = Math.floor(Number(`0.${fraction || "0"}`) * 1000);
   const civil = dayMs + Number(hour) * HOUR_MS + Number(minute) * MINUTE_MS + Number(second) * SECOND_MS + ms;
-  return offset === undefined ? zone.toUtc(civil) : civil - offsetOf(offset)!;
+  if (offset !== undefined) return civil - offsetOf(offset)!;
+  const time = zone.toUtc(civil);
+  return skipped === "none" && zone.toLocal(time) !== civil ? undefined : time;
 }

@@ -5,6 +5,7 @@ import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.t
 import { Timestamp, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat, type Format } from "#proto/format.ts";
+import { JODA } from "#proto/kit/dates/date-pattern.ts";
 import { findTimeZone, type TimeZone } from "#proto/kit/dates/time-zone.ts";
 import { list, optional, options, text } from "#proto/kit/options.ts";
 
@@ -18,7 +19,10 @@ export const dateFilter = defineFilter({
     timezone: optional(text("time zone of texts without one, a format; default: that of this process")),
     locale: optional(text("language of month and day names; default: English")),
     target: text("target field for the time", "@timestamp"),
-    tag_on_failure: list("tags of events that match no format", ["_dateparsefailure"]),
+    tag_on_failure: list(
+      "tags of events that match no format, or have a local time that a change of the clocks skips",
+      ["_dateparsefailure"],
+    ),
   }),
   create({ match, timezone, locale, target, tag_on_failure }, context) {
     const [field = "", ...formats] = match;
@@ -59,7 +63,7 @@ export const dateFilter = defineFilter({
 const MAX_UNIX_S = 2 ** 31 - 1;
 
 function parserOf(format: string, locale: string): DateParser {
-  const parser = dateParser(format, locale);
+  const parser = dateParser(format, locale, JODA, "none");
   if (format !== "UNIX") return parser;
   return (value, zone, now) => (Number(value) > MAX_UNIX_S ? undefined : parser(value, zone, now));
 }

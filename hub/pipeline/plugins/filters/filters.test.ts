@@ -64,6 +64,23 @@ const ROWS: Record<string, Row[]> = {
       { "@timestamp": "2024-03-31T01:30:00.000Z" },
     ],
     ['date { match => ["m", "yyyy-MM-dd"] }', "2024-02-30", { tags: ["_dateparsefailure"] }],
+    // Summer time skips the hour from 02:00.
+    ...[
+      ["01:59:59", { "@timestamp": "2016-03-27T00:59:59.000Z" }],
+      ["02:00:01", { tags: ["_dateparsefailure"] }],
+      ["03:00:01", { "@timestamp": "2016-03-27T01:00:01.000Z" }],
+    ].flatMap(([time, expected]): Row[] => [
+      [
+        'date { match => ["m", "yyyy-MM-dd HH:mm:ss"] timezone => "CET" }',
+        `2016-03-27 ${time as string}`,
+        expected as Record<string, unknown>,
+      ],
+      [
+        'date { match => ["m", "ISO8601"] timezone => "CET" }',
+        `2016-03-27T${time as string}`,
+        expected as Record<string, unknown>,
+      ],
+    ]),
     ['date { match => ["m", "ISO8601"] }', "161209 13:08:33", { tags: ["_dateparsefailure"] }],
     [
       'date { match => ["m", "ISO8601"] target => "t" }',
