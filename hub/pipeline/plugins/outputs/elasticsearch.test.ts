@@ -224,6 +224,20 @@ test("a request that is too long goes in halves, and a host that fails is passed
   assert.ok(seen.every(({ lines }) => lines.length > 0));
 });
 
+test("one text may name several hosts", async (t) => {
+  const { host, seen } = await engine(t);
+  const output = new OutputWorld(
+    `elasticsearch { hosts => " 127.0.0.1:${await freePort()} http://${host}/b " }`,
+  );
+  t.after(() => output.writer.stop());
+  await assert.rejects(output.write([{}]), { code: "unavailable", message: /can't be reached/ });
+  await output.write([{}]);
+  assert.deepEqual(
+    seen.map(({ url }) => url.replace(/_bulk.*/, "")),
+    ["/b/"],
+  );
+});
+
 test("a whole request that is refused is tried again, and says what to look at", async (t) => {
   const { host } = await engine(t, () => ({
     status: 403,

@@ -161,9 +161,10 @@ export type ElasticsearchOptions = Static<typeof ELASTICSEARCH_OPTIONS>;
 
 const DEFAULT_PORT = "9200";
 
-/** Returns the addresses of hosts as URLs, http and port 9200 where they don't say. Throws for what is no address. */
+/** Returns the addresses of hosts, of which a text may hold several, as URLs, http and port 9200 where they don't say. Throws for what is no address. */
 export function hostUrls({ hosts, ssl_enabled, ssl, path }: ElasticsearchOptions): URL[] {
-  return hosts.map((host) => {
+  const each = hosts.flatMap((host) => host.split(/\s+/)).filter((host) => host !== "");
+  return each.map((host) => {
     const hasScheme = /^https?:\/\//.test(host);
     const url = new URL(hasScheme ? host : `${ssl_enabled || ssl === true ? "https" : "http"}://${host}`);
     const authority = host.replace(/^https?:\/\//, "").split("/")[0]!;
