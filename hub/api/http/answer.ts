@@ -4,8 +4,9 @@
  */
 
 import { stringify } from "yaml";
-import { NumberText, plainValue, RawJson, writeJson } from "#hub/search/options/json-writer.ts";
+import { plainValue, RawJson, writeJson } from "#hub/search/options/json-writer.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { NumberText } from "#proto/kit/number-text.ts";
 import type { ApiResponse, BodyKind, ResponseHeaders } from "./route.ts";
 
 type Pattern = readonly string[];

@@ -1,15 +1,7 @@
 /** Partial updates: merging JSON objects without losing the text of numbers. */
 
 import { AppError } from "#proto/kit/errors.ts";
-
-/** A number whose text JavaScript wouldn't give back (1.0, 9007199254740993). */
-class NumberText {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
+import { NumberText } from "#proto/kit/number-text.ts";
 
 type Value = string | number | boolean | null | NumberText | Value[] | { [key: string]: Value };
 type ObjectValue = { [key: string]: Value };
@@ -38,7 +30,7 @@ function parse(bytes: Uint8Array): ObjectValue {
   throw new AppError("mapping_parse", "failed to parse: a JSON object is expected");
 }
 
-/** Reviver: the third argument (source text access) holds the number as it was written. */
+/** Reviver: keeps texts that JavaScript wouldn't give back (1.0, 9007199254740993), by source text access. */
 function keepNumber(_key: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== "number") return value;
   const text = context?.source;

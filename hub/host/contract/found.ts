@@ -2,12 +2,12 @@
 
 import type { Message } from "#hub/host/wire/peer.ts";
 import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
-import { floatText } from "#hub/search/options/float-text.ts";
-import { jsonSteps, NumberText, RawJson } from "#hub/search/options/json-writer.ts";
+import { jsonSteps, RawJson } from "#hub/search/options/json-writer.ts";
 import type { SearchResponse } from "#hub/search/phases/contract.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { NumberText, singleFraction } from "#proto/kit/number-text.ts";
 import type { AnswerForm } from "./calls.ts";
 
 /** The answer to a search. */
@@ -99,7 +99,7 @@ function inScores(hit: JsonObject): JsonObject {
   if (typeof score !== "number" && !isObject(inner)) return hit;
   return {
     ...hit,
-    ...(typeof score === "number" && { _score: scoreText(score) }),
+    ...(typeof score === "number" && { _score: singleFraction(score) }),
     ...(isObject(inner) && {
       inner_hits: Object.fromEntries(
         Object.entries(inner).map(([name, each]): [string, unknown] => [name, innerInScores(each)]),
@@ -112,15 +112,10 @@ function innerInScores(value: unknown): unknown {
   if (!isObject(value) || !isObject(value["hits"])) return value;
   const { hits, max_score: best } = value["hits"];
   const scores = {
-    ...(typeof best === "number" && { max_score: scoreText(best) }),
+    ...(typeof best === "number" && { max_score: singleFraction(best) }),
     hits: Array.isArray(hits) ? (hits as JsonObject[]).map(inScores) : hits,
   };
   return { ...value, hits: { ...value["hits"], ...scores } };
-}
-
-/** Returns a score as answers print it. */
-export function scoreText(score: number): NumberText | number {
-  return Number.isFinite(score) ? new NumberText(floatText(score)) : score;
 }
 
 /** Returns `value` with its totals of hits changed, at any depth except in documents. */

@@ -1,6 +1,7 @@
 /** Values of scripts as JSON: what a script puts into a document, or returns to a client. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { fraction } from "#proto/kit/number-text.ts";
 import {
   Callable,
   type CallContext,
@@ -20,8 +21,8 @@ const MAX_DEPTH = 100;
 const MAX_VALUES = 250_000;
 
 /**
- * What whole numbers beyond 2^53 become. `nearest`: numbers. `exact`: they stay bigints, for `writeJson`. `raw`: they become
- * raw numbers, for events; numbers of 32 bits stay as they are, for further scripts.
+ * What numbers become that JSON's own would change: whole ones beyond 2^53, and fractions such as 5.0. `nearest`: numbers.
+ * `exact`: bigints and texts, for `writeJson`. `raw`: raw numbers and decimals, for events and further scripts.
  */
 export type LongNumbers = "nearest" | "exact" | "raw";
 
@@ -82,7 +83,7 @@ function convert(value: unknown, around: object[], context: Conversion): unknown
   if (typeof value === "bigint") return longNumber(value, context);
   if (typeof value !== "object" || value === null) return value ?? null;
   if (isRawNumber(value)) return longNumber(BigInt(value.rawJSON), context);
-  if (value instanceof Decimal) return context.long === "raw" && value.isFloat ? value : value.toJSON();
+  if (value instanceof Decimal) return decimal(value, context);
   if (value instanceof Char || value instanceof Callable) return print(value);
   if (value instanceof ScriptObject && value.asJson !== undefined) return value.asJson();
   if (value instanceof ScriptObject && !(Symbol.iterator in value)) {
@@ -96,6 +97,35 @@ function convert(value: unknown, around: object[], context: Conversion): unknown
   return converted;
 }
 
+/** Numbers that JSON.parse changes: those of 16 digits and more, and those with a fraction that are whole, such as 5.0 and 1e3. */
+const CHANGED = /\d{16}|\d\.0+\s*[,}\]]|\d[eE][+-]?\d+\s*[,}\]]/;
+
+/**
+ * Returns the JSON of a document with its numbers as scripts calculate with them: 5.0 is a Decimal. Whole numbers beyond 2^53
+ * are bigints, for events raw numbers. Throws SyntaxError.
+ */
+export function parseDocument(text: string, long: "exact" | "raw" = "exact"): unknown {
+  return CHANGED.test(text) ? JSON.parse(text, long === "raw" ? rawNumbers : exactNumbers) : JSON.parse(text);
+}
+
+interface Written {
+  readonly source?: string;
+}
+
+function exactNumbers(_key: string, value: unknown, written?: Written): unknown {
+  return asWritten(value, written?.source, BigInt);
+}
+
+function rawNumbers(_key: string, value: unknown, written?: Written): unknown {
+  return asWritten(value, written?.source, (digits) => rawNumber(BigInt(digits)));
+}
+
+function asWritten(value: unknown, text: string | undefined, long: (digits: string) => unknown): unknown {
+  if (typeof value !== "number" || text === undefined) return value;
+  if (/^-?\d+$/.test(text)) return Number.isSafeInteger(value) ? value : long(text);
+  return Number.isInteger(value) ? new Decimal(value) : value;
+}
+
 /** Returns a value of a document with its raw numbers as scripts calculate with them; itself where it has none. */
 export function withLongs(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
@@ -107,6 +137,12 @@ export function withLongs(value: unknown): unknown {
   if (!isMap(value) || value instanceof Map) return value;
   const members = Object.entries(value).map(([key, each]) => [key, withLongs(each)] as const);
   return members.every(([key, each]) => each === value[key]) ? value : Object.fromEntries(members);
+}
+
+function decimal(value: Decimal, { long }: Conversion): unknown {
+  if (!Number.isFinite(value.value)) return null;
+  if (long === "raw" && (value.isFloat || Number.isInteger(value.value))) return value;
+  return long === "exact" ? fraction(value.shortest) : value.shortest;
 }
 
 function longNumber(value: bigint, { long }: Conversion): unknown {

@@ -4,6 +4,8 @@
  * arrays, maps are `Map`s or plain objects (documents), sets are `Set`s. All else is an instance of a class of the library.
  */
 
+import { doubleText, shortestFloat } from "#proto/kit/number-text.ts";
+
 /** A number of a document that is kept as it was written. */
 interface RawNumber {
   readonly rawJSON: string;
@@ -22,9 +24,6 @@ export function rawNumber(value: bigint): unknown {
   return EXACT.rawJSON(String(value));
 }
 
-/** Digits that tell all floats apart. */
-const FLOAT_DIGITS = 10;
-
 /** A float or double. */
 export class Decimal {
   readonly value: number;
@@ -38,21 +37,17 @@ export class Decimal {
 
   /** The number whose digits are the fewest that mean the value: 0.1 for the float nearest to it. */
   get shortest(): number {
-    if (!this.isFloat || !Number.isFinite(this.value)) return this.value;
-    for (let digits = 1; digits < FLOAT_DIGITS; digits++) {
-      const short = Number(this.value.toPrecision(digits));
-      if (Math.fround(short) === this.value) return short;
-    }
-    return this.value;
+    return this.isFloat && Number.isFinite(this.value) ? shortestFloat(this.value) : this.value;
   }
 
   /** As the language prints it: 1.0, 1.0E10, NaN. */
   toString(): string {
-    return printDecimal(this.shortest);
+    return doubleText(this.shortest);
   }
 
-  /** As a document holds it; null for what JSON has no number for. */
-  toJSON(): number | null {
+  /** As a document holds it: with a point also where it is whole, null for what JSON has no number for. */
+  toJSON(): unknown {
+    if (Number.isInteger(this.value)) return EXACT.rawJSON(this.toString());
     return Number.isFinite(this.value) ? this.shortest : null;
   }
 }
@@ -234,17 +229,3 @@ function scalarText(value: unknown): string {
 
 /** Deeper values are cut when they are printed: a map may hold itself. */
 const MAX_PRINT_DEPTH = 20;
-
-/** `Double.toString` of the language: at least one decimal, exponents from 1e7 on and below 1e-3. */
-function printDecimal(value: number): string {
-  if (Number.isNaN(value)) return "NaN";
-  if (!Number.isFinite(value)) return value > 0 ? "Infinity" : "-Infinity";
-  if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
-  const size = Math.abs(value);
-  if (size >= 1e-3 && size < 1e7) {
-    const text = String(value);
-    return text.includes(".") ? text : `${text}.0`;
-  }
-  const [digits = "", exponent = ""] = value.toExponential().split("e");
-  return `${digits.includes(".") ? digits : `${digits}.0`}E${exponent.replace("+", "")}`;
-}

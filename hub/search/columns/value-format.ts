@@ -2,6 +2,7 @@
 
 import { type Field, isDate } from "#hub/engine/mapping/field.ts";
 import { printDate, timeZone } from "#hub/search/dates/date-math.ts";
+import { doubleText } from "#proto/kit/number-text.ts";
 
 /** JSON-able. */
 export type ValueFormat =
@@ -41,21 +42,10 @@ export function printValue(format: ValueFormat, value: number): string | undefin
   }
 }
 
-/** Prints a number as Java prints a double: 50.0, 1.0E10. */
-export function javaDouble(value: number): string {
-  if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
-  const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e7)) {
-    const [digits = "", exponent = ""] = value.toExponential().split("e");
-    return `${digits.includes(".") ? digits : `${digits}.0`}E${Number(exponent)}`;
-  }
-  return Number.isInteger(value) ? `${value}.0` : String(value);
-}
-
 /** Patterns such as "0.00", "#,##0.0" and "$0" with text around them. */
 function printDecimal(value: number, pattern: string): string {
   const match = /^([^#0,.]*)([#0,]*)(?:\.([#0]*))?(.*)$/s.exec(pattern);
-  if (match === null || !Number.isFinite(value)) return javaDouble(value);
+  if (match === null || !Number.isFinite(value)) return doubleText(value);
   const [, before = "", whole = "", decimals = "", after = ""] = match;
   const percent = after.startsWith("%");
   const text = new Intl.NumberFormat("en-US", {

@@ -1,5 +1,6 @@
 /** Writes answers as JSON. Raw documents and whole numbers of any size keep their text. */
 
+import { NumberText } from "#proto/kit/number-text.ts";
 import { checkNesting, parseJson } from "./json.ts";
 
 /** Keys that are kept quoted: those of answers, and the first ones of documents. */
@@ -130,19 +131,6 @@ function parseTexts(text: string): unknown {
 
 function isText(value: object): value is RawJson | NumberText {
   return value instanceof RawJson || value instanceof NumberText;
-}
-
-/** A number that is written with this text, which may say more than its value: 5.0. */
-export class NumberText {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-
-  toJSON(): number {
-    return Number(this.text);
-  }
 }
 
 /** A document as it was sent: its numbers, key order and white space stay. */

@@ -181,7 +181,7 @@ export function fieldOn(
   return (segment, number, source) => {
     doc.move(segment, number);
     const params = readsSource ? { ...script.params, _source: source() } : script.params;
-    const value = toJson(script.compiled.run([params, doc]));
+    const value = toJson(script.compiled.run([params, doc]), "exact");
     return Array.isArray(value) ? value : [value];
   };
 }
@@ -239,7 +239,7 @@ function rawValue(value: unknown): unknown {
 function flatten(result: unknown): ScriptedValue[] {
   if (result instanceof DateTime) return [result.timeMs];
   // 6.5 prints a fraction with its decimal point, which JSON drops.
-  if (result instanceof Decimal) return [Number(result.toJSON())];
+  if (result instanceof Decimal) return [Number.isFinite(result.value) ? result.shortest : 0];
   const value = toJson(result, "nearest", MAX_MEMBERS);
   return (Array.isArray(value) ? value.flat(Number.POSITIVE_INFINITY) : [value]).filter(
     (each): each is ScriptedValue => ["string", "number", "boolean"].includes(typeof each),

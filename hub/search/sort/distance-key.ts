@@ -2,7 +2,8 @@
 
 import type { GeoColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { boxAround, distanceMetres } from "#hub/search/geo/point.ts";
-import { type KeySource, NUMBER_ORDER, type Rank, type SegmentKey } from "./key.ts";
+import { fraction } from "#proto/kit/number-text.ts";
+import { type KeySource, NUMBER_ORDER, type Rank, type SegmentKey, type SortValue } from "./key.ts";
 import { pickValue } from "./numeric-key.ts";
 import type { SortKey, SortMode } from "./sort-request.ts";
 
@@ -69,9 +70,9 @@ class DistanceKey implements SegmentKey {
       this.#column.matchBox(from, to, [box.south, box.north, box.west, box.east], words);
   }
 
-  value(_doc: number, key: number): number | string {
+  value(_doc: number, key: number): SortValue {
     const distance = this.#sign * key;
-    return Number.isFinite(distance) ? distance : "Infinity";
+    return Number.isFinite(distance) ? fraction(distance) : "Infinity";
   }
 
   keyOf(rank: Rank): number {

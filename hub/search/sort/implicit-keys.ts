@@ -6,6 +6,7 @@ import { scalarText } from "#hub/search/options/json.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { numberOn } from "#hub/search/scripting/document-script.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { fraction } from "#proto/kit/number-text.ts";
 import {
   type KeySource,
   NUMBER_ORDER,
@@ -210,6 +211,6 @@ export class ScriptKeySource implements KeySource {
 }
 
 function shown(value: number): SortValue {
-  if (Number.isFinite(value)) return value === 0 ? 0 : value;
+  if (Number.isFinite(value)) return fraction(value === 0 ? 0 : value);
   return value > 0 ? "Infinity" : "-Infinity";
 }

@@ -5,6 +5,7 @@
 
 import { parseIp } from "#hub/engine/bytes/ip.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import type { NumberText } from "#proto/kit/number-text.ts";
 
 /** Position of a hit by one key: a number, or text; ±Infinity for missing text. */
 export type Rank = number | string;
@@ -21,7 +22,7 @@ export interface RankOrder {
 export const NUMBER_ORDER: RankOrder = { kind: "number", descending: false };
 
 /** What an answer's `sort` shows. */
-export type SortValue = number | string | bigint | null;
+export type SortValue = NumberText | number | string | bigint | null;
 
 /** One key in one shard. */
 export interface KeySource {

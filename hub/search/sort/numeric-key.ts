@@ -1,10 +1,17 @@
 /** Sorts by a number, date or boolean field. */
 
-import type { Field } from "#hub/engine/mapping/field.ts";
+import { columnKind, type Field } from "#hub/engine/mapping/field.ts";
 import { COLUMN_BLOCK, type NumericColumn, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { shortest } from "#hub/search/options/json.ts";
+import { fraction, singleFraction } from "#proto/kit/number-text.ts";
 import { type KeySource, NUMBER_ORDER, type Rank, type SegmentKey, type SortValue } from "./key.ts";
 import type { SortKey, SortMode } from "./sort-request.ts";
+
+/** Returns a number of a field with fractions as answers show it. */
+function shownFraction(value: number, kind: "single" | "double"): SortValue {
+  if (!Number.isFinite(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return kind === "single" ? singleFraction(value) : fraction(value);
+}
 
 /** What clients see, and send in search_after, for documents without a value of a whole-number field. */
 const LONG_MAX = 9_223_372_036_854_775_807n;
@@ -41,9 +48,7 @@ export class NumericKeySource implements KeySource {
 
   segment(segment: SegmentReader): SegmentKey {
     const column = this.#field === undefined ? null : segment.numericColumn(this.#field.path);
-    const kind = this.#field?.type;
-    const whole = kind !== "double" && kind !== "float" && kind !== "half_float" && kind !== "scaled_float";
-    return new NumericKey(column, this.#sign, this.#missing, this.#mode, whole);
+    return new NumericKey(column, this.#sign, this.#missing, this.#mode, kindOf(this.#field));
   }
 
   rankOf(value: unknown): Rank {
@@ -55,24 +60,32 @@ export class NumericKeySource implements KeySource {
   }
 }
 
+/** How a number is printed. */
+type Kind = "whole" | "single" | "double";
+
+function kindOf(field: Field | undefined): Kind {
+  if (field === undefined || columnKind(field) !== "double") return "whole";
+  return field.type === "float" || field.type === "half_float" ? "single" : "double";
+}
+
 class NumericKey implements SegmentKey {
   readonly #column: NumericColumn | null;
   readonly #sign: 1 | -1;
   readonly #missing: number;
   readonly #mode: SortMode;
-  readonly #whole: boolean;
+  readonly #kind: Kind;
   /** Values of the block that is loaded. 8 KiB, so it is made when it is needed: each bucket of top_hits has its own keys. */
   #block: Float64Array | undefined;
   readonly #many: number[] = [];
   readonly #exact: bigint[] = [];
   #loaded = -1;
 
-  constructor(column: NumericColumn | null, sign: 1 | -1, missing: number, mode: SortMode, whole: boolean) {
+  constructor(column: NumericColumn | null, sign: 1 | -1, missing: number, mode: SortMode, kind: Kind) {
     this.#column = column;
     this.#sign = sign;
     this.#missing = missing;
     this.#mode = mode;
-    this.#whole = whole;
+    this.#kind = kind;
   }
 
   load(docs: Int32Array, _scores: Float32Array | null, length: number, out: Float64Array): void {
@@ -94,10 +107,10 @@ class NumericKey implements SegmentKey {
 
   value(doc: number, key: number): SortValue {
     const value = this.#sign * key;
+    if (this.#kind !== "whole") return shownFraction(value, this.#kind);
     if (Number.isFinite(value)) {
       return this.#column?.safe === false ? this.#exactValue(this.#column, doc, value) : value;
     }
-    if (!this.#whole) return value > 0 ? "Infinity" : "-Infinity";
     return value > 0 ? LONG_MAX : LONG_MIN;
   }
 

@@ -2,6 +2,7 @@
 
 import { RawJson } from "#hub/search/options/json-writer.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { NumberText } from "#proto/kit/number-text.ts";
 import { LateBucket } from "./late-bucket.ts";
 import { HEADER_BYTES, SMALL_INTS, SMALL_SHAPES, Tag, WIRE_VERSION } from "./tags.ts";
 
@@ -20,7 +21,7 @@ const SHORT_TEXT = 48;
 /** Items of a list from which on the list is written in steps, and items of a step. */
 const STEP_ITEMS = 64;
 
-/** Returns `value` encoded: JSON values, undefined, bigint, Map, bytes, RawJson, AppError, LateBucket. Throws internal for others. */
+/** Returns `value` encoded: JSON values, undefined, bigint, Map, bytes, RawJson, NumberText, AppError, LateBucket. Throws internal for others. */
 export function encodeValue(value: unknown): Uint8Array {
   const writer = new ValueWriter();
   writer.value(value);
@@ -163,6 +164,7 @@ class ValueWriter {
   #instance(value: object): void {
     if (value instanceof LateBucket) this.#lateBucket(value as LateBucket);
     else if (value instanceof RawJson) this.#blob(Tag.RAW_JSON, value.bytes);
+    else if (value instanceof NumberText) this.#blob(Tag.RAW_JSON, Buffer.from(value.text));
     else if (value instanceof Uint8Array) this.#blob(Tag.BYTES, value);
     else if (value instanceof AppError) {
       const { code, message, detail, data } = value;

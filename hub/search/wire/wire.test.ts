@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { RawJson } from "#hub/search/options/json-writer.ts";
+import { RawJson, writeJson } from "#hub/search/options/json-writer.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { NumberText } from "#proto/kit/number-text.ts";
 import { LateBucket } from "./late-bucket.ts";
 import { decodeValue } from "./value-reader.ts";
 import { encodeSteps, encodeValue } from "./value-writer.ts";
@@ -29,6 +30,11 @@ const VALUES: readonly unknown[] = [
 ];
 
 suite("an encoded value", () => {
+  test("with a text of a number is decoded to raw JSON", () => {
+    const decoded = decodeValue(encodeValue([new NumberText("5.0")]));
+    assert.equal(writeJson(decoded), "[5.0]");
+  });
+
   test("is decoded to an equal one", () => {
     for (const value of VALUES) assert.deepStrictEqual(decodeValue(encodeValue(value)), value);
     assert.deepStrictEqual(decodeValue(encodeValue(VALUES)), VALUES);

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { Analysis } from "#hub/engine/analysis/analysis.ts";
 import { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { Shard } from "#hub/engine/shard.ts";
+import { writeJson } from "#hub/search/options/json-writer.ts";
 import type { SearchOptions, SearchResponse, SearchShard } from "#hub/search/phases/contract.ts";
 import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
@@ -13,7 +14,7 @@ import { searchShards } from "#hub/search/search.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { DocOperation, type tailrace } from "#proto/messages.ts";
-import { assertSameOverHosts } from "./hosts.ts";
+import { assertSameOverHosts, withNumbers } from "./hosts.ts";
 
 export interface FixtureOptions {
   /** Mapping below the type; fields that aren't named are mapped dynamically. */
@@ -95,7 +96,18 @@ export class IndexFixture {
     const { cache, clock, signal } = options;
     if (cache === undefined && clock === undefined && signal === undefined)
       await assertSameOverHosts(this.shards, body, all, search);
-    return search;
+    return withNumbers(await search) as SearchResponse;
+  }
+
+  /** The hits and aggregations of a search as an answer prints them. */
+  async printed(body: JsonObject): Promise<string> {
+    const options = { signal: new AbortController().signal, limits: DEFAULT_LIMITS, nowMs: Date.now() };
+    const { hits, aggregations } = await searchShards(
+      parseSearchRequest(body, DEFAULT_LIMITS),
+      this.shards,
+      options,
+    );
+    return writeJson({ hits, aggregations });
   }
 
   /** Ids of the hits, in their order. */

@@ -1,9 +1,10 @@
 /** Prints the result of a search in the format of the request's version. */
 
 import { type ErrorContext, shardFailureBodies } from "#hub/api/http/error-body.ts";
-import { type Found, objectTotal, scoreText } from "#hub/host/contract/found.ts";
+import { type Found, objectTotal } from "#hub/host/contract/found.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { singleFraction } from "#proto/kit/number-text.ts";
 
 export interface SearchAnswerOptions {
   /** True: totals are numbers in every version. */
@@ -50,7 +51,7 @@ function hitsBody(response: Found, options: SearchAnswerOptions): JsonObject {
   const maxScore = response.maxScore ?? (hasNone && !objects && !answersAs(700) ? 0 : null);
   return {
     ...(total !== undefined && { total }),
-    max_score: maxScore === null ? null : scoreText(maxScore),
+    max_score: maxScore === null ? null : singleFraction(maxScore),
     hits: response.hits,
   };
 }

@@ -14,6 +14,7 @@ import { commonFormat, printValue, RAW, type ValueFormat } from "#hub/search/col
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { LateBucket } from "#hub/search/wire/late-bucket.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { fraction } from "#proto/kit/number-text.ts";
 import { type CollectedTerms, firstTerms, type TermsOrder } from "./first-terms.ts";
 import type { TermFilter } from "./terms-filter.ts";
 
@@ -270,11 +271,17 @@ function errorOf({ parts, errorBound }: TermsState): number {
   return parts > 1 ? errorBound : 0;
 }
 
+/** Returns a key as the answer has it. */
+export function shownKey(key: string | number, kind: TermsState["kind"]): unknown {
+  if (typeof key === "number") return kind === "double" ? fraction(key) : key;
+  return kind === "long" ? BigInt(key) : key;
+}
+
 /** Returns a bucket without the aggregations below it. */
 function ownMembers({ key, count }: TermBucket, state: TermsState, shape: TermsShape): JsonObject {
   const printed = typeof key === "number" ? printValue(state.format, key) : undefined;
   return {
-    key: typeof key === "string" && state.kind === "long" ? BigInt(key) : key,
+    key: shownKey(key, state.kind),
     ...(printed === undefined ? {} : { key_as_string: printed }),
     doc_count: count,
     ...(shape.showError ? { doc_count_error_upper_bound: errorOf(state) } : {}),

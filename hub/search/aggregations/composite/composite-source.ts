@@ -1,6 +1,6 @@
 /** Sources of a composite key: values of a field, or the histogram buckets that contain them. */
 
-import { type Field, isDate } from "#hub/engine/mapping/field.ts";
+import { columnKind, type Field, isDate } from "#hub/engine/mapping/field.ts";
 import type {
   KeywordColumn,
   NumericColumn,
@@ -12,7 +12,7 @@ import { checkZoom, DEFAULT_ZOOM } from "#hub/search/aggregations/histograms/geo
 import { fieldTypeFault, requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { columnField, isNumeric, numericColumn } from "#hub/search/columns/column-values.ts";
 import { PointValues } from "#hub/search/columns/point-values.ts";
-import { formatOf, type ValueFormat } from "#hub/search/columns/value-format.ts";
+import { formatOf, RAW, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import { parseDateMath, timeZone } from "#hub/search/dates/date-math.ts";
 import { readTile, sortableTile, tileOf } from "#hub/search/geo/tile.ts";
 import { objectOf, onlyEntry, scalarText } from "#hub/search/options/json.ts";
@@ -184,8 +184,11 @@ export class SourceValues {
     this.#scripted = source.script === undefined ? undefined : new ScriptedParts(this.field, source, shard);
     if (source.zoom !== undefined) this.#points = new PointValues(shard, source.field, source.type);
     else checkType(this.field, source);
+    const hasFractions =
+      source.type === "histogram" || (this.field !== undefined && columnKind(this.field) === "double");
     const needsFormat = source.format !== undefined || this.field?.type === "boolean";
-    this.format = needsFormat ? formatOf(this.field, source.format, source.zone) : null;
+    const plain = hasFractions ? RAW : null;
+    this.format = needsFormat ? formatOf(this.field, source.format, source.zone) : plain;
   }
 
   open(segment: SegmentReader): void {

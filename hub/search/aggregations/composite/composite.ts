@@ -19,6 +19,7 @@ import { answersAs } from "#hub/search/options/request-version.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { fraction } from "#proto/kit/number-text.ts";
 import { type CompositeBucket, CompositeCollector, type CompositeState } from "./composite-collector.ts";
 import { type CompositeSource, type KeyPart, readSource, SourceValues } from "./composite-source.ts";
 
@@ -225,5 +226,5 @@ function printPart(
   if (zoom !== undefined && part !== null) return tileName(readTile(part, zoom));
   if (typeof part !== "number" || format === null) return part;
   if (format.kind === "boolean") return part === 1;
-  return printValue(format, part) ?? part;
+  return printValue(format, part) ?? fraction(part);
 }

@@ -11,9 +11,10 @@ import {
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type BucketOrder, compareBuckets } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { type Steps, sortedSteps } from "#hub/search/aggregations/tree/steps.ts";
-import { commonFormat, javaDouble, printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";
+import { commonFormat, printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { doubleText, fraction, type NumberText } from "#proto/kit/number-text.ts";
 
 export interface NumberBucket {
   readonly key: number;
@@ -105,7 +106,7 @@ export function* mergeHistograms(
 }
 
 interface RenderedBucket extends JsonObject {
-  readonly key: number;
+  readonly key: NumberText | number;
   readonly key_as_string?: string;
 }
 
@@ -135,7 +136,7 @@ export function* renderHistogram(
     const printed = printValue(state.format, key);
     rendered.push({
       ...(printed === undefined ? {} : { key_as_string: printed }),
-      key,
+      key: shape.times === undefined ? fraction(key) : key,
       doc_count: count,
       ...(yield* renderTree(shape.below, below, budget)),
     });
@@ -144,7 +145,7 @@ export function* renderHistogram(
   if (!shape.keyed) return { buckets: rendered };
   return {
     buckets: Object.fromEntries(
-      rendered.map((bucket) => [bucket.key_as_string ?? javaDouble(bucket.key), bucket]),
+      rendered.map((bucket) => [bucket.key_as_string ?? doubleText(Number(bucket.key)), bucket]),
     ),
   };
 }

@@ -22,6 +22,7 @@ import { anything, flag, integer, number, object, required, text } from "#hub/se
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { fraction } from "#proto/kit/number-text.ts";
 import {
   checkLimits,
   emptyBucket,
@@ -150,7 +151,8 @@ class Histogram implements Aggregation<HistogramState> {
   }
 
   bucketAfter({ format }: HistogramState, key: number): JsonObject {
-    return emptyBucket(this.#request.shape.next(key), format);
+    const next = this.#request.shape.next(key);
+    return { ...emptyBucket(next, format), key: fraction(next) };
   }
 
   empty(): HistogramState {

@@ -24,6 +24,7 @@ import { anything, number, text, withoutEffect } from "#hub/search/options/optio
 import { answersAs } from "#hub/search/options/request-version.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { fraction } from "#proto/kit/number-text.ts";
 
 /** Centroids of a digest by default. */
 const DEFAULT_COMPRESSION = 100;
@@ -84,7 +85,10 @@ class Boxplot implements Aggregation<SketchedValues> {
       const shown = Number.isFinite(value) ? printValue(state.format, value) : undefined;
       return shown === undefined ? [] : [[`${name}_as_string`, shown] as const];
     });
-    const shown = numbers.map(([name, value]) => [name, Number.isFinite(value) ? value : String(value)]);
+    const shown = numbers.map(([name, value]) => [
+      name,
+      Number.isFinite(value) ? fraction(value) : String(value),
+    ]);
     return { ...Object.fromEntries(shown), ...Object.fromEntries(printed) };
   }
 

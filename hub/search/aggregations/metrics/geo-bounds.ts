@@ -7,6 +7,7 @@ import { PointValues } from "#hub/search/columns/point-values.ts";
 import { flag, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { fractions } from "./numeric-metric.ts";
 
 const OPTIONS = {
   field: text("field of points", undefined),
@@ -89,7 +90,10 @@ class GeoBounds implements Aggregation<BoundsState> {
     if (state.top === null) return {};
     const [left, right] = this.#sides(state);
     return {
-      bounds: { top_left: { lat: state.top, lon: left }, bottom_right: { lat: state.bottom, lon: right } },
+      bounds: {
+        top_left: fractions({ lat: state.top, lon: left }),
+        bottom_right: fractions({ lat: state.bottom, lon: right }),
+      },
     };
   }
 

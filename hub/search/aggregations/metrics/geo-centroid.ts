@@ -8,6 +8,7 @@ import { text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { addExact, type ExactSum, sumOf } from "./exact-sum.ts";
+import { fractions } from "./numeric-metric.ts";
 
 const OPTIONS = { field: text("field of points", undefined) } as const;
 
@@ -68,7 +69,7 @@ class GeoCentroid implements Aggregation<CentroidState> {
   render({ lat, lon, count }: CentroidState): JsonObject {
     return count === 0
       ? { count }
-      : { location: { lat: sumOf(lat) / count, lon: sumOf(lon) / count }, count };
+      : { location: fractions({ lat: sumOf(lat) / count, lon: sumOf(lon) / count }), count };
   }
 
   empty(): CentroidState {

@@ -4,6 +4,7 @@
  */
 
 import type { JsonObject } from "#proto/kit/json.ts";
+import { fraction } from "#proto/kit/number-text.ts";
 
 /** Numbers of the fields, in their order. JSON-able. */
 export interface Moments {
@@ -105,7 +106,7 @@ export function statisticsOf(names: readonly string[], moments: Moments): JsonOb
     return {
       name,
       count: n,
-      mean: moments.means[field]!,
+      mean: fraction(moments.means[field]!),
       variance: finite(second / (n - 1)),
       skewness: finite((Math.sqrt(n) * moments.third[field]!) / second ** 1.5),
       kurtosis: finite((n * moments.fourth[field]!) / (second * second)),
@@ -131,8 +132,14 @@ function correlation(moments: Moments, a: number, b: number): number {
 }
 
 /** JSON has no NaN: the reference implementation prints it as a text. */
-function finite(value: number): number | string {
-  return Number.isFinite(value) ? value : Number.isNaN(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+function finite(value: number): unknown {
+  return Number.isFinite(value)
+    ? fraction(value)
+    : Number.isNaN(value)
+      ? "NaN"
+      : value > 0
+        ? "Infinity"
+        : "-Infinity";
 }
 
 /** Share of its slots that a hash table fills before it doubles. */

@@ -19,11 +19,12 @@ import {
 } from "#hub/search/aggregations/sketches/t-digest.ts";
 import type { Aggregation, CollectBudget, Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import { javaDouble, printValue, RAW } from "#hub/search/columns/value-format.ts";
+import { printValue, RAW } from "#hub/search/columns/value-format.ts";
 import { anything, number, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { doubleText, fraction } from "#proto/kit/number-text.ts";
 
 /** Centroids of a digest by default. */
 const DEFAULT_COMPRESSION = 1000;
@@ -47,7 +48,7 @@ export const medianAbsoluteDeviation: AggregationType = {
     if (!(compression > 0)) {
       throw new AppError(
         "request_invalid",
-        `[compression] must be greater than 0. Found [${javaDouble(compression)}] in [${name}]`,
+        `[compression] must be greater than 0. Found [${doubleText(compression)}] in [${name}]`,
       );
     }
     return new MedianAbsoluteDeviation(
@@ -89,7 +90,7 @@ class MedianAbsoluteDeviation implements Aggregation<SketchedValues> {
     const value = this.#deviation(state);
     if (value === null) return { value };
     const printed = printValue(state.format, value);
-    return { value, ...(printed !== undefined && { value_as_string: printed }) };
+    return { value: fraction(value), ...(printed !== undefined && { value_as_string: printed }) };
   }
 
   empty(): SketchedValues {

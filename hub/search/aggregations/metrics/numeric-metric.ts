@@ -29,6 +29,7 @@ import { anything, text, withoutEffect } from "#hub/search/options/options.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { fraction } from "#proto/kit/number-text.ts";
 import { type BucketNumbers, BucketStats } from "./bucket-stats.ts";
 import { addExact, type ExactSum, sumOf } from "./exact-sum.ts";
 
@@ -41,6 +42,11 @@ interface NumericState extends Omit<BucketNumbers, "sum" | "sumOfSquares"> {
 
 /** Numbers by their names; null without values. */
 export type NumberGroup = Readonly<Record<string, number | null>>;
+
+/** Returns numbers as answers hold them: none of them is of a whole kind. */
+export function fractions(numbers: NumberGroup): JsonObject {
+  return Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, fraction(value)]));
+}
 
 export interface NumericMetric {
   readonly name: string;
@@ -118,13 +124,14 @@ class NumericAggregation implements Aggregation<NumericState> {
     const printed: JsonObject = {};
     const totals = totalsOf(state);
     for (const [name, value] of Object.entries(this.#metric.numbers(totals))) {
-      answer[name] = value;
-      if (value === null || this.#metric.counts?.includes(name) === true) continue;
+      const isCount = this.#metric.counts?.includes(name) === true;
+      answer[name] = isCount ? value : fraction(value);
+      if (value === null || isCount) continue;
       const twin = printValue(state.format, value);
       if (twin !== undefined) printed[`${name}_as_string`] = twin;
     }
     for (const [name, group] of Object.entries(this.#metric.groups?.(totals) ?? {})) {
-      answer[name] = group;
+      answer[name] = fractions(group);
       const twins = Object.entries(group).flatMap(([key, value]) => {
         const twin = value === null ? undefined : printValue(state.format, value);
         return twin === undefined ? [] : [[key, twin] as const];

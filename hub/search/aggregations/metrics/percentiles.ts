@@ -18,11 +18,12 @@ import {
 import { MAX_COMPRESSION, MIN_COMPRESSION, TDigest } from "#hub/search/aggregations/sketches/t-digest.ts";
 import type { Aggregation, CollectBudget, Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import { javaDouble, printValue, RAW } from "#hub/search/columns/value-format.ts";
+import { printValue, RAW } from "#hub/search/columns/value-format.ts";
 import { anything, flag, list, object, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { doubleText, fraction } from "#proto/kit/number-text.ts";
 
 /** Percents of the answer unless the request names others. */
 const DEFAULT_PERCENTS = [1, 5, 25, 50, 75, 95, 99];
@@ -140,13 +141,13 @@ class Percentiles implements Aggregation<SketchedValues> {
   render({ sketches, format }: SketchedValues): JsonObject {
     const sketch = sketchOf(sketches, this.#newSketch);
     const rows = this.#points.map((point) => ({ point, value: this.#read(sketch, point) }));
-    const shown = (value: number): number | string => (Number.isNaN(value) ? "NaN" : value);
+    const shown = (value: number): unknown => (Number.isNaN(value) ? "NaN" : fraction(value));
     const printed = (value: number): string | undefined =>
       Number.isNaN(value) ? undefined : printValue(format, value);
     if (this.#options.keyed === false) {
       return {
         values: rows.map(({ point, value }) => ({
-          key: point,
+          key: fraction(point),
           value: shown(value),
           ...(printed(value) === undefined ? {} : { value_as_string: printed(value) }),
         })),
@@ -154,8 +155,8 @@ class Percentiles implements Aggregation<SketchedValues> {
     }
     const values: JsonObject = {};
     for (const { point, value } of rows) {
-      values[javaDouble(point)] = shown(value);
-      if (printed(value) !== undefined) values[`${javaDouble(point)}_as_string`] = printed(value);
+      values[doubleText(point)] = shown(value);
+      if (printed(value) !== undefined) values[`${doubleText(point)}_as_string`] = printed(value);
     }
     return { values };
   }
@@ -193,7 +194,7 @@ function sketchMaker({ tdigest, hdr }: Options, name: string): () => Sketch {
   if (!(given >= 0)) {
     throw new AppError(
       "request_invalid",
-      `[compression] must be greater than or equal to 0. Found [${javaDouble(given)}] in [${name}]`,
+      `[compression] must be greater than or equal to 0. Found [${doubleText(given)}] in [${name}]`,
     );
   }
   const compression = Math.min(MAX_COMPRESSION, Math.max(MIN_COMPRESSION, given));

@@ -14,6 +14,7 @@ import { anything, oneOf, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { fraction } from "#proto/kit/number-text.ts";
 import { sum } from "./numeric-metric.ts";
 import { valueCount } from "./value-count.ts";
 
@@ -87,7 +88,7 @@ class Rate implements Aggregation {
     const value = Number(total) / unitsOf(this.#unit, budget.period);
     const pattern = this.#format;
     const printed = pattern === undefined ? undefined : printValue({ kind: "decimal", pattern }, value);
-    return { value, ...(printed !== undefined && { value_as_string: printed }) };
+    return { value: fraction(value), ...(printed !== undefined && { value_as_string: printed }) };
   }
 
   empty(): unknown {

@@ -6,7 +6,8 @@
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { readScript, type Script } from "#hub/scripts/script.ts";
-import { toJson } from "#hub/scripts/values/json.ts";
+import { parseDocument, toJson } from "#hub/scripts/values/json.ts";
+import { Decimal } from "#hub/scripts/values/values.ts";
 import type { Aggregation, CollectBudget, Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { RawJson } from "#hub/search/options/json-writer.ts";
@@ -14,7 +15,8 @@ import { anything, object } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { DocValues } from "#hub/search/scripting/doc-values.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { JsonObject } from "#proto/kit/json.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { NumberText } from "#proto/kit/number-text.ts";
 
 /** Steps of the script of one document: a batch of some thousand documents has the thread without a pause. */
 const MAX_MAP_STEPS = 1000;
@@ -110,10 +112,18 @@ class ScriptedMetric implements Aggregation<ScriptedState> {
   #reduce({ states }: ScriptedState): unknown {
     const { reduce, params } = this.#scripts;
     // The script may change its arguments.
-    const given = structuredClone(states) as unknown[];
-    if (reduce === undefined) return given;
-    return toJson(reduce.compiled.run([{ ...params, ...reduce.params, _aggs: given }, given]));
+    const given = states.map(copied);
+    if (reduce === undefined) return states;
+    return toJson(reduce.compiled.run([{ ...params, ...reduce.params, _aggs: given }, given]), "exact");
   }
+}
+
+/** Returns a copy of a state; its fractions, which were sent as texts, are numbers again. */
+function copied(value: unknown): unknown {
+  if (value instanceof NumberText || value instanceof RawJson) return new Decimal(Number(value.text));
+  if (Array.isArray(value)) return value.map(copied);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copied(each)]));
 }
 
 /** The state of a bucket while its documents are seen. */
@@ -147,7 +157,8 @@ class ScriptedCollector implements Collector<ScriptedState> {
     for (let at = 0; at < length; at++) {
       const bucket = this.#of(buckets[at]!);
       this.#doc.move(this.#segment!, docs[at]!);
-      if (readsSource) bucket.params["_source"] = new RawJson(this.#segment!.source(docs[at]!)).parse();
+      if (readsSource)
+        bucket.params["_source"] = parseDocument(new RawJson(this.#segment!.source(docs[at]!)).text);
       map.compiled.run([bucket.params, bucket.state, this.#doc], MAX_MAP_STEPS);
       if (++bucket.docs < bucket.nextCheck) continue;
       // Throws if the state has more members than an answer may have.
@@ -161,7 +172,7 @@ class ScriptedCollector implements Collector<ScriptedState> {
     const { state, params } = this.#of(bucket);
     const result =
       combine === undefined ? state : combine.compiled.run([{ ...params, ...combine.params }, state]);
-    return { states: [toJson(result)] };
+    return { states: [toJson(result, "exact")] };
   }
 
   #of(bucket: number): BucketState {

@@ -8,6 +8,7 @@ import { columnField, isNumeric, KeywordValues } from "#hub/search/columns/colum
 import { flag, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { fraction } from "#proto/kit/number-text.ts";
 
 /** Counts of characters take about as much memory as this many buckets. */
 const STATE_BUCKETS = 16;
@@ -75,8 +76,8 @@ class StringStats implements Aggregation<TextCounts> {
       count,
       min_length: count === 0 ? null : shortest,
       max_length: count === 0 ? null : longest,
-      avg_length: count === 0 ? null : totalOf(state) / count,
-      entropy: entropyOf(shares),
+      avg_length: fraction(count === 0 ? null : totalOf(state) / count),
+      entropy: fraction(entropyOf(shares)),
       ...(this.#showsDistribution && { distribution: Object.fromEntries(shares) }),
     };
   }

@@ -18,6 +18,7 @@ import {
 } from "#hub/search/scripting/document-script.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { fraction } from "#proto/kit/number-text.ts";
 import { addExact, type ExactSum, sumOf } from "./exact-sum.ts";
 
 const OPTIONS = {
@@ -102,7 +103,7 @@ class WeightedAvg implements Aggregation<WeightedState> {
     const value = weightedMean(state);
     const printed =
       value === null || this.#format === undefined ? undefined : printValue(this.#format, value);
-    return { value, ...(printed !== undefined && { value_as_string: printed }) };
+    return { value: fraction(value), ...(printed !== undefined && { value_as_string: printed }) };
   }
 
   empty(): WeightedState {

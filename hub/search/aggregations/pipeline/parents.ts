@@ -14,6 +14,7 @@ import {
 import { formatOf, printValue } from "#hub/search/columns/value-format.ts";
 import { integer, text } from "#hub/search/options/options.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { fraction } from "#proto/kit/number-text.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { MAX_WINDOW, movingAvg, movingFn } from "./moving-pipelines.ts";
 
@@ -91,7 +92,9 @@ const derivative: PipelineType = {
       };
     };
     const more = (value: number): Record<string, unknown> =>
-      per === undefined ? {} : { normalized_value: Number.isFinite(value) ? (value * per) / distance : null };
+      per === undefined
+        ? {}
+        : { normalized_value: Number.isFinite(value) ? fraction((value * per) / distance) : null };
     return walking(read, name, "derivative", start, read.gap_policy, more);
   },
 };

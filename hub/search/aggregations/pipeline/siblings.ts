@@ -1,7 +1,7 @@
 /** Pipelines beside an aggregation: they reduce one number of each of its buckets to one answer. */
 
 import { boundsOf, deviationsOf } from "#hub/search/aggregations/metrics/extended-stats.ts";
-import type { NumberGroup } from "#hub/search/aggregations/metrics/numeric-metric.ts";
+import { fractions, type NumberGroup } from "#hub/search/aggregations/metrics/numeric-metric.ts";
 import { readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import {
   type KeyedValue,
@@ -10,10 +10,11 @@ import {
   parsePath,
   simpleValue,
 } from "#hub/search/aggregations/tree/pipeline.ts";
-import { formatOf, javaDouble, printValue } from "#hub/search/columns/value-format.ts";
+import { formatOf, printValue } from "#hub/search/columns/value-format.ts";
 import { list, number } from "#hub/search/options/options.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { doubleText, fraction } from "#proto/kit/number-text.ts";
 
 /** Percents of percentiles_bucket unless the request names others. */
 const DEFAULT_PERCENTS = [1, 5, 25, 50, 75, 95, 99];
@@ -126,7 +127,7 @@ function extreme(values: readonly KeyedValue[], value: number, format: Format): 
 }
 
 function stats(values: readonly KeyedValue[], format: Format): JsonObject {
-  if (values.length === 0) return { count: 0, min: null, max: null, avg: null, sum: 0 };
+  if (values.length === 0) return { count: 0, min: null, max: null, avg: null, sum: fraction(0) };
   const numbers = values.map(({ value }) => value);
   const found = {
     min: Math.min(...numbers),
@@ -134,7 +135,7 @@ function stats(values: readonly KeyedValue[], format: Format): JsonObject {
     avg: sum(values) / values.length,
     sum: sum(values),
   };
-  return { count: values.length, ...found, ...printed(found, format) };
+  return { count: values.length, ...fractions(found), ...printed(found, format) };
 }
 
 function extendedStats(values: readonly KeyedValue[], format: Format, sigma: number): JsonObject {
@@ -143,8 +144,8 @@ function extendedStats(values: readonly KeyedValue[], format: Format, sigma: num
   const found = { sum_of_squares: values.length === 0 ? null : squares, ...deviationsOf(state) };
   return {
     ...stats(values, format),
-    ...found,
-    std_deviation_bounds: boundsOf(state, sigma),
+    ...fractions(found),
+    std_deviation_bounds: fractions(boundsOf(state, sigma)),
     ...printed(found, format),
   };
 }
@@ -155,9 +156,9 @@ function percentiles(values: readonly KeyedValue[], format: Format, percents: re
   const answer: JsonObject = {};
   for (const percent of percents) {
     const value = sorted[Math.round((percent / 100) * (sorted.length - 1))];
-    answer[javaDouble(percent)] = value ?? null;
+    answer[doubleText(percent)] = fraction(value ?? null);
     const text = value === undefined ? undefined : format(value);
-    if (text !== undefined) answer[`${javaDouble(percent)}_as_string`] = text;
+    if (text !== undefined) answer[`${doubleText(percent)}_as_string`] = text;
   }
   return { values: answer };
 }

@@ -32,7 +32,6 @@ import { isNumeric } from "#hub/search/columns/column-values.ts";
 import {
   commonFormat,
   formatOf,
-  javaDouble,
   printValue,
   RAW,
   type ValueFormat,
@@ -42,6 +41,7 @@ import { anything, flag, list, readOptions, required, text } from "#hub/search/o
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { doubleText, fraction } from "#proto/kit/number-text.ts";
 
 const OPTIONS = {
   field: text("field of numbers", undefined),
@@ -258,13 +258,13 @@ function high(value: number | null): number {
 }
 
 function print(value: number | null, format: ValueFormat): string {
-  return value === null ? "*" : (printValue(format, value) ?? javaDouble(value));
+  return value === null ? "*" : (printValue(format, value) ?? doubleText(value));
 }
 
 function bounds(name: "from" | "to", value: number | null, format: ValueFormat): JsonObject {
   if (value === null) return {};
   const printed = printValue(format, value);
-  return { [name]: value, ...(printed === undefined ? {} : { [`${name}_as_string`]: printed }) };
+  return { [name]: fraction(value), ...(printed === undefined ? {} : { [`${name}_as_string`]: printed }) };
 }
 
 function readPlain(value: unknown): number | null {

@@ -5,6 +5,7 @@ import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { termFilter } from "#hub/search/aggregations/buckets/terms-filter.ts";
 import {
   mergeTerms,
+  shownKey,
   type TermBucket,
   type TermsContext,
   type TermsState,
@@ -33,6 +34,7 @@ import { anything, flag, integer, object, text, withoutEffect } from "#hub/searc
 import { NO_MORE_DOCS, type Query, type ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { fraction } from "#proto/kit/number-text.ts";
 import { HEURISTIC_NAMES, type Heuristic, heuristicOf } from "./significance.ts";
 import { KeywordTermsCollector } from "./terms-keyword.ts";
 import { NumberTermsCollector } from "./terms-number.ts";
@@ -192,10 +194,10 @@ class Significant implements Aggregation<SignificantState> {
       const { key, count, below: state } = bucket;
       const printed = typeof key === "number" ? printValue(terms.format, key) : undefined;
       buckets.push({
-        key,
+        key: shownKey(key, terms.kind),
         ...(printed !== undefined && { key_as_string: printed }),
         doc_count: count,
-        score,
+        score: fraction(score),
         bg_count: known,
         ...(yield* renderTree(below, state, budget)),
       });

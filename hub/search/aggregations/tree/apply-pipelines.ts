@@ -2,6 +2,7 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { NumberText } from "#proto/kit/number-text.ts";
 import {
   type Bucket,
   type BucketAfter,
@@ -103,5 +104,6 @@ function partOfBuckets(part: string): BucketPath {
 
 function keyOf(bucket: Bucket): string {
   const key = bucket["key_as_string"] ?? bucket["key"];
+  if (key instanceof NumberText) return key.text;
   return typeof key === "string" ? key : JSON.stringify(key ?? null);
 }

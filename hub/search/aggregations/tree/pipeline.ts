@@ -3,10 +3,10 @@
  * histogram and changes its buckets; a sibling is defined beside an aggregation and reduces its buckets to one result.
  */
 
-import { javaDouble } from "#hub/search/columns/value-format.ts";
 import { anything, type Options, oneOf, text } from "#hub/search/options/options.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { doubleText, fraction, NumberText } from "#proto/kit/number-text.ts";
 import type { Steps } from "./steps.ts";
 
 /** A rendered bucket. */
@@ -128,6 +128,8 @@ function noNumber(got: string, name: string): AppError {
 /** The name that messages have for an aggregation with such buckets. */
 function bucketsClass([first]: readonly Bucket[]): string {
   if (first === undefined) return "UnmappedTerms";
+  if (first["key"] instanceof NumberText)
+    return first["key_as_string"] === undefined ? "DoubleTerms" : "InternalHistogram";
   if (typeof first["key"] !== "number") return "StringTerms";
   if (first["key_as_string"] !== undefined) return "InternalDateHistogram";
   return Number.isInteger(first["key"]) ? "LongTerms" : "DoubleTerms";
@@ -151,7 +153,7 @@ export function bucketsOf(answer: JsonObject): Bucket[] {
 export function simpleValue(value: number, format: (value: number) => string | undefined): JsonObject {
   if (!Number.isFinite(value)) return { value: null };
   const printed = format(value);
-  return { value, ...(printed === undefined ? {} : { value_as_string: printed }) };
+  return { value: fraction(value), ...(printed === undefined ? {} : { value_as_string: printed }) };
 }
 
 function partOf(answer: unknown, part: string): number {
@@ -163,9 +165,9 @@ function partOf(answer: unknown, part: string): number {
     return plain === null || plain === undefined ? Number.NaN : Number(plain);
   }
   const values = answer["values"];
-  if (isObject(values)) return Number(values[part] ?? values[javaDouble(Number(part))] ?? Number.NaN);
+  if (isObject(values)) return Number(values[part] ?? values[doubleText(Number(part))] ?? Number.NaN);
   if (Array.isArray(values)) {
-    const found = (values as JsonObject[]).find(({ key }) => key === Number(part));
+    const found = (values as JsonObject[]).find(({ key }) => Number(key) === Number(part));
     return Number(found?.["value"] ?? Number.NaN);
   }
   const value = answer[part];

@@ -1,7 +1,8 @@
 /** Loads the parts of a hit for an answer: source, fields, highlights, explanation. */
 
 import { printNanos } from "#hub/engine/mapping/date-nanos.ts";
-import type { Field } from "#hub/engine/mapping/field.ts";
+import { columnKind, type Field } from "#hub/engine/mapping/field.ts";
+import { parseDocument } from "#hub/scripts/values/json.ts";
 import { isNumeric } from "#hub/search/columns/column-values.ts";
 import { formatOf, printValue } from "#hub/search/columns/value-format.ts";
 import type { RankedHit, RescorePass } from "#hub/search/execute/hits/top-hits.ts";
@@ -20,6 +21,7 @@ import { fieldOn } from "#hub/search/scripting/document-script.ts";
 import { isByScore } from "#hub/search/sort/sort-request.ts";
 import { filterSource, type SourceFilter, shownSource } from "#hub/search/source/source-filter.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { fraction } from "#proto/kit/number-text.ts";
 import { DocumentFields } from "./document-fields.ts";
 import type { FetchOptions, FieldRequest, InnerHits } from "./fetch-request.ts";
 import { type FetchObject, InnerHitsSearch, nestedIdentity, nestedPart } from "./inner-hits.ts";
@@ -166,7 +168,7 @@ export class HitFetcher {
 
   #scripted({ segment, doc }: Pick<RankedHit, "segment" | "doc">): JsonObject {
     const found: JsonObject = {};
-    const source = (): JsonObject => new RawJson(segment.source(doc)).parse() as JsonObject;
+    const source = (): JsonObject => parseDocument(new RawJson(segment.source(doc)).text) as JsonObject;
     for (const { name, ignoresFailure, make } of this.#scripts) {
       try {
         found[name] = make(segment, doc, source);
@@ -236,8 +238,9 @@ function columnValues(
   const values: number[] = [];
   const count = column.read(doc, values);
   const format = formatOf(field, requested);
+  const hasFractions = columnKind(field) === "double";
   return values.slice(0, count).map((value) => {
     if (format.kind === "boolean") return value === 1;
-    return printValue(format, value) ?? value;
+    return printValue(format, value) ?? (hasFractions ? fraction(value) : value);
   });
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { floatText } from "./float-text.ts";
+import { floatText } from "./number-text.ts";
 
 const TEXTS: readonly (readonly [number, string])[] = [
   [1, "1.0"],
