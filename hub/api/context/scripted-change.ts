@@ -6,8 +6,8 @@ import { WriteDeadline } from "#hub/cluster/writes/write-deadline.ts";
 import type { StoredDocument, WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
 import { mergeSource } from "#hub/engine/documents/merge-source.ts";
 import { type FindStored, readScript, type Script } from "#hub/scripts/script.ts";
-import { toJson } from "#hub/scripts/values/json.ts";
-import { parseJson } from "#hub/search/options/json.ts";
+import { parseDocument, toJson } from "#hub/scripts/values/json.ts";
+import { checkNesting } from "#hub/search/options/json.ts";
 import { writeJson } from "#hub/search/options/json-writer.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -188,7 +188,9 @@ async function writeOne(
 
 /** Returns a document's bytes as an object that a script may change. */
 export function parsed(source: Uint8Array): JsonObject {
-  return parseJson(Buffer.from(source).toString()) as JsonObject;
+  const text = Buffer.from(source).toString();
+  checkNesting(text);
+  return parseDocument(text) as JsonObject;
 }
 
 /** Returns a script's result as the bytes of a document. Throws request_invalid if it isn't an object. */

@@ -13,7 +13,7 @@ const CONVERSIONS: Readonly<Record<string, Conversion>> = {
   integer: (value) => integer(value, 31),
   long: (value) => integer(value, 63),
   float: floatNumber,
-  double: (value) => float(value),
+  double: (value) => new Decimal(float(value)),
   // Objects print as those of scripts.
   string: (value) => (isHash(value) || Array.isArray(value) ? print(value) : valueText(value)),
   boolean: toBoolean,

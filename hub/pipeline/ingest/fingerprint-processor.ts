@@ -69,14 +69,14 @@ function bytesOf(value: unknown): Buffer {
     bytes.writeFloatLE(value.value);
     return bytes;
   }
-  const number = value instanceof Decimal ? value.value : value;
-  if (typeof number !== "number") return wideBytes(valueText(value), value);
-  if (Number.isInteger(number) && number >= -MAX_INT && number < MAX_INT) {
+  if (value instanceof Decimal) return doubleBytes(value.value);
+  if (typeof value !== "number") return wideBytes(valueText(value), value);
+  if (Number.isInteger(value) && value >= -MAX_INT && value < MAX_INT) {
     const bytes = Buffer.alloc(4);
-    bytes.writeInt32LE(number);
+    bytes.writeInt32LE(value);
     return bytes;
   }
-  return Number.isInteger(number) ? longBytes(BigInt(number)) : doubleBytes(number);
+  return Number.isInteger(value) ? longBytes(BigInt(value)) : doubleBytes(value);
 }
 
 /** A whole number that keeps its digits, or a text. */

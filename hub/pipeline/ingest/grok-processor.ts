@@ -129,7 +129,7 @@ function typed(text: string, type: string): unknown {
       const number = text.trim() === "" ? Number.NaN : Number(text);
       if (Number.isNaN(number)) throw new ProcessorFault(`For input string: "${text}"`);
       // Scripts calculate with the 32 bits of a float.
-      return type === "float" ? new Decimal(number, true) : number;
+      return new Decimal(number, type === "float");
     }
     case "boolean":
       return text.toLowerCase() === "true";

@@ -7,6 +7,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
+import { parseFields } from "./document-json.ts";
 import { IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import { IngestPipeline } from "./ingest-pipeline.ts";
 import { IngestPipelines } from "./ingest-pipelines.ts";
@@ -479,4 +480,23 @@ test("a document whose names nest it too deep fails alone, and soon", async (t) 
     outcomes.map(({ kind }) => kind),
     ["done", "failed"],
   );
+});
+
+test("numbers with a fraction stay such: 5.0 isn't 5 to processors, scripts and the stored document", () => {
+  const source = parseFields('{"d":5.0,"e":1e3,"i":5,"list":[2.0,2.5]}')!;
+  const document = new IngestDocument(source, {}, 0);
+  const processors = [
+    { script: { source: "ctx.half = ctx.d / 2; ctx.whole = ctx.i / 2; ctx.first = ctx.list[0]" } },
+    { set: { field: "text", value: "{{d}}" } },
+    { convert: { field: "i", target_field: "double", type: "double" } },
+  ];
+  new IngestPipeline({ processors }, context).run(document);
+  assert.equal(
+    JSON.stringify(document.source),
+    '{"d":5.0,"e":1000.0,"i":5,"list":[2.0,2.5],"half":2.5,"whole":2,"first":2.0,"text":"5.0","double":5.0}',
+  );
+  const upper = new IngestPipeline({ processors: [{ uppercase: { field: "d" } }] }, context);
+  assert.throws(() => upper.run(document), {
+    message: "field [d] of type [java.lang.Double] cannot be cast to [java.lang.String]",
+  });
 });

@@ -3,10 +3,10 @@
 import { parentPort } from "node:worker_threads";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import type { StoredScript } from "#hub/scripts/script.ts";
-import { parseJsonObject } from "#proto/codec/json.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { type ErrorCode, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { parseFields } from "./document-json.ts";
 import { listedPatterns } from "./grok-versions.ts";
 import {
   type Destination,
@@ -107,7 +107,7 @@ class Pipelines {
   simulate({ definition, documents, verbose }: Simulation): unknown[] {
     const pipeline = this.compile(definition);
     return documents.map(({ source, destination }) => {
-      const document = new IngestDocument(parseJsonObject(source) ?? {}, destination, systemClock.now());
+      const document = new IngestDocument(parseFields(source) ?? {}, destination, systemClock.now());
       return simulated(pipeline, document, verbose, this.#library.version >= 700);
     });
   }
@@ -177,7 +177,7 @@ function answer(pipelines: Pipelines, request: IngestRequest): IngestReply {
 }
 
 function runTask(pipelines: Pipelines, { pipeline, destination, source }: IngestTask): IngestOutcome {
-  const fields = parseJsonObject(source);
+  const fields = parseFields(source);
   if (fields === undefined) return { kind: "failed", message: "the document is not a JSON object" };
   const document = new IngestDocument(fields, destination, systemClock.now());
   try {

@@ -3,10 +3,10 @@
  * address into scheme, domain, path and so on.
  */
 
-import { parseEventJson } from "#proto/codec/json.ts";
 import { isHash, valueText } from "#proto/event.ts";
 import { member, put } from "#proto/event-members.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { parseDocumentJson } from "./document-json.ts";
 import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import { type ProcessorKind, type ProcessorSettings, readField, readText } from "./processor.ts";
 import { expressionOf, partsOf, within } from "./text-processors.ts";
@@ -64,7 +64,7 @@ export const json: ProcessorKind = (settings, context) => {
     const given = document.get(field);
     const value = given === null ? null : readField(document, { field, target: field, ignoreMissing: false });
     const parsed =
-      typeof value === "string" ? (isStrict ? parseEventJson(value) : leadingJson(value)) : value;
+      typeof value === "string" ? (isStrict ? parseDocumentJson(value) : leadingJson(value)) : value;
     if (parsed === undefined) throw new ProcessorFault(`field [${field}] holds no JSON`);
     if (!addsToRoot) document.set(target ?? field, parsed);
     else if (!isHash(parsed)) throw new ProcessorFault("cannot add non-map fields to root of document");
@@ -166,7 +166,7 @@ function addMembers(into: JsonObject, from: JsonObject, merges: boolean): void {
 
 /** Returns the value that a text begins with, as servers of 7.x read it: what stands behind it is left out. */
 function leadingJson(text: string): unknown {
-  return parseEventJson(text) ?? parseEventJson(text.slice(0, endOfValue(text)));
+  return parseDocumentJson(text) ?? parseDocumentJson(text.slice(0, endOfValue(text)));
 }
 
 /** Offset after the first object, list or other value. */

@@ -140,3 +140,13 @@ test("an update that changes nothing has no number, and shows the source for [fi
   assert.deepEqual([body["result"], body["_seq_no"], body["_primary_term"]], ["noop", undefined, undefined]);
   assert.deepEqual(body["get"], { found: true, _source: { a: 1 } });
 });
+
+test("a script calculates with 5.0 as with a fraction, and leaves the texts of other numbers as they are read", async () => {
+  await send("PUT", "/shop/_doc/fractions", '{"d":5.0,"i":5,"long":9007199254740993,"many":1e3}');
+  await update("/shop/_doc/fractions", {
+    script:
+      "ctx._source.half = ctx._source.d / 2; ctx._source.whole = ctx._source.i / 2; ctx._source.two = 2.0",
+  });
+  const { text } = await send("GET", "/shop/_doc/fractions/_source");
+  assert.equal(text, '{"d":5.0,"i":5,"long":9007199254740993,"many":1000.0,"half":2.5,"whole":2,"two":2.0}');
+});
