@@ -71,6 +71,7 @@ async function updateAliases(parts: ApiContext, request: ApiRequest): Promise<Ap
   if (!Array.isArray(actions)) throw unparsed("[aliases] actions must be a list");
   if (actions.length === 0) throw new AppError("request_invalid", "No action specified");
   const steps = actions.flatMap((action: unknown) => readAction(indices, action));
+  if (steps.length === 0) checkMayBeMissing(actions as JsonObject[]);
   checkTargets(indices, steps);
   checkWriteIndices(indices, steps);
   await checkFilters(parts, steps);
@@ -133,10 +134,14 @@ function readFlag(value: unknown, name: string): boolean | undefined {
   throw new AppError("parsing", `[${name}] must be true or false`);
 }
 
-/**
- * Returns the actions that remove aliases. Throws aliases_not_found if no pattern matches; with `mustExist` true if one
- * doesn't match, with false never.
- */
+/** Throws aliases_not_found for removals that change nothing: one of several actions may find no alias. */
+function checkMayBeMissing(actions: readonly JsonObject[]): void {
+  const removed = actions.map(({ remove }) => objectOf(remove, "remove"));
+  if (removed.some((options) => readFlag(options["must_exist"], "must_exist") === false)) return;
+  throw missingAliases(removed.flatMap((options) => textsOf(options, "alias", "aliases")));
+}
+
+/** Returns the actions that remove aliases. Throws aliases_not_found if one must exist and doesn't. */
 function removals(
   found: readonly IndexInfo[],
   patterns: readonly string[],
@@ -145,18 +150,18 @@ function removals(
   const tests = patterns.map((pattern) => compileWildcard(pattern === "_all" ? "*" : pattern));
   const names = found.flatMap(({ aliases }) => Object.keys(aliases));
   const missing = patterns.filter((_, at) => !names.some((name) => tests[at]!.matches(name)));
-  const steps = found.flatMap(({ name: index, aliases }) =>
+  if (mustExist === true && missing.length > 0) throw missingAliases(missing);
+  return found.flatMap(({ name: index, aliases }) =>
     Object.keys(aliases)
       .filter((alias) => tests.some((test) => test.matches(alias)))
       .map((alias): AliasAction => ({ kind: "remove", index, alias })),
   );
-  if (mustExist === false || (steps.length > 0 && !(mustExist === true && missing.length > 0))) return steps;
-  throw new AppError("not_found", `aliases [${missing.join(",")}] missing`, {
-    data: {
-      type: "aliases_not_found_exception",
-      "resource.type": "aliases",
-      "resource.id": missing.join(","),
-    },
+}
+
+function missingAliases(names: readonly string[]): AppError {
+  const missing = names.join(",");
+  return new AppError("not_found", `aliases [${missing}] missing`, {
+    data: { type: "aliases_not_found_exception", "resource.type": "aliases", "resource.id": missing },
   });
 }
 
@@ -249,7 +254,9 @@ async function deleteAlias({ indices }: ApiContext, request: ApiRequest): Promis
     ...resolveOptions(request),
     allowNoIndices: false,
   });
-  const steps = removals(found, request.list("name") ?? [], undefined);
+  const names = request.list("name") ?? [];
+  const steps = removals(found, names, undefined);
+  if (steps.length === 0) throw missingAliases(names);
   checkTargets(indices, steps);
   await indices.updateAliases(steps);
   return json({ acknowledged: true });

@@ -141,6 +141,16 @@ test("aliases are given, shown, missed and taken", async () => {
   assert.match(strict.text, /aliases \[none\] missing/);
   assert.equal((await takeAway({ alias: "none" })).status, 404);
   assert.equal((await takeAway({ alias: "none", must_exist: false })).status, 200);
+  const moved = [
+    { remove: { index: "al-*", alias: "none" } },
+    { add: { index: "al-1", alias: "newest" } },
+    { remove: { index: "al-1", alias: "newest-of-all" } },
+  ];
+  assert.equal((await send("POST", "/_aliases", { actions: moved })).status, 200);
+  assert.equal((await send("GET", "/al-1/_alias/newest")).status, 200);
+  const absent = await send("POST", "/_aliases", { actions: [moved[0], moved[2]] });
+  assert.equal(absent.status, 404);
+  assert.match(absent.text, /aliases \[none,newest-of-all\] missing/);
   const replaced = [{ add: { index: "al-1", alias: "al-2" } }, { remove_index: { index: "al-2" } }];
   assert.equal((await send("POST", "/_aliases", { actions: replaced })).status, 200);
   assert.deepEqual(Object.keys((await send("GET", "/al-2")).body), ["al-1"]);
