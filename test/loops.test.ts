@@ -60,7 +60,6 @@ const BOUNDED: ReadonlyMap<string, string> = new Map([
   ["hub/search/execute/nodes/phrase-scorer.ts", "over the positions of one document"],
   ["hub/search/execute/nodes/terms-set.ts", "over the documents up to the next that matches"],
   ["hub/search/execute/nodes", `${QUERY}, or one window of at most 2,048 documents`],
-  ["hub/search/explain", QUERY],
   ["hub/search/fields", QUERY],
   ["hub/search/geo", "over the points or sides of one shape"],
   ["hub/search/highlight", TEXT],

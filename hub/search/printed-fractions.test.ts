@@ -125,3 +125,15 @@ test("a script tells the 5.0 of a document from 5", async () => {
   });
   assert.deepEqual(hits[0]!["fields"], { half: [2.5] });
 });
+
+test("scores of explanations and of hits in buckets have a point", async () => {
+  const query = { constant_score: { filter: { term: { n: 6 } } } };
+  const answer = await index.printed({
+    query,
+    explain: true,
+    _source: false,
+    aggs: { top: { top_hits: { _source: false } } },
+  });
+  assert.match(answer, /"_explanation":\{"value":1\.0,"description":"ConstantScore/);
+  assert.match(answer, /"max_score":1\.0,"hits":\[\{[^}]*"_score":1\.0/);
+});

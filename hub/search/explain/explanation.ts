@@ -9,6 +9,7 @@ import type {
   ShardContext,
 } from "#hub/search/query/query.ts";
 import { B, inverseDocumentFrequency, K1 } from "#hub/search/scoring/bm25.ts";
+import { type NumberText, shortestFloat, singleFraction } from "#proto/kit/number-text.ts";
 
 /** What was found in the document. */
 interface Occurrences {
@@ -23,7 +24,7 @@ interface Occurrences {
 
 /** An explanation as answers print it. */
 export interface PrintedExplanation {
-  readonly value: number;
+  readonly value: NumberText | number;
   readonly description: string;
   readonly details: readonly PrintedExplanation[];
 }
@@ -60,21 +61,12 @@ export function noMatch(description: string, details: readonly Explanation[] = [
 
 /** Returns an explanation as answers have it. */
 export function printExplanation({ value, description, details }: Explanation): PrintedExplanation {
-  return { value: shortFloat(value), description, details: details.map(printExplanation) };
-}
-
-/** Returns a number of the score's precision with no more digits than tell it from others. */
-export function shortFloat(value: number): number {
-  for (let digits = 6; digits < 9; digits++) {
-    const short = Number(value.toPrecision(digits));
-    if (Math.fround(short) === Math.fround(value)) return short;
-  }
-  return value;
+  return { value: singleFraction(value), description, details: details.map(printExplanation) };
 }
 
 /** Prints a number as Java prints a float: 2.0. */
 export function printFloat(value: number): string {
-  return Number.isInteger(value) ? `${value}.0` : String(shortFloat(value));
+  return Number.isInteger(value) ? `${value}.0` : String(shortestFloat(value));
 }
 
 /** Returns the explanation of a score, with all that it is made of. */

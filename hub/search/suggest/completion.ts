@@ -22,6 +22,7 @@ import { filterSource, type SourceFilter } from "#hub/search/source/source-filte
 import { sourcePath } from "#hub/search/source/source-values.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { singleFraction } from "#proto/kit/number-text.ts";
 import { type ContextMatch, type ContextTest, contextTest, readAsked } from "./contexts.ts";
 import type { Suggested, Suggester, SuggestNotes, SuggestShard } from "./suggester.ts";
 
@@ -297,7 +298,7 @@ function printOption(
     _index: index,
     _type: typeName,
     _id: segment.id(doc),
-    _score: weight,
+    _score: singleFraction(weight),
     ...(wanted !== false && { _source: filterSource(segment.source(doc).slice(), wanted) }),
     ...(Object.keys(contexts).length > 0 && { contexts }),
   };

@@ -63,7 +63,7 @@ function ask(completion: JsonObject, shards = fixture.shards): Promise<Suggestio
 async function found(field: string, contexts: JsonObject): Promise<string[]> {
   const { suggest: answer } = await ask({ field, contexts, size: 10 });
   const [{ options: all }] = answer["s"] as [{ options: { text: string; _score: number }[] }];
-  return all.map(({ text, _score }) => `${text} ${_score}`).sort();
+  return all.map(({ text, _score }) => `${text} ${Number(_score)}`).sort();
 }
 
 const CASES: readonly (readonly [field: string, contexts: JsonObject, expected: readonly string[]])[] = [

@@ -4,7 +4,6 @@ import type { Analyzer } from "#hub/engine/analysis/analysis.ts";
 import { NO_MORE_DOCS } from "#hub/engine/searcher/searcher.ts";
 import { compileMustache, type MustacheTemplate, TemplateBudget } from "#hub/scripts/mustache.ts";
 import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
-import { shortFloat } from "#hub/search/explain/explanation.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { writeJson } from "#hub/search/options/json-writer.ts";
 import {
@@ -23,6 +22,7 @@ import { QueryParser } from "#hub/search/parse/query-parser.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { singleFraction } from "#proto/kit/number-text.ts";
 import {
   CandidateGenerator,
   type CandidateSet,
@@ -282,7 +282,7 @@ async function printed(
     options.push({
       text: phrase,
       ...(tags !== undefined && { highlighted: highlighted(words, tags) }),
-      score: shortFloat(Math.fround(score)),
+      score: Math.fround(score),
       ...(collation?.isMarked === true && { collate_match: matches }),
     });
   }
@@ -347,6 +347,8 @@ function merged(given: string, shards: readonly ShardPhrases[], size: number): S
   }
   const options = [...best.values()]
     .filter(({ score }) => score > cutoff)
-    .sort((a, b) => b.score - a.score || (a.text < b.text ? -1 : 1));
-  return { text: given, offset: 0, length: given.length, options: options.slice(0, size) };
+    .sort((a, b) => b.score - a.score || (a.text < b.text ? -1 : 1))
+    .slice(0, size)
+    .map((option) => ({ ...option, score: singleFraction(option.score) }));
+  return { text: given, offset: 0, length: given.length, options };
 }

@@ -15,6 +15,7 @@ import {
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { singleFraction } from "#proto/kit/number-text.ts";
 import { similarTerms } from "./similar-terms.ts";
 import type { Suggested, Suggester, SuggestShard } from "./suggester.ts";
 
@@ -111,7 +112,8 @@ export function termSuggester(given: string, body: JsonObject): Suggester<TermSt
         const same = states.flatMap(({ words }) => words.find((each) => each.text === word) ?? []);
         const likely = likeliest(word, same, rules);
         const ordered = sort === "score" ? likely : likely.toSorted((a, b) => b.freq - a.freq);
-        return { text: word, offset, length, options: ordered.slice(0, size) };
+        const shown = ordered.slice(0, size).map((each) => ({ ...each, score: singleFraction(each.score) }));
+        return { text: word, offset, length, options: shown };
       });
     },
   };

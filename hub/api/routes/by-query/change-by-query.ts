@@ -8,6 +8,7 @@ import type { WriteItem } from "#hub/api/ports/documents.ts";
 import type { WriteResult } from "#hub/cluster/writes/writes.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { singleFraction } from "#proto/kit/number-text.ts";
 
 /** A document that the query found. */
 export interface FoundDocument {
@@ -113,7 +114,9 @@ export class ChangeProgress {
       noops: this.noops,
       retries: { ...this.retries },
       throttled_millis: Math.round(this.throttledMs),
-      requests_per_second: Number.isFinite(this.requestsPerSecond) ? this.requestsPerSecond : -1,
+      requests_per_second: singleFraction(
+        Number.isFinite(this.requestsPerSecond) ? this.requestsPerSecond : -1,
+      ),
       ...(this.canceled && { canceled: "by user request" }),
       throttled_until_millis: Math.max(0, Math.ceil(this.pausedUntilMs - performance.now())),
     };

@@ -59,7 +59,10 @@ test("all parts are changed, and the answer has their sums and each of them", as
     opened.map(({ id, max }) => `${id}/${max}`),
     ["0/6", "1/6", "2/6", "3/6", "4/6", "5/6"],
   );
-  assert.deepEqual([printed["total"], printed["updated"], printed["requests_per_second"]], [6, 6, -1]);
+  assert.deepEqual(
+    [printed["total"], printed["updated"], Number(printed["requests_per_second"])],
+    [6, 6, -1],
+  );
   const slices = printed["slices"] as { slice_id: number; updated: number }[];
   assert.deepEqual(
     slices.map(({ slice_id: id, updated }) => [id, updated]),
@@ -97,7 +100,7 @@ test("a speed is shared out over the parts that run at a time", () => {
   const progress = new SlicedProgress(2);
   progress.rethrottle(10);
   assert.deepEqual(
-    [progress.parts[0]!.requestsPerSecond, progress.print([])["requests_per_second"]],
+    [progress.parts[0]!.requestsPerSecond, Number(progress.print([])["requests_per_second"])],
     [5, 10],
   );
 });

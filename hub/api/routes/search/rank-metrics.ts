@@ -4,6 +4,7 @@ import { optionalInteger } from "#hub/api/parameters/values.ts";
 import { describe, objectOf, onlyEntry } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { fraction, type NumberText } from "#proto/kit/number-text.ts";
 
 /** Maximum number of hits of one search that are rated, as many as a search may return. */
 const MAX_K = 10_000;
@@ -174,6 +175,6 @@ function share(part: number, whole: number): number {
 }
 
 /** Returns numbers that JSON doesn't have by name, as clients expect. */
-export function numberOrName(value: number): number | string {
-  return Number.isFinite(value) ? value : String(value);
+export function numberOrName(value: number): NumberText | number | string {
+  return Number.isFinite(value) ? fraction(value) : String(value);
 }

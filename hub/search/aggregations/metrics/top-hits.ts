@@ -21,6 +21,7 @@ import {
 } from "#hub/search/sort/sort-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { singleFraction } from "#proto/kit/number-text.ts";
 
 /** index.max_inner_result_window. */
 const MAX_HITS = 100;
@@ -94,6 +95,11 @@ interface TopHitsState {
   readonly orders: readonly RankOrder[];
 }
 
+/** Returns a score as answers print it. */
+function printed(score: unknown): unknown {
+  return typeof score === "number" ? singleFraction(score) : score;
+}
+
 const NO_HITS: TopHitsState = { total: 0, maxScore: null, hits: [], orders: [] };
 
 class TopHits implements Aggregation<TopHitsState> {
@@ -131,8 +137,10 @@ class TopHits implements Aggregation<TopHitsState> {
 
   render({ total, maxScore, hits }: TopHitsState): JsonObject {
     const { from, size } = this.#request;
-    const shown = hits.slice(from, from + size).map(({ hit }) => hit);
-    return { hits: { total, max_score: maxScore, hits: shown } };
+    const shown = hits
+      .slice(from, from + size)
+      .map(({ hit }) => ({ ...hit, _score: printed(hit["_score"]) }));
+    return { hits: { total, max_score: printed(maxScore), hits: shown } };
   }
 
   empty(): TopHitsState {
