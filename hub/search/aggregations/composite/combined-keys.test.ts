@@ -116,3 +116,30 @@ test("an adjacency matrix counts what each query and each two of them match", as
     { key: "zero", doc_count: 2 },
   ]);
 });
+
+test("a text field with fielddata gives its terms, also behind a key", async () => {
+  const words = { type: "text", fielddata: true };
+  const index = new IndexFixture({
+    mapping: { properties: { words, plain: { type: "text" } } },
+    docs: [{ words: "blue red blue" }, { words: ["red", "green"] }, {}],
+    segmentDocs: 1,
+    shards: 2,
+  });
+  const keysOf = async (more: JsonObject): Promise<unknown> => {
+    const sources = [{ w: { terms: { field: "words" } } }];
+    const { aggregations } = await index.search({ size: 0, aggs: { a: composite(sources, more) } });
+    const { buckets } = aggregations!["a"] as { buckets: { key: { w: string }; doc_count: number }[] };
+    return buckets.map(({ key, doc_count: count }) => [key.w, count]);
+  };
+  try {
+    assert.deepEqual(await keysOf({ size: 2 }), [
+      ["blue", 1],
+      ["green", 1],
+    ]);
+    assert.deepEqual(await keysOf({ after: { w: "green" } }), [["red", 2]]);
+    const plain = composite([{ w: { terms: { field: "plain" } } }]);
+    await assert.rejects(index.search({ size: 0, aggs: { a: plain } }), /all shards failed/);
+  } finally {
+    index.close();
+  }
+});

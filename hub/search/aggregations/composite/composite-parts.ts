@@ -47,7 +47,8 @@ export class PartNumbers {
     const field = this.#field;
     this.#byOrdinal = null;
     this.#column = null;
-    if (this.#source.zoom !== undefined || this.#source.script !== undefined) return false;
+    if (this.#source.zoom !== undefined || this.#source.script !== undefined || field?.type === "text")
+      return false;
     if (field !== undefined && !isNumeric(field)) {
       const column = segment.keywordColumn(field.path);
       this.#column = column;

@@ -9,8 +9,9 @@ import type {
 } from "#hub/engine/searcher/searcher.ts";
 import { readOffset, readRounding, shifted } from "#hub/search/aggregations/histograms/date-histogram.ts";
 import { checkZoom, DEFAULT_ZOOM } from "#hub/search/aggregations/histograms/geo-grid.ts";
+import { textTerms } from "#hub/search/aggregations/terms/terms-text.ts";
 import { fieldTypeFault, requireField } from "#hub/search/aggregations/tree/field-option.ts";
-import { columnField, isNumeric, numericColumn } from "#hub/search/columns/column-values.ts";
+import { isNumeric, numericColumn, termsField } from "#hub/search/columns/column-values.ts";
 import { PointValues } from "#hub/search/columns/point-values.ts";
 import { formatOf, RAW, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import { parseDateMath, timeZone } from "#hub/search/dates/date-math.ts";
@@ -168,19 +169,23 @@ export class SourceValues {
   readonly field: Field | undefined;
   readonly #numbers: number[] = [];
   readonly #ordinals: number[] = [];
+  readonly #shard: ShardContext;
   /** Of geotile_grid. */
   readonly #points: PointValues | undefined;
   readonly #scripted: ScriptedParts | undefined;
   #numeric: NumericColumn | null = null;
   #keywords: KeywordColumn | null = null;
   #reader: TermReader | undefined;
+  /** Of a text field with fielddata. */
+  #words: ((doc: number) => ReadonlySet<string>) | undefined;
   /** Texts of the open segment by ordinal, if these are few. */
   #texts: string[] = [];
 
   constructor(source: CompositeSource, shard: ShardContext) {
     this.name = source.name;
     this.source = source;
-    this.field = source.field === "" ? undefined : columnField(shard, source.field);
+    this.#shard = shard;
+    this.field = source.field === "" ? undefined : termsField(shard, source.field);
     this.#scripted = source.script === undefined ? undefined : new ScriptedParts(this.field, source, shard);
     if (source.zoom !== undefined) this.#points = new PointValues(shard, source.field, source.type);
     else checkType(this.field, source);
@@ -198,7 +203,9 @@ export class SourceValues {
     const field = isColumn ? this.field : undefined;
     const isNumber = field !== undefined && isNumeric(field);
     this.#numeric = isNumber ? numericColumn(segment, field) : null;
-    this.#keywords = field === undefined || isNumber ? null : segment.keywordColumn(field.path);
+    this.#words = field?.type === "text" ? textTerms(this.#shard, field, segment) : undefined;
+    const hasKeywords = field !== undefined && !isNumber && this.#words === undefined;
+    this.#keywords = hasKeywords ? segment.keywordColumn(field.path) : null;
     this.#reader = this.#keywords?.reader();
     this.#texts = [];
   }
@@ -206,7 +213,9 @@ export class SourceValues {
   /** True if documents of the open segment may have several parts. */
   get multiValued(): boolean {
     const column = this.#numeric ?? this.#keywords;
-    return this.#points !== undefined || this.#scripted !== undefined || column?.multiValued === true;
+    const isComputed =
+      this.#points !== undefined || this.#scripted !== undefined || this.#words !== undefined;
+    return isComputed || column?.multiValued === true;
   }
 
   /** Distinct parts of a document's keys. */
@@ -217,6 +226,7 @@ export class SourceValues {
     const texts = this.#keywords?.read(doc, this.#ordinals) ?? 0;
     for (let at = 0; at < texts; at++) parts.add(this.#text(this.#ordinals[at]!));
     if (this.#points !== undefined) for (const tile of this.#tiles(doc, this.#points)) parts.add(tile);
+    for (const word of this.#words?.(doc) ?? []) parts.add(word);
     for (const part of this.#scripted?.of(doc) ?? []) parts.add(part);
     if (parts.size > 0) return [...parts];
     return this.source.missingBucket ? NULL_ONLY : NONE;
