@@ -15,7 +15,7 @@ import {
   simpleValue,
   valueAt,
 } from "#hub/search/aggregations/tree/pipeline.ts";
-import { formatOf, printValue } from "#hub/search/columns/value-format.ts";
+import { formatOf } from "#hub/search/columns/value-format.ts";
 import { anything, required } from "#hub/search/options/options.ts";
 import { isObject } from "#proto/kit/json.ts";
 
@@ -45,10 +45,7 @@ export const bucketScript: PipelineType = {
           const params = paramsOf(bucket, paths, script, read.gap_policy);
           const value = params === undefined ? null : script.compiled.run([params], MAX_SCRIPT_STEPS);
           if (value === null) continue;
-          put(
-            bucket,
-            simpleValue(toDouble(value), (number) => printValue(format, number)),
-          );
+          put(bucket, simpleValue(toDouble(value), format));
         }
         return buckets;
       },

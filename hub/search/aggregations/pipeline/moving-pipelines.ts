@@ -12,7 +12,7 @@ import {
   simpleValue,
   valueAt,
 } from "#hub/search/aggregations/tree/pipeline.ts";
-import { formatOf, printValue } from "#hub/search/columns/value-format.ts";
+import { formatOf } from "#hub/search/columns/value-format.ts";
 import {
   anything,
   flag,
@@ -24,7 +24,6 @@ import {
 } from "#hub/search/options/options.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { JsonObject } from "#proto/kit/json.ts";
 import { type MovingModel, movingModel } from "./moving.ts";
 
 /** Largest window, lag of differences and number of predictions. */
@@ -57,7 +56,6 @@ export const movingAvg: PipelineType = {
     const model: MovingModel = movingModel(read.model ?? "simple", read.settings ?? {}, window, name);
     const path = parsePath(read.buckets_path, name);
     const format = formatOf(undefined, read.format);
-    const printed = (made: number): JsonObject => simpleValue(made, (value) => printValue(format, value));
     return {
       place: "parent",
       reads: path.names.slice(0, 1),
@@ -68,7 +66,7 @@ export const movingAvg: PipelineType = {
         for (const [at, bucket] of buckets.entries()) {
           const value = valueAt(bucket, path, read.gap_policy);
           if (Number.isNaN(value)) continue;
-          if (values.length >= model.needs) put(bucket, printed(model.next(values, 1)[0]!));
+          if (values.length >= model.needs) put(bucket, simpleValue(model.next(values, 1)[0]!, format));
           values.push(value);
           if (values.length > window) values.shift();
           last = at;
@@ -77,7 +75,7 @@ export const movingAvg: PipelineType = {
         const all = [...buckets];
         for (const [at, value] of model.next(values, predict).entries()) {
           const bucket = (all[last + 1 + at] ??= after(Number(all[last + at]!["key"])));
-          put(bucket, printed(value));
+          put(bucket, simpleValue(value, format));
         }
         return all;
       },
@@ -113,11 +111,8 @@ export const movingFn: PipelineType = {
           yield;
           const seen = values.slice(within(at + shift - window), within(at + shift));
           const made = script.compiled.run([script.params, seen], MAX_SCRIPT_STEPS);
-          put(
-            bucket,
-            // A script without a result has that of a function of Java that returns a double.
-            simpleValue(made === null ? 0 : toDouble(made), (value) => printValue(format, value)),
-          );
+          // A script without a result has that of a function of Java that returns a double.
+          put(bucket, simpleValue(made === null ? 0 : toDouble(made), format));
         }
         return buckets;
       },

@@ -11,7 +11,7 @@ import {
   simpleValue,
   valueAt,
 } from "#hub/search/aggregations/tree/pipeline.ts";
-import { formatOf, printValue } from "#hub/search/columns/value-format.ts";
+import { formatOf } from "#hub/search/columns/value-format.ts";
 import { integer, text } from "#hub/search/options/options.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { fraction } from "#proto/kit/number-text.ts";
@@ -52,7 +52,7 @@ function walking(
       for (const bucket of buckets) {
         const made = step(valueAt(bucket, path, gaps), bucket);
         if (made === undefined) continue;
-        put(bucket, { ...simpleValue(made, (value) => printValue(format, value)), ...more(made, bucket) });
+        put(bucket, { ...simpleValue(made, format), ...more(made, bucket) });
       }
       return buckets;
     },

@@ -10,7 +10,7 @@ import {
   parsePath,
   simpleValue,
 } from "#hub/search/aggregations/tree/pipeline.ts";
-import { formatOf, printValue } from "#hub/search/columns/value-format.ts";
+import { formatOf, printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import { list, number } from "#hub/search/options/options.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -19,13 +19,11 @@ import { doubleText, fraction } from "#proto/kit/number-text.ts";
 /** Percents of percentiles_bucket unless the request names others. */
 const DEFAULT_PERCENTS = [1, 5, 25, 50, 75, 95, 99];
 
-type Format = (value: number) => string | undefined;
-
 interface SiblingType {
   readonly name: string;
   readonly summary: string;
   readonly typedName: string;
-  summarise(values: readonly KeyedValue[], format: Format, options: JsonObject): JsonObject;
+  summarise(values: readonly KeyedValue[], format: ValueFormat, options: JsonObject): JsonObject;
 }
 
 const SIBLINGS: readonly SiblingType[] = [
@@ -101,7 +99,7 @@ export const SIBLING_TYPES: readonly PipelineType[] = SIBLINGS.map((type) => {
         gaps: read.gap_policy,
         reads: path.names,
         typedName: type.typedName,
-        summarise: (values) => type.summarise(values, (value) => printValue(format, value), read),
+        summarise: (values) => type.summarise(values, format, read),
       };
     },
   };
@@ -121,12 +119,12 @@ function sum(values: readonly KeyedValue[]): number {
   return values.reduce((total, { value }) => total + value, 0);
 }
 
-function extreme(values: readonly KeyedValue[], value: number, format: Format): JsonObject {
+function extreme(values: readonly KeyedValue[], value: number, format: ValueFormat): JsonObject {
   const keys = values.filter((each) => each.value === value).map(({ key }) => key);
   return { ...simpleValue(value, format), keys };
 }
 
-function stats(values: readonly KeyedValue[], format: Format): JsonObject {
+function stats(values: readonly KeyedValue[], format: ValueFormat): JsonObject {
   if (values.length === 0) return { count: 0, min: null, max: null, avg: null, sum: fraction(0) };
   const numbers = values.map(({ value }) => value);
   const found = {
@@ -138,7 +136,7 @@ function stats(values: readonly KeyedValue[], format: Format): JsonObject {
   return { count: values.length, ...fractions(found), ...printed(found, format) };
 }
 
-function extendedStats(values: readonly KeyedValue[], format: Format, sigma: number): JsonObject {
+function extendedStats(values: readonly KeyedValue[], format: ValueFormat, sigma: number): JsonObject {
   const squares = values.reduce((total, { value }) => total + value * value, 0);
   const state = { count: values.length, sum: sum(values), sumOfSquares: squares };
   const found = { sum_of_squares: values.length === 0 ? null : squares, ...deviationsOf(state) };
@@ -151,21 +149,25 @@ function extendedStats(values: readonly KeyedValue[], format: Format, sigma: num
 }
 
 /** Returns the value at the nearest rank, as these aggregations define percentiles. */
-function percentiles(values: readonly KeyedValue[], format: Format, percents: readonly number[]): JsonObject {
+function percentiles(
+  values: readonly KeyedValue[],
+  format: ValueFormat,
+  percents: readonly number[],
+): JsonObject {
   const sorted = values.map(({ value }) => value).sort((a, b) => a - b);
   const answer: JsonObject = {};
   for (const percent of percents) {
     const value = sorted[Math.round((percent / 100) * (sorted.length - 1))];
     answer[doubleText(percent)] = fraction(value ?? null);
-    const text = value === undefined ? undefined : format(value);
+    const text = value === undefined ? undefined : printValue(format, value);
     if (text !== undefined) answer[`${doubleText(percent)}_as_string`] = text;
   }
   return { values: answer };
 }
 
-function printed(numbers: NumberGroup, format: Format): JsonObject {
+function printed(numbers: NumberGroup, format: ValueFormat): JsonObject {
   const entries = Object.entries(numbers).flatMap(([name, value]) => {
-    const text = value === null ? undefined : format(value);
+    const text = value === null ? undefined : printValue(format, value);
     return text === undefined ? [] : [[`${name}_as_string`, text]];
   });
   return Object.fromEntries(entries) as JsonObject;

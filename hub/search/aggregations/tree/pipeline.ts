@@ -3,6 +3,7 @@
  * histogram and changes its buckets; a sibling is defined beside an aggregation and reduces its buckets to one result.
  */
 
+import { printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import { anything, type Options, oneOf, text } from "#hub/search/options/options.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -150,9 +151,9 @@ export function bucketsOf(answer: JsonObject): Bucket[] {
 }
 
 /** The answer of a number; null if there is none. */
-export function simpleValue(value: number, format: (value: number) => string | undefined): JsonObject {
+export function simpleValue(value: number, format: ValueFormat): JsonObject {
   if (!Number.isFinite(value)) return { value: null };
-  const printed = format(value);
+  const printed = printValue(format, value);
   return { value: fraction(value), ...(printed === undefined ? {} : { value_as_string: printed }) };
 }
 
