@@ -126,6 +126,7 @@ suite("credentials", () => {
     const own = await World.start();
     try {
       await own.addPerson();
+      mock.timers.enable({ apis: ["Date"], now: Date.now() });
       const pair = `${PERSON.name}:${PERSON.password}x`;
       await own.api("/sample/search", { authorization: `Basic ${Buffer.from(pair).toString("base64")}` });
       assert.deepEqual(
@@ -134,12 +135,18 @@ suite("credentials", () => {
       );
       for (let at = 0; at < 200; at++) {
         await new Browser().get(`${own.origin}/api/auth/callback?state=unknown`);
-        await own.ask("/token", { grant_type: "authorization_code", client_id: `c${at}`, client_secret: "s" });
+        await own.ask("/token", {
+          grant_type: "authorization_code",
+          client_id: `c${at}`,
+          client_secret: "s",
+        });
         const request = { token: "unknown", name: `a${at}`, publicKey: "U", ip: "127.0.0.1" };
         await assert.rejects(own.auth.agents.enrol(request), { code: "unauthenticated" });
       }
       assert.equal(own.audit.filter(({ action }) => action === "token_refused").length, 60);
-      const signIns = own.audit.filter(({ action, outcome }) => action === "sign_in" && outcome === "refused");
+      const signIns = own.audit.filter(
+        ({ action, outcome }) => action === "sign_in" && outcome === "refused",
+      );
       assert.equal(signIns.length, 60);
       const refused = own.audit.filter(({ action }) => action === "request_refused");
       assert.equal(refused.length, 11, "one of the password, ten of the enrolments");

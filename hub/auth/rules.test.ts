@@ -180,9 +180,16 @@ suite("brakes", () => {
     const busy = new AppError("overloaded", "too many sign-ins at once");
     const accounts = { verify: () => (isFlooded ? Promise.reject(busy) : Promise.resolve(null)) };
     const noAudit = (): void => undefined;
-    const signIn = new PasswordSignIn(accounts as unknown as Accounts, handClock(), noAudit, new Uint8Array(32));
+    const signIn = new PasswordSignIn(
+      accounts as unknown as Accounts,
+      handClock(),
+      noAudit,
+      new Uint8Array(32),
+    );
     for (let attempt = 0; attempt < 100; attempt++)
-      await assert.rejects(signIn.verify("ada", "right", "10.0.0.1"), { message: "too many sign-ins at once" });
+      await assert.rejects(signIn.verify("ada", "right", "10.0.0.1"), {
+        message: "too many sign-ins at once",
+      });
     isFlooded = false;
     for (let attempt = 0; attempt < 5; attempt++)
       assert.equal(await signIn.verify("ada", "wrong", "10.0.0.1"), null);

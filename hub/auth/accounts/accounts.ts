@@ -44,6 +44,13 @@ export interface NewAccount {
   readonly indices?: readonly string[];
 }
 
+/** Changes of an account; what is absent stays. */
+export interface AccountChange {
+  readonly password?: string;
+  readonly role?: Role;
+  readonly indices?: readonly string[];
+}
+
 interface SetupLink {
   readonly tokenHash: string;
 }
@@ -172,17 +179,39 @@ export class Accounts {
     return all.map(({ id, data }) => view(id, data)).sort((a, b) => a.name.localeCompare(b.name));
   }
 
-  /** Sets a new password, which ends the account's sessions. Throws not_found, request_invalid. */
-  async setPassword(name: string, password: string, actor: string): Promise<void> {
-    const passwordHash = await this.#passwords.hash(password);
-    await this.#change(name, (account) => ({ ...account, passwordHash }), actor, "password");
+  /** See `update`. */
+  setPassword(name: string, password: string, actor: string): Promise<void> {
+    return this.update(name, { password }, actor);
   }
 
-  /** Sets role and index patterns, which ends the account's sessions. Throws not_found, request_invalid for the last administrator and for grants that give nothing. */
-  async setRole(name: string, role: Role, indices: readonly string[], actor: string): Promise<void> {
-    checkGrants(indices);
-    if (!actionsOf(role, indices).has("administer")) await this.#keepOneAdministrator(name);
-    await this.#change(name, (account) => ({ ...account, role, indices }), actor, `role ${role}`);
+  /** See `update`. */
+  setRole(name: string, role: Role, indices: readonly string[], actor: string): Promise<void> {
+    return this.update(name, { role, indices }, actor);
+  }
+
+  /**
+   * Makes all changes or none, which ends the account's sessions. Throws not_found, and request_invalid for a password
+   * of the wrong length, for the last administrator, and for grants that give nothing.
+   */
+  async update(name: string, { password, ...rights }: AccountChange, actor: string): Promise<void> {
+    const { account } = await this.#required(name);
+    const passwordHash = password === undefined ? undefined : await this.#passwords.hash(password);
+    const { role, indices } = { ...account, ...rights };
+    const changesRights = rights.role !== undefined || rights.indices !== undefined;
+    if (changesRights) {
+      checkGrants(indices);
+      if (!actionsOf(role, indices).has("administer")) await this.#keepOneAdministrator(name);
+    }
+    const what = [
+      ...(password === undefined ? [] : ["password"]),
+      ...(changesRights ? [`role ${role}`] : []),
+    ];
+    const change = (before: Account): Account => ({
+      ...before,
+      ...rights,
+      ...(passwordHash !== undefined && { passwordHash }),
+    });
+    await this.#change(name, change, actor, what.join(", "));
   }
 
   /** Removes an account. Throws not_found, request_invalid for the last administrator. */

@@ -59,10 +59,12 @@ export function accountRoutes(auth: AccountParts): Route[] {
         const by = request.principal.name;
         const found = await accounts.find(name);
         if (found === null) throw new AppError("not_found", `there is no account "${name}"`);
-        if (password !== undefined) await accounts.setPassword(name, password, by);
-        if (role !== undefined || indices !== undefined) {
-          await accounts.setRole(name, role ?? found.account.role, indices ?? found.account.indices, by);
-        }
+        const change = {
+          ...(password !== undefined && { password }),
+          ...(role !== undefined && { role }),
+          ...(indices !== undefined && { indices }),
+        };
+        if (Object.keys(change).length > 0) await accounts.update(name, change, by);
         await sessions.endAll(found.id);
         return empty(204);
       },
@@ -94,6 +96,11 @@ function ownPassword({ accounts, passwordSignIn }: AccountParts): Route {
     summary: "Changes one's own password.",
     schema: PasswordChange,
     handle: async ({ principal, ip }, { current, password }) => {
+      if ((await accounts.get(principal.id))?.passwordHash === undefined)
+        throw new AppError(
+          "request_invalid",
+          `${principal.name} signs in at another provider, where the password is changed`,
+        );
       if (!(await passwordSignIn.confirm(principal.name, current, ip))) {
         throw new AppError("forbidden", "the current password is wrong");
       }
