@@ -293,6 +293,23 @@ suite("sign-in on the dashboard", () => {
     assert.equal((await me(browser)).status, 200);
   });
 
+  test("one's consents are listed with the names of the applications, without those that were removed", async () => {
+    const { browser } = await signIn();
+    const [kept, removed] = [await world.addClient(), await world.addClient()];
+    const { id } = (await world.auth.accounts.find(PERSON.name))!;
+    const scopes = [world.scope("logs.read")];
+    for (const { clientId } of [kept, removed]) await world.auth.provider.consents.add(id, clientId, scopes);
+    await world.auth.provider.clients.remove(removed.clientId, "test");
+    const answer = JSON.parse((await browser.get(`${world.origin}/api/auth/consents`)).text) as {
+      consents: { clientId: string; name: string; scopes: string[] }[];
+    };
+    assert.deepEqual(
+      answer.consents.map(({ clientId, name, scopes: allowed }) => [clientId, name, allowed]),
+      [[kept.clientId, "Reporter", scopes]],
+    );
+    await world.auth.provider.consents.forget(id);
+  });
+
   test("a viewer may search but not change", async () => {
     const key = await world.auth.apiKeys.issue({ name: "reader", role: "viewer" }, "test");
     const headers = { authorization: `Bearer ${key.key}` };

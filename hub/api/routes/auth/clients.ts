@@ -78,7 +78,7 @@ export function clientRoutes({ provider }: ClientParts): Route[] {
         return empty(204);
       },
     },
-    ...consentRoutes(provider.consents),
+    ...consentRoutes(provider),
   ];
 }
 
@@ -105,7 +105,7 @@ function newClient(clients: Clients): Route {
   });
 }
 
-function consentRoutes(consents: Consents): Route[] {
+function consentRoutes({ clients, consents }: ClientParts["provider"]): Route[] {
   return [
     {
       ...JSON_ROUTE,
@@ -113,8 +113,16 @@ function consentRoutes(consents: Consents): Route[] {
       paths: ["/api/auth/consents"],
       action: [],
       caller: "person",
-      summary: "Lists one's own consents.",
-      handle: async ({ principal }) => json({ consents: await consents.list(principal.id) }),
+      summary: "Lists one's own consents, with the names of the applications.",
+      handle: async ({ principal }) => {
+        const own = await consents.list(principal.id);
+        const named = own.map(async (consent) => {
+          const client = await clients.get(consent.clientId);
+          // No token of a removed client is left.
+          return client === null ? [] : [{ ...consent, name: client.name }];
+        });
+        return json({ consents: (await Promise.all(named)).flat() });
+      },
     },
     {
       ...JSON_ROUTE,
