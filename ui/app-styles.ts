@@ -105,7 +105,8 @@ export const appStyles = css`
     color: #fff;
     font-size: var(--text-large);
   }
-  nav a {
+  nav a,
+  :where(.user) a {
     display: flex;
     align-items: center;
     padding: 0 12px;

@@ -33,6 +33,8 @@ export class App extends LitElement {
   /** The open menu; "pages" only on narrow screens. */
   @state() accessor _menu: Menu | undefined;
   @state() accessor _viewer: Viewer | undefined;
+  /** The last sign-out failed. */
+  @state() accessor _isStillSignedIn = false;
   /** True if help was never opened in this browser: a dot on its button then points to the first steps. */
   @state() accessor _isNew: boolean = readPreference("helped") === undefined;
 
@@ -128,8 +130,10 @@ export class App extends LitElement {
     const isOpen = this._menu === "user";
     return html`<div class="group user ${isOpen ? "open" : ""}">
       <button class="plain" aria-expanded=${isOpen} aria-controls="user" @click=${() => this.#toggle("user")}>${icon("user")}<span>${viewer.name}</span></button>
-      <div id="user" class="list"><p>${viewer.name}<br />${viewer.role}</p>
-        <button class="plain" @click=${() => void signOut()}>${msg("Sign out")}</button></div>
+      <div id="user" class="list" @click=${this.#onNavigate}><p>${viewer.name}<br />${viewer.role}</p>
+        <a href="#/account" aria-current=${this._route?.page === "account" ? "page" : nothing}>${PAGES["account"]!.title}</a>
+        <button class="plain" @click=${() => void this.#signOut()}>${msg("Sign out")}</button>
+        ${this._isStillSignedIn ? html`<p role="alert">${msg("You are still signed in: the hub didn't answer. Try again.")}</p>` : nothing}</div>
     </div>`;
   }
 
@@ -232,6 +236,11 @@ export class App extends LitElement {
     this.#wantsTour = false;
     writePreference("tour", "shown");
     return true;
+  }
+
+  async #signOut(): Promise<void> {
+    this._isStillSignedIn = false;
+    this._isStillSignedIn = !(await signOut());
   }
 
   #toggle(menu: Menu): void {

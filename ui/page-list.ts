@@ -123,6 +123,12 @@ export const PAGES: Readonly<Record<string, Page>> = {
     load: () => import("#ui/pages/access/connections.ts"),
     view: () => html`<tr-page-connections></tr-page-connections>`,
   },
+  account: {
+    title: msg("My account"),
+    place: "none",
+    load: () => import("#ui/pages/access/account.ts"),
+    view: () => html`<tr-page-account></tr-page-account>`,
+  },
   appearance: {
     title: msg("Appearance"),
     place: "manage",

@@ -186,6 +186,74 @@ suite("the pages of access in a browser", () => {
     await page.getByText(/No application is registered/).waitFor();
   });
 
+  test("a person sees what applications may do, withdraws it, and changes the password", async () => {
+    const origin = hub.dashboardUrl;
+    const administer = async (path: string, data: object): Promise<Record<string, string>> => {
+      const made = await page.request.post(`${origin}${path}`, { data, headers: { origin } });
+      assert.equal(made.status(), 201, await made.text());
+      return (await made.json()) as Record<string, string>;
+    };
+    await administer("/api/auth/accounts", { name: "pat", password: PASSWORD, role: "viewer" });
+    const redirectUri = `${origin}/health`;
+    const kind = { kind: "confidential", redirect_uris: [redirectUri] };
+    const client = await administer("/api/auth/clients", { name: "Weekly report", ...kind });
+    keepSecret(client["client_secret"]!);
+    const context = await browser.newContext();
+    const own = await context.newPage();
+    const signIn = async (password: string): Promise<void> => {
+      await own.getByLabel("Name").fill("pat");
+      await own.getByLabel("Password").fill(password);
+      await own.getByRole("button", { name: "Sign in" }).click();
+    };
+    const query = new URLSearchParams({
+      client_id: client["client_id"]!,
+      redirect_uri: redirectUri,
+      response_type: "code",
+      scope: `${origin}/auth/logs.read`,
+      state: "s",
+    });
+    await own.goto(`${origin}/o/oauth2/v2/auth?${query.toString()}`);
+    await signIn(PASSWORD);
+    await own.getByRole("button", { name: "Allow" }).click();
+    await own.waitForURL(`${redirectUri}?**`);
+    await own.goto(`${origin}/#/discover`);
+    await own.getByRole("button", { name: "pat", exact: true }).click();
+    await own.route("**/api/auth/logout", (route) => route.abort());
+    await own.getByRole("button", { name: "Sign out" }).click();
+    await own.getByText("You are still signed in").waitFor();
+    await own.getByRole("link", { name: "My account" }).click();
+    await own.getByRole("cell", { name: "Weekly report", exact: true }).waitFor();
+    assert.deepEqual(await findBarriers(own), []);
+    await own.getByRole("button", { name: "Withdraw Weekly report" }).click();
+    await own.getByRole("button", { name: "Withdraw access" }).click();
+    await own.getByText("No application may act for you.").waitFor();
+    await own.getByText("(this one)").waitFor();
+    const next = keepSecret(`${PASSWORD} next`);
+    await own.getByLabel("Current password").fill(PASSWORD);
+    await own.getByLabel(/^New password/).fill(next);
+    await own.getByRole("button", { name: "Change password" }).click();
+    await own.waitForURL(/\/o\/oauth2\//);
+    await signIn(next);
+    await own.waitForURL(`${origin}/#/account`);
+    await context.close();
+  });
+
+  test("a role is changed once it is confirmed, and a refused or unconfirmed one isn't shown", async () => {
+    await goto("users");
+    const role = page.getByLabel("Role of ada", { exact: true });
+    await role.selectOption("viewer");
+    await page.locator("dialog[open]").getByRole("button", { name: "Cancel" }).click();
+    await becomesTrue(
+      "the role before",
+      () => role.inputValue(),
+      (value) => value === "admin",
+    );
+    await role.selectOption("viewer");
+    await confirm("Change role");
+    await page.getByText(/is the only administrator/).waitFor();
+    assert.equal(await role.inputValue(), "admin");
+  });
+
   test("an enrolment line is created and revoked", async () => {
     await goto("enrolment");
     await page.getByRole("button", { name: "Create line" }).click();

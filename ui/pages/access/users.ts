@@ -1,4 +1,4 @@
-/** Users: accounts with their roles, API keys, and the sessions of the signed-in user. */
+/** Users: accounts with their roles, and API keys. */
 
 import { msg, str } from "@lit/localize";
 import { css, html, nothing, type TemplateResult } from "lit";
@@ -12,10 +12,8 @@ import {
   changeAccess,
   getAccess,
   ROLES,
-  type Session,
 } from "#ui/services/administration/access-client.ts";
 import { rightsOf } from "#ui/services/administration/role-rights.ts";
-import { fetchViewer } from "#ui/services/hub/session-client.ts";
 import { formatAgo, formatMoment } from "#ui/services/text/format.ts";
 import { AccessPage, patternsOf, tableView } from "./access-page.ts";
 
@@ -45,21 +43,18 @@ export class UsersPage extends AccessPage {
 
   @state() accessor _accounts: readonly Account[] | undefined;
   @state() accessor _keys: readonly ApiKey[] = [];
-  @state() accessor _sessions: readonly Session[] = [];
 
   protected override get heading(): string {
     return msg("Users and keys");
   }
 
   protected override async load(signal: AbortSignal): Promise<void> {
-    const [{ accounts }, { keys }, sessions] = await Promise.all([
+    const [{ accounts }, { keys }] = await Promise.all([
       getAccess<{ accounts: Account[] }>("auth/accounts", signal),
       getAccess<{ keys: ApiKey[] }>("auth/keys", signal),
-      loadSessions(signal),
     ]);
     this._accounts = accounts;
     this._keys = keys;
-    this._sessions = sessions;
   }
 
   protected override content(): TemplateResult | typeof nothing {
@@ -90,20 +85,13 @@ export class UsersPage extends AccessPage {
         ${roleField("ingest")}${indicesField()}
         <label>${msg("Expires on (empty: never)")}<input name="expires" type="date" /></label><button class="primary">${msg("Create key")}</button>
       </form>
-      <h2>${msg("My sessions")}</h2>
-      ${tableView(
-        msg("My sessions"),
-        [msg("Browser"), msg("Address"), msg("Last used")],
-        this._sessions.map((each) => this.#session(each)),
-        msg("Sign-in is off (auth.mode): nobody has a session."),
-      )}
     `;
   }
 
   #account(account: Account): TemplateResult {
     const { name, role, indices, createdAt } = account;
     return html`<tr><td class="name">${name}</td>
-      <td><select aria-label=${msg(str`Role of ${name}`)} @change=${(event: Event) => this.#setRole(account, (event.currentTarget as HTMLSelectElement).value)}>
+      <td><select aria-label=${msg(str`Role of ${name}`)} @change=${(event: Event) => void this.#setRole(account, event.currentTarget as HTMLSelectElement)}>
         ${ROLES.map((each) => html`<option value=${each} .selected=${each === role}>${each}</option>`)}</select></td>
       <td class="long">${indices.join(", ")} ${rightsView(name, role, indices)}</td><td>${formatMoment(createdAt)}</td>
       <td class="number"><button class="plain small icon" aria-label=${msg(str`Remove ${name}`)} title=${msg("Remove")} @click=${() => void this.#removeAccount(name)}>${icon("trash")}</button></td></tr>`;
@@ -114,12 +102,6 @@ export class UsersPage extends AccessPage {
       <td>${firstUsedAt === null ? msg("never") : formatAgo(firstUsedAt, Date.now())}</td>
       <td>${expiresAt === null ? msg("never") : formatMoment(expiresAt)}</td>
       <td class="number"><button class="plain small icon" aria-label=${msg(str`Revoke ${name}`)} title=${msg("Revoke")} @click=${() => void this.#revoke(id, name)}>${icon("trash")}</button></td></tr>`;
-  }
-
-  #session({ key, current, seen_at, ip, user_agent }: Session): TemplateResult {
-    return html`<tr><td class="long">${user_agent || msg("unknown")}${current ? html` <strong>${msg("(this one)")}</strong>` : nothing}</td><td>${ip}</td>
-      <td>${formatAgo(Date.parse(seen_at), Date.now())}</td>
-      <td class="number">${current ? nothing : html`<button class="small" @click=${() => void this.change(() => changeAccess("DELETE", `auth/sessions/${encodeURIComponent(key)}`), msg("The session has ended."))}>${msg("End session")}</button>`}</td></tr>`;
   }
 
   readonly #addAccount = (event: SubmitEvent): void => {
@@ -164,11 +146,21 @@ export class UsersPage extends AccessPage {
     });
   };
 
-  #setRole({ name }: Account, role: string): void {
-    void this.change(
+  /** Asks first: a key that passes a role in the list also changes it. */
+  async #setRole({ name }: Account, list: HTMLSelectElement): Promise<void> {
+    const role = list.value;
+    const question = {
+      title: msg(str`Change the role of ${name} to ${role}?`),
+      text: msg("Open sessions of that account end."),
+      action: msg("Change role"),
+    };
+    await this.changeIfSure(
+      question,
       () => changeAccess("PATCH", `auth/accounts/${encodeURIComponent(name)}`, { role }),
       msg(str`${name} is ${role} now; open sessions of that account have ended.`),
     );
+    // One that was refused or not confirmed must not stay in sight.
+    list.value = this._accounts?.find((each) => each.name === name)?.role ?? "";
   }
 
   #removeAccount(name: string): Promise<void> {
@@ -196,13 +188,6 @@ export class UsersPage extends AccessPage {
       msg(str`${name} is revoked.`),
     );
   }
-}
-
-/** Without sign-in there are no sessions, and the hub refuses the request. */
-async function loadSessions(signal: AbortSignal): Promise<readonly Session[]> {
-  const viewer = await fetchViewer();
-  if (viewer?.canSignOut !== true) return [];
-  return (await getAccess<{ sessions: Session[] }>("auth/sessions", signal)).sessions;
 }
 
 /** A button that shows what an account or a key may do. */

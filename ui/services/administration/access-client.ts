@@ -37,6 +37,16 @@ export interface Session {
   readonly user_agent: string;
 }
 
+/** What the reader has allowed an application. */
+export interface Consent {
+  readonly clientId: string;
+  readonly name: string;
+  /** Resource URLs. */
+  readonly scopes: readonly string[];
+  /** ms since 1970. */
+  readonly grantedAt: number;
+}
+
 export interface OAuthClient {
   readonly clientId: string;
   readonly name: string;

@@ -47,10 +47,17 @@ export async function fetchHubState(): Promise<HubState> {
   }
 }
 
-/** Ends the session and goes to the sign-in. */
-export async function signOut(): Promise<void> {
-  await fetch("/api/auth/logout", { method: "POST" });
+/** Ends the session and goes to the sign-in. Returns false if the hub didn't end it. */
+export async function signOut(): Promise<boolean> {
+  try {
+    const { ok, status } = await fetch("/api/auth/logout", { method: "POST" });
+    // 401: it had ended already.
+    if (!ok && status !== 401) return false;
+  } catch {
+    return false;
+  }
   location.assign("/api/auth/login");
+  return true;
 }
 
 /** A call found no hub: the badge repeats the request until the hub answers. */

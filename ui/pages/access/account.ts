@@ -1,0 +1,113 @@
+/** The reader's own account: its password, the applications that may act for it, its sessions. */
+
+import { msg, str } from "@lit/localize";
+import { html, nothing, type TemplateResult } from "lit";
+import { state } from "lit/decorators.js";
+import {
+  type Consent,
+  changeAccess,
+  getAccess,
+  type Session,
+} from "#ui/services/administration/access-client.ts";
+import { signInAddress } from "#ui/services/browser/sign-in.ts";
+import { fetchViewer, type Viewer } from "#ui/services/hub/session-client.ts";
+import { formatAgo, formatMoment } from "#ui/services/text/format.ts";
+import { AccessPage, tableView } from "./access-page.ts";
+
+export class AccountPage extends AccessPage {
+  @state() accessor _viewer: Viewer | undefined;
+  @state() accessor _consents: readonly Consent[] = [];
+  @state() accessor _sessions: readonly Session[] = [];
+
+  protected override get heading(): string {
+    return msg("My account");
+  }
+
+  /** Without sign-in there is no account, and the hub refuses the requests. */
+  protected override async load(signal: AbortSignal): Promise<void> {
+    const viewer = await fetchViewer();
+    if (viewer?.canSignOut === true) {
+      const [{ consents }, { sessions }] = await Promise.all([
+        getAccess<{ consents: Consent[] }>("auth/consents", signal),
+        getAccess<{ sessions: Session[] }>("auth/sessions", signal),
+      ]);
+      this._consents = consents;
+      this._sessions = sessions;
+    }
+    this._viewer = viewer;
+  }
+
+  protected override content(): TemplateResult | typeof nothing {
+    const viewer = this._viewer;
+    if (viewer === undefined) return nothing;
+    if (!viewer.canSignOut)
+      return html`<p class="muted">${msg("Sign-in is off (auth.mode): nobody has an account.")}</p>`;
+    return html`
+      <h2>${msg("Applications with access")}</h2>
+      ${tableView(
+        msg("Applications with access"),
+        [msg("Application"), msg("May do"), msg("Allowed")],
+        this._consents.map((each) => this.#consent(each)),
+        msg("No application may act for you."),
+      )}
+      <h2>${msg("My sessions")}</h2>
+      ${tableView(
+        msg("My sessions"),
+        [msg("Browser"), msg("Address"), msg("Last used")],
+        this._sessions.map((each) => this.#session(each)),
+        "",
+      )}
+      <h2>${msg("New password")}</h2>
+      <form class="card form" @submit=${this.#changePassword}>
+        <label>${msg("Current password")}<input name="current" type="password" required autocomplete="current-password" /></label>
+        <label>${msg("New password, 10 characters or more")}<input name="password" type="password" required minlength="10" autocomplete="new-password" /></label>
+        <button class="primary">${msg("Change password")}</button>
+      </form>
+      <p class="muted">${msg("All your sessions end with it: you sign in with the new password.")}</p>
+    `;
+  }
+
+  #consent({ clientId, name, scopes, grantedAt }: Consent): TemplateResult {
+    return html`<tr><td class="name">${name}</td>
+      <td class="long mono">${scopes.join(" ")}</td><td>${formatMoment(grantedAt)}</td>
+      <td class="number"><button class="small" aria-label=${msg(str`Withdraw ${name}`)} @click=${() => void this.#withdraw(clientId, name)}>${msg("Withdraw")}</button></td></tr>`;
+  }
+
+  #session({ key, current, seen_at, ip, user_agent }: Session): TemplateResult {
+    return html`<tr><td class="long">${user_agent || msg("unknown")}${current ? html` <strong>${msg("(this one)")}</strong>` : nothing}</td><td>${ip}</td>
+      <td>${formatAgo(Date.parse(seen_at), Date.now())}</td>
+      <td class="number">${current ? nothing : html`<button class="small" @click=${() => void this.change(() => changeAccess("DELETE", `auth/sessions/${encodeURIComponent(key)}`), msg("The session has ended."))}>${msg("End session")}</button>`}</td></tr>`;
+  }
+
+  #withdraw(clientId: string, name: string): Promise<void> {
+    const question = {
+      title: msg(str`Withdraw the access of ${name}?`),
+      text: msg("Its tokens end at once. It can ask you again."),
+      action: msg("Withdraw access"),
+    };
+    return this.changeIfSure(
+      question,
+      () => changeAccess("DELETE", `auth/consents/${encodeURIComponent(clientId)}`),
+      msg(str`${name} has no access any more.`),
+    );
+  }
+
+  readonly #changePassword = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const data = new FormData(event.currentTarget as HTMLFormElement);
+    // Not trimmed: blanks may be part of it.
+    const body = { current: data.get("current"), password: data.get("password") };
+    void this.attempt(async () => {
+      await changeAccess("POST", "auth/password", body);
+      location.assign(signInAddress(location));
+    });
+  };
+}
+
+customElements.define("tr-page-account", AccountPage);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    "tr-page-account": AccountPage;
+  }
+}
