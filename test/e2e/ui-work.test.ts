@@ -153,6 +153,22 @@ test("a pipeline's mistake is marked where it stands, and its old trial goes", (
     /400/,
   ));
 
+test("a pipeline's text that isn't saved is there again after another page, and can be discarded", () =>
+  pages.visit("#/pipelines?new", async (page) => {
+    const text = "input { shipper {} }\n# a day's work";
+    await page.getByText("The pipeline is valid.").waitFor();
+    const first = await written(page);
+    await page.getByRole("textbox", { name: "Pipeline" }).fill(text);
+    await page.getByText("This browser keeps them.").waitFor();
+    await page.getByRole("link", { name: "All pipelines" }).click();
+    await page.getByRole("link", { name: "New pipeline" }).click();
+    await page.locator("tr-code-editor .cm-line").nth(1).waitFor();
+    await becomes(() => written(page), text);
+    await page.getByRole("button", { name: "Discard changes" }).click();
+    await becomes(() => written(page), first);
+    await page.getByText("This browser keeps them.").waitFor({ state: "detached" });
+  }));
+
 test("the console asks before it deletes, and shows what it would delete", () =>
   pages.visit("#/console", async (page) => {
     await write(page, "DELETE logs-*");

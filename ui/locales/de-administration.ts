@@ -258,6 +258,8 @@ export const GERMAN_ADMINISTRATION: Readonly<Record<string, string>> = {
   "Letter {0} was replayed through the pipelines.":
     "Nachricht {0} wurde noch einmal durch die Pipelines geschickt.",
   "Use the newest lines": "Neueste Zeilen nehmen",
+  "Somebody saved this pipeline after your changes began; saving yours replaces theirs.":
+    "Jemand hat diese Pipeline gespeichert, nachdem Ihre Änderungen begannen; Ihre ersetzen sie beim Speichern.",
   "The pipeline is valid.": "Die Pipeline ist gültig.",
   "This part of the expression matches the marked text:":
     "Dieser Teil des Ausdrucks passt auf den markierten Text:",

@@ -10,8 +10,6 @@ import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import { pipelineWith } from "#ui/services/administration/grok-proposal.ts";
 import {
-  type Change,
-  changesOf,
   getPipeline,
   type PipelineText,
   problemsOf,
@@ -20,91 +18,21 @@ import {
   tryPipeline,
 } from "#ui/services/administration/pipeline-client.ts";
 import { completePipeline } from "#ui/services/administration/pipeline-completion.ts";
+import {
+  readPipelineDraft,
+  removePipelineDraft,
+  writePipelineDraft,
+} from "#ui/services/administration/pipeline-drafts.ts";
 import { loadPluginReference, type PluginReference } from "#ui/services/administration/plugin-reference.ts";
 import { navigate, rememberAddress } from "#ui/services/browser/router.ts";
 import type { TextProblem } from "#ui/services/console/body-problems.ts";
 import type { Completion } from "#ui/services/console/suggestions.ts";
 import { HubError, toHubError } from "#ui/services/hub/json-call.ts";
-import { LogDocument, valueText } from "#ui/services/search/log-document.ts";
+import { LogDocument } from "#ui/services/search/log-document.ts";
 import { SearchClient } from "#ui/services/search/search-client.ts";
 import { rowsRequest } from "#ui/services/search/search-request.ts";
+import { trialStyles, trialView } from "./trial-view.ts";
 import "#ui/components/editor/code-editor.ts";
-
-const SIGNS: Readonly<Record<Change["kind"], string>> = { added: "+", changed: "~", removed: "−" };
-
-/** Styles of `trialView`. */
-const trialStyles = css`
-  .trial {
-    margin: 0 0 12px;
-    padding: 10px 12px;
-    border: 1px solid var(--line);
-    border-radius: 8px;
-    background: var(--surface);
-  }
-  .trial code {
-    display: block;
-    margin-bottom: 8px;
-    font: var(--text-small) / 1.5 var(--font-mono);
-    overflow-wrap: anywhere;
-  }
-  .trial ol {
-    margin: 0;
-    padding: 0;
-    list-style: none;
-  }
-  .trial li {
-    padding: 6px 0 6px 12px;
-    border-left: 3px solid var(--accent);
-  }
-  .trial li + li {
-    margin-top: 4px;
-  }
-  .trial li.idle {
-    border-left-color: var(--line-strong);
-  }
-  .trial li.dropped {
-    border-left-color: var(--level-error);
-  }
-  .trial table {
-    width: 100%;
-    margin-top: 4px;
-    border-collapse: collapse;
-    font: var(--text-small) / 1.5 var(--font-mono);
-  }
-  .trial td {
-    padding: 1px 8px 1px 0;
-    border: 0;
-    white-space: normal;
-    overflow-wrap: anywhere;
-    vertical-align: top;
-  }
-  .trial .added td:first-child {
-    color: var(--code-string);
-  }
-  .trial .changed td:first-child {
-    color: var(--code-key);
-  }
-  .trial .removed td {
-    color: var(--level-error);
-    text-decoration: line-through;
-  }
-`;
-
-/** Returns one line's way. */
-function trialView({ input, steps, refused }: Trial): TemplateResult {
-  let before = input;
-  return html`<section class="trial"><code>${valueText(input["message"])}</code>
-    ${steps.length === 0 ? html`<p class="muted">${msg("No filter does anything.")}</p>` : nothing}
-    <ol>${steps.map(({ name, matched, event }) => {
-      const changes = event === null ? [] : changesOf(before, event);
-      if (event !== null) before = event;
-      const look = event === null ? "dropped" : matched ? "" : "idle";
-      return html`<li class=${look}><b>${name}</b> <span class="muted">${event === null ? msg("drops the event") : matched ? nothing : msg("does nothing: it didn't match")}</span>
-        ${changes.length === 0 ? nothing : html`<table><tbody>${changes.map(({ field, kind, value }) => html`<tr class=${kind}><td>${SIGNS[kind]} ${field}</td><td>${value}</td></tr>`)}</tbody></table>`}</li>`;
-    })}</ol>
-    ${refused.map((reason) => html`<p role="alert">${reason}</p>`)}
-  </section>`;
-}
 
 /** After the last key. */
 const TRY_AFTER_MS = 350;
@@ -143,6 +71,10 @@ export class PipelineEditor extends LitElement {
   @state() accessor _problems: readonly TextProblem[] = [];
   @state() accessor _fault: HubError | undefined;
   @state() accessor _said = "";
+  /** True while the text differs from the stored one, or from that which a new pipeline begins with. */
+  @state() accessor _isDraft = false;
+  /** True if the stored pipeline was changed after the draft of it began. */
+  @state() accessor _isOutdated = false;
 
   static override styles = [
     controls,
@@ -197,6 +129,10 @@ export class PipelineEditor extends LitElement {
   #abort = new AbortController();
   #trial = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** The text that the pipeline is changed from. */
+  #first = FIRST_TEXT;
+  /** Revision of the stored pipeline at which the changes began; 0: a new one. */
+  #revision = 0;
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
@@ -212,10 +148,11 @@ export class PipelineEditor extends LitElement {
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has("sample") && this.sample !== "") this._lines = this.sample;
-    if (changed.has("grok") && this.grok !== "") this._text = pipelineWith(this.grok);
+    if (changed.has("grok") && this.grok !== "") this._text = this.#first = pipelineWith(this.grok);
     if (!changed.has("name") || this._stored?.id === this.name) return;
     this._stored = undefined;
     if (this.name !== "") this._text = "";
+    else if (this.grok === "") this.#takeDraft();
     void this.#load();
   }
 
@@ -234,6 +171,7 @@ export class PipelineEditor extends LitElement {
       ${this._fault === undefined ? nothing : errorView(this._fault)}
       ${isFile ? html`<div class="notice"><p>${msg("This pipeline comes from files of the hub; it can be tried here, and changed there.")}</p></div>` : nothing}
       <p role="status">${this._said}</p>
+      ${this.#unsaved()}
       <div class="halves" ?inert=${isAwaited}>
         <div>
           <h2>${msg("Pipeline")}</h2>
@@ -247,6 +185,44 @@ export class PipelineEditor extends LitElement {
         </div>
       </div>
     </div>`;
+  }
+
+  #unsaved(): TemplateResult | typeof nothing {
+    if (!this._isDraft) return nothing;
+    const text = this._isOutdated
+      ? msg("Somebody saved this pipeline after your changes began; saving yours replaces theirs.")
+      : msg("Your changes aren't saved yet. This browser keeps them.");
+    return html`<div class="notice"><p>${text}</p>
+      <button class="small" @click=${() => this.#discard()}>${msg("Discard changes")}</button></div>`;
+  }
+
+  /** Shows what was changed before the page was left, if anything was. */
+  #takeDraft(): void {
+    const draft = readPipelineDraft(this.name);
+    this._isDraft = draft !== undefined && draft.text !== this.#first;
+    if (!this._isDraft) return;
+    this._text = draft!.text;
+    this.#revision = draft!.revision;
+    this._isOutdated = this.#revision !== (this._stored?.revision ?? 0);
+  }
+
+  #keepDraft(): void {
+    const { name, _text: text } = this;
+    this._isDraft = text !== this.#first;
+    if (this._isDraft) {
+      writePipelineDraft({ name, revision: this.#revision, text });
+      return;
+    }
+    removePipelineDraft(name);
+    this.#revision = this._stored?.revision ?? 0;
+    this._isOutdated = false;
+  }
+
+  #discard(): void {
+    this._text = this.#first;
+    this.renderRoot.querySelector("tr-code-editor")!.value = this._text;
+    this.#keepDraft();
+    this.#trySoon();
   }
 
   #verdict(): TemplateResult | typeof nothing {
@@ -272,7 +248,9 @@ export class PipelineEditor extends LitElement {
       if (this.name !== "") {
         this._stored = await getPipeline(this.name, signal);
         this._fault = undefined;
-        this._text = this._stored.text;
+        this._text = this.#first = this._stored.text;
+        this.#revision = this._stored.revision;
+        if (this._stored.origin === "page") this.#takeDraft();
         this.renderRoot.querySelector("tr-code-editor")!.value = this._text;
       }
       await this.#try();
@@ -283,6 +261,7 @@ export class PipelineEditor extends LitElement {
 
   #onText({ detail }: CustomEvent<string>): void {
     this._text = detail;
+    this.#keepDraft();
     this.#trySoon();
   }
 
@@ -339,10 +318,18 @@ export class PipelineEditor extends LitElement {
     const name = this.name || formText(data, "name");
     const description = formText(data, "description");
     const isHere = rememberAddress();
+    const text = this._text;
+    this._said = "";
+    this._fault = undefined;
     try {
-      await putPipeline(name, this._text, description, this._stored?.revision);
+      await putPipeline(name, text, description, this._stored?.revision);
       this._said = msg(str`“${name}” is saved and runs.`);
+      removePipelineDraft(this.name);
       this._stored = await getPipeline(name, this.#abort.signal);
+      this.#first = text;
+      this.#revision = this._stored.revision;
+      this._isDraft = this._text !== text;
+      this._isOutdated = false;
       if (this.name === "" && isHere())
         navigate({ page: "pipelines", parameters: new URLSearchParams({ id: name }) });
     } catch (error) {
