@@ -48,6 +48,13 @@ export abstract class AccessPage extends LitElement {
         white-space: normal;
         overflow-wrap: anywhere;
       }
+      @media (width < 700px) {
+        td.name {
+          min-width: 7rem;
+          white-space: normal;
+          overflow-wrap: anywhere;
+        }
+      }
       .form label.wide {
         flex: 1 1 18rem;
       }

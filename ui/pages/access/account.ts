@@ -9,6 +9,7 @@ import {
   getAccess,
   type Session,
 } from "#ui/services/administration/access-client.ts";
+import { scopeTitle } from "#ui/services/administration/scope-titles.ts";
 import { signInAddress } from "#ui/services/browser/sign-in.ts";
 import { fetchViewer, type Viewer } from "#ui/services/hub/session-client.ts";
 import { formatAgo, formatMoment } from "#ui/services/text/format.ts";
@@ -69,7 +70,7 @@ export class AccountPage extends AccessPage {
 
   #consent({ clientId, name, scopes, grantedAt }: Consent): TemplateResult {
     return html`<tr><td class="name">${name}</td>
-      <td class="long mono">${scopes.join(" ")}</td><td>${formatMoment(grantedAt)}</td>
+      <td class="long">${scopes.map((each) => html`<div title=${each}>${scopeTitle(each, location.origin)}</div>`)}</td><td>${formatMoment(grantedAt)}</td>
       <td class="number"><button class="small" aria-label=${msg(str`Withdraw ${name}`)} @click=${() => void this.#withdraw(clientId, name)}>${msg("Withdraw")}</button></td></tr>`;
   }
 

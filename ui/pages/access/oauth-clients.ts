@@ -6,6 +6,7 @@ import { state } from "lit/decorators.js";
 import { formText, resetSent } from "#ui/components/controls/form-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { changeAccess, getAccess, type OAuthClient } from "#ui/services/administration/access-client.ts";
+import { scopeTitle } from "#ui/services/administration/scope-titles.ts";
 import { AccessPage, tableView } from "./access-page.ts";
 
 const KINDS = [
@@ -20,13 +21,6 @@ interface Scope {
   /** Name that the consent page shows. */
   readonly title: string;
 }
-
-/** Titles of the hub's own scopes, by those that it sends, which are English. */
-const SCOPE_TITLES: Readonly<Record<string, string>> = {
-  "Search your logs": msg("Search your logs"),
-  "Add logs": msg("Add logs"),
-  "Change indices, dashboards, pipelines and alerts": msg("Change indices, dashboards, pipelines and alerts"),
-};
 
 interface Credentials {
   readonly client_id: string;
@@ -74,7 +68,7 @@ export class OAuthClientsPage extends AccessPage {
         <label>${msg("Kind")}<select name="kind">${KINDS.map(([kind, text]) => html`<option value=${kind}>${text}</option>`)}</select></label>
         <label class="wide">${msg("Redirect URIs, separated by blanks")}<input name="uris" class="mono" autocomplete="off" placeholder="https://…/callback" /></label>
         <fieldset class="choices"><legend>${msg("Scopes it may ask for, none chosen: all")}</legend>
-          ${this._scopes.map(({ url, title }) => html`<label title=${url}><input type="checkbox" name="scopes" value=${url} />${SCOPE_TITLES[title] ?? title}</label>`)}</fieldset>
+          ${this._scopes.map(({ url, title }) => html`<label title=${url}><input type="checkbox" name="scopes" value=${url} />${scopeTitle(url, location.origin, title)}</label>`)}</fieldset>
         <button class="primary">${msg("Register")}</button>
       </form>
       <p class="muted">${msg("Redirect URIs are compared character by character.")} ${msg("Authorization endpoint")}: <code>${location.origin}/o/oauth2/v2/auth</code>, ${msg("Token endpoint")}: <code>${location.origin}/token</code>.</p>
