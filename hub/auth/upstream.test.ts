@@ -128,7 +128,9 @@ suite("connected accounts over HTTP", () => {
     const { url } = (await started.json()) as { url: string };
     const cookie = (started.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
     const back = (await fetch(url, { redirect: "manual" })).headers.get("location") ?? "";
-    assert.equal((await fetch(back)).status, 400, "not in another browser");
+    const elsewhere = await fetch(back, { headers: { "accept-language": "de" } });
+    assert.equal(elsewhere.status, 400, "not in another browser");
+    assert.match(await elsewhere.text(), /lang="de"[\s\S]*<h1>Nicht verbunden<\/h1>/);
     const again = (await (
       await ask("POST", "/api/connections", { provider, name: "eve@sample" })
     ).json()) as { url: string };
@@ -138,9 +140,9 @@ suite("connected accounts over HTTP", () => {
     assert.notEqual(binding, cookie);
     const target = ((await third.json()) as { url: string }).url;
     const callback = (await fetch(target, { redirect: "manual" })).headers.get("location") ?? "";
-    const page = await fetch(callback, { headers: { cookie: binding } });
+    const page = await fetch(callback, { headers: { cookie: binding, "accept-language": "de" } });
     assert.equal(page.status, 200);
-    assert.match(await page.text(), /eve@sample is connected/);
+    assert.match(await page.text(), /eve@sample ist verbunden/);
     const list = await (await ask("GET", "/api/connections")).text();
     const [{ id }] = (JSON.parse(list) as { connections: [{ id: string }] }).connections;
     assert.ok(!list.includes("token"));

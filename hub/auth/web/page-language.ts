@@ -33,6 +33,10 @@ const GERMAN: Readonly<Record<string, string>> = {
   "This can't go on": "So geht es nicht weiter",
   "Sign-in failed": "Anmeldung gescheitert",
   "You aren't signed in": "Sie sind nicht angemeldet",
+  Connected: "Verbunden",
+  "{0} is connected.": "{0} ist verbunden.",
+  "Not connected": "Nicht verbunden",
+  "Back to the dashboard": "Zurück zur Oberfläche",
   "Too many requests": "Zu viele Anfragen",
   "Your network has begun too many sign-ins. Try again in {0} s.":
     "Aus Ihrem Netz wurden zu viele Anmeldungen begonnen. Versuchen Sie es in {0} s erneut.",

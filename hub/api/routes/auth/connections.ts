@@ -6,6 +6,7 @@ import type { Auth } from "#hub/auth/auth.ts";
 import { CONNECTIONS_CALLBACK } from "#hub/auth/client/connections.ts";
 import { bindingFrom } from "#hub/auth/state/secrets.ts";
 import { html, pageAnswer } from "#hub/auth/web/page.ts";
+import { languageOf, sayIn } from "#hub/auth/web/page-language.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Type } from "#proto/kit/schema.ts";
@@ -128,14 +129,16 @@ async function callback(
 ): Promise<ApiResponse> {
   const parameters = new URL(uri, publicUrl()).searchParams;
   const language = headers["accept-language"];
+  const say = sayIn(languageOf(language));
+  const home = html`<a href="/">${say("Back to the dashboard")}</a>`;
   try {
     const { name } = await connections.finish(parameters, cookies().read(headers.cookie, BINDING_COOKIE));
-    const body = html`<h1>Connected</h1><p>${name} is connected. <a href="/">Back to the dashboard</a></p>`;
-    return pageAnswer(200, "Connected", body, language);
+    const body = html`<h1>${say("Connected")}</h1><p>${say("{0} is connected.", name)} ${home}</p>`;
+    return pageAnswer(200, say("Connected"), body, language);
   } catch (error) {
     const { code, cause, message, status } = toAppError(error);
     if (code === "internal") log.error({ err: cause }, "connecting an account failed");
-    const body = html`<h1>Not connected</h1><p>${message}.</p><p><a href="/">Back to the dashboard</a></p>`;
-    return pageAnswer(status, "Not connected", body, language);
+    const body = html`<h1>${say("Not connected")}</h1><p>${message}.</p><p>${home}</p>`;
+    return pageAnswer(status, say("Not connected"), body, language);
   }
 }
