@@ -47,28 +47,7 @@ export function accountRoutes(auth: AccountParts): Route[] {
         return json(await accounts.add(wanted, principal.name), 201);
       },
     }),
-    routeWithBody({
-      ...JSON_ROUTE,
-      methods: ["PATCH"],
-      paths: [ONE],
-      action: "administer",
-      summary: "Changes an account's password, role or indices, and ends its sessions.",
-      schema: AccountChange,
-      handle: async (request, { password, role, indices }) => {
-        const name = request.segment("id");
-        const by = request.principal.name;
-        const found = await accounts.find(name);
-        if (found === null) throw new AppError("not_found", `there is no account "${name}"`);
-        const change = {
-          ...(password !== undefined && { password }),
-          ...(role !== undefined && { role }),
-          ...(indices !== undefined && { indices }),
-        };
-        if (Object.keys(change).length > 0) await accounts.update(name, change, by);
-        await sessions.endAll(found.id);
-        return empty(204);
-      },
-    }),
+    changedAccount(auth),
     {
       ...JSON_ROUTE,
       methods: ["DELETE"],
@@ -84,6 +63,32 @@ export function accountRoutes(auth: AccountParts): Route[] {
     },
     ownPassword(auth),
   ];
+}
+
+/** The route that changes an account. */
+function changedAccount({ accounts, sessions }: AccountParts): Route {
+  return routeWithBody({
+    ...JSON_ROUTE,
+    methods: ["PATCH"],
+    paths: [ONE],
+    action: "administer",
+    summary: "Changes an account's password, role or indices, and ends its sessions.",
+    schema: AccountChange,
+    handle: async (request, { password, role, indices }) => {
+      const name = request.segment("id");
+      const by = request.principal.name;
+      const found = await accounts.find(name);
+      if (found === null) throw new AppError("not_found", `there is no account "${name}"`);
+      const change = {
+        ...(password !== undefined && { password }),
+        ...(role !== undefined && { role }),
+        ...(indices !== undefined && { indices }),
+      };
+      if (Object.keys(change).length > 0) await accounts.update(name, change, by);
+      await sessions.endAll(found.id);
+      return empty(204);
+    },
+  });
 }
 
 function ownPassword({ accounts, passwordSignIn }: AccountParts): Route {

@@ -64,6 +64,14 @@ export function agentRoutes(parts: AgentParts): Route[] {
       },
     }),
     newToken(parts),
+    ...endRoutes(parts),
+    enrolment(parts),
+  ];
+}
+
+/** Routes that end enrolments and credentials. */
+function endRoutes({ agents }: AgentParts): Route[] {
+  return [
     {
       ...JSON_ROUTE,
       methods: ["DELETE"],
@@ -86,7 +94,6 @@ export function agentRoutes(parts: AgentParts): Route[] {
         return empty(204);
       },
     },
-    enrolment(parts),
   ];
 }
 

@@ -42,6 +42,25 @@ export function clientRoutes({ provider }: ClientParts): Route[] {
       handle: async () => json({ clients: await clients.list(), scopes: provider.scopes() }),
     },
     newClient(clients),
+    ...secretRoutes(clients),
+    {
+      ...JSON_ROUTE,
+      methods: ["DELETE"],
+      paths: [ONE],
+      action: "administer",
+      summary: "Removes a client with its tokens.",
+      handle: async (request) => {
+        await clients.remove(request.segment("id"), request.principal.name);
+        return empty(204);
+      },
+    },
+    ...consentRoutes(provider),
+  ];
+}
+
+/** Routes that change the secrets of a client. */
+function secretRoutes(clients: Clients): Route[] {
+  return [
     {
       ...JSON_ROUTE,
       methods: ["POST"],
@@ -67,18 +86,6 @@ export function clientRoutes({ provider }: ClientParts): Route[] {
         return empty(204);
       },
     },
-    {
-      ...JSON_ROUTE,
-      methods: ["DELETE"],
-      paths: [ONE],
-      action: "administer",
-      summary: "Removes a client with its tokens.",
-      handle: async (request) => {
-        await clients.remove(request.segment("id"), request.principal.name);
-        return empty(204);
-      },
-    },
-    ...consentRoutes(provider),
   ];
 }
 

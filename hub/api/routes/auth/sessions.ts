@@ -49,6 +49,14 @@ export function sessionRoutes(auth: SessionParts, log: Logger): Route[] {
       body: "any",
       handle: (request) => logout(auth, request),
     },
+    ...senderRoutes(auth),
+    ...ownSessions(auth),
+  ];
+}
+
+/** Routes for every signed-in sender. */
+function senderRoutes({ authenticator }: SessionParts): Route[] {
+  return [
     {
       ...JSON_ROUTE,
       methods: ["GET", "HEAD"],
@@ -65,9 +73,8 @@ export function sessionRoutes(auth: SessionParts, log: Logger): Route[] {
       action: [],
       summary: "Issues a ticket that opens one live socket.",
       body: "any",
-      handle: async ({ principal }) => json({ ticket: await auth.authenticator.ticketFor(principal) }),
+      handle: async ({ principal }) => json({ ticket: await authenticator.ticketFor(principal) }),
     },
-    ...ownSessions(auth),
   ];
 }
 
