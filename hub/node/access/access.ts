@@ -30,6 +30,7 @@ import { type Component, Lifecycle } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
 import { AgentGate, type AgentServer, agentAccess } from "./agent-access.ts";
 import { AuditLog, type AuditLogOptions } from "./audit-log.ts";
 import { reaches, reachOf } from "./index-access.ts";
@@ -41,14 +42,16 @@ const NOTED_REFUSALS = 10;
 export class Access implements AccessControl {
   readonly auth: Auth;
   readonly #required: boolean;
+  readonly #proxies: TrustedProxies;
   readonly #refusals = new RateLimit(systemClock, NOTED_REFUSALS);
   /** The sender of the current request. */
   readonly #present = new AsyncLocalStorage<Sender>();
 
-  /** `required`: `auth.mode` is not off. */
-  constructor(auth: Auth, required: boolean) {
+  /** `required`: `auth.mode` is not off. `proxies`: those in front of the listeners. */
+  constructor(auth: Auth, required: boolean, proxies = new TrustedProxies([])) {
     this.auth = auth;
     this.#required = required;
+    this.#proxies = proxies;
   }
 
   /** Returns the plugins of the dashboard's listener: the redirect to the sign-in, if one is required. */
@@ -91,7 +94,8 @@ export class Access implements AccessControl {
   /** Returns the viewer of a live socket. Throws unauthenticated, forbidden, request_invalid, overloaded. */
   async viewer({ headers, socket }: IncomingMessage): Promise<Viewer> {
     const { authenticator } = this.auth;
-    const credentials = { method: "GET", headers, ip: socket.remoteAddress ?? "" };
+    const ip = this.#proxies.clientOf(socket.remoteAddress ?? "", headers["x-forwarded-for"]);
+    const credentials = { method: "GET", headers, ip };
     let principal = await authenticator.authenticateUpgrade(credentials);
     authorize(principal, "search");
     // Rights may have changed since: the account's, or the scopes of a token.
@@ -221,7 +225,7 @@ export async function openAccess(parts: AccessParts): Promise<OpenedAccess> {
     log.error({ err: error, part }, "a part of access did not stop"),
   );
   const required = settings["auth.mode"] === "required";
-  const access = new Access(auth, required);
+  const access = new Access(auth, required, new TrustedProxies(settings["network.trusted_proxies"]));
   return {
     access,
     mayIngest: (...request) => access.mayIngest(...request),

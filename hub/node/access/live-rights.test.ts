@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { IncomingMessage } from "node:http";
 import { after, before, suite, test } from "node:test";
+import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
 import { World } from "#test/conformance/oauth/auth-server.ts";
 import { Access } from "./access.ts";
 
@@ -22,6 +23,23 @@ suite("a viewer of live lines", () => {
       headers: { authorization },
       socket: { remoteAddress: "127.0.0.1" },
     } as unknown as IncomingMessage);
+  test("behind a proxy is limited by its own address, so that one who guesses keeps no other out", async (t) => {
+    t.mock.timers.enable({ apis: ["Date"], now: Date.now() }); // the waits must not pass
+    const proxied = new Access(world.auth, true, new TrustedProxies(["10.9.9.9"]));
+    const open = (client: string, password: string) =>
+      proxied.viewer({
+        headers: {
+          authorization: `Basic ${Buffer.from(`${READER.name}:${password}`).toString("base64")}`,
+          "x-forwarded-for": client,
+        },
+        socket: { remoteAddress: "10.9.9.9" },
+      } as unknown as IncomingMessage);
+    for (let guess = 0; guess < 6; guess++)
+      await assert.rejects(open("192.0.2.1", `guess ${guess}`), { name: "AppError" });
+    await assert.rejects(open("192.0.2.1", READER.password), { code: "overloaded" });
+    assert.equal((await open("192.0.2.2", READER.password)).byCookie, false);
+  });
+
   const byPassword = `Basic ${Buffer.from(`${READER.name}:${READER.password}`).toString("base64")}`;
 
   test("reads by the rights of now, and is notified as they change", async () => {
