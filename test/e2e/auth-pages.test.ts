@@ -343,6 +343,20 @@ suite("the pages of access in a browser", () => {
     await page.locator("tr-page-connections h1").waitFor();
   });
 
+  test("live lines whose session has ended say so, and connect again by way of the sign-in", async () => {
+    await page.goto(`${hub.dashboardUrl}/#/live`);
+    await page.getByText("Following", { exact: true }).waitFor();
+    await page.request.post(`${hub.dashboardUrl}/api/auth/logout`, { headers: { origin: hub.dashboardUrl } });
+    await page.locator("tr-connection-badge").getByText("Signed out").waitFor();
+    await page.getByRole("button", { name: "Reconnect" }).click();
+    await page.waitForURL(/\/o\/oauth2\//);
+    await page.getByLabel(/name/i).first().fill("ada");
+    await page.locator("input[type=password]").fill(PASSWORD);
+    await page.getByRole("button").first().click();
+    await page.waitForURL(`${hub.dashboardUrl}/#/live`);
+    await page.getByText("Following", { exact: true }).waitFor();
+  });
+
   test("signing out leads to the sign-in, and the pages require it again", async () => {
     await page.evaluate("fetch('/api/auth/logout', { method: 'POST' })");
     await page.goto(`${hub.dashboardUrl}/`);

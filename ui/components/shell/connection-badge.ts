@@ -7,7 +7,9 @@
 import { msg } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
+import { CLOSE } from "#proto/live.ts";
 import { controls } from "#ui/components/style/styles.ts";
+import { signInAddress } from "#ui/services/browser/sign-in.ts";
 import { hubConnection } from "#ui/services/hub/hub-connection.ts";
 import type { SocketState } from "#ui/services/hub/hub-socket.ts";
 import {
@@ -102,7 +104,12 @@ export class ConnectionBadge extends LitElement {
     addEventListener("online", this.#soon);
     addEventListener(HUB_MISSED_EVENT, this.#onMissed);
     document.addEventListener("visibilitychange", this.#soon);
-    this.#unlisten = hubConnection().socket.listen({ onState: (state) => this.#follow(state) });
+    this.#unlisten = hubConnection().socket.listen({
+      onState: (state) => this.#follow(state),
+      onClose: (code) => {
+        if (code === CLOSE.signedOut) this._state = "signed_out";
+      },
+    });
     this.#timer = setTimeout(this.#soon, CONNECT_MS);
   }
 
@@ -121,7 +128,13 @@ export class ConnectionBadge extends LitElement {
     const shown =
       state === "ready" || state === "http" ? html`<span class="hidden-text">${text}</span>` : text;
     return html`<span class=${state} role="status" title=${text}><i></i>${shown}
-      ${state === "signed_out" ? html`<a href="/api/auth/login">${msg("Sign in")}</a>` : nothing}</span>`;
+      ${state === "signed_out" ? html`<a href="/api/auth/login" @click=${this.#signIn}>${msg("Sign in")}</a>` : nothing}</span>`;
+  }
+
+  /** The address may have changed since the link was drawn. */
+  #signIn(event: Event): void {
+    event.preventDefault();
+    location.assign(signInAddress(location));
   }
 
   #follow(state: SocketState): void {
@@ -135,6 +148,8 @@ export class ConnectionBadge extends LitElement {
     const state = await fetchHubState();
     const { socket } = hubConnection();
     if (!this.isConnected || (socket.isOpen && !this.#isMissed)) return;
+    // Its health needs no sign-in.
+    if (this._state === "signed_out" && socket.state === "ended" && state === "ready") return;
     this.#show(state === "ready" && socket.state === "http" ? "http" : state);
     // A connection that is still being made may hang with the hub; nothing else would show that.
     const isSettled = state === "ready" && socket.state !== "connecting";

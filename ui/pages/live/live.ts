@@ -12,8 +12,10 @@ import { controls, notices } from "#ui/components/style/styles.ts";
 import { OwnRights } from "#ui/services/administration/own-rights.ts";
 import { formatRoute, navigate } from "#ui/services/browser/router.ts";
 import { saveFile } from "#ui/services/browser/save-file.ts";
+import { signInAddress } from "#ui/services/browser/sign-in.ts";
 import { SurroundingLines, surroundingsOf } from "#ui/services/discover/surrounding-lines.ts";
 import { SavedClient } from "#ui/services/hub/saved-client.ts";
+import { fetchViewer } from "#ui/services/hub/session-client.ts";
 import { type ColourRule, readRules, writeRules } from "#ui/services/live/colour-rules.ts";
 import type { TailLine } from "#ui/services/live/tail-client.ts";
 import type { TailEntry } from "#ui/services/live/tail-log.ts";
@@ -181,8 +183,14 @@ export class LivePage extends LitElement {
   }
 
   #retry(): void {
-    if (this.#model.state.name === "ended") this.#start();
+    if (this.#model.state.name === "ended") void this.#reconnect();
     else this.#model.retryNow();
+  }
+
+  /** Begins again, by way of the sign-in where the session has ended. */
+  async #reconnect(): Promise<void> {
+    if ((await fetchViewer()) === undefined) location.assign(signInAddress(location));
+    else this.#start();
   }
 
   #onFilter({ detail }: CustomEvent<FilterDetail>): void {

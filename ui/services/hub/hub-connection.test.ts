@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, mock, test } from "node:test";
 import { DEFAULT_LIMITS, type HubMessage, USE_HTTP_STATUS } from "#proto/live.ts";
+import { tailsOver } from "#ui/services/live/tail-channel.ts";
 import { SocketCalls } from "./hub-connection.ts";
 import { HubSocket, type SocketLike } from "./hub-socket.ts";
 import { callJson } from "./json-call.ts";
@@ -192,6 +193,10 @@ test("where no socket gets through, requests alone are used; one that broke is d
   sockets[1]!.drop(4401);
   mock.timers.tick(60_000);
   assert.deepEqual([socket.state, sockets.length], ["ended", 2]);
+  socket.start();
+  assert.equal(sockets.length, 2, "not by itself");
+  tailsOver(socket).connect();
+  assert.deepEqual([socket.state, sockets.length], ["connecting", 3], "where a person opens a tail again");
 });
 
 test("a remedy that the hub names stands in the place of the general one for its status", async () => {

@@ -73,9 +73,9 @@ export class HubSocket {
     };
   }
 
-  /** Dials unless it is connected or about to be. */
-  start(): void {
-    if (this.#socket !== undefined || this.#state === "ended") return;
+  /** Dials unless it is connected or about to be; after the hub has ended it only with `again`, at a user's wish. */
+  start(again = false): void {
+    if (this.#socket !== undefined || (this.#state === "ended" && !again)) return;
     clearTimeout(this.#retryTimer);
     this.#dial();
   }

@@ -47,7 +47,7 @@ class TailChannel implements TailSocket {
       },
     });
     if (socket.isOpen) queueMicrotask(() => this.#open());
-    else socket.start();
+    else socket.start(true);
   }
 
   get isOpen(): boolean {
