@@ -24,6 +24,7 @@ import { openNestedShard, openShard } from "./query-data.ts";
 /** As the launcher of the hub (hub/bin) sets them. */
 const HUB_SWITCHES = [
   "--expose-gc",
+  "--no-parallel-scavenge",
   "--external-memory-accounted-in-global-limit",
   "--initial-old-space-size=32",
   "--max-semi-space-size=8",
