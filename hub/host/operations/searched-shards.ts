@@ -95,7 +95,7 @@ export class SearchedShards {
   search({ request, body, options }: WantedSearch): Promise<SearchResponse> {
     if (this.#others.length === 0) return searchShards(request, this.own, options);
     const { signal, clock = systemClock } = options;
-    return searchHosts(request, demandOf(body, options), this.#targets(options), { signal, clock });
+    return searchHosts(request, demandOf(body, options), this.#targets(options, request), { signal, clock });
   }
 
   /** See countShards; the query is that of `body`. */
@@ -117,10 +117,11 @@ export class SearchedShards {
     return suggestOnHosts(suggesters, demandOf(body, timed), this.#targets(timed), options.signal);
   }
 
-  #targets(options: SearchOptions): HostShards[] {
+  #targets(options: SearchOptions, request?: SearchRequest): HostShards[] {
     if (this.own.length === 0) return [...this.#others];
     const shards = this.own.map(callShard);
-    return [{ host: new OwnShards(this.own, options), shards }, ...this.#others];
+    // The others come first, so that they search while this host does.
+    return [...this.#others, { host: new OwnShards(this.own, options, request), shards }];
   }
 }
 
@@ -128,10 +129,13 @@ export class SearchedShards {
 class OwnShards implements SearchHost {
   readonly #shards: readonly SearchShard[];
   readonly #options: SearchOptions;
+  readonly #request: SearchRequest | undefined;
 
-  constructor(shards: readonly SearchShard[], options: SearchOptions) {
+  /** `request`: what the body of the calls means, if that is known already. */
+  constructor(shards: readonly SearchShard[], options: SearchOptions, request?: SearchRequest) {
     this.#shards = shards;
     this.#options = options;
+    this.#request = request;
   }
 
   search({ body, limits }: SearchCall, signal: AbortSignal): Promise<SearchResponse> {
@@ -140,7 +144,8 @@ class OwnShards implements SearchHost {
 
   async collect({ body, limits }: SearchCall, signal: AbortSignal): Promise<OpenCollection> {
     const options = { ...this.#options, signal };
-    const collection = await collectShards(parseSearchRequest(body, limits), this.#shards, options);
+    const request = this.#request ?? parseSearchRequest(body, limits);
+    const collection = await collectShards(request, this.#shards, options);
     return {
       partial: collection.partial,
       fetch: async (places, fetchSignal) => {
