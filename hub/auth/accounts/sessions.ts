@@ -1,6 +1,7 @@
 /** Dashboard sessions: an opaque secret in a cookie, its hash in the state, an idle and an absolute end. One-time tickets for sockets. */
 
-import { Records, type Store, won } from "#hub/auth/state/records.ts";
+import { KnownRecords } from "#hub/auth/state/known-records.ts";
+import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
 import { hashOf, newSecret } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Account, Accounts } from "./accounts.ts";
@@ -55,6 +56,9 @@ export class Sessions {
   readonly #accounts: Accounts;
   readonly #life: SessionLife;
   readonly #endAtProvider: (name: string) => Promise<void>;
+  /** Sessions and entries that this process stored, for when a browser signs in again. */
+  readonly #known: KnownRecords<Session>;
+  readonly #knownEntries: KnownRecords<null>;
 
   /**
    * `endAtProvider` ends the session with this name at the embedded provider, which would open the next session here
@@ -72,6 +76,8 @@ export class Sessions {
     this.#accounts = accounts;
     this.#life = life;
     this.#endAtProvider = endAtProvider;
+    this.#known = new KnownRecords(store.clock);
+    this.#knownEntries = new KnownRecords(store.clock);
   }
 
   /** Opens a session and returns the secret for the cookie. Each sign-in gets a new one, so a planted cookie is worthless. */
@@ -104,9 +110,13 @@ export class Sessions {
 
   /** Stores a session, then its entry in the account's list: who reads the list removes entries without a session. */
   async #create(key: string, session: Session): Promise<void> {
-    await this.#sessions.create(key, session, this.#endOf(session));
-    const { accountId, createdAt } = session;
-    await this.#byAccount.put(`${accountId}.${key}`, null, createdAt + this.#life.absoluteMs);
+    const expiresAt = this.#endOf(session);
+    const revision = await this.#sessions.create(key, session, expiresAt);
+    this.#known.note(key, { id: key, data: session, expiresAt, revision });
+    const id = `${session.accountId}.${key}`;
+    const listedUntil = session.createdAt + this.#life.absoluteMs;
+    const entry = await this.#byAccount.put(id, null, listedUntil);
+    this.#knownEntries.note(id, { id, data: null, expiresAt: listedUntil, revision: entry });
   }
 
   /** Returns the session of a cookie's secret and extends its idle end, or null. */
@@ -127,9 +137,15 @@ export class Sessions {
     if (touch && now - read.data.seenAt >= TOUCH_MS) {
       const seen = { ...read.data, seenAt: now };
       // A lost compare-and-set is harmless: another request was first, or the session ended.
-      await won(this.#sessions.update(read, seen, this.#endOf(seen)));
+      await won(this.#extend(read, seen));
     }
     return { key, session: read.data, account };
+  }
+
+  async #extend(read: Stored<Session>, seen: Session): Promise<void> {
+    const expiresAt = this.#endOf(seen);
+    const revision = await this.#sessions.update(read, seen, expiresAt);
+    this.#known.note(read.id, { id: read.id, data: seen, expiresAt, revision });
   }
 
   async list(accountId: string): Promise<{ key: string; session: Session }[]> {
@@ -160,6 +176,11 @@ export class Sessions {
 
   /** Ends a session here only, and returns it; null if there is none. */
   async #end(key: string): Promise<Session | null> {
+    const known = this.#known.take(key);
+    if (known !== undefined && (await won(this.#sessions.delete(key, known.revision)))) {
+      await this.#endEntry(`${known.data.accountId}.${key}`);
+      return known.data;
+    }
     for (;;) {
       const read = await this.#sessions.get(key);
       if (read === null) return null;
@@ -171,6 +192,13 @@ export class Sessions {
       // Else a request has just noted the session's use, or has ended it.
       if (hasEnded) return read.data;
     }
+  }
+
+  /** Removes the entry of a session that has ended. */
+  async #endEntry(id: string): Promise<void> {
+    const known = this.#knownEntries.take(id);
+    if (known === undefined) await this.#byAccount.delete(id);
+    else await won(this.#byAccount.delete(id, known.revision));
   }
 
   /** Ends a session of this account only. Throws not_found. */

@@ -1,6 +1,7 @@
 /** The client side of the authorization code flow: PKCE, `state` and `iss` (RFC 6749 section 4.1, 7636, 9207, 9700). */
 
 import * as oauth from "oauth4webapi";
+import { KnownRecords } from "#hub/auth/state/known-records.ts";
 import { Records, type Store } from "#hub/auth/state/records.ts";
 import { hashOf, newSecret, sameText } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -32,12 +33,14 @@ export interface FlowStart<T> {
 /** Begins and ends flows of one kind. `T` must survive JSON. */
 export class CodeFlow<T> {
   readonly #flows: Records<Flow<T>>;
+  readonly #known: KnownRecords<Flow<T>>;
   readonly #store: Store;
   readonly #endpoints: Endpoints;
 
   /** `kind` names the flows' records. */
   constructor(store: Store, kind: string, endpoints: Endpoints) {
     this.#flows = new Records(store, kind);
+    this.#known = new KnownRecords(store.clock);
     this.#store = store;
     this.#endpoints = endpoints;
   }
@@ -51,7 +54,10 @@ export class CodeFlow<T> {
     const state = newSecret();
     const verifier = oauth.generateRandomCodeVerifier();
     const flow: Flow<T> = { verifier, bindingHash: hashOf(binding), purpose };
-    await this.#flows.create(hashOf(state), flow, this.#store.clock.now() + FLOW_MS);
+    const id = hashOf(state);
+    const expiresAt = this.#store.clock.now() + FLOW_MS;
+    const revision = await this.#flows.create(id, flow, expiresAt);
+    this.#known.note(id, { id, data: flow, expiresAt, revision });
     const url = new URL(server.authorization_endpoint);
     const parameters = {
       ...definition.authorization_parameters,
@@ -76,7 +82,8 @@ export class CodeFlow<T> {
     binding: string | undefined,
   ): Promise<{ verifier: string; purpose: T; state: string }> {
     const state = parameters.get("state") ?? "";
-    const flow = state === "" ? null : await this.#flows.take(hashOf(state));
+    const id = hashOf(state);
+    const flow = state === "" ? null : await this.#flows.take(id, this.#known.take(id));
     if (flow === null || binding === undefined || !sameText(flow.bindingHash, hashOf(binding))) {
       throw new AppError(
         "request_invalid",

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
+import { KnownRecords } from "#hub/auth/state/known-records.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
 import { StateAdapter } from "./adapter.ts";
@@ -14,6 +15,7 @@ test("a grant that is being stored can be revoked by its owner afterwards, whoev
     store,
     families,
     signInTokens: new SignInTokens(),
+    known: new KnownRecords(store.clock),
     audit: () => undefined,
     findClient: () => Promise.resolve(undefined),
   });

@@ -5,6 +5,7 @@
 
 import { type Adapter, type AdapterPayload, errors, Provider } from "oidc-provider";
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
+import type { KnownRecords } from "#hub/auth/state/known-records.ts";
 import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
 import { fingerprint, hashOf } from "#hub/auth/state/secrets.ts";
 import { SESSION_BY_UID } from "./browser-sessions.ts";
@@ -19,6 +20,8 @@ export interface AdapterParts {
   readonly store: Store;
   readonly families: TokenFamilies;
   readonly signInTokens: SignInTokens;
+  /** Codes, which are consumed, and grants of the dashboard's own sign-ins, which AccessTokens.verifyOwn ends. */
+  readonly known: KnownRecords<AdapterPayload>;
   readonly audit: AuditSink;
   /** Returns the metadata of a registered client in the form of oidc-provider. */
   readonly findClient: (clientId: string) => Promise<AdapterPayload | undefined>;
@@ -65,24 +68,43 @@ export class StateAdapter implements Adapter {
     const expiresAt =
       expiresInSeconds === undefined ? null : this.#parts.store.clock.now() + expiresInSeconds * 1_000;
     const isOwn = payload.clientId === DASHBOARD_CLIENT_ID;
-    if (isOwn && this.#model === "AccessToken") return this.#parts.signInTokens.keep(key, payload);
     const exchange = currentExchange();
+    if (isOwn && this.#model === "AccessToken") {
+      const grant = await exchange?.reads.get(nameOf("Grant", hashOf(payload.grantId ?? "")));
+      return this.#parts.signInTokens.keep(key, { payload, grant: grant ?? null });
+    }
     exchange?.reads.delete(nameOf(this.#model, key));
-    const stored = this.#store(id, key, payload, expiresAt);
     // Nobody has a code before the answer, and the grant of a sign-in counts only with its code.
     const isEarly = this.#model === "AuthorizationCode" || (isOwn && this.#model === "Grant");
+    const stored = this.#store(id, key, payload, expiresAt, isEarly);
     if (exchange !== undefined && isEarly) {
       stored.catch(() => undefined); // reported below
       exchange.writes.push(stored);
     } else await Promise.all([stored, ...(exchange?.writes.splice(0) ?? [])]);
   }
 
-  async #store(id: string, key: string, payload: AdapterPayload, expiresAt: number | null): Promise<void> {
-    const stored = this.#records.put(key, withoutSecrets(id, payload), expiresAt);
+  async #store(
+    id: string,
+    key: string,
+    payload: AdapterPayload,
+    expiresAt: number | null,
+    isUsedSoon: boolean,
+  ): Promise<void> {
+    const record = withoutSecrets(id, payload);
+    const stored = isUsedSoon
+      ? this.#putKnown(key, record, expiresAt)
+      : this.#records.put(key, record, expiresAt);
     // Its owner's list has a grant only once it is there: who revokes by the list removes entries without one.
     if (this.#model === "Grant") await stored;
     // Else at once: each write waits for the log, and none depends on another.
     await Promise.all([stored, this.#index(id, key, payload, expiresAt)]);
+  }
+
+  async #putKnown(key: string, record: AdapterPayload, expiresAt: number | null): Promise<void> {
+    // As a reader would get it: the library may change its own object afterwards.
+    const data = JSON.parse(JSON.stringify(record)) as AdapterPayload;
+    const revision = await this.#records.put(key, record, expiresAt);
+    this.#parts.known.note(nameOf(this.#model, key), { id: key, data, expiresAt, revision });
   }
 
   /** Writes the entries by which the record is found other than by its id. */
@@ -160,16 +182,20 @@ export class StateAdapter implements Adapter {
     return lives ? payload : undefined;
   }
 
-  /** Returns a record; within a request as it was read first. */
+  /** Returns a record; within a request as it was read first, or as this process stored it. */
   #get(model: string, key: string): Promise<Stored<AdapterPayload> | null> {
+    const name = nameOf(model, key);
     const read = (): Promise<Stored<AdapterPayload> | null> =>
       new Records<AdapterPayload>(this.#parts.store, `oauth.${model}`).get(key);
     const exchange = currentExchange();
     if (exchange === undefined) return read();
-    const name = nameOf(model, key);
-    const known = exchange.reads.get(name) ?? read();
-    exchange.reads.set(name, known);
-    return known;
+    let found = exchange.reads.get(name);
+    if (found === undefined) {
+      const known = this.#parts.known.take(name);
+      found = known === undefined ? read() : Promise.resolve(known);
+      exchange.reads.set(name, found);
+    }
+    return found;
   }
 }
 

@@ -1,9 +1,10 @@
 /** oidc-provider set up as a plain OAuth 2.0 authorization server (RFC 6749, 7009, 7636, 7662, 8414, 9207, 9700). */
 
 import { generateKeyPairSync } from "node:crypto";
-import { type Configuration, type Interaction, Provider } from "oidc-provider";
+import { type AdapterPayload, type Configuration, type Interaction, Provider } from "oidc-provider";
 import type { Accounts } from "#hub/auth/accounts/accounts.ts";
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
+import { KnownRecords } from "#hub/auth/state/known-records.ts";
 import type { Store } from "#hub/auth/state/records.ts";
 import { Cookies } from "#hub/auth/web/cookies.ts";
 import { StateAdapter } from "./adapter.ts";
@@ -97,6 +98,7 @@ function configurationOf(parts: AuthorizationServerParts): Configuration {
     store,
     families,
     signInTokens,
+    known: new KnownRecords<AdapterPayload>(store.clock),
     audit,
     findClient: (id: string) => clients.metadata(id),
   };

@@ -25,6 +25,9 @@ interface GrantRecord {
   readonly clientId?: string;
 }
 
+/** A grant as it was stored. */
+export type StoredGrant = Pick<Stored<unknown>, "id" | "revision">;
+
 export class TokenFamilies {
   readonly #store: Store;
   readonly #grants: Records<GrantRecord>;
@@ -58,9 +61,12 @@ export class TokenFamilies {
     return this.#revokeKey(hashOf(grantId));
   }
 
-  /** Ends a family that no list names. Its members are invalid without the grant, and expire by themselves. */
-  async end(grant: Stored<GrantRecord>): Promise<void> {
-    await won(this.#grants.delete(grant.id, grant.revision));
+  /**
+   * Ends a family that no list names. Its members are invalid without the grant, and expire by themselves. Returns false if
+   * it had ended or its grant has changed.
+   */
+  end(grant: StoredGrant): Promise<boolean> {
+    return won(this.#grants.delete(grant.id, grant.revision));
   }
 
   /** Revokes all families of an account, or of an account with one client. */
@@ -112,6 +118,12 @@ export interface AccessToken {
   readonly scope: string;
 }
 
+/** An access token with the grant that it was issued for, as that was stored. */
+export interface SignInToken {
+  readonly payload: AdapterPayload;
+  readonly grant: StoredGrant | null;
+}
+
 /** Tokens of sign-ins that end at the same time. Beyond that the oldest one fails. */
 const MAX_SIGN_INS = 1_000;
 
@@ -120,20 +132,20 @@ const MAX_SIGN_INS = 1_000;
  * is stored.
  */
 export class SignInTokens {
-  readonly #tokens = new Map<string, AdapterPayload>();
+  readonly #tokens = new Map<string, SignInToken>();
 
   /** Keeps a token under its hash. */
-  keep(key: string, payload: AdapterPayload): void {
-    this.#tokens.set(key, payload);
+  keep(key: string, token: SignInToken): void {
+    this.#tokens.set(key, token);
     const oldest = this.#tokens.keys().next();
     if (this.#tokens.size > MAX_SIGN_INS && !oldest.done) this.#tokens.delete(oldest.value);
   }
 
   /** Returns a token, once. */
-  take(key: string): AdapterPayload | undefined {
-    const payload = this.#tokens.get(key);
+  take(key: string): SignInToken | undefined {
+    const token = this.#tokens.get(key);
     this.#tokens.delete(key);
-    return payload;
+    return token;
   }
 }
 
@@ -153,37 +165,26 @@ export class AccessTokens {
   /** Returns the record of `token`, or null if it is unknown, expired or revoked, or if its account was removed. */
   async verify(token: string): Promise<AccessToken | null> {
     const read = await this.#tokens.get(hashOf(token));
-    return read === null ? null : (await this.#check(read.data)).found;
+    if (read === null) return null;
+    return this.#check(read.data, async (grantId) => (await this.#families.grant(grantId)) !== null);
   }
 
   /**
-   * Like `verify`, for a token of the dashboard's own sign-in, which can be redeemed once. `end` ends its family, which
-   * nothing needs afterwards.
+   * Like `verify`, for a token of the dashboard's own sign-in, which can be redeemed once. It ends the token's family, which
+   * nothing needs afterwards: only a family that lived until then makes the token valid.
    */
-  async verifyOwn(
-    token: string,
-  ): Promise<{ readonly found: AccessToken | null; readonly end: () => Promise<void> }> {
-    const payload = this.#signIns.take(hashOf(token));
-    const { found, grant } = payload === undefined ? NOTHING : await this.#check(payload);
-    return { found, end: () => (grant === null ? Promise.resolve() : this.#families.end(grant)) };
+  async verifyOwn(token: string): Promise<AccessToken | null> {
+    const { payload, grant } = this.#signIns.take(hashOf(token)) ?? {};
+    if (payload === undefined || grant === undefined || grant === null) return null;
+    return this.#check(payload, () => this.#families.end(grant));
   }
 
-  async #check({ accountId, clientId, grantId, scope = "" }: AdapterPayload): Promise<Checked> {
-    if (accountId === undefined || clientId === undefined || grantId === undefined) return NOTHING;
-    const [grant, account] = await Promise.all([
-      this.#families.grant(grantId),
-      this.#accounts.get(accountId),
-    ]);
-    const isValid = grant !== null && account !== null;
-    return { found: isValid ? { accountId, account, clientId, scope } : null, grant };
+  async #check(
+    { accountId, clientId, grantId, scope = "" }: AdapterPayload,
+    lives: (grantId: string) => Promise<boolean>,
+  ): Promise<AccessToken | null> {
+    if (accountId === undefined || clientId === undefined || grantId === undefined) return null;
+    const [isValid, account] = await Promise.all([lives(grantId), this.#accounts.get(accountId)]);
+    return isValid && account !== null ? { accountId, account, clientId, scope } : null;
   }
 }
-
-/** What a token leads to. */
-interface Checked {
-  readonly found: AccessToken | null;
-  /** Its family's. */
-  readonly grant: Stored<GrantRecord> | null;
-}
-
-const NOTHING: Checked = { found: null, grant: null };

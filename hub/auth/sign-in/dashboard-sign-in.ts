@@ -49,8 +49,6 @@ export interface SignInResult {
   readonly account: Account;
   /** Path below the hub's address. */
   readonly returnTo: string;
-  /** Ends the credentials that only the sign-in needed; to be called once. */
-  readonly end: () => Promise<void>;
 }
 
 /** An account that the provider's token leads to. */
@@ -100,9 +98,8 @@ export class DashboardSignIn {
 
   /** Returns the account of the embedded provider's token. The token isn't needed afterwards. */
   async #own({ accessToken }: TokenSet): Promise<FoundAccount> {
-    const { found, end } = await this.#parts.accessTokens.verifyOwn(accessToken);
-    if (found !== null) return { id: found.accountId, account: found.account, end };
-    await end();
+    const found = await this.#parts.accessTokens.verifyOwn(accessToken);
+    if (found !== null) return { id: found.accountId, account: found.account };
     throw new AppError("forbidden", "the account is gone");
   }
 
@@ -129,8 +126,7 @@ export class DashboardSignIn {
         `${name} has no role here; an administrator can add one to auth.upstream.roles`,
       );
     }
-    const found = await this.#parts.accounts.ofUpstream(`${issuer} ${sub}`, name, role);
-    return { ...found, end: () => Promise.resolve() };
+    return this.#parts.accounts.ofUpstream(`${issuer} ${sub}`, name, role);
   }
 }
 

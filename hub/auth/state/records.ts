@@ -85,8 +85,12 @@ export class Records<T> {
     throw new AppError("unavailable", `record ${this.#prefix}${id} changes too often; try again`);
   }
 
-  /** Removes a record and returns it. Of several concurrent callers exactly one gets it. */
-  async take(id: string): Promise<T | null> {
+  /**
+   * Removes a record and returns it. Of several concurrent callers exactly one gets it. `known`: the record as this process
+   * stored it; if it is unchanged, it isn't read.
+   */
+  async take(id: string, known?: Stored<T>): Promise<T | null> {
+    if (known !== undefined && (await won(this.delete(id, known.revision)))) return known.data;
     const read = await this.get(id);
     if (read === null) return null;
     return (await won(this.delete(id, read.revision))) ? read.data : null;

@@ -144,8 +144,7 @@ async function callback(
       auth.dashboardSignIn.finish(parameters, binding),
       auth.provider.browserSession(headers.cookie),
     ]);
-    const opened = openSession(auth, { headers, ip }, found, atProvider);
-    const [cookie] = await Promise.all([opened, found.end()]);
+    const cookie = await openSession(auth, { headers, ip }, found, atProvider);
     return redirect(found.returnTo, [cookie]);
   } catch (error) {
     const { code, cause, message, status } = toAppError(error);
