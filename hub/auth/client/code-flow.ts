@@ -66,7 +66,8 @@ export class CodeFlow<T> {
       response_type: "code",
       scope: definition.scope,
       state,
-      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+      // RFC 7636 section 4.2. Web Crypto's digest would wait for a thread that files and passwords keep busy.
+      code_challenge: hashOf(verifier),
       code_challenge_method: "S256",
     };
     for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
