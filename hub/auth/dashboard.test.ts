@@ -147,6 +147,24 @@ suite("sign-in on the dashboard", () => {
       assert.equal(JSON.parse((await me(browser)).text).name, "ada");
     });
 
+  test("a browser whose account was removed is asked to sign in, as whoever it wants", async () => {
+    const bob = { name: "bob", password: "a long password" };
+    await world.auth.accounts.add({ ...bob, role: "viewer" }, "test");
+    const browser = new Browser();
+    const login = `${world.origin}/api/auth/login?return_to=/api/auth/me`;
+    const open = async (): Promise<Page> => browser.follow(await browser.get(login), world.origin);
+    const signInAs = async (form: Page, person: typeof bob): Promise<string> => {
+      const page = await browser.follow(await browser.submit(form, "/sign-in", person), world.origin);
+      return (JSON.parse(page.text) as { name: string }).name;
+    };
+    assert.equal(await signInAs(await open(), bob), "bob");
+    assert.equal(JSON.parse((await open()).text).name, "bob");
+    await world.auth.accounts.remove("bob", "test");
+    const form = await open();
+    assert.match(form.text, /type="password"/);
+    assert.equal(await signInAs(form, PERSON), PERSON.name);
+  });
+
   test("no code is answered that could not be stored, nor one whose grant could not", async () => {
     const { browser } = await signIn();
     const { bucket } = world;

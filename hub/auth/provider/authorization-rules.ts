@@ -94,7 +94,7 @@ export async function loadGrant(
 
 /**
  * The library's policy, extended: a public client, which anybody can impersonate, always asks (RFC 6749 section 10.2), and
- * a new password or role ends the sign-in of every browser.
+ * whoever has a session signs in again after the account's password or role was changed, or the account removed.
  */
 export function consentPolicy(): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base();
@@ -115,6 +115,13 @@ export function consentPolicy(): interactionPolicy.DefaultPolicy {
     ({ oidc }) => oidc.client?.tokenEndpointAuthMethod === "none" && oidc.result?.consent === undefined,
   );
   policy.get("consent")?.checks.add(always);
+  const gone = new interactionPolicy.Check(
+    "account_gone",
+    "the account was removed",
+    "login_required",
+    ({ oidc }) => oidc.session?.accountId !== undefined && oidc.account === undefined,
+  );
+  policy.get("login")?.checks.add(gone);
   return policy;
 }
 
