@@ -165,6 +165,23 @@ suite("sign-in on the dashboard", () => {
     assert.equal(await signInAs(form, PERSON), PERSON.name);
   });
 
+  test("the provider's session of a remembered browser and its account are read at once", async () => {
+    const { browser } = await signIn();
+    const { bucket } = world;
+    const get = bucket.get.bind(bucket);
+    const underWay: string[] = [];
+    let atOnce = 0;
+    const watched = mock.method(bucket, "get", async (key: string) => {
+      underWay.push(key);
+      const is = (kind: string): boolean => underWay.some((each) => each.startsWith(kind));
+      if (is("oauth.Session.") && is("account.")) atOnce++;
+      return get(key).finally(() => underWay.splice(underWay.indexOf(key), 1));
+    });
+    await browser.follow(await browser.get(`${world.origin}/api/auth/login`), world.origin);
+    watched.mock.restore();
+    assert.equal(atOnce, 1);
+  });
+
   test("no code is answered that could not be stored, nor one whose grant could not", async () => {
     const { browser } = await signIn();
     const { bucket } = world;

@@ -17,6 +17,7 @@ test("a grant that is being stored can be revoked by its owner afterwards, whoev
     signInTokens: new SignInTokens(),
     known: new KnownRecords(store.clock),
     audit: () => undefined,
+    accounts: { get: () => Promise.resolve(null) },
     findClient: () => Promise.resolve(undefined),
   });
   // The log is slow to take the grant itself.

@@ -3,13 +3,15 @@
  * never holds one. One-time use is a compare-and-set: of concurrent uses, on any hubs, exactly one succeeds.
  */
 
-import { type Adapter, type AdapterPayload, errors, Provider } from "oidc-provider";
+import { type Adapter, type AdapterPayload, errors } from "oidc-provider";
+import type { Accounts } from "#hub/auth/accounts/accounts.ts";
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import type { KnownRecords } from "#hub/auth/state/known-records.ts";
 import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
 import { fingerprint, hashOf } from "#hub/auth/state/secrets.ts";
 import { SESSION_BY_UID } from "./browser-sessions.ts";
 import { DASHBOARD_CLIENT_ID } from "./clients.ts";
+import { currentExchange } from "./exchange.ts";
 import { FAMILY_MODELS, type SignInTokens, type TokenFamilies } from "./tokens.ts";
 
 /** Placeholder for the id of an interaction inside its own record. */
@@ -23,31 +25,13 @@ export interface AdapterParts {
   /** Codes, which are consumed, and grants of the dashboard's own sign-ins, which AccessTokens.verifyOwn ends. */
   readonly known: KnownRecords<AdapterPayload>;
   readonly audit: AuditSink;
+  readonly accounts: Pick<Accounts, "get">;
   /** Returns the metadata of a registered client in the form of oidc-provider. */
   readonly findClient: (clientId: string) => Promise<AdapterPayload | undefined>;
 }
 
-/** The calls of the state that one request to the library makes. */
-interface Exchange {
-  /** Records that it has read, by kind and key: the library looks for some of them several times. */
-  readonly reads: Map<string, Promise<Stored<AdapterPayload> | null>>;
-  /** Writes of a new family that are under way. None of them is of use before the request's answer. */
-  readonly writes: Promise<unknown>[];
-}
-
-const exchanges = new WeakMap<object, Exchange>();
-
-/** Returns the exchange of the request that the library is answering; undefined outside of one. */
-function currentExchange(): Exchange | undefined {
-  const context = Provider.ctx;
-  if (context === undefined) return undefined;
-  let exchange = exchanges.get(context);
-  if (exchange === undefined) {
-    exchange = { reads: new Map(), writes: [] };
-    exchanges.set(context, exchange);
-  }
-  return exchange;
-}
+/** Sessions whose account is remembered. The account of others is read after them. */
+const MAX_SESSIONS = 1_000;
 
 /** Records of one model of oidc-provider. */
 export class StateAdapter implements Adapter {
@@ -55,6 +39,8 @@ export class StateAdapter implements Adapter {
   readonly #parts: AdapterParts;
   readonly #records: Records<AdapterPayload>;
   readonly #byUid: Records<{ key: string }>;
+  /** Account ids of sessions, by the sessions' keys. */
+  readonly #sessionAccounts = new Map<string, string>();
 
   constructor(model: string, parts: AdapterParts) {
     this.#model = model;
@@ -74,6 +60,8 @@ export class StateAdapter implements Adapter {
       return this.#parts.signInTokens.keep(key, { payload, grant: grant ?? null });
     }
     exchange?.reads.delete(nameOf(this.#model, key));
+    if (this.#model === "Session" && payload.accountId !== undefined)
+      this.#noteAccountOf(key, payload.accountId);
     // Nobody has a code before the answer, and the grant of a sign-in counts only with its code.
     const isEarly = this.#model === "AuthorizationCode" || (isOwn && this.#model === "Grant");
     const stored = this.#store(id, key, payload, expiresAt, isEarly);
@@ -128,8 +116,26 @@ export class StateAdapter implements Adapter {
 
   async find(id: string): Promise<AdapterPayload | undefined> {
     if (this.#model === "Client") return this.#parts.findClient(id);
-    const payload = await this.#read(hashOf(id));
+    const key = hashOf(id);
+    if (this.#model === "Session") this.#readAccountOf(key);
+    const payload = await this.#read(key);
     return payload === undefined ? undefined : withSecrets(id, payload);
+  }
+
+  /** Reads the account of a session together with it. */
+  #readAccountOf(key: string): void {
+    const accountId = this.#sessionAccounts.get(key);
+    if (accountId === undefined) return;
+    const account = this.#parts.accounts.get(accountId);
+    account.catch(() => undefined); // thrown where the account is used
+    currentExchange()?.accounts.set(accountId, account);
+  }
+
+  #noteAccountOf(key: string, accountId: string): void {
+    this.#sessionAccounts.delete(key);
+    this.#sessionAccounts.set(key, accountId);
+    const oldest = this.#sessionAccounts.keys().next();
+    if (this.#sessionAccounts.size > MAX_SESSIONS && !oldest.done) this.#sessionAccounts.delete(oldest.value);
   }
 
   /** Returns the session with this uid. Its id is left out: only the browser has it. */

@@ -5,6 +5,7 @@ import type { Account, Accounts } from "#hub/auth/accounts/accounts.ts";
 import { type Html, html, page } from "#hub/auth/web/page.ts";
 import { DASHBOARD_CLIENT_ID } from "./clients.ts";
 import type { Consents } from "./consents.ts";
+import { findAccountOf } from "./exchange.ts";
 import { textOf } from "./library-requests.ts";
 import { type Scope, signInScope } from "./scopes.ts";
 
@@ -53,7 +54,7 @@ export async function findAccount(
   const account = { accountId: id, claims: () => ({ sub: id }) };
   // The dashboard's sign-in reads the account of its token itself, see AccessTokens.verifyOwn.
   if (oidc.route === "token" && oidc.client?.clientId === DASHBOARD_CLIENT_ID) return account;
-  const found = await accounts.get(id);
+  const found = await findAccountOf(accounts, id);
   return found === null ? undefined : { ...account, signInMark: signInMark(found) };
 }
 

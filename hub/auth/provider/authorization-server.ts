@@ -93,13 +93,14 @@ export function createAuthorizationServer(parts: AuthorizationServerParts): Prov
 }
 
 function configurationOf(parts: AuthorizationServerParts): Configuration {
-  const { publicUrl, store, families, signInTokens, audit, clients, scopes, requirePkce } = parts;
+  const { publicUrl, store, families, signInTokens, accounts, audit, clients, scopes, requirePkce } = parts;
   const adapterParts = {
     store,
     families,
     signInTokens,
     known: new KnownRecords<AdapterPayload>(store.clock),
     audit,
+    accounts,
     findClient: (id: string) => clients.metadata(id),
   };
   return {

@@ -1,0 +1,33 @@
+/** The calls of the state that one request to oidc-provider shares: the library looks for the same records several times. */
+
+import { type AdapterPayload, Provider } from "oidc-provider";
+import type { Account, Accounts } from "#hub/auth/accounts/accounts.ts";
+import type { Stored } from "#hub/auth/state/records.ts";
+
+export interface Exchange {
+  /** Records that the request has read, by kind and key. */
+  readonly reads: Map<string, Promise<Stored<AdapterPayload> | null>>;
+  /** Writes of a new family that are under way. None of them is of use before the request's answer. */
+  readonly writes: Promise<unknown>[];
+  /** Accounts that are being read, by id. */
+  readonly accounts: Map<string, Promise<Account | null>>;
+}
+
+const exchanges = new WeakMap<object, Exchange>();
+
+/** Returns the exchange of the request that the library is answering; undefined outside of one. */
+export function currentExchange(): Exchange | undefined {
+  const context = Provider.ctx;
+  if (context === undefined) return undefined;
+  let exchange = exchanges.get(context);
+  if (exchange === undefined) {
+    exchange = { reads: new Map(), writes: [], accounts: new Map() };
+    exchanges.set(context, exchange);
+  }
+  return exchange;
+}
+
+/** Returns an account, or null. Within a request it may be under way already. */
+export function findAccountOf(accounts: Pick<Accounts, "get">, id: string): Promise<Account | null> {
+  return currentExchange()?.accounts.get(id) ?? accounts.get(id);
+}
