@@ -177,8 +177,10 @@ suite("sign-in on the dashboard", () => {
       if (is("oauth.Session.") && is("account.")) atOnce++;
       return get(key).finally(() => underWay.splice(underWay.indexOf(key), 1));
     });
-    await browser.follow(await browser.get(`${world.origin}/api/auth/login`), world.origin);
+    const { location } = await browser.get(`${world.origin}/api/auth/login`);
+    const authorized = await browser.get(location!);
     watched.mock.restore();
+    assert.match(authorized.location!, /[?&]code=/);
     assert.equal(atOnce, 1);
   });
 
