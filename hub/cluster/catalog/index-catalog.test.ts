@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { IndexCatalog } from "./index-catalog.ts";
@@ -144,6 +145,39 @@ test("an older mapping in the bucket gives way to the one of the disk", async (t
   const newer = { ...old, mapping: old.mapping.merge({ properties: { n: { type: "long" } } }) };
   assert.equal(await catalog.restore(newer), true);
   assert.equal(catalog.get("a")?.mapping.field("n")?.type, "long");
+});
+
+test("hubs put back what the bucket has lost, and follow each other's changes of it", async (t) => {
+  const bucket = new MemoryBucket();
+  const [one, two] = [await openCatalog(t, bucket), await openCatalog(t, bucket)];
+  const { uuid } = await one.create("a", EMPTY);
+  const second = await one.create("b", EMPTY);
+  while (two.all().length < 2) await setImmediate();
+  const gone: string[] = [];
+  for (const catalog of [one, two])
+    catalog.onChange((index, each) => void (index === undefined && gone.push(each)));
+  bucket.lose();
+  await one.putMapping("a", { properties: { n: { type: "long" } } });
+  await two.putMapping("a", { properties: { m: { type: "long" } } });
+  while (one.get("a")?.mapping.field("m") === undefined) await setImmediate();
+  assert.deepEqual([one.get("a")?.uuid, two.get("a")?.uuid], [uuid, uuid]);
+  assert.equal(two.get("a")?.mapping.field("n")?.type, "long");
+  await two.setState("b", "close");
+  while (one.get("b")?.state !== "close") await setImmediate();
+  assert.deepEqual(gone, []);
+  await two.delete(["b"]);
+  while (gone.length < 2) await setImmediate();
+  assert.deepEqual(gone, [second.uuid, second.uuid]);
+});
+
+test("a template that is put after the bucket was lost has effect", async (t) => {
+  const bucket = new MemoryBucket();
+  const catalog = await openCatalog(t, bucket);
+  const template = { index_patterns: ["x*"], order: 0, ...EMPTY };
+  for (const order of [0, 1, 2]) await catalog.putTemplate("mine", { ...template, order });
+  bucket.lose();
+  await catalog.putTemplate("mine", { ...template, order: 7 });
+  assert.equal(catalog.templates()["mine"]?.order, 7);
 });
 
 test("an alias of several indices is written to only where one is marked", async (t) => {

@@ -3,10 +3,10 @@
  * copy up to date. Reads use the copy, which contains a change as soon as its promise resolves.
  */
 
-import { toAppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
 import {
   DELETED_PREFIX,
   decodeIndex,
@@ -140,11 +140,60 @@ export class IndexStore implements Component {
     }
   }
 
-  /** Reads one index from the bucket because its last change may not have arrived here yet. */
+  /**
+   * Reads one index from the bucket because its last change may not have arrived here yet. Puts back a record that the bucket
+   * has lost: to drop the index would remove its documents from the disks. Throws data_corrupt if the bucket has lost it and
+   * has another one of that name.
+   */
   async reload(name: string): Promise<void> {
-    const entry = await this.#bucket.get(indexKey(name));
-    if (entry === null) this.#drop(name);
-    else this.#take(entry.key, entry.value, entry.revision);
+    for (let tries = 1; ; tries++) {
+      // A bucket that lost nothing answers with this revision or a later one.
+      const seen = this.#revisions.get(indexKey(name)) ?? 0;
+      const entry = await this.#bucket.get(indexKey(name));
+      const index = this.#indices.get(name);
+      try {
+        if (entry !== null && (index === undefined || entry.revision >= seen)) this.#takeAnew(entry);
+        else if (index !== undefined) await this.#settle(index, entry);
+        return;
+      } catch (error) {
+        // Another hub was quicker to put it back.
+        if (toAppError(error).code !== "journal_conflict" || tries === CHANGE_TRIES) throw error;
+      }
+    }
+  }
+
+  /** Decides about an index whose record is missing in the bucket, or older there than what this hub has seen. */
+  async #settle(index: IndexMetadata, entry: StateEntry | null): Promise<void> {
+    const { name, uuid, mapping } = index;
+    const stored = entry === null ? undefined : decodeOrNot(entry.value);
+    if (stored?.uuid !== uuid && (await this.isDeleted(uuid))) {
+      this.#drop(name);
+      if (entry !== null) this.#takeAnew(entry);
+    } else if (stored === undefined || (stored.uuid === uuid && stored.mapping.version < mapping.version)) {
+      await this.#putBack(name, entry);
+    } else if (stored.uuid === uuid) {
+      this.#takeAnew(entry!); // another hub has put it back, or only settings were lost
+    } else {
+      const text = `the bucket of metadata has lost the index [${name}/${uuid}], and has another one of that name`;
+      throw new AppError("data_corrupt", text);
+    }
+  }
+
+  async #putBack(name: string, entry: StateEntry | null): Promise<void> {
+    const index = this.#indices.get(name);
+    if (index === undefined) return; // deleted meanwhile
+    const [key, bytes] = [indexKey(name), encodeIndex(index)];
+    const revision = await (entry === null
+      ? this.#bucket.create(key, bytes)
+      : this.#bucket.update(key, bytes, entry.revision));
+    this.#revisions.set(key, revision);
+    this.#log.warn({ index: name }, "the bucket of metadata has lost an index; it is put back");
+  }
+
+  /** Takes what the leader has, whatever was seen before. */
+  #takeAnew({ key, value, revision }: StateEntry): void {
+    if ((this.#revisions.get(key) ?? 0) > revision) this.#revisions.delete(key);
+    this.#take(key, value, revision);
   }
 
   /** Creates the key, or replaces its damaged record. */
@@ -163,8 +212,22 @@ export class IndexStore implements Component {
 
   async #follow(): Promise<void> {
     for await (const { key, value, revision } of this.#bucket.watch(this.#abort.signal)) {
-      if (value !== null) this.#take(key, value, revision);
-      else if (revision > (this.#revisions.get(key) ?? 0)) this.#forget(key, revision);
+      const name = nameIn(key, INDEX_PREFIX);
+      const seen = this.#revisions.get(key) ?? 0;
+      // Late, or of a bucket that was lost.
+      const isOdd = revision < seen || (value === null && revision === seen);
+      if (name !== undefined && isOdd) await this.#lookAgain(name);
+      else if (value !== null) this.#take(key, value, revision);
+      else if (revision > seen) this.#forget(key, revision);
+    }
+  }
+
+  /** Reads an index whose revision went back. */
+  async #lookAgain(name: string): Promise<void> {
+    try {
+      await this.reload(name);
+    } catch (err) {
+      this.#log.warn({ err: toAppError(err), index: name }, "the metadata of an index can't be read for now");
     }
   }
 
@@ -220,5 +283,14 @@ export class IndexStore implements Component {
   #notify(index: IndexMetadata | undefined, uuid: string): void {
     if (index === undefined) this.#byUuid.delete(uuid);
     for (const listener of this.#listeners) listener(index, uuid);
+  }
+}
+
+/** Returns undefined for a damaged record. */
+function decodeOrNot(value: Uint8Array): IndexMetadata | undefined {
+  try {
+    return decodeIndex(value);
+  } catch {
+    return undefined;
   }
 }

@@ -149,7 +149,10 @@ export class NamedRecords<T> {
   async put(name: string, record: T): Promise<void> {
     const key = this.#prefix + encodeName(name);
     const bytes = Buffer.from(JSON.stringify(record));
-    this.take(key, bytes, await this.#bucket.put(key, bytes));
+    const seen = this.#revisions.get(key) ?? 0;
+    const revision = await this.#bucket.put(key, bytes);
+    if (revision <= seen) this.#revisions.delete(key); // the bucket was lost: its revisions begin anew
+    this.take(key, bytes, revision);
   }
 
   async delete(names: readonly string[]): Promise<void> {

@@ -104,6 +104,19 @@ test("a copy takes documents of an index and fields that another hub has just ma
   assert.equal(other.catalog.get("a")?.mapping.version, writer.catalog.get("a")?.mapping.version);
 });
 
+test("an index whose record the store has lost keeps its documents, and takes new fields", async (t) => {
+  const bucket = new MemoryBucket();
+  const folder = temporaryFolder(t);
+  const node = await openNode(t, new MemoryLog(), folder, bucket);
+  await node.documents.write([put("1", { n: 1 })], options);
+  node.host.commit();
+  const { uuid } = node.catalog.get("a")!;
+  bucket.lose();
+  await node.documents.write([put("2", { other: "text" })], options);
+  assert.equal(node.catalog.get("a")?.uuid, uuid);
+  assert.equal(count(node, "a"), 2);
+});
+
 test("a full disk fails the commit, loses nothing, and the next commit with space keeps everything", async (t) => {
   const log = new MemoryLog();
   const folder = temporaryFolder(t);

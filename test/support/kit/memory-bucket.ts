@@ -64,6 +64,13 @@ export class MemoryBucket implements StateBucket {
     }
   }
 
+  /** Loses everything, as a server that lost its disk and was made anew: revisions begin at 1 again. */
+  lose(): void {
+    for (const { key, revision } of this.#entries.values()) this.#notify({ key, value: null, revision });
+    this.#entries.clear();
+    this.#revision = 0;
+  }
+
   #expect(key: string, revision: number): void {
     const found = this.#entries.get(key)?.revision ?? 0;
     if (found !== revision)
