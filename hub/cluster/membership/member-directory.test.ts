@@ -100,3 +100,30 @@ test("while the store doesn't answer no member counts as still", async (t) => {
   for (let second = 0; second < 12; second++) await clock.advance(1_000);
   assert.equal(directory.isStill(directory.get("a")!), true);
 });
+
+test("records of a bucket that was lost and made anew are taken, whatever their revisions", async (t) => {
+  const bucket = new ReadBucket();
+  const clock = new StillClock();
+  const record = {
+    id: "a",
+    name: "a",
+    state: "live",
+    session: "a.1",
+    durationMs: MEMBER_LEASE_MS,
+  } as unknown as MemberRecord;
+  for (let renewal = 0; renewal < 20; renewal++) await bucket.put(memberKey("a"), encodeMember(record));
+  await bucket.put("partitions", Buffer.from("before"));
+  const directory = new MemberDirectory({ bucket, clock, log: silentLogger() });
+  await directory.start();
+  t.after(() => directory.stop());
+  bucket.lose();
+  await bucket.put("partitions", Buffer.from("after"));
+  for (let second = 0; second < 24; second++) {
+    await bucket.put(memberKey("a"), encodeMember({ ...record, session: "a.2" }));
+    if (second === 10) break;
+    await clock.advance(1_000);
+  }
+  assert.equal(directory.get("a")?.record.session, "a.2");
+  assert.equal(directory.isStill(directory.get("a")!), false);
+  assert.equal(String(directory.shared("partitions")?.value), "after");
+});

@@ -161,9 +161,12 @@ export class MemberDirectory implements Component {
   }
 
   async #read(key: string): Promise<void> {
+    const seen = this.#revisionOf(key);
     const entry = await this.#options.bucket.get(key);
+    // A bucket that was lost and made anew has lower revisions; else the leader knows what was seen before.
+    const isGone = entry === null || entry.revision < seen;
+    if (isGone && this.#forget(key)) this.#changed();
     if (entry !== null) this.#take(key, entry.value, entry.revision);
-    else if (this.#forget(key)) this.#changed();
   }
 
   #take(key: string, value: Uint8Array | null, revision: number): void {
