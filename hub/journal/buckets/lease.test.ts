@@ -104,6 +104,21 @@ describe("a lease", () => {
     await first.release();
   });
 
+  test("whose key was lost is taken once its holder must have stopped, with a higher epoch", async () => {
+    const bucket = new MemoryBucket();
+    const clock = new ManualClock();
+    const first = await contend(bucket, "a", clock);
+    const waiting = watched(contend(bucket, "b", clock));
+    await clock.advance(100);
+    bucket.lose();
+    while (!first.lost.aborted) {
+      assert.equal(waiting.held, undefined, "two would hold it");
+      await clock.advance(10);
+    }
+    await clock.advance(2 * DURATION_MS);
+    assert.equal(waiting.held?.epoch, first.epoch + 1);
+  });
+
   test("a holder that can't renew stops before another one begins, with a higher epoch", async () => {
     const clock = new ManualClock();
     const bucket = new FailingBucket();

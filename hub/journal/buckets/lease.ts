@@ -59,13 +59,17 @@ export async function acquireLease(options: LeaseOptions, signal: AbortSignal): 
   const { bucket, key, clock, durationMs = LEASE_MS } = options;
   let seenRevision = 0;
   let seenSince = clock.monotonic();
+  let seen: Claim | undefined;
   for (;;) {
     signal.throwIfAborted();
     const entry = await quietly(options, () => bucket.get(key));
     if (entry !== undefined) {
-      const claim = entry === null ? undefined : parseClaim(entry);
-      if (entry !== null && entry.revision !== seenRevision) {
-        seenRevision = entry.revision;
+      // A key that is gone was lost with its bucket: the holder may not know yet.
+      if (entry !== null) seen = parseClaim(entry);
+      const claim = seen;
+      const revision = entry?.revision ?? 0;
+      if (revision !== seenRevision) {
+        seenRevision = revision;
         seenSince = clock.monotonic();
       }
       const isFree = claim === undefined || claim.owner === "" || options.isDead?.(claim.owner) === true;
