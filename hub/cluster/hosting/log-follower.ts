@@ -182,12 +182,11 @@ export class LogFollower implements Component {
   }
 
   /**
-   * Applies a message; waits while the disk or the memory is full. Leaves it for the next read if a shard was reopened
-   * meanwhile: the host's position must not pass what that shard lacks.
+   * Applies a message; waits while the disk or the memory is full, or files can't be read or written. Leaves it for the next
+   * read if a shard was reopened meanwhile: the host's position must not pass what that shard lacks.
    */
   async #apply(message: DocMessage): Promise<void> {
-    const { host, clock, log } = this.#options;
-    const { signal } = this.#abort;
+    const { host } = this.#options;
     const backoff = new Backoff({ firstMs: 200, capMs: 10_000 });
     let batch: DocBatchView | undefined;
     let isPrepared = true;
@@ -212,15 +211,29 @@ export class LogFollower implements Component {
       } catch (error) {
         const failure = toAppError(error);
         if (!isPrepared) throw failure;
-        const full = failure.code === "disk_full" || systemCode(error) === "ENOSPC";
         if (failure.code === "memory_limit") return await this.#awaitMemory(batch, failure);
-        if (!full) return await this.#fail(message, batch, failure);
-        this.#applyFailure = `indexing waits: ${failure.message}`;
-        log.error({ err: failure }, "cannot index: the disk is full; free some disk space");
-        await clock.sleep(backoff.next(), signal);
-        if (signal.aborted || this.#session.signal.aborted) throw error;
+        if (!isOfDisk(failure)) return await this.#fail(message, batch, failure);
+        await this.#awaitDisk(failure, backoff.next());
       }
     }
+  }
+
+  /**
+   * Waits after files couldn't be read or written, which isn't the message's fault. Throws to restart reading if that has
+   * failed the shard, or when reading ends.
+   */
+  async #awaitDisk(failure: AppError, pauseMs: number): Promise<void> {
+    const { host, clock, log } = this.#options;
+    const { signal } = this.#abort;
+    const isFull = failure.code === "disk_full" || systemCode(failure.cause) === "ENOSPC";
+    this.#applyFailure = `indexing waits: ${failure.detail ?? failure.message}`;
+    const text = isFull
+      ? "cannot index: the disk is full; free some disk space"
+      : "cannot index: files of the shards can't be read or written; retrying";
+    log.error({ err: failure }, text);
+    const isReopened = host.reopenFailed();
+    await clock.sleep(pauseMs, signal);
+    if (isReopened || signal.aborted || this.#session.signal.aborted) throw failure;
   }
 
   /**
@@ -336,4 +349,9 @@ export class LogFollower implements Component {
 
 function positionKey({ incarnation, sequence }: Position): string {
   return `${incarnation}/${sequence}`;
+}
+
+/** Returns whether files couldn't be read or written, by the system's code: ERR_… is of Node. */
+function isOfDisk({ code, cause }: AppError): boolean {
+  return code === "disk_full" || code === "file_unreadable" || /^E[A-Z0-9]+$/.test(systemCode(cause));
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -117,7 +117,12 @@ test("an index whose record the store has lost keeps its documents, and takes ne
   assert.equal(count(node, "a"), 2);
 });
 
-test("a full disk fails the commit, loses nothing, and the next commit with space keeps everything", async (t) => {
+test("a full disk fails the commit, loses nothing, and the next commit with space keeps everything", (t) =>
+  withoutSpace(t, "ENOSPC"));
+
+test("a disk whose quota is used up fails the commit as a full one does", (t) => withoutSpace(t, "EDQUOT"));
+
+async function withoutSpace(t: TestContext, code: string): Promise<void> {
   const log = new MemoryLog();
   const folder = temporaryFolder(t);
   const bucket = new MemoryBucket();
@@ -125,7 +130,7 @@ test("a full disk fails the commit, loses nothing, and the next commit with spac
   await first.documents.write([put("1", { n: 1 })], options);
   const committed = first.host.commit();
   const full = t.mock.method(fs, "writeSync", () => {
-    throw Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
+    throw Object.assign(new Error(`${code}: write`), { code });
   });
   syncBuiltinESMExports();
   t.after(() => {
@@ -154,7 +159,7 @@ test("a full disk fails the commit, loses nothing, and the next commit with spac
       .at(-1),
     log.messages.length,
   );
-});
+}
 
 test("a shard that fails in a refresh is reopened and the log read again from its commit", async (t) => {
   const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
@@ -221,6 +226,22 @@ test("a message that memory is missing for again and again waits, and is applied
   assert.equal(add.mock.callCount(), 8, "three attempts fail, the fourth does not");
   assert.deepEqual(node.dead, []);
   assert.equal(count(node, "a"), 3);
+});
+
+test("a disk that can't be read or written for a while puts no message aside", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  await node.documents.write([put("1", { n: 1 })], options);
+  node.host.commit();
+  const add = t.mock.method(SegmentBuffer.prototype, "addDocument");
+  const fail = (): never => {
+    throw Object.assign(new Error("EIO: i/o error, read"), { code: "EIO" });
+  };
+  for (const call of [1, 3, 5]) add.mock.mockImplementationOnce(fail, call);
+  const message = ["2", "3"].map((id) => ({ ...put(id, { n: 2 }), routing: "one shard" }));
+  await node.documents.write(message, { ...options, timeoutMs: 30_000 });
+  assert.deepEqual(node.dead, []);
+  assert.equal(count(node, "a"), 3);
+  assert.equal(node.follower.failure, "");
 });
 
 type Deferred = PromiseWithResolvers<void>;

@@ -60,10 +60,10 @@ export class ShardCommits {
   }
 }
 
-/** Returns why the shard of `index` in `folder` can't be written: disk_full where the disk is full, else internal. */
+/** Returns why the shard of `index` in `folder` can't be written: disk_full where the disk or its quota is full, else internal. */
 function commitError(error: unknown, index: string, folder: string): AppError {
   if (error instanceof AppError) return error;
-  if (systemCode(error) === "ENOSPC") {
+  if (systemCode(error) === "ENOSPC" || systemCode(error) === "EDQUOT") {
     const message = `the disk of ${folder} is full: the shard of [${index}] can't be written; free space or delete old indices`;
     return new AppError("disk_full", message, { cause: error });
   }
