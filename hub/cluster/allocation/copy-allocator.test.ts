@@ -170,3 +170,20 @@ test("an index with auto_expand_replicas keeps its replicas while a hub that was
   await clock.advance(2_000);
   assert.deepEqual(await round(), [0, 1]);
 });
+
+test("a lost hub is replaced after the delay, though the clock of the hub that found it was ahead", async () => {
+  const { bucket, clock, replicas, allocator, table } = await world("x");
+  replicas.set("x", 1);
+  const placing = await allocator();
+  await placing.place();
+  const record = decodeMember((await bucket.get(memberKey("b")))!.value);
+  await bucket.put(memberKey("c"), encodeMember({ ...record, id: "c", name: "c" }));
+  const lostMs = clock.now() + 3_600_000;
+  await bucket.put(memberKey("b"), encodeMember({ ...record, state: "lost", lostMs }));
+  const next = await allocator();
+  await next.place();
+  assert.deepEqual(await table(), { x: [["a", "b"]] });
+  await clock.advance(60_000);
+  await next.place();
+  assert.deepEqual(await table(), { x: [["a", "c"]] });
+});

@@ -5,6 +5,7 @@
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import { expansionOf } from "#hub/cluster/catalog/index-settings.ts";
+import { AwayTimes } from "#hub/cluster/membership/cluster-progress.ts";
 import type { MemberDirectory } from "#hub/cluster/membership/member-directory.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
@@ -44,11 +45,13 @@ export interface CopyAllocatorOptions {
 export class CopyAllocator implements Component {
   readonly #options: CopyAllocatorOptions;
   readonly #view: CopyView;
+  readonly #away: AwayTimes;
   readonly #task = new BackgroundTask();
 
   constructor(options: CopyAllocatorOptions) {
     this.#options = options;
     this.#view = new CopyView(options.directory);
+    this.#away = new AwayTimes(options.clock);
   }
 
   start(): Promise<void> {
@@ -65,9 +68,8 @@ export class CopyAllocator implements Component {
     const { directory, indices, setReplicas, clock } = this.#options;
     const all = directory.all().map(({ record }) => record);
     const live = all.filter(({ state }) => state === "live").length;
-    const left = Object.values(this.#left(this.#view.table(), new Set(all.map(({ id }) => id))));
-    const lost = all.filter(({ state }) => state !== "live").map(({ lostMs = 0 }) => lostMs);
-    const away = [...lost, ...left].filter((sinceMs) => clock.now() - sinceMs < DEFAULT_DELAY_MS).length;
+    const { sinceMs } = this.#awayOf(this.#view.table());
+    const away = [...sinceMs.values()].filter((since) => clock.now() - since < DEFAULT_DELAY_MS).length;
     for (const { name, settings } of indices()) {
       const range = expansionOf(settings);
       if (range === undefined || live + away === 0) continue;
@@ -87,15 +89,14 @@ export class CopyAllocator implements Component {
     // If no hub is live, this one is late itself, and its settings may be outdated.
     if (live.length === 0 || live.some(({ record }) => record.places !== true)) return;
     const before = shared === undefined ? NO_COPIES : decodeCopies(shared.value);
-    const members: CopyMember[] = all
-      // A hub that starts has published nothing yet, but keeps its copies.
-      .map(({ record: { id, attributes, lostMs, state } }) => ({
-        id,
-        zone: attributes[ZONE],
-        lostMs: state === "lost" ? (lostMs ?? 0) : undefined,
-      }));
-    const left = this.#left(before, new Set(members.map(({ id }) => id)));
-    for (const [id, lostMs] of Object.entries(left)) members.push({ id, lostMs });
+    const { left, sinceMs } = this.#awayOf(before);
+    // A hub that starts has published nothing yet, but keeps its copies.
+    const members: CopyMember[] = all.map(({ record: { id, attributes } }) => ({
+      id,
+      zone: attributes[ZONE],
+      lostMs: sinceMs.get(id),
+    }));
+    for (const id of Object.keys(left)) members.push({ id, lostMs: sinceMs.get(id) });
     const placing = indices();
     const kept = await this.#unknown(before, new Set(placing.map(({ uuid }) => uuid)));
     const allocated = allocateCopies({
@@ -124,6 +125,29 @@ export class CopyAllocator implements Component {
     for (const [uuid, shards] of Object.entries(before.copies))
       if (!known.has(uuid) && !(await this.#options.isDeleted(uuid))) kept[uuid] = shards;
     return kept;
+  }
+
+  /**
+   * Returns since when hubs are away that were lost or have left, ms since 1970, and of those the ones that `left`, as to be
+   * stored. This hub has seen them away for as long at least: another one's clock may have been ahead when it noted the time.
+   */
+  #awayOf(table: CopyTable): {
+    readonly left: Record<string, number>;
+    readonly sinceMs: ReadonlyMap<string, number>;
+  } {
+    const all = this.#options.directory.all().map(({ record }) => record);
+    const left = this.#left(table, new Set(all.map(({ id }) => id)));
+    const lost = all.filter(({ state }) => state === "lost");
+    const noted = new Map([
+      ...lost.map(({ id, lostMs = 0 }) => [id, lostMs] as const),
+      ...Object.entries(left),
+    ]);
+    this.#away.observe(noted);
+    const nowMs = this.#options.clock.now();
+    const sinceMs = [...noted].map(
+      ([id, notedMs]) => [id, Math.min(notedMs, nowMs - (this.#away.forMs(id) ?? 0))] as const,
+    );
+    return { left, sinceMs: new Map(sinceMs) };
   }
 
   /** Returns when hubs of the table left: a hub that is restarted soon keeps its copies. */
