@@ -54,6 +54,12 @@ describe("where copies of shards are", () => {
     ["a new hub gets its share", () => place("a b c", 1, "a b a b a b"), "c c a b a b"],
     ["zones have a copy each", () => place("a/1 b/1 c/2", 2, "", { shards: 2 }), "ac bc"],
     ["balance puts no two copies into a zone", () => place("a/1 b/1 c/2", 2, "ac ac ac ac"), "bc bc ac ac"],
+    ["a new zone gets a copy of each shard", () => place("a/1 b/1 c/2", 2, "ab ab ab"), "cb ac cb"],
+    [
+      "a copy leaves a crowded zone only once the shard is everywhere",
+      () => place("a/1 b/1 c/2", 2, "ab", { has: (id) => id === "a" }),
+      "ab",
+    ],
     ["an index that no hub has opened yet waits", () => place("a b", 2, "", { has: () => false }), ""],
     [
       "one of which a shard isn't found, too",

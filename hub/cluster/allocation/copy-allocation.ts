@@ -76,6 +76,7 @@ class Allocation {
     for (const each of this.#shards) this.#moving += this.#onTheWay(each);
     for (const each of this.#shards) this.#trim(each);
     for (const each of this.#shards) this.#fill(each);
+    for (const each of this.#shards) this.#spread(each);
     this.#balance();
     const byIndex = Map.groupBy(this.#shards, ({ index }) => index.uuid);
     return Object.fromEntries([...byIndex].map(([uuid, all]) => [uuid, all.map(({ holders }) => holders)]));
@@ -186,18 +187,33 @@ class Allocation {
     return holders.filter((other) => other !== id && this.#all.get(other)?.zone === zone).length;
   }
 
+  /** Moves a copy out of a zone that has another one of the shard to a zone with fewer, while few are in transit. */
+  #spread(placing: Placing): void {
+    const { holders } = placing;
+    const byLoad = holders.toSorted((a, b) => this.#load.get(b)! - this.#load.get(a)! || (a < b ? -1 : 1));
+    for (const from of byLoad) {
+      const others = holders.filter((id) => id !== from);
+      const to = this.#candidates(others).find((id) => this.#canMove(placing, from, id));
+      const isCrowded = to !== undefined && this.#zoneUse(to, others) < this.#zoneUse(from, others);
+      if (isCrowded && this.#moving < MAX_MOVING) this.#move(placing, from, to);
+    }
+  }
+
   /** Moves copies from the fullest hub to the emptiest one, while few are in transit. */
   #balance(): void {
     while (this.#moving < MAX_MOVING) {
       const order = [...this.#load].toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
       const move = this.#bestMove(order);
       if (move === undefined) return;
-      const { placing, from, to } = move;
-      placing.holders[placing.holders.indexOf(from)] = to;
-      this.#count(from, -1);
-      this.#count(to, 1);
-      this.#moving++;
+      this.#move(move.placing, move.from, move.to);
     }
+  }
+
+  #move({ holders }: Placing, from: string, to: string): void {
+    holders[holders.indexOf(from)] = to;
+    this.#count(from, -1);
+    this.#count(to, 1);
+    this.#moving++;
   }
 
   #bestMove(
