@@ -38,3 +38,13 @@ test("a newer incarnation of the log is after every older position", () => {
   watermarks.committed({ incarnation: 2, sequence: 5 });
   assert.equal(watermarks.takeMoved().size, 1);
 });
+
+test("a range whose document the log lost isn't committed by a newer incarnation", () => {
+  const watermarks = new Watermarks(new Metrics());
+  watermarks.committed(at(9));
+  watermarks.processed({ partition: 3, docPosition: at(10), sources: [{ key, from: 0, to: 100 }] });
+  watermarks.processed({ partition: 3, docPosition: at(11), sources: [{ key, from: 0, to: 200 }] });
+  watermarks.lost(at(10));
+  watermarks.committed({ incarnation: 2, sequence: 5 });
+  assert.equal(watermarks.takeMoved().get(AGENT)?.[0]?.offset, 100);
+});

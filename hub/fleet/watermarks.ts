@@ -66,6 +66,12 @@ export class Watermarks {
     this.#waiting.length = kept;
   }
 
+  /** Forgets what depends on messages of DOC after `survived`, which were lost: agents send it again. */
+  lost(survived: Position): void {
+    const kept = this.#waiting.filter(({ docPosition }) => comparePositions(docPosition, survived) <= 0);
+    this.#waiting.splice(0, Number.POSITIVE_INFINITY, ...kept);
+  }
+
   /** Returns the changes since the last call, by agent. */
   takeMoved(): Map<string, CommittedRange[]> {
     const result = new Map<string, CommittedRange[]>();

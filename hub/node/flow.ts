@@ -21,6 +21,7 @@ import type { ClusterNode } from "#hub/node/wiring/cluster.ts";
 import { joinCluster } from "#hub/node/wiring/cluster-work.ts";
 import { logEndOf, makeCopies, makeCopySource, makeHubAnswerer } from "#hub/node/wiring/copies.ts";
 import * as routes from "#hub/node/wiring/journal-adapters.ts";
+import { followLosses } from "#hub/node/wiring/log-loss.ts";
 import { Pipelines } from "#hub/node/wiring/pipelines.ts";
 import { makePlacer } from "#hub/node/wiring/placement.ts";
 import { logServices, reconcile, refuseIncompleteCopies } from "#hub/node/wiring/shard-log.ts";
@@ -62,7 +63,7 @@ export interface Flow {
 
 /** State shared by several parts. */
 interface Shared {
-  readonly findings: routes.LogFindings;
+  findings: routes.LogFindings;
   readonly watermarks: Watermarks;
   readonly floor: ProcessedFloor;
   /** Partitions of the pipeline that stopped, with the reason. */
@@ -125,6 +126,7 @@ async function makeProcessing(
   { opened, servers }: Pick<Flow, "opened" | "servers">,
 ): Promise<Processing> {
   const { log, journal, metrics, cluster } = dependencies;
+  const { watermarks, floor } = shared;
   const sink = makeSink(dependencies, shared);
   const tail = new SharedTail({
     transport: journal.core,
@@ -138,13 +140,23 @@ async function makeProcessing(
     log,
     port: routes.logPort(journal),
     raw: routes.rawPort(journal),
-    watermarks: shared.watermarks,
+    watermarks,
     hasOthers: () => cluster.members().length > 1,
     bucket: await journal.bucket("agents"),
     now,
   });
   servers.pipelines = pipelines;
   servers.fleet = fleet;
+  followLosses({
+    journal,
+    watermarks,
+    pipelines,
+    committed: () => cluster.committed(floor.position),
+    found: (findings) => {
+      shared.findings = findings;
+    },
+    log,
+  });
   return { sink, tail, pipelines, fleet };
 }
 
@@ -248,7 +260,7 @@ function makeSink({ journal, catalog, metrics }: FlowDependencies, { findings }:
 
 async function openPipelines(
   { settings, journal, version, log, metrics, cluster }: FlowDependencies,
-  { findings, watermarks, stopped }: Shared,
+  shared: Shared,
   sink: DocumentSink,
   { opened, tail }: Pick<Flow, "opened"> & { readonly tail: SharedTail },
 ): Promise<Pipelines> {
@@ -270,10 +282,10 @@ async function openPipelines(
     clock: systemClock,
     listener: tail,
     events: {
-      onCursor: (event) => watermarks.processed(event),
-      onPartitionStopped: (partition, { message }) => stopped.set(partition, message),
+      onCursor: (event) => shared.watermarks.processed(event),
+      onPartitionStopped: (partition, { message }) => shared.stopped.set(partition, message),
     },
-    resume: (cursor) => routes.resumption(cursor, findings),
+    resume: (cursor) => routes.resumption(cursor, shared.findings),
   });
 }
 

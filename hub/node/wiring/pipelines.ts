@@ -117,6 +117,11 @@ export class Pipelines implements Component, PartitionRunner {
     return this.pipeline.assign(partitions);
   }
 
+  /** See Pipeline.resume. Before `start` there is nothing to resume. */
+  async resume(): Promise<void> {
+    await this.#pipeline?.resume();
+  }
+
   /** See Pipeline.abandon. */
   abandon(): void {
     this.#pipeline?.abandon();

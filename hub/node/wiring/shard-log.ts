@@ -12,6 +12,7 @@ import { comparePositions, type Position, START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import type { ClusterNode } from "./cluster.ts";
 import * as adapters from "./journal-adapters.ts";
+import { findingsOf } from "./log-loss.ts";
 
 /** A running hub's files were damaged, and the log doesn't reach back to their content. */
 const DAMAGED =
@@ -39,8 +40,9 @@ export async function reconcile(journal: Journal, known: KnownPositions): Promis
   const end = before.lastSequence === 0 ? START : journal.positionOf(DOC_STREAM, before.lastSequence);
   const doc = await journal.reconcile(DOC_STREAM, known.doc);
   await journal.reconcile(RAW_STREAM, known.raw);
-  const survived = comparePositions(end, known.position) > 0 ? end : known.position;
-  return { docLost: doc.raised, survived };
+  // Also a loss while this hub ran or was away, which it or another one has found.
+  if (!doc.raised) return findingsOf(journal, known.position);
+  return { docLost: true, survived: comparePositions(end, known.position) > 0 ? end : known.position };
 }
 
 /** Throws unavailable if other hubs have documents that neither this hub nor the log has. */

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { AppError } from "#proto/kit/errors.ts";
 import { START } from "#proto/position.ts";
 import { FoldingSink } from "#test/harness/pipeline-log.ts";
 import { expectedMessages, fill, messages, setting, started } from "#test/harness/running-pipeline.ts";
-import type { CursorEvent } from "./ports.ts";
+import type { CursorEvent, Resumption, StoredCursor } from "./ports.ts";
 
 test("a partition that another hub took over stops, and its floor stays", async (t) => {
   const at = setting();
@@ -73,6 +74,23 @@ test("a cursor that the log lost is reset where the hub is set to", async (t) =>
   await started(t, { ...at, sink: again }, { resume: () => ({ after: START, keepSources: false }) });
   await again.reached(20);
   assert.deepEqual(messages(again), expectedMessages(20));
+});
+
+test("a log that is lost while the pipeline runs has it resume as the hub is set to, and keep RAW until then", async (t) => {
+  const at = setting();
+  fill(at.raw, 20, 2);
+  let isLost = false;
+  const resume = ({ rawPosition }: StoredCursor): Resumption =>
+    isLost ? { after: START, keepSources: false } : { after: rawPosition, keepSources: true };
+  const pipeline = await started(t, at, { resume });
+  await at.sink.reached(20);
+  const { length } = at.sink.writes;
+  isLost = true;
+  const resumed = pipeline.resume();
+  assert.deepEqual(pipeline.floor, START);
+  await resumed;
+  while (at.sink.writes.length < 2 * length) await setImmediate();
+  assert.deepEqual(messages(at.sink), expectedMessages(20));
 });
 
 test("a hub whose membership lapsed before it had partitions processes those that it gets then", async (t) => {

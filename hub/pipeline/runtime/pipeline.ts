@@ -12,7 +12,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
-import type { Position } from "#proto/position.ts";
+import { type Position, START } from "#proto/position.ts";
 import { InputHost } from "./input-host.ts";
 import { intakeShares } from "./intake-shares.ts";
 import type { OutputReach } from "./output-host.ts";
@@ -56,6 +56,8 @@ export class Pipeline implements Component {
   /** Partitions to process; undefined: all. */
   #partitions: ReadonlySet<number> | undefined;
   #plan: Plan | undefined;
+  /** Losses of the log that the cursors weren't compared with yet. */
+  #losses = 0;
   /** False until a session has taken the cursors up as `PipelineOptions.resume` says. */
   #hasResumed = false;
 
@@ -136,6 +138,22 @@ export class Pipeline implements Component {
     });
   }
 
+  /**
+   * Takes the cursors up as `PipelineOptions.resume` says now: the log has lost documents that they count as written. RAW
+   * keeps all it has until then.
+   */
+  async resume(): Promise<void> {
+    this.#losses++;
+    try {
+      await this.#change(async () => {
+        this.#hasResumed = false;
+        if (this.#session?.isFresh === false) await this.#renew(this.#definitions, this.#plan);
+      });
+    } finally {
+      this.#losses--;
+    }
+  }
+
   /** The pipelines that run; empty: the default pipeline alone. */
   get definitions(): readonly PipelineDefinition[] {
     return this.#definitions;
@@ -143,7 +161,8 @@ export class Pipeline implements Component {
 
   /** All partitions are processed at least up to here, durably: RAW needs nothing before it for the pipeline. */
   get floor(): Position {
-    return this.#session?.keeper.floor ?? this.#floor ?? { incarnation: 0, sequence: 0 };
+    if (this.#losses > 0) return START;
+    return this.#session?.keeper.floor ?? this.#floor ?? START;
   }
 
   /** What each plugin did, and what keeps inputs and outputs from working. */
