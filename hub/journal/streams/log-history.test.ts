@@ -203,3 +203,17 @@ describe("incarnations", () => {
     }
   });
 });
+
+test("a stream that was lost together with its history is known to be made anew, whatever it has by then", async () => {
+  const [stream, bucket] = [new FakeStream(), new MemoryBucket()];
+  const history = new LogHistory({ streams: stream, bucket, log: silentLogger(), onRaise: () => undefined });
+  stream.last = 6;
+  await history.reconcile("RAW", [at(1, 6)]);
+  stream.last = 4;
+  await history.reconcile("RAW", [at(1, 6)]);
+  bucket.lose();
+  Object.assign(stream, { identity: "b", last: 2 });
+  assert.deepEqual(await history.reconcile("RAW", [at(2, 5)]), { incarnation: 3, raised: true });
+  assert.deepEqual(history.of("RAW").positionOf(1), at(3, 1), "an agent was quicker than the hub");
+  assert.deepEqual(await history.reconcile("RAW", [at(3, 2)]), { incarnation: 3, raised: false });
+});

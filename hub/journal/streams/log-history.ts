@@ -108,6 +108,8 @@ interface Remembered {
 export class LogHistory {
   readonly #options: LogHistoryOptions;
   readonly #known = new Map<string, Incarnations>();
+  /** By stream: as of the last comparison, in case the bucket is lost together with the stream. */
+  readonly #identities = new Map<string, string>();
 
   constructor(options: LogHistoryOptions) {
     this.#options = options;
@@ -157,9 +159,11 @@ export class LogHistory {
     const { bucket, streams } = this.#options;
     const entry = await bucket.get(stream);
     const kept = entry === null ? undefined : (JSON.parse(Buffer.from(entry.value).toString()) as Remembered);
-    const before = kept === undefined ? new Incarnations() : new Incarnations(kept.lives);
+    const before =
+      kept === undefined ? (this.#known.get(stream) ?? new Incarnations()) : new Incarnations(kept.lives);
     const state = await streams.state(stream);
-    const anew = kept !== undefined && kept.identity !== state.identity;
+    const identity = kept?.identity ?? this.#identities.get(stream);
+    const anew = identity !== undefined && identity !== state.identity;
     const end = anew ? 0 : endAtStart(state, restored);
     const wasRestored = kept?.identity === RESTORED_IDENTITY;
     const remade = wasRestored ? "begins behind a restored snapshot" : "was made anew";
@@ -172,6 +176,7 @@ export class LogHistory {
       if (entry === null) await bucket.create(stream, value);
       else await bucket.update(stream, value, entry.revision);
     }
+    this.#identities.set(stream, state.identity);
     this.#adopt(stream, now, fault, wasRestored ? "info" : "error");
     return { incarnation: now.current.incarnation, raised: fault !== undefined };
   }
