@@ -5,8 +5,10 @@ import { assertExactlyOnce } from "#test/harness/exactly-once.ts";
 import { killInTurn, shuffledVictims } from "#test/harness/kills.ts";
 import { writeInBursts } from "#test/harness/line-writer.ts";
 import { chooseSeed, randomFrom } from "#test/harness/random.ts";
+import { count } from "#test/harness/search.ts";
 import { SequenceLog } from "#test/harness/sequence-log.ts";
 import { startStack } from "#test/harness/stack.ts";
+import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 
 const LINES = 10_000;
@@ -60,4 +62,26 @@ test("a log store replaced by an older copy loses and doubles nothing", async (t
   await assertExactlyOnce(hub.searchUrl, [log], "after the roll-back");
   await write(1_000);
   await assertExactlyOnce(hub.searchUrl, [log], "written after the roll-back");
+});
+
+test("a log store that is emptied while the hub runs loses and doubles nothing", async (t) => {
+  const seed = chooseSeed();
+  const random = randomFrom(seed);
+  const workspace = new Workspace(t);
+  const path = workspace.path("logs", "app.log");
+  const { hub } = await startStack(workspace, { input: { paths: [path] } });
+  const log = new SequenceLog("emptied");
+  const write = (lines: number): Promise<void> => writeInBursts({ log, path, lines, random, rate: 5_000 });
+  await write(2_000);
+  await assertExactlyOnce(hub.searchUrl, [log]);
+  const writing = write(LINES - 2_000);
+  await until("a line of the second part", async () => (await count(hub.searchUrl)) > 2_000);
+  const [pid] = hub.natsPids();
+  process.kill(pid!, "SIGSTOP"); // else it would write on into the store
+  rmSync(join(hub.dataDir, "nats", "store"), { recursive: true });
+  process.kill(pid!, "SIGKILL");
+  await writing;
+  await assertExactlyOnce(hub.searchUrl, [log], "after the loss");
+  await write(1_000);
+  await assertExactlyOnce(hub.searchUrl, [log], "written after the loss");
 });
