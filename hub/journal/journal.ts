@@ -12,24 +12,18 @@ import {
 } from "#hub/journal/connection/publisher.ts";
 import { PublishedTails } from "#hub/journal/reading/published-tail.ts";
 import { Reader, type ReaderSource, type ReadOptions } from "#hub/journal/reading/reader.ts";
-import { type OpenedLog, readerSource } from "#hub/journal/reading/reader-source.ts";
+import { readerSource } from "#hub/journal/reading/reader-source.ts";
 import { JournalServer, type JournalServerOptions } from "#hub/journal/server/journal-server.ts";
-import { type Incarnation, LogHistory, type Reconciliation } from "#hub/journal/streams/log-history.ts";
+import type { Incarnation, LogHistory, Reconciliation } from "#hub/journal/streams/log-history.ts";
 import { replicasFor, untilLed } from "#hub/journal/streams/replicas.ts";
-import {
-  type StoredMessage,
-  type StreamState,
-  StreamStore,
-  streamDefinitions,
-} from "#hub/journal/streams/stream-store.ts";
-import { StreamWatch } from "#hub/journal/streams/stream-watch.ts";
+import { type StoredMessage, type StreamState, StreamStore } from "#hub/journal/streams/stream-store.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { type Component, Lifecycle, withDeadline } from "#proto/kit/lifecycle.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import type { Position } from "#proto/position.ts";
-import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
+import { DEAD_LETTER_STREAM } from "#proto/subjects.ts";
 import {
   type DeadLetter,
   type KeptDeadLetter,
@@ -37,14 +31,7 @@ import {
   readBetween,
   readDeadLetters,
 } from "./dead-letters.ts";
-
-/** Bucket with the incarnations of the streams. */
-export const LOG_BUCKET = "log";
-/** Key in it for the incarnation of RAW that began with a restored snapshot. */
-export const RESTORED_KEY = "restored";
-
-/** Polling interval of the streams' state, for metrics and for the detection of stuck readers. */
-const POLL_MS = 5_000;
+import { type Opening, openLog, POLL_MS, probeLog } from "./log-opening.ts";
 
 /** A server that is alone rarely forgets a consumer while the connection lasts; a longer pull shows it later, after some 11 s. */
 const LONE_QUIET_MS = 10_000;
@@ -96,9 +83,8 @@ export class Journal implements Component {
   readonly #onIncarnation = new Set<(stream: string, incarnation: number) => void>();
   #stopping = new AbortController();
   #lifecycle: Lifecycle | undefined;
-  #restored = 0;
   #replicas = 1;
-  #opened: OpenedLog | undefined;
+  #opened: Opening | undefined;
 
   constructor(options: JournalOptions) {
     const { log, name, clock = systemClock } = options;
@@ -238,7 +224,7 @@ export class Journal implements Component {
 
   /** The newest incarnation of RAW that began with a hub restored from a snapshot; 0 if there is none. */
   get restored(): number {
-    return this.#restored;
+    return this.#opened?.restored ?? 0;
   }
 
   /** Returns the position of the message with `sequence`, as in a PubAck. */
@@ -321,26 +307,17 @@ export class Journal implements Component {
     return this.#connection.onChange(listener);
   }
 
-  /**
-   * Throws if JetStream doesn't answer for each stream, or stores nothing in one that has space. `ageMs`: of an earlier answer
-   * that is good enough.
-   */
-  async #probe(ageMs = 0): Promise<void> {
-    for (const stream of [RAW_STREAM, DOC_STREAM, DEAD_LETTER_STREAM]) {
-      const recent = this.#opened?.watch.recent(stream);
-      const isGood = recent !== undefined && this.#clock.monotonic() - recent.atMs < ageMs;
-      const { bytes, maxBytes } = isGood ? recent : await this.#streams.state(stream);
-      const hasSpace = bytes + 2 * this.maxMessageBytes < maxBytes;
-      if (hasSpace && this.#full.names.includes(stream))
-        throw new AppError("unavailable", `${stream} has space but accepts no message`);
-    }
+  #probe(ageMs = 0): Promise<void> {
+    const { maxMessageBytes } = this;
+    const parts = { streams: this.#streams, clock: this.#clock, full: this.#full.names, maxMessageBytes };
+    return probeLog({ ...parts, watch: this.#opened?.watch }, ageMs);
   }
 
   get #history(): LogHistory {
     return this.#open().history;
   }
 
-  #open(): OpenedLog {
+  #open(): Opening {
     if (this.#opened === undefined) throw new AppError("closed", "the log is not open");
     return this.#opened;
   }
@@ -351,39 +328,26 @@ export class Journal implements Component {
     return replicasFor(this.#options.replicas, { servers, cluster });
   }
 
-  async #prepare(): Promise<OpenedLog> {
-    const { log, maxBytes, dataDir, pollMs = POLL_MS } = this.#options;
-    const connection = this.#connection;
-    const replicas = this.#replicas;
-    const folder = this.server.embeds ? dataDir : undefined;
-    const maxPayloadBytes = connection.nats.info?.max_payload ?? 0;
-    const definitions = await streamDefinitions({ maxBytes, dataDir: folder, maxPayloadBytes, replicas });
-    const bucket = await this.bucket(LOG_BUCKET);
-    const restored = await bucket.get(RESTORED_KEY);
-    this.#restored = restored === null ? 0 : Number(Buffer.from(restored.value).toString());
-    const history = new LogHistory({
+  #prepare(): Promise<Opening> {
+    const { log, maxBytes, dataDir, pollMs } = this.#options;
+    return openLog({
+      connection: this.#connection,
       streams: this.#streams,
-      bucket,
+      buckets: this.#buckets,
+      server: this.server,
+      metrics: this.#metrics,
+      clock: this.#clock,
       log,
+      replicas: this.#replicas,
+      maxBytes,
+      dataDir,
+      pollMs,
       onRaise: (stream, incarnation) => {
         this.#metrics.incarnationRaised(stream);
         for (const listener of this.#onIncarnation) listener(stream, incarnation);
       },
-    });
-    const watch = new StreamWatch({
-      connection,
-      streams: this.#streams,
-      history,
-      definitions,
-      metrics: this.#metrics,
-      clock: this.#clock,
-      log,
-      pollMs,
-      restoreBuckets: () => this.#buckets.restore(),
-      server: this.server,
       readers: (stream) => this.#positions(stream),
     });
-    return { history, watch };
   }
 
   #positions(stream: string): Position[] {

@@ -16,7 +16,7 @@ import {
 import { dirname, join } from "node:path";
 import type { StreamConfig } from "@nats-io/jetstream";
 import { readManifest } from "#hub/engine/commit/manifest.ts";
-import { LOG_BUCKET, RESTORED_KEY } from "#hub/journal/journal.ts";
+import { LOG_BUCKET, RESTORED_KEY } from "#hub/journal/log-opening.ts";
 import { type Incarnation, Incarnations, RESTORED_IDENTITY } from "#hub/journal/streams/log-history.ts";
 import type { ArchivedMessage, StreamArchive } from "#hub/journal/streams/stream-archive.ts";
 import { AppError } from "#proto/kit/errors.ts";
