@@ -149,3 +149,29 @@ test("an index that another thread removes at the same time is removed", (t) => 
     assert.ok(!existsSync(shard));
   });
 });
+
+test("the entry of a new shard's folder is durable before anything is committed in it", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "shard-folders-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const folders = new ShardFolders(folder, silentLogger());
+  const paths = new Map<number, string>();
+  const synced: string[] = [];
+  const { openSync, fsyncSync } = fs;
+  t.mock.method(fs, "openSync", (...given: Parameters<typeof openSync>) => {
+    const fd = openSync(...given);
+    paths.set(fd, String(given[0]));
+    return fd;
+  });
+  t.mock.method(fs, "fsyncSync", (fd: number) => {
+    synced.push(paths.get(fd) ?? "");
+    fsyncSync(fd);
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  folders.shard("an-index", 0);
+  folders.shard("an-index", 0);
+  assert.deepEqual(synced, [join(folder, "an-index")]);
+});

@@ -132,7 +132,9 @@ export class ShardFolders {
   /** Returns the folder of a shard, created if missing. */
   shard(uuid: string, shard: number): string {
     const folder = join(this.#folder, uuid, String(shard));
-    mkdirSync(folder, { recursive: true, mode: 0o750 });
+    const isNew = mkdirSync(folder, { recursive: true, mode: FOLDER_MODE }) !== undefined;
+    // A commit in it is durable only if its entry is.
+    if (isNew) syncFolder(dirname(folder));
     return folder;
   }
 
