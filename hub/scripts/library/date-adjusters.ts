@@ -2,15 +2,16 @@
 
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { Callable } from "#hub/scripts/values/values.ts";
+import { daysOfMonth, withLocal } from "./date-arithmetic.ts";
 import { Constant } from "./date-constants.ts";
-import { DateTime, daysOfMonth, withLocal } from "./dates.ts";
+import { Moment } from "./moment.ts";
 
 /** Changes the wall clock's time to another day. */
 type Move = (local: Date) => void;
 
 function adjuster(move: Move): Callable {
   return new Callable((date) => {
-    if (date instanceof DateTime) return withLocal(date, move);
+    if (date instanceof Moment) return withLocal(date, move);
     throw new ScriptException("ClassCastException", "a date was expected");
   });
 }

@@ -6,12 +6,15 @@ import { print } from "#hub/scripts/values/values.ts";
 import { findTimeZone, UTC } from "#proto/kit/dates/time-zone.ts";
 import { DAY_MS } from "#proto/kit/units.ts";
 import { ADJUSTERS } from "./date-adjusters.ts";
+import { CHRONO_UNITS, msBetween, plusUnit } from "./date-arithmetic.ts";
 import { Constant, dayOfWeek, monthOfYear } from "./date-constants.ts";
 import { checkedDayOfYear, checkedField, dayStart, isLeapYear, timeOfDay } from "./date-fields.ts";
-import { CHRONO_FIELDS, CHRONO_UNITS, DateTime, msBetween, plusUnit, zoneOf } from "./dates.ts";
+import { CHRONO_FIELDS } from "./date-methods.ts";
+import { DateTime } from "./dates.ts";
 import { Duration, Period } from "./durations.ts";
 import { FORMATTERS, Formatter } from "./formatters.ts";
 import { parseDate } from "./iso-dates.ts";
+import { zoneOf } from "./moment.ts";
 
 const EPOCH = new DateTime(0);
 

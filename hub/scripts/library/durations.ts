@@ -4,7 +4,8 @@ import { toInteger } from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { type Methods, ScriptObject, whole } from "#hub/scripts/values/values.ts";
 import { DAY_MS } from "#proto/kit/units.ts";
-import { type DateTime, monthsBetween, msBetween, plusMonths } from "./dates.ts";
+import { monthsBetween, msBetween, plusMonths } from "./date-arithmetic.ts";
+import type { Moment } from "./moment.ts";
 
 /** A length of time: Duration.between(…). */
 export class Duration extends ScriptObject {
@@ -93,7 +94,7 @@ export class Period extends ScriptObject {
   /** Throws ClassCastException. */
   static between(from: unknown, to: unknown): Period {
     const months = monthsBetween(from, to);
-    return new Period(months, Math.trunc(msBetween(plusMonths(from as DateTime, months), to) / DAY_MS));
+    return new Period(months, Math.trunc(msBetween(plusMonths(from as Moment, months), to) / DAY_MS));
   }
 
   override toString(): string {

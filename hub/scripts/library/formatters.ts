@@ -8,7 +8,8 @@ import { compilePrinter } from "#proto/kit/dates/date-printer.ts";
 import { compileReader, type DateReader } from "#proto/kit/dates/date-reader.ts";
 import { type TimeZone, UTC } from "#proto/kit/dates/time-zone.ts";
 import { MAX_DATE } from "./date-patterns.ts";
-import { DatePrinter, DateTime, zoneOf } from "./dates.ts";
+import { DateTime } from "./dates.ts";
+import { DatePrinter, Moment, zoneOf } from "./moment.ts";
 
 /** Compiled patterns that are kept; a script has few. */
 const MAX_PATTERNS = 100;
@@ -54,7 +55,7 @@ function withoutJava(pattern: string, zoned: (letters: string) => string): strin
 }
 
 /** Prints an offset as letters of Java say: X, XX, XXX with Z for UTC, x without, Z for +0100. */
-function offsetText(letters: string, date: DateTime): string {
+function offsetText(letters: string, date: Moment): string {
   if (letters === "VV") return date.zone === UTC ? "Z" : date.zone.name;
   const suffix = date.zone.suffix(date.timeMs);
   const hasZ = letters.startsWith("X") || letters === "ZZZZZ";
@@ -73,12 +74,12 @@ export class Formatter extends DatePrinter {
   readonly methods = FORMATTER_METHODS;
   /** Undefined: of `named` alone. */
   readonly pattern: string;
-  readonly named: ((date: DateTime) => string) | undefined;
+  readonly named: ((date: Moment) => string) | undefined;
   /** Scripts may change it, of SimpleDateFormat. */
   zone: TimeZone | undefined;
 
   /** Throws IllegalArgumentException for letters without a meaning. */
-  constructor(pattern: string, zone?: TimeZone, named?: (date: DateTime) => string) {
+  constructor(pattern: string, zone?: TimeZone, named?: (date: Moment) => string) {
     super();
     if (pattern.length > MAX_PATTERN)
       throw new ScriptException(
@@ -91,7 +92,7 @@ export class Formatter extends DatePrinter {
     printerOf(withoutJava(pattern, () => "Z"));
   }
 
-  print(given: DateTime): string {
+  print(given: Moment): string {
     const date = this.zone === undefined ? given : new DateTime(given.timeMs, this.zone, given.nanos);
     if (this.named !== undefined) return this.named(date);
     const pattern = withoutJava(this.pattern, (letters) => `'${offsetText(letters, date)}'`);
@@ -122,7 +123,7 @@ function fixedZone(minutes: number): TimeZone {
 const FORMATTER_METHODS: Methods = new Map<string, Method>(
   Object.entries({
     format: (self: Formatter, [date]: readonly unknown[]) => {
-      if (date instanceof DateTime) return self.print(date);
+      if (date instanceof Moment) return self.print(date);
       throw new ScriptException("ClassCastException", "a date was expected");
     },
     parse: (self: Formatter, [text]: readonly unknown[]) => self.read(print(text), "ParseException"),
@@ -138,7 +139,7 @@ const FORMATTER_METHODS: Methods = new Map<string, Method>(
   }),
 );
 
-function localTime(date: DateTime): string {
+function localTime(date: Moment): string {
   const digits = String(date.local.getUTCMilliseconds() * 1e6 + date.nanos).padStart(9, "0");
   const fraction = digits.replace(/0+$/, "");
   const { isoText } = date;
@@ -146,17 +147,17 @@ function localTime(date: DateTime): string {
   return isoText.slice(at, at + 8) + (fraction === "" ? "" : `.${fraction}`);
 }
 
-const localDate = (date: DateTime): string => date.isoText.split("T")[0]!;
-const offset = (date: DateTime): string => (date.isLocal ? "" : date.zone.suffix(date.timeMs));
-const region = (date: DateTime): string => (date.zone.name.includes("/") ? `[${date.zone.name}]` : "");
-const localDateTime = (date: DateTime): string => `${localDate(date)}T${localTime(date)}`;
+const localDate = (date: Moment): string => date.isoText.split("T")[0]!;
+const offset = (date: Moment): string => (date.isLocal ? "" : date.zone.suffix(date.timeMs));
+const region = (date: Moment): string => (date.zone.name.includes("/") ? `[${date.zone.name}]` : "");
+const localDateTime = (date: Moment): string => `${localDate(date)}T${localTime(date)}`;
 
-function weekDate(date: DateTime): string {
+function weekDate(date: Moment): string {
   const { year, week } = isoWeek(date.local.getTime());
   return `${year}-W${String(week).padStart(2, "0")}-${date.local.getUTCDay() || 7}${offset(date)}`;
 }
 
-function ordinalDate(date: DateTime): string {
+function ordinalDate(date: Moment): string {
   const { local } = date;
   const year = local.getUTCFullYear();
   const day = Math.floor((local.getTime() - Date.UTC(year, 0, 1)) / 86_400_000) + 1;
@@ -164,13 +165,13 @@ function ordinalDate(date: DateTime): string {
 }
 
 /** As in mails: the day has no leading zero, and UTC is GMT. */
-function mailDate(date: DateTime): string {
+function mailDate(date: Moment): string {
   const zone = date.zone.suffix(date.timeMs);
   const text = printerOf("EEE, d MMM yyyy HH:mm:ss")(date.local.getTime());
   return `${text} ${zone === "Z" ? "GMT" : zone.replace(":", "")}`;
 }
 
-const named = (shown: (date: DateTime) => string): Formatter => new Formatter("", undefined, shown);
+const named = (shown: (date: Moment) => string): Formatter => new Formatter("", undefined, shown);
 
 /** Constants of DateTimeFormatter. */
 export const FORMATTERS: Readonly<Record<string, Formatter>> = {

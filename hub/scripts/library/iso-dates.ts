@@ -5,7 +5,8 @@ import { print } from "#hub/scripts/values/values.ts";
 import { type TimeZone, UTC } from "#proto/kit/dates/time-zone.ts";
 import { dayStart } from "./date-fields.ts";
 import { MAX_DATE } from "./date-patterns.ts";
-import { DateTime, zoneOf } from "./dates.ts";
+import { DateTime } from "./dates.ts";
+import { zoneOf } from "./moment.ts";
 
 const ISO_ZONE = /(?:Z|[+-]\d{2}:?\d{2})(?:\[[^\]]+\])?$/;
 
