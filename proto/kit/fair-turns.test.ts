@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { AppError } from "./errors.ts";
 import { FairTurns, type TurnLimits } from "./fair-turns.ts";
 
@@ -12,13 +12,16 @@ class Requests {
   /** In the order in which they began. */
   readonly begun: string[] = [];
   readonly #ends = new Map<string, () => void>();
+  /** Aborted after the test: the timer of a request that waits would hold the process for 30 s. */
+  readonly #gone = new AbortController();
 
-  constructor(limits: Partial<TurnLimits> = {}) {
+  constructor(t: TestContext, limits: Partial<TurnLimits> = {}) {
+    t.after(() => this.#gone.abort());
     this.turns = new FairTurns({ ...LIMITS, ...limits });
   }
 
   /** Sends a request named by its owner and number: "ann 1". Resolves to how it ended. */
-  send(name: string, signal = OPEN): Promise<string> {
+  send(name: string, signal = this.#gone.signal): Promise<string> {
     const run = async (): Promise<string> => {
       this.begun.push(name);
       await new Promise<void>((end) => this.#ends.set(name, end));
@@ -46,8 +49,8 @@ class Requests {
 /** Resolves when all that needs no event has happened. */
 const settled = (): Promise<void> => new Promise((done) => setImmediate(done));
 
-test("one owner alone gets half of the turns, in the order of its requests", async () => {
-  const all = new Requests();
+test("one owner alone gets half of the turns, in the order of its requests", async (t) => {
+  const all = new Requests(t);
   void all.sendAll("ann", 4);
   await settled();
   assert.deepEqual(all.begun, ["ann 1", "ann 2"]);
@@ -60,8 +63,8 @@ test("one owner alone gets half of the turns, in the order of its requests", asy
   assert.deepEqual([all.turns.taken, all.turns.waiting], [0, 0]);
 });
 
-test("who has nothing under way begins at once while another has many waiting", async () => {
-  const all = new Requests({ waiting: 1_000 });
+test("who has nothing under way begins at once while another has many waiting", async (t) => {
+  const all = new Requests(t, { waiting: 1_000 });
   void all.sendAll("ann", 300);
   const bob = all.send("bob 1");
   await settled();
@@ -70,8 +73,8 @@ test("who has nothing under way begins at once while another has many waiting", 
   assert.equal(await bob, "done");
 });
 
-test("owners that wait get the turns round robin, whatever each has waiting", async () => {
-  const all = new Requests({ turns: 1, waiting: 100 });
+test("owners that wait get the turns round robin, whatever each has waiting", async (t) => {
+  const all = new Requests(t, { turns: 1, waiting: 100 });
   void all.sendAll("ann", 5);
   void all.sendAll("bob", 2);
   void all.sendAll("cid", 2);
@@ -90,8 +93,8 @@ test("owners that wait get the turns round robin, whatever each has waiting", as
   ]);
 });
 
-test("a request beyond those that may wait is refused with a time to come back, of its owner alone", async () => {
-  const all = new Requests();
+test("a request beyond those that may wait is refused with a time to come back, of its owner alone", async (t) => {
+  const all = new Requests(t);
   const sent = all.sendAll("ann", 8);
   assert.deepEqual(await Promise.all(sent.slice(6)), ["overloaded", "overloaded"]);
   assert.equal(all.turns.refused, 2);
@@ -105,8 +108,8 @@ test("a request beyond those that may wait is refused with a time to come back, 
   assert.deepEqual(all.begun, ["ann 1", "ann 2", "bob 1"]);
 });
 
-test("a request whose client has gone waits no longer and takes no turn", async () => {
-  const all = new Requests({ turns: 1 });
+test("a request whose client has gone waits no longer and takes no turn", async (t) => {
+  const all = new Requests(t, { turns: 1 });
   const gone = new AbortController();
   void all.send("ann 1");
   const left = all.send("bob 1", gone.signal);
@@ -121,7 +124,7 @@ test("a request whose client has gone waits no longer and takes no turn", async 
 
 test("a request that has waited too long is refused", async (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const all = new Requests({ turns: 1 });
+  const all = new Requests(t, { turns: 1 });
   void all.send("ann 1");
   const late = all.send("bob 1");
   t.mock.timers.tick(LIMITS.waitMs);
@@ -131,8 +134,8 @@ test("a request that has waited too long is refused", async (t) => {
   assert.deepEqual([all.begun, all.turns.taken], [["ann 1"], 0]);
 });
 
-test("a turn that is left for a while is another's, and taken again in turn", async () => {
-  const { turns } = new Requests({ turns: 1 });
+test("a turn that is left for a while is another's, and taken again in turn", async (t) => {
+  const { turns } = new Requests(t, { turns: 1 });
   const [ann, bob] = [turns.turn("ann", OPEN), turns.turn("bob", OPEN)];
   await ann.take();
   await ann.take();
