@@ -32,10 +32,6 @@ test("a command that fails is named at the end, and the others still run", () =>
   assert.equal(stdout, "broken\nfine\n✖ failed (3): echo broken; exit 3\n✖ failed (SIGKILL): kill -9 $$\n");
 });
 
-test("a command gets the number of parallel commands", () => {
-  assert.equal(run('echo "$TAILRACE_BESIDE"', "true", "true").stdout, "2\n");
-});
-
 test("a signal ends all processes that the commands started", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-beside-"));
   t.after(() => rmSync(folder, { recursive: true }));

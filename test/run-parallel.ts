@@ -30,7 +30,6 @@ if (failed.length > 0) process.exitCode = 1;
 
 async function runCommand(command: string): Promise<Outcome> {
   const child = spawn("sh", ["-c", `exec 2>&1\n${command}`], {
-    env: { ...process.env, TAILRACE_BESIDE: String(commands.length - 1) },
     stdio: ["ignore", "pipe", "inherit"],
     detached: true, // a group of its own, which giveUp ends with all that the command started
   });

@@ -14,7 +14,7 @@
 
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { globSync, readFileSync, statSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { parseArgs } from "node:util";
@@ -33,6 +33,15 @@ const HOOKED = /^(?:beforeEach|afterEach)\(/m;
 /** Parts whose tests are smaller than this share a process, whose start takes as long as they do. Bytes. */
 const SMALL_PART_BYTES = 128 * 1024;
 
+/** What groups of files took in earlier runs, ms by the path of the first file. */
+const TIMES_FILE = join(ROOT, ".cache/test-times.json");
+
+/** Bytes of tests that take a millisecond, for a group that hasn't run yet. */
+const BYTES_A_MS = 20;
+
+/** Lanes beyond the number of cores: tests wait a third of their time, for disks and children. */
+const SPARE_LANES = 2;
+
 /** A process that has told its result has this long to end; what still runs then is a leak. */
 const LINGER_MS = 5_000;
 
@@ -42,7 +51,7 @@ const { values: options, positionals: patterns } = parseArgs({
     together: { type: "boolean", default: false },
     servers: { type: "string" },
     timeout: { type: "string", default: "60s" },
-    concurrency: { type: "string", default: String(freeLanes()) },
+    concurrency: { type: "string", default: String(availableParallelism() + SPARE_LANES) },
     name: { type: "string" },
     verbose: { type: "boolean", default: false },
   },
@@ -62,16 +71,16 @@ const files = patterns
   .filter(isMeant);
 const groups = options.together ? byPart(files) : files.map((file) => [file]);
 const counts: TestCounts = { ...NO_TESTS };
-const waiting = options.together ? groups.toSorted((left, right) => sizeOf(right) - sizeOf(left)) : groups;
+const times = readTimes();
+// The longest first, so that no lane is left alone with one at the end.
+const waiting = options.together
+  ? groups.toSorted((left, right) => expectedMs(right) - expectedMs(left))
+  : groups;
 
 if (files.some(needsKernel)) await ensureKernel();
 await Promise.all(Array.from({ length: Number(options.concurrency) }, lane));
+if (options.together && options.name === undefined) writeTimes();
 finish();
-
-/** Two more than there are cores, as tests also wait for disks and children; less what test/run-parallel.ts runs. */
-function freeLanes(): number {
-  return Math.max(1, availableParallelism() + 2 - Number(process.env["TAILRACE_BESIDE"] ?? 0));
-}
 
 function isMeant(path: string): boolean {
   const hasWord = words.length === 0 || words.some((word) => relative(ROOT, path).includes(word));
@@ -119,7 +128,29 @@ function partOf(path: string): string {
   return relative(ROOT, dirname(path)).split(sep, 2).join(sep);
 }
 
-/** The longest first, so that no lane is left alone with one at the end; bytes of tests stand for their time. */
+function expectedMs(group: readonly string[]): number {
+  return times[keyOf(group)] ?? sizeOf(group) / BYTES_A_MS;
+}
+
+function keyOf(group: readonly string[]): string {
+  return relative(ROOT, group[0]!);
+}
+
+/** Returns the times of earlier runs: none where the file is missing or half written. */
+function readTimes(): Record<string, number> {
+  try {
+    return JSON.parse(readFileSync(TIMES_FILE, "utf8")) as Record<string, number>;
+  } catch {
+    return {};
+  }
+}
+
+function writeTimes(): void {
+  mkdirSync(dirname(TIMES_FILE), { recursive: true });
+  writeFileSync(TIMES_FILE, JSON.stringify(times));
+}
+
+/** Returns the bytes of the files. */
 function sizeOf(group: readonly string[]): number {
   return group.reduce((sum, path) => sum + statSync(path).size, 0);
 }
@@ -129,6 +160,7 @@ async function lane(): Promise<void> {
 }
 
 async function runGroup(group: readonly string[]): Promise<void> {
+  const start = performance.now();
   const child = fork(join(ROOT, "test/run-process.ts"), group, {
     env: {
       ...process.env,
@@ -140,6 +172,7 @@ async function runGroup(group: readonly string[]): Promise<void> {
   for (const name of ["stdout", "stderr"] as const)
     child[name]!.setEncoding("utf8").on("data", (chunk: string) => (printed[name] += chunk));
   const { report, fault } = await outcome(child);
+  times[keyOf(group)] = Math.round(performance.now() - start);
   process.stdout.write(printed.stdout + printed.stderr);
   const names = group.map((path) => relative(ROOT, path)).join(" ");
   if (fault !== undefined) process.stdout.write(`✖ ${names}: ${fault}\n`);
