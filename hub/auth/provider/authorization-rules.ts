@@ -1,8 +1,9 @@
 /** Rules where oidc-provider leaves a choice: scopes, consent, introspection, the error page. */
 
 import { errors, interactionPolicy, type KoaContextWithOIDC, type Provider } from "oidc-provider";
-import type { Account, Accounts } from "#hub/auth/accounts/accounts.ts";
+import type { Accounts } from "#hub/auth/accounts/accounts.ts";
 import { type Html, html, page } from "#hub/auth/web/page.ts";
+import { signInMark } from "./browser-sessions.ts";
 import { DASHBOARD_CLIENT_ID } from "./clients.ts";
 import type { Consents } from "./consents.ts";
 import { findAccountOf } from "./exchange.ts";
@@ -56,11 +57,6 @@ export async function findAccount(
   if (oidc.route === "token" && oidc.client?.clientId === DASHBOARD_CLIENT_ID) return account;
   const found = await findAccountOf(accounts, id);
   return found === null ? undefined : { ...account, signInMark: signInMark(found) };
-}
-
-/** Returns what a browser's session keeps of its sign-in as its `acr`: another password or role makes another mark. */
-export function signInMark({ epoch }: Pick<Account, "epoch">): string {
-  return String(epoch);
 }
 
 /**

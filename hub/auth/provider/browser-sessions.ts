@@ -3,6 +3,7 @@
  * dashboard session names the one that it began in, and ends it when it is ended.
  */
 
+import type { Account } from "#hub/auth/accounts/accounts.ts";
 import { Records, type Store } from "#hub/auth/state/records.ts";
 import { hashOf } from "#hub/auth/state/secrets.ts";
 
@@ -38,4 +39,9 @@ export class BrowserSessions {
     const found = await this.#byUid.take(name);
     if (found !== null) await this.#sessions.delete(found.key);
   }
+}
+
+/** Returns what a browser's session keeps of its sign-in as its `acr`: another password or role makes another mark. */
+export function signInMark({ epoch }: Pick<Account, "epoch">): string {
+  return String(epoch);
 }

@@ -5,7 +5,7 @@ import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, type Route, redirect } from "#hub/api/http/route.ts";
 import { DEVICE_COOKIE, DEVICE_SECONDS } from "#hub/auth/accounts/password-sign-in.ts";
 import type { Auth } from "#hub/auth/auth.ts";
-import { signInMark } from "#hub/auth/provider/authorization-rules.ts";
+import { signInMark } from "#hub/auth/provider/browser-sessions.ts";
 import { PATHS } from "#hub/auth/provider/endpoints.ts";
 import { LibraryExchange } from "#hub/auth/provider/library-exchange.ts";
 import { textOf } from "#hub/auth/provider/library-requests.ts";
