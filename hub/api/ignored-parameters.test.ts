@@ -36,13 +36,19 @@ for (const [field, pattern] of [
   ],
   [{ type: "constant_keyword", value: "x" }, /\[value\] of type \[constant_keyword\] of field \[a\.b\]/],
   [{ type: "constant_keyword" }, undefined],
+  [
+    { type: "completion", analyzer: "whitespace" },
+    /\[analyzer\] of type \[completion\] of field \[a\.b\] is accepted and does less: completions ignore case/,
+  ],
+  [{ type: "completion", preserve_separators: false }, /\[preserve_separators\] of type \[completion\]/],
+  [{ type: "completion", analyzer: "simple", preserve_separators: true }, undefined],
 ] as const) {
   test(`a field ${JSON.stringify(field)} ${pattern === undefined ? "has no warning" : "is warned of"}`, async () => {
     const mappings = { properties: { a: { properties: { b: field } } } };
     const template = { index_patterns: ["w-*"], template: { mappings } };
     for (const [method, path, body] of [
       ["PUT", "/with-field", { mappings }],
-      ["PUT", "/logs/_mapping/doc", mappings],
+      ["PUT", "/with-field/_mapping/_doc", mappings],
       ["PUT", "/_index_template/w", template],
     ] as const) {
       const { headers } = await send(method, path, body);

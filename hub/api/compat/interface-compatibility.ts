@@ -15,6 +15,7 @@ const SETTINGS: readonly (readonly [prefix: string, instead: string])[] = [
   ["lifecycle.", "only name, rollover_alias, origination_date and indexing_complete have an effect"],
   ["plugins.index_state_management.", "write a policy over _ilm, and name it in index.lifecycle.name"],
   ["routing.allocation.", "copies are spread evenly; hubs of one node.attr.zone have one of a shard"],
+  ["routing.rebalance.", "copies are moved wherever hubs have unequal shares"],
   ["routing_partition_size", "documents with a routing are in one shard"],
   ["search.slowlog.", "the hub's own setting search.slowlog.threshold decides which searches are logged"],
   ["indexing.slowlog.", "slow writes aren't logged"],
@@ -175,27 +176,41 @@ export function warnOfSettings(settings: Readonly<Record<string, unknown>>): voi
   }
 }
 
+interface LesserField {
+  readonly type: string;
+  /** Absent: the type itself does less. */
+  readonly parameter?: string;
+  /** Value of the parameter that asks for nothing else. */
+  readonly usual?: unknown;
+  readonly why: string;
+}
+
+const COMPLETION_WHY =
+  "completions ignore case and repeated blanks, and nothing else; let a pipeline change the inputs";
+
 /** Field types that are stored as a less capable type, with what that lacks. */
-const LESSER_FIELDS: readonly { readonly type: string; readonly parameter?: string; readonly why: string }[] =
-  [
-    { type: "version", why: "versions are ordered as texts: 1.10.0 comes before 1.9.0; pad their numbers" },
-    {
-      type: "constant_keyword",
-      parameter: "value",
-      why: "a document without the value isn't found by it; let a pipeline set the field",
-    },
-  ];
+const LESSER_FIELDS: readonly LesserField[] = [
+  { type: "version", why: "versions are ordered as texts: 1.10.0 comes before 1.9.0; pad their numbers" },
+  {
+    type: "constant_keyword",
+    parameter: "value",
+    why: "a document without the value isn't found by it; let a pipeline set the field",
+  },
+  { type: "completion", parameter: "analyzer", usual: "simple", why: COMPLETION_WHY },
+  { type: "completion", parameter: "search_analyzer", usual: "simple", why: COMPLETION_WHY },
+  { type: "completion", parameter: "preserve_separators", usual: true, why: COMPLETION_WHY },
+  { type: "completion", parameter: "preserve_position_increments", usual: true, why: COMPLETION_WHY },
+];
 
 /** Warns of fields of a mapping ({properties, …}) that are stored as a less capable type. */
 export function warnOfFields(mapping: Readonly<JsonObject>): void {
   for (const [name, field] of leavesOf(mapping, "")) {
-    const lesser = LESSER_FIELDS.find(({ type, parameter }) => {
-      return field["type"] === type && (parameter === undefined || field[parameter] !== undefined);
-    });
-    if (lesser === undefined) continue;
-    const { type, parameter, why } = lesser;
-    const what = parameter === undefined ? `type [${type}]` : `[${parameter}] of type [${type}]`;
-    warnDeprecated(`${what} of field [${name}] is accepted and does less: ${why}`);
+    for (const { type, parameter, usual, why } of LESSER_FIELDS) {
+      const value = parameter === undefined ? true : field[parameter];
+      if (field["type"] !== type || value === undefined || value === usual) continue;
+      const what = parameter === undefined ? `type [${type}]` : `[${parameter}] of type [${type}]`;
+      warnDeprecated(`${what} of field [${name}] is accepted and does less: ${why}`);
+    }
   }
 }
 
