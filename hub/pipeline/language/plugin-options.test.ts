@@ -5,7 +5,7 @@ import { compilePipeline, loadAllPlugins } from "#hub/pipeline/program/compile.t
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { pluginKinds } from "#hub/pipeline/tooling/plugin-reference.ts";
 import { systemClock } from "#proto/kit/clock.ts";
-import { list, number, options } from "#proto/kit/options.ts";
+import { list, number, options, text } from "#proto/kit/options.ts";
 import { formatDiagnostic } from "./diagnostics.ts";
 import { parsePipeline } from "./parser.ts";
 import { readOptions } from "./plugin-options.ts";
@@ -82,6 +82,10 @@ test("a variable's quotes fall away, and a list in it is a list", () => {
     [`"\${H}"`, ["a:1", "b:2", "c"]],
     [`"\${Q}"`, ["quoted"]],
     [`"\${N}\${EMPTY}"`, ["7"]],
+    [`"[\${N}]"`, ["[7]"]],
+    [`"[\${N}][msg]"`, ["[7][msg]"]],
+    [`["a", "[\${N}]"]`, ["a", "[7]"]],
+    [`"'\${N}'"`, ["'7'"]],
     [`"\${MISSING:'x'}"`, ["x"]],
     [`"\${MISSING:[]}"`, []],
     [`'"kept"'`, ['"kept"']],
@@ -89,4 +93,15 @@ test("a variable's quotes fall away, and a list in it is a list", () => {
   ];
   for (const [value, expected] of rows)
     assert.deepEqual(read(value, hosts), { fields: expected, length_bytes: 3 }, value);
+});
+
+test("a variable stays a text where the option takes no list", () => {
+  const source = new SourceText("p.conf", `filter { x { secret => "\${PW}" } }`);
+  const [step] = parsePipeline(source).sections[0]!.steps;
+  assert.ok(step?.kind === "plugin");
+  const schema = options({ secret: text("a password") });
+  const read = readOptions(step, schema, "filter x", { PW: "[s3cret]" }, (_, __, message) =>
+    assert.fail(message),
+  );
+  assert.deepEqual(read, { secret: "[s3cret]" });
 });

@@ -34,7 +34,7 @@ export function readOptions(
       report("error", nameRange, `${title} has no option "${name}"`, hint);
       continue;
     }
-    const value = plainValue(attribute.value, variables, report);
+    const value = optionValue(attribute.value, schema.properties[name]!, variables, report);
     values[name] = Object.hasOwn(values, name) ? joinRepeated(values[name], value) : value;
     ranges.set(name, attribute.value.range);
   }
@@ -192,21 +192,31 @@ export function expandVariables(text: string, range: Range, variables: Variables
   });
 }
 
-/**
- * Returns an option's text with its variables replaced. Quotes around it fall away, and `["a", "b"]` becomes a list, as a
- * variable of a container carries them.
- */
-function withVariables(
-  text: string,
-  range: Range,
-  variables: Variables,
-  report: Report,
-): string | readonly string[] {
+/** Returns a text with its variables replaced. Quotes around the value of one that stands alone fall away. */
+function withVariables(text: string, range: Range, variables: Variables, report: Report): string {
   const expanded = expandVariables(text, range, variables, report);
-  if (text.search(VARIABLE) < 0) return text;
-  const bare = unquoted(expanded);
-  if (!bare.startsWith("[") || !bare.endsWith("]") || bare.length < 2) return bare;
-  const inner = bare.slice(1, -1);
+  return isVariable(text) ? unquoted(expanded) : expanded;
+}
+
+/**
+ * Returns the value of an option. A variable that stands alone carries a list, as containers write it (`["a", "b"]`), where
+ * the option takes one.
+ */
+function optionValue(node: ValueNode, schema: TSchema, variables: Variables, report: Report): unknown {
+  const value = plainValue(node, variables, report);
+  const { type } = schema as { type?: string };
+  const isOne = (node.kind === "string" || node.kind === "bareword") && isVariable(node.value);
+  return isOne && type === "array" ? listIn(String(value)) : value;
+}
+
+function isVariable(text: string): boolean {
+  return text.replace(VARIABLE, "") === "" && text.lastIndexOf("${") === 0;
+}
+
+/** Returns the items of `["a", 'b', c]`; any other text as it is. */
+function listIn(text: string): string | readonly string[] {
+  if (text.length < 2 || !text.startsWith("[") || !text.endsWith("]")) return text;
+  const inner = text.slice(1, -1);
   return inner === "" ? [] : inner.split(",").map((item) => unquoted(item.trim()));
 }
 
