@@ -5,32 +5,23 @@ import { onlyWith } from "#agent/contract/idle-settings.ts";
 import { defineInput, type Input, settingFault } from "#agent/contract/input.ts";
 import { probeTcp, probeUdp } from "#agent/inputs/streams/addresses.ts";
 import { Type } from "#proto/kit/schema.ts";
-
 import { TcpInput, tcpInput, tcpSchema } from "./tcp.ts";
 import { UdpInput, udpInput } from "./udp.ts";
 
-const {
-  framing: _,
-  host: __,
-  max_connections,
-  timeout,
-  "tls.certificate": certificate,
-  "tls.key": key,
-  "tls.ca": authorities,
-  ...common
-} = tcpSchema.properties;
+const { framing: _, ...connection } = tcpSchema.properties;
 
 /** Marks a setting of connections, which datagrams don't have. */
 const ofConnections = <S extends TSchema>(schema: S): S => onlyWith(schema, "protocol", "tcp", "unix");
 
 const schema = Type.Object(
   {
-    ...common,
-    max_connections: ofConnections(max_connections),
-    timeout: ofConnections(timeout),
-    "tls.certificate": ofConnections(certificate),
-    "tls.key": ofConnections(key),
-    "tls.ca": ofConnections(authorities),
+    // The order of settings makes the id of an input that has none of its own: those that follow replace, and move nothing.
+    ...connection,
+    max_connections: ofConnections(connection.max_connections),
+    timeout: ofConnections(connection.timeout),
+    "tls.certificate": ofConnections(connection["tls.certificate"]),
+    "tls.key": ofConnections(connection["tls.key"]),
+    "tls.ca": ofConnections(connection["tls.ca"]),
     host: Type.String({ default: "", description: "host:port to listen on; not with protocol unix." }),
     protocol: Type.Union([Type.Literal("udp"), Type.Literal("tcp"), Type.Literal("unix")], {
       default: "udp",
