@@ -5,11 +5,13 @@ import { Backoff } from "#proto/kit/retry.ts";
 
 /** Waits of an output between its attempts: short at first, since most failures are a restart that takes no second. */
 export const OUTPUT_RETRY = { firstMs: 50, capMs: 5_000 };
+/** Waits of a lane are shorter: one batch is all that it sends, and each wait adds to the pause that a new leader of the log ends. */
+const LANE_RETRY = { firstMs: 50, capMs: 2_000 };
 
 export class Lane {
   readonly subject: string;
   readonly pending: Pending[] = [];
-  readonly backoff = new Backoff(OUTPUT_RETRY);
+  readonly backoff = new Backoff(LANE_RETRY);
   /** True after a failure, until everything pending is acknowledged: one message at a time then. */
   recovering = false;
   retryAtMs = Number.POSITIVE_INFINITY;

@@ -226,3 +226,13 @@ for (const [name, status, answer, expected] of [
     assert.deepEqual({ kind, ...facts }, expected);
   });
 }
+
+mocked("a lane is tried again within two seconds, however often it failed", async (b) => {
+  const lane = new Lane("raw.1.a");
+  await b.send(lane, "x");
+  for (let failures = 0; failures < 12; failures++) {
+    assert.equal(b.take().length, 1, `after ${failures} failures`);
+    b.publisher.acknowledge(1, { kind: "failed", reason: "no_stream", text: "gone" });
+    b.advance(2_100);
+  }
+});

@@ -63,8 +63,8 @@ export const SETTINGS_SCHEMA = Type.Object(
         "Maximum number of batches in flight; together with batch_bytes it bounds the agent's memory.",
     }),
     "output.pipeline.ack_timeout": duration(
-      "10s",
-      "Time after which a batch without an answer is sent again.",
+      "3s",
+      "Time after which a batch without an answer is sent again; the hub's log drops what it has already.",
     ),
     "output.search.enabled": Type.Optional(
       Type.Boolean({ description: "Send directly to a search engine. On if output.search.hosts is set." }),
