@@ -5,7 +5,7 @@
  * |---|---|---|
  * | processed messages take more than `keepBytes` | the oldest are purged, so that about `keepBytes` of them stay, whatever waits behind them | nats-server may rewrite the file that holds the new first message in place, and lose it in a crash: all of it was processed, as a file has at most 8 MiB |
  * | nothing arrived for `keepMs`, and all is processed | all is purged | a crash meanwhile may make the stream begin anew: every message was processed |
- * | messages that a lost hub needs, or that aren't committed | they stay; `done` is below them | the stream fills, and who sends must wait |
+ * | messages that a lost hub needs, or that aren't committed | they stay; `done` (`hub/cluster/membership/cluster-progress.ts`) is below them, for an hour after the loss | the stream fills, and who sends must wait |
  * | messages that a stopped hub needs, which may start again | they stay for a quarter of an hour, unless a quarter of the space is used | the hub copies its shards from another one |
  * | the stream was rolled back since | what it still has of the processed messages counts | – |
  * | the stream was made anew since, or this hub doesn't know its newest incarnation yet | nothing | – |
