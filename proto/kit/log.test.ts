@@ -6,7 +6,7 @@ const LOG = new URL("./log.ts", import.meta.url).href;
 
 /** Runs `body` in a process of its own, as the log goes to standard error; returns what it writes there. */
 function written(body: string, pretty: boolean): string {
-  const source = `import { createLogger } from "${LOG}"; const log = createLogger({ name: "hub", level: "info", pretty: ${pretty} }); ${body}`;
+  const source = `import { createLogger, sendingLogger, writeSentLine } from "${LOG}"; const log = createLogger({ name: "hub", level: "info", pretty: ${pretty} }); ${body}`;
   return spawnSync(process.execPath, ["--input-type=module", "--eval", source], { encoding: "utf8" }).stderr;
 }
 
@@ -31,6 +31,20 @@ test("log lines are JSON on standard error, secrets hidden, levels by name", () 
   const { message, error_code } = second!["err"] as Error & { error_code: string };
   assert.deepEqual([message, error_code, second!["code"]], ["broken", "timeout", "[hidden]"]);
 });
+
+for (const field of ["err", "error"])
+  test(`an error in the field ${field} has its message, stack and code, from a thread too`, () => {
+    const lines = logged(`
+      const thrown = Object.assign(new Error("broken"), { code: "EIO" });
+      log.error({ ${field}: thrown }, "cannot read");
+      sendingLogger("info", (line) => writeSentLine(log, line)).error({ ${field}: thrown }, "cannot read");
+    `);
+    const found = lines.map((line) => {
+      const { message, stack, error_code, code } = line[field] as Record<string, unknown>;
+      return [message, String(stack).startsWith("Error: broken\n    at "), error_code, code];
+    });
+    assert.deepEqual(found, Array(2).fill(["broken", true, "EIO", undefined]));
+  });
 
 test("lines for people hold nothing that steers their terminal, whatever a file is called", () => {
   const text = written(

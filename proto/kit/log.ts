@@ -18,6 +18,9 @@ const SECRETS = [
   "api_key",
 ];
 
+/** Fields of errors; an error in another field loses its message and stack. */
+const ERRORS = { err: errorOf, error: errorOf };
+
 export interface LogOptions {
   /** "agent" or "hub". */
   readonly name: string;
@@ -35,7 +38,7 @@ export function createLogger({ name, level, pretty }: LogOptions): Logger {
     base: { name },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    serializers: { err: errorOf },
+    serializers: ERRORS,
     redact: { paths: [...SECRETS, ...SECRETS.map((key) => `*.${key}`)], censor: "[hidden]" },
   };
   if (!pretty) return pino(options, pino.destination({ fd: 2, sync: true }));
@@ -64,6 +67,7 @@ export function sendingLogger(level: string, send: (line: string) => void): Logg
     base: null,
     timestamp: false,
     formatters: { level: (label) => ({ level: label }) },
+    serializers: ERRORS,
   };
   return pino(options, { write: send });
 }
