@@ -18,6 +18,7 @@ import { ownFiles, probeBirthTimes } from "./machine.ts";
 import { Connection } from "./outputs/connection.ts";
 import { type AgentNames, PipelineOutput } from "./outputs/pipeline.ts";
 import { Registry } from "./registry/registry.ts";
+import { OrphanedSpools } from "./spool/orphaned-spools.ts";
 import { type NamedInput, Status } from "./status.ts";
 import { SupervisedInput } from "./supervised-input.ts";
 import { SHIPPER_VERSION, VERSION } from "./version.ts";
@@ -55,6 +56,7 @@ export class Agent implements Component {
   readonly #inputs: RunningInput[] = [];
   /** Slots of the output that inputs hold while they wait, at most so far. */
   #heldSlots = 0;
+  #orphanedSpools: OrphanedSpools | undefined;
   #hasBirthTimes = true;
   #stopping = false;
   #statusServer: StatusServer | undefined;
@@ -119,10 +121,11 @@ export class Agent implements Component {
       connection,
       clock: this.#clock,
       metrics: this.#metrics,
+      spoolProblem: () => this.#orphanedSpools?.problem ?? "",
     });
     await this.#startStatusServer(status);
     await this.#lifecycle.start("inputs", {
-      start: () => this.#startInputs(),
+      start: () => this.#startInputs(output),
       stop: async () => void (await Promise.all(this.#stopInputs())),
     });
     await this.#lifecycle.start("status", status);
@@ -174,12 +177,27 @@ export class Agent implements Component {
     );
   }
 
-  async #startInputs(): Promise<void> {
+  async #startInputs(output: Output): Promise<void> {
     for (const { input } of this.#inputs) await input.start();
+    this.#sendOrphanedSpools(output);
   }
 
   #stopInputs(): Promise<void>[] {
-    return this.#inputs.map(({ input }) => input.stop());
+    const stopped = this.#inputs.map(({ input }) => input.stop());
+    return this.#orphanedSpools === undefined ? stopped : [...stopped, this.#orphanedSpools.stop()];
+  }
+
+  #sendOrphanedSpools(output: Output): void {
+    if (this.#stopping) return;
+    this.#orphanedSpools = new OrphanedSpools({
+      inputIds: this.#inputs.map(({ id }) => id),
+      output,
+      metrics: this.#inputMetrics,
+      clock: this.#clock,
+      log: this.#log,
+      dataFolder: this.#settings.pathData,
+    });
+    this.#orphanedSpools.start();
   }
 
   /** Starts the output; returns the connection to the hub where there is one. */
@@ -279,7 +297,9 @@ export class Agent implements Component {
     const isSame = (a: RunningInput, b: RunningInput): boolean => a.id === b.id && a.made === b.made;
     const ending = this.#inputs.filter((old) => !next.some((each) => isSame(old, each)));
     const beginning = next.filter((each) => !this.#inputs.some((old) => isSame(old, each)));
-    await this.#inTime(Promise.all(ending.map(({ input }) => input.stop())));
+    await this.#inTime(
+      Promise.all([this.#orphanedSpools?.stop(), ...ending.map(({ input }) => input.stop())]),
+    );
     if (ending.length > 0) await output.drained(AbortSignal.timeout(RELOAD_DRAIN_MS));
     for (const { input } of ending) input.release?.();
     this.#inputs.splice(0, this.#inputs.length, ...this.#inputs.filter((each) => !ending.includes(each)));
@@ -290,6 +310,7 @@ export class Agent implements Component {
       await each.input.start();
       this.#inputs.push(each);
     }
+    this.#sendOrphanedSpools(output);
   }
 
   #rewind(): void {

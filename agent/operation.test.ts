@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import {
   appendFileSync,
@@ -20,12 +21,14 @@ import { nkeys } from "@nats-io/transport-node";
 import { TcpInput } from "#agent/inputs/tcp.ts";
 import { checkAgentSettings } from "#agent/settings/config.ts";
 import { SETTINGS_SCHEMA } from "#agent/settings/schema.ts";
+
 import { silentLogger } from "#proto/kit/log.ts";
 import { parseSettings } from "#proto/kit/settings/settings.ts";
 import { findBinary } from "#test/harness/nats.ts";
 import { until } from "#test/harness/until.ts";
 import { Agent } from "./agent.ts";
 import { setup } from "./commands/setup.ts";
+import { SegmentWriter } from "./spool/segment.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tailrace-operation-"));
 const running: Agent[] = [];
@@ -285,6 +288,43 @@ test("an agent stops while an input of it waits for its port", async (t) => {
     { type: "tcp", id: "lines", host: `127.0.0.1:${port}` },
   ]);
   await agent.stop();
+});
+
+/** Leaves a spool of a former input below `path.data`. */
+function leaveSpool(place: string, id: string, origin?: object): void {
+  const spool = join(place, "data", "spool", id);
+  mkdirSync(spool, { recursive: true });
+  const writer = new SegmentWriter(join(spool, `000000000001-${randomUUID()}.spool`));
+  writer.append({ message: Buffer.from(id), timeMs: 1, fieldsJson: Buffer.from("{}") });
+  writer.close();
+  if (origin !== undefined) writeFileSync(join(spool, "origin.json"), JSON.stringify(origin));
+}
+
+test("lines that wait on disk for a former input are sent; health names those whose input is unknown", async () => {
+  const place = newFolder();
+  leaveSpool(place, "tcp-0a1b2c3d", { input: "tcp-0a1b2c3d", type: "tcp", fields: '{"tags":["a"]}' });
+  leaveSpool(place, "tcp-1a1b2c3d");
+  const values = {
+    "shipper.inputs": [{ type: "tcp", host: "127.0.0.1:0" }],
+    "output.file.path": join(place, "out"),
+    "path.data": join(place, "data"),
+    "status.port": 0,
+  };
+  const agent = new Agent(settingsOf(values), silentLogger());
+  running.push(agent);
+  await agent.start();
+  await until("the line", () => shipped(place).length === 1);
+  const health = async () =>
+    (await (await fetch(`http://127.0.0.1:${agent.statusPort}/health`)).json()) as Record<string, string>;
+  assert.match(
+    (await health())["reason"]!,
+    /spool\/tcp-1a1b2c3d holds lines .* give their input id: tcp-1a1b2c3d;/,
+  );
+  const named = [{ type: "tcp", host: "127.0.0.1:0", id: "tcp-1a1b2c3d" }];
+  await agent.reload(settingsOf({ ...values, "shipper.inputs": named }));
+  await until("the other line", () => shipped(place).length === 2);
+  assert.equal((await health())["status"], "ok");
+  assert.deepEqual(shipped(place), ["tcp-0a1b2c3d", "tcp-1a1b2c3d"]);
 });
 
 test("a reload doesn't wait for an input that hangs at its end", async (t) => {

@@ -56,6 +56,8 @@ export interface StatusOptions {
   readonly connection: Connection | undefined;
   readonly clock: Clock;
   readonly metrics: Metrics;
+  /** Names spools that can't be sent; empty for none. */
+  readonly spoolProblem: () => string;
 }
 
 const PUBLISH_EVERY_MS = 10_000;
@@ -111,9 +113,10 @@ export class Status implements Component {
 
   /** Degraded: it works, but needs attention. An agent that runs is never failed: a restart would not help. */
   health(): Health {
+    const { inputs, registry, spoolProblem } = this.#options;
     const output = this.#options.output.state();
-    const problems = this.#options.inputs.map(({ input }) => input.problem?.() ?? "");
-    const reason = [output.healthy ? "" : output.reason, this.#options.registry.problem, ...problems]
+    const problems = inputs.map(({ input }) => input.problem?.() ?? "");
+    const reason = [output.healthy ? "" : output.reason, registry.problem, spoolProblem(), ...problems]
       .filter((each) => each !== "")
       .join("; ");
     return reason === "" ? { status: "ok", reason } : { status: "degraded", reason };

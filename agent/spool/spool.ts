@@ -4,12 +4,13 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { StreamEvent } from "#agent/contract/batcher.ts";
 import type { InputContext } from "#agent/contract/input.ts";
 import type { Channel } from "#agent/contract/output.ts";
 import type { Slot } from "#agent/contract/slot-pool.ts";
+import { writeFileAtomic } from "#proto/kit/files/files.ts";
 import { appendEvent, eventSize } from "#proto/raw-encoder.ts";
 import { recordBytes, SEGMENT_MAGIC, SegmentReader, SegmentWriter } from "./segment.ts";
 
@@ -19,7 +20,7 @@ export interface SpoolOptions {
   readonly maxBytes: number;
   readonly context: Pick<
     InputContext,
-    "id" | "isInput" | "output" | "fieldsJson" | "clock" | "log" | "metrics" | "dataFolder"
+    "id" | "output" | "fieldsJson" | "clock" | "log" | "metrics" | "dataFolder"
   >;
 }
 
@@ -31,9 +32,17 @@ interface Segment {
 }
 
 const SEGMENT_BYTES = 8 * 1_024 * 1_024;
-/** End of an id that is made of the settings. */
-const MADE_ID = /^[0-9a-f]{8}$/;
 const NAME = /^(\d{12})-([0-9a-f-]{36})\.spool$/;
+/** In the folder of a spool; see README.md. */
+export const ORIGIN_FILE = "origin.json";
+
+/** The input whose events a spool holds. */
+export interface SpoolOrigin {
+  readonly id: string;
+  readonly inputType: string;
+  /** {"fields": {}, "tags": []} as UTF-8; empty for none. */
+  readonly fieldsJson: Uint8Array;
+}
 
 export class Spool {
   readonly #options: SpoolOptions;
@@ -51,7 +60,7 @@ export class Spool {
 
   constructor(options: SpoolOptions) {
     this.#options = options;
-    this.#folder = join(options.context.dataFolder, "spool", options.context.id.replace(/[^\w.-]/g, "_"));
+    this.#folder = spoolFolder(options.context.dataFolder, options.context.id);
   }
 
   /** Bytes on disk. */
@@ -66,8 +75,7 @@ export class Spool {
 
   /** Takes up what an earlier run left. Throws the system's error if the folder can't be used. */
   start(): void {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o750 });
-    this.#inherit();
+    this.#prepare();
     for (const name of readdirSync(this.#folder).sort()) {
       const match = NAME.exec(name);
       if (match === null) continue;
@@ -80,17 +88,17 @@ export class Spool {
     this.#task = this.#run();
   }
 
-  /** Takes over spools of inputs of this type whose ids were made of settings that have changed since. */
-  #inherit(): void {
+  /** Makes the folder, and stores from which input its events are. Throws the system's error if the folder can't be made. */
+  #prepare(): void {
     const { inputType, context } = this.#options;
-    const all = join(context.dataFolder, "spool");
-    const prefix = `${inputType}-`;
-    for (const id of readdirSync(all)) {
-      const isMade = id.startsWith(prefix) && MADE_ID.test(id.slice(prefix.length));
-      if (!isMade || context.isInput(id)) continue;
-      for (const name of readdirSync(join(all, id)))
-        renameSync(join(all, id, name), join(this.#folder, name));
-      rmdirSync(join(all, id));
+    mkdirSync(this.#folder, { recursive: true, mode: 0o750 });
+    const fields = Buffer.from(context.fieldsJson).toString();
+    const origin = JSON.stringify({ input: context.id, type: inputType, fields });
+    const path = join(this.#folder, ORIGIN_FILE);
+    try {
+      if (!existsSync(path) || readFileSync(path, "utf8") !== origin) writeFileAtomic(path, origin);
+    } catch (error) {
+      this.#report(error);
     }
   }
 
@@ -155,6 +163,8 @@ export class Spool {
     const last = this.#segments.at(-1);
     if (this.#writer !== undefined && last !== undefined && this.#writer.size < SEGMENT_BYTES) return last;
     this.#seal();
+    // A reload may have removed the folder of an input that has ended since.
+    if (!existsSync(join(this.#folder, ORIGIN_FILE))) this.#prepare();
     const key = randomUUID();
     const path = join(this.#folder, `${String(++this.#number).padStart(12, "0")}-${key}.spool`);
     this.#writer = new SegmentWriter(path);
@@ -284,5 +294,27 @@ export class Spool {
       },
     });
     return true;
+  }
+}
+
+/** Returns the folder of an input's spool below `path.data`. */
+export function spoolFolder(dataFolder: string, inputId: string): string {
+  return join(dataFolder, "spool", inputId.replace(/[^\w.-]/g, "_"));
+}
+
+/** Returns true for the name of a segment. */
+export function isSegment(name: string): boolean {
+  return NAME.test(name);
+}
+
+/** Returns the origin of the spool in `folder`; null where an earlier version made it, or the file is damaged. */
+export function readOrigin(folder: string): SpoolOrigin | null {
+  try {
+    const stored = JSON.parse(readFileSync(join(folder, ORIGIN_FILE), "utf8")) as Record<string, unknown>;
+    const { input: id, type: inputType, fields } = stored;
+    if (typeof id !== "string" || typeof inputType !== "string" || typeof fields !== "string") return null;
+    return { id, inputType, fieldsJson: Buffer.from(fields) };
+  } catch {
+    return null;
   }
 }

@@ -16,6 +16,8 @@ import type { SourceFields } from "#proto/raw-encoder.ts";
 /** A batch as the receiver would have it. */
 export interface SentBatch {
   readonly source: SourceFields;
+  /** Fields and tags of the input. */
+  readonly fieldsJson: string;
   readonly from: number;
   readonly to: number;
   readonly data: Buffer;
@@ -56,8 +58,9 @@ export class RecordingOutput implements Output {
     return { healthy: true, reason: "" };
   }
 
-  channel(source: SourceFields): Channel {
-    return { headroom: 4_096, tailroom: 0, send: (batch) => this.#take(source, batch) };
+  channel(source: SourceFields, fieldsJson: Uint8Array): Channel {
+    const fields = Buffer.from(fieldsJson).toString();
+    return { headroom: 4_096, tailroom: 0, send: (batch) => this.#take(source, fields, batch) };
   }
 
   /** Resolves when `condition` holds, looking whenever a batch arrives. */
@@ -65,7 +68,7 @@ export class RecordingOutput implements Output {
     while (!condition()) await new Promise<void>((resolve) => this.#arrived.push(resolve));
   }
 
-  #take(source: SourceFields, { slot, body, block, settle }: Batch): void {
+  #take(source: SourceFields, fieldsJson: string, { slot, body, block, settle }: Batch): void {
     const data = Buffer.from(body.buffer.subarray(body.start, body.end));
     let done = false;
     const ack = (): void => {
@@ -75,7 +78,18 @@ export class RecordingOutput implements Output {
       slot.release();
     };
     const { from, to, lastLineOpen, firstLineContinued } = block;
-    this.sent.push({ source, from, to, data, events: body.events, lastLineOpen, firstLineContinued, ack });
+    const { events } = body;
+    this.sent.push({
+      source,
+      fieldsJson,
+      from,
+      to,
+      data,
+      events,
+      lastLineOpen,
+      firstLineContinued,
+      ack,
+    });
     if (this.acking) ack();
     for (const arrived of this.#arrived.splice(0)) arrived();
   }
