@@ -54,6 +54,8 @@ export class Agent implements Component {
   readonly #endedInputs = new Set<string>();
   /** Never replaced: the status reads it. */
   readonly #inputs: RunningInput[] = [];
+  /** Inputs that a reload ended with batches in flight; each such batch occupies a slot of the output. */
+  #endedUnacknowledged: RunningInput[] = [];
   /** Slots of the output that inputs hold while they wait, at most so far. */
   #heldSlots = 0;
   #orphanedSpools: OrphanedSpools | undefined;
@@ -163,6 +165,7 @@ export class Agent implements Component {
           "stopping with unacknowledged batches; their lines are sent again at the next start",
         );
     }
+    for (const { input } of this.#endedUnacknowledged) input.preserve();
     for (const { input } of this.#inputs) {
       input.preserve();
       input.release();
@@ -301,7 +304,10 @@ export class Agent implements Component {
       Promise.all([this.#orphanedSpools?.stop(), ...ending.map(({ input }) => input.stop())]),
     );
     if (ending.length > 0) await output.drained(AbortSignal.timeout(RELOAD_DRAIN_MS));
-    for (const { input } of ending) input.release?.();
+    for (const { input } of ending) input.release();
+    this.#endedUnacknowledged = [...this.#endedUnacknowledged, ...ending].filter(({ input }) =>
+      input.hasUnacknowledged(),
+    );
     this.#inputs.splice(0, this.#inputs.length, ...this.#inputs.filter((each) => !ending.includes(each)));
     const held = next.reduce((sum, { heldSlots }) => sum + heldSlots, 0);
     output.slots.extend(Math.max(0, held - this.#heldSlots));

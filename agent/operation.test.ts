@@ -28,6 +28,7 @@ import { findBinary } from "#test/harness/nats.ts";
 import { until } from "#test/harness/until.ts";
 import { Agent } from "./agent.ts";
 import { setup } from "./commands/setup.ts";
+import { FileSink } from "./outputs/json-lines.ts";
 import { SegmentWriter } from "./spool/segment.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tailrace-operation-"));
@@ -55,12 +56,13 @@ function shipped(place: string): string[] {
   return lines.map((line) => (JSON.parse(line) as { message: string }).message);
 }
 
-async function startAgent(place: string, inputs: object[]) {
+async function startAgent(place: string, inputs: object[], more: object = {}) {
   const values = {
     "shipper.inputs": inputs,
     "output.file.path": join(place, "out"),
     "path.data": join(place, "data"),
     "status.enabled": false,
+    ...more,
   };
   const agent = new Agent(settingsOf(values), silentLogger());
   running.push(agent);
@@ -325,6 +327,23 @@ test("lines that wait on disk for a former input are sent; health names those wh
   await until("the other line", () => shipped(place).length === 2);
   assert.equal((await health())["status"], "ok");
   assert.deepEqual(shipped(place), ["tcp-0a1b2c3d", "tcp-1a1b2c3d"]);
+});
+
+test("lines of an input that a reload ended before their acknowledgement arrive after a restart", async (t) => {
+  const place = newFolder();
+  const sink = t.mock.method(FileSink.prototype, "write", () => {
+    throw new Error("ENOSPC: no space left on device");
+  });
+  const lines = { type: "syslog", protocol: "unix", path: join(folder, "reload.sock"), id: "lines" };
+  const { agent, reload } = await startAgent(place, [fileInput(place), lines], { shutdown_timeout: "100ms" });
+  connectTo(lines.path).end("one\n");
+  await until("the attempt to write", () => sink.mock.callCount() > 0);
+  await reload([fileInput(place)]);
+  await agent.stop();
+  sink.mock.restore();
+  await startAgent(place, [fileInput(place)]);
+  await until("the line", () => shipped(place).length === 1);
+  assert.deepEqual(shipped(place), ["one"]);
 });
 
 test("a reload doesn't wait for an input that hangs at its end", async (t) => {

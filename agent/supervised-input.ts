@@ -49,6 +49,10 @@ export class SupervisedInput implements Input {
     this.#input.preserve?.();
   }
 
+  hasUnacknowledged(): boolean {
+    return this.#input.hasUnacknowledged?.() ?? false;
+  }
+
   release(): void {
     this.#input.release?.();
   }

@@ -89,6 +89,8 @@ export interface Input extends Component {
    * their data.
    */
   preserve?(): void;
+  /** Returns true while sent events are not acknowledged. With `preserve`, which would store them. */
+  hasUnacknowledged?(): boolean;
   state(): InputState;
   /** Returns why a started input reads nothing at present; empty if it does. Only for inputs that depend on others. */
   problem?(): string;

@@ -51,6 +51,10 @@ export class StdinInput implements Input {
     this.#sink.preserve();
   }
 
+  hasUnacknowledged(): boolean {
+    return this.#sink.hasUnacknowledged;
+  }
+
   state(): InputState {
     return this.#sink.state();
   }

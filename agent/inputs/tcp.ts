@@ -161,6 +161,10 @@ export class TcpInput implements Input {
     this.#sink.preserve();
   }
 
+  hasUnacknowledged(): boolean {
+    return this.#sink.hasUnacknowledged;
+  }
+
   state(): InputState {
     return { ...this.#sink.state(), files: this.#sockets.size };
   }

@@ -105,6 +105,10 @@ export class UdpInput implements Input {
     this.#sink.preserve();
   }
 
+  hasUnacknowledged(): boolean {
+    return this.#sink.hasUnacknowledged;
+  }
+
   state(): InputState {
     return this.#sink.state();
   }

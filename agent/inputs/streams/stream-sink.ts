@@ -49,6 +49,11 @@ export class StreamSink {
     return this.#batcher.events;
   }
 
+  /** True while messages that did not go through the spool are sent and not acknowledged. */
+  get hasUnacknowledged(): boolean {
+    return this.#batcher.unackedBytes > 0;
+  }
+
   /** True after `close`. */
   get closed(): boolean {
     return this.#batcher.stopped;
