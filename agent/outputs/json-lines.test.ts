@@ -77,3 +77,18 @@ test("after a part of a line that a killed agent left the next line begins anew"
   sinkIn(t, folder).write(Buffer.from(LINE));
   assert.equal(readFileSync(join(folder, "out"), "utf8"), `012\n${LINE}`);
 });
+
+test("a full disk doesn't join a part of a line that a killed agent left with the next line", (t) => {
+  const folder = folderOf(t);
+  writeFileSync(join(folder, "out"), "012");
+  const sink = sinkIn(t, folder);
+  const end = replace(t, "writeSync", () => {
+    throw new Error("ENOSPC: no space left on device");
+  });
+  const descriptors = readdirSync("/proc/self/fd").length;
+  for (let tries = 0; tries < 2; tries++) assert.throws(() => sink.write(Buffer.from(LINE)), /ENOSPC/);
+  assert.equal(readdirSync("/proc/self/fd").length, descriptors);
+  end();
+  sink.write(Buffer.from(LINE));
+  assert.equal(readFileSync(join(folder, "out"), "utf8"), `012\n${LINE}`);
+});

@@ -188,8 +188,13 @@ export class FileSink implements LineSink {
   #open(): number {
     if (this.#fd === undefined) {
       this.#fd = openSync(this.#path, "a+", 0o600);
-      this.#bytes = fstatSync(this.#fd).size;
-      this.#endLastLine(this.#fd);
+      try {
+        this.#bytes = fstatSync(this.#fd).size;
+        this.#endLastLine(this.#fd);
+      } catch (error) {
+        this.close(); // the retry ends the last line
+        throw error;
+      }
     }
     return this.#fd;
   }
