@@ -218,5 +218,7 @@ export async function askSnapshot(searcher: Searcher, body: Json): Promise<Searc
   const request = parseSearchRequest({ ...body }, DEFAULT_LIMITS);
   const shards = [{ index: { name: "fuzz", uuid: "fuzz", typeName: "_doc" }, shard: 0, searcher }];
   const { signal } = new AbortController();
-  return withNumbers(await searchShards(request, shards, { signal, limits: DEFAULT_LIMITS })) as SearchResponse;
+  return withNumbers(
+    await searchShards(request, shards, { signal, limits: DEFAULT_LIMITS }),
+  ) as SearchResponse;
 }
