@@ -42,13 +42,14 @@ test("spools of former inputs are sent, each with its input's id, fields and tag
   await leave(context, "kept", "", "four");
   const orphans = start(t, context, ["kept", "tcp-ffffffff"]);
   while (readdirSync(spools(context)).length > 1) await turn();
-  const sent = context.output.sent.map(({ source, fieldsJson, data: _ }, at) => [
+  const sent = context.output.sent.map(({ source, fieldsJson }, at) => [
     source.inputId,
     source.inputType,
     fieldsJson,
     eventsOf(context)[at]!.message,
   ]);
-  assert.deepEqual(sent.sort(), [
+  sent.sort(([a = ""], [b = ""]) => (a < b ? -1 : 1));
+  assert.deepEqual(sent, [
     ["tcp-0a1b2c3d", "tcp", '{"tags":["a"]}', "one"],
     ["tcp-1a1b2c3d", "tcp", '{"tags":["b"]}', "two"],
     ["web/1", "tcp", "", "three"],
