@@ -30,8 +30,8 @@ export const httpPollerInput = defineInput({
     const makeCodec = codec(values.codec);
     const targets = Object.entries(values.urls).map(([name, value]) => targetOf(name, value, values));
     for (const { name, url, connection, user, password } of targets) {
-      if ((user === undefined) !== (password === undefined))
-        report("error", "urls", `${name}: user and password go together`, "give both, or neither");
+      if (user === undefined && password !== undefined)
+        report("warning", "urls", `${name}: a password without a user isn't sent`, "give user too");
       if (!/^https?:\/\/[^/]/.test(url))
         report("error", "urls", `${name}: "${url}" is no address of HTTP`, "write https://host/path");
       else if (connection !== undefined && !isPrivateWay(url))

@@ -227,7 +227,7 @@ test("http_poller makes an event of each answer of a plain request, whatever its
   });
 });
 
-test("http_poller reports failed requests by the names that are asked for, with the credentials of a table", async (t) => {
+test("http_poller reports failed requests by the names that are asked for", async () => {
   const gone = `http://127.0.0.1:${await freePort()}`;
   const world = new InputWorld();
   const failing = world.make(
@@ -243,24 +243,35 @@ test("http_poller reports failed requests by the names that are asked for, with 
     http: { request: { method: "GET" } },
   });
   assert.deepEqual([event["http_request_failure"], typeof event["error"]], [undefined, "object"]);
-  let seen: string | undefined;
-  const base = await service(t, (_, headers) => {
-    seen = headers.authorization;
-    return "{}";
+});
+
+for (const [name, target, options, expected] of [
+  ["a table auth", 'auth => { user => "u1" password => "p1" }', "", "u1:p1"],
+  ["a key as the user", 'user => "key"', "", "key:"],
+  ["a key as the user of all", "", 'user => "key"', "key:"],
+  ["a user of its own and the password of all", 'user => "u1"', 'password => "p2"', "u1:p2"],
+] as const)
+  test(`http_poller signs in with ${name}`, async (t) => {
+    const seen: (string | undefined)[] = [];
+    const base = await service(t, (_, { authorization }) => {
+      seen.push(authorization);
+      return "{}";
+    });
+    const world = new InputWorld();
+    const input = world.make(
+      `http_poller { urls => { "n" => { url => "${base}" ${target} } } ${options} schedule => { in => "1ms" } }`,
+    );
+    await input.start();
+    await world.until(1);
+    await input.stop();
+    assert.deepEqual(seen, [`Basic ${Buffer.from(expected).toString("base64")}`]);
   });
-  const input = world.make(
-    `http_poller { urls => { "n" => { url => "${base}" auth => { user => "u1" password => "p1" } } } schedule => { in => "1ms" } }`,
-  );
-  await input.start();
-  await world.until(2);
-  await input.stop();
-  assert.equal(seen, `Basic ${Buffer.from("u1:p1").toString("base64")}`);
+
+test("http_poller warns of a password without a user", () => {
+  const target = '"n" => { url => "http://127.0.0.1" password => "p1" }';
   assert.throws(
-    () =>
-      world.make(
-        `http_poller { urls => { "n" => { url => "${base}" user => "u1" } } schedule => { in => "1s" } }`,
-      ),
-    /user and password go together/,
+    () => new InputWorld().make(`http_poller { urls => { ${target} } schedule => { in => "1s" } }`),
+    /a password without a user isn't sent/,
   );
 });
 

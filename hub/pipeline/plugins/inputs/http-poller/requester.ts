@@ -147,7 +147,7 @@ export class Requester {
 function basic({ user, password }: Target): Record<string, string> {
   return user === undefined
     ? {}
-    : { Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}` };
+    : { Authorization: `Basic ${Buffer.from(`${user}:${password ?? ""}`).toString("base64")}` };
 }
 
 export interface Target {
@@ -168,17 +168,14 @@ export function targetOf(name: string, value: unknown, values: HttpPollerOptions
   const auth = isHash(table["auth"]) ? table["auth"] : {};
   const own = (key: string, of: JsonObject = table): string | undefined =>
     of[key] === undefined ? undefined : valueText(of[key]);
-  const user = own("user") ?? own("user", auth);
-  const password = own("password") ?? own("password", auth);
-  const isOwn = user !== undefined || password !== undefined;
   return {
     name,
     url: own("url") ?? "",
     method: (own("method") ?? "get").toUpperCase(),
     headers: Object.fromEntries(Object.entries(headers).map(([key, item]) => [key, valueText(item)])),
     body: own("body"),
-    user: isOwn ? user : values.user,
-    password: isOwn ? password : values.password,
+    user: own("user") ?? own("user", auth) ?? values.user,
+    password: own("password") ?? own("password", auth) ?? values.password,
     connection: own("connection") ?? values.connection,
   };
 }
