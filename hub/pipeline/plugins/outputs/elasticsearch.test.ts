@@ -181,7 +181,8 @@ test("an event can't make another document or request of an upsert", async (t) =
     seen[2]!.lines.flatMap(({ upsert }) => upsert ?? []),
     [{ a: 1 }, { b: "}" }],
   );
-  assert.throws(() => new OutputWorld(text("{ %{members} }")), /this is no JSON object/);
+  for (const template of ["{ %{members} }", "{%{k}: 1}", "{ %{k} : %{v} }", '{"a": {%{+YYYY}: 1}}'])
+    assert.throws(() => new OutputWorld(text(template)), /this is no JSON object/, template);
 });
 
 test("updates, creations and deletions are what the action says, document by document", async (t) => {

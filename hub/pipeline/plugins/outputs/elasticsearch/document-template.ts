@@ -11,8 +11,8 @@ type Part = (event: Event) => unknown;
 /** A format outside of quotes isn't one JSON value. */
 class NoValue extends Error {}
 
-/** Strings of JSON, and formats outside of them. */
-const STRING_OR_FORMAT = /"(?:[^"\\]|\\.)*"|%\{\{.*?\}\}|%\{.*?\}/gs;
+/** Strings of JSON, and formats outside of them; the group is there where a format is the name of a member. */
+const STRING_OR_FORMAT = /"(?:[^"\\]|\\.)*"|(?:%\{\{.*?\}\}|%\{.*?\})(\s*:)?/gs;
 
 /**
  * Returns what makes a document of an event; undefined where the template is no JSON object with formats. That function
@@ -21,8 +21,9 @@ const STRING_OR_FORMAT = /"(?:[^"\\]|\\.)*"|%\{\{.*?\}\}|%\{.*?\}/gs;
  */
 export function compileDocument(template: string): ((event: Event) => JsonObject | undefined) | undefined {
   const formats: string[] = [];
-  const text = template.replace(STRING_OR_FORMAT, (found) =>
-    found.startsWith('"') ? found : JSON.stringify(placeholder(formats.push(found) - 1)),
+  // A name outside of quotes is left, so that the text is no JSON.
+  const text = template.replace(STRING_OR_FORMAT, (found, colon: string | undefined) =>
+    found.startsWith('"') || colon !== undefined ? found : JSON.stringify(placeholder(formats.push(found) - 1)),
   );
   const value = parseEventObject(`{"document":${text}}`)?.["document"];
   const isFormat = formats.length === 1 && value === placeholder(0);
