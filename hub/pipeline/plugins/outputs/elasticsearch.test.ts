@@ -225,6 +225,14 @@ test("a request that is too long goes in halves, and a host that fails is passed
   assert.ok(seen.every(({ lines }) => lines.length > 0));
 });
 
+for (const hosts of ['""', '[""]', '[" ", ""]', '"${TAILRACE_TEST_NO_HOSTS:}"', '["" ] remote => true'])
+  test(`hosts without an address are refused: ${hosts}`, () => {
+    assert.throws(
+      () => new OutputWorld(`elasticsearch { hosts => ${hosts} }`),
+      /no address is given.*leave it out/,
+    );
+  });
+
 test("one text may name several hosts", async (t) => {
   const { host, seen } = await engine(t);
   const output = new OutputWorld(

@@ -9,6 +9,7 @@ import {
   compileAction,
   ELASTICSEARCH_OPTIONS,
   type ElasticsearchOptions,
+  hostUrls,
   isAnonymousAt,
   isRemote,
 } from "#hub/pipeline/plugins/outputs/elasticsearch/options.ts";
@@ -160,6 +161,14 @@ function checkOptions(values: ElasticsearchOptions, { report, signInPort }: Outp
     report("error", "action", `"${action}" is no action`, "write index, create, update or delete");
   else if (/^(?:update|delete)$/.test(action) && (values.document_id ?? "") === "")
     report("error", "action", `${action} needs to know the document`, 'write: document_id => "%{id}"');
-  if (values.hosts.length === 0 && values.remote)
+  if (hostUrls(values).length > 0) return;
+  if (values.hosts.length > 0)
+    report(
+      "error",
+      "hosts",
+      "no address is given",
+      'write hosts => ["host:9200"], or leave it out for this hub',
+    );
+  else if (values.remote)
     report("error", "remote", "there is nobody to send to", 'name the addresses: hosts => ["host:9200"]');
 }

@@ -23,7 +23,9 @@ export function compileDocument(template: string): ((event: Event) => JsonObject
   const formats: string[] = [];
   // A name outside of quotes is left, so that the text is no JSON.
   const text = template.replace(STRING_OR_FORMAT, (found, colon: string | undefined) =>
-    found.startsWith('"') || colon !== undefined ? found : JSON.stringify(placeholder(formats.push(found) - 1)),
+    found.startsWith('"') || colon !== undefined
+      ? found
+      : JSON.stringify(placeholder(formats.push(found) - 1)),
   );
   const value = parseEventObject(`{"document":${text}}`)?.["document"];
   const isFormat = formats.length === 1 && value === placeholder(0);

@@ -179,11 +179,12 @@ export function hostUrls({ hosts, ssl_enabled, ssl, path }: ElasticsearchOptions
  * that come over HTTP.
  */
 export function isRemote(values: ElasticsearchOptions): boolean {
+  const urls = hostUrls(values);
   return (
-    values.hosts.length > 0 &&
+    urls.length > 0 &&
     (values.remote ||
       (values.pipeline ?? "") !== "" ||
-      !hostUrls(values).every(({ hostname, port }) => isLoopbackHost(hostname) && port === DEFAULT_PORT))
+      !urls.every(({ hostname, port }) => isLoopbackHost(hostname) && port === DEFAULT_PORT))
   );
 }
 
