@@ -214,11 +214,12 @@ test("what is no lumberjack, or too long, ends the connection and is never ackno
 
 test("beats reads messages by its codec and adds to them what came beside", async (t) => {
   const { world, socket } = await listen(t, "codec => json");
-  const host = '"host":{"name":"h"},"@timestamp":"2024-01-01T00:00:00.000Z","@metadata":{"beat":"x"}';
+  const host =
+    '"host":{"name":"h","os":{"name":"o"}},"@timestamp":"2024-01-01T00:00:00.000Z","@metadata":{"beat":"x"}';
   socket.write(
     Buffer.concat([
       frame("W", 4),
-      json(1, `{"message":${JSON.stringify('{"a":1,"host":{"ip":"i"}}')},${host}}`),
+      json(1, `{"message":${JSON.stringify('{"a":1,"host":{"ip":"i","os":{"type":"t"}}}')},${host}}`),
       json(2, `{"message":"no json","tags":["t"]}`),
       json(3, '{"line":"[{\\"b\\":1},{\\"b\\":2}]","c":{"d":1}}'),
       json(4, '{"e":5}'),
@@ -226,7 +227,7 @@ test("beats reads messages by its codec and adds to them what came beside", asyn
   );
   await world.until(5);
   const [first, second, ...rest] = world.sent.map(({ event }) => event);
-  assert.deepEqual(plain(first!), { a: 1, host: { ip: "i", name: "h" } });
+  assert.deepEqual(plain(first!), { a: 1, host: { ip: "i", name: "h", os: { type: "t", name: "o" } } });
   assert.equal(first!.timeMs, Date.UTC(2024, 0, 1));
   assert.deepEqual(first!.metadata, {
     beat: "x",

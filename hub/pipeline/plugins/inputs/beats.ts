@@ -7,6 +7,7 @@ import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
 import { type Codec, codecOption, decodeWhole } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputContext } from "#hub/pipeline/plugins/input.ts";
+import { joinTables } from "#hub/pipeline/plugins/inputs/stream/join-tables.ts";
 import { type Connection, faultLog, Listener } from "#hub/pipeline/plugins/inputs/stream/listener.ts";
 import {
   acknowledgement,
@@ -15,8 +16,7 @@ import {
 } from "#hub/pipeline/plugins/inputs/stream/lumberjack-reader.ts";
 import { parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
-import { copyValue, Event, isHash } from "#proto/event.ts";
-import { put } from "#proto/event-members.ts";
+import { copyValue, Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -163,12 +163,10 @@ function decodeMessage(fields: JsonObject, codec: Codec, nowMs: number): Event[]
 /** What the shipper says goes before what the codec read; tables are joined, and tags of both are kept. */
 function merged(decoded: Event, others: JsonObject): JsonObject {
   const fields: JsonObject = { ...decoded.fields, "@metadata": decoded.metadata };
-  for (const [name, value] of Object.entries(others)) {
-    const own = fields[name];
-    if (isHash(own) && isHash(value)) put(fields, name, { ...own, ...value });
-    else if (name === "tags" && own !== undefined) fields[name] = [own, value].flat();
-    else put(fields, name, value);
-  }
+  const { tags: own } = fields;
+  joinTables(fields, others);
+  const { tags } = others;
+  if (own !== undefined && tags !== undefined) fields["tags"] = [own, tags].flat();
   return fields;
 }
 

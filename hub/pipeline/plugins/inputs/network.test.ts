@@ -314,6 +314,25 @@ test("syslog reads a line within a message of another codec", async (t) => {
   assert.partialDeepStrictEqual(third, { message: "none", tags: ["_grokparsefailure_sysloginput"] });
 });
 
+test("syslog keeps what stands beside a line in tables of the same names", async (t) => {
+  const { world, port } = await run(t, (at) => `syslog { port => ${at} host => "127.0.0.1" codec => json }`);
+  const beside = { host: { os: { name: "x" } }, log: { file: { path: "/a" }, syslog: { version: 1 } } };
+  await write(
+    port,
+    `${JSON.stringify({ ...beside, message: "<34>Oct 11 22:14:15 m su: failed" })}\n`,
+    `${JSON.stringify({ ...beside, message: "no head", "@timestamp": "2020-01-02T03:04:05.000Z" })}\n`,
+  );
+  await world.until(2);
+  const [read, headless] = world.sent.map(({ event }) => plain(event));
+  assert.partialDeepStrictEqual(read, {
+    message: "failed",
+    host: { os: { name: "x" }, name: "m", hostname: "m" },
+    log: { file: { path: "/a" }, level: "critical", syslog: { version: 1, priority: 34 } },
+  });
+  assert.partialDeepStrictEqual(headless, { ...beside, message: "no head" });
+  assert.equal(world.sent[1]!.event.timeMs, Date.UTC(2020, 0, 2, 3, 4, 5));
+});
+
 test("syslog reads times in the zone that it is told, and from behind a load balancer", async (t) => {
   const { world, port } = await run(
     t,

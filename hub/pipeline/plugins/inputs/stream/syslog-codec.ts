@@ -3,6 +3,7 @@
 import type { Static } from "typebox";
 import type { Codec } from "#hub/pipeline/plugins/codec.ts";
 import type { InputOptionsContext } from "#hub/pipeline/plugins/input.ts";
+import { joinTables } from "#hub/pipeline/plugins/inputs/stream/join-tables.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { parseStructuredData } from "#proto/codec/structured-data.ts";
 import { SEVERITY_LEVELS, SyslogLine } from "#proto/codec/syslog.ts";
@@ -223,13 +224,13 @@ export class EnvelopedSyslog implements Codec {
   decode(payload: Uint8Array, timeMs: number): Event[] {
     return this.#envelope.decode(payload, timeMs).map((event) => {
       const line = event.get(this.#field);
-      const [read] = typeof line === "string" ? this.#syslog.decode(Buffer.from(line), timeMs) : [];
+      const [read] = typeof line === "string" ? this.#syslog.decode(Buffer.from(line), event.timeMs) : [];
       if (read === undefined) {
         event.tag(FAILURE_TAG);
         return event;
       }
       const { message, tags, ...fields } = read.fields;
-      Object.assign(event.fields, fields);
+      joinTables(event.fields, fields);
       if (message !== undefined) event.trySet(this.#field, message);
       for (const tag of Array.isArray(tags) ? tags : []) event.tag(String(tag));
       return event;
