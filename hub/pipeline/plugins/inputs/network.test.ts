@@ -333,6 +333,11 @@ test("syslog keeps what stands beside a line in tables of the same names", async
   assert.equal(world.sent[1]!.event.timeMs, Date.UTC(2020, 0, 2, 3, 4, 5));
 });
 
+test("syslog joins no lines, as a message stands by itself", () => {
+  const text = 'syslog { codec => multiline { pattern => "^ " what => previous } }';
+  assert.throws(() => new InputWorld().make(text), /join lines with input tcp/);
+});
+
 test("syslog reads times in the zone that it is told, and from behind a load balancer", async (t) => {
   const { world, port } = await run(
     t,

@@ -66,6 +66,13 @@ export const syslogInput = defineInput({
       );
     const zone = syslogZone(values, report);
     const envelope = values.codec === "plain" ? undefined : codec(values.codec);
+    if (envelope?.().held !== undefined)
+      report(
+        "error",
+        "codec",
+        "a message is whole by itself, and those of many senders come mixed",
+        "join lines with input tcp, or let the sender do it",
+      );
     const makeCodec = (): Codec => {
       const syslog = new SyslogCodec(values, zone);
       return envelope === undefined ? syslog : new EnvelopedSyslog(envelope(), syslog, values.syslog_field);
