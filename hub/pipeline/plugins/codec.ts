@@ -30,6 +30,13 @@ export interface Codec {
   readonly flushAfterMs?: number;
 }
 
+/** Makes codecs as an option says. */
+export interface CodecMaker {
+  (): Codec;
+  /** Encoding of the bytes that the codecs read; undefined for formats that aren't text in an encoding of one's choice. */
+  readonly charset?: string | undefined;
+}
+
 /** Reads a stream of values, each of which may continue in the next bytes. */
 export interface CodecStream {
   /** Bytes held of a value that isn't whole. */

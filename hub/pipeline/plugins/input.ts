@@ -19,7 +19,7 @@ import type { FairShares } from "#proto/kit/fair-shares.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
-import type { Codec } from "./codec.ts";
+import type { CodecMaker } from "./codec.ts";
 
 /** An event with its place in its source. */
 export interface InputEvent {
@@ -141,7 +141,7 @@ export interface InputContext {
 /** What an input gets when its options are read. */
 export interface InputOptionsContext {
   /** Returns the maker of the codec that an option made by `codecOption` names; each source needs one of its own. */
-  readonly codec: (value: unknown) => () => Codec;
+  readonly codec: (value: unknown) => CodecMaker;
   /** Returns the path of a file named in the options, relative ones by the pipeline's folder. */
   readonly resolvePath: (path: string) => string;
   /** Reports a fault of an option that the schema can't find. */

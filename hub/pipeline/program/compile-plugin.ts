@@ -13,7 +13,7 @@ import {
   type Variables,
 } from "#hub/pipeline/language/plugin-options.ts";
 import type { PluginNode } from "#hub/pipeline/language/syntax-tree.ts";
-import type { Codec } from "#hub/pipeline/plugins/codec.ts";
+import type { Codec, CodecMaker } from "#hub/pipeline/plugins/codec.ts";
 import { codecs } from "#hub/pipeline/plugins/codecs/all.ts";
 import {
   compileDecorations,
@@ -250,7 +250,7 @@ export class PluginMaker {
     };
   }
 
-  #codec(node: PluginNode, value: unknown): () => Codec {
+  #codec(node: PluginNode, value: unknown): CodecMaker {
     const isName = typeof value === "string";
     if (!isName && !isPluginNode(value)) {
       const problem = "this is no codec: write codec => json, or codec => json { … }";
@@ -274,7 +274,8 @@ export class PluginMaker {
     } catch (error) {
       this.#report("error", written.nameRange, `${title}: ${(error as Error).message}`);
     }
-    return () => definition.create(values);
+    const { charset } = values;
+    return Object.assign(() => definition.create(values), typeof charset === "string" ? { charset } : {});
   }
 
   #resolvePath(node: PluginNode): (path: string) => string {

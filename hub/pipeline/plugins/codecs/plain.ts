@@ -58,13 +58,22 @@ export const plainCodec = defineCodec({
   },
 });
 
+/** Returns whether this is a name of UTF-8 or of a part of it. */
+export function isUtf8(charset: string): boolean {
+  return /^utf-?8$/.test(encodingName(charset));
+}
+
+function encodingName(charset: string): string {
+  const name = charset.toLowerCase();
+  return ALIASES[name] ?? name;
+}
+
 /** Returns what makes UTF-8 of bytes in `charset`. Throws settings_invalid. */
 export function toUtf8(charset: string): (bytes: Uint8Array) => Uint8Array {
-  const name = ALIASES[charset.toLowerCase()] ?? charset.toLowerCase();
-  if (name === "utf-8" || name === "utf8") return (bytes) => bytes;
+  if (isUtf8(charset)) return (bytes) => bytes;
   let decoder: InstanceType<typeof TextDecoder>;
   try {
-    decoder = new TextDecoder(name);
+    decoder = new TextDecoder(encodingName(charset));
   } catch {
     throw new AppError(
       "settings_invalid",

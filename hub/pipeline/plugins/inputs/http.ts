@@ -4,8 +4,8 @@ import { randomUUID } from "node:crypto";
 import type { TlsOptions } from "node:tls";
 import type { Static } from "typebox";
 import { listenerTls, TLS_LISTENER } from "#hub/pipeline/connections/tls.ts";
-import { type Codec, codecOption } from "#hub/pipeline/plugins/codec.ts";
-import { toUtf8 } from "#hub/pipeline/plugins/codecs/plain.ts";
+import { type CodecMaker, codecOption } from "#hub/pipeline/plugins/codec.ts";
+import { isUtf8, toUtf8 } from "#hub/pipeline/plugins/codecs/plain.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import {
   type HttpAnswer,
@@ -77,7 +77,7 @@ export const httpInput = defineInput({
     if ((values.user === undefined) !== (values.password === undefined))
       report("error", "user", "user and password go together", "give both, or neither");
     const tls = listenerTls(values, resolvePath);
-    const codecOf = (type: string): Codec => (byType.get(type) ?? fallback)();
+    const codecOf = (type: string): CodecMaker => byType.get(type) ?? fallback;
     return (context) => new HttpInput(context, values, codecOf, tls);
   },
 });
@@ -85,14 +85,14 @@ export const httpInput = defineInput({
 class HttpInput implements Component {
   readonly #context: InputContext;
   readonly #values: Options;
-  readonly #codecOf: (type: string) => Codec;
+  readonly #codecOf: (type: string) => CodecMaker;
   readonly #server: HttpServer;
   #channel: InputChannel | undefined;
 
   constructor(
     context: InputContext,
     values: Options,
-    codecOf: (type: string) => Codec,
+    codecOf: (type: string) => CodecMaker,
     tls: TlsOptions | undefined,
   ) {
     this.#context = context;
@@ -124,8 +124,9 @@ class HttpInput implements Component {
   async #serve(request: HttpRequest): Promise<HttpAnswer> {
     const { response_code, response_headers } = this.#values;
     const type = (request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
-    const codec = this.#codecOf(type);
-    const body = bodyText(request);
+    const makeCodec = this.#codecOf(type);
+    const codec = makeCodec();
+    const body = bodyOf(request, makeCodec);
     const decoded = body.length === 0 ? [] : codec.decode(body, this.#context.clock.now());
     const events = [...decoded, ...(codec.flush?.() ?? [])];
     const headers = headerFields(request);
@@ -178,10 +179,13 @@ function headerFields({ headers, method, url, httpVersion }: HttpRequest): Recor
   return { ...fields, request_method: method, request_path: url, http_version: `HTTP/${httpVersion}` };
 }
 
-/** Returns the body in UTF-8. It is taken as it is where its type names no encoding, or one that isn't known. */
-function bodyText({ headers, body }: HttpRequest): Uint8Array {
+/**
+ * Returns the body in UTF-8 where the codec reads that. It is taken as it is where its type names no encoding, or one that
+ * isn't known.
+ */
+function bodyOf({ headers, body }: HttpRequest, { charset: read = "" }: CodecMaker): Uint8Array {
   const charset = /;\s*charset="?([^\s;"]+)/i.exec(headers["content-type"] ?? "")?.[1];
-  if (charset === undefined) return body;
+  if (charset === undefined || !isUtf8(read)) return body;
   try {
     return toUtf8(charset)(body);
   } catch {

@@ -518,6 +518,25 @@ test("http names headers as existing pipelines read them, and reads bodies in th
   }
 });
 
+for (const [codec, type, body] of [
+  ['plain { charset => "ISO-8859-1" }', "text/plain; charset=ISO-8859-1", Buffer.from("\u00f1", "latin1")],
+  ['plain { charset => "ISO-8859-1" }', "text/plain; charset=utf-8", Buffer.from("\u00f1", "latin1")],
+  ["msgpack", "application/msgpack; charset=binary", encode({ message: "\u00f1" })],
+  ["plain", "text/plain; charset=ISO-8859-1", Buffer.from("\u00f1", "latin1")],
+] as const)
+  test(`http reads a body by its type only where the codec reads UTF-8: ${codec}, ${type}`, async (t) => {
+    const { world, port } = await run(
+      t,
+      (at) => `http { port => ${at} host => "127.0.0.1" codec => ${codec} }`,
+    );
+    await fetch(`http://127.0.0.1:${port}/`, {
+      method: "POST",
+      body: Buffer.from(body),
+      headers: { "content-type": type },
+    });
+    assert.deepEqual(world.messages, ["ñ"]);
+  });
+
 test("heartbeat and generator number their events under the name that is asked for", async () => {
   const rows: [input: string, events: object[]][] = [
     [
