@@ -50,6 +50,28 @@ test("an event's path stays below the folder that the path begins with", async (
   assert.ok(!existsSync(join(folder, "..", "up.txt")));
 });
 
+for (const [path, expected] of [
+  ["/logs-%{+YYYY}.txt", "logs-2024.txt"],
+  ["/logs-%{{yyyy}}.txt", "logs-2024.txt"],
+  ["/%{+YYYY}/%{name}.txt", "2024/a.txt"],
+] as const)
+  test(`the first part of an absolute path may be a date: ${path}`, async (t) => {
+    const { world, read } = files(t, `path => "${path}"`);
+    const time = { "@timestamp": "2024-02-03T04:05:06Z" };
+    await world.write([
+      { m: "a", name: "a", ...time },
+      { m: "b", name: "../up", ...time },
+    ]);
+    const isOfEvents = path.includes("%{name}");
+    assert.equal(read(expected), isOfEvents ? "a\n" : "a\nb\n");
+    if (isOfEvents) assert.equal(read("_filepath_failures"), "b\n");
+  });
+
+for (const path of ["/%{name}.txt", "/logs-%{+YYYY}-%{name}.txt", "/%{[a][b]}/%{+YYYY}.txt"])
+  test(`the first part of an absolute path can't be an event's choice: ${path}`, (t) => {
+    assert.throws(() => files(t, `path => "${path}"`), /can't be an event's choice/);
+  });
+
 test("new files and folders have the permissions that are written", async (t) => {
   const { world, folder } = files(t, 'path => "is/nested/output.txt" dir_mode => 0751 file_mode => 0610');
   await world.write([{ m: "a" }]);

@@ -21,6 +21,12 @@ const compress = promisify(gzip);
 /** Files kept open; the one untouched longest is closed. */
 const OPEN_FILES = 64;
 
+/** An absolute path whose first part an event chooses: any format but a date. */
+const EVENTS_FOLDER = /^\/[^/]*%\{(?![+{])/;
+
+/** A part that leads to the folder above. */
+const CLIMBS = /(^|\/)\.\.(\/|$)/;
+
 export const fileOutput = defineOutput({
   name: "file",
   description: "writes each event to a file",
@@ -53,7 +59,7 @@ export const fileOutput = defineOutput({
     id: optional(text("name of this output in metrics and messages")),
   }),
   create(values, { codec, report }) {
-    if (/^\/[^/]*%\{/.test(values.path))
+    if (EVENTS_FOLDER.test(values.path))
       report(
         "error",
         "path",
@@ -85,6 +91,8 @@ function insideOf(root: string): (path: string) => boolean {
   return (path) => {
     const way = posix.normalize(path);
     if (path.includes("\0") || way.endsWith("/") || way === ".") return false;
+    // All paths lie below "/", the folder of a path whose first part is a date.
+    if (root === "/" && CLIMBS.test(path)) return false;
     return root === ""
       ? !way.startsWith("../") && way !== ".." && !way.startsWith("/")
       : way.startsWith(root);
