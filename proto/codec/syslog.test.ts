@@ -59,6 +59,31 @@ for (const [sender, text, expected] of [
     "<189>29: *Nov 29 02:10:00.123: %SYS-5-CONFIG_I: Configured",
     ["02:10:00.123", undefined, undefined, undefined, "%SYS-5-CONFIG_I: Configured"],
   ],
+  [
+    "a sender whose text begins with a colon after its tag",
+    "<13>Nov 29 02:10:00 web-1 app: :smile: hi",
+    ["02:10:00.000", "web-1", "app", undefined, ":smile: hi"],
+  ],
+  [
+    "a sender whose text begins with an address after its tag",
+    "<13>Nov 29 02:10:00 web-1 app[3]: ::1 connected",
+    ["02:10:00.000", "web-1", "app", "3", "::1 connected"],
+  ],
+  [
+    "a sender whose text begins with a colon and that has no tag",
+    "<13>Nov 29 02:10:00 web-1 :irc.x PRIVMSG",
+    ["02:10:00.000", "web-1", undefined, undefined, ":irc.x PRIVMSG"],
+  ],
+  [
+    "a device whose text begins with a colon after its tag",
+    "<13>Nov 29 2026 02:10:00 fw01 app: : hi",
+    ["02:10:00.000", "fw01", "app", undefined, ": hi"],
+  ],
+  [
+    "a device whose text begins with a word after a colon",
+    "<13>Nov 29 2026 02:10:00 fw01 :irc.x PRIVMSG",
+    ["02:10:00.000", "fw01", undefined, undefined, ":irc.x PRIVMSG"],
+  ],
 ] as const)
   test(`syslog of ${sender} is read`, () => {
     const found = read(text);
@@ -85,6 +110,7 @@ for (const text of [
   "Nov 29 02:10:00.123 web-1 su: no priority",
   "<13>Nov 31 2026 02:10:00 web-1 a: no such day",
   "<999>Nov 29 02:10:00 web-1 a: no such priority",
+  "<13>Nov 29 02:10:00 fe80::1: an address is no tag",
   "<13>hello",
 ])
   test(`other lines are none of syslog: ${text}`, () => assert.equal(read(text), null));

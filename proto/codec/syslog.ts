@@ -75,18 +75,19 @@ export class SyslogLine {
     this.isRfc5424 = this.priority >= 0 && bytes[at] === 0x31 && bytes[at + 1] === SPACE;
     if (this.isRfc5424) return this.#read5424(bytes, at + 2, end);
     const isUsual = this.#readTime(bytes, at, end, readTimeMs) && bytes[this.#at] === SPACE;
-    if (!isUsual || (this.priority >= 0 && isZone(bytes, this.#at + 1))) {
+    const isDevice = !isUsual || (this.priority >= 0 && isZone(bytes, this.#at + 1));
+    if (isDevice) {
       // Slow path: only what has a priority was sent by a device.
       const time = this.priority < 0 ? null : deviceTimeAt(bytes, at, end, readTimeMs, this.#local);
       if (time === null) return false;
       this.timeMs = time.timeMs;
       this.#at = time.end;
     }
-    return this.#readOrigin(bytes, end);
+    return this.#readOrigin(bytes, end, isDevice);
   }
 
-  /** Reads host and tag, which stand after the time. */
-  #readOrigin(bytes: Uint8Array, end: number): boolean {
+  /** Reads host and tag, which stand after the time; `isDevice`: after that of a network device. */
+  #readOrigin(bytes: Uint8Array, end: number, isDevice: boolean): boolean {
     this.message.end = end;
     if (bytes[this.#at] === COLON) {
       this.message.start = afterColon(bytes, this.#at, end);
@@ -96,15 +97,18 @@ export class SyslogLine {
     if (this.priority >= 0 && bytes[hostEnd - 1] === COLON) {
       // The system's own socket and some firewalls send no host.
       this.#readTag(bytes, this.#at + 1, end);
-      return this.process.start >= 0;
+      // A colon within the word is none of a tag: an IPv6 address.
+      return this.process.start >= 0 && this.message.start >= hostEnd;
     }
     if (hostEnd >= end || hostEnd === this.#at + 1 || hostEnd - this.#at > MAX_HOST_BYTES) return false;
     if (bytes[hostEnd - 1] === COLON || !isHost(bytes, this.#at + 1, hostEnd)) return false;
     this.host.start = this.#at + 1;
     this.host.end = hostEnd;
     this.#readTag(bytes, hostEnd + 1, end);
-    if (this.priority >= 0 && bytes[this.message.start] === COLON)
-      this.message.start = afterColon(bytes, this.message.start, end);
+    // Firewalls write `host : text`.
+    const isText = isDevice && this.process.start < 0 && hostEnd + 2 < end;
+    if (isText && bytes[hostEnd + 1] === COLON && bytes[hostEnd + 2] === SPACE)
+      this.message.start = hostEnd + 3;
     return this.process.start >= 0 || !this.#timeIsIso;
   }
 
