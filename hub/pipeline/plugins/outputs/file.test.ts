@@ -1,5 +1,14 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -7,11 +16,13 @@ import { OutputWorld } from "#test/contract/output-runner.ts";
 
 /** An output file with these options, whose files lie in a folder of its own. */
 function files(t: TestContext, options: string) {
-  const folder = mkdtempSync(join(tmpdir(), "tailrace-file-"));
+  const parent = mkdtempSync(join(tmpdir(), "tailrace-file-"));
+  const folder = join(parent, "out");
+  mkdirSync(folder);
   const world = new OutputWorld(`file { codec => line { format => "%{m}" } ${options} }`, folder);
   t.after(async () => {
     await world.writer.stop();
-    rmSync(folder, { recursive: true });
+    rmSync(parent, { recursive: true });
   });
   return { world, folder, read: (path: string) => readFileSync(join(folder, path), "utf8") };
 }
@@ -49,6 +60,21 @@ test("an event's path stays below the folder that the path begins with", async (
   assert.deepEqual(readdirSync(folder), ["logs"]);
   assert.ok(!existsSync(join(folder, "..", "up.txt")));
 });
+
+for (const [path, root] of [
+  ["./%{name}.txt", ""],
+  ["a/../%{name}.txt", ""],
+  ["./logs//%{name}.txt", "logs"],
+  ["logs/../../%{name}.txt", ".."],
+] as const)
+  test(`a path's folder may be written with dots: ${path}`, async (t) => {
+    const { world, read } = files(t, `path => "${path}"`);
+    const names = ["a", "sub/../b", "../c", "/d/../../c", "../../c"];
+    await world.write(names.map((name) => ({ m: name, name })));
+    assert.equal(read(join(root, "a.txt")), "a\n");
+    assert.equal(read(join(root, "b.txt")), "sub/../b\n");
+    assert.equal(read(join(root, "_filepath_failures")), "../c\n/d/../../c\n../../c\n");
+  });
 
 for (const [path, expected] of [
   ["/logs-%{+YYYY}.txt", "logs-2024.txt"],

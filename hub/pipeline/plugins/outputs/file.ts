@@ -24,6 +24,9 @@ const OPEN_FILES = 64;
 /** An absolute path whose first part an event chooses: any format but a date. */
 const EVENTS_FOLDER = /^\/[^/]*%\{(?![+{])/;
 
+/** How a path begins that doesn't lie below the folder it is relative to. */
+const OUTSIDE = /^(?:\/|\.\.(?:\/|$))/;
+
 /** A part that leads to the folder above. */
 const CLIMBS = /(^|\/)\.\.(\/|$)/;
 
@@ -83,7 +86,8 @@ export const fileOutput = defineOutput({
 function rootOf(path: string): string {
   const format = path.indexOf("%{");
   const folder = path.slice(0, path.lastIndexOf("/", format < 0 ? undefined : format) + 1);
-  return folder === "" ? "" : `${posix.normalize(folder).replace(/\/$/, "")}/`;
+  const root = folder === "" ? "./" : posix.normalize(folder);
+  return root === "./" ? "" : root;
 }
 
 /** Returns what tells whether a path lies below a root, however its folders lead there. */
@@ -93,9 +97,7 @@ function insideOf(root: string): (path: string) => boolean {
     if (path.includes("\0") || way.endsWith("/") || way === ".") return false;
     // All paths lie below "/", the folder of a path whose first part is a date.
     if (root === "/" && CLIMBS.test(path)) return false;
-    return root === ""
-      ? !way.startsWith("../") && way !== ".." && !way.startsWith("/")
-      : way.startsWith(root);
+    return way.startsWith(root) && !OUTSIDE.test(way.slice(root.length));
   };
 }
 
