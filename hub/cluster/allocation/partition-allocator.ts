@@ -21,6 +21,11 @@ import {
 
 const TICK_MS = 500;
 /**
+ * For this long after a loss a hub that joins gets no partitions: those that moved are just being read by their new hubs, and
+ * would stand still twice if some moved on at once.
+ */
+const SETTLE_MS = 5_000;
+/**
  * The health report names a lost member for this long, by the wall clock, as the hub with this duty changes; then it is
  * forgotten. A clock that is set forward must not end the time for which the log waits for that member.
  */
@@ -37,6 +42,8 @@ export class PartitionAllocator implements Component {
   readonly #options: AllocatorOptions;
   readonly #task = new BackgroundTask();
   readonly #away: AwayTimes;
+  /** When this hub marked a member as lost the last time, by its monotonic clock. */
+  #lostAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: AllocatorOptions) {
     this.#options = options;
@@ -91,6 +98,7 @@ export class PartitionAllocator implements Component {
     const { bucket, directory, clock, log } = this.#options;
     const lost = encodeMember({ ...record, state: "lost", lostMs: clock.now() });
     await bucket.update(memberKey(record.id), lost, revision);
+    this.#lostAtMs = clock.monotonic();
     log.warn(
       { node: record.name },
       "a hub of the cluster doesn't answer; the others take its partitions over",
@@ -114,10 +122,13 @@ export class PartitionAllocator implements Component {
   async #makeTable(): Promise<void> {
     const { bucket, directory, log } = this.#options;
     const live = directory.all().filter(({ record }) => record.state === "live");
-    const taking = live.filter(({ record }) => takesPartitions(record));
-    const members = taking.map(({ record }) => ({ id: record.id, session: record.session }));
     const shared = directory.shared(PARTITIONS_KEY);
     const before = shared === undefined ? NO_TABLE : decodeTable(shared.value);
+    const taking = this.#settled(
+      before,
+      live.filter(({ record }) => takesPartitions(record)),
+    );
+    const members = taking.map(({ record }) => ({ id: record.id, session: record.session }));
     const together = live.some(({ record }) => record.needsAllPartitions);
     if (
       shared !== undefined &&
@@ -133,6 +144,13 @@ export class PartitionAllocator implements Component {
       "partitions are assigned",
     );
     await directory.refresh();
+  }
+
+  /** Returns the members but for those that the table doesn't have yet while a loss is fresh; all if that leaves none. */
+  #settled({ members }: PartitionTable, taking: readonly ObservedMember[]): readonly ObservedMember[] {
+    if (this.#options.clock.monotonic() - this.#lostAtMs >= SETTLE_MS) return taking;
+    const known = taking.filter(({ record }) => members.some(({ id }) => id === record.id));
+    return known.length === 0 ? taking : known;
   }
 }
 

@@ -291,6 +291,21 @@ describe("hubs that share a bucket", () => {
     assert.deepEqual([a.running.size, b.running.size], [ALL / 2, ALL / 2]);
   });
 
+  test("a hub that comes back right after its loss gets its share when the others have read what they took over", async (t) => {
+    const { hub, pass } = world(t);
+    const [a, b] = [await hub("a"), await hub("b")];
+    await pass(3_000);
+    b.link.away = true;
+    while (a.running.size < ALL) await pass(100);
+    const { session } = b.membership;
+    b.link.away = false;
+    await pass(3_000);
+    assert.notEqual(b.membership.session, session);
+    assert.deepEqual([a.running.size, b.running.size], [ALL, 0]);
+    await pass(4_000);
+    assert.deepEqual([a.running.size, b.running.size], [ALL / 2, ALL / 2]);
+  });
+
   for (const [name, direction] of [
     ["whose calls don't arrive, though it hears the others", "isMute"],
     ["that hears nothing, though its calls arrive", "isDeaf"],
