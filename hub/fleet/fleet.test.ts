@@ -166,6 +166,7 @@ test("a hub beside others sends what it knows of an agent's files although anoth
   watermarks.processed({
     partition: 1,
     docPosition: position,
+    docIncarnation: 1,
     sources: [{ key: `${ID}/f/0`, from: 0, to: 9 }],
   });
   watermarks.committed(position);

@@ -11,6 +11,8 @@ export interface ProcessedSources {
   readonly partition: number;
   /** Last DOC message written for these sources. */
   readonly docPosition: Position;
+  /** Incarnation of DOC that the cursor was compared with. */
+  readonly docIncarnation: number;
   readonly sources: readonly ProcessedSource[];
 }
 
@@ -39,9 +41,12 @@ export class Watermarks {
   readonly #waiting: ProcessedSources[] = [];
   readonly #committed = new Map<string, ProcessedSource>();
   readonly #moved = new Map<string, Set<string>>();
+  readonly #survives: (cursor: ProcessedSources) => boolean;
   #position: Position | undefined;
 
-  constructor(metrics: Metrics) {
+  /** `survives`: false where DOC has lost documents of a cursor's sources, which agents must then keep. */
+  constructor(metrics: Metrics, survives: (cursor: ProcessedSources) => boolean = () => true) {
+    this.#survives = survives;
     metrics.gauge("tailrace_cluster_watermark_sources", "files whose committed offset is kept", [], (gauge) =>
       gauge.set(this.#committed.size),
     );
@@ -64,12 +69,6 @@ export class Watermarks {
       else this.#waiting[kept++] = cursor;
     }
     this.#waiting.length = kept;
-  }
-
-  /** Forgets what depends on messages of DOC after `survived`, which were lost: agents send it again. */
-  lost(survived: Position): void {
-    const kept = this.#waiting.filter(({ docPosition }) => comparePositions(docPosition, survived) <= 0);
-    this.#waiting.splice(0, Number.POSITIVE_INFINITY, ...kept);
   }
 
   /** Returns the changes since the last call, by agent. */
@@ -101,7 +100,9 @@ export class Watermarks {
     return ranges;
   }
 
+  /** Checked here, as the shards' commits of a new incarnation come after the loss that began it. */
   #commit(cursor: ProcessedSources): void {
+    if (!this.#survives(cursor)) return;
     for (const source of cursor.sources) {
       this.#committed.delete(source.key);
       this.#committed.set(source.key, source);

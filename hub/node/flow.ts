@@ -21,7 +21,7 @@ import type { ClusterNode } from "#hub/node/wiring/cluster.ts";
 import { joinCluster } from "#hub/node/wiring/cluster-work.ts";
 import { logEndOf, makeCopies, makeCopySource, makeHubAnswerer } from "#hub/node/wiring/copies.ts";
 import * as routes from "#hub/node/wiring/journal-adapters.ts";
-import { followLosses } from "#hub/node/wiring/log-loss.ts";
+import { followLosses, LogLosses } from "#hub/node/wiring/log-loss.ts";
 import { Pipelines } from "#hub/node/wiring/pipelines.ts";
 import { makePlacer } from "#hub/node/wiring/placement.ts";
 import { logServices, reconcile, refuseIncompleteCopies } from "#hub/node/wiring/shard-log.ts";
@@ -36,6 +36,7 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { parseDuration } from "#proto/kit/units.ts";
+import { comparePositions, type Position } from "#proto/position.ts";
 import { DOC_STREAM } from "#proto/subjects.ts";
 import { Listeners, type ListenersOptions } from "./listeners.ts";
 
@@ -63,7 +64,9 @@ export interface Flow {
 
 /** State shared by several parts. */
 interface Shared {
-  findings: routes.LogFindings;
+  readonly losses: LogLosses;
+  /** Last position in DOC at the start. */
+  readonly lastDoc: Position;
   readonly watermarks: Watermarks;
   readonly floor: ProcessedFloor;
   /** Partitions of the pipeline that stopped, with the reason. */
@@ -74,18 +77,19 @@ const now = (): number => systemClock.now();
 
 /** Creates the parts without starting them. First compares the log with the positions that the shards remember. */
 export async function makeFlow(dependencies: FlowDependencies): Promise<Flow> {
-  const { log, journal, catalog, hosts, metrics } = dependencies;
+  const { log, journal, catalog, hosts, metrics, cluster } = dependencies;
   const copies = makeCopies(dependencies);
   const { shards } = copies;
   const known = await hosts.open(catalog);
-  const findings = await reconcile(journal, known);
+  const lastDoc = await reconcile(journal, known);
   await refuseIncompleteCopies(dependencies, known.position);
-  const shared: Shared = {
-    findings,
-    watermarks: new Watermarks(metrics),
-    floor: new ProcessedFloor(),
-    stopped: new Map(),
-  };
+  const floor = new ProcessedFloor();
+  const losses = new LogLosses({
+    journal,
+    committed: (incarnation) => cluster.committed(laterOf(known.position, floor.position), incarnation),
+  });
+  const watermarks = new Watermarks(metrics, (written) => losses.survives(written));
+  const shared: Shared = { losses, lastDoc, watermarks, floor, stopped: new Map() };
   const bodies = new BodyThreads({ log, metrics });
   const documents = new Documents({ log: routes.logPort(journal), catalog, shards, now });
   const ages = settledClock(systemClock, log);
@@ -126,7 +130,7 @@ async function makeProcessing(
   { opened, servers }: Pick<Flow, "opened" | "servers">,
 ): Promise<Processing> {
   const { log, journal, metrics, cluster } = dependencies;
-  const { watermarks, floor } = shared;
+  const { watermarks, losses } = shared;
   const sink = makeSink(dependencies, shared);
   const tail = new SharedTail({
     transport: journal.core,
@@ -147,16 +151,7 @@ async function makeProcessing(
   });
   servers.pipelines = pipelines;
   servers.fleet = fleet;
-  followLosses({
-    journal,
-    watermarks,
-    pipelines,
-    committed: () => cluster.committed(floor.position),
-    found: (findings) => {
-      shared.findings = findings;
-    },
-    log,
-  });
+  followLosses({ journal, losses, pipelines });
   return { sink, tail, pipelines, fleet };
 }
 
@@ -246,14 +241,14 @@ async function makeMonitoring(
   });
 }
 
-function makeSink({ journal, catalog, metrics }: FlowDependencies, { findings }: Shared): DocumentSink {
+function makeSink({ journal, catalog, metrics }: FlowDependencies, { lastDoc }: Shared): DocumentSink {
   return new DocumentSink({
     log: routes.logPort(journal),
     catalog,
     metrics,
     now,
     positionOf: (sequence) => journal.positionOf(DOC_STREAM, sequence),
-    last: findings.survived,
+    last: lastDoc,
     refuse: (refused) => routes.keepRefusedDocument(journal, refused),
   });
 }
@@ -285,7 +280,7 @@ async function openPipelines(
       onCursor: (event) => shared.watermarks.processed(event),
       onPartitionStopped: (partition, { message }) => shared.stopped.set(partition, message),
     },
-    resume: (cursor) => routes.resumption(cursor, shared.findings),
+    losses: shared.losses,
   });
 }
 
@@ -306,4 +301,8 @@ function makeCertificateWatch(
       journal.server.reload();
     },
   });
+}
+
+function laterOf(a: Position, b: Position): Position {
+  return comparePositions(a, b) < 0 ? b : a;
 }

@@ -30,6 +30,12 @@ test("agents' files are committed when every live hub has them; a lost one isn't
   assert.equal(committedByLive([...members, member("new", {})], "a", at(9)).sequence, 0);
 });
 
+test("what a hub had committed before the log was lost isn't known once it has passed the loss", () => {
+  const members = [member("a", {}), member("b", { doc: { incarnation: 2, sequence: 1 } })];
+  assert.deepEqual(committedByLive(members, "a", at(5), 2), at(5));
+  assert.equal(committedByLive(members, "a", at(5), 1).sequence, 0);
+});
+
 test("the log waits an hour for the copies of a lost hub", () => {
   const members = [member("a", { doc: at(9) }), member("b", { state: "lost", doc: at(3) })];
   assert.equal(neededOfDoc(members, () => COPY_WAIT_MS - 1, []).sequence, 3);

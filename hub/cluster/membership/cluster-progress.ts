@@ -12,11 +12,18 @@ export const RESTART_WAIT_MS = 15 * MINUTE_MS;
 
 /**
  * Returns the position in DOC that all live members have committed: messages before it survive the loss of all members but
- * one. `own`: this hub's, newer than its record. START as long as a member hasn't reported any.
+ * one. `own`: this hub's, newer than its record. START as long as a member hasn't reported any, or one has committed messages of
+ * a later incarnation than `incarnation`: what it had before isn't known.
  */
-export function committedByLive(members: readonly MemberRecord[], ownId: string, own: Position): Position {
+export function committedByLive(
+  members: readonly MemberRecord[],
+  ownId: string,
+  own: Position,
+  incarnation = Number.POSITIVE_INFINITY,
+): Position {
   const others = members.filter(({ id, state }) => state === "live" && id !== ownId);
-  return lowest([own, ...others.map(({ doc }) => doc ?? START)]);
+  const positions = [own, ...others.map(({ doc }) => doc ?? START)];
+  return positions.some((position) => position.incarnation > incarnation) ? START : lowest(positions);
 }
 
 /**

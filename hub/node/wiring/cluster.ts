@@ -215,10 +215,10 @@ export class ClusterNode {
     return dutyHolder(this.directory.shared(DUTIES_KEY)?.value);
   }
 
-  /** Position in DOC that all live hubs have committed; `own`: this one's. */
-  committed(own: Position): Position {
+  /** Position in DOC that all live hubs have committed; `own`: this one's; `incarnation`: see committedByLive. */
+  committed(own: Position, incarnation?: number): Position {
     if (this.#isLogAwaited()) return START;
-    return committedByLive(this.members(), this.identity.node, own);
+    return committedByLive(this.members(), this.identity.node, own, incarnation);
   }
 
   /** Position in DOC up to which no copy needs the log. `isTight`: hubs that were stopped must copy from others. */

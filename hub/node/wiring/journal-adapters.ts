@@ -12,27 +12,13 @@ import type { Journal, JournalOptions } from "#hub/journal/journal.ts";
 import type { JournalMessage } from "#hub/journal/reading/reader.ts";
 import type { ClusterMember } from "#hub/journal/server/embedded-server.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
-import type {
-  DeadLetter,
-  RawEntry,
-  RawSource,
-  Resumption,
-  StoredCursor,
-} from "#hub/pipeline/runtime/ports.ts";
+import type { DeadLetter, RawEntry, RawSource } from "#hub/pipeline/runtime/ports.ts";
 import type { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { parseSize } from "#proto/kit/units.ts";
-import { comparePositions, type Position, START } from "#proto/position.ts";
+import type { Position } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
-
-/** The state of the log at the start, compared with the positions that this hub remembers. */
-export interface LogFindings {
-  /** DOC was lost or rolled back since the last run. */
-  readonly docLost: boolean;
-  /** The last position in DOC whose documents still exist, in segments or in the stream. */
-  readonly survived: Position;
-}
 
 /** Returns the journal with the interface of hub/cluster. */
 export function logPort(journal: Journal): LogPort {
@@ -124,15 +110,6 @@ export function keepDocMessage(journal: Journal, message: DocMessage, reason: Ap
     origin: { stream: DOC_STREAM, position: message.position },
     data: message.data,
   });
-}
-
-/**
- * Returns how to resume from a stored cursor. If DOC has lost documents that the cursor counts as written, its
- * partition is processed again from the oldest message of RAW; the shards drop what they already have.
- */
-export function resumption(cursor: StoredCursor, { docLost, survived }: LogFindings): Resumption {
-  const lost = docLost && comparePositions(cursor.docPosition, survived) > 0;
-  return lost ? { after: START, keepSources: false } : { after: cursor.rawPosition, keepSources: true };
 }
 
 interface Given {

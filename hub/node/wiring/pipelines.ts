@@ -33,7 +33,7 @@ const BUILT_IN = "main";
 export interface PipelinesOptions
   extends Pick<
     PipelineOptions,
-    "source" | "sink" | "deadLetters" | "cursors" | "metrics" | "listener" | "events" | "resume" | "sharing"
+    "source" | "sink" | "deadLetters" | "cursors" | "metrics" | "listener" | "events" | "losses" | "sharing"
   > {
   readonly settings: HubSettings;
   readonly journal: Journal;
@@ -129,14 +129,14 @@ export class Pipelines implements Component, PartitionRunner {
 
   /** Returns the problems: inputs that can't run, outputs that can't deliver, and an invalid change. */
   trouble(): string {
-    const { inputs = [], failures = [] } = this.#pipeline?.status() ?? {};
+    const { inputs = [], failures = [], problem = "" } = this.#pipeline?.status() ?? {};
     const failing = inputs
       .filter(({ state }) => state === "failing")
       .map(({ pipeline, name, reason }) => `input ${name} of pipeline ${pipeline}: ${reason}`);
     const outputs = failures.map(
       ({ pipeline, plugin, reason }) => `output ${plugin} of pipeline ${pipeline}: ${reason}`,
     );
-    return [this.control.problem, ...failing, ...outputs].filter((text) => text !== "").join("; ");
+    return [this.control.problem, problem, ...failing, ...outputs].filter((text) => text !== "").join("; ");
   }
 
   /** Returns the values of `${NAME}` with secrets replaced. */

@@ -12,7 +12,6 @@ import { comparePositions, type Position, START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import type { ClusterNode } from "./cluster.ts";
 import * as adapters from "./journal-adapters.ts";
-import { findingsOf } from "./log-loss.ts";
 
 /** A running hub's files were damaged, and the log doesn't reach back to their content. */
 const DAMAGED =
@@ -34,15 +33,16 @@ export interface Committed {
   readonly floor: ProcessedFloor;
 }
 
-/** Compares the log with the positions that the shards remember; begins new incarnations if it was lost or rolled back. */
-export async function reconcile(journal: Journal, known: KnownPositions): Promise<adapters.LogFindings> {
-  const before = await journal.state(DOC_STREAM);
-  const end = before.lastSequence === 0 ? START : journal.positionOf(DOC_STREAM, before.lastSequence);
-  const doc = await journal.reconcile(DOC_STREAM, known.doc);
+/**
+ * Compares the log with the positions that the shards remember; begins new incarnations if it was lost or rolled back. Returns
+ * the last position in DOC that has documents: of the stream, or that the shards have.
+ */
+export async function reconcile(journal: Journal, known: KnownPositions): Promise<Position> {
+  const { lastSequence } = await journal.state(DOC_STREAM);
+  const end = lastSequence === 0 ? START : journal.positionOf(DOC_STREAM, lastSequence);
+  await journal.reconcile(DOC_STREAM, known.doc);
   await journal.reconcile(RAW_STREAM, known.raw);
-  // Also a loss while this hub ran or was away, which it or another one has found.
-  if (!doc.raised) return findingsOf(journal, known.position);
-  return { docLost: true, survived: comparePositions(end, known.position) > 0 ? end : known.position };
+  return comparePositions(end, known.position) > 0 ? end : known.position;
 }
 
 /** Throws unavailable if other hubs have documents that neither this hub nor the log has. */

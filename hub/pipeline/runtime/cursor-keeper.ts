@@ -8,7 +8,7 @@ import { PARTITIONS } from "#proto/subjects.ts";
 import { type Cursor, CursorStore, cursorKey, decodeCursor } from "./cursor.ts";
 import { Floors, printPartitions, storeFloor } from "./floors.ts";
 import { Partition, type PartitionDeps } from "./partition.ts";
-import type { PipelineEvents, Resumption, StoredCursor } from "./ports.ts";
+import type { DocLosses, PipelineEvents } from "./ports.ts";
 
 /** A cursor is stored at most this often. A crash repeats what came after it, which the shards drop. */
 const SAVE_INTERVAL_MS = 250;
@@ -29,9 +29,14 @@ export interface CursorKeeperOptions {
   readonly onConflict: () => boolean;
   readonly deps: PartitionDeps;
   readonly events: PipelineEvents;
-  readonly resume: (cursor: StoredCursor) => Resumption;
+  readonly losses: DocLosses;
   readonly abort: AbortSignal;
 }
+
+type Covered = Pick<Cursor, "rawPosition" | "docPosition" | "sources">;
+
+/** What a cursor covers of a partition that is processed from the oldest message of RAW. */
+const NOTHING: Covered = { rawPosition: START, docPosition: START, sources: [] };
 
 export class CursorKeeper {
   readonly #options: CursorKeeperOptions;
@@ -42,6 +47,7 @@ export class CursorKeeper {
   #printed: string | undefined;
   readonly #floors = new Floors();
   #floor: Position = START;
+  #docIncarnation = START.incarnation;
   #floorSavedMs = 0;
   #saver: Promise<void> = Promise.resolve();
   #readPosition: () => Position = () => START;
@@ -54,17 +60,23 @@ export class CursorKeeper {
     return this.#floor;
   }
 
+  /** Incarnation of DOC that the cursors were compared with; 0 before `load`. */
+  get docIncarnation(): number {
+    return this.#docIncarnation;
+  }
+
   /**
-   * Loads the cursors of `partitions` (undefined: all); returns the position after which RAW is to be read. Throws
-   * data_corrupt.
+   * Loads the cursors of `partitions` (undefined: all), and stores those again that weren't compared with DOC's newest
+   * incarnation yet. Returns the position after which RAW is to be read. Throws data_corrupt, unavailable.
    */
   async load(partitions: ReadonlySet<number> | undefined): Promise<Position> {
-    const { bucket, resume } = this.#options;
+    const { bucket, losses } = this.#options;
+    this.#docIncarnation = losses.incarnation;
     if (partitions !== undefined) {
       this.#owned = [...partitions];
       this.#printed = printPartitions(partitions);
     }
-    await this.#floors.load(bucket, resume);
+    await this.#floors.load(bucket, losses);
     const keys = (await bucket.keys("cursor.")).map((key) => Number(key.slice("cursor.".length)));
     const known = keys.filter((partition) => this.#owned.includes(partition));
     await Promise.all(known.map((partition) => this.#loadPartition(partition)));
@@ -96,8 +108,7 @@ export class CursorKeeper {
     if (known !== undefined) return known;
     const { bucket, owner } = this.#options;
     const store = new CursorStore(bucket, partition, owner, null, 0, this.#options.hub);
-    const after = this.#floors.of(partition);
-    return this.#add(partition, { after, keepSources: false }, undefined, store);
+    return this.#add(partition, NOTHING, store);
   }
 
   /** Resolves when no partition has anything in flight. */
@@ -113,32 +124,34 @@ export class CursorKeeper {
   }
 
   async #loadPartition(partition: number): Promise<void> {
-    const { bucket, owner, resume, hub } = this.#options;
+    const { bucket, owner, hub } = this.#options;
     const key = cursorKey(partition);
     const entry = await bucket.get(key);
     if (entry === null) return;
     let cursor = decodeCursor(key, entry.value);
     const store = new CursorStore(bucket, partition, owner, entry, cursor.epoch, hub);
     // An earlier process of this hub is dead. Another hub may only have stood still: from here on it can't store.
-    if (cursor.hub !== undefined && cursor.hub !== hub) cursor = await store.claim(cursor);
-    const { rawPosition, docPosition } = cursor;
-    const resumption = resume({ partition, rawPosition, docPosition });
-    this.#add(partition, resumption, cursor, store);
+    const isOthers = cursor.hub !== undefined && cursor.hub !== hub;
+    if (isOthers || cursor.docIncarnation < this.#docIncarnation)
+      cursor = await store.claim(cursor, (found) => this.#compared(found));
+    this.#add(partition, cursor, store);
   }
 
-  #add(
-    partition: number,
-    { after, keepSources }: Resumption,
-    cursor: Cursor | undefined,
-    store: CursorStore,
-  ): Partition {
+  /** Returns the cursor as it is after the losses since it was compared: reset where documents of it are gone. */
+  #compared(cursor: Cursor): Cursor {
+    const { losses } = this.#options;
+    const docIncarnation = Math.max(cursor.docIncarnation, this.#docIncarnation);
+    return { ...cursor, ...(!losses.survives(cursor) && NOTHING), docIncarnation };
+  }
+
+  #add(partition: number, { rawPosition, docPosition, sources }: Covered, store: CursorStore): Partition {
     const { deps, abort } = this.#options;
-    const known = cursor !== undefined && keepSources;
     const start = {
       partition,
-      rawPosition: highestOf(after, this.#floors.of(partition)),
-      docPosition: known ? cursor.docPosition : START,
-      sources: known ? cursor.sources : [],
+      rawPosition: highestOf(rawPosition, this.#floors.of(partition)),
+      docPosition,
+      docIncarnation: this.#docIncarnation,
+      sources,
       store,
     };
     const added = new Partition(start, deps, abort);
@@ -212,6 +225,7 @@ export class CursorKeeper {
     await storeFloor(bucket, hub, {
       rawPosition,
       docPosition,
+      docIncarnation: this.#docIncarnation,
       ...(partitions !== undefined && { partitions }),
     });
     this.#floor = rawPosition;

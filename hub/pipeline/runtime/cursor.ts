@@ -134,6 +134,8 @@ const MAX_CURSOR_BYTES = 900 * 1024;
 export interface Cursor {
   readonly rawPosition: Position;
   readonly docPosition: Position;
+  /** See WrittenDocuments; a version that didn't store it compared cursors with the incarnation of `docPosition`. */
+  readonly docIncarnation: number;
   readonly sources: readonly StoredSource[];
   /** Counts the processes that have written the cursor, from 1. */
   readonly epoch: number;
@@ -142,6 +144,11 @@ export interface Cursor {
   /** Id of the hub whose process that is; absent where a version before shared partitions wrote it. */
   readonly hub?: string;
 }
+
+type Stored = Omit<Cursor, "docIncarnation"> & {
+  readonly version: number;
+  readonly docIncarnation?: number;
+};
 
 /** Returns the key of a partition's cursor. */
 export function cursorKey(partition: number): string {
@@ -161,9 +168,9 @@ export function encodeCursor(cursor: Cursor): Uint8Array {
 /** Throws data_corrupt where `bytes` are no cursor. */
 export function decodeCursor(key: string, bytes: Uint8Array): Cursor {
   try {
-    const stored = JSON.parse(Buffer.from(bytes).toString()) as Cursor & { version: number };
+    const stored = JSON.parse(Buffer.from(bytes).toString()) as Stored;
     if (stored.version !== VERSION) throw new Error(`version ${stored.version}`);
-    return stored;
+    return { ...stored, docIncarnation: stored.docIncarnation ?? stored.docPosition.incarnation };
   } catch (error) {
     throw new AppError(
       "data_corrupt",
@@ -202,9 +209,14 @@ export class CursorStore {
   }
 
   /** Throws journal_conflict if another process has written the cursor since it was read. */
-  async save({ rawPosition, docPosition, sources }: Omit<Cursor, "epoch" | "owner" | "hub">): Promise<void> {
+  async save({
+    rawPosition,
+    docPosition,
+    docIncarnation,
+    sources,
+  }: Omit<Cursor, "epoch" | "owner" | "hub">): Promise<void> {
     const [epoch, owner, hub] = [this.#epoch, this.#owner, this.#hub];
-    const value = encodeCursor({ rawPosition, docPosition, sources, epoch, owner, hub });
+    const value = encodeCursor({ rawPosition, docPosition, docIncarnation, sources, epoch, owner, hub });
     try {
       this.#revision = await this.#write(value);
     } catch (error) {
@@ -217,20 +229,21 @@ export class CursorStore {
   }
 
   /**
-   * Writes the cursor in this process's name, so that the process before can't any more. Returns the cursor: a newer one
-   * where that process wrote meanwhile.
+   * Writes the cursor, changed by `change`, in this process's name, so that the process before can't any more. Returns what
+   * it wrote: made of a newer cursor where that process wrote meanwhile.
    */
-  async claim(found: Cursor): Promise<Cursor> {
-    for (let cursor = found; ; ) {
+  async claim(found: Cursor, change: (cursor: Cursor) => Cursor): Promise<Cursor> {
+    for (let cursor = change(found); ; ) {
       try {
         await this.save(cursor);
         return cursor;
       } catch (error) {
         const entry = isConflict(error) ? await this.#bucket.get(this.#key) : null;
         if (entry === null) throw error;
-        cursor = decodeCursor(this.#key, entry.value);
+        const newer = decodeCursor(this.#key, entry.value);
+        cursor = change(newer);
         this.#revision = entry.revision;
-        this.#epoch = cursor.epoch + 1;
+        this.#epoch = newer.epoch + 1;
       }
     }
   }

@@ -5,14 +5,13 @@ import { START } from "#proto/position.ts";
 import { messages, setting, started } from "#test/harness/running-pipeline.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { Floors, notePurge, printPartitions, storeFloor } from "./floors.ts";
-import type { StoredCursor } from "./ports.ts";
 
 const at = (sequence: number) => ({ incarnation: 1, sequence });
-const asStored = ({ rawPosition }: StoredCursor) => ({ after: rawPosition, keepSources: true });
+const losses = { incarnation: 1, survives: () => true };
 
 async function loaded(bucket: MemoryBucket): Promise<Floors> {
   const floors = new Floors();
-  await floors.load(bucket, asStored);
+  await floors.load(bucket, losses);
   return floors;
 }
 
@@ -21,6 +20,7 @@ test("a hub's floor holds for its partitions, that of the purge for all", async 
   await storeFloor(bucket, "hub-1", {
     rawPosition: at(9),
     docPosition: START,
+    docIncarnation: 1,
     partitions: printPartitions([7]),
   });
   assert.deepEqual((await loaded(bucket)).of(7), at(9));
@@ -36,6 +36,18 @@ test("the floor of the purge never falls, also where two hubs note theirs at onc
   assert.deepEqual((await loaded(bucket)).of(0), at(7));
   await notePurge(bucket, at(3));
   assert.deepEqual((await loaded(bucket)).of(0), at(7));
+});
+
+test("a floor of lost documents doesn't count; one of an older version was compared with its position's incarnation", async () => {
+  const bucket = new MemoryBucket();
+  await bucket.put("floor.aHViLTE", Buffer.from(JSON.stringify({ rawPosition: at(9), docPosition: at(8) })));
+  const floors = new Floors();
+  const survives = (written: unknown): boolean => {
+    assert.deepEqual(written, { rawPosition: at(9), docPosition: at(8), docIncarnation: 1 });
+    return false;
+  };
+  await floors.load(bucket, { incarnation: 2, survives });
+  assert.deepEqual(floors.of(7), START);
 });
 
 test("a purge that can't be noted fails", async () => {

@@ -15,7 +15,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
 import { comparePositions, type Position, START } from "#proto/position.ts";
 import { PARTITIONS } from "#proto/subjects.ts";
-import type { Resumption, StoredCursor } from "./ports.ts";
+import type { DocLosses } from "./ports.ts";
 
 const PREFIX = "floor.";
 /** No name of a hub in base64url is as short. */
@@ -28,6 +28,8 @@ const MAX_ATTEMPTS = 5;
 export interface StoredFloor {
   readonly rawPosition: Position;
   readonly docPosition: Position;
+  /** See WrittenDocuments. */
+  readonly docIncarnation: number;
   /** Partitions that it holds for, see printPartitions; absent: all. */
   readonly partitions?: string;
 }
@@ -42,14 +44,14 @@ interface Floor {
 export class Floors {
   readonly #floors: Floor[] = [];
 
-  /** `resume`: see PipelineOptions. Floors that it takes back aren't used. Throws data_corrupt. */
-  async load(bucket: StateBucket, resume: (cursor: StoredCursor) => Resumption): Promise<void> {
+  /** Floors of which documents were lost aren't used. Throws data_corrupt. */
+  async load(bucket: StateBucket, losses: DocLosses): Promise<void> {
     for (const key of await bucket.keys(PREFIX)) {
       const entry = await bucket.get(key);
       if (entry === null) continue;
       const floor = decodeFloor(entry);
-      const { after, keepSources } = resume({ partition: null, ...floor });
-      if (keepSources) this.#floors.push({ after, partitions: parsePartitions(floor.partitions) });
+      if (!losses.survives(floor)) continue;
+      this.#floors.push({ after: floor.rawPosition, partitions: parsePartitions(floor.partitions) });
     }
   }
 
@@ -74,7 +76,7 @@ export async function storeFloor(bucket: StateBucket, hub: string, floor: Stored
  * Throws data_corrupt, journal_conflict, unavailable, timeout: then nothing may be removed.
  */
 export async function notePurge(bucket: StateBucket, rawPosition: Position): Promise<void> {
-  const value = encodeFloor({ rawPosition, docPosition: START });
+  const value = encodeFloor({ rawPosition, docPosition: START, docIncarnation: START.incarnation });
   for (let attempt = 1; ; attempt++) {
     const entry = await bucket.get(PURGE_KEY);
     if (entry !== null && comparePositions(decodeFloor(entry).rawPosition, rawPosition) >= 0) return;
@@ -95,7 +97,9 @@ function encodeFloor(floor: StoredFloor): Uint8Array {
 
 function decodeFloor({ key, value }: StateEntry): StoredFloor {
   try {
-    return JSON.parse(Buffer.from(value).toString()) as StoredFloor;
+    const stored = JSON.parse(Buffer.from(value).toString()) as Omit<StoredFloor, "docIncarnation"> &
+      Partial<StoredFloor>;
+    return { ...stored, docIncarnation: stored.docIncarnation ?? stored.docPosition.incarnation };
   } catch (error) {
     const text = `the pipeline's ${key} can't be read; delete it to read the log from an earlier position`;
     throw new AppError("data_corrupt", text, { cause: error });

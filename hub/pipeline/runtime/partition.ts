@@ -33,6 +33,8 @@ export interface PartitionStart {
   readonly partition: number;
   readonly rawPosition: Position;
   readonly docPosition: Position;
+  /** See WrittenDocuments. */
+  readonly docIncarnation: number;
   readonly sources: readonly StoredSource[];
   readonly store: CursorStore;
 }
@@ -70,6 +72,7 @@ export class Partition {
   readonly #settled: Settled[] = [];
   readonly #moved = new Map<string, Interval>();
   readonly #abort: AbortSignal;
+  readonly #docIncarnation: number;
   #taken: Position;
   #finished: Position;
   #saved: Position;
@@ -89,6 +92,7 @@ export class Partition {
     this.#finished = start.rawPosition;
     this.#saved = start.rawPosition;
     this.#docPosition = start.docPosition;
+    this.#docIncarnation = start.docIncarnation;
     this.#abort = abort;
   }
 
@@ -169,11 +173,12 @@ export class Partition {
   async save(): Promise<CursorEvent> {
     const rawPosition = this.#finished;
     const docPosition = this.#docPosition;
+    const docIncarnation = this.#docIncarnation;
     const sources = this.#ranges.store(this.#deps.clock.now());
     const moved = [...this.#moved];
     this.#moved.clear();
     try {
-      await this.#store.save({ rawPosition, docPosition, sources });
+      await this.#store.save({ rawPosition, docPosition, docIncarnation, sources });
     } catch (error) {
       for (const [key, range] of moved) if (!this.#moved.has(key)) this.#moved.set(key, range);
       const failure = toAppError(error);
@@ -182,7 +187,7 @@ export class Partition {
     }
     this.#saved = rawPosition;
     const ranges = moved.map(([key, [from, to]]): SourceRange => ({ key, from, to }));
-    return { partition: this.partition, rawPosition, docPosition, sources: ranges };
+    return { partition: this.partition, rawPosition, docPosition, docIncarnation, sources: ranges };
   }
 
   async #drain(): Promise<void> {

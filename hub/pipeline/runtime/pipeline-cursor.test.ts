@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 import { AppError } from "#proto/kit/errors.ts";
 import { START } from "#proto/position.ts";
 import { FoldingSink } from "#test/harness/pipeline-log.ts";
 import { expectedMessages, fill, messages, setting, started } from "#test/harness/running-pipeline.ts";
-import type { CursorEvent, Resumption, StoredCursor } from "./ports.ts";
+import type { CursorEvent, DocLosses } from "./ports.ts";
 
 test("a partition that another hub took over stops, and its floor stays", async (t) => {
   const at = setting();
@@ -64,33 +68,87 @@ test("cursor events name the ranges that moved and the last document's position"
   assert.deepEqual(sources, [{ key: "0d5c1f4e-8a44-4c4e-9c7e-0f6f6b1c2d3e/f/0", from: 0, to: 8 }]);
 });
 
-test("a cursor that the log lost is reset where the hub is set to", async (t) => {
+/** A log of which documents were lost that were written before the incarnation `of`. */
+function lossesIn(of: { incarnation: number }): DocLosses {
+  return {
+    get incarnation() {
+      return of.incarnation;
+    },
+    survives: ({ docIncarnation }) => docIncarnation >= of.incarnation,
+  };
+}
+
+test("a cursor of lost documents is reset, also one of a version that stored no incarnation", async (t) => {
   const at = setting();
   fill(at.raw, 20, 2);
   const first = await started(t, at);
   await at.sink.reached(20);
   await first.stop();
+  const { value } = (await at.cursors.get("cursor.7"))!;
+  const { docIncarnation, ...older } = JSON.parse(Buffer.from(value).toString()) as Record<string, unknown>;
+  assert.equal(docIncarnation, 1);
+  await at.cursors.put("cursor.7", Buffer.from(JSON.stringify(older)));
   const again = new FoldingSink();
-  await started(t, { ...at, sink: again }, { resume: () => ({ after: START, keepSources: false }) });
+  await started(t, { ...at, sink: again }, { losses: lossesIn({ incarnation: 2 }) });
   await again.reached(20);
   assert.deepEqual(messages(again), expectedMessages(20));
 });
 
-test("a log that is lost while the pipeline runs has it resume as the hub is set to, and keep RAW until then", async (t) => {
+test("a log that is lost while the pipeline runs has it compare its cursors, and keep RAW until then", async (t) => {
   const at = setting();
   fill(at.raw, 20, 2);
-  let isLost = false;
-  const resume = ({ rawPosition }: StoredCursor): Resumption =>
-    isLost ? { after: START, keepSources: false } : { after: rawPosition, keepSources: true };
-  const pipeline = await started(t, at, { resume });
+  const doc = { incarnation: 1 };
+  const pipeline = await started(t, at, { losses: lossesIn(doc) });
   await at.sink.reached(20);
   const { length } = at.sink.writes;
-  isLost = true;
-  const resumed = pipeline.resume();
+  doc.incarnation = 2;
   assert.deepEqual(pipeline.floor, START);
-  await resumed;
+  await pipeline.resume();
   while (at.sink.writes.length < 2 * length) await setImmediate();
   assert.deepEqual(messages(at.sink), expectedMessages(20));
+});
+
+test("a cursor that another hub stores while it is compared is compared as it is then", async (t) => {
+  const at = setting();
+  fill(at.raw, 20, 2);
+  const first = await started(t, at);
+  await at.sink.reached(20);
+  await first.stop();
+  const update = at.cursors.update.bind(at.cursors);
+  at.cursors.update = async (key, value, revision) => {
+    at.cursors.update = update;
+    const entry = (await at.cursors.get(key))!;
+    const newer = JSON.parse(Buffer.from(entry.value).toString()) as object;
+    await at.cursors.put(key, Buffer.from(JSON.stringify({ ...newer, owner: "other", docIncarnation: 2 })));
+    return update(key, value, revision);
+  };
+  const { length } = at.sink.writes;
+  await started(t, at, { losses: lossesIn({ incarnation: 2 }) });
+  at.raw.append({ text: "the end\n", from: 1_000 });
+  await at.sink.reached(21);
+  assert.equal(at.sink.writes.length, length + 1, "the other hub's cursor needs no reset");
+});
+
+test("threads that can't start after a loss are started later; meanwhile RAW is kept, and the reason shown", async (t) => {
+  const at = setting();
+  fill(at.raw, 20, 2);
+  const doc = { incarnation: 1 };
+  const folder = await mkdtemp(join(tmpdir(), "worker-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const script = join(folder, "worker.ts");
+  const real = new URL("./worker.ts", import.meta.url).href;
+  await writeFile(script, `import ${JSON.stringify(real)};`);
+  const pipeline = await started(t, at, { losses: lossesIn(doc), workerScript: pathToFileURL(script) });
+  await at.sink.reached(20);
+  await rm(script);
+  doc.incarnation = 2;
+  const resumed = pipeline.resume();
+  while (pipeline.status().problem === "") await setImmediate();
+  assert.match(pipeline.status().problem, /stand still/);
+  assert.deepEqual(pipeline.floor, START);
+  await writeFile(script, `import ${JSON.stringify(real)};`);
+  await resumed;
+  assert.equal(pipeline.status().problem, "");
 });
 
 test("a hub whose membership lapsed before it had partitions processes those that it gets then", async (t) => {
@@ -103,15 +161,15 @@ test("a hub whose membership lapsed before it had partitions processes those tha
   assert.deepEqual(messages(at.sink), expectedMessages(20));
 });
 
-test("what the hub is set to after a loss of the log holds for its first partitions, and for none after that", async (t) => {
+test("a loss is taken into account once, by whichever session loads a partition first", async (t) => {
   const at = setting();
   fill(at.raw, 20, 2);
   const first = await started(t, at);
   await at.sink.reached(20);
   await first.stop();
   const again = new FoldingSink();
-  const [resume, sharing] = [() => ({ after: START, keepSources: false }), { mayWrite: () => true }];
-  const pipeline = await started(t, { ...at, sink: again }, { resume, sharing });
+  const options = { losses: lossesIn({ incarnation: 2 }), sharing: { mayWrite: () => true } };
+  const pipeline = await started(t, { ...at, sink: again }, options);
   pipeline.abandon();
   await pipeline.reload([]);
   await pipeline.assign(new Set([7]));

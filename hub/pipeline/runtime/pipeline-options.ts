@@ -9,12 +9,11 @@ import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import type { OutputReach } from "./output-host.ts";
 import type {
   DeadLetterSink,
+  DocLosses,
   DocumentSink,
   EventListener,
   PipelineEvents,
   RawSource,
-  Resumption,
-  StoredCursor,
 } from "./ports.ts";
 import type { InputReach } from "./running-input.ts";
 
@@ -53,8 +52,8 @@ export interface PipelineOptions {
   readonly clock?: Clock;
   readonly listener?: EventListener;
   readonly events?: PipelineEvents;
-  /** Says how a stored cursor is to be taken after a loss of a log; without it all are taken as they stand. */
-  readonly resume?: (cursor: StoredCursor) => Resumption;
+  /** What DOC has lost; without it nothing. */
+  readonly losses?: DocLosses;
   /** What inputs work with; without it none is run. */
   readonly inputs?: InputReach;
   /** What outputs may reach; without it they reach nothing but the log. */

@@ -8,7 +8,7 @@ import { randomBytes } from "node:crypto";
 import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Plan } from "#hub/pipeline/program/plan.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
-import { AppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
@@ -18,7 +18,7 @@ import { intakeShares } from "./intake-shares.ts";
 import type { OutputReach } from "./output-host.ts";
 import { type PipelineMetrics, PluginTotals, pipelineMetrics } from "./pipeline-metrics.ts";
 import type { PipelineOptions } from "./pipeline-options.ts";
-import type { Resumption, StoredCursor } from "./ports.ts";
+import type { DocLosses } from "./ports.ts";
 import { Session } from "./session.ts";
 
 /** What is in flight at a stop gets this long: a hub has to end within a time as well. */
@@ -52,14 +52,11 @@ export class Pipeline implements Component {
   /** Changes of the session, one after the other. */
   #changes: Promise<void> = Promise.resolve();
   #stopped: Promise<void> | undefined;
-  #floor: Position | undefined;
   /** Partitions to process; undefined: all. */
   #partitions: ReadonlySet<number> | undefined;
   #plan: Plan | undefined;
-  /** Losses of the log that the cursors weren't compared with yet. */
-  #losses = 0;
-  /** False until a session has taken the cursors up as `PipelineOptions.resume` says. */
-  #hasResumed = false;
+  /** What keeps the session from being renewed; empty: nothing. */
+  #problem = "";
 
   constructor(options: PipelineOptions) {
     const { metrics, clock = systemClock } = options;
@@ -93,7 +90,7 @@ export class Pipeline implements Component {
     const { session, plan } = await this.#prepared;
     this.#plan = plan;
     this.#session = session;
-    if (this.#partitions?.size !== 0) await this.#begin(session);
+    if (this.#partitions?.size !== 0) await this.#change(() => session.begin(this.#partitions));
     await this.#inputs.apply(plan?.inputs ?? []);
   }
 
@@ -104,7 +101,7 @@ export class Pipeline implements Component {
   assign(partitions: ReadonlySet<number>): Promise<void> {
     return this.#change(async () => {
       this.#partitions = partitions;
-      if (this.#session?.isFresh === true) await this.#begin(this.#session);
+      if (this.#session?.isFresh === true) await this.#session.begin(partitions);
       else await this.#renew(this.#definitions, this.#plan);
     });
   }
@@ -139,19 +136,11 @@ export class Pipeline implements Component {
   }
 
   /**
-   * Takes the cursors up as `PipelineOptions.resume` says now: the log has lost documents that they count as written. RAW
-   * keeps all it has until then.
+   * Compares the cursors with what DOC has lost: called when it has lost something. Resolves when a session has begun that
+   * did so, or the pipeline stops; until then `floor` is START.
    */
-  async resume(): Promise<void> {
-    this.#losses++;
-    try {
-      await this.#change(async () => {
-        this.#hasResumed = false;
-        if (this.#session?.isFresh === false) await this.#renew(this.#definitions, this.#plan);
-      });
-    } finally {
-      this.#losses--;
-    }
+  resume(): Promise<void> {
+    return this.#renewUntil(() => this.#session?.isFresh !== false || this.#isCompared);
   }
 
   /** The pipelines that run; empty: the default pipeline alone. */
@@ -159,10 +148,12 @@ export class Pipeline implements Component {
     return this.#definitions;
   }
 
-  /** All partitions are processed at least up to here, durably: RAW needs nothing before it for the pipeline. */
+  /**
+   * All partitions are processed at least up to here, durably: RAW needs nothing before it for the pipeline. START while
+   * that isn't known: before the cursors are loaded, and while DOC has lost something that they weren't compared with.
+   */
   get floor(): Position {
-    if (this.#losses > 0) return START;
-    return this.#session?.keeper.floor ?? this.#floor ?? START;
+    return this.#isCompared ? this.#session!.keeper.floor : START;
   }
 
   /** What each plugin did, and what keeps inputs and outputs from working. */
@@ -171,6 +162,7 @@ export class Pipeline implements Component {
       plugins: this.#totals.all(),
       inputs: this.#inputs.status(),
       failures: this.#session?.outputs.failures() ?? [],
+      problem: this.#problem,
     };
   }
 
@@ -200,6 +192,27 @@ export class Pipeline implements Component {
     return done;
   }
 
+  /** Renews the session until `isDone`, or the pipeline stops. */
+  async #renewUntil(isDone: () => boolean, isCareful = false): Promise<void> {
+    const { signal } = this.#stopping;
+    const backoff = new Backoff(BEGIN_RETRY);
+    while (!signal.aborted) {
+      try {
+        await this.#change(async () => {
+          if (!isDone()) await this.#renew(this.#definitions, this.#plan, isCareful);
+        });
+        this.#problem = "";
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        const { message } = toAppError(error);
+        this.#problem = `the pipelines stand still: ${message}`;
+        this.#options.log.error({ err: error }, "the pipelines can't be started anew; it is tried again");
+        await this.#clock.sleep(backoff.next(), signal);
+      }
+    }
+  }
+
   /** Ends the session and begins another. Throws what keeps new threads from starting; then the old one continues. */
   async #renew(
     definitions: readonly PipelineDefinition[],
@@ -210,13 +223,12 @@ export class Pipeline implements Component {
     await session.prepare();
     const before = this.#session;
     await before?.end(this.#mayWrite() ? AT_RELOAD : AT_LOSS);
-    this.#floor = before?.keeper.floor;
     this.#session = session;
     this.#definitions = definitions;
     const backoff = new Backoff(BEGIN_RETRY);
     while (!this.#stopping.signal.aborted) {
       try {
-        await this.#begin(session);
+        await session.begin(this.#partitions);
         return;
       } catch (error) {
         this.#options.log.warn({ err: error }, "the cursors can't be read; it is tried again");
@@ -225,9 +237,10 @@ export class Pipeline implements Component {
     }
   }
 
-  async #begin(session: Session): Promise<void> {
-    await session.begin(this.#partitions);
-    this.#hasResumed ||= this.#partitions?.size !== 0;
+  /** True where the session's cursors were compared with all that DOC has lost. */
+  get #isCompared(): boolean {
+    const { losses = NO_LOSSES } = this.#options;
+    return this.#session !== undefined && this.#session.keeper.docIncarnation >= losses.incarnation;
   }
 
   #mayWrite(): boolean {
@@ -251,26 +264,13 @@ export class Pipeline implements Component {
       metrics: this.#metrics,
       clock: this.#clock,
       owner: this.#owner,
-      resume: (cursor) => this.#resume(cursor),
+      losses: this.#options.losses ?? NO_LOSSES,
       onStatistics: (statistics) => this.#totals.add(statistics),
       onBroken: () => {
-        this.#change(async () => {
-          if (this.#session === session) await this.#renew(definitions, plan, true);
-        }).catch((error: unknown) => {
-          if (!this.#stopping.signal.aborted) {
-            this.#options.log.error({ err: error }, "the pipeline can't go on after a thread's end");
-          }
-        });
+        void this.#renewUntil(() => this.#session !== session, true);
       },
     });
     return session;
-  }
-
-  /** A loss of the log counts once: what is stored after it holds. */
-  #resume(cursor: StoredCursor): Resumption {
-    const { resume } = this.#options;
-    if (this.#hasResumed || resume === undefined) return { after: cursor.rawPosition, keepSources: true };
-    return resume(cursor);
   }
 
   /** The language is loaded only where there is something to plan. */
@@ -287,6 +287,8 @@ export class Pipeline implements Component {
     return plan;
   }
 }
+
+const NO_LOSSES: DocLosses = { incarnation: 1, survives: () => true };
 
 const NO_REACH: Omit<OutputReach, "feed"> = {
   folder: "out",

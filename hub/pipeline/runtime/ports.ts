@@ -72,24 +72,26 @@ export interface CursorEvent {
   readonly rawPosition: Position;
   /** Of the last DOC message that anything at or before `rawPosition` led to. */
   readonly docPosition: Position;
+  /** See WrittenDocuments. */
+  readonly docIncarnation: number;
   /** Sources that moved since the last event, each with the unbroken range that was extended last. */
   readonly sources: readonly SourceRange[];
 }
 
-/** A cursor as it was found at the start. */
-export interface StoredCursor {
-  /** null: the floor, which says of all partitions that they were processed at least so far. */
-  readonly partition: number | null;
-  readonly rawPosition: Position;
+/** Documents that count as written to the log DOC. */
+export interface WrittenDocuments {
+  /** Of the last one. */
   readonly docPosition: Position;
+  /** Incarnation of DOC when the session that wrote them loaded its cursors: losses up to there are taken into account. */
+  readonly docIncarnation: number;
 }
 
-/** How a partition continues after the start. */
-export interface Resumption {
-  /** Messages at or before are passed over. */
-  readonly after: Position;
-  /** False: the ranges known as processed are forgotten, as the documents they led to were lost with the log DOC. */
-  readonly keepSources: boolean;
+/** Losses of the log DOC: each begins an incarnation. */
+export interface DocLosses {
+  /** The newest incarnation of DOC. */
+  readonly incarnation: number;
+  /** Returns false where a later incarnation than `docIncarnation` may have begun without some of the documents. */
+  survives(written: WrittenDocuments): boolean;
 }
 
 export interface PipelineEvents {

@@ -23,7 +23,7 @@ import { OutputHost, type OutputReach } from "./output-host.ts";
 import type { Partition, PartitionDeps } from "./partition.ts";
 import type { PipelineMetrics } from "./pipeline-metrics.ts";
 import type { PipelineOptions } from "./pipeline-options.ts";
-import type { RawEntry, Resumption, StoredCursor } from "./ports.ts";
+import type { DocLosses, RawEntry } from "./ports.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
 /** Between the log and the sink at most, and four times as much of documents. */
@@ -48,7 +48,7 @@ export interface SessionOptions {
   readonly clock: Clock;
   /** Random name of this process. */
   readonly owner: string;
-  readonly resume: (cursor: StoredCursor) => Resumption;
+  readonly losses: DocLosses;
   /** True: the session before ended with its thread. */
   readonly isCareful: boolean;
   /** Called when the session can't continue and another one must take over from the cursors. */
@@ -106,7 +106,7 @@ export class Session {
       onConflict: () => this.#isConflictOurs(),
       deps,
       events: pipeline.events ?? {},
-      resume: options.resume,
+      losses: options.losses,
       abort: signal,
     });
   }
