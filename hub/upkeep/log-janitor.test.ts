@@ -43,6 +43,7 @@ class World {
         this.asked++;
         return Promise.resolve({ ...this.state, incarnation: this.lives.current.incarnation });
       },
+      positionOf: (_stream, sequence) => this.lives.positionOf(sequence),
       sequenceAt: (_stream, position) => this.lives.nextAfter(position) - 1,
       purge: (_stream, { sequence }) => {
         const firstSequence = sequence + 1;
@@ -114,6 +115,25 @@ test("what is purged is noted before, and nothing is where that fails", async ()
   world.beforePurge = (position) => Promise.resolve(void noted.push(position));
   assert.equal(await world.sweep(), 51);
   assert.deepEqual(noted, [at(50), at(50)]);
+});
+
+test("what a version before has purged is noted in the first sweep, also of a log that is empty", async () => {
+  const world = new World({ messages: 100, done: 0 });
+  const noted: Position[] = [];
+  world.beforePurge = (position) => Promise.resolve(void noted.push(position));
+  world.state = { ...world.state, bytes: 0, firstSequence: 101 };
+  await world.sweep();
+  await world.sweep();
+  assert.deepEqual(noted, [at(100)]);
+});
+
+test("a purge of a log that was set back is noted with the incarnation of its messages, not with a newer one", async () => {
+  const world = new World({ messages: 100, done: 60 });
+  world.lives = world.lives.raise(100, 0);
+  const noted: Position[] = [];
+  world.beforePurge = (position) => Promise.resolve(void noted.push(position));
+  assert.equal(await world.sweep(), 51);
+  assert.deepEqual(noted, [at(50)], "messages 51 to 100 are behind it");
 });
 
 test("messages are all purged when nothing came for long, and all is processed", async () => {

@@ -7,6 +7,7 @@
  * | nothing arrived for `keepMs`, and all is processed | all is purged | a crash meanwhile may make the stream begin anew: every message was processed |
  * | messages that a lost hub needs, or that aren't committed | they stay; `done` (`hub/cluster/membership/cluster-progress.ts`) is below them, for an hour after the loss | the stream fills, and who sends must wait |
  * | messages that a stopped hub needs, which may start again | they stay for a quarter of an hour, unless a quarter of the space is used | the hub copies its shards from another one |
+ * | messages were purged before this hub had the task | it is noted like a purge of its own: a version before noted none | – |
  * | the stream was rolled back since | what it still has of the processed messages counts | – |
  * | the stream was made anew since, or this hub doesn't know its newest incarnation yet | nothing | – |
  */
@@ -30,7 +31,10 @@ export interface PurgedStream {
   readonly name: string;
   /** Returns the position up to which it may be purged. `isTight`: more than a quarter of its space is used. */
   readonly done: (isTight: boolean) => Position;
-  /** Called before everything at and before `position` is removed; where it throws, nothing is. */
+  /**
+   * Called before everything at and before `position` is removed; where it throws, nothing is. The first sweep calls it with
+   * what is gone already.
+   */
   readonly beforePurge?: (position: Position) => Promise<void>;
 }
 
@@ -45,6 +49,7 @@ export interface LogJanitorOptions {
   readonly state: (stream: string) => Promise<StreamState>;
   /** Returns the sequence of the last message at or before `position`, which may be of an earlier incarnation; 0: none. */
   readonly sequenceAt: (stream: string, position: Position) => number;
+  readonly positionOf: (stream: string, sequence: number) => Position;
   /** Removes everything at and before `position`. */
   readonly purge: (stream: string, position: Position) => Promise<void>;
 }
@@ -60,6 +65,9 @@ export class LogJanitor implements Component {
   readonly #task = new BackgroundTask();
   /** By stream: its last sequence, and since when that is the last, monotonic ms. */
   readonly #ends = new Map<string, { readonly lastSequence: number; readonly sinceMs: number }>();
+
+  /** Streams of which it is noted what was purged before. */
+  readonly #noted = new Set<string>();
 
   /** By stream of which all was processed: up to where, and when that was found, monotonic ms. */
   readonly #settled = new Map<string, { readonly done: Position; readonly atMs: number }>();
@@ -98,20 +106,24 @@ export class LogJanitor implements Component {
   }
 
   async #sweep({ name: stream, done: doneOf, beforePurge }: PurgedStream): Promise<void> {
-    const { state: stateOf, sequenceAt, purge, keepMs, clock } = this.#options;
+    const { state: stateOf, sequenceAt, positionOf, purge, keepMs, clock } = this.#options;
     const atMs = clock.monotonic();
     if (this.#isSettled(stream, doneOf, atMs)) return;
     this.#settled.delete(stream);
     const state = await stateOf(stream);
     const unchangedMs = this.#unchangedMs(stream, state);
     const { bytes, maxBytes, incarnation, firstSequence, lastSequence } = state;
+    // Of the message's own incarnation: a position of a later one would also cover messages behind it.
+    const note = async (sequence: number) => beforePurge?.(positionOf(stream, sequence));
+    if (!this.#noted.has(stream) && firstSequence > 1) await note(firstSequence - 1);
+    this.#noted.add(stream);
     const done = doneOf(maxBytes > 0 && bytes > maxBytes * MOST_KEPT);
     if (bytes === 0 || comparePositions(done, START) <= 0 || done.incarnation > incarnation) return;
     const processed = Math.min(sequenceAt(stream, done), lastSequence);
     const isIdle = unchangedMs >= keepMs && processed === lastSequence;
     const sequence = isIdle ? lastSequence : this.#surplus(state, processed);
     if (sequence >= firstSequence) {
-      await beforePurge?.({ incarnation, sequence });
+      await note(sequence);
       await purge(stream, { incarnation, sequence });
     }
     if (processed === lastSequence) this.#settled.set(stream, { done, atMs });

@@ -106,6 +106,7 @@ function makeJanitor({ settings, journal, log, cluster }: ClusterWorkWiring): Lo
       { name: DOC_STREAM, done: (isTight) => cluster.docDone(isTight) },
     ],
     state: (stream) => journal.state(stream),
+    positionOf: (stream, sequence) => journal.positionOf(stream, sequence),
     sequenceAt: (stream, position) => journal.sequenceAt(stream, position),
     purge: (stream, { incarnation, sequence }) =>
       journal.purge(stream, { incarnation, sequence: sequence + 1 }),

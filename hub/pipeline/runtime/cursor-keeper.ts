@@ -80,11 +80,14 @@ export class CursorKeeper {
     const keys = (await bucket.keys("cursor.")).map((key) => Number(key.slice("cursor.".length)));
     const known = keys.filter((partition) => this.#owned.includes(partition));
     await Promise.all(known.map((partition) => this.#loadPartition(partition)));
-    const starts = this.#owned.map(
-      (partition) => this.#partitions.get(partition)?.savedPosition ?? this.#floors.of(partition),
-    );
-    this.#floor = lowestOf(starts);
+    this.#floor = this.#processed();
     return this.#floor;
+  }
+
+  /** Loads the floors again; returns the position after which RAW is to be read at the earliest. Throws what `load` does. */
+  async reloadFloors(): Promise<Position> {
+    await this.#floors.load(this.#options.bucket, this.#options.losses);
+    return this.#processed();
   }
 
   /** Begins to store cursors; `readPosition` says how far RAW was read. */
@@ -121,6 +124,14 @@ export class CursorKeeper {
     let total = 0;
     for (const partition of this.#partitions.values()) total += of(partition);
     return total;
+  }
+
+  /** Returns the position up to which cursors and floors say that all partitions are processed. */
+  #processed(): Position {
+    const each = this.#owned.map((partition) =>
+      highestOf(this.#partitions.get(partition)?.savedPosition ?? START, this.#floors.of(partition)),
+    );
+    return lowestOf(each);
   }
 
   async #loadPartition(partition: number): Promise<void> {

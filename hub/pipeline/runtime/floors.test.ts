@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { AppError } from "#proto/kit/errors.ts";
 import { START } from "#proto/position.ts";
 import { messages, setting, started } from "#test/harness/running-pipeline.ts";
@@ -91,4 +92,22 @@ test("an idle partition continues behind the purge, though its last hub has give
   assert.deepEqual(readFrom, [3]);
   await log.sink.reached(4);
   assert.equal(messages(log.sink).at(-1), "four");
+});
+
+test("a reader that finds messages removed continues behind them once it is noted that they were processed", async (t) => {
+  const log = setting();
+  log.raw.append({ text: "one\n", from: 0 });
+  log.raw.append({ text: "two\n", from: 4 });
+  const source = {
+    async *read(options: Parameters<typeof log.raw.read>[0]) {
+      if (options.after.sequence < 1) throw new AppError("journal_gap", "sequence 1 was removed");
+      yield* log.raw.read(options);
+    },
+  };
+  const pipeline = await started(t, log, { source });
+  while (pipeline.status().problem === "") await setImmediate();
+  await notePurge(log.cursors, at(1));
+  await log.sink.reached(1);
+  assert.deepEqual(messages(log.sink), ["two"]);
+  assert.equal(pipeline.status().problem, "");
 });

@@ -5,10 +5,11 @@
  * | floor | holds for | written |
  * |---|---|---|
  * | of a hub | the partitions that the hub had when it stored it; the next one replaces it | every few seconds, and at the end |
- * | of the purge | all partitions | before messages are removed from RAW |
+ * | of the purge | all partitions | before messages are removed from RAW, and when a hub takes over their removal: an older version noted nothing |
  *
  * A hub that got other partitions replaces its floor, and then no hub's floor may hold for those that it gave away. The
- * floor of the purge does: what is removed was processed.
+ * floor of the purge does: what is removed was processed. A reader that finds messages removed loads the floors again: the
+ * removal may be newer than they were, by as long as the hub that does it retries.
  */
 
 import { AppError } from "#proto/kit/errors.ts";
@@ -42,17 +43,19 @@ interface Floor {
 
 /** The floors of all hubs and of the purge. */
 export class Floors {
-  readonly #floors: Floor[] = [];
+  #floors: readonly Floor[] = [];
 
-  /** Floors of which documents were lost aren't used. Throws data_corrupt. */
+  /** Takes what is stored now. Floors of which documents were lost aren't used. Throws data_corrupt. */
   async load(bucket: StateBucket, losses: DocLosses): Promise<void> {
+    const floors: Floor[] = [];
     for (const key of await bucket.keys(PREFIX)) {
       const entry = await bucket.get(key);
       if (entry === null) continue;
       const floor = decodeFloor(entry);
       if (!losses.survives(floor)) continue;
-      this.#floors.push({ after: floor.rawPosition, partitions: parsePartitions(floor.partitions) });
+      floors.push({ after: floor.rawPosition, partitions: parsePartitions(floor.partitions) });
     }
+    this.#floors = floors;
   }
 
   /** Returns the highest floor that holds for a partition; START: none. */

@@ -162,7 +162,7 @@ export class Pipeline implements Component {
       plugins: this.#totals.all(),
       inputs: this.#inputs.status(),
       failures: this.#session?.outputs.failures() ?? [],
-      problem: this.#problem,
+      problem: this.#problem || (this.#session?.problem ?? ""),
     };
   }
 

@@ -36,6 +36,9 @@ const WORK_TIMEOUT_MS = 60_000;
 /** Interval of flushing filters that hold events, ms. */
 const FLUSH_INTERVAL_MS = 1_000;
 
+const GAP =
+  "messages of the log RAW were removed, and it isn't noted that they were processed; a hub of this version that holds the cluster's duties notes it";
+
 const READ_RETRY = { firstMs: 50, capMs: 5_000 };
 
 export interface SessionOptions {
@@ -80,6 +83,7 @@ export class Session {
   #flusher: Promise<void> = Promise.resolve();
   #partitions: ReadonlySet<number> | undefined;
   #readPosition: Position | undefined;
+  #problem = "";
   #hasBegun = false;
   #flushes = 0;
 
@@ -119,6 +123,11 @@ export class Session {
   /** True where `begin` can still follow: neither has it begun, nor was it abandoned or ended. */
   get isFresh(): boolean {
     return !this.#hasBegun && !this.#reading.signal.aborted;
+  }
+
+  /** What keeps the log from being read; empty: nothing. */
+  get problem(): string {
+    return this.#problem;
   }
 
   /** Reads and writes nothing any more, at once; `end` follows. */
@@ -304,8 +313,21 @@ export class Session {
           { err: error, after: this.#readPosition },
           "reading the log failed and is tried again",
         );
+        if (toAppError(error).code === "journal_gap") await this.#passGap();
       }
       await clock.sleep(backoff.next(), signal);
+    }
+  }
+
+  /** Continues behind messages that were removed from the log, if a floor says that they were processed. */
+  async #passGap(): Promise<void> {
+    try {
+      const after = await this.keeper.reloadFloors();
+      const isPassed = comparePositions(after, this.#readPosition!) > 0;
+      if (isPassed) this.#readPosition = after;
+      this.#problem = isPassed ? "" : GAP;
+    } catch (error) {
+      this.#options.pipeline.log.warn({ err: error }, "the floors can't be read; it is tried again");
     }
   }
 
