@@ -15,6 +15,12 @@ async function openCatalog(t: TestContext, bucket = new MemoryBucket()): Promise
   return catalog;
 }
 
+/** Returns a bucket that is another one whenever `current` is; a watch stays with the first. */
+function following(current: () => MemoryBucket): MemoryBucket {
+  const get = (_: MemoryBucket, key: keyof MemoryBucket): unknown => current()[key].bind(current());
+  return new Proxy(current(), { get } as ProxyHandler<MemoryBucket>);
+}
+
 test("an index is created with the defaults of 6.5, and not twice", async (t) => {
   const catalog = await openCatalog(t);
   const index = await catalog.create("a", EMPTY);
@@ -66,6 +72,7 @@ test("a damaged record keeps no other index from its hub, and is restored from t
   const before = await openCatalog(t, bucket);
   const index = await before.create("damaged", EMPTY);
   await before.create("whole", EMPTY);
+  await before.stop();
   await bucket.put("index/damaged", Buffer.from('{"name":"dama'));
   await bucket.put("template/damaged", Buffer.from("{"));
   const catalog = await openCatalog(t, bucket);
@@ -168,6 +175,67 @@ test("hubs put back what the bucket has lost, and follow each other's changes of
   await two.delete(["b"]);
   while (gone.length < 2) await setImmediate();
   assert.deepEqual(gone, [second.uuid, second.uuid]);
+});
+
+test("all indices are put back as soon as one is found missing", async (t) => {
+  const old = new MemoryBucket();
+  let current = old;
+  const catalog = await openCatalog(
+    t,
+    following(() => current),
+  );
+  await catalog.create("a", EMPTY);
+  const { uuid } = await catalog.create("b", EMPTY);
+  current = new MemoryBucket();
+  await catalog.putMapping("a", { properties: { n: { type: "long" } } });
+  while ((await current.get("index/b")) === null) await setImmediate();
+  assert.equal((await openCatalog(t, current)).get("b")?.uuid, uuid);
+});
+
+for (const [revision, records] of [
+  ["lower", 0],
+  ["equal", 1],
+  ["higher", 9],
+] as const)
+  test(`an index that lost its name to one of a revision that is ${revision} keeps its documents`, async (t) => {
+    let current = new MemoryBucket();
+    const catalog = await openCatalog(
+      t,
+      following(() => current),
+    );
+    await catalog.create("first", EMPTY);
+    const mine = await catalog.create("logs", EMPTY);
+    const gone: string[] = [];
+    catalog.onChange((index, uuid) => void (index === undefined && gone.push(uuid)));
+    current = new MemoryBucket();
+    for (let each = 0; each < records; each++) await current.put(`other/${each}`, Buffer.from("{}"));
+    const other = await openCatalog(t, current);
+    const theirs = await other.create("logs", EMPTY);
+    await catalog.reload("logs");
+    assert.equal(catalog.get("logs")?.uuid, theirs.uuid);
+    assert.equal(catalog.byUuid(mine.uuid)?.uuid, mine.uuid);
+    await other.delete(["logs"]);
+    await catalog.reload("logs");
+    assert.deepEqual(gone, [theirs.uuid]);
+    assert.equal(catalog.byUuid(mine.uuid)?.uuid, mine.uuid);
+  });
+
+test("a record that is damaged or removed without a mark while hubs run is put back", async (t) => {
+  const bucket = new MemoryBucket();
+  const catalog = await openCatalog(t, bucket);
+  const { uuid } = await catalog.create("a", EMPTY);
+  const gone: string[] = [];
+  catalog.onChange((index, each) => void (index === undefined && gone.push(each)));
+  for (const harm of [() => bucket.put("index/a", Buffer.from("{")), () => bucket.delete("index/a")]) {
+    await harm();
+    const isBack = async (): Promise<boolean> => {
+      const entry = await bucket.get("index/a");
+      return entry !== null && entry.value.length > 1;
+    };
+    while (!(await isBack())) await setImmediate();
+  }
+  assert.equal(catalog.get("a")?.uuid, uuid);
+  assert.deepEqual(gone, []);
 });
 
 test("a template that is put after the bucket was lost has effect", async (t) => {

@@ -1,9 +1,19 @@
 /**
  * Storage of index metadata. The bucket `indices` is authoritative and changed by compare-and-set; a watch keeps this hub's
  * copy up to date. Reads use the copy, which contains a change as soon as its promise resolves.
+ *
+ * Who is notified that an index is gone removes its documents from the disks. Only the mark of a deletion leads to that:
+ *
+ * | what the bucket has of a known index | what is done | what can go wrong |
+ * |---|---|---|
+ * | the mark of its deletion | it is gone, and another one of its name is taken | – |
+ * | no record, or a damaged one, or an older mapping | the record is put back, and all other indices are compared | a hub that doesn't know the index has created another one of its name meanwhile: next row |
+ * | another index of its name | the name is the other one's; this one's files stay, and what the log has for it is applied | searches don't find it: an error is logged, and the hub doesn't start again before the other one is deleted |
+ * | a newer record, or an older one with the same mapping | it is taken | – |
  */
 
-import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { systemClock } from "#proto/kit/clock.ts";
+import { toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
@@ -26,6 +36,9 @@ interface Known {
 /** Receives keys of the bucket that aren't indices; `value` null: removed. */
 export type TakeOther = (key: string, value: Uint8Array | null, revision: number) => void;
 
+/** Pause before the bucket is read again for a change that the watch reported, ms. */
+const LOOK_AGAIN_MS = 1_000;
+
 /** Attempts of one change against concurrent changes of the same index. */
 const CHANGE_TRIES = 20;
 
@@ -41,6 +54,8 @@ export class IndexStore implements Component {
   readonly #listeners = new Set<(index: IndexMetadata | undefined, uuid: string) => void>();
   readonly #abort = new AbortController();
   #following: Promise<void> = Promise.resolve();
+  /** The comparison of all indices with a bucket that has lost some. */
+  #comparing: Promise<void> | undefined;
 
   constructor(bucket: StateBucket, log: Logger, takeOther: TakeOther) {
     this.#bucket = bucket;
@@ -65,6 +80,7 @@ export class IndexStore implements Component {
   async stop(): Promise<void> {
     this.#abort.abort();
     await this.#following;
+    await this.#comparing;
   }
 
   /** Calls `listener` after each change: with the current index, or undefined when the index of `uuid` is gone. */
@@ -94,7 +110,7 @@ export class IndexStore implements Component {
     const { uuid } = this.#known(name).index;
     await this.#bucket.put(DELETED_PREFIX + uuid, Buffer.from(String(nowMs)));
     await this.#bucket.delete(indexKey(name));
-    this.#drop(name);
+    if (this.#indices.get(name)?.uuid === uuid) this.#drop(name);
   }
 
   /**
@@ -140,11 +156,7 @@ export class IndexStore implements Component {
     }
   }
 
-  /**
-   * Reads one index from the bucket because its last change may not have arrived here yet. Puts back a record that the bucket
-   * has lost: to drop the index would remove its documents from the disks. Throws data_corrupt if the bucket has lost it and
-   * has another one of that name.
-   */
+  /** Reads one index from the bucket because its last change may not have arrived here yet, or isn't clear. */
   async reload(name: string): Promise<void> {
     for (let tries = 1; ; tries++) {
       // A bucket that lost nothing answers with this revision or a later one.
@@ -152,8 +164,9 @@ export class IndexStore implements Component {
       const entry = await this.#bucket.get(indexKey(name));
       const index = this.#indices.get(name);
       try {
-        if (entry !== null && (index === undefined || entry.revision >= seen)) this.#takeAnew(entry);
-        else if (index !== undefined) await this.#settle(index, entry);
+        if (entry !== null && (index === undefined || isLater(entry, index, seen)) && this.#takeAnew(entry))
+          return;
+        if (index !== undefined) await this.#settle(index, entry);
         return;
       } catch (error) {
         // Another hub was quicker to put it back.
@@ -162,20 +175,42 @@ export class IndexStore implements Component {
     }
   }
 
-  /** Decides about an index whose record is missing in the bucket, or older there than what this hub has seen. */
+  /** Decides about an index whose record in the bucket is missing, damaged, another one's, or older than what was seen. */
   async #settle(index: IndexMetadata, entry: StateEntry | null): Promise<void> {
     const { name, uuid, mapping } = index;
+    const key = indexKey(name);
     const stored = entry === null ? undefined : decodeOrNot(entry.value);
     if (stored?.uuid !== uuid && (await this.isDeleted(uuid))) {
       this.#drop(name);
+      this.#revisions.delete(key);
       if (entry !== null) this.#takeAnew(entry);
     } else if (stored === undefined || (stored.uuid === uuid && stored.mapping.version < mapping.version)) {
       await this.#putBack(name, entry);
     } else if (stored.uuid === uuid) {
       this.#takeAnew(entry!); // another hub has put it back, or only settings were lost
     } else {
-      const text = `the bucket of metadata has lost the index [${name}/${uuid}], and has another one of that name`;
-      throw new AppError("data_corrupt", text);
+      this.#indices.delete(name);
+      this.#revisions.delete(key);
+      this.#takeAnew(entry!);
+      this.#log.error(
+        { index: name, uuid, other: stored.uuid },
+        "the bucket of metadata has lost an index and has another one of its name; its files are kept",
+      );
+      this.#compareAll();
+    }
+  }
+
+  /** Compares all indices with a bucket that has lost one, before others are created in their names. */
+  #compareAll(): void {
+    this.#comparing ??= this.#compareEach().finally(() => {
+      this.#comparing = undefined;
+    });
+  }
+
+  async #compareEach(): Promise<void> {
+    for (const name of [...this.#indices.keys()]) {
+      if (this.#abort.signal.aborted) return;
+      await this.#tryReload(name);
     }
   }
 
@@ -187,13 +222,15 @@ export class IndexStore implements Component {
       ? this.#bucket.create(key, bytes)
       : this.#bucket.update(key, bytes, entry.revision));
     this.#revisions.set(key, revision);
+    this.#damaged.delete(key);
     this.#log.warn({ index: name }, "the bucket of metadata has lost an index; it is put back");
+    this.#compareAll();
   }
 
-  /** Takes what the leader has, whatever was seen before. */
-  #takeAnew({ key, value, revision }: StateEntry): void {
+  /** Takes what the leader has, whatever was seen before; returns what `#take` does. */
+  #takeAnew({ key, value, revision }: StateEntry): boolean {
     if ((this.#revisions.get(key) ?? 0) > revision) this.#revisions.delete(key);
-    this.#take(key, value, revision);
+    return this.#take(key, value, revision);
   }
 
   /** Creates the key, or replaces its damaged record. */
@@ -214,63 +251,67 @@ export class IndexStore implements Component {
     for await (const { key, value, revision } of this.#bucket.watch(this.#abort.signal)) {
       const name = nameIn(key, INDEX_PREFIX);
       const seen = this.#revisions.get(key) ?? 0;
-      // Late, or of a bucket that was lost.
-      const isOdd = revision < seen || (value === null && revision === seen);
-      if (name !== undefined && isOdd) await this.#lookAgain(name);
-      else if (value !== null) this.#take(key, value, revision);
-      else if (revision > seen) this.#forget(key, revision);
+      // A lower revision is late, or of a bucket that was lost; without a value the index was deleted or lost.
+      const isClear = name === undefined || (value !== null && revision >= seen);
+      if (!isClear || (value !== null && !this.#take(key, value, revision))) await this.#lookAgain(name!);
+      else if (value === null && revision > seen) this.#takeOther(key, null, revision);
     }
   }
 
-  /** Reads an index whose revision went back. */
+  /** Reads an index until that succeeds. */
   async #lookAgain(name: string): Promise<void> {
+    const { signal } = this.#abort;
+    while (!(await this.#tryReload(name))) {
+      await systemClock.sleep(LOOK_AGAIN_MS, signal);
+      if (signal.aborted) return;
+    }
+  }
+
+  async #tryReload(name: string): Promise<boolean> {
     try {
       await this.reload(name);
+      return true;
     } catch (err) {
       this.#log.warn({ err: toAppError(err), index: name }, "the metadata of an index can't be read for now");
+      return false;
     }
   }
 
-  #take(key: string, value: Uint8Array, revision: number): void {
+  /** Returns false, and takes nothing, where the record of a known index is damaged or another one's. */
+  #take(key: string, value: Uint8Array, revision: number): boolean {
     try {
       this.#takeOther(key, value, revision);
     } catch (err) {
       this.#log.error({ err, key }, "a stored template is damaged and has no effect; put it again");
     }
-    if (revision <= (this.#revisions.get(key) ?? 0)) return;
+    if (revision <= (this.#revisions.get(key) ?? 0)) return true;
+    const name = nameIn(key, INDEX_PREFIX);
+    const index = name === undefined ? undefined : this.#decode(name, value);
+    const known = name === undefined ? undefined : this.#indices.get(name);
+    if (known !== undefined && index?.uuid !== known.uuid) return false;
     this.#revisions.set(key, revision);
-    if (!key.startsWith(INDEX_PREFIX)) return;
-    const index = this.#decode(key, value);
-    if (index === undefined) return;
-    const before = this.#indices.get(index.name);
+    if (index === undefined) return true;
     this.#indices.set(index.name, index);
-    if (before !== undefined && before.uuid !== index.uuid) this.#notify(undefined, before.uuid);
     this.#byUuid.set(index.uuid, index);
     this.#notify(index, index.uuid);
+    return true;
   }
 
   /** Returns undefined for a damaged record, which `add` replaces. */
-  #decode(key: string, value: Uint8Array): IndexMetadata | undefined {
+  #decode(name: string, value: Uint8Array): IndexMetadata | undefined {
+    const key = indexKey(name);
     try {
       const index = decodeIndex(value);
       this.#damaged.delete(key);
       return index;
     } catch (err) {
-      const name = nameIn(key, INDEX_PREFIX)!;
       this.#damaged.add(key);
       this.#log.error(
         { err, index: name },
         "the metadata of an index is damaged; it is restored from the copy beside its shards, if there is one",
       );
-      this.#drop(name);
       return undefined;
     }
-  }
-
-  #forget(key: string, revision: number): void {
-    this.#takeOther(key, null, revision);
-    const name = nameIn(key, INDEX_PREFIX);
-    if (name !== undefined) this.#drop(name);
   }
 
   #drop(name: string): void {
@@ -284,6 +325,11 @@ export class IndexStore implements Component {
     if (index === undefined) this.#byUuid.delete(uuid);
     for (const listener of this.#listeners) listener(index, uuid);
   }
+}
+
+/** A bucket that was lost may have another index of the same name, even at the same revision. */
+function isLater(entry: StateEntry, { uuid }: IndexMetadata, seen: number): boolean {
+  return entry.revision > seen || (entry.revision === seen && decodeOrNot(entry.value)?.uuid === uuid);
 }
 
 /** Returns undefined for a damaged record. */
