@@ -130,6 +130,11 @@ export class Shard {
     return this.#failure !== null;
   }
 
+  /** Notes that a closed shard couldn't be opened again: `error` is thrown until that succeeds. Returns it. */
+  failedToOpen(error: unknown): AppError {
+    return this.#fail(error);
+  }
+
   get mapping(): Mapping {
     return this.#documents.mapping;
   }
@@ -319,7 +324,7 @@ export class Shard {
   }
 
   #checkUsable(): void {
-    if (this.#closed) throw new AppError("closed", `the shard of [${this.#index}] is closed`);
     if (this.#failure !== null) throw this.#failure;
+    if (this.#closed) throw new AppError("closed", `the shard of [${this.#index}] is closed`);
   }
 }

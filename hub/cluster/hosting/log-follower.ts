@@ -220,10 +220,10 @@ export class LogFollower implements Component {
 
   /**
    * Waits after files couldn't be read or written, which isn't the message's fault. Throws to restart reading if that has
-   * failed the shard, or when reading ends.
+   * failed a shard, or when reading ends.
    */
   async #awaitDisk(failure: AppError, pauseMs: number): Promise<void> {
-    const { host, clock, log } = this.#options;
+    const { clock, log } = this.#options;
     const { signal } = this.#abort;
     const isFull = failure.code === "disk_full" || systemCode(failure.cause) === "ENOSPC";
     this.#applyFailure = `indexing waits: ${failure.detail ?? failure.message}`;
@@ -231,9 +231,19 @@ export class LogFollower implements Component {
       ? "cannot index: the disk is full; free some disk space"
       : "cannot index: files of the shards can't be read or written; retrying";
     log.error({ err: failure }, text);
-    const isReopened = host.reopenFailed();
+    const isReopened = this.#reopenFailed();
     await clock.sleep(pauseMs, signal);
     if (isReopened || signal.aborted || this.#session.signal.aborted) throw failure;
+  }
+
+  /** Reopens what failed; where that fails as well, the shard stays failed and is reopened later. */
+  #reopenFailed(): boolean {
+    try {
+      return this.#options.host.reopenFailed();
+    } catch (error) {
+      this.#options.log.error({ err: toAppError(error) }, "a failed shard can't be opened; retrying");
+      return true;
+    }
   }
 
   /**
@@ -287,7 +297,7 @@ export class LogFollower implements Component {
   }
 
   async #tick(): Promise<void> {
-    const { clock, host, log } = this.#options;
+    const { clock, log } = this.#options;
     const { signal } = this.#abort;
     let pauseMs = TICK_MS;
     while (!signal.aborted) {
@@ -300,7 +310,7 @@ export class LogFollower implements Component {
         pauseMs = TICK_MS;
         this.#commitFailure = `refresh, commit or merge fails: ${toAppError(error).message}`;
         log.error({ err: toAppError(error) }, "refresh, commit or merge failed; retrying");
-        if (host.reopenFailed()) this.#session.abort();
+        if (this.#reopenFailed()) this.#session.abort();
         await clock.sleep(RETRY_MS, signal);
       }
     }

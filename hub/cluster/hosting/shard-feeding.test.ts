@@ -4,6 +4,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";
+import { Shard } from "#hub/engine/shard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { DocBatch } from "#proto/messages.ts";
 import {
@@ -242,6 +243,41 @@ test("a disk that can't be read or written for a while puts no message aside", a
   assert.deepEqual(node.dead, []);
   assert.equal(count(node, "a"), 3);
   assert.equal(node.follower.failure, "");
+});
+
+test("a shard that can't be opened again for a while is tried again, and puts no message aside", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  await node.documents.write([put("1", { n: 1 })], options);
+  node.host.commit();
+  const add = t.mock.method(SegmentBuffer.prototype, "addDocument");
+  const open = t.mock.method(Shard, "open");
+  const fail = (): never => {
+    throw Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
+  };
+  add.mock.mockImplementationOnce(fail, 0);
+  for (const call of [0, 1, 2, 3]) open.mock.mockImplementationOnce(fail, call);
+  await node.documents.write([put("2", { n: 2 })], { ...options, timeoutMs: 30_000 });
+  assert.deepEqual(node.dead, []);
+  assert.equal(open.mock.callCount(), 5);
+  await node.host.nextRefresh(node.catalog.all(), AbortSignal.timeout(30_000));
+  assert.equal(count(node, "a"), 2);
+});
+
+test("a shard that couldn't be opened again says why, and counts as failed", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  await node.documents.write([{ ...put("1", { n: 1 }), routing: "one" }], options);
+  node.host.commit();
+  const { uuid } = node.catalog.get("a")!;
+  const shard = node.host.stats(node.catalog.get("a")!).find(({ docs }) => docs > 0)!.shard;
+  const open = t.mock.method(Shard, "open");
+  open.mock.mockImplementationOnce(() => {
+    throw Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
+  });
+  const emfile = ({ cause }: { cause?: unknown }): boolean => (cause as { code?: string }).code === "EMFILE";
+  assert.throws(() => node.host.reopen(new DocBatch({ indexUuid: uuid, shard })), emfile);
+  assert.throws(() => node.host.searcher(node.catalog.get("a")!, shard), emfile);
+  assert.equal(node.host.reopenFailed(), true);
+  assert.equal(count(node, "a"), 1);
 });
 
 type Deferred = PromiseWithResolvers<void>;

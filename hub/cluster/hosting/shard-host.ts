@@ -324,6 +324,15 @@ export class ShardHost {
     return shard;
   }
 
+  /** Throws why it can't be opened; then the closed shard throws that, and `reopenFailed` tries again. */
+  #openAgain(index: IndexMetadata, number: number, closed: Shard): Shard {
+    try {
+      return this.#openShard(index, number, closed.generation);
+    } catch (error) {
+      throw closed.failedToOpen(error);
+    }
+  }
+
   #moveTo(position: Position): void {
     this.#progress.moveTo(position);
     this.#setBack.reached(position);
@@ -335,7 +344,7 @@ export class ShardHost {
     const shard = hosted?.shard(number);
     if (index === undefined || hosted === undefined || shard === undefined) return;
     shard.close();
-    const opened = this.#openShard(index, number, shard.generation);
+    const opened = this.#openAgain(index, number, shard);
     hosted.replace(number, opened);
     if (opened.fellBack) this.#goBackToOldest();
     else this.#progress.goBackToCommit(opened.position);
