@@ -217,3 +217,21 @@ test("a stream that was lost together with its history is known to be made anew,
   assert.deepEqual(history.of("RAW").positionOf(1), at(3, 1), "an agent was quicker than the hub");
   assert.deepEqual(await history.reconcile("RAW", [at(3, 2)]), { incarnation: 3, raised: false });
 });
+
+for (const seen of [[], [at(2, 5)]])
+  test(`incarnations don't begin anew where a hub without memory stores a lost stream first; ${seen.length} position known`, async () => {
+    const [stream, bucket] = [new FakeStream(), new MemoryBucket()];
+    const options = { streams: stream, bucket, log: silentLogger(), onRaise: () => undefined };
+    const history = new LogHistory(options);
+    stream.last = 6;
+    await history.reconcile("RAW", [at(1, 6)]);
+    stream.last = 4;
+    await history.reconcile("RAW", [at(1, 6)]);
+    bucket.lose();
+    Object.assign(stream, { identity: "b", last: 2 });
+    const other = new LogHistory(options);
+    assert.deepEqual(await other.reconcile("RAW", []), { incarnation: 1, raised: false });
+    assert.deepEqual(await history.reconcile("RAW", seen), { incarnation: 3, raised: true });
+    assert.deepEqual(await other.reconcile("RAW", []), { incarnation: 3, raised: false });
+    assert.deepEqual(await history.reconcile("RAW", seen), { incarnation: 3, raised: false });
+  });

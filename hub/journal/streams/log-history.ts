@@ -162,13 +162,19 @@ export class LogHistory {
     const before =
       kept === undefined ? (this.#known.get(stream) ?? new Incarnations()) : new Incarnations(kept.lives);
     const state = await streams.state(stream);
-    const identity = kept?.identity ?? this.#identities.get(stream);
-    const anew = identity !== undefined && identity !== state.identity;
+    const own = this.#identities.get(stream);
+    const known = this.#known.get(stream)?.current.incarnation ?? 0;
+    const isOther = (identity: string | undefined): boolean =>
+      identity !== undefined && identity !== state.identity;
+    // A hub that knew nothing of earlier incarnations may have stored the new stream first.
+    const isForgotten = isOther(own) && before.current.incarnation <= known;
+    const anew = isOther(kept?.identity) || isForgotten;
     const end = anew ? 0 : endAtStart(state, restored);
     const wasRestored = kept?.identity === RESTORED_IDENTITY;
     const remade = wasRestored ? "begins behind a restored snapshot" : "was made anew";
     const fault = anew ? remade : findFault(before, remembered, end);
-    const now = fault === undefined ? before : before.raise(end, highestIncarnation(remembered));
+    const now =
+      fault === undefined ? before : before.raise(end, Math.max(known, highestIncarnation(remembered)));
     if (kept === undefined || now !== before) {
       const value = Buffer.from(
         JSON.stringify({ identity: state.identity, lives: now.toArray() } satisfies Remembered),
