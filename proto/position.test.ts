@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { comparePositions, type Position, START } from "./position.ts";
+import { comparePositions, laterOf, type Position, START } from "./position.ts";
 
 const ascending: readonly Position[] = [
   START,
@@ -17,4 +17,9 @@ test("positions of a newer incarnation are after all of an older one", () => {
 
 test("equal positions compare as 0", () => {
   assert.equal(comparePositions({ incarnation: 3, sequence: 4 }, { incarnation: 3, sequence: 4 }), 0);
+});
+
+test("the later of two positions is of the newer incarnation", () => {
+  assert.deepEqual(laterOf(ascending[3]!, ascending[2]!), ascending[3]);
+  assert.deepEqual(laterOf(ascending[2]!, ascending[3]!), ascending[3]);
 });

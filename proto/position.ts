@@ -12,6 +12,11 @@ export interface Position {
 /** The position before everything. */
 export const START: Position = { incarnation: 0, sequence: 0 };
 
+/** Returns the later one of two positions. */
+export function laterOf(a: Position, b: Position): Position {
+  return comparePositions(a, b) < 0 ? b : a;
+}
+
 /** Returns a negative number, 0 or a positive number as `a` is before, at or after `b`. */
 export function comparePositions(a: Position, b: Position): number {
   return a.incarnation - b.incarnation || a.sequence - b.sequence;

@@ -36,7 +36,7 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { parseDuration } from "#proto/kit/units.ts";
-import { comparePositions, type Position } from "#proto/position.ts";
+import { laterOf, type Position } from "#proto/position.ts";
 import { DOC_STREAM } from "#proto/subjects.ts";
 import { Listeners, type ListenersOptions } from "./listeners.ts";
 
@@ -301,8 +301,4 @@ function makeCertificateWatch(
       journal.server.reload();
     },
   });
-}
-
-function laterOf(a: Position, b: Position): Position {
-  return comparePositions(a, b) < 0 ? b : a;
 }

@@ -176,15 +176,15 @@ export class ProcessedFloor {
 
   /**
    * Returns the position in RAW up to which everything is done. `raw`: processed up to here; `doc`: the last document
-   * written so far.
+   * written so far; `committed`: by the shards of all live hubs, as this one's needn't have the document.
    */
-  advance(raw: Position, doc: Position): Position {
+  advance(raw: Position, doc: Position, committed: Position): Position {
     // Partitions of another hub were taken over, whose cursors are behind.
     if (comparePositions(raw, this.#waiting?.raw ?? this.#done) < 0) {
       this.#waiting = undefined;
       this.#done = START;
     }
-    if (this.#waiting !== undefined && comparePositions(this.#waiting.doc, this.#committed) <= 0) {
+    if (this.#waiting !== undefined && comparePositions(this.#waiting.doc, committed) <= 0) {
       this.#done = this.#waiting.raw;
       this.#waiting = undefined;
     }

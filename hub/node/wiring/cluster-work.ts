@@ -15,7 +15,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { MIB, parseDuration, parseSize } from "#proto/kit/units.ts";
-import { START } from "#proto/position.ts";
+import { laterOf, START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import type { ClusterNode } from "./cluster.ts";
 import type { Pipelines } from "./pipelines.ts";
@@ -68,7 +68,11 @@ export function joinCluster(
     progress: {
       httpAddress: () => servers.httpAddress,
       doc: () => copies.needed(floor.position),
-      raw: () => floor.advance(pipelines.processed ?? START, sink.last),
+      raw: () => {
+        // Documents of partitions that were taken over are behind the last one that this hub wrote.
+        const doc = laterOf(pipelines.written, sink.last);
+        return floor.advance(pipelines.processed ?? START, doc, cluster.committed(floor.position));
+      },
       needsAllPartitions: () => pipelines.isStateful,
     },
     runner: {

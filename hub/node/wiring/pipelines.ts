@@ -21,7 +21,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { parseDuration } from "#proto/kit/units.ts";
-import type { Position } from "#proto/position.ts";
+import { type Position, START } from "#proto/position.ts";
 
 /** Polling interval of a dead letter reader that has read everything, ms. */
 const DEAD_LETTER_POLL_MS = 1_000;
@@ -105,6 +105,11 @@ export class Pipelines implements Component, PartitionRunner {
   /** Position in RAW up to which everything is processed; undefined before `start`. */
   get processed(): Position | undefined {
     return this.#pipeline?.floor;
+  }
+
+  /** See Pipeline.written. */
+  get written(): Position {
+    return this.#pipeline?.written ?? START;
   }
 
   /** See Pipeline.isStateful. */

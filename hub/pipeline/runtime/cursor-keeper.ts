@@ -3,7 +3,7 @@
 import type { AppError } from "#proto/kit/errors.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
-import { comparePositions, type Position, START } from "#proto/position.ts";
+import { comparePositions, laterOf, type Position, START } from "#proto/position.ts";
 import { PARTITIONS } from "#proto/subjects.ts";
 import { type Cursor, CursorStore, cursorKey, decodeCursor } from "./cursor.ts";
 import { Floors, printPartitions, storeFloor } from "./floors.ts";
@@ -58,6 +58,13 @@ export class CursorKeeper {
 
   get floor(): Position {
     return this.#floor;
+  }
+
+  /** Last message in DOC that a processed one led to. */
+  get docPosition(): Position {
+    let last: Position = START;
+    for (const { docPosition } of this.#partitions.values()) last = laterOf(last, docPosition);
+    return last;
   }
 
   /** Incarnation of DOC that the cursors were compared with; 0 before `load`. */
@@ -129,7 +136,7 @@ export class CursorKeeper {
   /** Returns the position up to which cursors and floors say that all partitions are processed. */
   #processed(): Position {
     const each = this.#owned.map((partition) =>
-      highestOf(this.#partitions.get(partition)?.savedPosition ?? START, this.#floors.of(partition)),
+      laterOf(this.#partitions.get(partition)?.savedPosition ?? START, this.#floors.of(partition)),
     );
     return lowestOf(each);
   }
@@ -159,7 +166,7 @@ export class CursorKeeper {
     const { deps, abort } = this.#options;
     const start = {
       partition,
-      rawPosition: highestOf(rawPosition, this.#floors.of(partition)),
+      rawPosition: laterOf(rawPosition, this.#floors.of(partition)),
       docPosition,
       docIncarnation: this.#docIncarnation,
       sources,
@@ -224,9 +231,8 @@ export class CursorKeeper {
     const { bucket, deps, hub } = this.#options;
     this.#floorSavedMs = deps.clock.monotonic();
     let rawPosition = this.#readPosition();
-    let docPosition: Position = START;
+    const { docPosition } = this;
     for (const partition of this.#partitions.values()) {
-      if (comparePositions(partition.docPosition, docPosition) > 0) docPosition = partition.docPosition;
       if (partition.isBehind && comparePositions(partition.savedPosition, rawPosition) < 0) {
         rawPosition = partition.savedPosition;
       }
@@ -241,10 +247,6 @@ export class CursorKeeper {
     });
     this.#floor = rawPosition;
   }
-}
-
-function highestOf(a: Position, b: Position): Position {
-  return comparePositions(a, b) < 0 ? b : a;
 }
 
 function lowestOf(positions: readonly Position[]): Position {

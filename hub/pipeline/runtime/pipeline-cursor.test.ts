@@ -151,6 +151,17 @@ test("threads that can't start after a loss are started later; meanwhile RAW is 
   assert.equal(pipeline.status().problem, "");
 });
 
+test("a pipeline that takes partitions over knows the last documents of them", async (t) => {
+  const at = setting();
+  fill(at.raw, 20, 2);
+  const first = await started(t, at);
+  await at.sink.reached(20);
+  await first.stop();
+  const second = await started(t, at, { hub: "hub-2" });
+  assert.ok(first.written.sequence > 0);
+  assert.deepEqual(second.written, first.written);
+});
+
 test("a hub whose membership lapsed before it had partitions processes those that it gets then", async (t) => {
   const at = setting();
   fill(at.raw, 20, 2);

@@ -156,6 +156,11 @@ export class Pipeline implements Component {
     return this.#isCompared ? this.#session!.keeper.floor : START;
   }
 
+  /** Last message in DOC that something before `floor` led to, or that was written since. */
+  get written(): Position {
+    return this.#session?.keeper.docPosition ?? START;
+  }
+
   /** What each plugin did, and what keeps inputs and outputs from working. */
   status() {
     return {
