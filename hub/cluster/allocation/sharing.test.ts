@@ -234,6 +234,25 @@ describe("hubs that share a bucket", () => {
     assert.equal(b.membership.isValid, true);
   });
 
+  test("hubs whose store was lost and is empty join it anew and share the work again", async (t) => {
+    const { bucket, hub, pass } = world(t);
+    const a = await hub("a");
+    await pass(60_000);
+    const b = await hub("b");
+    await pass(5_000);
+    const { session } = b.membership;
+    for (const { link } of [a, b]) link.away = true;
+    await pass(10_000);
+    bucket.lose();
+    a.link.away = false;
+    await pass(30_000);
+    assert.equal(a.running.size, ALL);
+    b.link.away = false;
+    await pass(30_000);
+    assert.notEqual(b.membership.session, session);
+    assert.deepEqual([a.running.size, b.running.size], [ALL / 2, ALL / 2]);
+  });
+
   test("a lost hub is forgotten when another one has its name", async (t) => {
     const { hub, pass, bucket } = world(t);
     const [, b] = [await hub("a"), await hub("b")];

@@ -118,6 +118,8 @@ test("records of a bucket that was lost and made anew are taken, whatever their 
   t.after(() => directory.stop());
   bucket.lose();
   await bucket.put("partitions", Buffer.from("after"));
+  const { highest } = directory;
+  directory.stored(await bucket.put(memberKey("b"), encodeMember({ ...record, id: "b" })), highest);
   for (let second = 0; second < 24; second++) {
     await bucket.put(memberKey("a"), encodeMember({ ...record, session: "a.2" }));
     if (second === 10) break;
@@ -125,5 +127,28 @@ test("records of a bucket that was lost and made anew are taken, whatever their 
   }
   assert.equal(directory.get("a")?.record.session, "a.2");
   assert.equal(directory.isStill(directory.get("a")!), false);
+  assert.equal(String(directory.shared("partitions")?.value), "after");
+});
+
+test("older records of a server that takes itself for the leader don't count, as no write confirms them", async (t) => {
+  const bucket = new ReadBucket();
+  const clock = new StillClock();
+  await bucket.put("partitions", Buffer.from("before"));
+  await bucket.put("partitions", Buffer.from("after"));
+  const directory = new MemberDirectory({ bucket, clock, log: silentLogger() });
+  await directory.start();
+  t.after(() => directory.stop());
+  const { highest } = directory;
+  const stale = bucket.get.bind(bucket);
+  const isRead = Promise.withResolvers<void>();
+  bucket.get = async (key) => {
+    isRead.resolve();
+    const entry = await stale(key);
+    return entry === null ? null : { ...entry, value: Buffer.from("before"), revision: 1 };
+  };
+  await clock.advance(1_000);
+  await isRead.promise;
+  directory.stored(await bucket.put("else", Buffer.from("x")), highest);
+  await clock.advance(1_000);
   assert.equal(String(directory.shared("partitions")?.value), "after");
 });

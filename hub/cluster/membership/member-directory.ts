@@ -2,6 +2,9 @@
  * This hub's view of the other members. A watch brings changes; reads from the leader decide whether a member has stopped
  * renewing, because a watch may be late. Each poll also reads one other key, in turn: this shows that the store answers, and
  * finds changes that the watch missed. Times are of this hub's monotonic clock; it is never compared with another clock.
+ *
+ * A lower revision than one that was seen comes from a bucket that was lost and made anew, or from a server that was cut off
+ * from the others and takes itself for the leader. Only a write distinguishes them, as a majority must store it.
  */
 
 import { STILLNESS } from "#hub/journal/buckets/lease.ts";
@@ -50,6 +53,10 @@ export class MemberDirectory implements Component {
   readonly #shared = new Map<string, SharedValue>();
   readonly #listeners = new Set<() => void>();
   readonly #abort = new AbortController();
+  /** Highest revision that was seen. */
+  #highest = 0;
+  /** True from a write that shows that the bucket was made anew, until everything was read. */
+  #isAnew = false;
   #polledMs: number;
   #polls = 0;
   #running: Promise<unknown> = Promise.resolve();
@@ -84,6 +91,25 @@ export class MemberDirectory implements Component {
   /** Returns a value that isn't a member. */
   shared(key: string): SharedValue | undefined {
     return this.#shared.get(key);
+  }
+
+  /**
+   * Highest revision of the bucket that was seen; pass it to `stored` after a write that begins now.
+   */
+  get highest(): number {
+    return this.#highest;
+  }
+
+  /**
+   * Notes the revision of a write that was stored, and what `highest` was when it began. A lower revision: the bucket was made
+   * anew, and what is read from now on replaces what was seen.
+   */
+  stored(revision: number, highest: number): void {
+    if (revision > highest) return;
+    this.#isAnew = true;
+    this.#highest = revision;
+    for (const [id, member] of this.#members) this.#members.set(id, { ...member, revision: 0 });
+    for (const [key, { value }] of this.#shared) this.#shared.set(key, { value, revision: 0 });
   }
 
   /** True if the leader confirmed that the member hasn't renewed its record for STILLNESS lease durations. */
@@ -133,6 +159,10 @@ export class MemberDirectory implements Component {
       if (signal.aborted) return;
       try {
         const startedMs = clock.monotonic();
+        if (this.#isAnew) {
+          await this.refresh();
+          this.#isAnew = false;
+        }
         const late = [...this.#members.values()].filter(
           (each) => startedMs - each.sinceMs > each.record.durationMs / 2,
         );
@@ -161,16 +191,14 @@ export class MemberDirectory implements Component {
   }
 
   async #read(key: string): Promise<void> {
-    const seen = this.#revisionOf(key);
     const entry = await this.#options.bucket.get(key);
-    // A bucket that was lost and made anew has lower revisions; else the leader knows what was seen before.
-    const isGone = entry === null || entry.revision < seen;
-    if (isGone && this.#forget(key)) this.#changed();
     if (entry !== null) this.#take(key, entry.value, entry.revision);
+    else if (this.#forget(key)) this.#changed();
   }
 
   #take(key: string, value: Uint8Array | null, revision: number): void {
     if (revision <= this.#revisionOf(key)) return;
+    this.#highest = Math.max(this.#highest, revision);
     if (value === null) {
       this.#forget(key);
     } else if (key.startsWith(MEMBER_PREFIX)) {

@@ -137,10 +137,15 @@ export class Membership implements Component {
     }
   }
 
-  #store(entry: StateEntry | null): Promise<number> {
-    const { bucket, facts } = this.#options;
+  async #store(entry: Pick<StateEntry, "revision"> | null): Promise<number> {
+    const { bucket, facts, directory } = this.#options;
     const [key, value] = [memberKey(facts.id), encodeMember(this.#record())];
-    return entry === null ? bucket.create(key, value) : bucket.update(key, value, entry.revision);
+    const { highest } = directory;
+    const revision = await (entry === null
+      ? bucket.create(key, value)
+      : bucket.update(key, value, entry.revision));
+    directory.stored(revision, highest);
+    return revision;
   }
 
   #record(): MemberRecord {
@@ -177,11 +182,11 @@ export class Membership implements Component {
   }
 
   async #renew(): Promise<void> {
-    const { bucket, facts, clock } = this.#options;
+    const { clock } = this.#options;
     if (this.#displaced) throw new AppError("closed", "another process has this hub's identity");
     const startedMs = clock.monotonic();
     try {
-      this.#revision = await bucket.update(memberKey(facts.id), encodeMember(this.#record()), this.#revision);
+      this.#revision = await this.#store({ revision: this.#revision });
       this.#setValidUntil(startedMs + this.#durationMs);
     } catch (error) {
       if (toAppError(error).code !== "journal_conflict") throw error;
