@@ -42,6 +42,8 @@ export interface SegmentKey {
   value(doc: number, key: number): SortValue;
   /** Key of a rank in this segment; between two keys if no document has it. */
   keyOf(rank: Rank): number;
+  /** Key of a value that was computed of several, as precise as those of documents; absent if these aren't rounded. */
+  rounded?(key: number): number;
   /** Smallest key that a document of the column block may have; absent if that isn't known. */
   bestOfBlock?(block: number): number;
   /**

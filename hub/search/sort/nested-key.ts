@@ -106,7 +106,8 @@ class NestedKey implements SegmentKey {
     keys.sort((a, b) => a - b);
     // Keys of a descending order are values with their sign turned.
     if (mode === "min" || mode === "max") return (mode === "min") === descending ? keys.at(-1)! : keys[0]!;
-    return pickValue(keys, keys.length, mode);
+    const picked = pickValue(keys, keys.length, mode);
+    return this.#inner.rounded?.(picked) ?? picked;
   }
 
   /** Object whose key is `key`; the first one for keys that are made of several. */

@@ -7,6 +7,17 @@ import { fraction, singleFraction } from "#proto/kit/number-text.ts";
 import { type KeySource, NUMBER_ORDER, type Rank, type SegmentKey, type SortValue } from "./key.ts";
 import type { SortKey, SortMode } from "./sort-request.ts";
 
+/** How the numbers of a field are compared and printed. */
+type Kind = "whole" | "single" | "double";
+
+/** Makes a number as precise as the values of a field are. */
+const ROUND: Readonly<Record<Kind, (value: number) => number>> = {
+  whole: Math.round,
+  // Half floats too: their values and what is sent in search_after are compared as floats.
+  single: Math.fround,
+  double: (value) => value,
+};
+
 /** Returns a number of a field with fractions as answers show it. */
 function shownFraction(value: number, kind: "single" | "double"): SortValue {
   if (!Number.isFinite(value)) return value > 0 ? "Infinity" : "-Infinity";
@@ -27,6 +38,7 @@ export class NumericKeySource implements KeySource {
   /** Key of documents without a value. */
   readonly #missing: number;
   readonly #mode: SortMode;
+  readonly #kind: Kind;
   readonly #read: (value: unknown) => number;
 
   constructor(
@@ -36,19 +48,21 @@ export class NumericKeySource implements KeySource {
   ) {
     this.#field = field;
     this.#sign = key.descending ? -1 : 1;
-    this.#read = read;
+    this.#kind = kindOf(field);
+    // The float that is printed as 0.1 isn't the double 0.1.
+    this.#read = this.#kind === "single" ? (value) => Math.fround(read(value)) : read;
     this.#mode = key.mode ?? (key.descending ? "max" : "min");
     this.#missing =
       key.missing === "_last"
         ? Number.POSITIVE_INFINITY
         : key.missing === "_first"
           ? Number.NEGATIVE_INFINITY
-          : this.#sign * read(key.missing);
+          : this.#sign * this.#read(key.missing);
   }
 
   segment(segment: SegmentReader): SegmentKey {
     const column = this.#field === undefined ? null : segment.numericColumn(this.#field.path);
-    return new NumericKey(column, this.#sign, this.#missing, this.#mode, kindOf(this.#field));
+    return new NumericKey(column, this.#sign, this.#missing, this.#mode, this.#kind);
   }
 
   rankOf(value: unknown): Rank {
@@ -59,9 +73,6 @@ export class NumericKeySource implements KeySource {
     return this.#sign * this.#read(value);
   }
 }
-
-/** How a number is printed. */
-type Kind = "whole" | "single" | "double";
 
 function kindOf(field: Field | undefined): Kind {
   if (field === undefined || columnKind(field) !== "double") return "whole";
@@ -125,6 +136,10 @@ class NumericKey implements SegmentKey {
     return rank as number;
   }
 
+  rounded(key: number): number {
+    return this.#sign * ROUND[this.#kind](this.#sign * key);
+  }
+
   bestOfBlock(block: number): number {
     const column = this.#column;
     if (column === null) return this.#missing;
@@ -163,7 +178,7 @@ class NumericKey implements SegmentKey {
     const values = this.#many;
     const count = column.read(doc, values);
     if (count === 0) return Number.NaN;
-    return pickValue(values, count, this.#mode);
+    return ROUND[this.#kind](pickValue(values, count, this.#mode));
   }
 }
 
