@@ -143,6 +143,8 @@ class NumericKey implements SegmentKey {
   bestOfBlock(block: number): number {
     const column = this.#column;
     if (column === null) return this.#missing;
+    // A sum may lie beyond each of its values.
+    if (this.#mode === "sum" && column.multiValued) return Number.NEGATIVE_INFINITY;
     const best = this.#sign > 0 ? column.blockMin(block) : -column.blockMax(block);
     return column.presence === null ? best : Math.min(best, this.#missing);
   }

@@ -155,7 +155,7 @@ describe("a walk by random columns", () => {
       try {
         const all = Array.from({ length: DOCS }, (_, n) => String(n)).toSorted();
         for (const order of ["asc", "desc"]) {
-          for (const mode of ["min", "max", "avg", "median"]) {
+          for (const mode of ["min", "max", "avg", "sum", "median"]) {
             const missing = random.pick(["_last", "_first", value(random)]);
             const sort = [{ v: { order, mode, missing } }, { n: "asc" }];
             const { ids } = await walk(index, sort, 1 + random.below(9));
