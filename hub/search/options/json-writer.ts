@@ -55,6 +55,15 @@ export function plainValue(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, plainValue(each)]));
 }
 
+const NUMBER = /^-?\d[\d.eE+-]*$/;
+
+/** Returns the number that an answer prints as `value`, if that is one: fractions have texts, other hosts send them as raw JSON. */
+export function printedNumber(value: unknown): number | undefined {
+  if (typeof value === "number") return value;
+  if (value instanceof NumberText) return Number(value.text);
+  return value instanceof RawJson && NUMBER.test(value.text) ? Number(value.text) : undefined;
+}
+
 function compact(value: unknown): string {
   if (typeof value !== "object" || value === null) return scalar(value);
   if (isText(value)) return value.text;

@@ -6,6 +6,7 @@ import type { Aggregation, CollectBudget, Collector } from "#hub/search/aggregat
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { fieldTypeFault, missingNumber } from "#hub/search/aggregations/tree/field-option.ts";
 import { columnField, isNumeric, numericColumn } from "#hub/search/columns/column-values.ts";
+import { printedNumber } from "#hub/search/options/json-writer.ts";
 import { object, oneOf, required, texts } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -81,7 +82,7 @@ class MatrixStats implements Aggregation<Moments> {
     const found = fieldOrder(this.#fields).includes(field)
       ? this.#statisticsOf(state).find((each) => each["name"] === field)?.[statistic]
       : undefined;
-    return typeof found === "number" ? found : undefined;
+    return printedNumber(found);
   }
 
   typedName(): string {

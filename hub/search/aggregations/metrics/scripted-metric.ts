@@ -10,7 +10,7 @@ import { parseDocument, toJson } from "#hub/scripts/values/json.ts";
 import { Decimal } from "#hub/scripts/values/values.ts";
 import type { Aggregation, CollectBudget, Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import { RawJson } from "#hub/search/options/json-writer.ts";
+import { printedNumber, RawJson } from "#hub/search/options/json-writer.ts";
 import { anything, object } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { DocValues } from "#hub/search/scripting/doc-values.ts";
@@ -96,8 +96,7 @@ class ScriptedMetric implements Aggregation<ScriptedState> {
   }
 
   metric(state: ScriptedState, name: string): number | undefined {
-    const value = name === "" || name === "value" ? this.#reduced(state) : undefined;
-    return typeof value === "number" ? value : undefined;
+    return name === "" || name === "value" ? printedNumber(this.#reduced(state)) : undefined;
   }
 
   typedName(): string {

@@ -5,6 +5,7 @@ import { type AggregationType, readAggregation } from "#hub/search/aggregations/
 import { isSteps, type Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { formatOf, printValue } from "#hub/search/columns/value-format.ts";
 import { objectOf } from "#hub/search/options/json.ts";
+import { printedNumber } from "#hub/search/options/json-writer.ts";
 import { anything, integer, readOptions, required, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -114,7 +115,7 @@ class TopMetrics implements Aggregation<TopState> {
     if (!this.#fields.includes(field)) return undefined;
     const [first] = state.hits;
     const value = first === undefined ? null : this.#of(first.hit)[field];
-    return typeof value === "number" ? value : Number.NEGATIVE_INFINITY;
+    return printedNumber(value) ?? Number.NEGATIVE_INFINITY;
   }
 
   typedName(): string {
