@@ -1,5 +1,6 @@
 /** Processors that set and move fields, and those that work on lists. */
 
+import { Decimal, isRawNumber } from "#hub/scripts/values/values.ts";
 import { copyValue, isHash, valueText } from "#proto/event.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { convert } from "./convert-processor.ts";
@@ -108,7 +109,7 @@ const sort: ProcessorKind = (settings) => {
     const value = readField(document, { field, target, ignoreMissing: false });
     if (!Array.isArray(value)) throw notAList(field, value);
     checkComparable(value);
-    const sorted = (value as (string | number)[]).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+    const sorted = value.toSorted(compareItems);
     document.set(target, order === "asc" ? sorted : sorted.reverse());
   };
 };
@@ -116,10 +117,22 @@ const sort: ProcessorKind = (settings) => {
 /** Throws ProcessorFault for a list of values that have no order: objects, or texts beside numbers. */
 function checkComparable(list: readonly unknown[]): void {
   if (list.length < 2) return;
-  const kinds = new Set(list.map((item) => (item === null ? "null" : typeof item)));
+  const kinds = new Set(list.map((item) => (item === null ? "null" : typeof comparable(item))));
+  if (kinds.delete("bigint")) kinds.add("number");
   if (kinds.size === 1 && !kinds.has("object")) return;
   const names = [...new Set(list.map(typeNameOf))];
   throw new ProcessorFault(`class ${names[0]} cannot be cast to class ${names[1] ?? "java.lang.Comparable"}`);
+}
+
+function compareItems(left: unknown, right: unknown): number {
+  const [a, b] = [comparable(left) as string, comparable(right) as string];
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Returns a number of any kind as one that JavaScript compares by value; other items as they are. */
+function comparable(item: unknown): unknown {
+  if (item instanceof Decimal) return item.value;
+  return isRawNumber(item) ? BigInt(item.rawJSON) : item;
 }
 
 /** Runs a processor on each item of a list, which it sees as `_ingest._value`. */

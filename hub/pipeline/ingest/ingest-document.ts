@@ -1,6 +1,6 @@
 /** A document in an ingest pipeline: its source, its target, and paths and templates over both. */
 
-import { Decimal } from "#hub/scripts/values/values.ts";
+import { Decimal, isRawNumber } from "#hub/scripts/values/values.ts";
 import { copyValue, isHash, valueText } from "#proto/event.ts";
 import { put } from "#proto/event-members.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -241,6 +241,7 @@ export function typeNameOf(value: unknown): string {
     if (!Number.isSafeInteger(value)) return "java.lang.Double";
     return Math.abs(value) < 2 ** 31 ? "java.lang.Integer" : "java.lang.Long";
   }
+  if (isRawNumber(value)) return "java.lang.Long";
   if (value instanceof Decimal) return value.isFloat ? "java.lang.Float" : "java.lang.Double";
   if (typeof value === "boolean") return "java.lang.Boolean";
   return typeof value === "string" ? "java.lang.String" : "java.util.HashMap";
