@@ -3,6 +3,7 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 import { communityId, type Flow, hasPorts, ICMP, ICMP6 } from "#hub/pipeline/formats/community-id.ts";
 import { splitDomain } from "#hub/pipeline/formats/public-suffixes.ts";
+import { Decimal } from "#hub/scripts/values/values.ts";
 import { valueText } from "#proto/event.ts";
 import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import { type ProcessorKind, type ProcessorSettings, readText } from "./processor.ts";
@@ -91,18 +92,24 @@ function addressOf(
 }
 
 function protocolOf(value: unknown): number {
-  const text = valueText(value).toLowerCase();
+  const text = wholeText(value).toLowerCase();
   const number = PROTOCOLS[text] ?? (/^\d{1,3}$/.test(text) ? Number(text) : undefined);
   if (number === undefined || number > 255)
     throw new ProcessorFault(`could not convert string [${text}] to transport protocol`);
   return number;
 }
 
+/** Returns a value's text, a number's without its fraction. */
+function wholeText(value: unknown): string {
+  const number = value instanceof Decimal ? value.value : value;
+  return typeof number === "number" ? String(Math.trunc(number)) : valueText(value);
+}
+
 /** Missing numbers are 0. */
 function wholeOf(document: IngestDocument, field: string, name: string): number {
   const value = document.get(field);
   if (value === undefined || value === null) return 0;
-  const text = valueText(value);
+  const text = wholeText(value);
   if (!/^-?\d{1,9}$/.test(text)) throw new ProcessorFault(`unable to parse ${name} [${text}]`);
   return Number(text);
 }

@@ -47,3 +47,19 @@ test("sort takes a list that was converted to doubles, and refuses one with a te
     message: "class java.lang.Double cannot be cast to class java.lang.String",
   });
 });
+
+test("community_id takes ports and protocols of any kind of number, without their fractions", () => {
+  const flow = (transport: string, port: string): string =>
+    `{"source":{"ip":"66.35.250.204","port":${port}},"destination":{"ip":"128.232.110.120","port":34855.0},"network":{"transport":${transport}}}`;
+  for (const [transport, port] of [
+    ['"tcp"', "80.0"],
+    ["6.0", "80.5"],
+    ["6", '"80"'],
+  ] as const)
+    assert.match(
+      stored([{ community_id: {} }], flow(transport, port)),
+      /"community_id":"1:LQU9qZlK\+B5F3KDmev6m5PMibrg="/,
+    );
+  assert.throws(() => stored([{ community_id: {} }], flow("6", '"80.0"')), /unable to parse source port/);
+  assert.throws(() => stored([{ community_id: {} }], flow("6", "70000.0")), /invalid source port \[70000\]/);
+});
