@@ -156,12 +156,12 @@ function compileOne(given: string): DateFormat {
       return isoFormat(LENIENT_ISO);
     case "epoch_millis":
       return whole({
-        parse: (text) => (/^-?\d{1,16}(\.\d+)?$/.test(text) ? Math.trunc(Number(text)) : Number.NaN),
+        parse: (text) => parseCount(text, 1),
         print: String,
       });
     case "epoch_second":
       return whole({
-        parse: (text) => (/^-?\d{1,13}(\.\d+)?$/.test(text) ? Math.trunc(Number(text) * 1000) : Number.NaN),
+        parse: (text) => parseCount(text, 1000),
         print: (timeMs) => String(Math.floor(timeMs / 1000)),
       });
     default: {
@@ -169,6 +169,16 @@ function compileOne(given: string): DateFormat {
       return compilePattern(NAMED_FORMATS[strict ? name.slice(7) : name] ?? name, strict, locale);
     }
   }
+}
+
+/** Largest time that is read of a number, ms: 16 digits. */
+const MAX_COUNT_MS = 1e16;
+
+/** Parses a number of milliseconds, or of units of `unitMs`; it may have an exponent, as whole doubles in documents have. */
+function parseCount(text: string, unitMs: number): number {
+  if (!/^-?\d{1,16}(?:\.\d+)?(?:[eE][+-]?\d{1,2})?$/.test(text)) return Number.NaN;
+  const timeMs = Math.trunc(Number(text) * unitMs);
+  return Math.abs(timeMs) < MAX_COUNT_MS ? timeMs : Number.NaN;
 }
 
 /** The day printed last: histograms print many times of one. */

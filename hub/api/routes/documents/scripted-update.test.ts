@@ -150,3 +150,11 @@ test("a script calculates with 5.0 as with a fraction, and leaves the texts of o
   const { text } = await send("GET", "/shop/_doc/fractions/_source");
   assert.equal(text, '{"d":5.0,"i":5,"long":9007199254740993,"many":1000.0,"half":2.5,"whole":2,"two":2.0}');
 });
+
+test("a date that was sent as a double is one after a script wrote it with an exponent", async () => {
+  const mappings = { _doc: { properties: { at: { type: "date" } } } };
+  await send("PUT", "/times", { mappings });
+  assert.equal((await send("PUT", "/times/_doc/1", '{"at":1700000000000.0}')).status, 201);
+  const { status, body } = await update("/times/_doc/1", { script: "ctx._source.n = 1" });
+  assert.deepEqual([status, body["result"]], [200, "updated"]);
+});
