@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { parseJson } from "#hub/search/options/json.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 
@@ -25,6 +26,10 @@ const index = new IndexFixture({
 after(() => index.close());
 
 const BY_DAY = { field: "at", interval: "day" };
+
+const TOP = { sort: { n: "desc" }, metrics: [{ field: "d" }, { field: "n" }] };
+const MOMENTS =
+  '"count":2,"mean":5.0,"variance":0.0,"skewness":"NaN","kurtosis":"NaN","covariance":{"d":0.0},"correlation":{"d":1.0}';
 
 const AGGREGATIONS: readonly (readonly [type: string, request: JsonObject, printed: string])[] = [
   ["avg", { avg: { field: "n" } }, '{"value":5.0}'],
@@ -88,6 +93,8 @@ const AGGREGATIONS: readonly (readonly [type: string, request: JsonObject, print
     },
     '{"value":5.0}',
   ],
+  ["top_metrics", { top_metrics: TOP }, '{"top":[{"sort":[6],"metrics":{"d":5.0,"n":6}}]}'],
+  ["matrix_stats", { matrix_stats: { fields: ["d"] } }, `{"doc_count":2,"fields":[{"name":"d",${MOMENTS}}]}`],
 ];
 
 for (const [type, request, printed] of AGGREGATIONS) {
@@ -136,4 +143,11 @@ test("scores of explanations and of hits in buckets have a point", async () => {
   });
   assert.match(answer, /"_explanation":\{"value":1\.0,"description":"ConstantScore/);
   assert.match(answer, /"max_score":1\.0,"hits":\[\{[^}]*"_score":1\.0/);
+});
+
+test("tests of searches read hits and aggregations as they are printed", async () => {
+  const body = { sort: ["d", { f: "desc" }], aggs: { a: { top_metrics: TOP } } };
+  const { hits, aggregations } = await index.search(body);
+  assert.deepEqual(parseJson(await index.printed(body)), { hits, aggregations });
+  assert.deepEqual(hits[0]!["sort"], [5, 7]);
 });

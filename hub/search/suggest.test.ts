@@ -6,7 +6,7 @@ import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { hostsOf, type TestShard, withNumbers } from "#test/support/search/hosts.ts";
+import { asRead, hostsOf, type TestShard } from "#test/support/search/hosts.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 import { writeJson } from "./options/json-writer.ts";
 import { parseSuggest, suggest, suggestOnHosts } from "./suggest.ts";
@@ -57,9 +57,9 @@ async function ask(
       signal,
     ),
   ]);
-  assert.deepEqual(withNumbers(spread), withNumbers(wanted), "over two hosts");
+  assert.deepEqual(asRead(spread), asRead(wanted), "over two hosts");
   if (wanted.status === "rejected") throw wanted.reason;
-  return withNumbers(wanted.value.suggest) as JsonObject;
+  return asRead(wanted.value.suggest) as JsonObject;
 }
 
 /** Texts of the options with their scores, for each word. */

@@ -19,7 +19,7 @@ import { silentLogger } from "#proto/kit/log.ts";
 import { DocBatch, DocOperation, type tailrace } from "#proto/messages.ts";
 import { plainIndexing } from "#test/oracles/engine/plain-indexing.ts";
 import type { Random } from "#test/support/engine/random.ts";
-import { withNumbers } from "#test/support/search/hosts.ts";
+import { asRead } from "#test/support/search/hosts.ts";
 import { type Json, PROPERTIES, randomDocument } from "./engine-model.ts";
 import { randomQuestion } from "./engine-queries.ts";
 
@@ -213,12 +213,13 @@ export async function ask(shard: Shard, body: Json): Promise<SearchResponse> {
   }
 }
 
-/** Asks a snapshot; fractions are numbers in the answer. */
+/** Asks a snapshot; hits and aggregations are those that a client reads. */
 export async function askSnapshot(searcher: Searcher, body: Json): Promise<SearchResponse> {
   const request = parseSearchRequest({ ...body }, DEFAULT_LIMITS);
   const shards = [{ index: { name: "fuzz", uuid: "fuzz", typeName: "_doc" }, shard: 0, searcher }];
   const { signal } = new AbortController();
-  return withNumbers(
-    await searchShards(request, shards, { signal, limits: DEFAULT_LIMITS }),
-  ) as SearchResponse;
+  const options = { signal, limits: DEFAULT_LIMITS };
+  const { hits, aggregations, ...answer } = await searchShards(request, shards, options);
+  const read = asRead({ hits, aggregations }) as Pick<SearchResponse, "hits" | "aggregations">;
+  return { ...answer, ...read };
 }

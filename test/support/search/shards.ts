@@ -14,7 +14,7 @@ import { searchShards } from "#hub/search/search.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { DocOperation, type tailrace } from "#proto/messages.ts";
-import { assertSameOverHosts, withNumbers } from "./hosts.ts";
+import { asRead, assertSameOverHosts } from "./hosts.ts";
 
 export interface FixtureOptions {
   /** Mapping below the type; fields that aren't named are mapped dynamically. */
@@ -30,6 +30,9 @@ export interface FixtureOptions {
   /** Settings of the index's analysis. */
   readonly analysis?: JsonObject;
 }
+
+/** What is read of a printed answer. */
+type Read = Pick<SearchResponse, "hits" | "aggregations">;
 
 /** As many as a message of the log that is not small. */
 const MESSAGE_OPERATIONS = 500;
@@ -84,7 +87,7 @@ export class IndexFixture {
     }));
   }
 
-  /** Searches all shards. The answer is the same where they are spread over hosts, unless `options` can't be sent. */
+  /** Searches all shards and reads hits and aggregations as a client does. The answer is the same where they are spread over hosts, unless `options` can't be sent. */
   async search(body: JsonObject, options: Partial<SearchOptions> = {}): Promise<SearchResponse> {
     const all = {
       signal: new AbortController().signal,
@@ -96,7 +99,8 @@ export class IndexFixture {
     const { cache, clock, signal } = options;
     if (cache === undefined && clock === undefined && signal === undefined)
       await assertSameOverHosts(this.shards, body, all, search);
-    return withNumbers(await search) as SearchResponse;
+    const { hits, aggregations, ...answer } = await search;
+    return { ...answer, ...(asRead({ hits, aggregations }) as Read) };
   }
 
   /** The hits and aggregations of a search as an answer prints them. */
