@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { RawJson, writeJson } from "#hub/search/options/json-writer.ts";
+import { NumberText } from "#proto/kit/number-text.ts";
 import { withReadable } from "./human-values.ts";
 
 test("sizes and times have texts before them, as 6.5.4 prints them", () => {
@@ -38,5 +40,16 @@ test("sizes and times have texts before them, as 6.5.4 prints them", () => {
       pool: { max: "-1b", max_in_bytes: -1 },
       named: { took: "1s", took_in_millis: 1_000 },
     }),
+  );
+});
+
+test("numbers with a text of their own and documents stay as they are", () => {
+  const given = {
+    task: { requests_per_second: new NumberText("-1.0"), running_time_in_nanos: 112_296 },
+    hits: [{ _source: new RawJson(Buffer.from('{"size_in_bytes": 1.0}')), sort: [new NumberText("5.0")] }],
+  };
+  assert.equal(
+    writeJson(withReadable(given)),
+    '{"task":{"requests_per_second":-1.0,"running_time":"112.2micros","running_time_in_nanos":112296},"hits":[{"_source":{"size_in_bytes": 1.0},"sort":[5.0]}]}',
   );
 });

@@ -2,6 +2,7 @@
 
 import { RawJson } from "#hub/search/options/json-writer.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { NumberText } from "#proto/kit/number-text.ts";
 import { printSize, printTime } from "./printed-units.ts";
 
 /** Endings of names, with the text of their values; `size_in_bytes` also becomes `size`. */
@@ -17,7 +18,7 @@ const DATES: ReadonlySet<string> = new Set(["start_time_in_millis", "stop_time_i
 
 /** Returns plain JSON with the texts before their numbers, unless it has members of these names. */
 export function withReadable(value: unknown): unknown {
-  if (value instanceof RawJson) return value;
+  if (value instanceof RawJson || value instanceof NumberText) return value;
   if (Array.isArray(value)) return value.map(withReadable);
   if (!isObject(value)) return value;
   const readable: JsonObject = {};
