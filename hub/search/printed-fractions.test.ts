@@ -93,6 +93,11 @@ const AGGREGATIONS: readonly (readonly [type: string, request: JsonObject, print
     },
     '{"value":5.0}',
   ],
+  [
+    "multi_terms",
+    { multi_terms: { terms: [{ field: "d" }, { field: "n" }, { field: "at" }], size: 1 } },
+    '{"doc_count_error_upper_bound":0,"sum_other_doc_count":1,"buckets":[{"key":[5.0,4,"1970-01-01T00:00:01.000Z"],"key_as_string":"5.0|4|1970-01-01T00:00:01.000Z","doc_count":1}]}',
+  ],
   ["top_metrics", { top_metrics: TOP }, '{"top":[{"sort":[6],"metrics":{"d":5.0,"n":6}}]}'],
   ["matrix_stats", { matrix_stats: { fields: ["d"] } }, `{"doc_count":2,"fields":[{"name":"d",${MOMENTS}}]}`],
 ];

@@ -1,5 +1,6 @@
 /** `multi_terms`: documents by the values of several fields together, the most frequent first. */
 
+import { columnKind } from "#hub/engine/mapping/field.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import {
   BucketCollector,
@@ -41,6 +42,7 @@ import {
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { doubleText, fraction, type NumberText } from "#proto/kit/number-text.ts";
 import { combinations } from "./composite-collector.ts";
 import { SourceValues } from "./composite-source.ts";
 
@@ -108,7 +110,10 @@ interface FieldRequest {
 /** A value as answers show it. */
 type Part = string | number | boolean;
 
-class MultiTerms implements Aggregation<TermsState> {
+/** The terms, and the positions of fields whose numbers have fractions. */
+type MultiTermsState = TermsState & { readonly fractions?: readonly number[] };
+
+class MultiTerms implements Aggregation<MultiTermsState> {
   readonly #shape: TermsShape;
   readonly #shardSize: number;
   readonly #fields: readonly FieldRequest[];
@@ -119,22 +124,25 @@ class MultiTerms implements Aggregation<TermsState> {
     this.#fields = fields;
   }
 
-  collector(shard: ShardContext, budget: CollectBudget): Collector<TermsState> {
+  collector(shard: ShardContext, budget: CollectBudget): Collector<MultiTermsState> {
     const context = { shard, budget, shape: this.#shape, shardSize: this.#shardSize, filter: undefined };
     return new MultiTermsCollector(context, this.#fields);
   }
 
-  merge(states: readonly TermsState[]): Steps<TermsState> {
-    return mergeTerms(states, this.#shape.below);
+  *merge(states: readonly MultiTermsState[]): Steps<MultiTermsState> {
+    const fractions = [...new Set(states.flatMap((state) => state.fractions ?? []))];
+    return withFractions(yield* mergeTerms(states, this.#shape.below), fractions);
   }
 
-  *render(state: TermsState, budget: BucketBudget): Steps<JsonObject> {
+  *render(state: MultiTermsState, budget: BucketBudget): Steps<JsonObject> {
     const { buckets, ...counts } = yield* renderTerms(state, this.#shape, budget);
+    const { fractions = [] } = state;
     const shown: JsonObject[] = [];
     for (const { key, ...rest } of buckets) {
       yield;
-      const parts = partsOf(String(key));
-      shown.push({ key: parts, key_as_string: parts.map(String).join("|"), ...rest });
+      const parts = partsOf(String(key)).map((part, at) => printed(part, fractions.includes(at)));
+      const text = parts.map((part) => part.text).join("|");
+      shown.push({ key: parts.map(({ value }) => value), key_as_string: text, ...rest });
     }
     return { ...counts, buckets: shown };
   }
@@ -149,7 +157,7 @@ class MultiTerms implements Aggregation<TermsState> {
 }
 
 /** Keys are lists of parts as JSON. */
-class MultiTermsCollector implements Collector<TermsState> {
+class MultiTermsCollector implements Collector<MultiTermsState> {
   readonly #context: TermsContext;
   readonly #fields: readonly FieldValues[];
   readonly #keys: KeyTable<string>;
@@ -180,13 +188,15 @@ class MultiTermsCollector implements Collector<TermsState> {
     this.#buckets.flush();
   }
 
-  state(owner: number): TermsState {
+  state(owner: number): MultiTermsState {
     return atOnce(this.steps(owner));
   }
 
-  *steps(owner: number): Steps<TermsState> {
+  *steps(owner: number): Steps<MultiTermsState> {
     const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
-    return textState(yield* handOn(this.#context, terms, this.#keys.owners));
+    const state = textState(yield* handOn(this.#context, terms, this.#keys.owners));
+    const fractions = this.#fields.flatMap((field, at) => (field.hasFractions ? [at] : []));
+    return withFractions(state, fractions);
   }
 }
 
@@ -215,6 +225,12 @@ class FieldValues {
     this.#values.open(segment);
   }
 
+  /** True if its numbers have fractions. */
+  get hasFractions(): boolean {
+    const { field } = this.#values;
+    return field !== undefined && columnKind(field) === "double";
+  }
+
   /** True if documents of the open segment have several values. */
   get multiValued(): boolean {
     return this.#values.multiValued;
@@ -234,6 +250,19 @@ class FieldValues {
 
 function partsOf(key: string): readonly Part[] {
   return JSON.parse(key) as Part[];
+}
+
+function withFractions(state: TermsState, fractions: readonly number[]): MultiTermsState {
+  return fractions.length === 0 ? state : { ...state, fractions };
+}
+
+/** Returns a part of a key as answers hold it, and as it is in the key's text: 5.0 where numbers have fractions. */
+function printed(
+  part: Part,
+  isFraction: boolean,
+): { readonly value: Part | NumberText; readonly text: string } {
+  if (typeof part !== "number" || !isFraction) return { value: part, text: String(part) };
+  return { value: fraction(part), text: doubleText(part) };
 }
 
 /** Part by part: numbers by their size, others by their text. */
