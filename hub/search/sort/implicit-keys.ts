@@ -6,7 +6,7 @@ import { scalarText } from "#hub/search/options/json.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { numberOn } from "#hub/search/scripting/document-script.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { fraction } from "#proto/kit/number-text.ts";
+import { fraction, singleFraction } from "#proto/kit/number-text.ts";
 import {
   type KeySource,
   NUMBER_ORDER,
@@ -31,7 +31,7 @@ export class ScoreKeySource implements KeySource {
         for (let at = 0; at < length; at++) out[at] = sign * (scores?.[at] ?? 0);
       },
       rank: (_doc, key) => key,
-      value: (_doc, key) => sign * key,
+      value: (_doc, key) => singleFraction(sign * key),
       keyOf: (rank) => rank as number,
     };
   }

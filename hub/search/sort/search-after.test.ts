@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { parseJson } from "#hub/search/options/json.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { floatText } from "#proto/kit/number-text.ts";
 import { Random } from "#test/support/engine/random.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 
@@ -19,10 +20,17 @@ async function walk(
   index: IndexFixture,
   sort: readonly JsonObject[],
   size: number,
+  request: JsonObject = {},
 ): Promise<{ ids: string[]; values: unknown[] }> {
   const found: Printed["hits"][number][] = [];
   for (let page = 0; page < MAX_PAGES; page++) {
-    const body = { sort, size, _source: false, ...(page > 0 && { search_after: found.at(-1)!.sort }) };
+    const body = {
+      ...request,
+      sort,
+      size,
+      _source: false,
+      ...(page > 0 && { search_after: found.at(-1)!.sort }),
+    };
     const { hits } = parseJson(await index.printed(body)) as unknown as Printed;
     if (hits.length === 0)
       return { ids: found.map(({ _id }) => _id), values: found.map((hit) => hit.sort[0]) };
@@ -125,6 +133,30 @@ for (const [field, options, ids, values] of ROWS) {
     }
   });
 }
+
+test("pages by score show it as hits do, and go on after it", async () => {
+  const index = new IndexFixture({
+    shards: 2,
+    mapping: { properties: { t: { type: "text" }, n: { type: "long" } } },
+    docs: ["a b", "a a b", "a c", "a c", "a c d e"].map((t, n) => ({ t, n })),
+  });
+  try {
+    const body = { query: { match: { t: "a" } }, track_scores: true };
+    for (const order of ["asc", "desc"]) {
+      const sort = [{ _score: { order } }, { n: order }];
+      const { ids } = await walk(index, sort, 1, body);
+      assert.deepEqual(ids.toSorted(), ["0", "1", "2", "3", "4"], order);
+      for (const [, score, shown] of (await index.printed({ ...body, sort })).matchAll(
+        /"_score":([^,]+),.*?"sort":\[([^,]+),/g,
+      ))
+        assert.equal(shown, floatText(Number(score)));
+    }
+    const constant = { query: { constant_score: { filter: { match: { t: "a" } } } }, size: 1 };
+    assert.match(await index.printed({ ...constant, sort: ["_score", "n"] }), /"sort":\[1\.0,0\]/);
+  } finally {
+    index.close();
+  }
+});
 
 /** Kinds of columns with random values of them. */
 const KINDS: readonly (readonly [type: string, options: JsonObject, value: (random: Random) => unknown])[] = [
