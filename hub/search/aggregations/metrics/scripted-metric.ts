@@ -43,7 +43,10 @@ interface Scripts {
 
 /** Results of the shards' combine scripts. JSON-able. */
 interface ScriptedState {
+  /** With plain numbers, which hubs of versions before 5.0 was kept apart from 5 calculate with. */
   readonly states: readonly unknown[];
+  /** The same with all digits, and with texts of whole fractions; absent if that makes no difference. */
+  readonly exact?: readonly unknown[];
 }
 
 export const scriptedMetric: AggregationType = {
@@ -84,7 +87,9 @@ class ScriptedMetric implements Aggregation<ScriptedState> {
   }
 
   merge(states: readonly ScriptedState[]): ScriptedState {
-    return { states: states.flatMap((each) => each.states) };
+    const merged = { states: states.flatMap((each) => each.states) };
+    if (states.every(({ exact }) => exact === undefined)) return merged;
+    return { ...merged, exact: states.flatMap((each) => each.exact ?? each.states) };
   }
 
   render(state: ScriptedState): JsonObject {
@@ -108,11 +113,11 @@ class ScriptedMetric implements Aggregation<ScriptedState> {
     return this.#values.get(state);
   }
 
-  #reduce({ states }: ScriptedState): unknown {
+  #reduce({ states, exact = states }: ScriptedState): unknown {
     const { reduce, params } = this.#scripts;
+    if (reduce === undefined) return exact;
     // The script may change its arguments.
-    const given = states.map(copied);
-    if (reduce === undefined) return states;
+    const given = exact.map(copied);
     return toJson(reduce.compiled.run([{ ...params, ...reduce.params, _aggs: given }, given]), "exact");
   }
 }
@@ -123,6 +128,15 @@ function copied(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copied);
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copied(each)]));
+}
+
+/** Returns a result with all numbers as such; itself where it has no others. */
+function withPlainNumbers(value: unknown): unknown {
+  if (typeof value === "bigint" || value instanceof NumberText) return Number(value);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([name, each]) => [name, withPlainNumbers(each)] as const);
+  if (entries.every(([name, each]) => each === (value as JsonObject)[name])) return value;
+  return Array.isArray(value) ? entries.map(([, each]) => each) : Object.fromEntries(entries);
 }
 
 /** The state of a bucket while its documents are seen. */
@@ -171,7 +185,9 @@ class ScriptedCollector implements Collector<ScriptedState> {
     const { state, params } = this.#of(bucket);
     const result =
       combine === undefined ? state : combine.compiled.run([{ ...params, ...combine.params }, state]);
-    return { states: [toJson(result, "exact")] };
+    const exact = toJson(result, "exact");
+    const plain = withPlainNumbers(exact);
+    return { states: [plain], ...(plain !== exact && { exact: [exact] }) };
   }
 
   #of(bucket: number): BucketState {
