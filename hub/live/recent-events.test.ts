@@ -12,9 +12,11 @@ function eventOf(number: number, size: number): Parameters<RecentEvents["push"]>
   };
 }
 
+const SMALL = { events: 1_000, sizeBytes: 256 * 1024, blockBytes: 16 * 1024 };
+
 test("events keep their bytes while others are forgotten, whatever their sizes", () => {
-  const recent = new RecentEvents();
-  const sizes = [300, 700_000, 1024 * 1024, 3_000_000, 10, 0, 500_000, 2_000_000, 40_000];
+  const recent = new RecentEvents(SMALL);
+  const sizes = [5, 11_000, SMALL.blockBytes, 47_000, 1, 0, 8_000, 31_000, 600];
   for (let number = 1; number <= 400; number++) {
     const size = sizes[(number * 7) % sizes.length]!;
     const event = eventOf(number, size);
@@ -26,7 +28,7 @@ test("events keep their bytes while others are forgotten, whatever their sizes",
   assert.ok(events.length > 10);
   assert.equal(events.at(-1)!.sequence, 400);
   const kept = events.reduce((sum, { event }) => sum + event.source.length, 0);
-  assert.ok(kept <= 16 * 1024 * 1024, `${kept} bytes`);
+  assert.ok(kept <= SMALL.sizeBytes, `${kept} bytes`);
   for (const { sequence, event } of events) {
     assert.equal(event.id, String(sequence));
     const pushed = eventOf(sequence, sizes[(sequence * 7) % sizes.length]!);
@@ -35,12 +37,24 @@ test("events keep their bytes while others are forgotten, whatever their sizes",
 });
 
 test("small events share a few blocks, however many pass", () => {
-  const recent = new RecentEvents();
-  for (let number = 1; number <= 100_000; number++) recent.push(eventOf(number, 300));
+  const recent = new RecentEvents(SMALL);
+  for (let number = 1; number <= 5_000; number++) recent.push(eventOf(number, 100));
   const { events } = recent.after(0);
-  assert.equal(events.length, 20_000);
+  assert.equal(events.length, SMALL.events);
   const blocks = new Set(events.map(({ event }) => event.source.buffer));
   assert.ok(blocks.size <= 8, `${blocks.size} blocks`);
+});
+
+test("a hub keeps 20,000 events of 16 MiB together, in blocks of 1 MiB", () => {
+  const recent = new RecentEvents();
+  for (let number = 1; number <= 20_001; number++) recent.push(eventOf(number, 1));
+  const { events } = recent.after(0);
+  assert.equal(events.length, 20_000);
+  assert.equal(events[0]!.event.source.buffer.byteLength, 1024 * 1024);
+  const large = new RecentEvents();
+  const event = eventOf(1, 2 * 1024 * 1024);
+  for (let number = 1; number <= 9; number++) large.push(event);
+  assert.equal(large.after(0).events.length, 8);
 });
 
 test("after the events were forgotten a cursor of before is incomplete", () => {

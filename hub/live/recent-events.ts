@@ -2,11 +2,15 @@
 
 import type { LiveEvent } from "./filter/event-document.ts";
 
+export interface RecentLimits {
+  readonly events: number;
+  readonly sizeBytes: number;
+  /** Events share blocks of memory: thousands of small buffers a second, freed out of order, would fragment the heap. */
+  readonly blockBytes: number;
+}
+
 /** About ten seconds of a busy hub. */
-const MAX_EVENTS = 20_000;
-const MAX_SIZE_BYTES = 16 * 1024 * 1024;
-/** Events share blocks of memory: thousands of small buffers a second, freed out of order, would fragment the heap. */
-const BLOCK_BYTES = 1024 * 1024;
+const LIMITS: RecentLimits = { events: 20_000, sizeBytes: 16 * 1024 * 1024, blockBytes: 1024 * 1024 };
 
 export interface RecentEvent {
   /** Number of the event at this hub, from 1. */
@@ -16,6 +20,7 @@ export interface RecentEvent {
 
 /** Numbers events and keeps copies of the newest. */
 export class RecentEvents {
+  readonly #limits: RecentLimits;
   #events: LiveEvent[] = [];
   #first = 0;
   #sizeBytes = 0;
@@ -25,6 +30,10 @@ export class RecentEvents {
   #blockBytes = 0;
   /** A block for reuse: all its events are forgotten. */
   #spare: Uint8Array | undefined;
+
+  constructor(limits = LIMITS) {
+    this.#limits = limits;
+  }
 
   /** Number of the newest event; 0: none yet. */
   get sequence(): number {
@@ -36,8 +45,8 @@ export class RecentEvents {
     this.#events.push({ ...event, source: this.#copy(event.source) });
     this.#sizeBytes += event.source.byteLength;
     this.#sequence += 1;
-    while (this.#events.length - this.#first > MAX_EVENTS || this.#sizeBytes > MAX_SIZE_BYTES)
-      this.#dropOldest();
+    const { events, sizeBytes } = this.#limits;
+    while (this.#events.length - this.#first > events || this.#sizeBytes > sizeBytes) this.#dropOldest();
     return this.#sequence;
   }
 
@@ -67,13 +76,14 @@ export class RecentEvents {
 
   #copy(source: Uint8Array): Uint8Array {
     const size = source.byteLength;
-    if (size > BLOCK_BYTES) {
+    const { blockBytes } = this.#limits;
+    if (size > blockBytes) {
       // The events of a block are consecutive.
       this.#block = undefined;
       return Uint8Array.from(source);
     }
-    if (this.#block === undefined || this.#blockBytes + size > BLOCK_BYTES) {
-      this.#block = this.#spare ?? new Uint8Array(BLOCK_BYTES);
+    if (this.#block === undefined || this.#blockBytes + size > blockBytes) {
+      this.#block = this.#spare ?? new Uint8Array(blockBytes);
       this.#blockBytes = 0;
       this.#spare = undefined;
     }
@@ -88,14 +98,14 @@ export class RecentEvents {
     this.#sizeBytes -= source.byteLength;
     this.#first += 1;
     this.#keepSpare(source.buffer);
-    if (this.#first < MAX_EVENTS) return;
+    if (this.#first < this.#limits.events) return;
     this.#events = this.#events.slice(this.#first);
     this.#first = 0;
   }
 
   /** Keeps the block of the last dropped event for reuse, unless it has other events. */
   #keepSpare(buffer: ArrayBufferLike): void {
-    if (buffer.byteLength !== BLOCK_BYTES || buffer === this.#block?.buffer) return;
+    if (buffer.byteLength !== this.#limits.blockBytes || buffer === this.#block?.buffer) return;
     if (this.#events[this.#first]?.source.buffer !== buffer) this.#spare = new Uint8Array(buffer);
   }
 }
