@@ -16,7 +16,7 @@ const MAX_STATES = 20_000;
  * Work of new transitions, in states looked at, whose results are kept from term to term: some 20 MB. Beyond it the tables
  * start again.
  */
-const MAX_KEPT = 1_500_000;
+const MAX_KEPT_WORK = 1_500_000;
 
 /** Work that one term may take: some 100 ms. */
 const MAX_TERM_WORK = 1_000_000;
@@ -63,12 +63,17 @@ export interface CompiledRegexp {
 
 /**
  * Returns a test of whole terms, `isCaseless`: of terms in any case, `flags`: see parseRegexp. Throws request_invalid for faults and for expressions
- * that are too large.
+ * that are too large. `maxKeptWork`: work of new transitions after which the tables start again.
  */
-export function compileRegexp(source: string, isCaseless = false, flags?: number): CompiledRegexp {
+export function compileRegexp(
+  source: string,
+  isCaseless = false,
+  flags?: number,
+  maxKeptWork = MAX_KEPT_WORK,
+): CompiledRegexp {
   const parsed = parseRegexp(source, flags);
   const tree = isCaseless ? anyCase(parsed) : parsed;
-  const usage = new Usage();
+  const usage = new Usage(maxKeptWork);
   const automaton = new Automaton(tree, usage);
   return {
     matches: (text) => automaton.matches(text),
@@ -86,6 +91,11 @@ class Usage {
   #states = 0;
   #termStart = 0;
   #keptSince = 0;
+  readonly #maxKeptWork: number;
+
+  constructor(maxKeptWork: number) {
+    this.#maxKeptWork = maxKeptWork;
+  }
 
   /** Throws request_invalid. */
   addState(): void {
@@ -109,7 +119,7 @@ class Usage {
   /** Begins a term; returns whether the tables are full. */
   startTerm(): boolean {
     this.#termStart = this.work;
-    const isFull = this.work - this.#keptSince > MAX_KEPT;
+    const isFull = this.work - this.#keptSince > this.#maxKeptWork;
     if (isFull) this.#keptSince = this.work;
     return isFull;
   }

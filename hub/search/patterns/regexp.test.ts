@@ -87,13 +87,30 @@ describe("regular expressions", () => {
   test("of nested complements match the same after their positions were dropped", () => {
     const rows = ["~(~(.*a.{13}))", "~(~(.*a.{13})&.*b.{5})", "~(~(~(.*a.{12})))"];
     for (const pattern of rows) {
-      const used = compileRegexp(pattern);
-      for (let nth = 0; nth < 1500; nth++) {
+      const used = compileRegexp(pattern, false, undefined, 100_000);
+      let nth = 0;
+      for (; used.work < 400_000; nth++) {
         const text = randomText(nth);
         const result = used.matches(text);
-        if (nth % 10 === 0) assert.equal(result, compileRegexp(pattern).matches(text), `${pattern} ${text}`);
+        if (nth % 4 === 0) assert.equal(result, compileRegexp(pattern).matches(text), `${pattern} ${text}`);
       }
+      assert.ok(nth > 20, `${nth} texts`);
     }
+  });
+
+  test("keep what work of 1.5 million found, and then start again", () => {
+    const compiled = compileRegexp("~(~(.*a.{13}))");
+    const workOf = (nth: number): number => {
+      const before = compiled.work;
+      compiled.matches(randomText(nth));
+      return compiled.work - before;
+    };
+    workOf(0);
+    let nth = 1;
+    for (let kept = compiled.work; kept <= 1_400_000; kept = compiled.work) workOf(nth++);
+    assert.equal(workOf(0), 60, "known");
+    while (compiled.work <= 1_500_000) workOf(nth++);
+    assert.ok(workOf(0) > 60 * 16, "forgotten");
   });
 
   test("that take too long for a term are refused there, and match the next one", () => {
