@@ -82,13 +82,15 @@ const NOTHING: ReadBody = { bytes: Buffer.alloc(0), release() {} };
 
 export class BodyReader {
   /** An owner is a principal, or without a sign-in an address. One owner may hold half; the largest body fits into that. */
-  readonly #shares = new FairShares({
-    limit: MAX_BODIES_BYTES,
-    what: "bytes of request bodies are in work",
-    remedy: "send it again a little later",
-  });
+  readonly #shares: FairShares;
 
-  constructor(metrics: Metrics) {
+  /** `limitBytes`: of all bodies together. */
+  constructor(metrics: Metrics, limitBytes = MAX_BODIES_BYTES) {
+    this.#shares = new FairShares({
+      limit: limitBytes,
+      what: "bytes of request bodies are in work",
+      remedy: "send it again a little later",
+    });
     metrics.gauge("tailrace_api_bodies_bytes", "memory of request bodies in work", [], (gauge) =>
       gauge.set(this.#shares.taken),
     );
