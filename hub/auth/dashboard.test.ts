@@ -39,6 +39,7 @@ suite("sign-in on the dashboard", () => {
     assert.equal(page.status, 200);
     assert.deepEqual(JSON.parse(page.text).name, "ada");
     assert.equal(JSON.parse(page.text).role, "admin");
+    assert.equal(JSON.parse(page.text).has_password, true);
   });
 
   test("its cookie can't be read by scripts and is sent along from other sites' links only", async () => {

@@ -43,6 +43,22 @@ suite("sign-in at another provider", () => {
     assert.ok(upstream.seen.some(({ path, query }) => path.endsWith("/auth") && query.has("code_challenge")));
   });
 
+  test("gives a person no password: the answer says so, and a change of it is refused", async () => {
+    const { browser, page } = await signIn();
+    assert.equal((JSON.parse(page.text) as { has_password: boolean }).has_password, false);
+    const answer = await fetch(`${world.origin}/api/auth/password`, {
+      method: "POST",
+      headers: {
+        cookie: `tailrace_session=${browser.cookie("tailrace_session")}`,
+        origin: world.origin,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({ current: "", password: "correct horse battery" }),
+    });
+    assert.equal(answer.status, 400);
+    assert.match(await answer.text(), /signs in at another provider/);
+  });
+
   test("recognises the person by sub, and applies a new role", async () => {
     const { browser } = await signIn();
     upstream.claims = { sub: "u1", email: "eve@example.com", groups: [] };

@@ -50,6 +50,8 @@ export const GERMAN_ACCESS: Readonly<Record<string, string>> = {
   "Current password": "Aktuelles Passwort",
   "New password, 10 characters or more": "Neues Passwort, mindestens 10 Zeichen",
   "Change password": "Passwort ändern",
+  "You sign in at another provider: change your password there.":
+    "Sie melden sich bei einem anderen Anbieter an: ändern Sie Ihr Passwort dort.",
   "All your sessions end with it: you sign in with the new password.":
     "Alle Ihre Sitzungen enden damit: Sie melden sich mit dem neuen Passwort an.",
   "My sessions": "Meine Sitzungen",

@@ -59,6 +59,12 @@ export class AccountPage extends AccessPage {
         "",
       )}
       <h2>${msg("New password")}</h2>
+      ${viewer.hasPassword ? this.#passwordForm() : html`<p class="muted">${msg("You sign in at another provider: change your password there.")}</p>`}
+    `;
+  }
+
+  #passwordForm(): TemplateResult {
+    return html`
       <form class="card form" @submit=${this.#changePassword}>
         <label>${msg("Current password")}<input name="current" type="password" required autocomplete="current-password" /></label>
         <label>${msg("New password, 10 characters or more")}<input name="password" type="password" required minlength="10" autocomplete="new-password" /></label>

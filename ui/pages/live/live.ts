@@ -15,7 +15,7 @@ import { saveFile } from "#ui/services/browser/save-file.ts";
 import { signInAddress } from "#ui/services/browser/sign-in.ts";
 import { SurroundingLines, surroundingsOf } from "#ui/services/discover/surrounding-lines.ts";
 import { SavedClient } from "#ui/services/hub/saved-client.ts";
-import { fetchViewer } from "#ui/services/hub/session-client.ts";
+import { isSignedOut } from "#ui/services/hub/session-client.ts";
 import { type ColourRule, readRules, writeRules } from "#ui/services/live/colour-rules.ts";
 import type { TailLine } from "#ui/services/live/tail-client.ts";
 import type { TailEntry } from "#ui/services/live/tail-log.ts";
@@ -189,7 +189,7 @@ export class LivePage extends LitElement {
 
   /** Begins again, by way of the sign-in where the session has ended. */
   async #reconnect(): Promise<void> {
-    if ((await fetchViewer()) === undefined) location.assign(signInAddress(location));
+    if (await isSignedOut()) location.assign(signInAddress(location));
     else this.#start();
   }
 

@@ -6,6 +6,8 @@ export interface Viewer {
   readonly role: string;
   /** False if the hub requires no sign-in. */
   readonly canSignOut: boolean;
+  /** False if the user signs in at another provider. */
+  readonly hasPassword: boolean;
 }
 
 /** The hub's last answer. */
@@ -19,10 +21,24 @@ export async function fetchViewer(): Promise<Viewer | undefined> {
   try {
     const response = await fetch("/api/auth/me", { headers: { accept: "application/json" } });
     if (!response.ok) return undefined;
-    const { kind, name, role } = (await response.json()) as Record<string, unknown>;
-    return { name: String(name), role: String(role), canSignOut: kind === "user" };
+    const { kind, name, role, has_password } = (await response.json()) as Record<string, unknown>;
+    return {
+      name: String(name),
+      role: String(role),
+      canSignOut: kind === "user",
+      hasPassword: has_password !== false,
+    };
   } catch {
     return undefined;
+  }
+}
+
+/** Returns true if the hub asks for a sign-in; false as well if it can't answer. */
+export async function isSignedOut(): Promise<boolean> {
+  try {
+    return (await fetch("/api/auth/me", { headers: { accept: "application/json" } })).status === 401;
+  } catch {
+    return false;
   }
 }
 

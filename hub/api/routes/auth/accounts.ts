@@ -101,7 +101,9 @@ function ownPassword({ accounts, passwordSignIn }: AccountParts): Route {
     summary: "Changes one's own password.",
     schema: PasswordChange,
     handle: async ({ principal, ip }, { current, password }) => {
-      if ((await accounts.get(principal.id))?.passwordHash === undefined)
+      const account = await accounts.get(principal.id);
+      if (account === null) throw new AppError("not_found", `the account "${principal.name}" was removed`);
+      if (account.passwordHash === undefined)
         throw new AppError(
           "request_invalid",
           `${principal.name} signs in at another provider, where the password is changed`,

@@ -20,7 +20,15 @@ const BINDING_SECONDS = 15 * 60;
 
 type SessionParts = Pick<
   Auth,
-  "mode" | "publicUrl" | "cookies" | "authenticator" | "dashboardSignIn" | "sessions" | "provider" | "audit"
+  | "mode"
+  | "publicUrl"
+  | "cookies"
+  | "accounts"
+  | "authenticator"
+  | "dashboardSignIn"
+  | "sessions"
+  | "provider"
+  | "audit"
 >;
 
 export function sessionRoutes(auth: SessionParts, log: Logger): Route[] {
@@ -55,7 +63,7 @@ export function sessionRoutes(auth: SessionParts, log: Logger): Route[] {
 }
 
 /** Routes for every signed-in sender. */
-function senderRoutes({ authenticator }: SessionParts): Route[] {
+function senderRoutes({ accounts, authenticator }: SessionParts): Route[] {
   return [
     {
       ...JSON_ROUTE,
@@ -63,8 +71,11 @@ function senderRoutes({ authenticator }: SessionParts): Route[] {
       paths: ["/api/auth/me"],
       action: [],
       summary: "Shows who sent the request, with role and rights.",
-      handle: ({ principal: { kind, name, role, actions, indices } }) =>
-        json({ kind, name, role, actions: [...actions], indices }),
+      handle: async ({ principal: { kind, id, name, role, actions, indices } }) => {
+        // A person of another provider has none here.
+        const hasPassword = kind === "user" && (await accounts.get(id))?.passwordHash !== undefined;
+        return json({ kind, name, role, actions: [...actions], indices, has_password: hasPassword });
+      },
     },
     {
       ...JSON_ROUTE,
