@@ -357,6 +357,20 @@ suite("the pages of access in a browser", () => {
     await page.getByText("Following", { exact: true }).waitFor();
   });
 
+  test("an unsaved pipeline, which may have passwords in it, is no longer in the browser after the sign-out", async () => {
+    const hasDraft = (): Promise<boolean> =>
+      page.evaluate<boolean>("localStorage.getItem('tailrace.pipeline-drafts') !== null");
+    await page.goto(`${hub.dashboardUrl}/#/pipelines?new=1`);
+    const editor = page.getByRole("textbox", { name: "Pipeline", exact: true });
+    await editor.fill('output { http { url => "https://example.com" password => "x" } }');
+    await page.getByText("This browser keeps them until you sign out.").waitFor();
+    assert.equal(await hasDraft(), true);
+    await page.getByRole("button", { name: "ada", exact: true }).click();
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.waitForURL(/\/o\/oauth2\//);
+    assert.equal(await hasDraft(), false);
+  });
+
   test("signing out leads to the sign-in, and the pages require it again", async () => {
     await page.evaluate("fetch('/api/auth/logout', { method: 'POST' })");
     await page.goto(`${hub.dashboardUrl}/`);

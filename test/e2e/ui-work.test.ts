@@ -169,6 +169,26 @@ test("a pipeline's text that isn't saved is there again after another page, and 
     await page.getByText("This browser keeps them.").waitFor({ state: "detached" });
   }));
 
+test("a new pipeline doesn't replace one that has its name", () =>
+  pages.visit(
+    "#/pipelines?new",
+    async (page) => {
+      await page.getByText("The pipeline is valid.").waitFor();
+      const put = await fetch(`${pages.hub.dashboardUrl}/api/pipelines/taken`, {
+        method: "PUT",
+        headers: { "content-type": "application/json" },
+        body: '{"text":"input { shipper {} }"}',
+      });
+      const { revision } = (await put.json()) as { revision: number };
+      await page.getByLabel("Name", { exact: true }).fill("taken");
+      await page.getByRole("button", { name: "Save and run" }).click();
+      await page.getByText("There is a pipeline “taken” already.").waitFor();
+      const kept = await fetch(`${pages.hub.dashboardUrl}/api/pipelines/taken`);
+      assert.equal(((await kept.json()) as { revision: number }).revision, revision);
+    },
+    /409/,
+  ));
+
 test("the console asks before it deletes, and shows what it would delete", () =>
   pages.visit("#/console", async (page) => {
     await write(page, "DELETE logs-*");

@@ -260,6 +260,12 @@ export const GERMAN_ADMINISTRATION: Readonly<Record<string, string>> = {
   "Use the newest lines": "Neueste Zeilen nehmen",
   "Somebody saved this pipeline after your changes began; saving yours replaces theirs.":
     "Jemand hat diese Pipeline gespeichert, nachdem Ihre Änderungen begannen; Ihre ersetzen sie beim Speichern.",
+  "Your changes aren't saved yet. This browser keeps them until you sign out.":
+    "Ihre Änderungen sind noch nicht gespeichert. Dieser Browser hebt sie auf, bis Sie sich abmelden.",
+  "Your changes aren't saved yet, and this browser can't keep them: save before you leave.":
+    "Ihre Änderungen sind noch nicht gespeichert, und dieser Browser kann sie nicht aufheben: speichern Sie, bevor Sie die Seite verlassen.",
+  "There is a pipeline “{0}” already.": "Es gibt schon eine Pipeline „{0}“.",
+  "Choose another name.": "Wählen Sie einen anderen Namen.",
   "The pipeline is valid.": "Die Pipeline ist gültig.",
   "This part of the expression matches the marked text:":
     "Dieser Teil des Ausdrucks passt auf den markierten Text:",

@@ -18,16 +18,13 @@ import {
   tryPipeline,
 } from "#ui/services/administration/pipeline-client.ts";
 import { completePipeline } from "#ui/services/administration/pipeline-completion.ts";
-import {
-  readPipelineDraft,
-  removePipelineDraft,
-  writePipelineDraft,
-} from "#ui/services/administration/pipeline-drafts.ts";
+import { PipelineEdit } from "#ui/services/administration/pipeline-edit.ts";
 import { loadPluginReference, type PluginReference } from "#ui/services/administration/plugin-reference.ts";
 import { navigate, rememberAddress } from "#ui/services/browser/router.ts";
 import type { TextProblem } from "#ui/services/console/body-problems.ts";
 import type { Completion } from "#ui/services/console/suggestions.ts";
 import { HubError, toHubError } from "#ui/services/hub/json-call.ts";
+import { knownViewer } from "#ui/services/hub/session-client.ts";
 import { LogDocument } from "#ui/services/search/log-document.ts";
 import { SearchClient } from "#ui/services/search/search-client.ts";
 import { rowsRequest } from "#ui/services/search/search-request.ts";
@@ -62,7 +59,8 @@ export class PipelineEditor extends LitElement {
   /** Expression that a new pipeline begins with; "": an example. */
   @property() accessor grok = "";
   @state() accessor _stored: PipelineText | undefined;
-  @state() accessor _text: string = FIRST_TEXT;
+  /** Undefined until the text and its reader are known. */
+  @state() accessor _edit: PipelineEdit | undefined;
   @state() accessor _lines: string = FIRST_LINE;
   @state() accessor _trials: readonly Trial[] = [];
   /** The fault of the text, as reported by the hub. */
@@ -71,10 +69,8 @@ export class PipelineEditor extends LitElement {
   @state() accessor _problems: readonly TextProblem[] = [];
   @state() accessor _fault: HubError | undefined;
   @state() accessor _said = "";
-  /** True while the text differs from the stored one, or from that which a new pipeline begins with. */
-  @state() accessor _isDraft = false;
-  /** True if the stored pipeline was changed after the draft of it began. */
-  @state() accessor _isOutdated = false;
+  /** False if nobody has to sign in. */
+  @state() accessor _canSignOut = false;
 
   static override styles = [
     controls,
@@ -129,10 +125,6 @@ export class PipelineEditor extends LitElement {
   #abort = new AbortController();
   #trial = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** The text that the pipeline is changed from. */
-  #first = FIRST_TEXT;
-  /** Revision of the stored pipeline at which the changes began; 0: a new one. */
-  #revision = 0;
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
@@ -142,24 +134,23 @@ export class PipelineEditor extends LitElement {
   }
 
   protected override firstUpdated(): void {
-    this.renderRoot.querySelector("tr-code-editor")!.value = this._text;
     void this.#loadReference();
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has("sample") && this.sample !== "") this._lines = this.sample;
-    if (changed.has("grok") && this.grok !== "") this._text = this.#first = pipelineWith(this.grok);
-    if (!changed.has("name") || this._stored?.id === this.name) return;
+    if (!changed.has("name") && !changed.has("grok")) return;
+    // Just saved under this name.
+    if (this._stored !== undefined && this._stored.id === this.name) return;
     this._stored = undefined;
-    if (this.name !== "") this._text = "";
-    else if (this.grok === "") this.#takeDraft();
+    this._edit = undefined;
     void this.#load();
   }
 
   override render(): TemplateResult {
     const isFile = this._stored !== undefined && this._stored.origin !== "page";
     // Text typed before the stored text is loaded would be lost, or would overwrite it.
-    const isAwaited = this.name !== "" && this._stored === undefined;
+    const isAwaited = this._edit === undefined;
     return html`<div class="page">
       <div class="title"><a class="button icon" href="#/pipelines" aria-label=${msg("All pipelines")} title=${msg("All pipelines")}>${icon("arrowLeft")}</a>
         <h1>${this.name === "" ? msg("New pipeline") : this.name}</h1><span class="space"></span>
@@ -188,41 +179,30 @@ export class PipelineEditor extends LitElement {
   }
 
   #unsaved(): TemplateResult | typeof nothing {
-    if (!this._isDraft) return nothing;
-    const text = this._isOutdated
-      ? msg("Somebody saved this pipeline after your changes began; saving yours replaces theirs.")
-      : msg("Your changes aren't saved yet. This browser keeps them.");
-    return html`<div class="notice"><p>${text}</p>
+    if (this._edit?.isDraft !== true) return nothing;
+    return html`<div class="notice"><p>${this.#unsavedText(this._edit)}</p>
       <button class="small" @click=${() => this.#discard()}>${msg("Discard changes")}</button></div>`;
   }
 
-  /** Shows what was changed before the page was left, if anything was. */
-  #takeDraft(): void {
-    const draft = readPipelineDraft(this.name);
-    this._isDraft = draft !== undefined && draft.text !== this.#first;
-    if (!this._isDraft) return;
-    this._text = draft!.text;
-    this.#revision = draft!.revision;
-    this._isOutdated = this.#revision !== (this._stored?.revision ?? 0);
-  }
-
-  #keepDraft(): void {
-    const { name, _text: text } = this;
-    this._isDraft = text !== this.#first;
-    if (this._isDraft) {
-      writePipelineDraft({ name, revision: this.#revision, text });
-      return;
-    }
-    removePipelineDraft(name);
-    this.#revision = this._stored?.revision ?? 0;
-    this._isOutdated = false;
+  #unsavedText({ isOutdated, isKept }: PipelineEdit): string {
+    if (isOutdated)
+      return msg("Somebody saved this pipeline after your changes began; saving yours replaces theirs.");
+    if (!isKept)
+      return msg("Your changes aren't saved yet, and this browser can't keep them: save before you leave.");
+    return this._canSignOut
+      ? msg("Your changes aren't saved yet. This browser keeps them until you sign out.")
+      : msg("Your changes aren't saved yet. This browser keeps them.");
   }
 
   #discard(): void {
-    this._text = this.#first;
-    this.renderRoot.querySelector("tr-code-editor")!.value = this._text;
-    this.#keepDraft();
+    this._edit?.discard();
+    this.#showText();
     this.#trySoon();
+  }
+
+  #showText(): void {
+    this.requestUpdate();
+    this.renderRoot.querySelector("tr-code-editor")!.value = this._edit?.text ?? "";
   }
 
   #verdict(): TemplateResult | typeof nothing {
@@ -244,15 +224,24 @@ export class PipelineEditor extends LitElement {
     this.#abort.abort();
     this.#abort = new AbortController();
     const { signal } = this.#abort;
+    const { name, grok } = this;
     try {
-      if (this.name !== "") {
-        this._stored = await getPipeline(this.name, signal);
-        this._fault = undefined;
-        this._text = this.#first = this._stored.text;
-        this.#revision = this._stored.revision;
-        if (this._stored.origin === "page") this.#takeDraft();
-        this.renderRoot.querySelector("tr-code-editor")!.value = this._text;
-      }
+      const [viewer, stored] = await Promise.all([
+        knownViewer(),
+        name === "" ? undefined : getPipeline(name, signal),
+      ]);
+      if (signal.aborted) return;
+      this._fault = undefined;
+      this._canSignOut = viewer?.canSignOut === true;
+      this._stored = stored;
+      this._edit = new PipelineEdit({
+        account: viewer?.name,
+        name,
+        grok,
+        text: stored?.text ?? (grok === "" ? FIRST_TEXT : pipelineWith(grok)),
+        revision: stored?.revision ?? 0,
+      });
+      this.#showText();
       await this.#try();
     } catch (error) {
       if (!signal.aborted) this._fault = toHubError(error);
@@ -260,8 +249,8 @@ export class PipelineEditor extends LitElement {
   }
 
   #onText({ detail }: CustomEvent<string>): void {
-    this._text = detail;
-    this.#keepDraft();
+    this._edit?.change(detail);
+    this.requestUpdate();
     this.#trySoon();
   }
 
@@ -279,8 +268,9 @@ export class PipelineEditor extends LitElement {
     this.#trial.abort();
     this.#trial = new AbortController();
     const { signal } = this.#trial;
+    const text = this._edit?.text ?? "";
     try {
-      const trials = await tryPipeline(this._text, this._lines.split("\n").filter(Boolean), signal);
+      const trials = await tryPipeline(text, this._lines.split("\n").filter(Boolean), signal);
       if (signal.aborted) return;
       this._trials = trials;
       this._problem = "";
@@ -292,7 +282,7 @@ export class PipelineEditor extends LitElement {
       this._trials = [];
       const isRefused = error instanceof HubError && error.status === 400;
       this._problem = isRefused ? error.message : "";
-      this._problems = isRefused ? problemsOf(error, this._text) : [];
+      this._problems = isRefused ? problemsOf(error, text) : [];
       this._fault = isRefused ? undefined : toHubError(error);
     }
   }
@@ -318,24 +308,38 @@ export class PipelineEditor extends LitElement {
     const name = this.name || formText(data, "name");
     const description = formText(data, "description");
     const isHere = rememberAddress();
-    const text = this._text;
+    const edit = this._edit!;
+    const { text } = edit;
     this._said = "";
     this._fault = undefined;
     try {
-      await putPipeline(name, text, description, this._stored?.revision);
+      const stored = await putPipeline(name, text, description, this._stored?.revision ?? 0);
+      edit.saved(name, text, stored.revision);
+      if (this._edit !== edit) return;
+      this._stored = stored;
       this._said = msg(str`“${name}” is saved and runs.`);
-      removePipelineDraft(this.name);
-      this._stored = await getPipeline(name, this.#abort.signal);
-      this.#first = text;
-      this.#revision = this._stored.revision;
-      this._isDraft = this._text !== text;
-      this._isOutdated = false;
       if (this.name === "" && isHere())
         navigate({ page: "pipelines", parameters: new URLSearchParams({ id: name }) });
     } catch (error) {
-      this._fault = toHubError(error);
+      if (this._edit === edit)
+        this._fault = this._stored === undefined ? nameFault(error, name) : toHubError(error);
     }
   }
+}
+
+/** Returns why a new pipeline wasn't saved. */
+function nameFault(error: unknown, name: string): HubError {
+  const fault = toHubError(error);
+  if (fault.status !== 409) return fault;
+  return new HubError(
+    409,
+    fault.type,
+    msg(str`There is a pipeline “${name}” already.`),
+    msg("Choose another name."),
+    {
+      cause: error,
+    },
+  );
 }
 
 customElements.define("tr-pipeline-editor", PipelineEditor);

@@ -49,27 +49,36 @@ export async function listPipelines(signal: AbortSignal): Promise<readonly Facts
 }
 
 export async function getPipeline(id: string, signal: AbortSignal): Promise<PipelineText> {
-  return (await callHub(
-    "GET",
-    `/api/pipelines/${encodeURIComponent(id)}`,
-    undefined,
-    signal,
-  )) as PipelineText;
+  return pipelineOf(await callHub("GET", addressOf(id), undefined, signal));
 }
 
-/** Stores and runs a pipeline; with a revision, only if it wasn't changed since. */
+/** Stores and runs a pipeline, only if its revision is still `revision`; 0: only if there is none of this name. */
 export async function putPipeline(
   id: string,
   text: string,
   description: string,
-  revision?: number,
-): Promise<void> {
-  const query = revision === undefined ? "" : `?revision=${revision}`;
-  await callHub("PUT", `/api/pipelines/${encodeURIComponent(id)}${query}`, { text, description });
+  revision: number,
+): Promise<PipelineText> {
+  return pipelineOf(await callHub("PUT", `${addressOf(id)}?revision=${revision}`, { text, description }));
+}
+
+function addressOf(id: string): string {
+  return `/api/pipelines/${encodeURIComponent(id)}`;
+}
+
+/** Of files the hub shows the files, and no revision. */
+function pipelineOf(answer: unknown): PipelineText {
+  const pipeline = answer as Omit<PipelineText, "text" | "revision"> & {
+    readonly text?: string;
+    readonly revision?: number;
+    readonly files: readonly { readonly text: string }[];
+  };
+  const { text = pipeline.files.map((file) => file.text).join("\n"), revision = 0 } = pipeline;
+  return { ...pipeline, text, revision };
 }
 
 export async function deletePipeline(id: string): Promise<void> {
-  await callHub("DELETE", `/api/pipelines/${encodeURIComponent(id)}`);
+  await callHub("DELETE", addressOf(id));
 }
 
 /** Runs lines through a text that needn't be stored. */

@@ -1,10 +1,19 @@
-/** Unsaved texts of pipelines: kept in the browser until they are saved or discarded. */
+/**
+ * Unsaved texts of pipelines: kept in the browser until they are saved or discarded, or somebody signs out. They may hold
+ * passwords of outputs, so that each is shown to its own account only.
+ */
 
 import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
 
-export interface PipelineDraft {
-  /** Name of the pipeline; "": of a new one. */
+/** Where a draft belongs. */
+export interface DraftKey {
+  /** Name of the account that wrote it. */
+  readonly account: string;
+  /** Name of the pipeline, or as `newDraftName` returns it. */
   readonly name: string;
+}
+
+export interface PipelineDraft extends DraftKey {
   /** Revision of the stored pipeline that was changed; 0: of a new one. */
   readonly revision: number;
   readonly text: string;
@@ -14,25 +23,40 @@ const NAME = "pipeline-drafts";
 /** Older ones are forgotten. */
 const MAX_DRAFTS = 5;
 
-/** Returns the draft of a pipeline; undefined if there is none. */
-export function readPipelineDraft(name: string): PipelineDraft | undefined {
-  return readDrafts().find((draft) => draft.name === name);
+/** Returns the name for the draft of a new pipeline that begins with a grok expression; "": without one. */
+export function newDraftName(grok: string): string {
+  // No pipeline's name has a blank.
+  return grok === "" ? "" : `grok ${grok}`;
 }
 
-/** Stores a draft instead of the previous one. */
-export function writePipelineDraft(draft: PipelineDraft): void {
-  store([draft, ...readDrafts().filter(({ name }) => name !== draft.name)].slice(0, MAX_DRAFTS));
+/** Returns the draft of a pipeline; undefined if there is none. */
+export function readPipelineDraft(key: DraftKey): PipelineDraft | undefined {
+  return readDrafts().find((draft) => isSame(draft, key));
+}
+
+/** Stores a draft instead of the previous one. Returns false if the browser can't keep it. */
+export function writePipelineDraft(draft: PipelineDraft): boolean {
+  return store([draft, ...readDrafts().filter((other) => !isSame(other, draft))].slice(0, MAX_DRAFTS));
 }
 
 /** Forgets the draft of a pipeline. */
-export function removePipelineDraft(name: string): void {
+export function removePipelineDraft(key: DraftKey): void {
   const drafts = readDrafts();
-  const others = drafts.filter((draft) => draft.name !== name);
+  const others = drafts.filter((draft) => !isSame(draft, key));
   if (others.length < drafts.length) store(others);
 }
 
-function store(drafts: readonly PipelineDraft[]): void {
-  writePreference(NAME, drafts.length === 0 ? undefined : JSON.stringify(drafts));
+/** Forgets all drafts, of every account. */
+export function forgetPipelineDrafts(): void {
+  store([]);
+}
+
+function store(drafts: readonly PipelineDraft[]): boolean {
+  return writePreference(NAME, drafts.length === 0 ? undefined : JSON.stringify(drafts));
+}
+
+function isSame(one: DraftKey, other: DraftKey): boolean {
+  return one.account === other.account && one.name === other.name;
 }
 
 function readDrafts(): PipelineDraft[] {
@@ -46,6 +70,11 @@ function readDrafts(): PipelineDraft[] {
 }
 
 function isDraft(value: unknown): value is PipelineDraft {
-  const { name, revision, text } = (value ?? {}) as Partial<PipelineDraft>;
-  return typeof name === "string" && typeof revision === "number" && typeof text === "string";
+  const { account, name, revision, text } = (value ?? {}) as Partial<PipelineDraft>;
+  return (
+    typeof account === "string" &&
+    typeof name === "string" &&
+    typeof revision === "number" &&
+    typeof text === "string"
+  );
 }

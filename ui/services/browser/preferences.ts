@@ -9,13 +9,14 @@ export function readPreference(name: string): string | undefined {
   }
 }
 
-/** Stores a text; undefined removes it. */
-export function writePreference(name: string, value: string | undefined): void {
+/** Stores a text; undefined removes it. Returns false if the browser's storage is blocked or full. */
+export function writePreference(name: string, value: string | undefined): boolean {
   try {
     if (value === undefined) localStorage.removeItem(`tailrace.${name}`);
     else localStorage.setItem(`tailrace.${name}`, value);
+    return true;
   } catch {
-    // Only convenience is lost.
+    return false;
   }
 }
 
