@@ -29,6 +29,9 @@ export abstract class AccessPage extends LitElement {
     notices,
     pageStyles,
     css`
+      .notice {
+        margin-bottom: 12px;
+      }
       .secret {
         margin-bottom: 16px;
         border-color: var(--accent);
