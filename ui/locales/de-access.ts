@@ -52,8 +52,8 @@ export const GERMAN_ACCESS: Readonly<Record<string, string>> = {
   "Change password": "Passwort ändern",
   "You sign in at another provider: change your password there.":
     "Sie melden sich bei einem anderen Anbieter an: ändern Sie Ihr Passwort dort.",
-  "All your sessions end with it: you sign in with the new password.":
-    "Alle Ihre Sitzungen enden damit: Sie melden sich mit dem neuen Passwort an.",
+  "This ends all your sessions: sign in again with the new password.":
+    "Damit enden alle Ihre Sitzungen: melden Sie sich mit dem neuen Passwort wieder an.",
   "My sessions": "Meine Sitzungen",
   Browser: "Browser",
   Address: "Adresse",

@@ -27,7 +27,7 @@ export function signInBody(form: PromptForm, name: string, problem: string): Htm
   // After a wrong password the password field has the focus.
   const [nameFocus, passwordFocus] = name === "" ? [FOCUS, NOTHING] : [NOTHING, FOCUS];
   return html`<h1>${say("Sign in")}</h1>
-<p class="soft">${say("to go on to {0}", form.clientName)}</p>
+<p class="soft">${say("to continue to {0}", form.clientName)}</p>
 ${alert}
 <form method="post">
 <input type="hidden" name="token" value="${form.token}">

@@ -7,7 +7,7 @@ export type Say = (english: string, ...values: readonly string[]) => string;
 
 const GERMAN: Readonly<Record<string, string>> = {
   "Sign in": "Anmelden",
-  "to go on to {0}": "weiter zu {0}",
+  "to continue to {0}": "weiter zu {0}",
   Name: "Name",
   Password: "Passwort",
   Allow: "Erlauben",

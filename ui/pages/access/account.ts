@@ -70,7 +70,7 @@ export class AccountPage extends AccessPage {
         <label>${msg("New password, 10 characters or more")}<input name="password" type="password" required minlength="10" autocomplete="new-password" /></label>
         <button class="primary">${msg("Change password")}</button>
       </form>
-      <p class="muted">${msg("All your sessions end with it: you sign in with the new password.")}</p>
+      <p class="muted">${msg("This ends all your sessions: sign in again with the new password.")}</p>
     `;
   }
 
