@@ -350,6 +350,43 @@ test("a rule is due when it has changed, at each interval, and while a message w
   assert.equal(await isDue(), false, "nothing is left");
 });
 
+test("while a receiver doesn't answer, checks read no rules that aren't due", async (t) => {
+  const world = new World();
+  const { promise: until, resolve: answer } = Promise.withResolvers<void>();
+  world.hanging = { title: RULE.title, until };
+  const wakes: (() => void)[] = [];
+  world.clock.sleep = (_ms, signal) =>
+    new Promise((resolve) => {
+      wakes.push(resolve);
+      if (signal?.aborted === true) resolve();
+      signal?.addEventListener("abort", () => resolve());
+    });
+  const reads = t.mock.method(world.bucket, "get");
+  const hub = world.hub();
+  await hub.start();
+  t.after(() => {
+    answer();
+    return hub.stop();
+  });
+  await hub.create({ ...RULE, every: "1m" });
+  const checkAfter = async (ms: number): Promise<number> => {
+    await setImmediate(); // the watch sees what was stored
+    const before = reads.mock.callCount();
+    world.clock.nowMs += ms;
+    for (const wake of wakes.splice(0)) wake();
+    for (let turns = 0; turns < 100; turns++) await setImmediate();
+    return reads.mock.callCount() - before;
+  };
+  world.count = 9;
+  assert.ok((await checkAfter(0)) > 0, "the rule is new");
+  world.count = 0;
+  assert.ok((await checkAfter(60_000)) > 0, "its interval is over");
+  assert.equal((await hub.list())[0]!.state.deliveries.length, 2);
+  await checkAfter(0);
+  assert.equal(await checkAfter(1_000), 0, "another message waits for the first");
+  assert.equal(await checkAfter(1_000), 0);
+});
+
 test("a rule with a longer interval than before is evaluated", async () => {
   const world = new World();
   const hub = world.hub();

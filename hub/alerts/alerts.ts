@@ -15,7 +15,13 @@ import { type AlertState, claimed, FIRST_STATE, isDue, withFault, withFinding } 
 import { Messages } from "./messages.ts";
 import type { Notifier } from "./notifier.ts";
 import { type AlertRule, checkChannel, checkRule, isBroken, isMuted } from "./rule.ts";
-import { type Reach, RuleStore, type StoredRule, type UnreadableRule } from "./rule-store.ts";
+import {
+  type Reach,
+  RuleStore,
+  type StoredRule,
+  type StoredState,
+  type UnreadableRule,
+} from "./rule-store.ts";
 
 export interface AlertsOptions {
   readonly bucket: StateBucket;
@@ -149,26 +155,32 @@ export class Alerts implements Component {
     for (const stored of rules) {
       if (this.#task.signal.aborted) return;
       try {
-        await this.#evaluate(stored);
-        await this.#startDelivery(stored);
+        await this.#workOn(stored);
       } catch (error) {
         this.#warn(stored, error);
       }
     }
   }
 
-  /** Sends the messages of a rule, unless it is doing so or too many rules are: the next check starts it then. */
-  async #startDelivery(stored: StoredRule): Promise<void> {
+  /** Evaluates a rule if it is due, and begins to send its messages. */
+  async #workOn(stored: StoredRule): Promise<void> {
     const { id } = stored;
-    const { state } = await this.#store.state(id);
+    const before = await this.#store.state(id);
+    const isEvaluated = await this.#evaluate(stored, before);
+    if (!this.#maySend(id)) return;
+    const { state } = isEvaluated ? await this.#store.state(id) : before;
     const nowMs = this.#options.clock.now();
     if (!state.deliveries.some(({ notBeforeMs }) => notBeforeMs <= nowMs)) return;
-    if (this.#delivering.has(id) || this.#delivering.size >= MAX_DELIVERING) return;
     const delivery = this.#messages
       .deliver(stored, this.#task.signal)
       .catch((error: unknown) => this.#warn(stored, error))
       .finally(() => this.#delivering.delete(id));
     this.#delivering.set(id, delivery);
+  }
+
+  /** False while messages of a rule, or of too many rules, are being sent: a later check starts others then. */
+  #maySend(id: string): boolean {
+    return !this.#delivering.has(id) && this.#delivering.size < MAX_DELIVERING;
   }
 
   #warn({ rule }: StoredRule, err: unknown): void {
@@ -217,7 +229,8 @@ export class Alerts implements Component {
     const { clock, log } = this.#options;
     while (!signal.aborted) {
       try {
-        if (this.#store.takeDue(clock.now())) await this.#evaluateAll();
+        const isDue = this.#store.takeDue(clock.now(), (id) => this.#maySend(id));
+        if (isDue) await this.#evaluateAll();
       } catch (error) {
         log.warn({ err: toAppError(error) }, "alert rules can't be read; tried again");
       }
@@ -225,16 +238,16 @@ export class Alerts implements Component {
     }
   }
 
-  async #evaluate(stored: StoredRule): Promise<void> {
+  /** Evaluates a rule if it is due. Returns false if that left its state, read as `before`, unchanged. */
+  async #evaluate(stored: StoredRule, before: StoredState): Promise<boolean> {
     const { id, rule } = stored;
-    if (!rule.enabled) return;
     const nowMs = this.#options.clock.now();
-    const before = await this.#store.state(id);
-    if (!isDue(before.state, rule, nowMs)) return;
+    if (!rule.enabled || !isDue(before.state, rule, nowMs)) return false;
     const own = await this.#store.replaceState(id, before, claimed(before.state, rule, nowMs));
-    if (own === undefined) return;
+    if (own === undefined) return false;
     const found = await this.#find(stored, nowMs);
     await this.#store.changeState(id, found, own);
+    return true;
   }
 
   async #find({ rule, reach }: StoredRule, nowMs: number): Promise<(state: AlertState) => AlertState> {

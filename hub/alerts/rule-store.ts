@@ -76,10 +76,10 @@ export class RuleStore {
   }
 
   /**
-   * Returns whether a rule may have to be evaluated, a message may have to be sent, or a rule has changed. Needs `follow`,
-   * and asks the server nothing.
+   * Returns whether a rule may have to be evaluated, a message may have to be sent, or a rule has changed. Messages of rules
+   * for which `maySend` returns false don't count. Needs `follow`, and asks the server nothing.
    */
-  takeDue(nowMs: number): boolean {
+  takeDue(nowMs: number, maySend: (id: string) => boolean = () => true): boolean {
     if (this.#isChanged) {
       this.#isChanged = false;
       return true;
@@ -87,7 +87,7 @@ export class RuleStore {
     for (const [id, rule] of this.#rules) {
       const state = this.#states.get(id) ?? FIRST_STATE;
       if (rule.enabled && isDue(state, rule, nowMs)) return true;
-      if (state.deliveries.some(({ notBeforeMs }) => notBeforeMs <= nowMs)) return true;
+      if (state.deliveries.some(({ notBeforeMs }) => notBeforeMs <= nowMs) && maySend(id)) return true;
     }
     return false;
   }
