@@ -33,6 +33,7 @@ export class GrokDebugger extends LitElement {
       }
       textarea {
         min-height: 3.2rem;
+        field-sizing: content;
       }
       .line {
         margin: 0 0 12px;
