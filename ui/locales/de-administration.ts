@@ -12,7 +12,7 @@ export const GERMAN_ADMINISTRATION: Readonly<Record<string, string>> = {
   "Access log": "Zugriffslog",
   Syslog: "Syslog",
   "No format": "Kein Format",
-  "Newest line of no format": "Neueste Zeile ohne Format",
+  "Newest unrecognised line": "Neueste nicht erkannte Zeile",
   "Not from a file": "Nicht aus einer Datei",
   "Propose a pattern": "Muster vorschlagen",
   "Propose a pattern for {0}": "Muster für {0} vorschlagen",

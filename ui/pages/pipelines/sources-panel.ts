@@ -104,7 +104,7 @@ function tableOf(sources: readonly LogSource[]): TemplateResult {
   return html`<div class="table cards" tabindex="0" role="region" aria-label=${msg("Sources of the last hour")}><table role="table">
       <thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">${msg("Source")}</th><th scope="col" role="columnheader" class="number">${msg("Lines/s")}</th>
         <th scope="col" role="columnheader" class="number">${msg("Lines")}</th><th scope="col" role="columnheader">${msg("Formats")}</th>
-        <th scope="col" role="columnheader">${msg("Newest line of no format")}</th><th scope="col" role="columnheader"><span class="hidden-text">${msg("Actions")}</span></th></tr></thead>
+        <th scope="col" role="columnheader">${msg("Newest unrecognised line")}</th><th scope="col" role="columnheader"><span class="hidden-text">${msg("Actions")}</span></th></tr></thead>
       <tbody role="rowgroup">${sources.map(rowOf)}</tbody></table></div>
     <p class="muted">${msg(str`Formats are those of the newest ${JUDGED_LINES} lines of a source; lines per second those of the last five minutes.`)}</p>`;
 }
@@ -115,7 +115,7 @@ function rowOf(source: LogSource): TemplateResult {
   return html`<tr role="row"><td role="cell" class="path">${name}</td><td role="cell" class="number" data-label=${msg("Lines/s")}>${formatShort(perSecond)}</td>
     <td role="cell" class="number" data-label=${msg("Lines")}>${formatCount(lines)}</td>
     <td role="cell" data-label=${msg("Formats")}>${FORMATS.filter((format) => formats[format] > 0).map((format) => html`<span class="badge ${format === "plain" ? "warning" : "ok"}">${NAMES[format]} ${formats[format]}</span>`)}</td>
-    <td role="cell" data-label=${msg("Newest line of no format")}>${plain.length === 0 ? "–" : html`<code title=${plain[0]!.slice(0, SAMPLE_CHARACTERS)}>${plain[0]!.slice(0, SAMPLE_CHARACTERS)}</code>`}</td>
+    <td role="cell" data-label=${msg("Newest unrecognised line")}>${plain.length === 0 ? "–" : html`<code title=${plain[0]!.slice(0, SAMPLE_CHARACTERS)}>${plain[0]!.slice(0, SAMPLE_CHARACTERS)}</code>`}</td>
     <td role="cell">${plain.length === 0 ? nothing : html`<a class="button small" href=${addressOf(plain)} aria-label=${msg(str`Propose a pattern for ${name}`)}>${icon("edit")}${msg("Propose a pattern")}</a>`}</td></tr>`;
 }
 
