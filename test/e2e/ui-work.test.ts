@@ -268,6 +268,19 @@ test("Discover saves a search and writes all its lines into a file", () =>
     await page.waitForURL(/q=status:500/);
   }));
 
+test("on a screen that becomes narrow the list of fields doesn't cover the lines, and the query can be read", () =>
+  pages.visit("#/discover?index=logs-shop&from=now-2h", async (page) => {
+    const fields = page.getByRole("complementary", { name: "Fields" });
+    await page.setViewportSize({ width: 1200, height: 800 });
+    await fields.waitFor();
+    await page.setViewportSize({ width: 768, height: 1024 });
+    await fields.waitFor({ state: "detached" });
+    const query = await page.getByRole("combobox", { name: "Query" }).boundingBox();
+    assert.ok(query!.width >= 200, `${query!.width} px`);
+    await page.keyboard.press("f");
+    await fields.waitFor();
+  }));
+
 test("Discover shows which shards failed and why, instead of no matches", async () => {
   await putLines(pages.hub.searchUrl, "mixed-1", [{ "@timestamp": new Date().toISOString(), took: 5 }]);
   await putLines(pages.hub.searchUrl, "mixed-2", [{ "@timestamp": new Date().toISOString(), took: "long" }]);

@@ -20,7 +20,7 @@ import {
 const queryBarStyles = css`
   :host {
     display: block;
-    flex: 1 1 24rem;
+    flex: 1 1 28rem;
     min-width: 0;
   }
   form {

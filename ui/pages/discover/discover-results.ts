@@ -42,6 +42,9 @@ import "#ui/components/chart/histogram.ts";
 import "./discover-tools.ts";
 import type { PatternDetail } from "./patterns-panel.ts";
 
+/** Where the list of fields is beside the lines, and not over them. */
+const WIDE = matchMedia("(width >= 900px)");
+
 export class DiscoverResults extends LitElement {
   @property({ attribute: false }) accessor state: DiscoverState = DEFAULT_STATE;
   /** Its owner calls `requestUpdate` when it has changed. */
@@ -51,7 +54,7 @@ export class DiscoverResults extends LitElement {
   @property({ type: Boolean }) accessor isSide = false;
   @state() accessor _selected = -1;
   @state() accessor _isOpen = false;
-  @state() accessor _hasFields: boolean = matchMedia("(width >= 900px)").matches;
+  @state() accessor _hasFields: boolean = WIDE.matches;
   @state() accessor _isWrapped: boolean = readPreference("wrap") === "on";
   @state() accessor _isFinding = false;
   /** Text that is searched for in the lines. */
@@ -71,6 +74,11 @@ export class DiscoverResults extends LitElement {
   readonly #around = (line: LogDocument): SurroundingLines =>
     new SurroundingLines(line, this.client, this.state.index);
 
+  /** On a screen that became narrow the list would cover the lines. */
+  readonly #onNarrow = (): void => {
+    if (!WIDE.matches) this._hasFields = false;
+  };
+
   constructor() {
     super();
     new HotkeyController(this, {
@@ -85,6 +93,16 @@ export class DiscoverResults extends LitElement {
       E: () => this.#goToError(-1),
       y: () => void this.renderRoot.querySelector("tr-discover-tools")?.copyLink(),
     });
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    WIDE.addEventListener("change", this.#onNarrow);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    WIDE.removeEventListener("change", this.#onNarrow);
   }
 
   /** True while a line is open. */
