@@ -15,7 +15,7 @@ export const GERMAN_ACCESS: Readonly<Record<string, string>> = {
   "Change pipelines, users, keys and settings": "Pipelines, Benutzer, Schlüssel und Einstellungen ändern",
   Accounts: "Konten",
   Since: "Seit",
-  "There is no account yet. Accounts are asked for where the hub's setting auth.mode is required.":
+  "There is no account yet. The hub asks for a sign-in when its setting auth.mode is “required”.":
     "Noch gibt es kein Konto. Nach Konten wird gefragt, wo die Einstellung auth.mode des Hubs required ist.",
   "Add an account": "Konto hinzufügen",
   Password: "Passwort",

@@ -301,7 +301,7 @@ export const GERMAN_WORK: Readonly<Record<string, string>> = {
     "Ein Browser sendet mit GET keinen Inhalt, und dieser ist zu lang für die Adresse. Schreiben Sie POST.",
   "Run {0} requests": "{0} Anfragen ausführen",
   Retention: "Aufbewahrung",
-  "An index is deleted when its last line came longer ago than its rule allows, or as the oldest when the indices of the pattern take more than allowed. The first rule that fits an index counts; without one it is kept for ever.":
+  "An index is deleted when its newest line is older than its rule allows; the oldest one is when those of the pattern exceed the rule's size. The first rule that matches an index applies; without one it is kept.":
     "Ein Index wird gelöscht, wenn seine letzte Zeile länger her ist, als seine Regel erlaubt, oder als ältester, wenn die Indizes des Musters mehr Platz nehmen als erlaubt. Die erste Regel, die auf einen Index passt, zählt; ohne Regel bleibt er für immer.",
   "Add rule": "Regel hinzufügen",
   "Keep for, such as 30d": "Behalten für, etwa 30d",

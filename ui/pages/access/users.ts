@@ -64,7 +64,7 @@ export class UsersPage extends AccessPage {
         msg("Accounts"),
         [msg("Name"), msg("Role"), msg("Indices"), msg("Since")],
         this._accounts.map((each) => this.#account(each)),
-        msg("There is no account yet. Accounts are asked for where the hub's setting auth.mode is required."),
+        msg("There is no account yet. The hub asks for a sign-in when its setting auth.mode is “required”."),
       )}
       <h2>${msg("Add an account")}</h2>
       <form class="card form" @submit=${this.#addAccount}>
