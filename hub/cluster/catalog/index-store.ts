@@ -208,7 +208,8 @@ export class IndexStore implements Component {
   }
 
   async #compareEach(): Promise<void> {
-    for (const name of [...this.#indices.keys()]) {
+    const names = [...this.#indices.keys()]; // each changes the map
+    for (const name of names) {
       if (this.#abort.signal.aborted) return;
       await this.#tryReload(name);
     }
