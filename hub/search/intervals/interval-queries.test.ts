@@ -94,7 +94,7 @@ test("shorter intervals score more, and the boost multiplies", async () => {
     return new Map(
       hits.map((hit) => [
         (JSON.parse(JSON.stringify(hit["_source"])) as JsonObject)["n"],
-        Number(hit["_score"]),
+        Math.fround(Number(hit["_score"])), // single precision, printed as few digits
       ]),
     );
   };

@@ -92,7 +92,7 @@ async function scores(query: JsonObject): Promise<Map<unknown, number>> {
   return new Map(
     hits.map((hit) => [
       (JSON.parse(JSON.stringify(hit["_source"])) as JsonObject)["n"],
-      Number(hit["_score"]),
+      Math.fround(Number(hit["_score"])), // single precision, printed as few digits
     ]),
   );
 }
