@@ -332,13 +332,18 @@ suite("the pages of access in a browser", () => {
     await until("the entries since", async () => (await countOf("partner")) === 9);
   });
 
-  test("a session that ends while a page is open leads to the sign-in, and back to the page afterwards", async () => {
-    await goto("connections");
-    await page.request.post(`${hub.dashboardUrl}/api/auth/logout`, { headers: { origin: hub.dashboardUrl } });
+  /** Gives name and password on the page of the sign-in, when it is there. */
+  async function signInAgain(): Promise<void> {
     await page.waitForURL(/\/o\/oauth2\//);
     await page.getByLabel(/name/i).first().fill("ada");
     await page.locator("input[type=password]").fill(PASSWORD);
     await page.getByRole("button").first().click();
+  }
+
+  test("a session that ends while a page is open leads to the sign-in, and back to the page afterwards", async () => {
+    await goto("connections");
+    await page.request.post(`${hub.dashboardUrl}/api/auth/logout`, { headers: { origin: hub.dashboardUrl } });
+    await signInAgain();
     await page.waitForURL(`${hub.dashboardUrl}/#/connections`);
     await page.locator("tr-page-connections h1").waitFor();
   });
@@ -349,10 +354,7 @@ suite("the pages of access in a browser", () => {
     await page.request.post(`${hub.dashboardUrl}/api/auth/logout`, { headers: { origin: hub.dashboardUrl } });
     await page.locator("tr-connection-badge").getByText("Signed out").waitFor();
     await page.getByRole("button", { name: "Reconnect" }).click();
-    await page.waitForURL(/\/o\/oauth2\//);
-    await page.getByLabel(/name/i).first().fill("ada");
-    await page.locator("input[type=password]").fill(PASSWORD);
-    await page.getByRole("button").first().click();
+    await signInAgain();
     await page.waitForURL(`${hub.dashboardUrl}/#/live`);
     await page.getByText("Following", { exact: true }).waitFor();
   });
@@ -369,6 +371,8 @@ suite("the pages of access in a browser", () => {
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.waitForURL(/\/o\/oauth2\//);
     assert.equal(await hasDraft(), false);
+    await signInAgain();
+    await page.getByRole("button", { name: "ada", exact: true }).waitFor();
   });
 
   test("signing out leads to the sign-in, and the pages require it again", async () => {
