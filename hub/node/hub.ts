@@ -109,8 +109,9 @@ export class Hub implements Component {
     try {
       await this.#starting;
     } catch (error) {
+      const explained = this.#journal?.server.whySilent(error) ?? error;
       if (!this.#stopping.signal.aborted) await this.#lifecycle.stop(STOP_DEADLINE_MS, STOP_TOTAL_MS);
-      throw error;
+      throw explained;
     }
   }
 

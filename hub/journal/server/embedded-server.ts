@@ -12,7 +12,13 @@ import type { FolderLock } from "#proto/kit/files/folder-lock.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
-import { type AgentUser, type ServerCluster, type ServerTls, serverConfigText } from "./server-config.ts";
+import {
+  type AgentUser,
+  HUB_ACCOUNT,
+  type ServerCluster,
+  type ServerTls,
+  serverConfigText,
+} from "./server-config.ts";
 import { keptToken, moveToAccount, preparePortsFolder, waitForPort } from "./server-files.ts";
 import { ServerLog } from "./server-log.ts";
 import { type ServerFiles, STOP_GRACE_MS, takeOwnership } from "./server-owner.ts";
@@ -86,6 +92,7 @@ export class EmbeddedServer implements Component {
   #reloadDue = false;
   #starts = 0;
   #output: ServerLog | undefined;
+  #lastCrash = "";
   #stopping = new AbortController();
   #supervision: Promise<void> | undefined;
 
@@ -121,6 +128,16 @@ export class EmbeddedServer implements Component {
   /** Number of starts of the server. */
   get starts(): number {
     return this.#starts;
+  }
+
+  /** Why a server ended by a fault of its own, the newest; empty: none did since `start`. */
+  get crash(): string {
+    return this.#output?.crash || this.#lastCrash;
+  }
+
+  /** Folder with a folder for each stream. */
+  get streamsFolder(): string {
+    return join(this.#storeDir, "jetstream", HUB_ACCOUNT, "streams");
   }
 
   /** Messages that a stream had when the running server started; undefined if the server printed none. */
@@ -206,7 +223,10 @@ export class EmbeddedServer implements Component {
       await ended(child, signal);
       if (signal.aborted) return this.#end(child);
       if (this.#clock.monotonic() - startedAt > HEALTHY_MS) backoff.reset();
-      this.#log.warn({ code: child.exitCode, signal: child.signalCode }, "nats-server died; restarting it");
+      this.#log.warn(
+        { exit_status: child.exitCode, signal: child.signalCode },
+        "nats-server died; restarting it",
+      );
       this.#options.onRestart?.();
       child = await this.#relaunch(binary, backoff);
     }
@@ -244,6 +264,7 @@ export class EmbeddedServer implements Component {
     });
     this.#child = child;
     const output = new ServerLog(child.stderr, this.#log);
+    this.#lastCrash = this.crash;
     this.#output = output;
     try {
       this.#port = await this.#listening(child, portsDir);

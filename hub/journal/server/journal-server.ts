@@ -184,9 +184,11 @@ export class JournalServer {
     return new ServerWatchdog({ ...watchdog, server: this.#embedded, probe, folder: dataDir, clock, log });
   }
 
-  /** Returns the error of a start, or disk_full if the embedded server didn't answer on a full disk. */
+  /** Returns the error of a start; instead of one that says that the embedded server didn't answer, the reason if it is known. */
   whySilent(error: unknown): unknown {
-    return this.embeds ? whySilent(error, this.#options.dataDir) : error;
+    if (this.#embedded === undefined) return error;
+    const { crash, streamsFolder } = this.#embedded;
+    return whySilent(error, { folder: this.#options.dataDir, crash, streamsFolder });
   }
 
   /** Makes the embedded server reload its certificate. */

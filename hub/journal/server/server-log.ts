@@ -24,6 +24,9 @@ const HARMLESS = /^Plaintext passwords detected/;
  */
 const RESTORED = /^\s*Restored ([\d,]+) messages for stream '(?:[^']* > )?([^'>\s]+)'/;
 
+/** First line of what the Go runtime prints when a program ends by a fault of its own. */
+const CRASH = /^(?:panic|fatal error): /;
+
 /** Logs every line of `output`; keeps the last ones for error messages. */
 export class ServerLog {
   /** Messages that each stream had when the server started, by its name. */
@@ -31,6 +34,7 @@ export class ServerLog {
   readonly #log: Logger;
   #rest = "";
   #last: string[] = [];
+  #crash = "";
 
   constructor(output: Readable, log: Logger) {
     this.#log = log;
@@ -42,6 +46,11 @@ export class ServerLog {
   /** The last warnings and errors, joined on one line. */
   get tail(): string {
     return this.#last.join("; ");
+  }
+
+  /** Why the server ended by a fault of its own; empty: it didn't. */
+  get crash(): string {
+    return this.#crash;
   }
 
   #take(text: string): void {
@@ -60,6 +69,7 @@ export class ServerLog {
       return;
     }
     this.#last = [...this.#last, text].slice(-KEPT_LINES);
+    if (CRASH.test(text)) this.#crash ||= text;
     if (level === "WRN") this.#log.warn({ server: "nats" }, text);
     else this.#log.error({ server: "nats" }, text);
   }

@@ -78,18 +78,19 @@ test("a server that has just started gets its time again", async () => {
   await watchdog.stop();
 });
 
-test("a server that doesn't answer at a start on a full disk is told by the disk", () => {
+test("a server that doesn't answer at a start is explained by a full disk, or its crash", () => {
   const late = new AppError("timeout", "state of RAW: NATS did not answer in time");
-  assert.equal(
-    whySilent(late, "/data", () => 32 * MIB),
-    late,
+  const server = { folder: "/data", crash: "", streamsFolder: "/data/streams", freeBytes: () => 32 * MIB };
+  assert.equal(whySilent(late, server), late);
+  const crashed = whySilent(late, { ...server, crash: "panic: runtime error: slice bounds" }) as AppError;
+  assert.deepEqual([crashed.code, crashed.cause], ["data_corrupt", late]);
+  assert.match(
+    crashed.message,
+    /^state of RAW: .*panic: runtime error.*Restore the data folder .* away from \/data\/streams/,
   );
-  const full = whySilent(late, "/data", () => 31 * MIB) as AppError;
+  const full = whySilent(late, { ...server, freeBytes: () => 31 * MIB }) as AppError;
   assert.deepEqual([full.code, full.cause], ["disk_full", late]);
   assert.match(full.message, /the disk is full: \/data has 31 MiB left/);
   const other = new AppError("nats_refused", "JetStream is disabled");
-  assert.equal(
-    whySilent(other, "/data", () => 0),
-    other,
-  );
+  assert.equal(whySilent(other, { ...server, freeBytes: () => 0 }), other);
 });

@@ -17,11 +17,36 @@ const UNRESPONSIVE_MS = 60_000;
 /** Free space below which a restarted server couldn't write either. */
 const LEAST_FREE_BYTES = 32 * MIB;
 
-/** Returns `error`, or disk_full if it says that a server with its data in `folder` didn't answer while the disk is full. */
-export function whySilent(error: unknown, folder: string, freeBytes = freeDiskBytes): unknown {
-  const isSilent = error instanceof AppError && (error.code === "timeout" || error.code === "unavailable");
-  const free = isSilent ? freeBytes(folder) : LEAST_FREE_BYTES;
-  if (free >= LEAST_FREE_BYTES) return error;
+/** What is known of a server that didn't answer. */
+export interface SilentServer {
+  /** Its data is on the disk of this folder. */
+  readonly folder: string;
+  /** What it printed when it ended by a fault of its own; empty: it didn't. */
+  readonly crash: string;
+  readonly streamsFolder: string;
+  /** Returns the free bytes of `folder`'s disk; replaced in tests. */
+  readonly freeBytes?: (folder: string) => number;
+}
+
+/**
+ * Returns `error`; if it says that a server didn't answer, disk_full where the disk is full, and data_corrupt where the server
+ * crashed: 2.9 does when it reads a message whose length was damaged.
+ */
+export function whySilent(
+  error: unknown,
+  { folder, crash, streamsFolder, freeBytes = freeDiskBytes }: SilentServer,
+): unknown {
+  if (!(error instanceof AppError) || (error.code !== "timeout" && error.code !== "unavailable"))
+    return error;
+  const free = freeBytes(folder);
+  if (free >= LEAST_FREE_BYTES)
+    return crash === ""
+      ? error
+      : new AppError(
+          "data_corrupt",
+          `${error.message}, as nats-server crashed (${crash}): a file of the stream is probably damaged. Restore the data folder from a backup, or move the stream's folder away from ${streamsFolder} and start the hub again: what only that stream held is lost then`,
+          { cause: error },
+        );
   return new AppError(
     "disk_full",
     `nats-server doesn't answer, and the disk is full: ${folder} has ${Math.floor(free / MIB)} MiB left; free some space and start the hub again`,
