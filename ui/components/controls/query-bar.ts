@@ -20,8 +20,13 @@ import {
 const queryBarStyles = css`
   :host {
     display: block;
-    flex: 1 1 28rem;
+    flex: 1 1 24rem;
     min-width: 0;
+  }
+  @media (width < 900px) {
+    :host {
+      flex-basis: 28rem; /* beside the time range the field would be too narrow to read */
+    }
   }
   form {
     display: flex;
