@@ -278,6 +278,8 @@ export class PipelineEditor extends LitElement {
       this._fault = undefined;
     } catch (error) {
       if (signal.aborted) return;
+      // The hub runs few trials at a time, and may still be at one that this page has given up.
+      if (error instanceof HubError && error.status === 429) return this.#trySoon();
       // The result of an earlier text doesn't apply to this one.
       this._trials = [];
       const isRefused = error instanceof HubError && error.status === 400;
