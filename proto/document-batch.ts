@@ -24,6 +24,8 @@ export interface DocumentBatch {
   readonly ends: Uint32Array;
   /** Bytes between two documents that belong to neither. */
   readonly gap: number;
+  /** Offset of each document's start in `bytes`; without it `start` and `gap` tell. */
+  readonly starts?: Uint32Array;
   /** Names, aliases or data streams that the documents go to. */
   readonly indexNames: readonly string[];
   /** Each document's position in `indexNames`; without it all go to the first. */
@@ -79,9 +81,10 @@ export interface BatchDocument {
 
 /** Returns the offset in `bytes` at which document `at` begins. */
 export function documentStart(
-  { start, ends, gap }: Pick<DocumentBatch, "start" | "ends" | "gap">,
+  { start, starts, ends, gap }: Pick<DocumentBatch, "start" | "starts" | "ends" | "gap">,
   at: number,
 ): number {
+  if (starts !== undefined) return starts[at]!;
   return at === 0 ? start : ends[at - 1]! + gap;
 }
 
@@ -154,7 +157,8 @@ export function selectDocuments(batch: DocumentBatch, places: Uint32Array): Docu
   };
 }
 
-function idsOf(batch: DocumentBatch): string[] {
+/** Returns the ids of a batch that has some. */
+export function idsOf(batch: Pick<DocumentBatch, "ids" | "idEnds" | "ends">): string[] {
   const bytes = batch.ids ?? new Uint8Array(0);
   const ids = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   let start = 0;
@@ -165,7 +169,8 @@ function idsOf(batch: DocumentBatch): string[] {
   });
 }
 
-function idEndsOf({ ids, idEnds, ends }: DocumentBatch): Uint32Array {
+/** Returns the offset of each id's end. */
+export function idEndsOf({ ids, idEnds, ends }: Pick<DocumentBatch, "ids" | "idEnds" | "ends">): Uint32Array {
   if (idEnds !== undefined) return idEnds;
   const idBytes = (ids?.length ?? 0) / Math.max(1, ends.length);
   return Uint32Array.from(ends, (_, at) => (at + 1) * idBytes);

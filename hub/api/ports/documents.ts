@@ -26,8 +26,8 @@ export type WriteItem =
 
 type NewVersion = Extract<ClusterWriteItem, { kind: "index" | "create" | "update" }>;
 
-/** Threads for bodies of more than LARGE_BODY_BYTES. */
-export type LargeBodies = Pick<BodyThreads, "lend">;
+/** Threads for bodies of more than `smallBytes`. */
+export type LargeBodies = Pick<BodyThreads, "lend" | "smallBytes">;
 
 /** The document interface: every change goes through the journal. */
 export interface Documents {
@@ -37,8 +37,8 @@ export interface Documents {
    */
   write(items: readonly WriteItem[], options: WriteOptions): Promise<WriteResult[]>;
   /**
-   * Fast path for new documents of one index without ids; the action is index or create. Null if the documents don't qualify:
-   * nothing was written, and `write` must be used.
+   * Fast path for documents of one index, all indexed or all created. Null if the documents don't qualify: nothing was
+   * written, and `write` must be used.
    */
   append(run: AppendRun, options: WriteOptions): Promise<AppendResult | null>;
   /**

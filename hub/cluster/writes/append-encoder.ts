@@ -172,7 +172,7 @@ function gathered(documents: DocumentBatch, places: Uint32Array): MessageColumns
 
 /** Which documents of the batch are meant: all of them without `placeOf`, else the nth is at the index that it returns. */
 export function extentsOf(
-  documents: Pick<DocumentBatch, "bytes" | "start" | "ends" | "gap">,
+  documents: Pick<DocumentBatch, "bytes" | "start" | "starts" | "ends" | "gap">,
   placeOf: (nth: number) => number = (nth) => nth,
 ): DocumentRun {
   return {
@@ -222,20 +222,22 @@ function bytesOf(column: Uint32Array | Float64Array | undefined): Uint8Array {
   return new Uint8Array(column.buffer, column.byteOffset, column.byteLength);
 }
 
-function fieldBytes(length: number): number {
+/** Size of a field of `length` bytes, with its tag; an empty one has none. */
+export function fieldBytes(length: number): number {
   return length === 0 ? 0 : 1 + varintBytes(length) + length;
 }
 
 /** Size of a number's field, bytes; a zero has no field. */
-function numberBytes(value: number): number {
+export function numberBytes(value: number): number {
   return value === 0 ? 0 : 1 + varintBytes(value);
 }
 
-function putNumber(out: Uint8Array, at: number, tag: number, value: number): number {
+/** Writes a number's field at `at`; returns the offset after it. */
+export function putNumber(out: Uint8Array, at: number, tag: number, value: number): number {
   return value === 0 ? at : putVarint(out, putTag(out, at, tag), value);
 }
 
-function putTag(out: Uint8Array, at: number, tag: number): number {
+export function putTag(out: Uint8Array, at: number, tag: number): number {
   out[at] = tag;
   return at + 1;
 }
@@ -247,7 +249,7 @@ function varintBytes(value: number): number {
 }
 
 /** `value`: below 2^31. */
-function putVarint(out: Uint8Array, from: number, value: number): number {
+export function putVarint(out: Uint8Array, from: number, value: number): number {
   let at = from;
   let rest = value;
   for (; rest >= 0x80; rest >>>= 7) out[at++] = (rest & 0x7f) | 0x80;

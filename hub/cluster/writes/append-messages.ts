@@ -1,7 +1,7 @@
-/** New documents as messages of DOC: sorted by shard, bounded, written as columns without an object per document. */
+/** Documents as messages of DOC: sorted by shard, bounded, written as columns without an object per document. */
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
-import { type DocumentBatch, documentStart } from "#proto/document-batch.ts";
+import { type DocumentBatch, documentStart, idEndsOf } from "#proto/document-batch.ts";
 import { DocBatch } from "#proto/messages.ts";
 import { docSubject } from "#proto/subjects.ts";
 import { encodeAppends } from "./append-encoder.ts";
@@ -32,7 +32,7 @@ export function appendMessages(documents: DocumentBatch, target: AppendTarget): 
   return planMessages(documents, target).map((planned) => encodeMessage(documents, planned));
 }
 
-/** Sorts new documents into messages that `encodeMessage` packs. */
+/** Sorts documents into messages that `encodeMessage` packs, or encodeOperations if clients chose their ids. Ids are ASCII. */
 export function planMessages(documents: DocumentBatch, target: AppendTarget): PlannedBatch[] {
   const { index, header } = target;
   const shards = index.settings.numberOfShards;
@@ -52,16 +52,17 @@ export function encodeMessage(documents: DocumentBatch, planned: PlannedBatch): 
 
 /** Shards with the indices of their documents, ascending in each. */
 function placesByShard(
-  { ids = new Uint8Array(0), ends }: DocumentBatch,
+  documents: DocumentBatch,
   shards: number,
   ofAll = shards === 1 ? 0 : undefined,
 ): [shard: number, places: Uint32Array][] {
+  const { ids = new Uint8Array(0), ends } = documents;
   if (ofAll !== undefined) return [[ofAll, ends.map((_, place) => place)]];
-  const idBytes = ids.length / Math.max(1, ends.length);
+  const idEnds = idEndsOf(documents);
   const shardOf = new Uint32Array(ends.length);
   const counts = new Uint32Array(shards);
-  for (let place = 0; place < ends.length; place++) {
-    const shard = shardOfAscii(ids, place * idBytes, (place + 1) * idBytes, shards);
+  for (let place = 0, from = 0; place < ends.length; from = idEnds[place++]!) {
+    const shard = shardOfAscii(ids, from, idEnds[place]!, shards);
     shardOf[place] = shard;
     counts[shard]!++;
   }

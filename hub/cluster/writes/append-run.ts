@@ -1,9 +1,12 @@
-/** A run of new documents on its way to the log. The bytes of a large run are with a body thread. */
+/** A run of documents of one action on its way to the log. The bytes of a large run are with a body thread. */
 
 import type { DocumentBatch } from "#proto/document-batch.ts";
 import type { BodyJob, BodyResults } from "./body-work.ts";
 
-/** New documents without ids of one index. `shapes`: by the kernels of this process. */
+/**
+ * Documents of one index that are all indexed or all created. `ids`: those that the client chose, as in ScannedKeys; such a
+ * run is lent. `shapes`: by the kernels of this process.
+ */
 export interface AppendRun extends DocumentBatch {
   /** A thread has the bytes; `bytes` is empty. */
   readonly lent?: LentRun;

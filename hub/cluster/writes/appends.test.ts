@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { actionCode, type DocumentBatch } from "#proto/document-batch.ts";
+import { actionCode, type DocumentBatch, idsOf } from "#proto/document-batch.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
@@ -12,9 +12,9 @@ import {
   put,
   temporaryFolder,
 } from "#test/support/cluster/shard-feeding.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import type { AppendRun } from "./append-run.ts";
 import { BodyThreads } from "./body-threads.ts";
-import type { AppendResult } from "./writes.ts";
 
 const ACTION = '{"index":{}}\n';
 
@@ -30,20 +30,13 @@ function runOf(index: string, documents: readonly string[]): DocumentBatch {
   return { bytes, start: ACTION.length, ends, gap: 1 + ACTION.length, indexNames: [index], actions };
 }
 
-function idsOf({ ids, idBytes }: AppendResult): string[] {
-  const count = ids.length / idBytes;
-  return Array.from({ length: count }, (_, place) =>
-    Buffer.from(ids.subarray(place * idBytes, (place + 1) * idBytes)).toString(),
-  );
-}
-
 test("new documents in a run of bytes get ids of one shard", async (t) => {
   const log = new MemoryLog();
   const node = await openNode(t, log, temporaryFolder(t));
   const documents = Array.from({ length: 60 }, (_, number) => `{"number":${number},"text":"é ${number}"}`);
   const result = await node.documents.append(runOf("a", documents), options);
   assert.equal(result!.index, "a");
-  const ids = idsOf(result!);
+  const ids = idsOf({ ...result!, ends: result!.idEnds });
   assert.equal(new Set(ids).size, 60);
   assert.equal(result!.failures.size, 0);
   assert.equal(log.messages.length, 1);
@@ -107,7 +100,7 @@ test("a run that a thread has gets in with new fields mapped, and each document'
   const result = (await node.documents.append(run, options))!;
   assert.deepEqual([result.failures.size, log.messages.length, count(node, "a")], [0, 2, 6_000]);
   assert.deepEqual(Object.keys(node.catalog.get("a")!.mapping.toJSON()["properties"]!), ["n", "text"]);
-  const ids = idsOf(result);
+  const ids = idsOf({ ...result, ends: result.idEnds });
   for (const place of [0, 4_999, 5_999]) {
     const found = await node.documents.get("a", ids[place]!, {});
     assert.equal(Buffer.from(found!.source).toString(), documents[place]);
@@ -118,6 +111,80 @@ test("a run that a thread has gets in with new fields mapped, and each document'
     [...failed].map(([place, { code }]) => [place, code]),
     [[1, "mapping_parse"]],
   );
+});
+
+/** A run of documents with ids whose bytes a thread has. */
+async function keyedRun(
+  t: TestContext,
+  index: string,
+  documents: readonly (readonly [id: string, json: string])[],
+): Promise<AppendRun> {
+  const threads = new BodyThreads({ log: silentLogger(), metrics: new Metrics(), count: 1 });
+  t.after(() => threads.stop());
+  const lines = documents.map(([id, json]) => `{"index":{"_id":"${id}"}}\n${json}\n`);
+  const from = '{"index":{"_id":"'.length;
+  const id = { from, to: from + documents[0]![0].length };
+  const body = threads.lend(Buffer.from(lines.join("")));
+  const scan = { kind: "scan", lineBytes: lines[0]!.indexOf("\n") + 1, id, from: 0 } as const;
+  const { ends, shapes, samples, keys } = (await body.run(scan, options.signal))!;
+  const actions = new Uint8Array(ends.length).fill(actionCode("index"));
+  const columns = { start: 0, gap: 0, ends, shapes, actions, ...keys! };
+  return { ...columns, bytes: new Uint8Array(), indexNames: [index], lent: { body, samples } };
+}
+
+test("documents of a run with ids replace each other in their order, each in the shard of its id", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  await node.catalog.create("a", { settings: { number_of_shards: 3 }, mappings: {}, aliases: {} });
+  const documents = Array.from({ length: 12_000 }, (_, n) => [`${n % 5_500}`, `{"n":${n}}`] as const);
+  const { outcomes, versions, seqNos, failures } = (await node.documents.append(
+    await keyedRun(t, "a", documents),
+    options,
+  ))!;
+  assert.deepEqual([failures.size, count(node, "a")], [0, 5_500]);
+  for (const [place, [id]] of documents.entries()) {
+    const version = 1 + Math.floor(place / 5_500);
+    assert.deepEqual([outcomes[place], versions[place]], [version === 1 ? 0 : 1, version], id);
+  }
+  for (const last of [11_000, 11_999, 10_999]) {
+    const [id, json] = documents[last]!;
+    const found = (await node.documents.get("a", id, {}))!;
+    assert.deepEqual([Buffer.from(found.source).toString(), found.seqNo], [json, seqNos[last]]);
+  }
+});
+
+test("of a run with ids whose hub is killed in the middle the messages in the log are applied once, in their order", async (t) => {
+  const log = new MemoryLog();
+  const folder = temporaryFolder(t);
+  const bucket = new MemoryBucket();
+  const node = await openNode(t, log, folder, bucket);
+  await node.catalog.create("a", { settings: { number_of_shards: 1 }, mappings: {}, aliases: {} });
+  const documents = Array.from({ length: 12_000 }, (_, n) => [`${n % 3_000}`, `{"n":${n}}`] as const);
+  log.beforePublish = async () => {
+    if (log.messages.length < 2) return;
+    node.crash();
+    throw new AppError("unavailable", "killed");
+  };
+  const run = await keyedRun(t, "a", documents);
+  const { failures } = (await node.documents.append(run, {
+    ...options,
+    refresh: "false",
+    timeoutMs: 1_000,
+  }))!;
+  // Of 5,000 documents each: two messages are in, and nobody may have heard of them.
+  assert.ok(failures.size >= 2_000);
+  assert.equal(log.messages.length, 2);
+  log.beforePublish = async () => undefined;
+  const next = await openNode(t, log, folder, bucket);
+  await next.documents.write([put("end", { n: 0 })], options);
+  assert.equal(count(next, "a"), 3_001);
+  for (const [id, version, n] of [
+    ["0", 4, 9_000],
+    ["999", 4, 9_999],
+    ["1000", 3, 7_000],
+  ] as const) {
+    const found = (await next.documents.get("a", id, {}))!;
+    assert.deepEqual([found.version, Buffer.from(found.source).toString()], [version, `{"n":${n}}`]);
+  }
 });
 
 test("a run that a thread has is left to those who have it here where its documents must be looked at", async (t) => {

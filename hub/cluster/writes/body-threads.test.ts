@@ -7,8 +7,8 @@ import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { until } from "#test/harness/until.ts";
 import { encodeAppends, extentsOf } from "./append-encoder.ts";
+import { scanLines } from "./body-lines.ts";
 import { BodyThreads, type BodyThreadsOptions } from "./body-threads.ts";
-import { scanLines } from "./body-work.ts";
 
 const LINE = '{"index":{}}\n';
 const SIGNAL = new AbortController().signal;
@@ -45,7 +45,7 @@ test("a thread finds the documents, shapes and samples that this thread would fi
   );
   const copy = Buffer.from(body);
   const start = LINE.length;
-  const { ends } = scanLines(copy, start, 0)!;
+  const { ends } = scanLines(copy, { lineBytes: start }, 0)!;
   const run = { bytes: copy, start, ends, gap: 1 + start };
   const shapes = documentShapes(extentsOf(run), ends.length, threadKernel());
 
@@ -80,7 +80,7 @@ test("a thread finds the documents, shapes and samples that this thread would fi
 test("a large body is looked through in parts", async (t) => {
   const { threads } = threadsOf(t);
   const body = bodyOf(Array.from({ length: 10 }, (_, n) => `{"n":"${"x".repeat(3 * 1024 ** 2)}${n}"}`));
-  const whole = scanLines(body, LINE.length, 0)!;
+  const whole = scanLines(body, { lineBytes: LINE.length }, 0)!;
   const { length } = body;
   const lent = threads.lend(body);
   const ends: number[] = [];

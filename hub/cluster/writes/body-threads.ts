@@ -14,8 +14,8 @@ import { MIB } from "#proto/kit/units.ts";
 import type { LentBody } from "./append-run.ts";
 import { BodyThread } from "./body-thread-client.ts";
 
-/** Bodies of more bytes go to a thread; for smaller ones the transfer costs more than it saves. */
-export const LARGE_BODY_BYTES = MIB;
+/** For bodies of at most so many bytes the transfer costs more than it saves. */
+const SMALL_BODY_BYTES = MIB;
 
 /** A thread without bodies uses some 40 MiB. */
 const IDLE_MS = 60_000;
@@ -32,9 +32,13 @@ export interface BodyThreadsOptions {
   readonly idleMs?: number;
   /** The thread's module instead of its own, for tests. */
   readonly script?: URL;
+  /** See BodyThreads.smallBytes; for tests. */
+  readonly smallBytes?: number;
 }
 
 export class BodyThreads implements Component {
+  /** Only bodies of more bytes are worth lending. */
+  readonly smallBytes: number;
   readonly #options: BodyThreadsOptions;
   readonly #count: number;
   readonly #threads = new Set<BodyThread>();
@@ -43,6 +47,7 @@ export class BodyThreads implements Component {
 
   constructor(options: BodyThreadsOptions) {
     this.#options = options;
+    this.smallBytes = options.smallBytes ?? SMALL_BODY_BYTES;
     const byCores = Math.floor(availableParallelism() / CORES_PER_THREAD);
     this.#count = options.count ?? Math.min(MAX_THREADS, Math.max(1, byCores));
     const { metrics } = options;

@@ -1,6 +1,6 @@
 /**
- * The work on a body of new documents before it goes to the log: find its documents, compute their shapes, pack the
- * messages. The same functions run on the main thread for small bodies and on a thread of BodyThreads for large ones.
+ * The work on a body of documents before it goes to the log: find its documents, compute their shapes, pack the messages. The
+ * same functions run on the main thread for small bodies and on a thread of BodyThreads for large ones.
  */
 
 import { type DocumentRun, documentShapes } from "#hub/engine/kernel/document-run.ts";
@@ -8,8 +8,9 @@ import { threadKernel } from "#hub/engine/kernel/kernel.ts";
 import type { DocumentBatch } from "#proto/document-batch.ts";
 import { MIB } from "#proto/kit/units.ts";
 import { allowBlocks, encodeAppends, extentsOf } from "./append-encoder.ts";
-
-const NEWLINE = 0x0a;
+import type { PlannedBatch } from "./append-messages.ts";
+import { type FirstLine, type ScannedLines, scanLines } from "./body-lines.ts";
+import { encodeOperations, type KeyedBatch } from "./operation-encoder.ts";
 
 /** Bytes of a body that are scanned at a time: some 15 ms. */
 const SCAN_BYTES = 8 * MIB;
@@ -17,56 +18,24 @@ const SCAN_BYTES = 8 * MIB;
 /** Maximum bytes of a body's samples, plus one document. */
 const SAMPLES_BYTES = MIB;
 
-/** Consecutive documents with the same line before each. */
-export interface ScannedLines {
-  /** Offset of each document's end. */
-  readonly ends: Uint32Array;
-  /** Offset of the next line: the body's end, or where to continue. */
-  readonly next: number;
-}
-
-/**
- * Finds the documents of the lines from offset `from` on, of at least `limitBytes` or up to the end. Null if one of them has
- * another line before it. The line is the one at the start of the body, `lineBytes` with its newline.
- */
-export function scanLines(
-  body: Buffer,
-  lineBytes: number,
-  from: number,
-  limitBytes = Number.POSITIVE_INFINITY,
-): ScannedLines | null {
-  const line = body.subarray(0, lineBytes);
-  const ends: number[] = [];
-  let at = from;
-  while (at < body.length && at - from < limitBytes) {
-    if (!startsWith(body, at, line)) return null;
-    const end = body.indexOf(NEWLINE, at + lineBytes);
-    if (end < 0) return null;
-    ends.push(end);
-    at = end + 1;
-  }
-  return { ends: Uint32Array.from(ends), next: at };
-}
-
-function startsWith(body: Buffer, at: number, line: Buffer): boolean {
-  if (at + line.length > body.length) return false;
-  for (let index = 0; index < line.length; index++) if (body[at + index] !== line[index]) return false;
-  return true;
-}
-
 /** See scanLines. */
-interface ScanJob {
+interface ScanJob extends FirstLine {
   readonly kind: "scan";
-  readonly lineBytes: number;
   readonly from: number;
 }
 
 /** Documents with their ids, to be written after the heads of messages. */
-interface PackJob extends Pick<DocumentBatch, "start" | "ends" | "gap" | "ids"> {
+export interface PackJob extends Pick<DocumentBatch, "start" | "ends" | "gap" | "ids"> {
   readonly kind: "pack";
   readonly messages: readonly MessagePlan[];
   /** See allowBlocks. */
   readonly areBlocksKnown: boolean;
+}
+
+/** Documents with chosen ids, to be written after the heads of messages. */
+export interface EncodeJob extends Omit<KeyedBatch, "bytes"> {
+  readonly kind: "encode";
+  readonly messages: readonly Pick<PlannedBatch, "head" | "places">[];
 }
 
 /** A message: its encoded head and the `count` documents from `first` on. */
@@ -86,7 +55,7 @@ export interface ScanResult extends ScannedLines {
   readonly samples: ReadonlyMap<number, Uint8Array>;
 }
 
-export type BodyJob = ScanJob | PackJob;
+export type BodyJob = ScanJob | PackJob | EncodeJob;
 
 /** Results by kind of job. */
 export interface BodyResults {
@@ -94,6 +63,7 @@ export interface BodyResults {
   readonly scan: ScanResult | null;
   /** The messages. */
   readonly pack: readonly Uint8Array[];
+  readonly encode: readonly Uint8Array[];
 }
 
 /** The work on one large body. */
@@ -108,7 +78,14 @@ export class BodyWork {
   }
 
   run(job: BodyJob): BodyResults[BodyJob["kind"]] {
-    return job.kind === "scan" ? this.#scan(job) : this.#pack(job);
+    switch (job.kind) {
+      case "scan":
+        return this.#scan(job);
+      case "pack":
+        return this.#pack(job);
+      case "encode":
+        return this.#encode(job);
+    }
   }
 
   /** Frees the memory of the body. */
@@ -116,12 +93,14 @@ export class BodyWork {
     (this.bytes.buffer as ArrayBuffer).transfer(0);
   }
 
-  #scan({ lineBytes, from }: ScanJob): ScanResult | null {
+  #scan({ from, ...line }: ScanJob): ScanResult | null {
     const { buffer, byteOffset, byteLength } = this.bytes;
-    const found = scanLines(Buffer.from(buffer, byteOffset, byteLength), lineBytes, from, SCAN_BYTES);
+    const found = scanLines(Buffer.from(buffer, byteOffset, byteLength), line, from, SCAN_BYTES);
     if (found === null) return null;
-    const { ends } = found;
-    const run = extentsOf({ bytes: this.bytes, start: from + lineBytes, ends, gap: 1 + lineBytes });
+    const { ends, keys } = found;
+    const { lineBytes } = line;
+    const start = from + lineBytes;
+    const run = extentsOf({ bytes: this.bytes, start, ends, gap: 1 + lineBytes, ...keys });
     const shapes = documentShapes(run, ends.length, threadKernel());
     return { ...found, shapes, samples: this.#samples(run, shapes) };
   }
@@ -139,6 +118,11 @@ export class BodyWork {
       samples.set(shape, sample);
     }
     return samples;
+  }
+
+  #encode({ messages, ...run }: EncodeJob): Uint8Array[] {
+    const batch = { ...run, bytes: this.bytes };
+    return messages.map(({ head, places }) => encodeOperations(head, batch, places));
   }
 
   #pack({ messages, areBlocksKnown, ...run }: PackJob): Uint8Array[] {
@@ -161,6 +145,7 @@ export function memoryOf(result: BodyResults[BodyJob["kind"]] | Uint8Array): Arr
   return all.map(({ buffer }) => buffer as ArrayBuffer);
 }
 
-function columnsOf({ ends, shapes, samples }: ScanResult): ArrayBufferView[] {
-  return [ends, shapes, ...samples.values()];
+function columnsOf({ ends, shapes, samples, keys }: ScanResult): ArrayBufferView[] {
+  const more = keys === undefined ? [] : [keys.starts, keys.ids, keys.idEnds];
+  return [ends, shapes, ...more, ...samples.values()];
 }

@@ -89,7 +89,7 @@ export class Documents {
   }
 
   /**
-   * Fast path for new documents. Null if they need the slow path: nothing was tried, and `write` accepts them. Throws as
+   * Fast path for documents of one action. Null if they need the slow path: nothing was tried, and `write` accepts them. Throws as
    * `write` does.
    */
   async append(run: AppendRun, given: WriteOptions): Promise<AppendResult | null> {

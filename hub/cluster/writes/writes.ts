@@ -50,11 +50,14 @@ export interface WriteOptions {
   readonly onWritten?: () => void;
 }
 
+/** What became of a document. */
+export const WRITE_OUTCOMES = ["created", "updated", "deleted", "not_found", "noop"] as const;
+
 export interface WriteSuccess {
   /** Concrete index. */
   readonly index: string;
   readonly id: string;
-  readonly result: "created" | "updated" | "deleted" | "not_found" | "noop";
+  readonly result: (typeof WRITE_OUTCOMES)[number];
   readonly version: number;
   readonly seqNo: number;
   readonly primaryTerm: number;
@@ -77,10 +80,14 @@ export type WriteResult = WriteSuccess | WriteFailure;
 export interface AppendResult {
   /** Concrete index. */
   readonly index: string;
-  /** Concatenated ids, `idBytes` bytes of ASCII each. */
+  /** Concatenated ids, ASCII that needs no escape in JSON. */
   readonly ids: Uint8Array;
-  readonly idBytes: number;
-  /** Sequence numbers. All stored documents are new: version 1. */
+  /** Offset of each id's end in `ids`. */
+  readonly idEnds: Uint32Array;
+  /** Index of each outcome in WRITE_OUTCOMES. */
+  readonly outcomes: Uint8Array;
+  readonly versions: Float64Array;
+  /** Sequence numbers. */
   readonly seqNos: Float64Array;
   /** Why documents weren't stored. */
   readonly failures: ReadonlyMap<number, AppError>;

@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { ApiDependencies } from "#hub/api/context/api-context.ts";
 import type { AccessControl } from "#hub/api/http/route.ts";
 import type { Cluster } from "#hub/api/ports/cluster.ts";
 import type { Documents, WriteItem } from "#hub/api/ports/documents.ts";
@@ -66,7 +67,9 @@ class FakeDocuments implements Documents {
     return {
       index: this.#catalog.resolve(index, {})[0]?.name ?? index,
       ids: Buffer.from(results.map(({ id = "" }) => id.padEnd(ID_BYTES, "-")).join("")),
-      idBytes: ID_BYTES,
+      idEnds: Uint32Array.from(results, (_, at) => (at + 1) * ID_BYTES),
+      outcomes: new Uint8Array(results.length),
+      versions: new Float64Array(results.length).fill(1),
       seqNos: Float64Array.from(results, (result) => ("error" in result ? 0 : result.seqNo)),
       failures: new Map(failed),
       copies: 1,
@@ -221,6 +224,8 @@ export class FakeHub {
   /** Set before `start`. */
   ingest: IngestPipelines | undefined;
   scripts: StoredScripts | undefined;
+  /** In place of its own; set before `start`. */
+  parts: Partial<ApiDependencies> = {};
   server!: ApiServer;
 
   async start(options: Partial<ApiServerOptions> = {}): Promise<void> {
@@ -237,6 +242,7 @@ export class FakeHub {
         errors: { nodeId: "node-id" },
         ...(this.ingest !== undefined && { ingest: this.ingest }),
         ...(this.scripts !== undefined && { scripts: this.scripts }),
+        ...this.parts,
       },
       status: {
         status: () => Promise.resolve({ version: "1" }),

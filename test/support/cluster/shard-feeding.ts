@@ -28,12 +28,12 @@ export class MemoryLog {
   readonly #subscriptions = new Map<string, (data: Uint8Array, subject: string) => void>();
   #grown = Promise.withResolvers<void>();
   /** What happens before a message is stored. */
-  beforePublish: (signal: AbortSignal | undefined) => Promise<void> = async () => undefined;
+  beforePublish: (signal: AbortSignal | undefined, subject: string) => Promise<void> = async () => undefined;
 
   port(): LogPort {
     return {
       publish: async (subject, data, { messageId, signal }) => {
-        await this.beforePublish(signal);
+        await this.beforePublish(signal, subject);
         const known = this.#ids.get(messageId);
         if (known !== undefined) return { sequence: known };
         const sequence = this.messages.length + 1;

@@ -1,13 +1,14 @@
 /**
- * The answer of a `_bulk` request, written as bytes: a request may have very many items, and items of new documents
- * differ only in an id and a number.
+ * The answer of a `_bulk` request, written as bytes: a request may have very many items, and most items of a run differ only
+ * in an id and a number.
  */
 
-import { writeBody } from "#hub/api/parameters/write-options.ts";
+import { writeBody, writeStatus } from "#hub/api/parameters/write-options.ts";
 import type { Indices } from "#hub/api/ports/indices.ts";
-import type { AppendResult, RefreshPolicy } from "#hub/cluster/writes/writes.ts";
+import { type AppendResult, type RefreshPolicy, WRITE_OUTCOMES } from "#hub/cluster/writes/writes.ts";
 import type { AppError } from "#proto/kit/errors.ts";
 import { freeBytes } from "#proto/kit/free-bytes.ts";
+import { TimeSlices } from "#proto/kit/time-slices.ts";
 
 const COMMA = 0x2c;
 const END = Buffer.from("]}");
@@ -21,8 +22,8 @@ export interface RunAnswer {
   readonly result: AppendResult;
   readonly indices: Pick<Indices, "get">;
   readonly refresh: RefreshPolicy;
-  /** Returns the JSON of an item that failed. */
-  readonly failure: (error: AppError) => string;
+  /** Returns the JSON of an item that failed. `place`: its document's in the run. */
+  readonly failure: (error: AppError, place: number) => string;
 }
 
 export class BulkAnswer {
@@ -46,27 +47,29 @@ export class BulkAnswer {
   }
 
   /** Adds the items of a run. */
-  addRun({ kind, result, indices, refresh, failure }: RunAnswer): void {
+  async addRun({ kind, result, indices, refresh, failure }: RunAnswer): Promise<void> {
     const { seqNos, failures } = result;
-    const parts = itemParts(kind, result, indices, refresh);
+    const slices = new TimeSlices();
+    let last = -1;
+    let parts: ItemParts | undefined;
     for (let from = 0; from < seqNos.length; ) {
+      if (slices.isDue) await slices.pause();
       const failed = failures.get(from);
       if (failed === undefined) {
+        if (parts === undefined || !isLike(result, last, from))
+          parts = itemParts(kind, result, from, indices, refresh);
+        last = from;
         const to = endOfLike(result, from);
         this.#addLike(parts, result, from, to);
         from = to;
-      } else {
-        this.errors = true;
-        this.add(failure(failed));
-        from++;
-      }
+      } else this.addFailure(failure(failed, from++));
     }
   }
 
-  /** Adds the JSON of a failed item, `count` times. */
-  addFailures(json: string, count: number): void {
+  /** Adds the JSON of a failed item. */
+  addFailure(json: string): void {
     this.errors = true;
-    for (let nth = 0; nth < count; nth++) this.add(json);
+    this.add(json);
   }
 
   /** Returns the whole answer; valid until `release`. `ingestMs`: time in pipelines, if documents passed any. */
@@ -89,11 +92,13 @@ export class BulkAnswer {
   /** Adds items that differ only in id and number: one is written and copied, then each copy gets its own values. */
   #addLike(
     [head, middle, tail]: ItemParts,
-    { ids, idBytes, seqNos }: AppendResult,
+    { ids, idEnds, seqNos }: AppendResult,
     from: number,
     to: number,
   ): void {
     const digits = digitsOf(seqNos[from]!);
+    let id = from === 0 ? 0 : idEnds[from - 1]!;
+    const idBytes = idEnds[from]! - id;
     const itemBytes = head.length + idBytes + middle.length + digits + tail.length;
     this.#reserve((to - from) * itemBytes);
     const bytes = this.#bytes;
@@ -106,7 +111,7 @@ export class BulkAnswer {
       bytes.copyWithin(start + done, start, Math.min(start + done, end - done));
     for (let place = from, at = start; place < to; place++, at += itemBytes) {
       let idAt = at + head.length;
-      for (let id = place * idBytes; id < (place + 1) * idBytes; id++) bytes[idAt++] = ids[id]!;
+      for (const idEnd = idEnds[place]!; id < idEnd; id++) bytes[idAt++] = ids[id]!;
       putNumber(bytes, idAt + middle.length, digits, seqNos[place]!);
     }
     this.#length = end;
@@ -122,16 +127,27 @@ export class BulkAnswer {
   }
 }
 
-/** Returns the first index after `from` whose document failed or has a sequence number of another length. */
-function endOfLike({ seqNos, failures }: AppendResult, from: number): number {
+/**
+ * Returns the first index after `from` whose document failed, has another outcome, or an id or sequence number of another
+ * length.
+ */
+function endOfLike(result: AppendResult, from: number): number {
+  const { seqNos, idEnds, failures } = result;
   const first = seqNos[from]!;
   const limit = 10 ** digitsOf(first);
+  const idBytes = idEnds[from]! - (from === 0 ? 0 : idEnds[from - 1]!);
   let to = from + 1;
   while (to < seqNos.length && seqNos[to]! >= first && seqNos[to]! < limit) {
+    if (idEnds[to]! - idEnds[to - 1]! !== idBytes || !isLike(result, from, to)) break;
     if (failures.size > 0 && failures.has(to)) break;
     to++;
   }
   return to;
+}
+
+/** Returns true if the same became of two documents. */
+function isLike({ outcomes, versions }: AppendResult, one: number, other: number): boolean {
+  return outcomes[one] === outcomes[other] && versions[one] === versions[other];
 }
 
 /** Digits of a whole number from 0 to 2^53. */
@@ -155,15 +171,19 @@ type ItemParts = readonly [head: Uint8Array, middle: Uint8Array, tail: Uint8Arra
 
 function itemParts(
   kind: string,
-  { index, copies }: AppendResult,
+  { index, copies, outcomes, versions }: AppendResult,
+  place: number,
   indices: Pick<Indices, "get">,
   refresh: RefreshPolicy,
 ): ItemParts {
-  const created = { result: "created", version: 1, primaryTerm: 1, copies, copiesDone: 1 } as const;
   const id = "\u0000";
   const seqNo = Number.MIN_SAFE_INTEGER;
-  const body = writeBody({ ...created, index, id, seqNo }, indices, refresh);
-  const text = JSON.stringify({ [kind]: { ...body, status: 201 } });
+  const result = WRITE_OUTCOMES[outcomes[place]!]!;
+  const version = versions[place]!;
+  const shards = result === "noop" ? { copies: 0, copiesDone: 0 } : { copies, copiesDone: 1 };
+  const written = { index, id, result, version, seqNo, primaryTerm: 1, ...shards };
+  const body = writeBody(written, indices, refresh);
+  const text = JSON.stringify({ [kind]: { ...body, status: writeStatus(written) } });
   const [head = "", rest = ""] = text.split("\\u0000");
   const [middle = "", tail = ""] = rest.split(String(seqNo));
   return [Buffer.from(`,${head}`), Buffer.from(middle), Buffer.from(tail)];

@@ -3,7 +3,7 @@ import { suite, test } from "node:test";
 import type { DocumentBatch } from "#proto/document-batch.ts";
 import { MIB } from "#proto/kit/units.ts";
 import { type BulkDefaults, parseBulk } from "./bulk-parser.ts";
-import { itemsOf, partEnd, readBulkRun } from "./bulk-run.ts";
+import { itemAt, itemsOf, partEnd, partOf, readBulkRun } from "./bulk-run.ts";
 
 const DEFAULTS: BulkDefaults = {
   index: "logs",
@@ -38,6 +38,40 @@ suite("a body is a run of new documents", () => {
       assert.equal(run !== null, isRun);
       if (run !== null) assert.deepEqual(itemsOf(run, run.run), [...parseBulk(body, defaults)]);
     });
+  }
+});
+
+test("a part of a run has its own ids", () => {
+  const texts = ["ab", "c", "def", "g"];
+  const bytes = Buffer.from("{}1{}2{}3{}4");
+  const columns = { starts: Uint32Array.of(0, 3, 6, 9), ends: Uint32Array.of(2, 5, 8, 11) };
+  const keys = { ids: Buffer.from(texts.join("")), idEnds: Uint32Array.of(2, 3, 6, 7) };
+  const actions = new Uint8Array(4).fill(1);
+  const run = { bytes, start: 0, gap: 0, indexNames: ["logs"], actions, ...columns, ...keys };
+  const [item] = parseBulk(Buffer.from('{"index":{"_id":"ab"}}\n{}\n'), DEFAULTS);
+  const bulk = { kind: "index", item: item!, run } as const;
+  for (const [from, to] of [
+    [0, 4],
+    [1, 3],
+    [3, 4],
+  ] as const) {
+    const part = partOf(run, from, to);
+    const items = itemsOf(bulk, part);
+    assert.deepEqual(
+      items.map(({ id }) => id),
+      texts.slice(from, to),
+    );
+    assert.deepEqual(
+      items.map((_, at) => itemAt(bulk, part, at).id),
+      texts.slice(from, to),
+    );
+    const written = items.map(
+      ({ write }) => "source" in write && Buffer.from(write.source as Uint8Array).toString(),
+    );
+    assert.deepEqual(
+      written,
+      Array.from({ length: to - from }, () => "{}"),
+    );
   }
 });
 

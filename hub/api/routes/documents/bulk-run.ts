@@ -1,19 +1,26 @@
 /**
- * Fast path of `_bulk`, for the request that most clients send: the same action line before each document, without ids.
- * Only the beginnings of lines are examined.
+ * Fast path of `_bulk`, for the requests that most clients send: the same action line before each document, without ids; in
+ * large bodies also action lines that differ in their ids only. Only the beginnings of lines are examined.
  */
 
 import type { LargeBodies } from "#hub/api/ports/documents.ts";
 import type { AppendRun, LentBody } from "#hub/cluster/writes/append-run.ts";
-import { type ScanResult, scanLines } from "#hub/cluster/writes/body-work.ts";
-import { actionCode, type DocumentBatch, documentStart as startOf } from "#proto/document-batch.ts";
+import {
+  type FirstLine,
+  type ScannedKeys,
+  type ScannedLines,
+  scanLines,
+} from "#hub/cluster/writes/body-lines.ts";
+import type { ScanResult } from "#hub/cluster/writes/body-work.ts";
+import { actionCode, type DocumentBatch, idsOf, documentStart as startOf } from "#proto/document-batch.ts";
 import { MIB } from "#proto/kit/units.ts";
+import { idInLine } from "./bulk-line.ts";
 import { type BulkDefaults, type BulkItem, firstItem } from "./bulk-parser.ts";
 
 const NOTHING = Buffer.alloc(0);
 
 /** Keys that a write has if its document qualifies. */
-const SIMPLE: ReadonlySet<string> = new Set(["index", "kind", "source"]);
+const SIMPLE: ReadonlySet<string> = new Set(["index", "kind", "source", "id"]);
 
 /** Documents of a body with what they have in common. */
 export interface BulkRun {
@@ -26,13 +33,15 @@ export interface BulkRun {
 /** Returns the documents of a body that qualifies, else null. Throws what parseBulk throws of the first two lines. */
 export function readBulkRun(body: Buffer, defaults: BulkDefaults): BulkRun | null {
   const first = firstOfRun(body, defaults);
-  const lines = first && scanLines(body, first.documentStart, 0);
-  return first && lines && runOf(first, body, lines);
+  // With ids it would be lent.
+  if (first === null || first.line.id !== undefined) return null;
+  const lines = scanLines(body, first.line, 0);
+  return lines && runOf(first, body, lines);
 }
 
 /**
- * Like readBulkRun, for a large body: another thread examines its lines in parts and keeps the body. If the body doesn't
- * qualify, it is returned. Also throws what LentBody.run throws.
+ * Like readBulkRun, for a large body, which may have ids: another thread examines its lines in parts and keeps the body. If
+ * the body doesn't qualify, it is returned. Also throws what LentBody.run throws.
  */
 export async function readLargeRun(
   bodies: LargeBodies,
@@ -42,13 +51,12 @@ export async function readLargeRun(
 ): Promise<{ readonly run: BulkRun | null; readonly body: Buffer }> {
   const { length } = body;
   const first = firstOfRun(body, defaults);
-  if (first === null || !isRepeated(body, first.documentStart)) return { run: null, body };
-  const lineBytes = first.documentStart;
+  if (first === null || !isRepeated(body, first.line)) return { run: null, body };
   const lent = bodies.lend(body);
   try {
     const parts: ScanResult[] = [];
     for (let from = 0; from < length; from = parts.at(-1)!.next) {
-      const found = await lent.run({ kind: "scan", lineBytes, from }, signal);
+      const found = await lent.run({ kind: "scan", ...first.line, from }, signal);
       if (found === null) return { run: null, body: await lent.reclaim(signal) };
       parts.push(found);
     }
@@ -69,7 +77,7 @@ export async function reclaimed(
   return { ...run, bytes: await body.reclaim(signal) };
 }
 
-function joined(parts: readonly ScanResult[]): Pick<ScanResult, "ends" | "shapes"> {
+function joined(parts: readonly ScanResult[]): Pick<ScanResult, "ends" | "shapes" | "keys"> {
   const count = parts.reduce((sum, { ends }) => sum + ends.length, 0);
   const [ends, shapes] = [new Uint32Array(count), new Float64Array(count)];
   let at = 0;
@@ -78,38 +86,59 @@ function joined(parts: readonly ScanResult[]): Pick<ScanResult, "ends" | "shapes
     shapes.set(part.shapes, at);
     at += part.ends.length;
   }
-  return { ends, shapes };
+  const keys = parts.flatMap((part) => part.keys ?? []);
+  return { ends, shapes, ...(keys.length > 0 && { keys: joinedKeys(keys, count) }) };
 }
 
-/** Returns true if the second document has the same action line as the first. */
-function isRepeated(body: Buffer, lineBytes: number): boolean {
-  const first = scanLines(body, lineBytes, 0, 1);
-  return first !== null && scanLines(body, lineBytes, first.next, 1) !== null;
+function joinedKeys(parts: readonly ScannedKeys[], count: number): ScannedKeys {
+  const ids = Buffer.concat(parts.map((part) => part.ids));
+  const [starts, idEnds] = [new Uint32Array(count), new Uint32Array(count)];
+  let [at, idsAt] = [0, 0];
+  for (const part of parts) {
+    starts.set(part.starts, at);
+    for (const idEnd of part.idEnds) idEnds[at++] = idsAt + idEnd;
+    idsAt += part.ids.length;
+  }
+  return { starts, ids, idEnds };
 }
 
-type FirstItem = NonNullable<ReturnType<typeof firstItem>>;
+/** Returns true if the second document has an action line like that of the first. */
+function isRepeated(body: Buffer, line: FirstLine): boolean {
+  const first = scanLines(body, line, 0, 1);
+  return first !== null && scanLines(body, line, first.next, 1) !== null;
+}
 
-/** Returns the first item if it is a new document without further options. */
-function firstOfRun(body: Buffer, defaults: BulkDefaults): FirstItem | null {
+interface FirstOfRun {
+  readonly item: BulkItem;
+  readonly line: FirstLine;
+}
+
+/** Returns the first item if it is a document to index or create without further options than an id. */
+function firstOfRun(body: Buffer, defaults: BulkDefaults): FirstOfRun | null {
   const first = firstItem(body, defaults);
   if (first === undefined) return null;
-  const { kind, write } = first.item;
+  const { item, documentStart: lineBytes } = first;
+  const { kind, write } = item;
   const isSimple =
     (kind === "index" || kind === "create") && Object.keys(write).every((key) => SIMPLE.has(key));
-  return isSimple ? first : null;
+  if (!isSimple) return null;
+  if (item.id === undefined) return { item, line: { lineBytes } };
+  const id = idInLine(body.toString("latin1", 0, lineBytes));
+  return id === undefined ? null : { item, line: { lineBytes, id } };
 }
 
 function runOf(
-  { item, documentStart }: FirstItem,
+  { item, line: { lineBytes } }: FirstOfRun,
   bytes: Buffer,
-  { ends, shapes, lent }: Pick<AppendRun, "ends" | "shapes" | "lent">,
+  { ends, keys, shapes, lent }: Pick<ScannedLines, "ends" | "keys"> & Pick<AppendRun, "shapes" | "lent">,
 ): BulkRun {
   const kind = item.kind === "create" ? "create" : "index";
   const run = {
     bytes,
-    start: documentStart,
+    start: lineBytes,
     ends,
-    gap: 1 + documentStart,
+    gap: 1 + lineBytes,
+    ...keys,
     indexNames: [item.index],
     actions: new Uint8Array(ends.length).fill(actionCode(kind)),
     ...(shapes && { shapes }),
@@ -144,12 +173,39 @@ export function partOf(run: AppendRun, from: number, to: number): AppendRun {
     ends: run.ends.subarray(from, to),
     actions,
     ...(shapes && { shapes: shapes.subarray(from, to) }),
+    ...keysOf(run, from, to),
   };
 }
 
-/** Yields the documents of a run as single items, for the slow path. */
+function keysOf({ starts, ids, idEnds }: AppendRun, from: number, to: number): Partial<ScannedKeys> {
+  if (starts === undefined || ids === undefined || idEnds === undefined) return {};
+  const idsAt = from === 0 ? 0 : idEnds[from - 1]!;
+  return {
+    starts: starts.subarray(from, to),
+    ids: ids.subarray(idsAt, idEnds[to - 1]),
+    idEnds: idEnds.subarray(from, to).map((end) => end - idsAt),
+  };
+}
+
+/** Returns the documents of a run as single items, for the slow path. */
 export function itemsOf({ kind, item }: BulkRun, run: DocumentBatch): BulkItem[] {
-  return sourcesOf(run).map((source) => ({ ...item, write: { kind, index: item.index, source } }));
+  const ids = run.ids === undefined ? undefined : idsOf(run);
+  return sourcesOf(run).map((source, at) => {
+    const id = ids?.[at];
+    return { ...item, id, write: { kind, index: item.index, ...(id !== undefined && { id }), source } };
+  });
+}
+
+/** Returns the item of the document at `place` of a run. */
+export function itemAt({ item }: BulkRun, { ids, idEnds }: AppendRun, place: number): BulkItem {
+  if (ids === undefined || idEnds === undefined) return item;
+  const from = place === 0 ? 0 : idEnds[place - 1]!;
+  return { ...item, id: Buffer.from(ids.subarray(from, idEnds[place])).toString("latin1") };
+}
+
+/** Yields the items of a run from that of the document at `place` on, without documents. */
+export function* itemsFrom(bulk: BulkRun, run: AppendRun, place: number): Iterable<BulkItem> {
+  for (let at = place; at < run.ends.length; at++) yield itemAt(bulk, run, at);
 }
 
 /** Returns the documents of a run. */

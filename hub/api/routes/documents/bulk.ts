@@ -9,7 +9,6 @@ import { checkMayRead, SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/s
 import { routingOf, WRITE_PARAMS, writeOptions } from "#hub/api/parameters/write-options.ts";
 import { asksForCopies, requireActiveShards } from "#hub/api/stats/active-shards.ts";
 import type { AppendRun } from "#hub/cluster/writes/append-run.ts";
-import { LARGE_BODY_BYTES } from "#hub/cluster/writes/body-threads.ts";
 import { WritePatience } from "#hub/cluster/writes/write-deadline.ts";
 import type { WriteOptions } from "#hub/cluster/writes/writes.ts";
 import { RawJson } from "#hub/search/options/json-writer.ts";
@@ -20,7 +19,17 @@ import { TimeSlices } from "#proto/kit/time-slices.ts";
 import { BulkAnswer } from "./bulk-answer.ts";
 import { failureBody, LEFT, orFailure, refusedPairs, writePart } from "./bulk-items.ts";
 import { type BulkDefaults, type BulkItem, checkEnd, parseBulk } from "./bulk-parser.ts";
-import { type BulkRun, itemsOf, partEnd, partOf, readBulkRun, readLargeRun, reclaimed } from "./bulk-run.ts";
+import {
+  type BulkRun,
+  itemAt,
+  itemsFrom,
+  itemsOf,
+  partEnd,
+  partOf,
+  readBulkRun,
+  readLargeRun,
+  reclaimed,
+} from "./bulk-run.ts";
 
 /** Items written at a time, so that other requests run between the parts of a large one. */
 const ITEMS_AT_A_TIME = 10_000;
@@ -89,10 +98,7 @@ function takeTurn(turn: Turn, patience: WritePatience): Promise<void> {
   return patience.whileWaiting((leftMs) => turn.take(leftMs));
 }
 
-/**
- * Returns the body's run if all its documents are new ones without options, else the body. Throws what readLargeRun
- * throws.
- */
+/** Returns the body's run if it is one, else the body. Throws what readLargeRun throws. */
 async function readBody(
   { bodies }: ApiContext,
   request: ApiRequest,
@@ -101,7 +107,7 @@ async function readBody(
   const { body, signal } = request;
   // The indices of all items must be known here, and a run isn't cut into items.
   if (asksForCopies(request)) return { run: null, body };
-  if (bodies !== undefined && body.length > LARGE_BODY_BYTES)
+  if (bodies !== undefined && body.length > bodies.smallBytes)
     return readLargeRun(bodies, body, defaults, signal);
   return { run: readBulkRun(body, defaults), body };
 }
@@ -145,15 +151,32 @@ async function writeItems(
     if (at > 0) patience.renew();
     const refusal = await orFailure(answer.isEmpty, options, () => takeTurn(turn, patience));
     if (refusal !== undefined) {
-      for (const item of items.slice(at))
-        answer.addFailures(JSON.stringify({ [item.kind]: failureBody(parts, item, refusal) }), 1);
+      await addFailures(parts, items.slice(at), refusal, answer);
       return;
     }
     await writePart(parts, items.slice(at, at + ITEMS_AT_A_TIME), options, answer, patience);
   }
 }
 
-/** Writes a run of new documents. */
+/** Adds the same failure of items that weren't tried. */
+async function addFailures(
+  parts: ApiContext,
+  items: Iterable<BulkItem>,
+  error: AppError,
+  answer: BulkAnswer,
+): Promise<void> {
+  const slices = new TimeSlices();
+  for (const item of items) {
+    if (slices.isDue) await slices.pause();
+    answer.addFailure(failureJson(parts, item, error));
+  }
+}
+
+function failureJson(parts: ApiContext, item: BulkItem, error: AppError): string {
+  return JSON.stringify({ [item.kind]: failureBody(parts, item, error) });
+}
+
+/** Writes a run of documents. */
 async function appendAll(
   parts: ApiContext,
   simple: BulkRun,
@@ -164,7 +187,6 @@ async function appendAll(
 ): Promise<void> {
   const { item, kind } = simple;
   let { run } = simple;
-  const failure = (error: AppError): string => JSON.stringify({ [kind]: failureBody(parts, item, error) });
   const isRefused = (await refusedPairs(parts, [item], options)).size > 0;
   let isCopied = true;
   for (let at = 0, end = 0; at < run.ends.length; at = end) {
@@ -189,10 +211,12 @@ async function appendAll(
       continue;
     }
     if (result instanceof AppError) {
-      answer.addFailures(failure(result), run.ends.length - at);
+      await addFailures(parts, itemsFrom(simple, run, at), result, answer);
       break;
     }
-    answer.addRun({ kind, result, indices: parts.indices, refresh: options.refresh, failure });
+    const failure = (error: AppError, place: number): string =>
+      failureJson(parts, itemAt(simple, part, place), error);
+    await answer.addRun({ kind, result, indices: parts.indices, refresh: options.refresh, failure });
   }
   // The body isn't needed any more: the log has a copy.
   if (isCopied) freeBytes(run.bytes);
