@@ -11,7 +11,7 @@ import { ShardCommits } from "#hub/engine/commit/shard-commits.ts";
 import { type ShardSegment, VisibleSegments } from "#hub/engine/commit/shard-segment.ts";
 import { Repeats } from "#hub/engine/operations/deduplication.ts";
 import { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
-import type { ItemResult } from "#hub/engine/operations/item-result.ts";
+import { addResult, type ItemResult } from "#hub/engine/operations/item-result.ts";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { FolderLock } from "#proto/kit/files/folder-lock.ts";
@@ -269,7 +269,7 @@ export class Shard {
       let to = from;
       while (!isRepair && to < count && isNew(to) && documents.isRunnable(batch, to)) to++;
       if (to > from) documents.applyRun(batch, from, to, results);
-      else if (isNew(to++)) results.push(documents.apply(batch.operation(from), header, isRepair));
+      else if (isNew(to++)) addResult(results, documents.apply(batch.operation(from), header, isRepair));
       else results.push({ result: "noop" });
       from = to;
     }

@@ -83,8 +83,9 @@ export class Appends {
       for (const reply of replies) reply.close();
     }
     const copies = 1 + index.settings.numberOfReplicas;
-    const idEnds = idEndsOf(documents);
-    return { index: index.name, ids: documents.ids, idEnds, ...write.outcomes, copies };
+    const { outcomes, versions, seqNos, failures } = write.outcomes;
+    const columns = { ids: documents.ids, idEnds: idEndsOf(documents), outcomes, versions, seqNos };
+    return { index: index.name, ...columns, failures, copies };
   }
 
   /** Returns a run with ids: made ones, all of one shard, if it has none. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AppError } from "#proto/kit/errors.ts";
 import { DocResult } from "#proto/messages.ts";
-import { eachResult, itemError, resultError } from "./item-result.ts";
+import { addResult, eachResult, type ItemResult, itemError, resultError } from "./item-result.ts";
 
 test("results that travelled keep their zeros, and each of a run has its own number", () => {
   const items = [
@@ -21,6 +21,40 @@ test("results that travelled keep their zeros, and each of a run has its own num
       [0, 0, "mapping_parse"],
     ],
   );
+});
+
+test("results of operations in a row are sent as one and arrive each by itself", () => {
+  const created = { result: "created", version: 1, primaryTerm: 1 };
+  const each: ItemResult[] = [
+    { ...created, seqNo: 4 },
+    { ...created, seqNo: 5 },
+    { ...created, seqNo: 6 },
+    { ...created, seqNo: 7, version: 2 },
+    { ...created, seqNo: 8, result: "updated", version: 2 },
+    { errorCode: "version_conflict", errorReason: "one" },
+    { errorCode: "version_conflict", errorReason: "two" },
+    { ...created, seqNo: 9 },
+    { ...created, seqNo: 11 },
+    { result: "noop" },
+    { result: "noop" },
+  ];
+  const results: ItemResult[] = [];
+  for (const result of each) addResult(results, result);
+  assert.deepEqual(
+    results.map(({ seqNo, count }) => [seqNo, count]),
+    [
+      [4, 3],
+      [7, undefined],
+      [8, undefined],
+      [undefined, undefined],
+      [undefined, undefined],
+      [9, undefined],
+      [11, undefined],
+      [undefined, undefined],
+      [undefined, undefined],
+    ],
+  );
+  assert.deepEqual(eachResult(results), each);
 });
 
 test("an error that travelled has its code, its reason, the type and reason of its cause, and where it happened", () => {

@@ -18,6 +18,23 @@ export function eachResult(results: readonly ItemResult[]): ItemResult[] {
   });
 }
 
+/** Appends the result of an operation. It joins the last one if that and it are results of operations in a row. */
+export function addResult(results: ItemResult[], next: ItemResult): void {
+  const last = results.at(-1);
+  const count = last?.count || 1;
+  const isJoined =
+    last !== undefined &&
+    !last.errorCode &&
+    !next.errorCode &&
+    last.result === next.result &&
+    last.version === next.version &&
+    last.primaryTerm === next.primaryTerm &&
+    typeof last.seqNo === "number" &&
+    next.seqNo === last.seqNo + count;
+  if (isJoined) results[results.length - 1] = { ...last, count: count + 1 };
+  else results.push(next);
+}
+
 /** Longest id, bytes. */
 export const MAX_ID_BYTES = 512;
 
