@@ -4,85 +4,21 @@
  */
 
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
-import type { LargeBodies } from "#hub/api/ports/documents.ts";
-import { BodyThreads } from "#hub/cluster/writes/body-threads.ts";
+import { test } from "node:test";
 import { AppError } from "#proto/kit/errors.ts";
-import { silentLogger } from "#proto/kit/log.ts";
-import { Metrics } from "#proto/kit/metrics.ts";
-import { FakeHub } from "#test/support/api/fake-hub.ts";
-import { clientOf, type Reply } from "#test/support/api/http-client.ts";
 import {
-  atEnd,
-  MemoryLog,
-  type Node,
-  openNode,
-  temporaryFolder,
-} from "#test/support/cluster/shard-feeding.ts";
+  type BulkHub,
+  comparable,
+  LINES,
+  openBulkHub,
+  SHARDS,
+  watchedBodies,
+} from "#test/support/api/bulk-hub.ts";
+import type { Reply } from "#test/support/api/http-client.ts";
 import { Random } from "#test/support/engine/random.ts";
 
 const SEEDS = [1, 2, 3, 4];
 const BODIES = 40;
-const SHARDS = 3;
-const MAPPING = { properties: { n: { type: "long" } } };
-
-interface Hub {
-  readonly log: MemoryLog;
-  readonly node: Node;
-  readonly send: ReturnType<typeof clientOf>;
-}
-
-/** `bodies`: absent, the front parses everything. */
-async function openHub(t: TestContext, bodies?: LargeBodies): Promise<Hub> {
-  const log = new MemoryLog();
-  const node = await openNode(t, log, temporaryFolder(t));
-  const hub = new FakeHub();
-  const { catalog: indices, documents } = node;
-  hub.parts = { indices, documents, ...(bodies && { bodies }) };
-  await hub.start();
-  atEnd(t, () => hub.stop());
-  await makeIndices(node);
-  return { log, node, send: clientOf(() => hub.server.addresses.http) };
-}
-
-async function makeIndices({ catalog }: Node): Promise<void> {
-  const plain = { settings: {}, mappings: MAPPING, aliases: {} };
-  await catalog.create("plain", { ...plain, aliases: { alias: {} } });
-  await catalog.create("shards", { ...plain, settings: { number_of_shards: SHARDS } });
-  await catalog.create("strict", { ...plain, mappings: { ...MAPPING, dynamic: "strict" } });
-  await catalog.create("nested", { ...plain, mappings: { properties: { steps: { type: "nested" } } } });
-  await catalog.create("routed", { ...plain, mappings: { ...MAPPING, _routing: { required: true } } });
-  await catalog.create("blocked", { ...plain, settings: { "index.blocks.write": true } });
-  await catalog.create("closed", plain);
-  await catalog.setState("closed", "close");
-}
-
-/** Threads for bodies of any size. `encoded`: how often documents with ids were packed. */
-function anySize(t: TestContext): { readonly bodies: LargeBodies; readonly encoded: () => number } {
-  const threads = new BodyThreads({ log: silentLogger(), metrics: new Metrics(), count: 1, smallBytes: 0 });
-  t.after(() => threads.stop());
-  let encoded = 0;
-  const lend: LargeBodies["lend"] = (body) => {
-    const lent = threads.lend(body);
-    return {
-      ...lent,
-      run: (job, signal) => {
-        if (job.kind === "encode") encoded++;
-        return lent.run(job, signal);
-      },
-    };
-  };
-  return { bodies: { smallBytes: 0, lend }, encoded: () => encoded };
-}
-
-/** An answer without what differs from hub to hub, and the times that it took. */
-function shown({ status, headers, text }: Reply): readonly unknown[] {
-  const answer = text
-    .replace(/^\{"took":\d+,(?:"ingest_took":\d+,)?/, "{")
-    .replace(/"index_uuid":"[\w-]{22}"/g, '"index_uuid":"UUID"');
-  return [status, headers.warning, answer];
-}
-
 const INDICES = [
   "plain",
   "plain",
@@ -178,7 +114,7 @@ function oddItem(random: Random): readonly string[] {
 }
 
 /** Lets the messages of one shard, or none, fail to reach the log. */
-function failShard({ log }: Hub, shard: number | undefined): void {
+function failShard({ log }: BulkHub, shard: number | undefined): void {
   log.beforePublish = async () => undefined;
   if (shard === undefined) return;
   log.beforePublish = async (_signal, subject) => {
@@ -186,7 +122,7 @@ function failShard({ log }: Hub, shard: number | undefined): void {
   };
 }
 
-async function documentsOf({ node }: Hub): Promise<unknown[]> {
+async function documentsOf({ node }: BulkHub): Promise<unknown[]> {
   const found: unknown[] = [];
   for (const index of ["plain", "shards", "strict", "nested", "new"]) {
     if (node.catalog.get(index) === undefined) continue;
@@ -204,8 +140,8 @@ async function documentsOf({ node }: Hub): Promise<unknown[]> {
 
 for (const seed of SEEDS)
   test(`bodies with ids are answered alike by both paths: seed ${seed}`, { timeout: 120_000 }, async (t) => {
-    const { bodies, encoded } = anySize(t);
-    const [threaded, plain] = [await openHub(t, bodies), await openHub(t)];
+    const bodies = watchedBodies(t);
+    const [threaded, plain] = [await openBulkHub(t, bodies), await openBulkHub(t)];
     const random = new Random(seed);
     for (let nth = 0; nth < BODIES; nth++) {
       const { path, text } = bodyOf(random);
@@ -213,34 +149,10 @@ for (const seed of SEEDS)
       const replies: Reply[] = [];
       for (const hub of [threaded, plain]) {
         failShard(hub, failing);
-        replies.push(await hub.send("POST", path, text, { "content-type": "application/x-ndjson" }));
+        replies.push(await hub.send("POST", path, text, LINES));
       }
-      assert.deepEqual(shown(replies[0]!), shown(replies[1]!), `body ${nth} to ${path}:\n${text}`);
+      assert.deepEqual(comparable(replies[0]!), comparable(replies[1]!), `body ${nth} to ${path}:\n${text}`);
     }
     assert.deepEqual(await documentsOf(threaded), await documentsOf(plain));
-    assert.ok(encoded() > 0, "some bodies took the path of threads");
+    assert.ok(bodies.encoded > 0, "some bodies took the path of threads");
   });
-
-test("where the thread of a body with ids is lost in the middle the documents that are left fail, each by its id", {
-  timeout: 120_000,
-}, async (t) => {
-  const { bodies, encoded } = anySize(t);
-  const lend: LargeBodies["lend"] = (body) => {
-    const lent = bodies.lend(body);
-    return {
-      ...lent,
-      run: (job, signal) =>
-        job.kind === "encode" && encoded() > 0
-          ? Promise.reject(new AppError("unavailable", "lost"))
-          : lent.run(job, signal),
-    };
-  };
-  const { send } = await openHub(t, { ...bodies, lend });
-  const lines = Array.from({ length: 26_000 }, (_, n) => `{"index":{"_id":"${n}"}}\n{"n":${n}}\n`);
-  const type = { "content-type": "application/x-ndjson" };
-  const { body } = await send("POST", "/plain/_doc/_bulk", lines.join(""), type);
-  const items = Array.from({ length: body["items"]!.length }, (_, n) => body["items"]![n]!["index"]!);
-  assert.equal(items.length, 26_000);
-  for (const [n, { _id: id, status }] of items.entries())
-    assert.deepEqual([id, status], [`${n}`, n < 25_000 ? 201 : 503]);
-});
