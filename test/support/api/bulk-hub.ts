@@ -41,7 +41,7 @@ async function makeIndices({ catalog }: Node): Promise<void> {
   await catalog.create("strict", { ...plain, mappings: { ...MAPPING, dynamic: "strict" } });
   await catalog.create("nested", { ...plain, mappings: { properties: { steps: { type: "nested" } } } });
   await catalog.create("routed", { ...plain, mappings: { ...MAPPING, _routing: { required: true } } });
-  await catalog.create("blocked", { ...plain, settings: { "index.blocks.write": true } });
+  await catalog.create("blocked", { ...plain, settings: { "blocks.write": true } });
   await catalog.create("closed", plain);
   await catalog.setState("closed", "close");
 }
