@@ -63,10 +63,8 @@ export function checkBlocks(indices: readonly IndexInfo[], level: BlockLevel): v
  * write must not create.
  */
 export function blockDocuments(documents: Documents, indices: Indices, cluster: Cluster): Documents {
-  const blockOf = (name: string): AppError | undefined => {
-    const index = writeIndex(indices, name);
-    return index === undefined ? creationFault(cluster, name) : blockFault(index, "write");
-  };
+  const blockOf = (name: string): AppError | undefined =>
+    writeFault(cluster, name, writeIndex(indices, name));
   return {
     async get(name, id, options) {
       const index = indices.get(name);
@@ -97,7 +95,17 @@ function blockFault(index: IndexInfo, level: BlockLevel): AppError | undefined {
   return new AppError("forbidden", `blocked by: ${reasons}`, { data: { type: "cluster_block_exception" } });
 }
 
-function writeIndex(indices: Indices, name: string): IndexInfo | undefined {
+/** Returns why a client may not write to `name`: a block of its `index`, or that it may not create the missing index. */
+export function writeFault(
+  cluster: Cluster,
+  name: string,
+  index: IndexInfo | undefined,
+): AppError | undefined {
+  return index === undefined ? creationFault(cluster, name) : blockFault(index, "write");
+}
+
+/** Returns the index that receives writes to a name, alias or data stream; undefined if there is none. */
+export function writeIndex(indices: Pick<Indices, "get" | "all">, name: string): IndexInfo | undefined {
   const index = indices.get(name);
   if (index !== undefined) return index;
   const all = indices.all();

@@ -54,22 +54,27 @@ export function checkText(text: string | undefined, field: "_id" | "routing"): v
   );
 }
 
+/** What of an index decides which writes it accepts. */
+interface WriteTarget extends Pick<IndexMetadata, "name" | "uuid" | "state" | "mapping" | "dataStream"> {
+  readonly settings: { readonly raw: Readonly<Record<string, unknown>> };
+}
+
 /** Throws request_invalid, routing_missing, index_closed for a write that an index doesn't accept. */
-export function checkTarget(index: IndexMetadata, item: StreamWrite & Routed): void {
+export function checkTarget(index: WriteTarget, item: StreamWrite & Routed): void {
   checkStreamWrite(index, item);
   checkRouting(index, item);
   checkOpen(index);
 }
 
 /** Throws index_closed. */
-export function checkOpen({ name, uuid, state }: IndexMetadata): void {
+export function checkOpen({ name, uuid, state }: Pick<IndexMetadata, "name" | "uuid" | "state">): void {
   if (state === "close")
     throw new AppError("index_closed", "closed", { data: { index: name, index_uuid: uuid } });
 }
 
 /** Throws routing_missing if the mapping requires the routing that an item lacks: its shard couldn't be found again. */
 export function checkRouting(
-  { name, mapping, settings }: Pick<IndexMetadata, "name" | "mapping" | "settings">,
+  { name, mapping, settings }: Pick<WriteTarget, "name" | "mapping" | "settings">,
   { id, routing = "" }: Routed,
 ): void {
   if (!mapping.settings.routingRequired || routing !== "") return;

@@ -41,17 +41,18 @@ export function readBulkRun(body: Buffer, defaults: BulkDefaults): BulkRun | nul
 
 /**
  * Like readBulkRun, for a large body, which may have ids: another thread examines its lines in parts and keeps the body. If
- * the body doesn't qualify, it is returned. Also throws what LentBody.run throws.
+ * the body doesn't qualify, or `accepts` is false for its first item, it is returned. Also throws what LentBody.run throws.
  */
 export async function readLargeRun(
   bodies: LargeBodies,
   body: Buffer,
   defaults: BulkDefaults,
   signal: AbortSignal,
+  accepts: (item: BulkItem) => boolean,
 ): Promise<{ readonly run: BulkRun | null; readonly body: Buffer }> {
   const { length } = body;
   const first = firstOfRun(body, defaults);
-  if (first === null || !isRepeated(body, first.line)) return { run: null, body };
+  if (first === null || !isRepeated(body, first.line) || !accepts(first.item)) return { run: null, body };
   const lent = bodies.lend(body);
   try {
     const parts: ScanResult[] = [];

@@ -30,6 +30,7 @@ import {
   readLargeRun,
   reclaimed,
 } from "./bulk-run.ts";
+import { mayAppend } from "./bulk-target.ts";
 
 /** Items written at a time, so that other requests run between the parts of a large one. */
 const ITEMS_AT_A_TIME = 10_000;
@@ -100,15 +101,16 @@ function takeTurn(turn: Turn, patience: WritePatience): Promise<void> {
 
 /** Returns the body's run if it is one, else the body. Throws what readLargeRun throws. */
 async function readBody(
-  { bodies }: ApiContext,
+  parts: ApiContext,
   request: ApiRequest,
   defaults: BulkDefaults,
 ): Promise<{ readonly run: BulkRun | null; readonly body: Buffer }> {
+  const { bodies } = parts;
   const { body, signal } = request;
   // The indices of all items must be known here, and a run isn't cut into items.
   if (asksForCopies(request)) return { run: null, body };
   if (bodies !== undefined && body.length > bodies.smallBytes)
-    return readLargeRun(bodies, body, defaults, signal);
+    return readLargeRun(bodies, body, defaults, signal, (item) => mayAppend(parts, item));
   return { run: readBulkRun(body, defaults), body };
 }
 
