@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import type { LargeBodies } from "#hub/api/ports/documents.ts";
+import { type ScannedLines, scanLines } from "#hub/cluster/writes/body-lines.ts";
+import type { BodyJob } from "#hub/cluster/writes/body-work.ts";
 import type { DocumentBatch } from "#proto/document-batch.ts";
 import { MIB } from "#proto/kit/units.ts";
-import { type BulkDefaults, parseBulk } from "./bulk-parser.ts";
-import { itemAt, itemsOf, partEnd, partOf, readBulkRun } from "./bulk-run.ts";
+import { type BulkDefaults, type BulkItem, parseBulk } from "./bulk-parser.ts";
+import { itemAt, itemsOf, partEnd, partOf, readBulkRun, readLargeRun } from "./bulk-run.ts";
 
 const DEFAULTS: BulkDefaults = {
   index: "logs",
@@ -12,6 +15,11 @@ const DEFAULTS: BulkDefaults = {
   pipeline: undefined,
   source: undefined,
 };
+
+/** Returns the document of a write as text. */
+function textOf(write: BulkItem["write"]): string | undefined {
+  return "source" in write ? Buffer.from(write.source as Uint8Array).toString() : undefined;
+}
 
 suite("a body is a run of new documents", () => {
   const cases: readonly [name: string, body: string, isRun: boolean, more?: Partial<BulkDefaults>][] = [
@@ -65,9 +73,7 @@ test("a part of a run has its own ids", () => {
       items.map((_, at) => itemAt(bulk, part, at).id),
       texts.slice(from, to),
     );
-    const written = items.map(
-      ({ write }) => "source" in write && Buffer.from(write.source as Uint8Array).toString(),
-    );
+    const written = items.map(({ write }) => textOf(write));
     assert.deepEqual(
       written,
       Array.from({ length: to - from }, () => "{}"),
@@ -103,4 +109,47 @@ test("a run is written in parts of at most 25,000 documents and 8 MiB", () => {
   assert.deepEqual(partsOf(runOf(3, 20 * MIB)), [1, 1, 1]);
   assert.deepEqual(partsOf(runOf(0, 1)), []);
   assert.equal(partsOf(runOf(10_000, 10_000)).length, Math.ceil(10_000 / Math.floor((8 * MIB) / 10_013)));
+});
+
+/** Bodies of which each scan finds the documents of so many bytes at least. */
+function scannedIn(limitBytes: number): LargeBodies & { readonly found: ScannedLines[] } {
+  const found: ScannedLines[] = [];
+  const lend: LargeBodies["lend"] = (body) => ({
+    run: async (job) => {
+      const { from, ...line } = job as Extract<BodyJob, { kind: "scan" }>;
+      const lines = scanLines(body, line, from, limitBytes)!;
+      found.push(lines);
+      const shapes = new Float64Array(lines.ends.length).fill(found.length);
+      return { ...lines, shapes, samples: new Map() } as never;
+    },
+    reclaim: async () => body,
+    free: () => undefined,
+  });
+  return { smallBytes: 0, lend, found };
+}
+
+test("the columns of many scans become those of one, and others have the thread between them", async () => {
+  const count = 50_000;
+  const idOf = (n: number): string => "x".repeat(n % 7) + n;
+  const documentOf = (n: number): string => `{"n":${n}}`;
+  const lines = Array.from({ length: count }, (_, n) => `{"index":{"_id":"${idOf(n)}"}}\n${documentOf(n)}\n`);
+  const body = Buffer.from(lines.join(""));
+  const bodies = scannedIn(body.length / 4);
+  let turns = 0;
+  let isOver = false;
+  const turn = (): void => {
+    turns++;
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const { run } = await readLargeRun(bodies, body, DEFAULTS, new AbortController().signal, () => true);
+  isOver = true;
+  const scans = bodies.found.length;
+  assert.equal(scans, 4);
+  assert.ok(turns >= 2 * scans - 1, `${turns} turns`);
+  assert.ok(bodies.found.every(({ ends, keys }) => ends.length === 0 && keys!.ids.length === 0));
+  const part = partOf({ ...run!.run, bytes: body }, 0, count);
+  for (const [n, { id, write }] of itemsOf(run!, part).entries())
+    assert.deepEqual([id, textOf(write)], [idOf(n), documentOf(n)]);
+  assert.deepEqual([part.shapes![0], part.shapes![count - 1]], [1, scans]);
 });

@@ -3,6 +3,7 @@
  * large bodies also action lines that differ in their ids only. Only the beginnings of lines are examined.
  */
 
+import { setImmediate } from "node:timers/promises";
 import type { LargeBodies } from "#hub/api/ports/documents.ts";
 import type { AppendRun, LentBody } from "#hub/cluster/writes/append-run.ts";
 import {
@@ -13,6 +14,7 @@ import {
 } from "#hub/cluster/writes/body-lines.ts";
 import type { ScanResult } from "#hub/cluster/writes/body-work.ts";
 import { actionCode, type DocumentBatch, idsOf, documentStart as startOf } from "#proto/document-batch.ts";
+import { freeBytes } from "#proto/kit/free-bytes.ts";
 import { MIB } from "#proto/kit/units.ts";
 import { idInLine } from "./bulk-line.ts";
 import { type BulkDefaults, type BulkItem, firstItem } from "./bulk-parser.ts";
@@ -62,7 +64,8 @@ export async function readLargeRun(
       parts.push(found);
     }
     const samples = new Map(parts.flatMap((part) => [...part.samples]));
-    return { run: runOf(first, NOTHING, { ...joined(parts), lent: { body: lent, samples } }), body: NOTHING };
+    const columns = await joined(parts);
+    return { run: runOf(first, NOTHING, { ...columns, lent: { body: lent, samples } }), body: NOTHING };
   } catch (error) {
     lent.free();
     throw error;
@@ -78,29 +81,40 @@ export async function reclaimed(
   return { ...run, bytes: await body.reclaim(signal) };
 }
 
-function joined(parts: readonly ScanResult[]): Pick<ScanResult, "ends" | "shapes" | "keys"> {
+/** Joins the columns of scans and frees theirs. A scan's take some ms: other requests have the thread between them. */
+async function joined(parts: readonly ScanResult[]): Promise<Pick<ScanResult, "ends" | "shapes" | "keys">> {
+  if (parts.length === 1) return parts[0]!;
   const count = parts.reduce((sum, { ends }) => sum + ends.length, 0);
-  const [ends, shapes] = [new Uint32Array(count), new Float64Array(count)];
+  const all = { ends: new Uint32Array(count), shapes: new Float64Array(count) };
   let at = 0;
-  for (const part of parts) {
-    ends.set(part.ends, at);
-    shapes.set(part.shapes, at);
-    at += part.ends.length;
+  for (const { ends, shapes } of parts) {
+    await setImmediate();
+    all.ends.set(ends, at);
+    all.shapes.set(shapes, at);
+    at += ends.length;
+    for (const column of [ends, shapes]) freeBytes(column);
   }
   const keys = parts.flatMap((part) => part.keys ?? []);
-  return { ends, shapes, ...(keys.length > 0 && { keys: joinedKeys(keys, count) }) };
+  return { ...all, ...(keys.length > 0 && { keys: await joinedKeys(keys, count) }) };
 }
 
-function joinedKeys(parts: readonly ScannedKeys[], count: number): ScannedKeys {
-  const ids = Buffer.concat(parts.map((part) => part.ids));
-  const [starts, idEnds] = [new Uint32Array(count), new Uint32Array(count)];
+async function joinedKeys(parts: readonly ScannedKeys[], count: number): Promise<ScannedKeys> {
+  const idBytes = parts.reduce((sum, { ids }) => sum + ids.length, 0);
+  const all = {
+    starts: new Uint32Array(count),
+    ids: new Uint8Array(idBytes),
+    idEnds: new Uint32Array(count),
+  };
   let [at, idsAt] = [0, 0];
-  for (const part of parts) {
-    starts.set(part.starts, at);
-    for (const idEnd of part.idEnds) idEnds[at++] = idsAt + idEnd;
-    idsAt += part.ids.length;
+  for (const { starts, ids, idEnds } of parts) {
+    await setImmediate();
+    all.starts.set(starts, at);
+    all.ids.set(ids, idsAt);
+    for (const idEnd of idEnds) all.idEnds[at++] = idsAt + idEnd;
+    idsAt += ids.length;
+    for (const column of [starts, ids, idEnds]) freeBytes(column);
   }
-  return { starts, ids, idEnds };
+  return all;
 }
 
 /** Returns true if the second document has an action line like that of the first. */
