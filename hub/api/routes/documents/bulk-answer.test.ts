@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { gatherWarnings } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { BulkAnswer } from "./bulk-answer.ts";
 
@@ -98,3 +99,32 @@ test("many items and none are answered alike", async () => {
   assert.equal(JSON.parse(Buffer.from(answer.finish(1)).toString()).items.length, 15_000);
   assert.equal(Buffer.from(new BulkAnswer().finish(0)).toString(), '{"took":0,"errors":false,"items":[]}');
 });
+
+for (const version of [605, 700])
+  test(`documents of a run that changed nothing have a number from 7.0 on: ${version}`, async () => {
+    const ids = ["a", "b", "c", "d"];
+    const result = {
+      index: "logs",
+      ids: Buffer.from(ids.join("")),
+      idEnds: Uint32Array.of(1, 2, 3, 4),
+      outcomes: Uint8Array.of(0, 4, 4, 0),
+      versions: Float64Array.of(1, 0, 0, 1),
+      seqNos: Float64Array.of(5, 0, 0, 6),
+      failures: new Map(),
+      copies: 1,
+    };
+    const answer = new BulkAnswer();
+    const run = { kind: "index", result, indices: INDICES, refresh: "false", failure: () => "" } as const;
+    await gatherWarnings(new Set(), version, () => answer.addRun(run));
+    const { items } = JSON.parse(Buffer.from(answer.finish(1)).toString());
+    const none = version < 700 ? undefined : 0;
+    assert.deepEqual(
+      items.map(({ index: { _id: id, result: became, _seq_no: seqNo } }: Item) => [id, became, seqNo]),
+      [
+        ["a", "created", 5],
+        ["b", "noop", none],
+        ["c", "noop", none],
+        ["d", "created", 6],
+      ],
+    );
+  });

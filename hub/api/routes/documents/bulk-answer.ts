@@ -91,22 +91,22 @@ export class BulkAnswer {
 
   /** Adds items that differ only in id and number: one is written and copied, then each copy gets its own values. */
   #addLike(
-    [head, middle, tail]: ItemParts,
+    { head, middle, tail }: ItemParts,
     { ids, idEnds, seqNos }: AppendResult,
     from: number,
     to: number,
   ): void {
-    const digits = digitsOf(seqNos[from]!);
+    const digits = tail === undefined ? 0 : digitsOf(seqNos[from]!);
     let id = from === 0 ? 0 : idEnds[from - 1]!;
     const idBytes = idEnds[from]! - id;
-    const itemBytes = head.length + idBytes + middle.length + digits + tail.length;
+    const itemBytes = head.length + idBytes + middle.length + digits + (tail?.length ?? 0);
     this.#reserve((to - from) * itemBytes);
     const bytes = this.#bytes;
     const start = this.#length;
     const end = start + (to - from) * itemBytes;
     bytes.set(head, start);
     bytes.set(middle, start + head.length + idBytes);
-    bytes.set(tail, start + itemBytes - tail.length);
+    if (tail !== undefined) bytes.set(tail, start + itemBytes - tail.length);
     for (let done = itemBytes; start + done < end; done *= 2)
       bytes.copyWithin(start + done, start, Math.min(start + done, end - done));
     for (let place = from, at = start; place < to; place++, at += itemBytes) {
@@ -167,7 +167,12 @@ function putNumber(bytes: Uint8Array, from: number, digits: number, value: numbe
 }
 
 /** An item without its id and sequence number: the bytes before, between and after them, with the leading comma. */
-type ItemParts = readonly [head: Uint8Array, middle: Uint8Array, tail: Uint8Array];
+interface ItemParts {
+  readonly head: Uint8Array;
+  readonly middle: Uint8Array;
+  /** Undefined if the item has no sequence number: `middle` is the rest. */
+  readonly tail: Uint8Array | undefined;
+}
 
 function itemParts(
   kind: string,
@@ -185,6 +190,10 @@ function itemParts(
   const body = writeBody(written, indices, refresh);
   const text = JSON.stringify({ [kind]: { ...body, status: writeStatus(written) } });
   const [head = "", rest = ""] = text.split("\\u0000");
-  const [middle = "", tail = ""] = rest.split(String(seqNo));
-  return [Buffer.from(`,${head}`), Buffer.from(middle), Buffer.from(tail)];
+  const [middle = "", tail] = rest.split(String(seqNo));
+  return {
+    head: Buffer.from(`,${head}`),
+    middle: Buffer.from(middle),
+    tail: tail === undefined ? undefined : Buffer.from(tail),
+  };
 }
