@@ -153,24 +153,31 @@ async function writeItems(
     if (at > 0) patience.renew();
     const refusal = await orFailure(answer.isEmpty, options, () => takeTurn(turn, patience));
     if (refusal !== undefined) {
-      await addFailures(parts, items.slice(at), refusal, answer);
+      await addFailures(parts, items.slice(at), refusal, options, answer);
       return;
     }
     await writePart(parts, items.slice(at, at + ITEMS_AT_A_TIME), options, answer, patience);
   }
 }
 
-/** Adds the same failure of items that weren't tried. */
+/** Adds the same failure of items that weren't tried. Throws cancelled. */
 async function addFailures(
   parts: ApiContext,
   items: Iterable<BulkItem>,
   error: AppError,
+  { signal }: WriteOptions,
   answer: BulkAnswer,
 ): Promise<void> {
   const slices = new TimeSlices();
+  let last: BulkItem | undefined;
+  let json = "";
   for (const item of items) {
     if (slices.isDue) await slices.pause();
-    answer.addFailure(failureJson(parts, item, error));
+    if (signal.aborted) throw new AppError("cancelled", LEFT);
+    // The documents of a run without ids have one item.
+    if (item !== last) json = failureJson(parts, item, error);
+    last = item;
+    answer.addFailure(json);
   }
 }
 
@@ -213,7 +220,7 @@ async function appendAll(
       continue;
     }
     if (result instanceof AppError) {
-      await addFailures(parts, itemsFrom(simple, run, at), result, answer);
+      await addFailures(parts, itemsFrom(simple, run, at), result, options, answer);
       break;
     }
     const failure = (error: AppError, place: number): string =>
