@@ -12,6 +12,7 @@ import { threadKernel } from "#hub/engine/kernel/kernel.ts";
 import { MAX_BYTES, packParts, WORTHWHILE } from "#hub/engine/operations/append-columns.ts";
 import { SOURCE_BLOCK_BYTES } from "#hub/engine/stored/stored.ts";
 import { type DocumentBatch, documentStart } from "#proto/document-batch.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { freeBytes } from "#proto/kit/free-bytes.ts";
 
 const NOTHING = new Uint8Array(0);
@@ -74,9 +75,12 @@ export function allowBlocks(areKnown: boolean): void {
 
 /**
  * Returns a DocBatch of `head`, an encoded one without operations, and the documents at `places`, ascending; all documents
- * without `places`. Their ids have one length.
+ * without `places`. Their ids have one length. Throws internal for documents with `starts`: clients chose their ids, so they
+ * may replace others, and encodeOperations writes them.
  */
 export function encodeAppends(head: Uint8Array, documents: DocumentBatch, places?: Uint32Array): Buffer {
+  if (documents.starts !== undefined)
+    throw new AppError("internal", "documents with chosen ids can't be written as new ones");
   const columns = columnsOf(documents, places);
   const { put, ordinals, sourceIndices, offsets } = columns;
   const texts = (areBlocksKnown ? inBlocks(columns) : null) ??

@@ -13,6 +13,7 @@ import {
   temporaryFolder,
 } from "#test/support/cluster/shard-feeding.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
+import { encodeAppends } from "./append-encoder.ts";
 import type { AppendRun } from "./append-run.ts";
 import { BodyThreads } from "./body-threads.ts";
 
@@ -207,5 +208,21 @@ test("where the thread that has a run is lost nothing of it is written", async (
   const lost = new AppError("unavailable", "lost");
   const body = { ...lent!.body, run: () => Promise.reject(lost) };
   await assert.rejects(node.documents.append({ ...run, lent: { ...lent!, body } }, options), lost);
+  assert.equal(log.messages.length, 0);
+});
+
+test("a run with ids isn't written as new documents", async (t) => {
+  const log = new MemoryLog();
+  const node = await openNode(t, log, temporaryFolder(t));
+  const documents = [
+    ["1", "{}"],
+    ["2", "{}"],
+  ] as const;
+  const { actions: _actions, ...withoutActions } = await keyedRun(t, "a", documents);
+  const internal = { code: "internal" };
+  await assert.rejects(node.documents.append(withoutActions, options), internal);
+  const { idEnds: _idEnds, ...withoutEnds } = await keyedRun(t, "a", documents);
+  await assert.rejects(node.documents.append(withoutEnds, options), internal);
+  assert.throws(() => encodeAppends(new Uint8Array(), withoutEnds), internal);
   assert.equal(log.messages.length, 0);
 });

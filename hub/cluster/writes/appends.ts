@@ -169,20 +169,22 @@ async function packed(
   return planned.map((each, nth) => ({ ...each, data: data[nth]! }));
 }
 
-/** A part's columns may be views of the whole request's, which would be sent completely. */
+/** A part's columns may be views of the whole request's, which would be sent completely. Throws internal. */
 function packJob(
   run: AppendRun & { readonly ids: Uint8Array },
   planned: readonly PlannedBatch[],
 ): PackJob | EncodeJob {
   const { start, starts, ends, gap, ids, idEnds, actions } = run;
   const columns = { start, ends: ends.slice(), gap, ids: new Uint8Array(ids), indexNames: [] };
-  if (starts !== undefined && idEnds !== undefined && actions !== undefined) {
-    const messages = planned.map(({ head, places }) => ({ head, places: places.slice() }));
-    const more = { starts: starts.slice(), idEnds: idEnds.slice(), actions: actions.slice() };
-    return { kind: "encode", ...columns, ...more, messages };
+  if (starts === undefined && idEnds === undefined) {
+    const messages = planned.map(({ head, places }) => ({ head, first: places[0]!, count: places.length }));
+    return { kind: "pack", ...columns, messages, areBlocksKnown: blocksAllowed() };
   }
-  const messages = planned.map(({ head, places }) => ({ head, first: places[0]!, count: places.length }));
-  return { kind: "pack", ...columns, messages, areBlocksKnown: blocksAllowed() };
+  if (starts === undefined || idEnds === undefined || actions === undefined)
+    throw new AppError("internal", "documents with chosen ids lack columns");
+  const messages = planned.map(({ head, places }) => ({ head, places: places.slice() }));
+  const more = { starts: starts.slice(), idEnds: idEnds.slice(), actions: actions.slice() };
+  return { kind: "encode", ...columns, ...more, messages };
 }
 
 /** Columns of AppendResult. */
