@@ -19,3 +19,14 @@ export class TimeSlices {
     this.#endMs = performance.now() + SLICE_MS;
   }
 }
+
+/** Collects items that take time to make. */
+export async function collectInSlices<T>(items: Iterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  const slices = new TimeSlices();
+  for (const item of items) {
+    all.push(item);
+    if (slices.isDue) await slices.pause();
+  }
+  return all;
+}

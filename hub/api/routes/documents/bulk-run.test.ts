@@ -44,7 +44,7 @@ suite("a body is a run of new documents", () => {
       const defaults = { ...DEFAULTS, ...more };
       const run = readBulkRun(body, defaults);
       assert.equal(run !== null, isRun);
-      if (run !== null) assert.deepEqual(itemsOf(run, run.run), [...parseBulk(body, defaults)]);
+      if (run !== null) assert.deepEqual([...itemsOf(run, run.run)], [...parseBulk(body, defaults)]);
     });
   }
 });
@@ -64,7 +64,7 @@ test("a part of a run has its own ids", () => {
     [3, 4],
   ] as const) {
     const part = partOf(run, from, to);
-    const items = itemsOf(bulk, part);
+    const items = [...itemsOf(bulk, part)];
     assert.deepEqual(
       items.map(({ id }) => id),
       texts.slice(from, to),
@@ -149,7 +149,7 @@ test("the columns of many scans become those of one, and others have the thread 
   assert.ok(turns >= 2 * scans - 1, `${turns} turns`);
   assert.ok(bodies.found.every(({ ends, keys }) => ends.length === 0 && keys!.ids.length === 0));
   const part = partOf({ ...run!.run, bytes: body }, 0, count);
-  for (const [n, { id, write }] of itemsOf(run!, part).entries())
+  for (const [n, { id, write }] of [...itemsOf(run!, part)].entries())
     assert.deepEqual([id, textOf(write)], [idOf(n), documentOf(n)]);
   assert.deepEqual([part.shapes![0], part.shapes![count - 1]], [1, scans]);
 });

@@ -13,7 +13,7 @@ import {
   scanLines,
 } from "#hub/cluster/writes/body-lines.ts";
 import type { ScanResult } from "#hub/cluster/writes/body-work.ts";
-import { actionCode, type DocumentBatch, idsOf, documentStart as startOf } from "#proto/document-batch.ts";
+import { actionCode, type DocumentBatch, documentStart as startOf } from "#proto/document-batch.ts";
 import { freeBytes } from "#proto/kit/free-bytes.ts";
 import { MIB } from "#proto/kit/units.ts";
 import { idInLine } from "./bulk-line.ts";
@@ -202,13 +202,15 @@ function keysOf({ starts, ids, idEnds }: AppendRun, from: number, to: number): P
   };
 }
 
-/** Returns the documents of a run as single items, for the slow path. */
-export function itemsOf({ kind, item }: BulkRun, run: DocumentBatch): BulkItem[] {
-  const ids = run.ids === undefined ? undefined : idsOf(run);
-  return sourcesOf(run).map((source, at) => {
-    const id = ids?.[at];
-    return { ...item, id, write: { kind, index: item.index, ...(id !== undefined && { id }), source } };
-  });
+/** Yields the documents of a run as single items, for the slow path. */
+export function* itemsOf(bulk: BulkRun, run: AppendRun): Iterable<BulkItem> {
+  const { kind } = bulk;
+  for (let at = 0; at < run.ends.length; at++) {
+    const item = itemAt(bulk, run, at);
+    const { index, id } = item;
+    const source = sourceAt(run, at);
+    yield { ...item, write: { kind, index, ...(id !== undefined && { id }), source } };
+  }
 }
 
 /** Returns the item of the document at `place` of a run. */
@@ -225,5 +227,9 @@ export function* itemsFrom(bulk: BulkRun, run: AppendRun, place: number): Iterab
 
 /** Returns the documents of a run. */
 export function sourcesOf(run: DocumentBatch): Uint8Array[] {
-  return Array.from(run.ends, (end, at) => run.bytes.subarray(startOf(run, at), end));
+  return Array.from(run.ends, (_end, at) => sourceAt(run, at));
+}
+
+function sourceAt(run: DocumentBatch, at: number): Uint8Array {
+  return run.bytes.subarray(startOf(run, at), run.ends[at]);
 }

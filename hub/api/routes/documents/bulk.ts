@@ -15,7 +15,7 @@ import { RawJson } from "#hub/search/options/json-writer.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Turn } from "#proto/kit/fair-turns.ts";
 import { freeBytes } from "#proto/kit/free-bytes.ts";
-import { TimeSlices } from "#proto/kit/time-slices.ts";
+import { collectInSlices, TimeSlices } from "#proto/kit/time-slices.ts";
 import { BulkAnswer } from "./bulk-answer.ts";
 import { failureBody, LEFT, orFailure, refusedPairs, writePart } from "./bulk-items.ts";
 import { type BulkDefaults, type BulkItem, checkEnd, parseBulk } from "./bulk-parser.ts";
@@ -116,12 +116,8 @@ async function readBody(
 
 /** Parses all items before any is written. Throws what parseBulk throws, forbidden. */
 async function readItems(request: ApiRequest, body: Buffer, defaults: BulkDefaults): Promise<BulkItem[]> {
-  const items: BulkItem[] = [];
+  const items = await collectInSlices(parseBulk(body, defaults));
   const slices = new TimeSlices();
-  for (const item of parseBulk(body, defaults)) {
-    items.push(item);
-    if (slices.isDue) await slices.pause();
-  }
   const problems: string[] = [];
   for (const { source, write } of items) {
     if (slices.isDue) await slices.pause();
@@ -216,7 +212,7 @@ async function appendAll(
     }
     if (result === null) {
       isCopied = false;
-      await writeItems(parts, itemsOf(simple, part), options, answer, turn, patience);
+      await writeItems(parts, await collectInSlices(itemsOf(simple, part)), options, answer, turn, patience);
       continue;
     }
     if (result instanceof AppError) {
