@@ -14,7 +14,7 @@ import {
 } from "#test/support/cluster/shard-feeding.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { encodeAppends } from "./append-encoder.ts";
-import type { AppendRun } from "./append-run.ts";
+import type { AppendRun, LentBody } from "./append-run.ts";
 import { BodyThreads } from "./body-threads.ts";
 
 const ACTION = '{"index":{}}\n';
@@ -224,5 +224,34 @@ test("a run with ids isn't written as new documents", async (t) => {
   const { idEnds: _idEnds, ...withoutEnds } = await keyedRun(t, "a", documents);
   await assert.rejects(node.documents.append(withoutEnds, options), internal);
   assert.throws(() => encodeAppends(new Uint8Array(), withoutEnds), internal);
+  assert.equal(log.messages.length, 0);
+});
+
+test("a run whose index is deleted or closed while a thread packs it isn't written", async (t) => {
+  const log = new MemoryLog();
+  const node = await openNode(t, log, temporaryFolder(t));
+  const { catalog, documents } = node;
+  const none = { settings: {}, mappings: {}, aliases: {} };
+  const changes = {
+    replaced: async () => {
+      await catalog.delete(["replaced"]);
+      await catalog.create("replaced", none);
+    },
+    deleted: () => catalog.delete(["deleted"]),
+    closed: () => catalog.setState("closed", "close"),
+  };
+  for (const [name, change] of Object.entries(changes)) {
+    await catalog.create(name, none);
+    const { lent, ...run } = await keyedRun(t, name, [["1", "{}"]]);
+    const body: LentBody = {
+      ...lent!.body,
+      run: async (job, signal) => {
+        const messages = await lent!.body.run(job, signal);
+        await change();
+        return messages;
+      },
+    };
+    assert.equal(await documents.append({ ...run, lent: { ...lent!, body } }, options), null, name);
+  }
   assert.equal(log.messages.length, 0);
 });

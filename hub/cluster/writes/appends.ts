@@ -54,13 +54,16 @@ export class Appends {
     return appendTarget({ ...run, shapes }, this.#options.catalog, this.#shapes, { lenient: false, kind });
   }
 
-  /** Writes a run into the index that `prepare` gave. */
+  /**
+   * Writes a run into the index that `prepare` gave. Null if the index was deleted or closed while a thread packed the run:
+   * nothing was written.
+   */
   async write(
     run: AppendRun,
     index: IndexMetadata,
     header: BatchHeader,
     deadline: WriteDeadline,
-  ): Promise<AppendResult> {
+  ): Promise<AppendResult | null> {
     const { inbox } = this.#options;
     const replies: Reply[] = [];
     const { documents, shard } = this.#withIds(run, index);
@@ -78,6 +81,7 @@ export class Appends {
         ...(shard !== undefined && { shard }),
       });
       const messages = await packed(documents, planned, deadline.signal);
+      if (!this.#isOpen(index)) return null;
       await this.#writeAll(messages, replies, write, run.ids !== undefined);
     } finally {
       for (const reply of replies) reply.close();
@@ -86,6 +90,11 @@ export class Appends {
     const { outcomes, versions, seqNos, failures } = write.outcomes;
     const columns = { ids: documents.ids, idEnds: idEndsOf(documents), outcomes, versions, seqNos };
     return { index: index.name, ...columns, failures, copies };
+  }
+
+  #isOpen({ name, uuid }: IndexMetadata): boolean {
+    const now = this.#options.catalog.get(name);
+    return now?.uuid === uuid && now.state === "open";
   }
 
   /** Returns a run with ids: made ones, all of one shard, if it has none. */

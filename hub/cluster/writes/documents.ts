@@ -100,7 +100,7 @@ export class Documents {
       if (index === null) return null;
       const header = this.#header(isLenient(index));
       const result = await this.#appends.write(run, index, header, deadline);
-      await this.#refresh([index], options, deadline);
+      if (result !== null) await this.#refresh([index], options, deadline);
       return result;
     } finally {
       deadline.end();
