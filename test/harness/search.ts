@@ -65,7 +65,10 @@ export async function searchAll(searchUrl: string, index = LOGS): Promise<Hit[]>
   return hits;
 }
 
-/** Yields all documents as searchAll does, in pages, for more of them than fit into memory. */
+/**
+ * Yields all documents as searchAll does, in pages, for more of them than fit into memory. The next page is on its way while the
+ * caller looks at one.
+ */
 export async function* pagesOfAll(searchUrl: string, index = LOGS): AsyncGenerator<readonly Hit[]> {
   let page = await opened(searchUrl, index);
   const total = page.hits.total;
@@ -73,11 +76,14 @@ export async function* pagesOfAll(searchUrl: string, index = LOGS): AsyncGenerat
   let got = 0;
   while (page.hits.hits.length > 0 && !isPartial()) {
     got += page.hits.hits.length;
-    yield page.hits.hits;
-    page = await ask<SearchAnswer>("POST", `${searchUrl}/_search/scroll`, {
+    const next = ask<SearchAnswer>("POST", `${searchUrl}/_search/scroll`, {
       scroll: "1m",
       scroll_id: page._scroll_id,
     });
+    // Awaited below, unless the caller stops before.
+    next.catch(() => undefined);
+    yield page.hits.hits;
+    page = await next;
   }
   if (isPartial()) throw new Error(`a scroll lacks shards: ${JSON.stringify(page._shards)}`);
   if (got !== total) throw new Error(`a scroll over ${total} documents gave ${got}`);
