@@ -34,6 +34,8 @@ const FORGET_AFTER_MS = 7 * DAY_MS;
 export interface AllocatorOptions {
   readonly bucket: StateBucket;
   readonly directory: MemberDirectory;
+  /** Returns whether this hub holds the lease. */
+  readonly isHeld: () => boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -81,16 +83,21 @@ export class PartitionAllocator implements Component {
     }
   }
 
-  /** Marks members as lost that don't renew, and makes the next table if the members have changed. */
+  /**
+   * Marks members as lost that don't renew, and makes the next table if the members have changed. Writes nothing once the lease
+   * is lost: this part may run on while others of the duties wait for a store that stands still, and a table of this hub, which
+   * saw no loss, would give partitions back at once.
+   */
   async sweep(): Promise<void> {
-    const { directory } = this.#options;
+    const { directory, isHeld } = this.#options;
     const lost = directory.all().filter(({ record }) => record.state === "lost");
     this.#away.observe(new Map(lost.map(({ record: { id, lostMs = 0 } }) => [id, lostMs])));
     for (const member of directory.all()) {
+      if (!isHeld()) return;
       if (directory.isStill(member)) await this.#takeOut(member);
       else if (member.record.state === "lost") await this.#forget(member);
     }
-    await this.#makeTable();
+    if (isHeld()) await this.#makeTable();
   }
 
   /** Fails with journal_conflict if the member renews at the same moment. */

@@ -23,7 +23,8 @@ const PROGRESS: MemberProgress = { httpAddress: "", doc: null, raw: null, needsA
 
 /**
  * One hub's way to a shared bucket; `away` cuts it, as a stopped process or a broken network would. `mute`: its calls are held
- * back until `speak`, but it hears what others change. `deaf`: its calls are done, but it hears nothing.
+ * back until `speak`, but it hears what others change. `deaf`: its calls are done, but it hears nothing. `stuck`: its calls wait
+ * for that promise, as those to a server that stands still.
  */
 class Link extends MemoryBucket {
   readonly #shared: MemoryBucket;
@@ -31,6 +32,7 @@ class Link extends MemoryBucket {
   away = false;
   isMute = false;
   isDeaf = false;
+  stuck = Promise.resolve();
 
   constructor(shared: MemoryBucket) {
     super();
@@ -69,6 +71,7 @@ class Link extends MemoryBucket {
 
   async #reach<T>(call: () => Promise<T>): Promise<T> {
     if (this.away) throw new AppError("unavailable", "away");
+    await this.stuck;
     if (this.isMute) this.#held.push(call);
     else if (this.isDeaf) await call().catch(() => undefined);
     else return call();
@@ -84,6 +87,8 @@ class Hub {
   running: ReadonlySet<number> = new Set();
   abandoned = 0;
   needsAllPartitions = false;
+  /** What a part of its duties waits for before it has stopped. */
+  stopping = Promise.resolve();
   readonly #directory: MemberDirectory;
   readonly #duties: Duties;
 
@@ -111,7 +116,10 @@ class Hub {
       ...shared,
       node: id,
       process: this.membership.process,
-      parts: () => [["allocator", new PartitionAllocator({ ...shared, directory })]],
+      parts: () => [
+        ["allocator", new PartitionAllocator({ ...shared, directory, isHeld: () => this.#duties.held })],
+        ["another part", { start: async () => {}, stop: () => this.stopping }],
+      ],
     });
   }
 
@@ -321,6 +329,24 @@ describe("hubs that share a bucket", () => {
     await pass(3_000);
     assert.notEqual(b.membership.session, session);
     assert.deepEqual([a.running.size, b.running.size], [ALL, 0]);
+    await pass(4_000);
+    assert.deepEqual([a.running.size, b.running.size], [ALL / 2, ALL / 2]);
+  });
+
+  test("a hub whose duties are being stopped when it comes back after a takeover assigns nothing", async (t) => {
+    const { hub, pass } = world(t);
+    const [a, b] = [await hub("a"), await hub("b")];
+    await pass(3_000);
+    const { session } = a.membership;
+    const [goesOn, isStopped] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    a.link.stuck = goesOn.promise;
+    a.stopping = isStopped.promise;
+    while (b.running.size < ALL) await pass(100);
+    goesOn.resolve();
+    await pass(3_000);
+    assert.notEqual(a.membership.session, session);
+    assert.deepEqual([a.running.size, b.running.size], [0, ALL]);
+    isStopped.resolve();
     await pass(4_000);
     assert.deepEqual([a.running.size, b.running.size], [ALL / 2, ALL / 2]);
   });

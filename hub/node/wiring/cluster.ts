@@ -129,7 +129,10 @@ export class ClusterNode {
       ...shared,
       node: identity.node,
       process: membership.process,
-      parts: () => [["allocator", new PartitionAllocator({ ...shared, directory })], ...this.#parts()],
+      parts: () => {
+        const isHeld = (): boolean => this.duties.held;
+        return [["allocator", new PartitionAllocator({ ...shared, directory, isHeld })], ...this.#parts()];
+      },
     });
     this.#declareMetrics(options.metrics);
   }
