@@ -28,8 +28,11 @@ const LONGEST_WAIT_MS = 2_000;
 /** Each wait is this fraction of the outage so far, so waits grow with the outage. */
 const WAIT_SHARE = 0.25;
 
-/** A dead peer that closed no socket is detected after two missed pings. */
-const PING_MS = 4_000;
+/**
+ * A dead server that closed no socket is detected after two missed pings. Where there are others the connection moves before a
+ * lease has passed; a single one, which may only be slow, is worth waiting for.
+ */
+const PING_MS = { single: 4_000, several: 1_500 } as const;
 
 /** How long `start` keeps trying: NATS may start after the hub. */
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -174,7 +177,7 @@ export class Connection implements Component {
       maxReconnectAttempts: -1,
       reconnectDelayHandler: () => this.#wait(),
       ignoreAuthErrorAbort: true, // a token may change on the server before it changes here
-      pingInterval: PING_MS,
+      pingInterval: servers.length > 1 ? PING_MS.several : PING_MS.single,
       maxPingOut: 2,
       timeout: CONNECT_TIMEOUT_MS,
       noAsyncTraces: true,
