@@ -62,7 +62,8 @@ const CONNECTION_RETRY = { firstMs: 50, capMs: 2_000 };
  */
 const PING_INTERVAL_MS = { single: 3_000, several: 1_500 } as const;
 const PINGS_MISSED = 2;
-const CONNECT_TIMEOUT_MS = 5_000;
+/** A server that stands still accepts connections, and says nothing: others are worth trying sooner. */
+const CONNECT_TIMEOUT_MS = { single: 5_000, several: 3_000 } as const;
 
 export class Connection implements Component {
   readonly #settings: ConnectionSettings;
@@ -218,7 +219,7 @@ export function connectionOptions(settings: ConnectionSettings, name: string): N
   return {
     name,
     servers: [...settings.servers],
-    timeout: CONNECT_TIMEOUT_MS,
+    timeout: settings.servers.length > 1 ? CONNECT_TIMEOUT_MS.several : CONNECT_TIMEOUT_MS.single,
     maxReconnectAttempts: -1,
     reconnectDelayHandler: () => retry.next(),
     // A hub that restarts may refuse the token for a moment; giving up would need an operator.

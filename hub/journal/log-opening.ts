@@ -59,7 +59,8 @@ export async function openLog(parts: OpeningParts): Promise<Opening> {
   });
   const bucket = await buckets.open(LOG_BUCKET);
   const restored = await bucket.get(RESTORED_KEY);
-  const history = new LogHistory({ streams, bucket, log, onRaise });
+  const settled = { state: (stream: string) => streams.settledState(stream) };
+  const history = new LogHistory({ streams: settled, bucket, log, onRaise });
   const restoreBuckets = (): Promise<void> => buckets.restore();
   const watched = { connection, streams, history, definitions, metrics, clock, log, pollMs, server, readers };
   const watch = new StreamWatch({ ...watched, restoreBuckets });

@@ -156,7 +156,7 @@ export class BucketScan {
    */
   async #end(): Promise<{ readonly sequence: number; readonly isReadable: boolean }> {
     // The state first: a write in between makes the message newer, so that it is readable.
-    const { messages, lastSequence } = await this.#streams.state(this.#stream);
+    const { messages, lastSequence } = await this.#streams.settledState(this.#stream);
     const message = await this.#streams.lastMessage(this.#stream, `${this.#prefix}>`);
     const isReadable = message !== null && message.sequence >= lastSequence;
     return { sequence: messages === 0 ? 0 : lastSequence, isReadable };

@@ -37,6 +37,9 @@ const PING_MS = { single: 4_000, several: 1_500 } as const;
 /** How long `start` keeps trying: NATS may start after the hub. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
+/** How long one of several servers has to greet: one that stands still accepts connections, and says nothing. */
+const GREETING_MS = 2_000;
+
 /** The connection was lost and restored while a call waited. */
 const CHANGED = Symbol("changed");
 
@@ -179,7 +182,7 @@ export class Connection implements Component {
       ignoreAuthErrorAbort: true, // a token may change on the server before it changes here
       pingInterval: servers.length > 1 ? PING_MS.several : PING_MS.single,
       maxPingOut: 2,
-      timeout: CONNECT_TIMEOUT_MS,
+      timeout: servers.length > 1 ? GREETING_MS : CONNECT_TIMEOUT_MS,
       noAsyncTraces: true,
       ...targetOptions(target),
     };

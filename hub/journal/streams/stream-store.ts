@@ -29,6 +29,7 @@ import {
 import { retriedCall } from "#hub/journal/connection/retried-call.ts";
 import { within } from "#hub/journal/connection/waits.ts";
 import { systemClock } from "#proto/kit/clock.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import { DEAD_LETTER_STREAM, DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 
@@ -46,8 +47,11 @@ const CALL_TIMEOUT_MS = 15_000;
  */
 const ATTEMPT_TIMEOUT_MS = 1_000;
 
-/** A replica that hasn't answered its leader for this long counts as silent; normally it answers every second. */
-const SILENT_MS = 5_000;
+/**
+ * A replica that hasn't answered its leader for this long counts as silent; normally it answers every second. Others are elected
+ * after 4 s without a leader at the earliest: one that heard a majority more recently is the leader.
+ */
+const SILENT_MS = 3_000;
 
 /** Pauses between attempts while a cluster elects a leader. */
 const RETRY = { firstMs: 100, capMs: 1_000 };
@@ -99,6 +103,13 @@ export interface StoredMessage {
   readonly header: (name: string) => string;
 }
 
+/** The server that answered hasn't heard of a majority lately: others may have elected another leader. */
+class NoMajority extends AppError {
+  constructor() {
+    super("unavailable", "most servers of the log can't be reached");
+  }
+}
+
 /** JetStream API calls, answered by the leader. All throw `unavailable` or `timeout` (retryable) while there is none. */
 export class StreamStore {
   readonly #connection: Connection;
@@ -140,9 +151,21 @@ export class StreamStore {
     });
   }
 
-  /** Also throws unavailable if the stream doesn't exist. */
+  /** Returns what the first server that takes itself for the leader knows. Also throws unavailable if the stream doesn't exist. */
   state(stream: string): Promise<StreamState> {
     return this.#call(`state of ${stream}`, async (manager) => toState(await manager.streams.info(stream)));
+  }
+
+  /**
+   * Returns the state that a majority stores, for decisions about what was lost: a server that stood still answers as the leader
+   * for a moment when it goes on, and its stream ends where it stood. See also `state`.
+   */
+  settledState(stream: string): Promise<StreamState> {
+    return this.#call(`state of ${stream}`, async (manager) => {
+      const state = toState(await manager.streams.info(stream));
+      if (!state.hasMajority) throw new NoMajority();
+      return state;
+    });
   }
 
   /** Removes all messages below `sequence`, or those of one subject only. */
@@ -206,8 +229,9 @@ export class StreamStore {
           try {
             return await this.#connection.repeatable(manage, signal);
           } catch (error) {
-            if (signal.aborted || !(isTimeout(error) || isLeaderless(error))) throw error;
-            if (isLeaderless(error)) await systemClock.sleep(backoff.next(), signal);
+            const isLed = !(isLeaderless(error) || error instanceof NoMajority);
+            if (signal.aborted || (isLed && !isTimeout(error))) throw error;
+            if (!isLed) await systemClock.sleep(backoff.next(), signal);
             if (signal.aborted) throw error;
           }
         }
