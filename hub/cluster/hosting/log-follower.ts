@@ -1,4 +1,4 @@
-/** Reads DOC and drives the shards: applies messages, answers writes, refreshes, commits and merges, until stopped. */
+/** Reads DOC, applies its messages to the shards and answers writes, until stopped. `ShardUpkeep` does the rest. */
 
 import { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
 import type { ItemResult } from "#hub/engine/operations/item-result.ts";
@@ -12,6 +12,7 @@ import { Backoff } from "#proto/kit/retry.ts";
 import { DocResult, type tailrace } from "#proto/messages.ts";
 import { comparePositions, type Position } from "#proto/position.ts";
 import type { ShardHost } from "./shard-host.ts";
+import { ShardUpkeep } from "./shard-upkeep.ts";
 
 /** A message of DOC. Its bytes belong to the follower, which frees them once they are applied. */
 export interface DocMessage {
@@ -47,16 +48,6 @@ export interface LogFollowerOptions {
   readonly onCommitted: (position: Position) => void;
 }
 
-/** Message bytes after which a commit doesn't wait for its interval. */
-const COMMIT_BYTES = 32 * 1024 * 1024;
-/** A restart reads the log again from the last commit on, up to this much. A commit costs several file syncs. */
-const COMMIT_EVERY_MS = 5_000;
-const TICK_MS = 100;
-/** Pause between two slices of other work, in which searches and writes get their turns. */
-const TURN_MS = 1;
-/** Pause between two slices (5 ms) of a merge, which thus gets a fifth of the thread. */
-const MERGE_PAUSE_MS = 20;
-const RETRY_MS = 2_000;
 /** Pause when memory is short, besides the pause before reading again: the next commit frees other shards' buffers. */
 const MEMORY_PAUSE_MS = 500;
 
@@ -68,6 +59,7 @@ const REFUSED: ItemResult = {
 
 export class LogFollower implements Component {
   readonly #options: LogFollowerOptions;
+  readonly #upkeep: ShardUpkeep;
   readonly #abort = new AbortController();
   readonly #applied: Counter;
   readonly #refused: Counter;
@@ -77,18 +69,13 @@ export class LogFollower implements Component {
   #failed: Position | undefined;
   /** Ends one read, so that another begins at the shards' current position. */
   #session = new AbortController();
-  /** Bytes of the messages since the last commit; one that is for another host counts as a byte. */
-  #uncommittedBytes = 0;
-  /** The part of these that the commit under way covers. */
-  #committingBytes = 0;
-  #committedAtMs = 0;
   #running: Promise<unknown> = Promise.resolve();
   #applyFailure = "";
-  #commitFailure = "";
 
   constructor(options: LogFollowerOptions) {
     this.#options = options;
     const { metrics } = options;
+    this.#upkeep = new ShardUpkeep({ ...options, onReopened: () => this.reread() });
     this.#applied = metrics.counter(
       "tailrace_engine_messages_applied_total",
       "messages of DOC handed to shards",
@@ -104,10 +91,7 @@ export class LogFollower implements Component {
   }
 
   start(): Promise<void> {
-    const { clock, host, onCommitted } = this.#options;
-    this.#committedAtMs = clock.monotonic();
-    onCommitted(host.position);
-    this.#running = Promise.all([this.#read(), this.#tick()]);
+    this.#running = Promise.all([this.#upkeep.run(this.#abort.signal), this.#read()]);
     return Promise.resolve();
   }
 
@@ -120,12 +104,12 @@ export class LogFollower implements Component {
   async stop(): Promise<void> {
     this.#abort.abort();
     await this.#running;
-    this.#commit();
+    this.#upkeep.commit();
   }
 
   /** Why nothing can be indexed or made durable now; empty while all is well. */
   get failure(): string {
-    return this.#applyFailure || this.#commitFailure;
+    return this.#applyFailure || this.#upkeep.failure;
   }
 
   async #read(): Promise<void> {
@@ -152,7 +136,7 @@ export class LogFollower implements Component {
 
   #pass(position: Position): void {
     this.#options.host.skip(position);
-    this.#uncommittedBytes++;
+    this.#upkeep.applied(1);
   }
 
   /** Skips a gap in the log; retries every other failure from the shards' current position. */
@@ -202,7 +186,7 @@ export class LogFollower implements Component {
         const items = host.apply(batch, message.position);
         this.#applyFailure = "";
         this.#applied.inc();
-        this.#uncommittedBytes += batch.bytes.length;
+        this.#upkeep.applied(batch.bytes.length);
         if (items !== null) this.#answer(batch.header, message.position, items);
         // The shard has copied what it keeps.
         freeBytes(batch.bytes);
@@ -231,19 +215,9 @@ export class LogFollower implements Component {
       ? "cannot index: the disk is full; free some disk space"
       : "cannot index: files of the shards can't be read or written; retrying";
     log.error({ err: failure }, text);
-    const isReopened = this.#reopenFailed();
+    const isReopened = this.#upkeep.reopenFailed();
     await clock.sleep(pauseMs, signal);
     if (isReopened || signal.aborted || this.#session.signal.aborted) throw failure;
-  }
-
-  /** Reopens what failed; where that fails as well, the shard stays failed and is reopened later. */
-  #reopenFailed(): boolean {
-    try {
-      return this.#options.host.reopenFailed();
-    } catch (error) {
-      this.#options.log.error({ err: toAppError(error) }, "a failed shard can't be opened; retrying");
-      return true;
-    }
   }
 
   /**
@@ -294,66 +268,6 @@ export class LogFollower implements Component {
     } catch (error) {
       this.#options.log.warn({ err: toAppError(error) }, "the response to a write could not be sent");
     }
-  }
-
-  async #tick(): Promise<void> {
-    const { clock, log } = this.#options;
-    const { signal } = this.#abort;
-    let pauseMs = TICK_MS;
-    while (!signal.aborted) {
-      await clock.sleep(pauseMs, signal);
-      if (signal.aborted) return;
-      try {
-        pauseMs = this.#workSlice();
-        if (this.#uncommittedBytes === 0) this.#commitFailure = "";
-      } catch (error) {
-        pauseMs = TICK_MS;
-        this.#commitFailure = `refresh, commit or merge fails: ${toAppError(error).message}`;
-        log.error({ err: toAppError(error) }, "refresh, commit or merge failed; retrying");
-        if (this.#reopenFailed()) this.#session.abort();
-        await clock.sleep(RETRY_MS, signal);
-      }
-    }
-  }
-
-  /** Does a slice of what is due; returns after how many ms the next one may begin. */
-  #workSlice(): number {
-    const { clock, host } = this.#options;
-    // A search may have detected the failure.
-    if (host.reopenFailed()) this.#session.abort();
-    const hasMoreRefreshes = host.refreshDue();
-    const isDue = clock.monotonic() - this.#committedAtMs >= COMMIT_EVERY_MS;
-    const isWanted = this.#uncommittedBytes > 0 && (isDue || this.#uncommittedBytes >= COMMIT_BYTES);
-    const isCommitting = host.isCommitting || isWanted;
-    const hasMoreToCommit = isCommitting && !this.#commitStep();
-    // Also between the slices of a commit: the next one may begin at once. A merge that fails must not hold it up.
-    const merges = (!isCommitting || this.#commitFailure === "") && host.mergeStep();
-    const hasMoreToTrim = isDue && !isCommitting && !merges && host.trim();
-    if (hasMoreRefreshes || hasMoreToCommit || hasMoreToTrim) return TURN_MS;
-    return merges ? MERGE_PAUSE_MS : TICK_MS;
-  }
-
-  /** Does a slice of a commit; returns whether it is complete. */
-  #commitStep(): boolean {
-    const { host } = this.#options;
-    if (!host.isCommitting) this.#committingBytes = this.#uncommittedBytes;
-    const position = host.commitStep();
-    if (position === undefined) return false;
-    this.#committed(position);
-    return true;
-  }
-
-  /** Makes everything applied durable. */
-  #commit(): void {
-    this.#committingBytes = this.#uncommittedBytes;
-    this.#committed(this.#options.host.commit());
-  }
-
-  #committed(position: Position): void {
-    this.#uncommittedBytes -= this.#committingBytes;
-    this.#commitFailure = "";
-    this.#committedAtMs = this.#options.clock.monotonic();
-    this.#options.onCommitted(position);
   }
 }
 
