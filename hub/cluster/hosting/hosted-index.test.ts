@@ -130,18 +130,6 @@ test("an index that can't be refreshed doesn't keep others from it", async (t) =
   assert.equal(refreshed.size, node.host.stats(node.catalog.get("b")!).length);
 });
 
-test("a wait for refreshes ends where an index is deleted while others are refreshed", async (t) => {
-  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
-  for (const index of ["a", "b"]) await node.documents.write([put("1", {}, index)], options);
-  const indices = [node.catalog.get("a")!, node.catalog.get("b")!];
-  await node.catalog.putSettings("a", { refresh_interval: "-1" });
-  await node.catalog.putSettings("b", { refresh_interval: "1h" });
-  t.mock.method(node.host, "refresh", () => node.catalog.delete(["b"]));
-  const signal = AbortSignal.timeout(30_000);
-  await node.host.nextRefresh(indices, signal);
-  assert.equal(signal.aborted, false);
-});
-
 test("merges go on between the slices of a commit, and one that fails holds it up once", async (t) => {
   const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
   await node.documents.write([put("1", {})], UNREFRESHED);

@@ -1,6 +1,6 @@
 /**
- * When indices are refreshed, and who waits for it. An index with an interval is refreshed at that interval. One without is
- * refreshed once a second while it is searched; a search may bring the next refresh forward, as long as refreshing takes a
+ * When indices are refreshed. An index with an interval is refreshed at that interval. One without is refreshed once a
+ * second while it is searched; a search may bring the next refresh forward, as long as refreshing takes a
  * small share of the time. An index that isn't searched waits for a commit or for the next search: a refresh would only
  * create small segments to merge.
  */
@@ -64,50 +64,5 @@ export function refreshInterval(index: IndexMetadata | undefined): RefreshInterv
     return { ms: Math.max(parseDuration(`${value}`), MIN_REFRESH_MS), isSet: true };
   } catch {
     return DEFAULT;
-  }
-}
-
-/** Waits for a refresh of each index in `pending`, by uuid. */
-interface RefreshWaiter {
-  readonly pending: Set<string>;
-  readonly done: () => void;
-}
-
-export class RefreshWaiters {
-  readonly #waiters = new Set<RefreshWaiter>();
-
-  /** Resolves when each of `uuids` was refreshed or `signal` is aborted. */
-  async wait(uuids: Iterable<string>, signal: AbortSignal): Promise<void> {
-    const pending = new Set(uuids);
-    if (pending.size === 0 || signal.aborted) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const waiter = { pending, done: resolve };
-    const giveUp = (): void => resolve();
-    this.#waiters.add(waiter);
-    signal.addEventListener("abort", giveUp, { once: true });
-    try {
-      await promise;
-    } finally {
-      this.#waiters.delete(waiter);
-      signal.removeEventListener("abort", giveUp);
-    }
-  }
-
-  /** Returns true if a caller waits for a refresh of the index. */
-  has(uuid: string): boolean {
-    for (const { pending } of this.#waiters) if (pending.has(uuid)) return true;
-    return false;
-  }
-
-  /** Resolves waiters when an index was refreshed or is gone. */
-  refreshed(uuid: string): void {
-    for (const { pending, done } of this.#waiters) {
-      if (pending.delete(uuid) && pending.size === 0) done();
-    }
-  }
-
-  /** Resolves all waiters. */
-  release(): void {
-    for (const { done } of this.#waiters) done();
   }
 }

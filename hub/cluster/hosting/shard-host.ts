@@ -9,16 +9,15 @@ import type { ItemResult } from "#hub/engine/operations/item-result.ts";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
 import { Shard } from "#hub/engine/shard.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { TimeSlices } from "#proto/kit/time-slices.ts";
 import type { tailrace } from "#proto/messages.ts";
 import type { Position } from "#proto/position.ts";
 import { beginSlice, HostProgress } from "./host-progress.ts";
 import { HostedIndex, HostedIndices, type HostedShardStats } from "./hosted-index.ts";
 import type { ShardHostOptions, ShardSearcher } from "./hosting-contract.ts";
+import { IndexRefreshes } from "./index-refreshes.ts";
 import { MergeScheduler } from "./merge-scheduler.ts";
 import { notOpen, PlacedShards, unhosted } from "./placed-shards.ts";
 import type { Committed } from "./position-files.ts";
-import { type RefreshInterval, RefreshWaiters, refreshInterval } from "./refresh-schedule.ts";
 import { type SetBackReport, SetBackShards, shardName } from "./set-back-shards.ts";
 import { ShardFolders, shardKey } from "./shard-folders.ts";
 import { type HostSeat, ONLY_HOST, owns } from "./shard-owner.ts";
@@ -30,7 +29,7 @@ export class ShardHost {
   readonly #mergeTurns = new MergeScheduler<Shard>();
   /** By uuid. */
   readonly #hosted = new HostedIndices();
-  readonly #waiters = new RefreshWaiters();
+  readonly #refreshes: IndexRefreshes;
   readonly #setBack: SetBackShards;
   /** Adds and removes shards. */
   readonly placed: PlacedShards;
@@ -44,6 +43,7 @@ export class ShardHost {
     this.#folders = new ShardFolders(options.folder, options.log, this.#seat);
     this.#before = this.#folders.readCommitted();
     const [folders, hosted] = [this.#folders, this.#hosted];
+    this.#refreshes = new IndexRefreshes({ ...options, hosted });
     this.#progress = new HostProgress({ ...options, folders, hosted, position: this.#before.position });
     this.#setBack = new SetBackShards(options.log);
     this.placed = new PlacedShards({
@@ -171,15 +171,9 @@ export class ShardHost {
     return this.#hosted.trim(beginSlice(this.#options.clock));
   }
 
-  /** Refreshes indices that are due, for one slice. Returns whether there may be more. */
+  /** See IndexRefreshes.due. */
   refreshDue(): boolean {
-    const isDue = (uuid: string, hosted: HostedIndex): boolean =>
-      hosted.isRefreshDue(this.#interval(uuid), this.#waiters.has(uuid));
-    return this.#hosted.refreshDue(
-      isDue,
-      (uuid) => this.#waiters.refreshed(uuid),
-      beginSlice(this.#options.clock),
-    );
+    return this.#refreshes.due();
   }
 
   /** Does a slice of merging; returns true if there is more. */
@@ -213,28 +207,14 @@ export class ShardHost {
     throw notOpen(index, number);
   }
 
-  async refresh(indices: readonly IndexMetadata[]): Promise<void> {
-    const slices = new TimeSlices();
-    for (const { uuid } of indices) {
-      if (slices.isDue) await slices.pause();
-      this.#hosted.get(uuid)?.refresh();
-      this.#waiters.refreshed(uuid);
-    }
+  /** See IndexRefreshes.now. */
+  refresh(indices: readonly IndexMetadata[]): Promise<void> {
+    return this.#refreshes.now(indices);
   }
 
-  /**
-   * Resolves when each index had a refresh that began after the call, is gone, or `signal` is aborted. Indices
-   * without automatic refresh are refreshed at once.
-   */
-  async nextRefresh(given: readonly IndexMetadata[], signal: AbortSignal): Promise<void> {
-    const never = ({ uuid }: IndexMetadata): boolean => this.#interval(uuid).ms === Number.POSITIVE_INFINITY;
-    await this.refresh(given.filter(never));
-    // Some may be gone by now.
-    const others = given.filter((index) => this.#hosted.has(index.uuid) && !never(index));
-    await this.#waiters.wait(
-      others.map(({ uuid }) => uuid),
-      signal,
-    );
+  /** See IndexRefreshes.next. */
+  nextRefresh(indices: readonly IndexMetadata[], signal: AbortSignal): Promise<void> {
+    return this.#refreshes.next(indices, signal);
   }
 
   flush(): Promise<void> {
@@ -263,7 +243,7 @@ export class ShardHost {
   close(): void {
     for (const hosted of this.#hosted.values()) hosted.close();
     this.#hosted.clear();
-    this.#waiters.release();
+    this.#refreshes.release();
   }
 
   /** Prepares an index for a search. Throws index_closed. */
@@ -271,12 +251,8 @@ export class ShardHost {
     if (state === "close")
       throw new AppError("index_closed", "closed", { data: { index: name, index_uuid: uuid } });
     const hosted = this.#hosted.get(uuid);
-    hosted?.beforeSearch(this.#interval(uuid));
+    hosted?.beforeSearch(this.#refreshes.interval(uuid));
     return hosted;
-  }
-
-  #interval(uuid: string): RefreshInterval {
-    return refreshInterval(this.#options.catalog.byUuid(uuid));
   }
 
   #follow(index: IndexMetadata | undefined, uuid: string): void {
@@ -286,7 +262,7 @@ export class ShardHost {
       this.#folders.remove(uuid);
       this.#setBack.forget(uuid);
       this.placed.forget(uuid);
-      this.#waiters.refreshed(uuid);
+      this.#refreshes.gone(uuid);
     } else if (this.#hosted.has(uuid)) {
       for (const shard of this.#hosted.get(uuid)!.shards) shard.setMapping(index.mapping);
     } else {
