@@ -5,25 +5,22 @@
  */
 
 import type { PipelineStatistics } from "#hub/pipeline/batch/plugin-statistics.ts";
-import { type RawHeader, readRawHeader } from "#hub/pipeline/batch/raw-header.ts";
 import type { WorkItem, WorkResult } from "#hub/pipeline/batch/worker-protocol.ts";
 import type { PipelineDefinition } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Plan } from "#hub/pipeline/program/plan.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
-import { Backoff } from "#proto/kit/retry.ts";
-import { comparePositions, type Position } from "#proto/position.ts";
-import { isInputUuid } from "#proto/subjects.ts";
 import { Batcher } from "./batcher.ts";
 import { CursorKeeper } from "./cursor-keeper.ts";
 import { HeldMessages } from "./held-messages.ts";
 import { InFlight } from "./in-flight.ts";
 import { Outlet } from "./outlet.ts";
 import { OutputHost, type OutputReach } from "./output-host.ts";
-import type { Partition, PartitionDeps } from "./partition.ts";
+import type { PartitionDeps } from "./partition.ts";
 import type { PipelineMetrics } from "./pipeline-metrics.ts";
 import type { PipelineOptions } from "./pipeline-options.ts";
-import type { DocLosses, RawEntry } from "./ports.ts";
+import type { DocLosses } from "./ports.ts";
+import { RawReader } from "./raw-reader.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
 /** Between the log and the sink at most, and four times as much of documents. */
@@ -35,11 +32,6 @@ const WORK_TIMEOUT_MS = 60_000;
 
 /** Interval of flushing filters that hold events, ms. */
 const FLUSH_INTERVAL_MS = 1_000;
-
-const GAP =
-  "messages of the log RAW were removed, and it isn't noted that they were processed; a hub of this version that holds the cluster's duties notes it";
-
-const READ_RETRY = { firstMs: 50, capMs: 5_000 };
 
 export interface SessionOptions {
   readonly pipeline: PipelineOptions;
@@ -79,11 +71,9 @@ export class Session {
   readonly #held: HeldMessages | undefined;
   readonly #reading = new AbortController();
   readonly #working = new AbortController();
-  #reader: Promise<void> = Promise.resolve();
+  #reader: RawReader | undefined;
+  #reads: Promise<void> = Promise.resolve();
   #flusher: Promise<void> = Promise.resolve();
-  #partitions: ReadonlySet<number> | undefined;
-  #readPosition: Position | undefined;
-  #problem = "";
   #hasBegun = false;
   #flushes = 0;
 
@@ -127,7 +117,7 @@ export class Session {
 
   /** What keeps the log from being read; empty: nothing. */
   get problem(): string {
-    return this.#problem;
+    return this.#reader?.problem ?? "";
   }
 
   /** Reads and writes nothing any more, at once; `end` follows. */
@@ -143,12 +133,15 @@ export class Session {
 
   /** Loads the cursors of `partitions` (undefined: all) and begins to read. Throws data_corrupt, unavailable. */
   async begin(partitions: ReadonlySet<number> | undefined): Promise<void> {
-    this.#partitions = partitions;
-    this.#readPosition = await this.keeper.load(partitions);
+    const { pipeline, metrics, clock } = this.#options;
+    const { keeper, inFlight } = this;
+    const after = await keeper.load(partitions);
+    const reader = new RawReader({ pipeline, keeper, inFlight, metrics, clock, partitions, after });
+    this.#reader = reader;
     this.#hasBegun = true;
-    this.keeper.start(() => this.#readPosition!);
+    keeper.start(() => reader.position);
     // Without partitions there is nothing to read.
-    if (partitions?.size !== 0) this.#reader = this.#read();
+    if (partitions?.size !== 0) this.#reads = reader.run(this.#reading.signal);
     if (this.#held !== undefined) this.#flusher = this.#flushPeriodically();
   }
 
@@ -159,7 +152,7 @@ export class Session {
    */
   async end(policy: WaitPolicy): Promise<void> {
     this.#reading.abort();
-    await Promise.all([this.#reader, this.#flusher]);
+    await Promise.all([this.#reads, this.#flusher]);
     this.#batcher.flush();
     await this.#drain(policy);
     await this.outputs.settle(policy.writeMs);
@@ -295,91 +288,4 @@ export class Session {
     await this.#outlet.deliver(result.output, origin, []);
     this.#held!.finished(flush);
   }
-
-  async #read(): Promise<void> {
-    const { signal } = this.#reading;
-    const { pipeline, clock, metrics } = this.#options;
-    const backoff = new Backoff(READ_RETRY);
-    while (!signal.aborted) {
-      try {
-        for await (const entry of pipeline.source.read({ after: this.#readPosition!, signal })) {
-          if (!(await this.#take(entry))) return;
-          backoff.reset();
-        }
-      } catch (error) {
-        if (signal.aborted) return;
-        metrics.readErrors.inc();
-        pipeline.log.warn(
-          { err: error, after: this.#readPosition },
-          "reading the log failed and is tried again",
-        );
-        if (toAppError(error).code === "journal_gap") await this.#passGap();
-      }
-      await clock.sleep(backoff.next(), signal);
-    }
-  }
-
-  /** Continues behind messages that were removed from the log, if a floor says that they were processed. */
-  async #passGap(): Promise<void> {
-    try {
-      const after = await this.keeper.reloadFloors();
-      const isPassed = comparePositions(after, this.#readPosition!) > 0;
-      if (isPassed) this.#readPosition = after;
-      this.#problem = isPassed ? "" : GAP;
-    } catch (error) {
-      this.#options.pipeline.log.warn({ err: error }, "the floors can't be read; it is tried again");
-    }
-  }
-
-  /** Hands a message to its partition when there is capacity; returns false at the stop. */
-  async #take(entry: RawEntry): Promise<boolean> {
-    if (this.#partitions?.has(entry.partition) === false) {
-      if (comparePositions(entry.position, this.#readPosition!) > 0) this.#readPosition = entry.position;
-      return true;
-    }
-    const partition = this.keeper.partition(entry.partition);
-    if (partition.wants(entry.position)) {
-      const header = this.#header(entry);
-      const bytes = Math.max(entry.data.length, typeof header === "string" ? 0 : header.dataBytes);
-      if (!(await this.inFlight.acquire(bytes, this.#reading.signal))) return false;
-      this.#accept(partition, entry, header, bytes);
-    }
-    if (comparePositions(entry.position, this.#readPosition!) > 0) this.#readPosition = entry.position;
-    return true;
-  }
-
-  #accept(partition: Partition, entry: RawEntry, header: RawHeader | string, bytes: number): void {
-    // It may have stopped while the message waited for capacity.
-    if (partition.wants(entry.position)) partition.accept(entry, header, bytes);
-    else this.inFlight.release(bytes);
-  }
-
-  /** Returns the header of a message, or why it is refused. */
-  #header(entry: RawEntry): RawHeader | string {
-    const { pipeline, metrics } = this.#options;
-    try {
-      const header = readRawHeader(entry.data);
-      const forgery = forgeryOf(header, entry.sender);
-      if (forgery === undefined) return header;
-      metrics.forgedMessages.inc();
-      pipeline.log.warn({ sender: entry.sender, position: entry.position }, forgery);
-      return forgery;
-    } catch (error) {
-      pipeline.log.error(
-        { err: toAppError(error), position: entry.position },
-        "a message of the log can't be read",
-      );
-      return "the message is no LogBatch";
-    }
-  }
-}
-
-/**
- * Returns why a message can't be from its sender, the only one that may publish on its subject: it names another agent, or
- * a pipeline though no input of a pipeline sent it. Undefined: it can.
- */
-function forgeryOf({ agentId, pipelineId }: RawHeader, sender: string): string | undefined {
-  if (agentId !== sender) return `a message of ${sender} says that it is from ${agentId}`;
-  if (pipelineId === "" || isInputUuid(sender)) return undefined;
-  return `a message of the agent ${sender} names the pipeline ${pipelineId}`;
 }
