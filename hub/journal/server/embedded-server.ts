@@ -1,7 +1,5 @@
 /** The embedded nats-server: a private child process that stores the log below the data folder. */
 
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { NatsTarget } from "#hub/journal/connection/connection.ts";
@@ -19,14 +17,12 @@ import {
   type ServerTls,
   serverConfigText,
 } from "./server-config.ts";
-import { keptToken, moveToAccount, preparePortsFolder, waitForPort } from "./server-files.ts";
-import { ServerLog } from "./server-log.ts";
+import { keptToken, moveToAccount, preparePortsFolder } from "./server-files.ts";
+import type { ServerLog } from "./server-log.ts";
 import { type ServerFiles, STOP_GRACE_MS, takeOwnership } from "./server-owner.ts";
 import { requireFreePort } from "./server-port.ts";
+import { ServerProcess } from "./server-process.ts";
 import { type Durability, findServerBinary, knowsSyncInterval, type ServerBinary } from "./server-program.ts";
-
-/** The server reads its streams before it listens, which takes seconds for 10 GB on a slow disk. */
-const START_TIMEOUT_MS = 60_000;
 
 /** Waits before a dead server is restarted. */
 const RESTART = { firstMs: 20, capMs: 5_000 };
@@ -84,7 +80,7 @@ export class EmbeddedServer implements Component {
   readonly #files: ServerFiles;
   #lock: FolderLock | undefined;
   #binary: ServerBinary | undefined;
-  #child: ChildProcess | undefined;
+  #process: ServerProcess | undefined;
   #port: number;
   #token = "";
   #agents: readonly AgentUser[] = [];
@@ -148,7 +144,7 @@ export class EmbeddedServer implements Component {
 
   /** Process id of the running server; undefined while there is none. */
   get pid(): number | undefined {
-    return this.#child === undefined || hasEnded(this.#child) ? undefined : this.#child.pid;
+    return this.#process?.pid;
   }
 
   get durability(): Durability {
@@ -173,8 +169,8 @@ export class EmbeddedServer implements Component {
           host: "transport.host",
           port: "nats.route_port",
         });
-      const child = await this.#launch(this.#binary);
-      this.#supervision = this.#supervise(this.#binary, child);
+      const first = await this.#launch(this.#binary);
+      this.#supervision = this.#supervise(this.#binary, first);
     } catch (error) {
       this.#lock.release();
       throw error;
@@ -205,35 +201,32 @@ export class EmbeddedServer implements Component {
     if (!this.#listens || this.#binary === undefined || this.pid === undefined) return;
     this.#reloadDue = false;
     this.#writeConfig(this.#binary);
-    this.#child?.kill("SIGHUP");
+    this.#process?.reload();
   }
 
   /** Ends a server that runs but doesn't answer; it is restarted like one that died. */
   async replace(): Promise<void> {
-    if (this.#child !== undefined && this.#listens) await terminate(this.#child, UNRESPONSIVE_GRACE_MS);
+    if (this.#listens) await this.#process?.terminate(UNRESPONSIVE_GRACE_MS);
   }
 
   /** Restarts the server each time it dies, until stopped; then ends it. */
-  async #supervise(binary: ServerBinary, first: ChildProcess): Promise<void> {
+  async #supervise(binary: ServerBinary, first: ServerProcess): Promise<void> {
     const { signal } = this.#stopping;
     const backoff = new Backoff(RESTART);
-    let child: ChildProcess | undefined = first;
-    while (child !== undefined) {
+    let running: ServerProcess | undefined = first;
+    while (running !== undefined) {
       const startedAt = this.#clock.monotonic();
-      await ended(child, signal);
-      if (signal.aborted) return this.#end(child);
+      await running.ended(signal);
+      if (signal.aborted) return this.#end(running);
       if (this.#clock.monotonic() - startedAt > HEALTHY_MS) backoff.reset();
-      this.#log.warn(
-        { exit_status: child.exitCode, signal: child.signalCode },
-        "nats-server died; restarting it",
-      );
+      this.#log.warn(running.exit, "nats-server died; restarting it");
       this.#options.onRestart?.();
-      child = await this.#relaunch(binary, backoff);
+      running = await this.#relaunch(binary, backoff);
     }
   }
 
   /** Retries until a server runs; undefined when stopped before. */
-  async #relaunch(binary: ServerBinary, backoff: Backoff): Promise<ChildProcess | undefined> {
+  async #relaunch(binary: ServerBinary, backoff: Backoff): Promise<ServerProcess | undefined> {
     const { signal } = this.#stopping;
     for (;;) {
       await this.#clock.sleep(backoff.next(), signal);
@@ -247,7 +240,7 @@ export class EmbeddedServer implements Component {
   }
 
   /** Starts a server and resolves when it accepts connections. */
-  async #launch(binary: ServerBinary): Promise<ChildProcess> {
+  async #launch(binary: ServerBinary): Promise<ServerProcess> {
     const portsDir = this.#portsDir;
     preparePortsFolder(portsDir);
     this.#listens = false;
@@ -256,52 +249,31 @@ export class EmbeddedServer implements Component {
     this.#starts++;
     const { env = process.env, cluster } = this.#options;
     const limit = cluster === undefined ? GO_MEMORY_LIMIT.alone : GO_MEMORY_LIMIT.clustered;
-    const child = spawn(binary.path, ["-c", this.#files.configFile], {
-      argv0: "nats-server", // names the ports file; a later hub looks for this name
-      stdio: ["ignore", "ignore", "pipe"],
-      detached: true, // Ctrl-C must reach only the hub, which needs the log for an orderly stop
+    const launched = new ServerProcess({
+      program: binary.path,
+      configFile: this.#files.configFile,
       env: { GOMEMLIMIT: limit, ...env },
+      log: this.#log,
     });
-    this.#child = child;
-    const output = new ServerLog(child.stderr, this.#log);
+    this.#process = launched;
+    const { output } = launched;
     this.#lastCrash = this.crash;
     this.#output = output;
     try {
-      this.#port = await this.#listening(child, portsDir);
+      this.#port = await launched.listening(portsDir, this.#stopping.signal);
       this.#listens = true;
       if (this.#reloadDue) this.reload();
-      return child;
+      return launched;
     } catch (error) {
-      await this.#end(child);
+      await this.#end(launched);
       const why = output.tail === "" ? (error as Error).message : output.tail;
       throw new AppError("unavailable", `${binary.path} does not start: ${why}`, { cause: error });
     }
   }
 
-  async #listening(child: ChildProcess, portsDir: string): Promise<number> {
-    const failed = new AbortController();
-    const fail = (reason: string): void => failed.abort(new Error(reason));
-    const onExit = (code: number | null): void => fail(`it ended with exit code ${code}`);
-    const onError = (error: Error): void => fail(error.message);
-    const onStop = (): void => fail("the hub is stopping");
-    const timer = setTimeout(fail, START_TIMEOUT_MS, `it did not listen within ${START_TIMEOUT_MS} ms`);
-    child.once("exit", onExit);
-    child.once("error", onError);
-    this.#stopping.signal.addEventListener("abort", onStop, { once: true });
-    if (this.#stopping.signal.aborted) onStop();
-    try {
-      if (child.pid === undefined) await once(child, "spawn"); // throws the reason
-      return await waitForPort(portsDir, child.pid!, failed.signal);
-    } finally {
-      clearTimeout(timer);
-      child.removeListener("exit", onExit);
-      this.#stopping.signal.removeEventListener("abort", onStop);
-    }
-  }
-
-  async #end(child: ChildProcess): Promise<void> {
-    this.#child = undefined;
-    await terminate(child, STOP_GRACE_MS);
+  async #end(running: ServerProcess): Promise<void> {
+    this.#process = undefined;
+    await running.terminate(STOP_GRACE_MS);
   }
 
   get #portsDir(): string {
@@ -337,26 +309,4 @@ export function ownTarget(
 ): NatsTarget {
   const pinnedFile = tls === undefined ? {} : { pinnedFile: tls.certFile };
   return { servers: [url], token, ...pinnedFile };
-}
-
-/** Ends `child` with SIGTERM, after `graceMs` with SIGKILL, and resolves when it is gone. */
-async function terminate(child: ChildProcess, graceMs: number): Promise<void> {
-  if (hasEnded(child)) return;
-  const gone = once(child, "exit");
-  child.kill("SIGTERM");
-  const timer = setTimeout(() => child.kill("SIGKILL"), graceMs);
-  await gone;
-  clearTimeout(timer);
-}
-
-function hasEnded(child: ChildProcess): boolean {
-  return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
-}
-
-/** Resolves when `child` has ended or `signal` is aborted. */
-async function ended(child: ChildProcess, signal: AbortSignal): Promise<void> {
-  if (hasEnded(child) || signal.aborted) return;
-  await once(child, "exit", { signal }).catch((error: unknown) => {
-    if (!signal.aborted) throw error;
-  });
 }
