@@ -7,7 +7,8 @@ import { PointValues } from "#hub/search/columns/point-values.ts";
 import { RAW } from "#hub/search/columns/value-format.ts";
 import { distanceMetres, type GeoPoint, parsePoints, unitMetres } from "#hub/search/geo/point.ts";
 import { anything, flag, list, oneOf, required, text, withoutEffect } from "#hub/search/options/options.ts";
-import { inRange, type RangeLimits, Ranges, readBound, readRanges } from "./range.ts";
+import { Ranges, readBound, readRanges } from "./range.ts";
+import { inRange, type RangeLimits } from "./sorted-ranges.ts";
 
 const OPTIONS = {
   field: text("field of points", undefined),

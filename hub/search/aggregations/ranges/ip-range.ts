@@ -27,7 +27,8 @@ import { flag, list, readOptions, required, text } from "#hub/search/options/opt
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { checkRangeCount, SortedRanges } from "./range.ts";
+import { checkRangeCount } from "./range.ts";
+import { SortedRanges } from "./sorted-ranges.ts";
 
 const OPTIONS = {
   field: text("field of addresses", undefined),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { Random } from "#test/support/engine/random.ts";
-import { inRange, type RangeLimits, SortedRanges } from "./range.ts";
+import { inRange, type RangeLimits, SortedRanges } from "./sorted-ranges.ts";
 
 suite("SortedRanges", () => {
   test("finds the ranges that a look at each of them finds", () => {
