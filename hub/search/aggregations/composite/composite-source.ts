@@ -7,7 +7,7 @@ import type {
   SegmentReader,
   TermReader,
 } from "#hub/engine/searcher/searcher.ts";
-import { readOffset, readRounding, shifted } from "#hub/search/aggregations/histograms/date-histogram.ts";
+import { readOffset, readRounding, shifted } from "#hub/search/aggregations/histograms/date-intervals.ts";
 import { checkZoom, DEFAULT_ZOOM } from "#hub/search/aggregations/histograms/geo-grid.ts";
 import { textTerms } from "#hub/search/aggregations/terms/terms-text.ts";
 import { fieldTypeFault, requireField } from "#hub/search/aggregations/tree/field-option.ts";
