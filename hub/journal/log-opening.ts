@@ -6,7 +6,8 @@ import type { JournalMetrics } from "#hub/journal/connection/journal-metrics.ts"
 import type { OpenedLog } from "#hub/journal/reading/reader-source.ts";
 import type { JournalServer } from "#hub/journal/server/journal-server.ts";
 import { LogHistory } from "#hub/journal/streams/log-history.ts";
-import { type StreamStore, streamDefinitions } from "#hub/journal/streams/stream-store.ts";
+import { streamDefinitions } from "#hub/journal/streams/stream-definitions.ts";
+import type { StreamStore } from "#hub/journal/streams/stream-store.ts";
 import { StreamWatch } from "#hub/journal/streams/stream-watch.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";

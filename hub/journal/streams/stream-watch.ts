@@ -12,7 +12,8 @@ import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { Position } from "#proto/position.ts";
 import type { LogHistory } from "./log-history.ts";
-import type { StreamDefinition, StreamState, StreamStore } from "./stream-store.ts";
+import type { StreamDefinition } from "./stream-definitions.ts";
+import type { StreamState, StreamStore } from "./stream-store.ts";
 
 /** Waits between attempts to check the streams after a reconnect. */
 const RETRY = { firstMs: 20, capMs: 2_000 };
