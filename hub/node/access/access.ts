@@ -33,8 +33,9 @@ import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
 import { AgentGate, type AgentServer, agentAccess } from "./agent-access.ts";
 import { AuditLog, type AuditLogOptions } from "./audit-log.ts";
+import { GuardedDocuments } from "./document-guard.ts";
 import { reaches, reachOf } from "./index-access.ts";
-import { GuardedDocuments, GuardedIndices, type Sender } from "./index-guard.ts";
+import { GuardedIndices, type Sender } from "./index-guard.ts";
 
 /** Maximum refusals per principal and minute that go into the audit log. */
 const NOTED_REFUSALS = 10;

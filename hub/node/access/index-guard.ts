@@ -1,10 +1,9 @@
 /**
- * Restricts indices and documents to what the sender of the current request may access. Routes name indices in many ways
+ * Restricts indices to those that the sender of the current request may access. Routes name indices in many ways
  * (wildcards, aliases, bodies of `_bulk`, `_mget`, `_msearch` …). The check is in the functions that all of them call, so
  * that no route can omit it.
  */
 
-import type { Documents, WriteItem } from "#hub/api/ports/documents.ts";
 import type {
   AliasAction,
   ComposableTemplates,
@@ -19,9 +18,7 @@ import { type IndexAction, isIndexAction } from "#hub/auth/accounts/index-rights
 import { type Action, authorize, type Principal } from "#hub/auth/accounts/principal.ts";
 import { decodeDateMath } from "#hub/cluster/catalog/date-math-name.ts";
 import { LIFECYCLE_SETTINGS } from "#hub/cluster/catalog/lifecycle-policy.ts";
-import type { AppendRun } from "#hub/cluster/writes/append-run.ts";
-import type { AppendResult, StoredDocument, WriteOptions, WriteResult } from "#hub/cluster/writes/writes.ts";
-import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { reaches } from "./index-access.ts";
 import { GuardedLifecycles, GuardedTemplates } from "./template-guard.ts";
@@ -220,56 +217,6 @@ export class GuardedIndices implements Indices {
   #reached(indices: readonly IndexInfo[], needed: readonly IndexAction[]): IndexInfo[] {
     const { principal } = this.#current();
     return indices.filter((index) => reaches(principal, reachedName(index), needed));
-  }
-}
-
-/** Documents of accessible indices; items of others fail individually. */
-export class GuardedDocuments implements Documents {
-  readonly #inner: Documents;
-  readonly #indices: GuardedIndices;
-
-  constructor(inner: Documents, indices: GuardedIndices) {
-    this.#inner = inner;
-    this.#indices = indices;
-  }
-
-  async write(items: readonly WriteItem[], options: WriteOptions): Promise<WriteResult[]> {
-    const refusals = items.map((item) => this.#refusal(item));
-    const allowed = items.filter((_item, place) => refusals[place] === undefined);
-    const results = allowed.length === 0 ? [] : await this.#inner.write(allowed, options);
-    const written = results.values();
-    return refusals.map((refusal) => refusal ?? written.next().value!);
-  }
-
-  append(run: AppendRun, options: WriteOptions): Promise<AppendResult | null> {
-    // `write` refuses the items individually.
-    if (this.#refusal({ index: run.indexNames[0]!, id: undefined }) !== undefined)
-      return Promise.resolve(null);
-    return this.#inner.append(run, options);
-  }
-
-  async get(
-    index: string,
-    id: string,
-    options: { readonly routing?: string },
-  ): Promise<StoredDocument | null> {
-    this.#indices.requireRead(index);
-    return this.#inner.get(index, id, options);
-  }
-
-  #refusal({
-    index,
-    id,
-  }: {
-    readonly index: string;
-    readonly id?: string | undefined;
-  }): WriteResult | undefined {
-    try {
-      this.#indices.requireReach(index);
-      return undefined;
-    } catch (error) {
-      return { index, id, error: toAppError(error) };
-    }
   }
 }
 
