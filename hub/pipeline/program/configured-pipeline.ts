@@ -1,28 +1,23 @@
 /** A pipeline defined by files: each line becomes an event that passes through the filters to the outputs. */
 
-import { isAscii } from "node:buffer";
 import { createHash } from "node:crypto";
 import { DailyIndex, DocumentIds } from "#hub/pipeline/batch/document-id.ts";
-import type { DocumentPacker, PackCounts } from "#hub/pipeline/batch/document-packer.ts";
-import { EventJson, type Line } from "#hub/pipeline/batch/event-json.ts";
+import type { DocumentPacker } from "#hub/pipeline/batch/document-packer.ts";
+import { EventJson } from "#hub/pipeline/batch/event-json.ts";
 import { RECORDS_PER_OFFSET } from "#hub/pipeline/batch/packed-records.ts";
 import type { PluginStatistics } from "#hub/pipeline/batch/plugin-statistics.ts";
 import type { MessageProcessor, RawMessage } from "#hub/pipeline/batch/raw-message.ts";
-import { type CommonFields, commonFields } from "#hub/pipeline/batch/source-fields.ts";
+import { commonFields } from "#hub/pipeline/batch/source-fields.ts";
 import { pipelineError } from "#hub/pipeline/language/diagnostics.ts";
 import type { EcsCompatibility } from "#hub/pipeline/language/pipeline-definition.ts";
 import type { Variables } from "#hub/pipeline/language/plugin-options.ts";
 import type { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import type { DocumentTarget } from "#hub/pipeline/plugins/output.ts";
 import type { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
-import { parseEventObject } from "#proto/codec/json.ts";
-import { LineCutter } from "#proto/codec/lines.ts";
-import { decodeText, INVALID_UTF8_TAG, toValidUtf8 } from "#proto/codec/plain.ts";
-import { copyValue, Event, isHash } from "#proto/event.ts";
-import { besideSource } from "#proto/event-members.ts";
+import type { Event } from "#proto/event.ts";
 import type { Clock } from "#proto/kit/clock.ts";
-import type { JsonObject } from "#proto/kit/json.ts";
 import { type Compiled, compilePipeline } from "./compile.ts";
+import { takeEvents } from "./message-events.ts";
 import type { ProgramEvents } from "./program.ts";
 
 export interface ConfiguredPipelineOptions {
@@ -222,93 +217,4 @@ function illFormedId(id: string): string {
 
 function reject(event: Event, offset: number, plugin: string, reason: string, out: DocumentPacker): void {
   out.rejected.push({ offset, reason, plugin, event: Buffer.from(event.toJson()) });
-}
-
-/** Takes an event, its number in the message, its offset in the source, and the line it was read from, until it returns. */
-type TakeEvent = (event: Event, number: number, offset: number, line?: Line) => void;
-
-/** Gives `take` the events within the ranges of `message`, in their order; what befell its lines goes into `counts`. */
-function takeEvents(message: RawMessage, common: CommonFields, counts: PackCounts, take: TakeEvent): void {
-  if (message.events.length > 0) takeCutEvents(message, common, counts, take);
-  else takeLines(message, common, counts, take);
-}
-
-function takeLines(message: RawMessage, common: CommonFields, counts: PackCounts, take: TakeEvent): void {
-  const { data, readTimeMs } = message;
-  const textOf = textReader(data);
-  const line = { text: "", bytes: data, start: 0, end: 0 };
-  const lines = new LineCutter(message);
-  while (lines.next()) {
-    const { index, offset, continued, open } = lines;
-    const text = textOf(lines.start, lines.end);
-    const log: JsonObject = common.path === "" ? { offset } : { file: { path: common.path }, offset };
-    if (continued || open) log["flags"] = [...(continued ? ["continued"] : []), ...(open ? ["open"] : [])];
-    const isFaulty = text === undefined;
-    const fields: JsonObject = {
-      ...common.object,
-      message: text ?? decodeText(data.subarray(lines.start, lines.end)),
-      log,
-    };
-    addTags(fields, common, isFaulty, counts);
-    line.text = text ?? "";
-    line.start = lines.start;
-    line.end = lines.end;
-    take(new Event(fields, readTimeMs, common.object), index, offset, isFaulty ? undefined : line);
-  }
-  counts.emptyLines += lines.emptyLines;
-  counts.nulBytes += lines.nulBytes;
-}
-
-/** Returns what gives the text of a part of `data`, or undefined if that is no UTF-8. */
-function textReader(data: Uint8Array): (start: number, end: number) => string | undefined {
-  const bytes = Buffer.from(data.buffer, data.byteOffset, data.length);
-  // Fast path: nearly all logs are.
-  if (isAscii(bytes)) return (start, end) => bytes.toString("latin1", start, end);
-  return (start, end) => {
-    const part = bytes.subarray(start, end);
-    return toValidUtf8(part) === part ? decodeText(part) : undefined;
-  };
-}
-
-function takeCutEvents(message: RawMessage, common: CommonFields, counts: PackCounts, take: TakeEvent): void {
-  const { events, ranges, path, pipelineId, readTimeMs } = message;
-  for (const [number, { offset: place, message: text, fieldsJson, timeMs }] of events.entries()) {
-    const offset = place ?? 0;
-    if (!ranges.some(([from, to]) => offset >= from && offset < to)) continue;
-    const bytes = text ?? new Uint8Array();
-    const valid = toValidUtf8(bytes);
-    const own = fieldsJson?.length ? parseEventObject(decodeText(fieldsJson)) : undefined;
-    const fields: JsonObject = { ...common.object };
-    if (bytes.length > 0) fields["message"] = decodeText(valid);
-    if (path !== "") fields["log"] = { file: { path }, offset };
-    else if (pipelineId === "") fields["log"] = { offset };
-    addTags(fields, common, valid !== bytes, counts);
-    const merged =
-      own === undefined
-        ? fields
-        : mergeFields(copyValue(fields) as JsonObject, besideSource(own, common.object));
-    take(new Event(merged, timeMs ? timeMs : readTimeMs, common.object), number, offset);
-  }
-}
-
-function addTags(fields: JsonObject, { tagList }: CommonFields, isFaulty: boolean, counts: PackCounts): void {
-  if (isFaulty) counts.invalidUtf8++;
-  if (isFaulty || tagList.length > 0)
-    fields["tags"] = isFaulty ? [...tagList, INVALID_UTF8_TAG] : [...tagList];
-}
-
-/** Merges an event's own fields into those of its source: objects member by member, tags joined, else its own win. */
-function mergeFields(into: JsonObject, own: JsonObject): JsonObject {
-  for (const [name, value] of Object.entries(own)) {
-    const before = into[name];
-    if (name === "tags" && Array.isArray(before) && Array.isArray(value)) {
-      into[name] = [...new Set([...before, ...value])];
-    } else if (isHash(before) && isHash(value)) {
-      mergeFields(before, value);
-    } else {
-      // A name like __proto__ is a field like any other.
-      Object.defineProperty(into, name, { value, enumerable: true, configurable: true, writable: true });
-    }
-  }
-  return into;
 }
