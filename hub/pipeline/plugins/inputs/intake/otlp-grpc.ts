@@ -14,12 +14,12 @@ import {
 } from "node:http2";
 import type { TlsOptions } from "node:tls";
 import type { IntakeShares } from "#hub/pipeline/plugins/input.ts";
+import { unpacked } from "#hub/pipeline/plugins/inputs/stream/http-body.ts";
 import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Holding } from "#proto/kit/fair-shares.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { ConnectionPlaces } from "../stream/connection-place.ts";
-import { unpacked } from "../stream/http-server.ts";
 import { HANDSHAKE_MS, listen, listenedPort } from "../stream/listener.ts";
 import type { SignIn } from "../stream/sign-in.ts";
 import type { TakeEvents } from "./http-intake.ts";

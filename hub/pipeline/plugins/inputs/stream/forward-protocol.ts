@@ -20,7 +20,7 @@ import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
 import { ZstdFrames } from "#hub/pipeline/formats/zstd-frames.ts";
 import { isHash, valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { unpackedBody } from "./http-server.ts";
+import { unpackedBody } from "./http-body.ts";
 import type { NoteHeld } from "./listener.ts";
 
 /** How long entries are read at a time, ms, and entries between two looks at the clock. */

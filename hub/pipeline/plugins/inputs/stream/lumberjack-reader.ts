@@ -3,7 +3,7 @@
 import { createInflate } from "node:zlib";
 import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { unpackedBody } from "./http-server.ts";
+import { unpackedBody } from "./http-body.ts";
 import type { NoteHeld } from "./listener.ts";
 
 /** Longest frame of one event. Bytes. */
