@@ -17,24 +17,28 @@ import { isUtcPreferred } from "#ui/services/browser/preferences.ts";
 import { formatRoute, navigate, rememberAddress } from "#ui/services/browser/router.ts";
 import { saveFile } from "#ui/services/browser/save-file.ts";
 import {
-  changeLook,
   type Dashboard,
-  type DashboardLook,
   dashboardFilter,
   EMPTY_DASHBOARD,
-  exportDashboard,
-  heightenPanel,
-  type LookChange,
   MAX_PANELS,
-  movePanel,
   type Panel,
-  placePanel,
+  type Variable,
+} from "#ui/services/dashboards/dashboard.ts";
+import { exportDashboard } from "#ui/services/dashboards/dashboard-file.ts";
+import {
+  changeLook,
+  type DashboardLook,
+  type LookChange,
   readingAddress,
   readLook,
+} from "#ui/services/dashboards/dashboard-look.ts";
+import {
+  heightenPanel,
+  movePanel,
+  placePanel,
   resizePanel,
-  type Variable,
   widenPanel,
-} from "#ui/services/dashboards/dashboard.ts";
+} from "#ui/services/dashboards/panel-grid.ts";
 import type { SavedObject } from "#ui/services/hub/saved-client.ts";
 import { absoluteRange, resolveRange, type TimeRange } from "#ui/services/search/time-range.ts";
 import { formatTime, formatZone } from "#ui/services/text/format.ts";

@@ -14,12 +14,8 @@ import { skeleton } from "#ui/components/style/skeleton.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import "#ui/components/controls/title-dialog.ts";
 import { formatRoute, navigate, rememberAddress } from "#ui/services/browser/router.ts";
-import {
-  EMPTY_DASHBOARD,
-  importDashboard,
-  readDashboard,
-  withIds,
-} from "#ui/services/dashboards/dashboard.ts";
+import { EMPTY_DASHBOARD, readDashboard } from "#ui/services/dashboards/dashboard.ts";
+import { importDashboard, withIds } from "#ui/services/dashboards/dashboard-file.ts";
 import {
   parametersOf,
   SavedClient,

@@ -1,22 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  changeLook,
-  chooseVariables,
-  type Dashboard,
-  dashboardFilter,
-  EMPTY_DASHBOARD,
-  exportDashboard,
-  heightenPanel,
-  importDashboard,
-  movePanel,
-  placePanel,
-  readDashboard,
-  readLook,
-  resizePanel,
-  widenPanel,
-  withIds,
-} from "./dashboard.ts";
+import { type Dashboard, dashboardFilter, EMPTY_DASHBOARD, readDashboard } from "./dashboard.ts";
+import { exportDashboard, importDashboard, withIds } from "./dashboard-file.ts";
+import { changeLook, chooseVariables, readLook } from "./dashboard-look.ts";
+import { heightenPanel, movePanel, placePanel, resizePanel, widenPanel } from "./panel-grid.ts";
 
 const DASHBOARD: Dashboard = {
   ...EMPTY_DASHBOARD,
