@@ -1,158 +1,35 @@
-/** Static methods and fields, and constructors. What isn't listed can't be reached. */
+/** Static methods and fields. What isn't listed can't be reached. */
 
 import { cast } from "#hub/scripts/values/casts.ts";
-import { binary, compare, equals, toDouble, toInteger } from "#hub/scripts/values/operators.ts";
+import { compare, equals, toDouble, toInteger } from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import {
   Callable,
   type CallContext,
   Char,
   Decimal,
-  isNumber,
-  isWhole,
   print,
   weigh,
   whole,
 } from "#hub/scripts/values/values.ts";
-import { type AnyMap, grow, joined, membersOf, positionIn } from "./collections.ts";
+import { grow, joined, membersOf, positionIn } from "./collections.ts";
 import { DATE_FIELDS, DATE_STATICS, dateConstant } from "./date-statics.ts";
-import { DateTime } from "./dates.ts";
 import { explain } from "./explain.ts";
 import { EXPRESSION_CLASS, EXPRESSION_FUNCTIONS } from "./expression-functions.ts";
-import { Formatter } from "./formatters.ts";
 import { COMPARATORS, ENTRIES, IDENTITY } from "./functions.ts";
-import { entriesOf } from "./maps.ts";
 import { MOVING_FUNCTIONS } from "./moving-functions.ts";
-import { SortedMap, SortedSet } from "./sorted.ts";
+import {
+  decimal,
+  decimalClass,
+  MATH,
+  parseDecimal,
+  parseWhole,
+  type Static,
+  type Statics,
+  wholeClass,
+} from "./number-statics.ts";
 import { COLLECTORS, Optional, Stream } from "./streams.ts";
-import { bounded, orderOf, StringBuilder, StringTokenizer } from "./strings.ts";
-
-type Static = (values: readonly unknown[], context: CallContext) => unknown;
-/** Every name is a method's, those of the host's objects too ("toString"). */
-type Statics = { [name: string]: Static; toString?: Static; valueOf?: Static };
-
-const decimal = (value: number): Decimal => new Decimal(value);
-const real =
-  (compute: (value: number) => number): Static =>
-  ([value]) =>
-    decimal(compute(toDouble(value)));
-
-/** Math.round: half up; whole. */
-function round(value: number): number | bigint {
-  if (Number.isNaN(value)) return 0;
-  const rounded = Math.floor(value + 0.5);
-  return Number.isSafeInteger(rounded)
-    ? rounded
-    : whole(BigInt(Math.trunc(Math.max(-(2 ** 63), Math.min(2 ** 63 - 1024, rounded)))));
-}
-
-/** The larger or smaller of two numbers; with a fraction where one of them has one. */
-function extreme(values: readonly unknown[], sign: number): unknown {
-  const [a, b] = [values[0], values[1]];
-  if (a instanceof Decimal || b instanceof Decimal) {
-    const [x, y] = [toDouble(a), toDouble(b)];
-    return decimal(sign > 0 ? Math.max(x, y) : Math.min(x, y));
-  }
-  return compare(a, b) * sign >= 0 ? a : b;
-}
-
-function parseWhole(text: unknown, radix: unknown, bits: 32 | 64): number | bigint {
-  const source = print(text);
-  const number = radix === undefined ? 10 : toInteger(radix);
-  const digits = /^[+-]?[0-9a-z]{1,1000}$/i.test(source) && text !== null;
-  const value =
-    digits && number === 10 && /^[+-]?\d+$/.test(source) ? BigInt(source.replace("+", "")) : undefined;
-  const parsed =
-    value ?? (digits && number !== 10 ? BigInt(Number.parseInt(source, number) || 0) : undefined);
-  const isExact = parsed !== undefined && BigInt.asIntN(bits, parsed) === parsed;
-  if (!isExact || (number !== 10 && Number.isNaN(Number.parseInt(source, number))))
-    throw new ScriptException(
-      "NumberFormatException",
-      `For input string: "${text === null ? "null" : source}"`,
-    );
-  return whole(parsed);
-}
-
-function parseDecimal(text: unknown): Decimal {
-  const source = print(text).trim();
-  if (!/^[+-]?(?:NaN|Infinity|(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?[fd]?)$/i.test(source))
-    throw new ScriptException(
-      "NumberFormatException",
-      source === "" ? "empty String" : `For input string: "${source}"`,
-    );
-  return decimal(Number(source.replace(/[fd]$/i, "")));
-}
-
-const MATH: Statics = {
-  // The language has these for doubles alone.
-  abs: real(Math.abs),
-  max: ([a, b]) => decimal(Math.max(toDouble(a), toDouble(b))),
-  min: ([a, b]) => decimal(Math.min(toDouble(a), toDouble(b))),
-  round: ([value]) => round(toDouble(value)),
-  floorDiv: ([a, b]) => Math.floor(toInteger(a) / toInteger(b)),
-  floorMod: ([a, b]) => ((toInteger(a) % toInteger(b)) + toInteger(b)) % toInteger(b),
-  pow: ([a, b]) => decimal(toDouble(a) ** toDouble(b)),
-  atan2: ([a, b]) => decimal(Math.atan2(toDouble(a), toDouble(b))),
-  hypot: ([a, b]) => decimal(Math.hypot(toDouble(a), toDouble(b))),
-  signum: real(Math.sign),
-  toRadians: real((value) => (value * Math.PI) / 180),
-  toDegrees: real((value) => (value * 180) / Math.PI),
-  rint: real((value) => (Math.abs(value % 1) === 0.5 ? 2 * Math.round(value / 2) : Math.round(value))),
-  random: () => decimal(Math.random()),
-  ...Object.fromEntries(
-    (
-      [
-        "acos",
-        "asin",
-        "atan",
-        "cbrt",
-        "ceil",
-        "cos",
-        "cosh",
-        "exp",
-        "expm1",
-        "floor",
-        "log",
-        "log10",
-        "log1p",
-        "sin",
-        "sinh",
-        "sqrt",
-        "tan",
-        "tanh",
-      ] as const
-    ).map((name) => [name, real(Math[name])]),
-  ),
-}; // prettier-ignore
-
-const wholeClass = (bits: 32 | 64, type: string): Statics => ({
-  valueOf: ([value, radix]) => (typeof value === "string" ? parseWhole(value, radix, bits) : value),
-  compare: ([a, b]) => compare(a, b),
-  toString: ([value, radix]) =>
-    radix === undefined ? print(value) : BigInt(value as number).toString(toInteger(radix)),
-  toHexString: ([value]) => BigInt.asUintN(bits, BigInt(value as number)).toString(16),
-  toBinaryString: ([value]) => BigInt.asUintN(bits, BigInt(value as number)).toString(2),
-  max: (values) => extreme(values, 1),
-  min: (values) => extreme(values, -1),
-  sum: ([a, b]) => cast(binary("+", a, b), type, true),
-  signum: ([value]) => Math.sign(toDouble(value)),
-  bitCount: ([value]) =>
-    BigInt.asUintN(bits, BigInt(value as number))
-      .toString(2)
-      .replaceAll("0", "").length,
-});
-
-const decimalClass: Statics = {
-  valueOf: ([value]) => (typeof value === "string" ? parseDecimal(value) : decimal(toDouble(value))),
-  compare: ([a, b]) => compare(a, b),
-  toString: ([value]) => print(decimal(toDouble(value))),
-  isNaN: ([value]) => Number.isNaN(toDouble(value)),
-  isInfinite: ([value]) => Math.abs(toDouble(value)) === Number.POSITIVE_INFINITY,
-  isFinite: ([value]) => Number.isFinite(toDouble(value)),
-  max: (values) => decimal(Math.max(toDouble(values[0]), toDouble(values[1]))),
-  min: (values) => decimal(Math.min(toDouble(values[0]), toDouble(values[1]))),
-  sum: ([a, b]) => decimal(toDouble(a) + toDouble(b)),
-};
+import { bounded, orderOf } from "./strings.ts";
 
 const isClass =
   (pattern: RegExp): Static =>
@@ -410,7 +287,7 @@ const QUICK: ReadonlySet<string> = new Set(
 );
 
 /** Spends what it costs to read the values first. */
-function counted(method: Static): Static {
+export function counted(method: Static): Static {
   return (values, context) => {
     for (const value of values) weigh(value, context);
     return method(values, context);
@@ -437,45 +314,3 @@ const EMPTY: Readonly<Record<string, () => unknown>> = {
   EMPTY_MAP: () => new Map(),
   EMPTY_SET: () => new Set(),
 };
-
-const list: Static = ([from], context) => {
-  const members = from === undefined || typeof from === "number" ? [] : membersOf(from);
-  context.spend(members.length);
-  return [...members];
-};
-const map: Static = ([from]) =>
-  new Map(from === undefined || isNumber(from) ? [] : entriesOf(from as AnyMap));
-const set: Static = ([from]) => new Set(from === undefined || isNumber(from) ? [] : membersOf(from));
-
-/** True for a Comparator, or nothing: a sorted collection without members. */
-function isOrder(given: unknown): boolean {
-  return (given ?? null) === null || given instanceof Callable;
-}
-
-const CONSTRUCTORS: Readonly<Statics> = {
-  ArrayList: list,
-  LinkedList: list,
-  HashMap: map,
-  LinkedHashMap: map,
-  TreeMap: ([from], context) =>
-    isOrder(from)
-      ? new SortedMap(orderOf(from))
-      : SortedMap.from(entriesOf(from as AnyMap), compare, context),
-  HashSet: set,
-  LinkedHashSet: set,
-  TreeSet: ([from], context) =>
-    isOrder(from) ? new SortedSet(orderOf(from)) : SortedSet.from(membersOf(from), compare, context),
-  StringBuilder: ([start]) => new StringBuilder(start === undefined || isWhole(start) ? "" : print(start)),
-  StringTokenizer: ([text, delimiters]) =>
-    new StringTokenizer(print(text), delimiters === undefined ? undefined : print(delimiters)),
-  Date: ([ms]) => new DateTime(ms === undefined ? Date.now() : toInteger(ms)),
-  SimpleDateFormat: ([pattern]) => new Formatter(print(pattern)),
-  String: ([value]) =>
-    value === undefined ? "" : Array.isArray(value) ? value.map((one) => print(one)).join("") : print(value),
-  Object: () => new Map(),
-};
-
-/** Returns what makes an object of a class; undefined where scripts can't make one. Exceptions are made elsewhere. */
-export function constructorOf(type: string): Static | undefined {
-  return Object.hasOwn(CONSTRUCTORS, type) ? counted(CONSTRUCTORS[type]!) : undefined;
-}
