@@ -7,7 +7,7 @@ import { writeJson } from "#hub/search/options/json-writer.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
-import type { ClusterClient } from "./cluster-client.ts";
+import { type ClusterClient, RETRY_PAUSES_MS } from "./cluster-client.ts";
 import type { SourceDocument } from "./document-pages.ts";
 
 export class Pace {
@@ -46,8 +46,6 @@ export interface CopyCounts {
 /** Bytes of one request; a hub accepts more. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 const MAX_REASONS = 5;
-/** Pauses before documents are resent that the hub had no capacity for. */
-const RETRY_PAUSES_MS = [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000];
 /** No pipeline: the documents went through those of their index before the source stored them. */
 const PATH = "/_bulk?pipeline=_none";
 const CONFLICT = 409;

@@ -49,7 +49,7 @@ const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
  */
 const MAX_ANSWER_VALUES = 8_000_000;
 /** Pauses between repetitions, about a minute and a half in all: enough for a restart of the other side. */
-const RETRY_PAUSES_MS = [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000];
+export const RETRY_PAUSES_MS = [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000];
 const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 /** Connections kept open; there are as many concurrent requests as copies that run in parallel. */
 const MAX_SOCKETS = 16;
