@@ -21,6 +21,14 @@ export function flattenSettings(settings: unknown): JsonObject {
   return Object.fromEntries(Object.entries(flat).map(([key, value]) => [key.replace(/^index\./, ""), value]));
 }
 
+/** Settings that an index gets only after documents are copied into it, because they would reject or change these. */
+const AFTER_DOCUMENTS = /^(?:blocks\.|(?:default|final)_pipeline$)/;
+
+/** Returns whether an index gets the setting `key` only after documents are copied into it. */
+export function isSetAfterDocuments(key: string): boolean {
+  return AFTER_DOCUMENTS.test(key);
+}
+
 /** Returns {"index.number_of_shards": "5", …}: all settings as text, by name. `human`: adds readable variants. */
 export function flatSettings(index: IndexInfo, compatVersion: string, human = false): JsonObject {
   const { settings, name, uuid } = index;

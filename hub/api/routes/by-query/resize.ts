@@ -8,7 +8,7 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
 import { parseAliases } from "#hub/api/parameters/alias-definition.ts";
-import { flattenSettings } from "#hub/api/parameters/index-settings.ts";
+import { flattenSettings, isSetAfterDocuments } from "#hub/api/parameters/index-settings.ts";
 import { isTrue } from "#hub/api/parameters/values.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
@@ -18,9 +18,6 @@ import { startCopy } from "./copy-index.ts";
 import { DEFAULT_PAGE, openIndexPages, refreshWhole } from "./index-pages.ts";
 
 type Resize = "shrink" | "split" | "clone";
-
-/** Settings that the new index gets only after its documents because they would reject or change these. */
-const LATER = /^(?:blocks\.|(?:default|final)_pipeline$)/;
 
 export function resizeRoutes(parts: ApiContext): Route[] {
   return (["shrink", "split", "clone"] as const).map((kind) => ({
@@ -56,7 +53,7 @@ async function resize(parts: ApiContext, request: ApiRequest, kind: Resize): Pro
   const shards = shardsOf(kind, source!, given["number_of_shards"]);
   requireBlocked(source!);
   const settings = { ...(copies ? source!.settings.raw : keptSettings(source!)), ...given };
-  const isLater = ([key]: readonly [string, unknown]): boolean => LATER.test(key);
+  const isLater = ([key]: readonly [string, unknown]): boolean => isSetAfterDocuments(key);
   const made = await indices.createExact(target, {
     settings: {
       number_of_replicas: source!.settings.numberOfReplicas,

@@ -3,7 +3,7 @@
 import { splitType } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
-import { flattenSettings } from "#hub/api/parameters/index-settings.ts";
+import { flattenSettings, isSetAfterDocuments } from "#hub/api/parameters/index-settings.ts";
 import { isTrue } from "#hub/api/parameters/values.ts";
 import type { AliasInfo, IndexTemplate } from "#hub/api/ports/indices.ts";
 import type { DocumentPages } from "#hub/api/routes/by-query/change-by-query.ts";
@@ -40,9 +40,6 @@ export function checkKeys(body: JsonObject, known: readonly string[]): void {
   });
   if (unknown !== undefined) throw new AppError("parsing", `Unknown parameter ${unknown[0]}`);
 }
-
-/** Settings that an index gets only after its documents because they would reject or change these. */
-const LATER = /^(?:blocks\.|(?:default|final)_pipeline$)/;
 
 /** A running restore. */
 export interface Restoring {
@@ -120,7 +117,7 @@ async function makeIndex(
     name,
     {
       settings: {
-        ...Object.fromEntries(entries.filter(([key]) => !LATER.test(key))),
+        ...Object.fromEntries(entries.filter(([key]) => !isSetAfterDocuments(key))),
         number_of_shards: index.shards,
       },
       mappings: splitType(index.mapping, name).mapping,
@@ -128,7 +125,7 @@ async function makeIndex(
     },
     isRenamed ? undefined : index.dataStream,
   );
-  return Object.fromEntries(entries.filter(([key]) => LATER.test(key)));
+  return Object.fromEntries(entries.filter(([key]) => isSetAfterDocuments(key)));
 }
 
 async function fillIndex(
