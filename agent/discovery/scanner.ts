@@ -5,6 +5,7 @@
 
 import { type Dirent, lstatSync, readdirSync, type Stats, statSync } from "node:fs";
 import { systemCode } from "#proto/kit/errors.ts";
+import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
 import { displayPath, joinPath, lstatOrNull, type RawPath } from "./path.ts";
 import { matchesName, type Pattern, type Segment } from "./pattern.ts";
 
@@ -72,12 +73,6 @@ export async function scan(options: ScanOptions, signal: AbortSignal): Promise<S
     }
   }
   return walk.result(cpuMs + threadCpuMs() - before);
-}
-
-/** Returns the processor time that this thread has used, ms. */
-export function threadCpuMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
 }
 
 /**

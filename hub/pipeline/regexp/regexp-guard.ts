@@ -6,6 +6,7 @@
  */
 
 import { type Context, createContext, Script } from "node:vm";
+import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
 
 /** A batch is a matter of milliseconds; one that takes this long may hold an expression that doesn't end. */
 const BATCH_MS = 250;
@@ -136,7 +137,7 @@ export class RegexpGuard {
 
   /** As `limited`; where the thread had to wait for a processor the time of waiting is nobody's fault. */
   #worked<T>(work: () => T, timeoutMs: number): T {
-    const workedMs = threadMs();
+    const workedMs = threadCpuMs();
     for (let attempt = 1; ; attempt++) {
       const startMs = performance.now();
       try {
@@ -144,7 +145,8 @@ export class RegexpGuard {
       } catch (error) {
         // What ended sooner was given up within the work.
         const isOver = error instanceof RegexpTimeout && performance.now() - startMs >= timeoutMs;
-        if (!isOver || attempt === ATTEMPTS || threadMs() - workedMs > timeoutMs * WORKED_SHARE) throw error;
+        if (!isOver || attempt === ATTEMPTS || threadCpuMs() - workedMs > timeoutMs * WORKED_SHARE)
+          throw error;
       }
     }
   }
@@ -206,12 +208,6 @@ export class RegexpGuard {
     this.#suspects.delete(expression);
     return undefined;
   }
-}
-
-/** Processor time of this thread, ms. */
-function threadMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
 }
 
 /** Returns what an expression gets for one text: what is left of its limit. */

@@ -9,6 +9,8 @@
  * get the CPU. What is much depends on how many searches there are: else many that end soon would never pause.
  */
 
+import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
+
 /** Least busy time between two measurements, ms. */
 const BUSY_MS = 50;
 /** Share of its busy time in which a thread that nobody disturbs runs. The rest goes to interrupts and helpers of the collector. */
@@ -205,6 +207,5 @@ function chosen(): number {
 }
 
 function ownTimes(): ThreadTimes {
-  const { user, system } = process.threadCpuUsage();
-  return { busyMs: performance.eventLoopUtilization().active, ranMs: (user + system) / 1_000 };
+  return { busyMs: performance.eventLoopUtilization().active, ranMs: threadCpuMs() };
 }

@@ -12,6 +12,7 @@ import { Event, isHash, Timestamp } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
 import { PRELUDE } from "./prelude.ts";
 
 /** Deepest nesting of calls, bytes of the engine's stack. */
@@ -212,8 +213,7 @@ export class Sandbox {
   #isOver(): boolean {
     const nowMs = performance.now();
     if (nowMs <= this.#deadlineMs) return false;
-    const { user, system } = process.threadCpuUsage();
-    const workedMs = (user + system) / 1_000;
+    const workedMs = threadCpuMs();
     this.#workedMs ??= workedMs;
     this.#deadlineMs = nowMs + 1;
     return workedMs - this.#workedMs >= this.#options.timeoutMs / 2;
