@@ -42,6 +42,11 @@ export function isFieldReference(text: string): boolean {
   }
 }
 
+/** Returns the reference of a field's name, `[name]`; a text that is a reference with brackets stays as it is. */
+export function bracketed(field: string): string {
+  return field.startsWith("[") ? field : `[${field}]`;
+}
+
 /** Brackets may stand within brackets: `[[a][b]][c]` is `[a][b][c]`. */
 function parseParts(text: string): string[] {
   if (text !== "" && !/[[\]]/.test(text)) return [text];

@@ -6,7 +6,7 @@ import { type DateParser, dateParser } from "#hub/pipeline/formats/date-parser.t
 import { type Codec, defineCodec } from "#hub/pipeline/plugins/codec.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, Timestamp, valueText } from "#proto/event.ts";
-import { fieldReference } from "#proto/field-reference.ts";
+import { bracketed, fieldReference } from "#proto/field-reference.ts";
 import { compileFormat, type Format } from "#proto/format.ts";
 import { findTimeZone, UTC } from "#proto/kit/dates/time-zone.ts";
 import { flag, list, oneOf, optional, options, text } from "#proto/kit/options.ts";
@@ -239,10 +239,6 @@ function times(defaultZone: string | undefined, locale = "en") {
     }
     return undefined;
   };
-}
-
-function bracketed(field: string): string {
-  return field.startsWith("[") ? field : `[${field}]`;
 }
 
 function isSeverity(value: string): boolean {

@@ -6,7 +6,7 @@ import { conversions } from "#hub/pipeline/formats/value-conversion.ts";
 import { type Codec, defineCodec } from "#hub/pipeline/plugins/codec.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, valueText } from "#proto/event.ts";
-import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
+import { bracketed, type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { flag, list, optional, options, table, text } from "#proto/kit/options.ts";
 import { splitPayload } from "./line.ts";
@@ -130,8 +130,4 @@ function quoted(value: string, separator: string, quote: string): string {
   if (quote === "" || !(value.includes(separator) || value.includes(quote) || /[\r\n]/.test(value)))
     return value;
   return `${quote}${value.replaceAll(quote, quote + quote)}${quote}`;
-}
-
-function bracketed(field: string): string {
-  return field.startsWith("[") ? field : `[${field}]`;
 }

@@ -5,7 +5,7 @@ import { parseCsvLine } from "#hub/pipeline/formats/csv-line.ts";
 import { conversions } from "#hub/pipeline/formats/value-conversion.ts";
 import { defineFilter, type Filter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { type Event, isHash, Timestamp } from "#proto/event.ts";
-import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
+import { bracketed, type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import { flag, list, optional, options, table, text } from "#proto/kit/options.ts";
 
 type Row = readonly (string | undefined)[];
@@ -136,10 +136,6 @@ function convertersOf(
       );
   }
   return converters;
-}
-
-function bracketed(field: string): string {
-  return field.startsWith("[") ? field : `[${field}]`;
 }
 
 /** What is no time stays text. */

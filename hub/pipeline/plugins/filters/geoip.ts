@@ -7,7 +7,7 @@ import { isIP } from "node:net";
 import { Reader, type Response } from "maxmind";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { isHash } from "#proto/event.ts";
-import { fieldReference } from "#proto/field-reference.ts";
+import { bracketed, fieldReference } from "#proto/field-reference.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { list, oneOf, optional, options, text } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
@@ -160,7 +160,7 @@ export const geoipFilter = defineFilter({
 });
 
 function targetOf(source: string, target: string | undefined, { ecs, report }: FilterContext): string {
-  if (target !== undefined && target !== "") return target.startsWith("[") ? target : `[${target}]`;
+  if (target !== undefined && target !== "") return bracketed(target);
   if (!ecs) return "[geoip]";
   const parent = /^(\[.+\])\[ip\]$/.exec(source)?.[1];
   if (parent === undefined)

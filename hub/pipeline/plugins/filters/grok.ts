@@ -12,7 +12,7 @@ import { RegexpTimeout } from "#hub/pipeline/regexp/regexp-guard.ts";
 import type { RubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
 import { isRawJson } from "#proto/codec/json.ts";
 import { type Event, valueText } from "#proto/event.ts";
-import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
+import { bracketed, type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import { anyTable, flag, list, oneOf, optional, options, table, text } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
@@ -259,10 +259,6 @@ function captureTarget(name: string, { target, overwrite }: GrokFilterOptions): 
     type: type === "int" || type === "float" ? type : undefined,
     overwrite: overwrite.includes(field),
   };
-}
-
-function bracketed(field: string): string {
-  return field.startsWith("[") ? field : `[${field}]`;
 }
 
 /** Adds the patterns of a folder's files, in the order of their names. */

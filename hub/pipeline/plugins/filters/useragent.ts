@@ -3,7 +3,7 @@
 import { parseUserAgent, type UserAgent } from "#hub/pipeline/formats/user-agents.ts";
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
 import { type Event, valueText } from "#proto/event.ts";
-import { fieldReference } from "#proto/field-reference.ts";
+import { bracketed, fieldReference } from "#proto/field-reference.ts";
 import { optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 
@@ -31,7 +31,7 @@ export const useragentFilter = defineFilter({
   create({ source, target, prefix, lru_cache_size }, { ecs }) {
     const from = fieldReference(source);
     const root = target ?? (ecs ? "user_agent" : "");
-    const into = root === "" ? "" : root.startsWith("[") ? root : `[${root}]`;
+    const into = root === "" ? "" : bracketed(root);
     const cache = new Map<string, UserAgent>();
     const set = (event: Event, name: string, value: string | undefined): void => {
       if (value !== undefined) event.set(fieldReference(`${into}${name}`), value);

@@ -4,7 +4,7 @@ import { STATUS_CODES } from "node:http";
 import { hostname } from "node:os";
 import { type Codec, decodeWhole } from "#hub/pipeline/plugins/codec.ts";
 import { Event, valueText } from "#proto/event.ts";
-import { fieldReference } from "#proto/field-reference.ts";
+import { bracketed, fieldReference } from "#proto/field-reference.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { Answer, HttpPollerOptions, Target } from "./requester.ts";
@@ -80,9 +80,8 @@ export class AnswerReader {
   cursorOf(events: readonly Event[]): string | undefined {
     const { cursor, target: field } = this.#values;
     if (cursor === undefined) return undefined;
-    const bracketed = cursor.startsWith("[") ? cursor : `[${cursor}]`;
-    const root = field === undefined ? "" : field.startsWith("[") ? field : `[${field}]`;
-    const value = events.at(-1)?.get(fieldReference(`${root}${bracketed}`));
+    const root = field === undefined ? "" : bracketed(field);
+    const value = events.at(-1)?.get(fieldReference(`${root}${bracketed(cursor)}`));
     return value === undefined ? undefined : valueText(value);
   }
 
