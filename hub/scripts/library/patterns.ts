@@ -3,7 +3,6 @@
  * with the text only. What that engine can't do (look-around, references to groups) is refused when a script is compiled.
  */
 
-import { setFlagsFromString } from "node:v8";
 import { toInteger } from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import {
@@ -16,29 +15,14 @@ import {
   weigh,
 } from "#hub/scripts/values/values.ts";
 import { grow } from "./collections.ts";
+import { invalid, linear, MAX_PATTERN, translated } from "./pattern-syntax.ts";
 import { Stream } from "./streams.ts";
 import { bounded } from "./strings.ts";
 
-/** Longest expression, characters: the engine's states are made of it. */
-const MAX_PATTERN = 1_000;
 /** Characters of text that cost one step. */
 const CHARS_A_STEP = 8;
 /** Steps that each use of an expression takes, whatever it reads. */
 const MATCH_STEPS = 8;
-
-/** Classes of the language that JavaScript writes differently. */
-const CLASSES: Readonly<Record<string, string>> = {
-  Alpha: "A-Za-z",
-  Digit: "0-9",
-  Alnum: "A-Za-z0-9",
-  Upper: "A-Z",
-  Lower: "a-z",
-  Punct: "!-/:-@\\[-`{-~",
-  Space: "\\s",
-  XDigit: "0-9A-Fa-f",
-};
-
-let isEngineOn = false;
 
 /** A compiled expression. */
 export class Pattern extends ScriptObject {
@@ -67,73 +51,6 @@ export class Pattern extends ScriptObject {
   override toString(): string {
     return this.source;
   }
-}
-
-function invalid(message: string): ScriptException {
-  return new ScriptException("IllegalArgumentException", `invalid regular expression: ${message}`);
-}
-
-function linear(source: string, flags: string): RegExp {
-  if (!isEngineOn) {
-    setFlagsFromString("--enable-experimental-regexp-engine");
-    isEngineOn = true;
-  }
-  try {
-    return new RegExp(source, `${flags}l`);
-  } catch (error) {
-    throw invalid((error as Error).message);
-  }
-}
-
-/** Writes an expression of the language as JavaScript has it; in both cases of its letters where case doesn't count. */
-function translated(source: string, ignoresCase: boolean): string {
-  let text = "";
-  let isInClass = false;
-  for (let at = 0; at < source.length; at++) {
-    const char = source[at]!;
-    if (char === "\\") {
-      const [escaped, length] = escapeAt(source, at, isInClass);
-      text += escaped;
-      at += length - 1;
-      continue;
-    }
-    if (char === "[") isInClass = true;
-    else if (char === "]") isInClass = false;
-    const group = /^\(\?[<A-Za-z!=][^>)]*>?/.exec(isInClass ? "" : source.slice(at, at + MAX_PATTERN));
-    if (group !== null) {
-      text += group[0];
-      at += group[0].length - 1;
-    } else text += ignoresCase ? bothCases(source, at, isInClass) : char;
-  }
-  return text;
-}
-
-function escapeAt(source: string, at: number, isInClass: boolean): [text: string, length: number] {
-  const [found, name] = /^\\p\{(\w+)\}/.exec(source.slice(at, at + 16)) ?? [];
-  if (found !== undefined) {
-    const members = Object.hasOwn(CLASSES, name!) ? CLASSES[name!]! : undefined;
-    if (members === undefined) throw invalid(`Unknown character property name {${name}}`);
-    return [isInClass ? members : `[${members}]`, found.length];
-  }
-  const next = source[at + 1] ?? "";
-  if (next === "A") return ["^", 2];
-  if (next === "z" || next === "Z") return ["$", 2];
-  if (next === "h") return [isInClass ? " \\t" : "[ \\t]", 2];
-  return [`\\${next}`, 2];
-}
-
-/** "a" → "[aA]"; within a class "aA", and "a-z" → "a-zA-Z" by its three parts. */
-function bothCases(source: string, at: number, isInClass: boolean): string {
-  const char = source[at]!;
-  if (!/[A-Za-z]/.test(char)) return char;
-  const other = char === char.toLowerCase() ? char.toUpperCase() : char.toLowerCase();
-  if (!isInClass) return `[${char}${other}]`;
-  const isStart = source[at + 1] === "-" && /[A-Za-z]/.test(source[at + 2] ?? "");
-  if (isStart) return char;
-  if (source[at - 1] !== "-" || !/[A-Za-z]/.test(source[at - 2] ?? "")) return char + other;
-  const first = source[at - 2]!;
-  const otherFirst = first === first.toLowerCase() ? first.toUpperCase() : first.toLowerCase();
-  return `${char}${otherFirst}-${other}`;
 }
 
 /** An expression at work on a text. */
