@@ -8,35 +8,12 @@ import type { InputContext, InputState } from "#agent/contract/input.ts";
 import { lstatOrNull } from "#agent/discovery/path.ts";
 import type { Found } from "#agent/discovery/scanner.ts";
 import type { Harvester } from "#agent/harvester/harvester.ts";
-import { fileInode } from "#agent/harvester/identity.ts";
-import type { Clock } from "#proto/kit/clock.ts";
 import { systemCode } from "#proto/kit/errors.ts";
+import { type CloseOptions, closeReason, mayDelete } from "./close-rules.ts";
 import type { Entry } from "./file-index.ts";
 import type { FileReport } from "./file-report.ts";
+import { OpenLimit } from "./open-limit.ts";
 import { Pump } from "./pump.ts";
-
-interface CloseOptions {
-  readonly closeInactiveMs: number;
-  readonly closeRemoved: boolean;
-  readonly closeRenamed: boolean;
-  readonly closeEof: boolean;
-  /** 0: never. */
-  readonly closeTimeoutMs: number;
-}
-
-/** Inputs of the decision besides the file. */
-interface CloseFacts {
-  readonly nowMs: number;
-  /** Set if other files wait to be opened: time since its last activity after which a file is closed, ms. */
-  readonly pressedAfterMs: number | null;
-  /** True if the last line of a rotated file has waited long enough to be sent without its end. */
-  readonly final: boolean;
-}
-
-type CloseReason = "removed" | "renamed" | "eof" | "timeout" | "inactive" | "pressure";
-
-/** A file that is written to all the time is closed after this time: otherwise waiting files would never be read. */
-const TURN_MS = 5_000;
 
 export interface OpenFilesOptions extends CloseOptions {
   /** Time without change after which a file that is committed is deleted, ms; null: none is. */
@@ -219,83 +196,4 @@ export class OpenFiles {
     const isRotated = harvester.deleted || harvester.movedAway;
     return harvester.isArchive || (isRotated && quietMs > this.#options.quietMs);
   }
-}
-
-/**
- * Each open file takes some 9 kB, and the agent has 128 MB. Others take turns: inactive ones are closed although
- * they aren't committed yet.
- */
-const OPEN_FILES_MAX = 2_000;
-/** If the system gives no more descriptors, this many are left to searches, the registry and connections. */
-const DESCRIPTORS_SPARED = 32;
-/** The system may give more again: files of other programs count too. */
-const DESCRIPTORS_AGAIN_MS = 60_000;
-
-class OpenLimit {
-  readonly #settingsFiles: number;
-  readonly #clock: Clock;
-  /** The limit found in the system, and until when it counts, on the monotonic clock. */
-  #allowed = { files: OPEN_FILES_MAX, untilMs: Number.NEGATIVE_INFINITY };
-
-  /** `settingsFiles`: 0 for no limit of the settings. */
-  constructor(settingsFiles: number, clock: Clock) {
-    this.#settingsFiles = settingsFiles === 0 ? OPEN_FILES_MAX : settingsFiles;
-    this.#clock = clock;
-  }
-
-  /** Maximum of open files: at least one, or none would ever be read. */
-  get files(): number {
-    return Math.max(1, Math.min(this.#settingsFiles, this.systemFiles));
-  }
-
-  /** Maximum of files that the system allows, whatever the settings; 0 if it has no descriptor to spare. */
-  get systemFiles(): number {
-    const { files, untilMs } = this.#allowed;
-    return this.#clock.monotonic() < untilMs ? files : OPEN_FILES_MAX;
-  }
-
-  /**
-   * Notes that the system gave no descriptor with `open` files open: without descriptors folders can't be listed
-   * either, and no file would ever be closed for another.
-   */
-  lower(open: number): void {
-    const files = Math.max(0, open - DESCRIPTORS_SPARED);
-    this.#allowed = { files, untilMs: this.#clock.monotonic() + DESCRIPTORS_AGAIN_MS };
-  }
-}
-
-/**
- * Returns why `harvester` may be closed now, or null. Except for the time limit, which must be set explicitly, nothing
- * is closed before the end of the file is reached and acknowledged. A deleted file is also held until it is committed,
- * unless there are so many that new ones can't be opened: if the hub's log were lost, its lines would exist nowhere
- * else.
- */
-function closeReason(harvester: Harvester, options: CloseOptions, facts: CloseFacts): CloseReason | null {
-  const inactiveMs = facts.nowMs - harvester.activeMs;
-  const openMs = facts.nowMs - harvester.openedMs;
-  const pressed = facts.pressedAfterMs !== null;
-  if (options.closeTimeoutMs > 0 && openMs > options.closeTimeoutMs) return "timeout";
-  if (!harvester.atEnd || !harvester.idle) return null;
-  if (harvester.deleted) {
-    if (options.closeRemoved) return "removed";
-    const safe = harvester.committed || pressed;
-    return facts.final && harvester.complete && safe ? "removed" : null;
-  }
-  if (harvester.movedAway && options.closeRenamed) return "renamed";
-  if (options.closeEof || (harvester.isArchive && harvester.complete)) return "eof";
-  const hadTurn = pressed && (inactiveMs > facts.pressedAfterMs || openMs > TURN_MS);
-  if (hadTurn && !harvester.movedAway) return "pressure";
-  if (inactiveMs <= options.closeInactiveMs) return null;
-  return harvester.committed || pressed ? "inactive" : null;
-}
-
-/**
- * Returns true if a file may be deleted: whole, committed, quiet for `deleteAfterMs`, and still the file at its path.
- */
-function mayDelete(harvester: Harvester, deleteAfterMs: number | null, nowMs: number): boolean {
-  if (deleteAfterMs === null || harvester.deleted || harvester.movedAway) return false;
-  if (!harvester.atEnd || !harvester.complete || !harvester.committed) return false;
-  if (nowMs - harvester.activeMs <= deleteAfterMs) return false;
-  const stat = lstatOrNull(harvester.path);
-  return stat?.size === harvester.offset && stat.ino === Number(fileInode(harvester.key));
 }
