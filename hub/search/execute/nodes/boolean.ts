@@ -15,9 +15,11 @@ import type {
   Weight,
 } from "#hub/search/query/query.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
-import { conjunction, ExcludingScorer, OptionalScorer } from "./conjunction.ts";
+import { conjunction } from "./conjunction.ts";
 import { DisjunctionScorer } from "./disjunction.ts";
 import { AllNode } from "./documents.ts";
+import { ExcludingScorer } from "./excluding-scorer.ts";
+import { OptionalScorer } from "./optional-scorer.ts";
 import { countLive, intersect, prepareAll, unite } from "./set-algebra.ts";
 
 /** Choices without a set of their own that are united to one set at most. */
