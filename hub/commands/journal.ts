@@ -2,10 +2,9 @@
 
 import { loadCommandSettings } from "#hub/node/settings/reach-file.ts";
 import { printableJson } from "#proto/kit/printable.ts";
-import { MIB } from "#proto/kit/units.ts";
 import { overridesOf, PLACE_OPTIONS, parseOptions, usageError } from "./arguments.ts";
 import { addressOf, askedHub, askHub } from "./running-hub.ts";
-import { table } from "./terminal.ts";
+import { mib, table } from "./terminal.ts";
 
 export interface JournalCommand {
   readonly name: "journal";
@@ -68,8 +67,4 @@ function agentTable(agents: readonly Agent[]): string {
   if (agents.length === 0) return "no agent is known\n";
   const rows = agents.map(({ name, health, lag_bytes: lag }) => [name, health, mib(lag)]);
   return table(["AGENT", "HEALTH", "MIB BEHIND"], rows);
-}
-
-function mib(bytes: number): string {
-  return (bytes / MIB).toFixed(1);
 }

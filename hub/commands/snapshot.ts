@@ -12,8 +12,8 @@ import { checkEmpty, finishRestore, restoreFiles, restoreStreams } from "#hub/sn
 import { AppError } from "#proto/kit/errors.ts";
 import { checkFolderOwner } from "#proto/kit/files/folder-owner.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import { MIB } from "#proto/kit/units.ts";
 import { type SnapshotCommand, usageError } from "./arguments.ts";
+import { mib } from "./terminal.ts";
 
 export interface SnapshotSurroundings {
   readonly log: Logger;
@@ -111,8 +111,4 @@ function openStore(address: string): BlobStore {
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
-}
-
-function mib(bytes: number): string {
-  return (bytes / MIB).toFixed(1);
 }

@@ -1,11 +1,12 @@
 /**
  * Terminal input and output of commands: a password prompt (hidden and twice on a terminal, the first line of
- * standard input in scripts), and tables.
+ * standard input in scripts), tables, and sizes.
  */
 
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { printable } from "#proto/kit/printable.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { usageError } from "./arguments.ts";
 
 /** Returns the password for the account `name`. Throws usage_invalid if there is none or the two differ. */
@@ -56,4 +57,9 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
       .join("  ")
       .trimEnd();
   return `${all.map(line).join("\n")}\n`;
+}
+
+/** Returns a size in MiB with a decimal. */
+export function mib(bytes: number): string {
+  return (bytes / MIB).toFixed(1);
 }
