@@ -4,7 +4,7 @@
  */
 
 import type { Account } from "#hub/auth/accounts/accounts.ts";
-import { Records, type Store } from "#hub/auth/state/records.ts";
+import { Records, type Store, won } from "#hub/auth/state/records.ts";
 import { hashOf } from "#hub/auth/state/secrets.ts";
 
 /** Models under which the adapter stores sessions, and the keys of sessions by the hash of their uid. */
@@ -34,10 +34,13 @@ export class BrowserSessions {
     await this.#sessions.delete(hashOf(id));
   }
 
-  /** Ends the session with this name. */
+  /** Ends the session with this name. Its entry is removed last: who ends it again after a failure must find it. */
   async endNamed(name: string): Promise<void> {
-    const found = await this.#byUid.take(name);
-    if (found !== null) await this.#sessions.delete(found.key);
+    const found = await this.#byUid.get(name);
+    if (found === null) return;
+    await this.#sessions.delete(found.data.key);
+    // Unless a request that was under way has stored both again.
+    await won(this.#byUid.delete(name, found.revision));
   }
 }
 
