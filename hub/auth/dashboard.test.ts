@@ -115,7 +115,7 @@ suite("sign-in on the dashboard", () => {
     try {
       await browser.follow(await browser.get(`${world.origin}/api/auth/login`), world.origin);
       const made = calls.map(({ name, count }) => `${count.callCount()} ${name}`);
-      assert.deepEqual(made, ["4 get", "2 create", "5 put", "1 update", "4 delete", "0 keys"]);
+      assert.deepEqual(made, ["4 get", "2 create", "3 put", "2 update", "4 delete", "0 keys"]);
     } finally {
       for (const { count } of calls) count.restore();
     }
@@ -308,21 +308,59 @@ suite("sign-in on the dashboard", () => {
     assert.match((await relogin(other)).text, /type="password"/);
   });
 
-  test("a browser whose session was ended elsewhere must give the password again, others needn't", async () => {
-    const [lost, own] = [await signIn(), await signIn()];
-    const list = JSON.parse((await lost.browser.get(`${world.origin}/api/auth/sessions`)).text).sessions as {
+  /** Ends the session of a browser from another one, which is returned. */
+  async function endElsewhere(lost: Browser): Promise<Browser> {
+    const { browser: own } = await signIn();
+    const list = JSON.parse((await lost.get(`${world.origin}/api/auth/sessions`)).text).sessions as {
       key: string;
       current: boolean;
     }[];
     const key = list.find(({ current }) => current)?.key;
-    const headers = {
-      origin: world.origin,
-      cookie: `tailrace_session=${own.browser.cookie("tailrace_session")}`,
-    };
+    const headers = { origin: world.origin, cookie: `tailrace_session=${own.cookie("tailrace_session")}` };
     const url = `${world.origin}/api/auth/sessions/${key}`;
     assert.equal((await fetch(url, { method: "DELETE", headers })).status, 204);
+    return own;
+  }
+
+  test("a browser whose session was ended elsewhere must give the password again, others needn't", async () => {
+    const lost = await signIn();
+    const own = await endElsewhere(lost.browser);
     assert.match((await relogin(lost.browser)).text, /type="password"/);
-    assert.equal((await relogin(own.browser)).status, 200);
+    assert.equal((await relogin(own)).status, 200);
+  });
+
+  test("a browser that was signed in for days without the password can still be signed out elsewhere", async () => {
+    const { browser } = await signIn();
+    const start = Date.now();
+    mock.timers.enable({ apis: ["Date"], now: start });
+    for (let hours = 10; hours < 7 * 24; hours += 10) {
+      mock.timers.setTime(start + hours * HOUR_MS);
+      await relogin(browser);
+    }
+    await endElsewhere(browser);
+    assert.match((await relogin(browser)).text, /type="password"/);
+  });
+
+  test("a session at the provider that another hub has stored since it was read gets its name again", async () => {
+    const { browser } = await signIn();
+    await relogin(browser);
+    const { bucket } = world;
+    const update = bucket.update.bind(bucket);
+    const changed = mock.method(
+      bucket,
+      "update",
+      async (key: string, value: Uint8Array, revision: number) => {
+        if (key.startsWith("oauth.Session.")) {
+          await bucket.put(key, value);
+          for (const name of await bucket.keys("oauth-session-uid.")) await bucket.delete(name);
+        }
+        return update(key, value, revision);
+      },
+    );
+    await relogin(browser);
+    changed.mock.restore();
+    await endElsewhere(browser);
+    assert.match((await relogin(browser)).text, /type="password"/);
   });
 
   test("signing in without the password goes on for 7 d after the last time it was given at most", async () => {

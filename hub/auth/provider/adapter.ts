@@ -30,8 +30,15 @@ export interface AdapterParts {
   readonly findClient: (clientId: string) => Promise<AdapterPayload | undefined>;
 }
 
-/** Sessions whose account is remembered. The account of others is read after them. */
+/** Sessions that are remembered. The account of others is read after them. */
 const MAX_SESSIONS = 1_000;
+
+/** What this process knows of a session. */
+interface KnownSession {
+  readonly accountId: string;
+  /** When the entry under its uid expires, ms since 1970; -Infinity: unknown. */
+  readonly namedUntil: number;
+}
 
 /** Records of one model of oidc-provider. */
 export class StateAdapter implements Adapter {
@@ -39,8 +46,8 @@ export class StateAdapter implements Adapter {
   readonly #parts: AdapterParts;
   readonly #records: Records<AdapterPayload>;
   readonly #byUid: Records<{ key: string }>;
-  /** Account ids of sessions, by the sessions' keys. */
-  readonly #sessionAccounts = new Map<string, string>();
+  /** By the sessions' keys. */
+  readonly #sessions = new Map<string, KnownSession>();
 
   constructor(model: string, parts: AdapterParts) {
     this.#model = model;
@@ -59,12 +66,14 @@ export class StateAdapter implements Adapter {
       const grant = await exchange?.reads.get(nameOf("Grant", hashOf(payload.grantId ?? "")));
       return this.#parts.signInTokens.keep(key, { payload, grant: grant ?? null });
     }
+    const read = exchange?.reads.get(nameOf(this.#model, key));
     exchange?.reads.delete(nameOf(this.#model, key));
-    if (this.#model === "Session" && payload.accountId !== undefined)
-      this.#noteAccountOf(key, payload.accountId);
     // Nobody has a code before the answer, and the grant of a sign-in counts only with its code.
     const isEarly = this.#model === "AuthorizationCode" || (isOwn && this.#model === "Grant");
-    const stored = this.#store(id, key, payload, expiresAt, isEarly);
+    const stored =
+      this.#model === "Session"
+        ? this.#storeSession(key, withoutSecrets(id, payload), expiresAt, read)
+        : this.#store(id, key, payload, expiresAt, isEarly);
     if (exchange !== undefined && isEarly) {
       stored.catch(() => undefined); // reported below
       exchange.writes.push(stored);
@@ -85,7 +94,34 @@ export class StateAdapter implements Adapter {
     // Its owner's list has a grant only once it is there: who revokes by the list removes entries without one.
     if (this.#model === "Grant") await stored;
     // Else at once: each write waits for the log, and none depends on another.
-    await Promise.all([stored, this.#index(id, key, payload, expiresAt)]);
+    await Promise.all([stored, this.#indexFamily(id, key, payload, expiresAt)]);
+  }
+
+  /**
+   * Stores a session and its entry under its uid. The entry outlives it, so that the next use of the session need not store it
+   * again: as long as nobody has changed the session since it was read, nobody has taken the entry.
+   */
+  async #storeSession(
+    key: string,
+    record: AdapterPayload,
+    expiresAt: number | null,
+    read: Promise<Stored<AdapterPayload> | null> | undefined,
+  ): Promise<void> {
+    const { uid, accountId } = record;
+    const known = this.#sessions.get(key);
+    if (accountId !== undefined)
+      this.#note(key, { namedUntil: Number.NEGATIVE_INFINITY, ...known, accountId });
+    const before = (await read) ?? null;
+    const isNamed =
+      before?.data.uid === uid && (known?.namedUntil ?? 0) >= (expiresAt ?? Number.POSITIVE_INFINITY);
+    if (before !== null && isNamed && (await won(this.#records.update(before, record, expiresAt)))) return;
+    const namedUntil = expiresAt === null ? null : 2 * expiresAt - this.#parts.store.clock.now();
+    await Promise.all([
+      this.#records.put(key, record, expiresAt),
+      uid === undefined ? undefined : this.#byUid.put(hashOf(uid), { key }, namedUntil),
+    ]);
+    if (accountId !== undefined)
+      this.#note(key, { accountId, namedUntil: namedUntil ?? Number.POSITIVE_INFINITY });
   }
 
   async #putKnown(key: string, record: AdapterPayload, expiresAt: number | null): Promise<void> {
@@ -95,23 +131,19 @@ export class StateAdapter implements Adapter {
     this.#parts.known.note(nameOf(this.#model, key), { id: key, data, expiresAt, revision });
   }
 
-  /** Writes the entries by which the record is found other than by its id. */
-  async #index(
+  /** Writes the entries of a record's family. The dashboard ends that of each of its sign-ins itself, see AccessTokens.verifyOwn. */
+  async #indexFamily(
     id: string,
     key: string,
-    { grantId, uid, accountId, clientId }: AdapterPayload,
+    { grantId, accountId, clientId }: AdapterPayload,
     expiresAt: number | null,
   ): Promise<void> {
     const { families } = this.#parts;
-    // The dashboard ends the family of each of its sign-ins itself, see AccessTokens.verifyOwn.
-    if (clientId !== DASHBOARD_CLIENT_ID) {
-      if (FAMILY_MODELS.has(this.#model) && grantId !== undefined)
-        await families.join(grantId, this.#model, key, expiresAt);
-      if (this.#model === "Grant" && accountId !== undefined && clientId !== undefined)
-        await families.own(id, accountId, clientId, expiresAt);
-    }
-    if (this.#model === "Session" && uid !== undefined)
-      await this.#byUid.put(hashOf(uid), { key }, expiresAt);
+    if (clientId === DASHBOARD_CLIENT_ID) return;
+    if (FAMILY_MODELS.has(this.#model) && grantId !== undefined)
+      await families.join(grantId, this.#model, key, expiresAt);
+    if (this.#model === "Grant" && accountId !== undefined && clientId !== undefined)
+      await families.own(id, accountId, clientId, expiresAt);
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
@@ -124,18 +156,18 @@ export class StateAdapter implements Adapter {
 
   /** Reads the account of a session together with it. */
   #readAccountOf(key: string): void {
-    const accountId = this.#sessionAccounts.get(key);
+    const accountId = this.#sessions.get(key)?.accountId;
     if (accountId === undefined) return;
     const account = this.#parts.accounts.get(accountId);
     account.catch(() => undefined); // thrown where the account is used
     currentExchange()?.accounts.set(accountId, account);
   }
 
-  #noteAccountOf(key: string, accountId: string): void {
-    this.#sessionAccounts.delete(key);
-    this.#sessionAccounts.set(key, accountId);
-    const oldest = this.#sessionAccounts.keys().next();
-    if (this.#sessionAccounts.size > MAX_SESSIONS && !oldest.done) this.#sessionAccounts.delete(oldest.value);
+  #note(key: string, session: KnownSession): void {
+    this.#sessions.delete(key);
+    this.#sessions.set(key, session);
+    const oldest = this.#sessions.keys().next();
+    if (this.#sessions.size > MAX_SESSIONS && !oldest.done) this.#sessions.delete(oldest.value);
   }
 
   /** Returns the session with this uid. Its id is left out: only the browser has it. */
