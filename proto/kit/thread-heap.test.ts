@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { HeapKeeper, OWN_HEAP, type ThreadHeap } from "./thread-heap.ts";
 import { MIB } from "./units.ts";
 
@@ -96,6 +97,19 @@ test("a thread that leaves collections to V8 is blocked only at rest", () => {
   assert.deepEqual(heap.done, []);
   look(0.01, 15);
   assert.deepEqual(heap.done, ["release"]);
+});
+
+test("a thread that waits for a CPU is at rest if it does nothing", async (context) => {
+  await nextTurn(); // from here on the event loop runs
+  context.mock.timers.enable({ apis: ["setInterval"] });
+  const heap = new FakeHeap();
+  const keeper = new HeapKeeper(heap);
+  keeper.start();
+  // The thread blocks without work, as one does that isn't run.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+  context.mock.timers.tick(2_000);
+  keeper.stop();
+  assert.deepEqual(heap.done, ["release"], "it is quiet");
 });
 
 test("what only giving back can free is counted until it is given back", () => {

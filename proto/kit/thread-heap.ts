@@ -56,7 +56,6 @@ const MAX_WAIT_MS = 3_600_000;
 export class HeapKeeper {
   readonly #heap: ThreadHeap;
   readonly #collectsBusy: boolean;
-  #before = performance.eventLoopUtilization();
   #timer: NodeJS.Timeout | undefined;
   #afterBytes: number;
   /** Looks in a row at which the thread was at rest. */
@@ -78,11 +77,12 @@ export class HeapKeeper {
   }
 
   start(): void {
+    let before = { cpuMs: threadCpuMs(), nowMs: performance.now() };
     this.#timer = setInterval(() => {
-      const now = performance.eventLoopUtilization();
-      const { utilization } = performance.eventLoopUtilization(now, this.#before);
-      this.#before = now;
-      this.look(utilization);
+      const now = { cpuMs: threadCpuMs(), nowMs: performance.now() };
+      const load = (now.cpuMs - before.cpuMs) / (now.nowMs - before.nowMs);
+      before = now;
+      this.look(load);
     }, LOOK_MS);
     this.#timer.unref();
   }
@@ -124,4 +124,13 @@ export class HeapKeeper {
     if (this.#restLooks >= REST_LOOKS) return REST_GROWTH_BYTES;
     return this.#collectsBusy && load <= QUIET_SHARE ? QUIET_GROWTH_BYTES : Number.POSITIVE_INFINITY;
   }
+}
+
+/**
+ * Returns the CPU's time of the calling thread. That of its event loop would grow while the thread waits for a CPU, so that one
+ * that does next to nothing never rested on a busy machine.
+ */
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
 }
