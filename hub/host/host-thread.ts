@@ -49,13 +49,21 @@ const TURN_MS = 100;
 const HOST_HEAP: ThreadHeap = {
   ...OWN_HEAP,
   takenBytes: () => OWN_HEAP.takenBytes() + threadKernelBytes() + mergeKernelBytes() + searchKernelBytes(),
+  collect: () => {
+    restKernels();
+    OWN_HEAP.collect();
+  },
   release: () => {
-    restThreadKernel();
-    restMergeKernel();
-    restSearchKernel();
+    restKernels();
     OWN_HEAP.release();
   },
 };
+
+function restKernels(): void {
+  restThreadKernel();
+  restMergeKernel();
+  restSearchKernel();
+}
 
 /** Runs the host of this thread. `operations`: others, for tests. */
 export function runHostThread(operations?: Readonly<Record<string, Operation>>): void {

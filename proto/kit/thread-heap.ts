@@ -12,7 +12,7 @@ export interface ThreadHeap {
   readonly usedBytes: () => number;
   /** Bytes that the thread has of the system. */
   readonly takenBytes: () => number;
-  /** Blocks for 30 to 150 ms; does nothing if the process was started without `--expose-gc`. */
+  /** Frees what isn't used; blocks for 30 to 150 ms. Does nothing if the process was started without `--expose-gc`. */
   readonly collect: () => void;
   /** Collects everything and gives back what is free; blocks for some tenths of a second. */
   readonly release: () => void;
@@ -34,9 +34,9 @@ export const OWN_HEAP: ThreadHeap = {
 
 /** Growth since the last collection from which there is another one, bytes. */
 const GROWTH_BYTES = 128 * MIB;
-/** Growth that is given back while the thread is quiet, bytes, and the least time between two times: it blocks the thread. */
+/** Growth that is given back while the thread is quiet, bytes, and the least time between two times: each blocks the thread. */
 const QUIET_GROWTH_BYTES = 128 * MIB;
-const QUIET_EVERY_MS = 60_000;
+const RELEASE_EVERY_MS = 60_000;
 /** Interval of the looks; also the least time between two collections. */
 const LOOK_MS = 2_000;
 /** Load below which a thread counts as quiet. */
@@ -45,13 +45,20 @@ const QUIET_SHARE = 0.1;
 const REST_SHARE = 0.03;
 const REST_LOOKS = 15;
 const REST_GROWTH_BYTES = 16 * MIB;
-/** Share of what was taken from which giving it back was worth its time, and the longest wait after one that wasn't. */
+/**
+ * Looks in a row at rest (6 s) after which such growth is collected, without giving back what the heap keeps for more, and the
+ * least time between two times: work that comes in bursts takes the memory again each time, which costs 50 ms.
+ */
+const PAUSE_LOOKS = 3;
+const PAUSE_EVERY_MS = 20_000;
+/** Share of what was taken from which freeing it was worth its time, and the longest wait after a time that wasn't. */
 const WORTHWHILE_SHARE = 0.1;
 const MAX_WAIT_MS = 3_600_000;
 
 /**
  * Keeps the memory of a busy thread near what it needs, and gives back what it took once it is quiet: much of it soon, less of it
- * when the thread is at rest. The first time that is the garbage of the start, whatever its size.
+ * when the thread is at rest. The first time that is the garbage of the start, whatever its size. What a collection alone frees
+ * waits for a short rest only.
  */
 export class HeapKeeper {
   readonly #heap: ThreadHeap;
@@ -62,9 +69,10 @@ export class HeapKeeper {
   #restLooks = 0;
   /** Bytes taken after memory was given back last; undefined before the first time. */
   #keptBytes: number | undefined;
-  /** When memory was given back last, or a collection was enough, and the least time until the next time. */
-  #releasedMs = Number.NEGATIVE_INFINITY;
-  #waitMs = QUIET_EVERY_MS;
+  /** Bytes taken after the last collection. */
+  #collectedBytes = Number.NEGATIVE_INFINITY;
+  readonly #releases = new Spacing(RELEASE_EVERY_MS);
+  readonly #pauses = new Spacing(PAUSE_EVERY_MS);
 
   /**
    * `collectsBusy`: also collects while the thread works, and gives back when it is quiet; otherwise it leaves that to V8, and
@@ -96,23 +104,34 @@ export class HeapKeeper {
     const heap = this.#heap;
     this.#restLooks = load <= REST_SHARE ? this.#restLooks + 1 : 0;
     const allowedBytes = this.#allowedGrowth(load);
-    if (nowMs - this.#releasedMs >= this.#waitMs && this.#growth() > allowedBytes) {
-      if (this.#collectsBusy && this.#keptBytes !== undefined) heap.collect();
-      // What a collection gave back may come again soon: the rest is counted from where it was.
-      if (this.#growth() > allowedBytes) this.#release();
-      this.#releasedMs = nowMs;
+    if (this.#releases.isDue(nowMs) && this.#growth() > allowedBytes) this.#releaseAbove(allowedBytes, nowMs);
+    else if (this.#pauses.isDue(nowMs) && this.#isPause()) {
+      const beforeBytes = heap.takenBytes();
+      heap.collect();
+      this.#pauses.note(nowMs, beforeBytes, heap.takenBytes());
     } else if (this.#collectsBusy && heap.usedBytes() - this.#afterBytes > GROWTH_BYTES) heap.collect();
     else return;
     this.#afterBytes = heap.usedBytes();
+    this.#collectedBytes = heap.takenBytes();
   }
 
-  /** Waits longer for the next time after one that gained little. */
-  #release(): void {
-    const before = this.#heap.takenBytes();
-    this.#heap.release();
-    this.#keptBytes = this.#heap.takenBytes();
-    const isMuch = before - this.#keptBytes >= before * WORTHWHILE_SHARE;
-    this.#waitMs = isMuch ? QUIET_EVERY_MS : Math.min(2 * this.#waitMs, MAX_WAIT_MS);
+  #releaseAbove(allowedBytes: number, nowMs: number): void {
+    const heap = this.#heap;
+    if (this.#collectsBusy && this.#keptBytes !== undefined) heap.collect();
+    // What a collection gave back may come again soon: the rest is counted from where it was.
+    const beforeBytes = heap.takenBytes();
+    if (this.#growth() > allowedBytes) {
+      heap.release();
+      this.#keptBytes = heap.takenBytes();
+      this.#releases.note(nowMs, beforeBytes, this.#keptBytes);
+    } else this.#releases.postpone(nowMs);
+  }
+
+  /** True at a short rest after which there is something to collect. */
+  #isPause(): boolean {
+    return (
+      this.#restLooks >= PAUSE_LOOKS && this.#heap.takenBytes() - this.#collectedBytes > REST_GROWTH_BYTES
+    );
   }
 
   /** Bytes taken since memory was given back. */
@@ -133,4 +152,32 @@ export class HeapKeeper {
 function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
+}
+
+/** The least time between two times that free memory: longer after each that gained little. */
+class Spacing {
+  readonly #leastMs: number;
+  #lastMs = Number.NEGATIVE_INFINITY;
+  #waitMs: number;
+
+  constructor(leastMs: number) {
+    this.#leastMs = leastMs;
+    this.#waitMs = leastMs;
+  }
+
+  isDue(nowMs: number): boolean {
+    return nowMs - this.#lastMs >= this.#waitMs;
+  }
+
+  /** Counts the wait from now, as long as the last one. */
+  postpone(nowMs: number): void {
+    this.#lastMs = nowMs;
+  }
+
+  /** Counts the wait from now, after a time that left `afterBytes` of `beforeBytes`. */
+  note(nowMs: number, beforeBytes: number, afterBytes: number): void {
+    this.#lastMs = nowMs;
+    const isMuch = beforeBytes - afterBytes >= beforeBytes * WORTHWHILE_SHARE;
+    this.#waitMs = isMuch ? this.#leastMs : Math.min(2 * this.#waitMs, MAX_WAIT_MS);
+  }
 }
