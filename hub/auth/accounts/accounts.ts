@@ -1,15 +1,18 @@
 /** Accounts of people: name, password hash, role, index patterns. A one-time link creates the first administrator. */
 
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
-import { Records, type Store, won } from "#hub/auth/state/records.ts";
+import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
 import { hashOf, newId, newSecret } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { checkGrants } from "./index-rights.ts";
+import { LastAdministrator, mayAdminister } from "./last-administrator.ts";
 import type { Passwords } from "./passwords.ts";
-import { actionsOf, type Role } from "./principal.ts";
+import type { Role } from "./principal.ts";
 
 /** Life of the link for the first administrator: a day. */
 const SETUP_LINK_MS = 24 * 3_600_000;
+/** Attempts to change an account by compare-and-set; more mean that something is wrong. */
+const ATTEMPTS = 50;
 /** Letters, digits and the characters of mail addresses. */
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N}._@+-]{0,99}$/u;
 
@@ -64,6 +67,7 @@ export class Accounts {
   readonly #names: Records<{ id: string }>;
   readonly #setup: Records<SetupLink>;
   readonly #upstream: Records<{ id: string }>;
+  readonly #lastAdministrator: LastAdministrator;
   readonly #store: Store;
   readonly #passwords: Passwords;
   readonly #audit: AuditSink;
@@ -73,6 +77,7 @@ export class Accounts {
     this.#names = new Records(store, "account-name");
     this.#setup = new Records(store, "setup");
     this.#upstream = new Records(store, "account-upstream");
+    this.#lastAdministrator = new LastAdministrator(store, this.#accounts);
     this.#store = store;
     this.#passwords = passwords;
     this.#audit = audit;
@@ -180,48 +185,50 @@ export class Accounts {
   }
 
   /** See `update`. */
-  setPassword(name: string, password: string, actor: string): Promise<void> {
+  setPassword(name: string, password: string, actor: string): Promise<number> {
     return this.update(name, { password }, actor);
   }
 
   /** See `update`. */
-  setRole(name: string, role: Role, indices: readonly string[], actor: string): Promise<void> {
+  setRole(name: string, role: Role, indices: readonly string[], actor: string): Promise<number> {
     return this.update(name, { role, indices }, actor);
   }
 
   /**
-   * Makes all changes or none, which ends the account's sessions. Throws not_found, and request_invalid for a password
-   * of the wrong length, for the last administrator, and for grants that give nothing.
+   * Makes all changes or none and returns the account's new epoch, which ends its sessions. Throws not_found, and request_invalid for a password of the wrong length, for the last administrator,
+   * and for grants that give nothing.
    */
-  async update(name: string, { password, ...rights }: AccountChange, actor: string): Promise<void> {
-    const { account } = await this.#required(name);
+  async update(name: string, { password, ...rights }: AccountChange, actor: string): Promise<number> {
+    const { data: account } = await this.#required(name);
     const passwordHash = password === undefined ? undefined : await this.#passwords.hash(password);
     const { role, indices } = { ...account, ...rights };
     const changesRights = rights.role !== undefined || rights.indices !== undefined;
-    if (changesRights) {
-      checkGrants(indices);
-      if (!actionsOf(role, indices).has("administer")) await this.#keepOneAdministrator(name);
-    }
+    if (changesRights) checkGrants(indices);
     const what = [
       ...(password === undefined ? [] : ["password"]),
       ...(changesRights ? [`role ${role}`] : []),
     ];
-    const change = (before: Account): Account => ({
-      ...before,
-      ...rights,
-      ...(passwordHash !== undefined && { passwordHash }),
+    let epoch = 0;
+    await this.#replace(name, (before) => {
+      epoch = before.epoch + 1;
+      return {
+        ...before,
+        ...rights,
+        epoch,
+        ...(passwordHash !== undefined && { passwordHash }),
+      };
     });
-    await this.#change(name, change, actor, what.join(", "));
+    const reason = what.join(", ");
+    this.#audit({ action: "account_changed", outcome: "ok", actor, subject: name, reason });
+    return epoch;
   }
 
   /** Removes an account. Throws not_found, request_invalid for the last administrator. */
   async remove(name: string, actor: string): Promise<{ id: string }> {
-    const found = await this.#required(name);
-    await this.#keepOneAdministrator(name);
+    const id = await this.#replace(name, () => null);
     await this.#names.delete(nameKey(name));
-    await this.#accounts.delete(found.id);
     this.#audit({ action: "account_removed", outcome: "ok", actor, subject: name });
-    return { id: found.id };
+    return { id };
   }
 
   /** Returns true if there are accounts but none is an administrator. */
@@ -270,37 +277,29 @@ export class Accounts {
     return this.add({ name, password, role: "admin" }, "setup link");
   }
 
-  async #required(name: string): Promise<{ id: string; account: Account }> {
-    const found = await this.find(name);
+  async #required(name: string): Promise<Stored<Account>> {
+    const named = await this.#names.get(nameKey(name));
+    const found = named === null ? null : await this.#accounts.get(named.data.id);
     if (found === null) throw new AppError("not_found", `there is no account "${name}"`);
     return found;
   }
 
-  async #change(
-    name: string,
-    change: (account: Account) => Account,
-    actor: string,
-    what: string,
-  ): Promise<void> {
-    const { id } = await this.#required(name);
-    const changed = await this.#accounts.change(id, (account) => ({
-      ...change(account),
-      epoch: account.epoch + 1,
-    }));
-    if (changed === null) throw new AppError("not_found", `there is no account "${name}"`);
-    this.#audit({ action: "account_changed", outcome: "ok", actor, subject: name, reason: what });
-  }
-
-  async #keepOneAdministrator(name: string): Promise<void> {
-    const administrators = (await this.list()).filter(mayAdminister);
-    if (administrators.length === 1 && nameKey(administrators[0]!.name) === nameKey(name)) {
-      throw new AppError("request_invalid", `"${name}" is the only administrator; make another one first`);
+  /**
+   * Replaces or, where `change` returns null, removes an account by compare-and-set, repeatedly until it wins. Returns the
+   * account's id. Throws not_found, request_invalid for the last administrator, unavailable.
+   */
+  async #replace(name: string, change: (before: Account) => Account | null): Promise<string> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const read = await this.#required(name);
+      const next = change(read.data);
+      const isLeaving = mayAdminister(read.data) && (next === null || !mayAdminister(next));
+      if (isLeaving && !(await this.#lastAdministrator.announce(read))) continue;
+      const replaced =
+        next === null ? this.#accounts.delete(read.id, read.revision) : this.#accounts.update(read, next);
+      if (await won(replaced)) return read.id;
     }
+    throw new AppError("unavailable", `account "${name}" changes too often; try again`);
   }
-}
-
-function mayAdminister({ role, indices }: AccountView): boolean {
-  return actionsOf(role, indices).has("administer");
 }
 
 function view(id: string, { name, role, indices, createdAt }: Account): AccountView {

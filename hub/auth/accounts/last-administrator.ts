@@ -1,0 +1,59 @@
+/**
+ * Keeps at least one account that may administer, whatever hubs and requests remove or demote others at once. A record in
+ * the state names the accounts that are about to lose the right. It decides by compare-and-set who of several is first.
+ */
+
+import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import type { Account } from "./accounts.ts";
+import { actionsOf } from "./principal.ts";
+
+/** The one record of its kind. */
+const RECORD = "leaving";
+
+interface Leaving {
+  /** Accounts that were announced. Some may administer all the same: their change failed, or they were promoted again. */
+  readonly ids: readonly string[];
+}
+
+export class LastAdministrator {
+  readonly #accounts: Records<Account>;
+  readonly #leaving: Records<Leaving>;
+
+  constructor(store: Store, accounts: Records<Account>) {
+    this.#accounts = accounts;
+    this.#leaving = new Records(store, "administrators");
+  }
+
+  /**
+   * Announces that the account, as it was read, loses its right to administer. The change must then be made by
+   * compare-and-set on what was read. Returns false if another was first: the caller must read the account again. Throws
+   * request_invalid if no other account may administer.
+   */
+  async announce(read: Stored<Account>): Promise<boolean> {
+    const before = await this.#leaving.get(RECORD);
+    const announced = new Set(before?.data.ids);
+    const all = (await this.#accounts.list()).filter(({ data }) => mayAdminister(data));
+    const others = all.filter(({ id }) => id !== read.id);
+    if (others.length === 0) {
+      throw new AppError(
+        "request_invalid",
+        `"${read.data.name}" is the only administrator; make another one first`,
+      );
+    }
+    const leaving = others.filter(({ id }) => announced.has(id));
+    const isKept = leaving.length < others.length;
+    // All others are announced, and perhaps none of them was changed. A rewritten account lets a change under way fail.
+    if (!isKept)
+      for (const other of others) if (!(await won(this.#accounts.update(other, other.data)))) return false;
+    const ids = [...(isKept ? leaving.map(({ id }) => id) : []), read.id];
+    return won(
+      before === null ? this.#leaving.create(RECORD, { ids }) : this.#leaving.update(before, { ids }),
+    );
+  }
+}
+
+/** Returns true if the account may administer. */
+export function mayAdminister({ role, indices }: Pick<Account, "role" | "indices">): boolean {
+  return actionsOf(role, indices).has("administer");
+}
