@@ -16,6 +16,8 @@ export interface Stores {
   readonly apiKeys: ApiKeys;
   readonly clients: Clients;
   readonly agents: AgentCredentials;
+  /** Sets an account's password; its sessions, codes and tokens end. Throws not_found, request_invalid. */
+  readonly setPassword: (name: string, password: string, actor: string) => Promise<void>;
   /** Removes an account with its consents; its sessions end. Throws not_found, request_invalid. */
   readonly removeAccount: (name: string, actor: string) => Promise<void>;
 }
@@ -33,6 +35,11 @@ export function openStores(bucket: StateBucket, clock: Clock, audit: AuditSink):
     apiKeys: new ApiKeys(store, audit),
     clients,
     agents: new AgentCredentials(store, audit),
+    setPassword: async (name, password, actor) => {
+      await accounts.setPassword(name, password, actor);
+      const found = await accounts.find(name);
+      if (found !== null) await consents.endTokens(found.id);
+    },
     removeAccount: async (name, actor) => {
       const { id } = await accounts.remove(name, actor);
       await consents.forget(id);

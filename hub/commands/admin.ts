@@ -62,7 +62,7 @@ function answerOf(
 }
 
 async function onUsers(
-  { accounts, removeAccount }: Stores,
+  { accounts, setPassword, removeAccount }: Stores,
   { action, subject, role, indices }: UserCommand,
   password: string,
 ): Promise<Answer> {
@@ -72,8 +72,8 @@ async function onUsers(
       return { data: account, text: `account ${account.name} (${role}) was added\n` };
     }
     case "passwd":
-      await accounts.setPassword(subject, password, ACTOR);
-      return { data: {}, text: `the password of ${subject} was changed; its sessions are over\n` };
+      await setPassword(subject, password, ACTOR);
+      return { data: {}, text: `the password of ${subject} was changed; its sessions and tokens are over\n` };
     case "remove":
       await removeAccount(subject, ACTOR);
       return { data: {}, text: `account ${subject} was removed\n` };

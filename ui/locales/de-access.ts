@@ -52,8 +52,9 @@ export const GERMAN_ACCESS: Readonly<Record<string, string>> = {
   "Change password": "Passwort ändern",
   "You sign in at another provider: change your password there.":
     "Sie melden sich bei einem anderen Anbieter an: ändern Sie Ihr Passwort dort.",
-  "This ends all your sessions: sign in again with the new password.":
-    "Damit enden alle Ihre Sitzungen: melden Sie sich mit dem neuen Passwort wieder an.",
+  "This ends your other sessions and the access of applications.":
+    "Damit enden Ihre anderen Sitzungen und der Zugriff von Anwendungen.",
+  "The password is changed.": "Das Passwort ist geändert.",
   "My sessions": "Meine Sitzungen",
   Browser: "Browser",
   Address: "Adresse",

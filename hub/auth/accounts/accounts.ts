@@ -28,6 +28,8 @@ export interface Account {
   readonly createdAt: number;
   /** Incremented when the password or the role changes; sessions with a lower epoch have ended. */
   readonly epoch: number;
+  /** The epoch that began with the last change of the password: what was allowed in an earlier one has ended. Absent: 0. */
+  readonly passwordEpoch?: number;
 }
 
 /** An account with its id, without its password's hash. */
@@ -195,7 +197,8 @@ export class Accounts {
   }
 
   /**
-   * Makes all changes or none and returns the account's new epoch, which ends its sessions. Throws not_found, and request_invalid for a password of the wrong length, for the last administrator,
+   * Makes all changes or none and returns the account's new epoch, which ends its sessions. A new password ends its codes
+   * and tokens too. Throws not_found, and request_invalid for a password of the wrong length, for the last administrator,
    * and for grants that give nothing.
    */
   async update(name: string, { password, ...rights }: AccountChange, actor: string): Promise<number> {
@@ -215,7 +218,7 @@ export class Accounts {
         ...before,
         ...rights,
         epoch,
-        ...(passwordHash !== undefined && { passwordHash }),
+        ...(passwordHash !== undefined && { passwordHash, passwordEpoch: epoch }),
       };
     });
     const reason = what.join(", ");
@@ -300,6 +303,11 @@ export class Accounts {
     }
     throw new AppError("unavailable", `account "${name}" changes too often; try again`);
   }
+}
+
+/** Returns true if what was allowed in `epoch` of the account still is: neither its password changed since, nor was it removed. */
+export function isSincePassword(epoch: number | undefined, account: Account | null): account is Account {
+  return account !== null && (epoch ?? 0) >= (account.passwordEpoch ?? 0);
 }
 
 function view(id: string, { name, role, indices, createdAt }: Account): AccountView {

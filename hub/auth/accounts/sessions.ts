@@ -208,8 +208,22 @@ export class Sessions {
     await this.end(key);
   }
 
-  async endAll(accountId: string): Promise<void> {
-    for (const { key } of await this.list(accountId)) await this.end(key);
+  /**
+   * Moves a session of the account's epoch `epoch` - 1 to `epoch`, which its own change began. A session of an earlier
+   * one has ended.
+   */
+  async keep(key: string, epoch: number): Promise<void> {
+    for (;;) {
+      const read = await this.#sessions.get(key);
+      if (read === null || read.data.epoch !== epoch - 1) return;
+      // Else a request has just noted the session's use, or has ended it.
+      if (await won(this.#extend(read, { ...read.data, epoch }))) return;
+    }
+  }
+
+  /** Ends the account's sessions, except `but` where it is given. */
+  async endAll(accountId: string, but?: string): Promise<void> {
+    for (const { key } of await this.list(accountId)) if (key !== but) await this.end(key);
   }
 
   /** Ends the oldest sessions beyond the limit, besides the one that is being opened. */

@@ -4,14 +4,14 @@
  */
 
 import { type Adapter, type AdapterPayload, errors } from "oidc-provider";
-import type { Accounts } from "#hub/auth/accounts/accounts.ts";
+import { type Accounts, isSincePassword } from "#hub/auth/accounts/accounts.ts";
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import type { KnownRecords } from "#hub/auth/state/known-records.ts";
 import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
 import { fingerprint, hashOf } from "#hub/auth/state/secrets.ts";
 import { SESSION_BY_UID } from "./browser-sessions.ts";
 import { DASHBOARD_CLIENT_ID } from "./clients.ts";
-import { currentExchange } from "./exchange.ts";
+import { currentExchange, findAccountOf } from "./exchange.ts";
 import { FAMILY_MODELS, type SignInTokens, type TokenFamilies } from "./tokens.ts";
 
 /** Placeholder for the id of an interaction inside its own record. */
@@ -87,7 +87,7 @@ export class StateAdapter implements Adapter {
     expiresAt: number | null,
     isUsedSoon: boolean,
   ): Promise<void> {
-    const record = withoutSecrets(id, payload);
+    const record = await this.#withEpoch(withoutSecrets(id, payload));
     const stored = isUsedSoon
       ? this.#putKnown(key, record, expiresAt)
       : this.#records.put(key, record, expiresAt);
@@ -122,6 +122,13 @@ export class StateAdapter implements Adapter {
     ]);
     if (accountId !== undefined)
       this.#note(key, { accountId, namedUntil: namedUntil ?? Number.POSITIVE_INFINITY });
+  }
+
+  /** Returns a grant with its account's epoch: a new password ends what was allowed in earlier ones. */
+  async #withEpoch(record: AdapterPayload): Promise<AdapterPayload> {
+    if (this.#model !== "Grant" || record.accountId === undefined) return record;
+    const account = await findAccountOf(this.#parts.accounts, record.accountId);
+    return { ...record, accountEpoch: account?.epoch ?? 0 };
   }
 
   async #putKnown(key: string, record: AdapterPayload, expiresAt: number | null): Promise<void> {
@@ -215,9 +222,17 @@ export class StateAdapter implements Adapter {
   async #read(key: string): Promise<AdapterPayload | undefined> {
     const payload = (await this.#get(this.#model, key))?.data;
     if (payload === undefined || !FAMILY_MODELS.has(this.#model)) return payload;
-    const lives =
-      payload.grantId !== undefined && (await this.#get("Grant", hashOf(payload.grantId))) !== null;
-    return lives ? payload : undefined;
+    return (await this.#lives(payload)) ? payload : undefined;
+  }
+
+  /** Returns true if a family has neither been revoked nor ended with its account's password. */
+  async #lives({ grantId, accountId, clientId }: AdapterPayload): Promise<boolean> {
+    if (grantId === undefined || accountId === undefined) return false;
+    const grant = this.#get("Grant", hashOf(grantId));
+    // The dashboard's sign-in reads the account itself, see AccessTokens.verifyOwn.
+    if (clientId === DASHBOARD_CLIENT_ID) return (await grant) !== null;
+    const [stored, account] = await Promise.all([grant, findAccountOf(this.#parts.accounts, accountId)]);
+    return stored !== null && isSincePassword(epochOf(stored.data), account);
   }
 
   /** Returns a record; within a request as it was read first, or as this process stored it. */
@@ -235,6 +250,11 @@ export class StateAdapter implements Adapter {
     }
     return found;
   }
+}
+
+/** Returns the epoch of its account in which a grant was given; undefined for grants of earlier versions. */
+function epochOf({ accountEpoch }: AdapterPayload): number | undefined {
+  return typeof accountEpoch === "number" ? accountEpoch : undefined;
 }
 
 function nameOf(model: string, key: string): string {

@@ -55,6 +55,11 @@ export class Consents {
     this.#audit({ action: "consent_withdrawn", outcome: "ok", actor, subject: clientId });
   }
 
+  /** Removes all codes and tokens of an account; its consents stay. */
+  endTokens(accountId: string): Promise<void> {
+    return this.#families.revokeOf(accountId);
+  }
+
   /** Removes all consents and tokens of a removed account. */
   async forget(accountId: string): Promise<void> {
     for (const id of await this.#consents.ids(`${accountId}.`)) await this.#consents.delete(id);

@@ -9,7 +9,7 @@ export interface Exchange {
   readonly reads: Map<string, Promise<Stored<AdapterPayload> | null>>;
   /** Writes of a new family that are under way. None of them is of use before the request's answer. */
   readonly writes: Promise<unknown>[];
-  /** Accounts that are being read, by id. */
+  /** Accounts that the request reads, by id. */
   readonly accounts: Map<string, Promise<Account | null>>;
 }
 
@@ -27,7 +27,10 @@ export function currentExchange(): Exchange | undefined {
   return exchange;
 }
 
-/** Returns an account, or null. Within a request it may be under way already. */
+/** Returns an account, or null; within a request always as it was read first. */
 export function findAccountOf(accounts: Pick<Accounts, "get">, id: string): Promise<Account | null> {
-  return currentExchange()?.accounts.get(id) ?? accounts.get(id);
+  const under = currentExchange()?.accounts;
+  const found = under?.get(id) ?? accounts.get(id);
+  under?.set(id, found);
+  return found;
 }

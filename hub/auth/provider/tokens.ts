@@ -5,7 +5,7 @@
  */
 
 import type { AdapterPayload } from "oidc-provider";
-import type { Account, Accounts } from "#hub/auth/accounts/accounts.ts";
+import { type Account, type Accounts, isSincePassword } from "#hub/auth/accounts/accounts.ts";
 import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
 import { hashOf } from "#hub/auth/state/secrets.ts";
 
@@ -21,12 +21,14 @@ const REVOKED_AT_ONCE = 16;
 
 /** The fields of a stored grant that are read here. */
 interface GrantRecord {
-  readonly accountId?: string;
-  readonly clientId?: string;
+  readonly accountId?: string | undefined;
+  readonly clientId?: string | undefined;
+  /** The account's epoch when the grant was given. Absent: an earlier version of the hub stored it. */
+  readonly accountEpoch?: number;
 }
 
 /** A grant as it was stored. */
-export type StoredGrant = Pick<Stored<unknown>, "id" | "revision">;
+export type StoredGrant = Pick<Stored<GrantRecord>, "id" | "revision" | "data">;
 
 export class TokenFamilies {
   readonly #store: Store;
@@ -162,11 +164,14 @@ export class AccessTokens {
     this.#accounts = accounts;
   }
 
-  /** Returns the record of `token`, or null if it is unknown, expired or revoked, or if its account was removed. */
+  /**
+   * Returns the record of `token`, or null if it is unknown, expired or revoked, or if its account was removed or has
+   * another password since.
+   */
   async verify(token: string): Promise<AccessToken | null> {
     const read = await this.#tokens.get(hashOf(token));
     if (read === null) return null;
-    return this.#check(read.data, async (grantId) => (await this.#families.grant(grantId)) !== null);
+    return this.#check(read.data, async (grantId) => (await this.#families.grant(grantId))?.data ?? null);
   }
 
   /**
@@ -176,15 +181,16 @@ export class AccessTokens {
   async verifyOwn(token: string): Promise<AccessToken | null> {
     const { payload, grant } = this.#signIns.take(hashOf(token)) ?? {};
     if (payload === undefined || grant === undefined || grant === null) return null;
-    return this.#check(payload, () => this.#families.end(grant));
+    return this.#check(payload, async () => ((await this.#families.end(grant)) ? grant.data : null));
   }
 
   async #check(
     { accountId, clientId, grantId, scope = "" }: AdapterPayload,
-    lives: (grantId: string) => Promise<boolean>,
+    find: (grantId: string) => Promise<GrantRecord | null>,
   ): Promise<AccessToken | null> {
     if (accountId === undefined || clientId === undefined || grantId === undefined) return null;
-    const [isValid, account] = await Promise.all([lives(grantId), this.#accounts.get(accountId)]);
-    return isValid && account !== null ? { accountId, account, clientId, scope } : null;
+    const [grant, account] = await Promise.all([find(grantId), this.#accounts.get(accountId)]);
+    const isValid = grant !== null && isSincePassword(grant.accountEpoch, account);
+    return isValid ? { accountId, account, clientId, scope } : null;
   }
 }

@@ -10,7 +10,6 @@ import {
   type Session,
 } from "#ui/services/administration/access-client.ts";
 import { scopeTitle } from "#ui/services/administration/scope-titles.ts";
-import { signInAddress } from "#ui/services/browser/sign-in.ts";
 import { fetchViewer, type Viewer } from "#ui/services/hub/session-client.ts";
 import { formatAgo, formatMoment } from "#ui/services/text/format.ts";
 import { AccessPage, tableView } from "./access-page.ts";
@@ -70,7 +69,7 @@ export class AccountPage extends AccessPage {
         <label>${msg("New password, 10 characters or more")}<input name="password" type="password" required minlength="10" autocomplete="new-password" /></label>
         <button class="primary">${msg("Change password")}</button>
       </form>
-      <p class="muted">${msg("This ends all your sessions: sign in again with the new password.")}</p>
+      <p class="muted">${msg("This ends your other sessions and the access of applications.")}</p>
     `;
   }
 
@@ -101,13 +100,15 @@ export class AccountPage extends AccessPage {
 
   readonly #changePassword = (event: SubmitEvent): void => {
     event.preventDefault();
-    const data = new FormData(event.currentTarget as HTMLFormElement);
+    const form = event.currentTarget as HTMLFormElement;
+    const data = new FormData(form);
     // Not trimmed: blanks may be part of it.
     const body = { current: data.get("current"), password: data.get("password") };
-    void this.attempt(async () => {
+    const change = async (): Promise<void> => {
       await changeAccess("POST", "auth/password", body);
-      location.assign(signInAddress(location));
-    });
+      form.reset();
+    };
+    void this.change(change, msg("The password is changed."));
   };
 }
 

@@ -66,13 +66,14 @@ export function accountRoutes(auth: AccountParts): Route[] {
 }
 
 /** The route that changes an account. */
-function changedAccount({ accounts, sessions }: AccountParts): Route {
+function changedAccount({ accounts, sessions, provider }: AccountParts): Route {
   return routeWithBody({
     ...JSON_ROUTE,
     methods: ["PATCH"],
     paths: [ONE],
     action: "administer",
-    summary: "Changes an account's password, role or indices, and ends its sessions.",
+    summary:
+      "Changes an account's password, role or indices, and ends its sessions; a new password ends its codes and tokens too.",
     schema: AccountChange,
     handle: async (request, { password, role, indices }) => {
       const name = request.segment("id");
@@ -86,19 +87,20 @@ function changedAccount({ accounts, sessions }: AccountParts): Route {
       };
       if (Object.keys(change).length > 0) await accounts.update(name, change, by);
       await sessions.endAll(found.id);
+      if (password !== undefined) await provider.consents.endTokens(found.id);
       return empty(204);
     },
   });
 }
 
-function ownPassword({ accounts, passwordSignIn }: AccountParts): Route {
+function ownPassword({ accounts, sessions, passwordSignIn, provider }: AccountParts): Route {
   return routeWithBody({
     ...JSON_ROUTE,
     methods: ["POST"],
     paths: ["/api/auth/password"],
     action: [],
     caller: "person",
-    summary: "Changes one's own password.",
+    summary: "Changes one's own password, and ends one's other sessions, and all codes and tokens.",
     schema: PasswordChange,
     handle: async ({ principal, ip }, { current, password }) => {
       const account = await accounts.get(principal.id);
@@ -111,7 +113,10 @@ function ownPassword({ accounts, passwordSignIn }: AccountParts): Route {
       if (!(await passwordSignIn.confirm(principal.name, current, ip))) {
         throw new AppError("forbidden", "the current password is wrong");
       }
-      await accounts.setPassword(principal.name, password, principal.name);
+      const epoch = await accounts.setPassword(principal.name, password, principal.name);
+      if (principal.sessionKey !== undefined) await sessions.keep(principal.sessionKey, epoch);
+      await sessions.endAll(principal.id, principal.sessionKey);
+      await provider.consents.endTokens(principal.id);
       return empty(204);
     },
   });
