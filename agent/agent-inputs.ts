@@ -9,6 +9,7 @@ import { type Component, withDeadline } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { outputFileOf } from "./create-output.ts";
 import { isNear } from "./harvester/descriptor-reader.ts";
+import { hasSpool } from "./inputs/streams/stream-sink.ts";
 import { ownFiles, probeBirthTimes } from "./machine.ts";
 import type { Registry } from "./registry/registry.ts";
 import { OrphanedSpools } from "./spool/orphaned-spools.ts";
@@ -28,6 +29,8 @@ interface RunningInput extends NamedInput {
   readonly input: SupervisedInput;
   readonly made: string;
   readonly heldSlots: number;
+  /** See `hasSpool`. */
+  readonly hasSpool: boolean;
 }
 
 export interface AgentInputsOptions {
@@ -171,7 +174,8 @@ export class AgentInputs implements Component {
       log: context.log,
     });
     const made = JSON.stringify([plugin.type, options, Buffer.from(fieldsJson).toString()]);
-    return { id, type: plugin.type, input, made, heldSlots: plugin.heldSlots };
+    const { type, heldSlots: held } = plugin;
+    return { id, type, input, made, heldSlots: held, hasSpool: hasSpool(options) };
   }
 
   #onEnd(id: string): void {
@@ -190,7 +194,7 @@ export class AgentInputs implements Component {
     if (this.#stopping) return;
     this.#orphanedSpools = new OrphanedSpools({
       ...this.#options,
-      inputIds: this.#running.map(({ id }) => id),
+      inputIds: this.#running.flatMap((each) => (each.hasSpool ? [each.id] : [])),
       dataFolder: this.#options.settings.pathData,
     });
     this.#orphanedSpools.start();

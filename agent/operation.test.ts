@@ -320,7 +320,7 @@ test("lines that wait on disk for a former input are sent; health names those wh
     (await (await fetch(`http://127.0.0.1:${agent.statusPort}/health`)).json()) as Record<string, string>;
   assert.match(
     (await health())["reason"]!,
-    /spool\/tcp-1a1b2c3d holds lines .* give their input id: tcp-1a1b2c3d;/,
+    /spool\/tcp-1a1b2c3d holds lines .* give their input a spool and the id: tcp-1a1b2c3d;/,
   );
   const named = [{ type: "tcp", host: "127.0.0.1:0", id: "tcp-1a1b2c3d" }];
   await agent.reload(settingsOf({ ...values, "shipper.inputs": named }));
@@ -328,6 +328,22 @@ test("lines that wait on disk for a former input are sent; health names those wh
   assert.equal((await health())["status"], "ok");
   assert.deepEqual(shipped(place), ["tcp-0a1b2c3d", "tcp-1a1b2c3d"]);
 });
+
+for (const [what, input] of [
+  ["has no spool any more", { type: "tcp", host: "127.0.0.1:0", "spool.max_bytes": 0 }],
+  ["is of a type without a spool", { type: "log", paths: [join(folder, "none", "*.log")] }],
+] as const)
+  test(`lines that wait on disk for an input that ${what} are sent`, async () => {
+    const place = newFolder();
+    leaveSpool(place, "lines", { input: "lines", type: "tcp", fields: "" });
+    const { reload } = await startAgent(place, [{ ...input, id: "lines" }]);
+    await until("the line", () => shipped(place).length === 1);
+    await until("the end of the spool", () => !existsSync(join(place, "data", "spool", "lines")));
+    // A reload doesn't send them again, and an input with a spool takes the folder.
+    await reload([{ type: "tcp", host: "127.0.0.1:0", id: "lines" }]);
+    assert.deepEqual(shipped(place), ["lines"]);
+    assert.ok(existsSync(join(place, "data", "spool", "lines", "origin.json")));
+  });
 
 test("lines of an input that a reload ended before their acknowledgement arrive after a restart", async (t) => {
   const place = newFolder();

@@ -81,7 +81,7 @@ test("a spool of an earlier version, which has no origin, stays and is named; an
   rmSync(join(folder, ORIGIN_FILE));
   mkdirSync(join(spools(context), "tcp-1a1b2c3d"));
   const orphans = start(t, context, ["tcp-ffffffff"]);
-  assert.match(orphans.problem, new RegExp(`^${folder} holds lines .* id: tcp-0a1b2c3d;`));
+  assert.match(orphans.problem, new RegExp(`^${folder} holds lines .* a spool and the id: tcp-0a1b2c3d;`));
   assert.deepEqual([readdirSync(spools(context)), readdirSync(folder).length], [["tcp-0a1b2c3d"], 1]);
   await orphans.stop();
   assert.deepEqual(context.output.sent, []);

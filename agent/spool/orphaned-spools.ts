@@ -1,6 +1,6 @@
 /**
- * Sends what spools of former inputs hold: an input was removed, or its id was made of settings that have changed
- * since. The events keep the id, fields and tags under which they were received.
+ * Sends what spools of former inputs hold: an input was removed, has no spool any more (`spool.max_bytes: 0`), or its id
+ * was made of settings that have changed since. The events keep the id, fields and tags under which they were received.
  */
 
 import { readdirSync, rmdirSync, rmSync } from "node:fs";
@@ -10,7 +10,7 @@ import { isSegment, ORIGIN_FILE, readOrigin, Spool, spoolFolder } from "./spool.
 
 export interface OrphanedSpoolsOptions
   extends Pick<InputContext, "output" | "clock" | "log" | "metrics" | "dataFolder"> {
-  /** Ids of the inputs of the settings, which send their spools themselves. */
+  /** Ids of the inputs with a spool, which send it themselves. */
   readonly inputIds: readonly string[];
 }
 
@@ -56,7 +56,7 @@ export class OrphanedSpools {
     const origin = readOrigin(folder);
     if (origin === null) {
       this.#fail(
-        `${folder} holds lines of an input that isn't in the settings, whose fields and tags are unknown; to send them, give their input id: ${name}; to discard them, delete the folder`,
+        `${folder} holds lines of an input that has no spool in the settings, and whose fields and tags are unknown; to send them, give their input a spool and the id: ${name}; to discard them, delete the folder`,
       );
       return;
     }

@@ -5,15 +5,22 @@ import type { InputContext, InputState } from "#agent/contract/input.ts";
 import { flagFields } from "#agent/lines/event-format.ts";
 import { Spool } from "#agent/spool/spool.ts";
 import { sizeSetting } from "#proto/kit/settings/kinds.ts";
+import { parseSize } from "#proto/kit/units.ts";
 
 /** The setting of inputs whose senders don't repeat their data. */
 export const spoolProperties = {
   "spool.max_bytes": sizeSetting({
     default: "100mb",
     description:
-      "Disk space for events while the output is unreachable; beyond it senders wait, and datagrams are counted and lost. 0: no spool.",
+      "Disk space for events while the output is unreachable; beyond it senders wait, and datagrams are counted and lost. 0: no spool; what an earlier one holds is sent at the start.",
   }),
 };
+
+/** Returns true if an input with these settings has a spool, which it sends itself. */
+export function hasSpool(options: { readonly "spool.max_bytes"?: string | number }): boolean {
+  const max = options["spool.max_bytes"];
+  return max !== undefined && parseSize(max) > 0;
+}
 
 export interface StreamSinkOptions {
   /** 0: no spool. */
