@@ -7,7 +7,7 @@ import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { LateDrawing, nextFrame } from "#ui/components/controls/next-frame.ts";
 import { type IconName, icon, logo } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
-import { forgetPipelineDrafts } from "#ui/services/administration/pipeline-drafts.ts";
+import { forgetOwn } from "#ui/services/browser/own-texts.ts";
 import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
 import { type Route, Router } from "#ui/services/browser/router.ts";
 import { chooseTheme, currentTheme, THEME_EVENT, THEMES, type Theme } from "#ui/services/browser/theme.ts";
@@ -242,7 +242,7 @@ export class App extends LitElement {
   async #signOut(): Promise<void> {
     this._isStillSignedIn = false;
     const isOut = await signOut();
-    if (isOut) forgetPipelineDrafts();
+    if (isOut) forgetOwn();
     this._isStillSignedIn = !isOut;
   }
 

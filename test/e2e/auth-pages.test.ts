@@ -360,7 +360,7 @@ suite("the pages of access in a browser", () => {
 
   test("an unsaved pipeline, which may have passwords in it, is no longer in the browser after the sign-out", async () => {
     const hasDraft = (): Promise<boolean> =>
-      page.evaluate<boolean>("localStorage.getItem('tailrace.pipeline-drafts') !== null");
+      page.evaluate<boolean>("Object.keys(localStorage).some((key) => key.startsWith('tailrace.own.'))");
     await page.goto(`${hub.dashboardUrl}/#/pipelines?new=1`);
     const editor = page.getByRole("textbox", { name: "Pipeline", exact: true });
     await editor.fill('output { http { url => "https://example.com" password => "x" } }');

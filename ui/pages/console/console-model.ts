@@ -1,13 +1,14 @@
 /** The console's state: metadata of the hub, requests, answers. */
 
 import { msg, str } from "@lit/localize";
-import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
+import { type Account, readOwn, writeOwn } from "#ui/services/browser/own-texts.ts";
 import { type AnswerTable, answerTable } from "#ui/services/console/answer-table.ts";
 import type { ConsoleFacts } from "#ui/services/console/completion.ts";
 import type { ConsoleAnswer, ConsoleClient } from "#ui/services/console/console-client.ts";
 import { type Description, type Endpoint, readEndpoints } from "#ui/services/console/endpoints.ts";
 import { addToHistory, type PastRequest, readHistory, writeHistory } from "#ui/services/console/history.ts";
 import { type ConsoleRequest, formatRequest, toCall } from "#ui/services/console/requests.ts";
+import { knownViewer } from "#ui/services/hub/session-client.ts";
 import { type FieldCapabilities, readFields } from "#ui/services/search/fields.ts";
 import { formatCount } from "#ui/services/text/format.ts";
 
@@ -54,9 +55,10 @@ export class ConsoleModel implements ConsoleFacts {
   endpoints: readonly Endpoint[] = [];
   indices: readonly string[] = [];
   results: readonly Result[] = [];
-  history: readonly PastRequest[] = readHistory();
+  history: readonly PastRequest[] = [];
   isRunning = false;
 
+  #account: Account;
   readonly #client: ConsoleClient;
   readonly #onChange: () => void;
   readonly #onFacts: () => void;
@@ -68,6 +70,14 @@ export class ConsoleModel implements ConsoleFacts {
     this.#client = client;
     this.#onChange = onChange;
     this.#onFacts = onFacts;
+  }
+
+  /** Loads what this account left in the browser: the history, and the text that it returns. */
+  async loadOwn(): Promise<string> {
+    this.#account = (await knownViewer())?.name;
+    this.history = readHistory(this.#account);
+    this.#onChange();
+    return readOwn(this.#account, TEXT_KEY) ?? FIRST_TEXT;
   }
 
   /** Loads the facts for suggestions. What can't be loaded isn't suggested. */
@@ -128,7 +138,7 @@ export class ConsoleModel implements ConsoleFacts {
 
   forgetHistory(): void {
     this.history = [];
-    writeHistory([]);
+    writeHistory(this.#account, []);
     this.#onChange();
   }
 
@@ -144,18 +154,14 @@ export class ConsoleModel implements ConsoleFacts {
     );
   }
 
-  readText(): string {
-    return readPreference(TEXT_KEY) ?? FIRST_TEXT;
-  }
-
   writeText(text: string): void {
-    writePreference(TEXT_KEY, text === FIRST_TEXT ? undefined : text);
+    writeOwn(this.#account, TEXT_KEY, text === FIRST_TEXT ? undefined : text);
   }
 
   #remember(request: ConsoleRequest, status: number): void {
     const entry = { atMs: Date.now(), text: formatRequest(request), status };
-    this.history = addToHistory(readHistory(), entry);
-    writeHistory(this.history);
+    this.history = addToHistory(readHistory(this.#account), entry);
+    writeHistory(this.#account, this.history);
   }
 
   /** Facts that the request changed are loaded again when they are needed. */

@@ -43,6 +43,8 @@ export class ConsolePage extends LitElement {
   @state() accessor _hasHistory = false;
   @state() accessor _search = "";
   @state() accessor _said = "";
+  /** True once the text of this account is shown: what is typed before would be lost. */
+  @state() accessor _isOpen = false;
   @state() accessor _problems: readonly TextProblem[] = [];
   /** Shows answers with rows as tables. */
   @state() accessor _isTable: boolean = readPreference(TABLE_KEY) === "on";
@@ -55,6 +57,7 @@ export class ConsolePage extends LitElement {
     () => this.requestUpdate(),
     () => this.#editor?.refreshSuggestions(),
   );
+  readonly #opened = Promise.withResolvers<void>();
   #saidTimer: ReturnType<typeof setTimeout> | undefined;
   #checkTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -99,7 +102,7 @@ export class ConsolePage extends LitElement {
         <button aria-pressed=${this._hasHistory} @click=${this.#toggleHistory} title=${msg("History (h)")}>${icon("clock")}<span>${msg("History")}</span></button>
       </div>
       <div class="panes ${this._hasHistory ? "with-history" : ""}">
-        <tr-code-editor label=${msg("Requests")} .active=${active} .problems=${this._problems} .complete=${(text: string, caret: number) => complete(text, caret, this.#model)}
+        <tr-code-editor ?inert=${!this._isOpen} label=${msg("Requests")} .active=${active} .problems=${this._problems} .complete=${(text: string, caret: number) => complete(text, caret, this.#model)}
           .convertPaste=${fromCurl} @tr-edit=${this.#onEdit} @tr-caret=${this.#onCaret} @tr-run=${() => void this.#run()}>
           <div slot="actions" class="actions">
             <button class="small primary icon" aria-label=${this._chosen.length > 1 ? msg(str`Run ${this._chosen.length} requests`) : msg("Run this request")} title=${msg("Run (Ctrl+Enter)")} @click=${() => void this.#run()}>${icon("play")}</button>
@@ -115,8 +118,7 @@ export class ConsolePage extends LitElement {
   }
 
   protected override firstUpdated(): void {
-    this.#editor!.value = this.#model.readText();
-    this._chosen = parseRequests(this.#editor!.value).slice(0, 1);
+    void this.#open();
   }
 
   protected override updated(changed: PropertyValues<this>): void {
@@ -149,8 +151,18 @@ export class ConsolePage extends LitElement {
     </aside>`;
   }
 
+  /** Shows the text that this account left here. */
+  async #open(): Promise<void> {
+    this.#editor!.value = await this.#model.loadOwn();
+    this._chosen = parseRequests(this.#editor!.value).slice(0, 1);
+    this._isOpen = true;
+    await this.updateComplete;
+    this.#opened.resolve();
+  }
+
   async #begin(): Promise<void> {
     const isHere = rememberAddress();
+    await this.#opened.promise;
     await this.#editor!.updateComplete;
     await this.#editor!.loaded;
     if (!this.isConnected || !isHere()) return;

@@ -44,6 +44,8 @@ export class DashboardModel {
   readonly #shown = new Map<string, Visualisation>();
   #abort = new AbortController();
   #history = new EditHistory(EMPTY_DASHBOARD);
+  /** Name of the account whose drafts are kept. */
+  #account: string | undefined;
   /** Of the request in flight. */
   #loading: string | undefined;
 
@@ -86,7 +88,8 @@ export class DashboardModel {
       if (this.#loading !== id) return;
       this.saved = saved;
       this.canEdit = !isReadOnly && viewer?.role !== READER;
-      const draft = this.canEdit ? readDraft(id) : undefined;
+      this.#account = viewer?.name;
+      const draft = this.canEdit ? readDraft(this.#account, id) : undefined;
       this.isOutdated = draft !== undefined && draft.revision !== saved.revision;
       this.#history = new EditHistory(draft?.dashboard ?? readDashboard(saved.attributes));
       this.visualisations = new Map(visualisations.map((one) => [one.id, one]));
@@ -164,8 +167,8 @@ export class DashboardModel {
   #keep(): void {
     const { saved, dashboard } = this;
     if (saved !== undefined) {
-      if (this.isChanged) writeDraft({ id: saved.id, revision: saved.revision, dashboard });
-      else removeDraft(saved.id);
+      if (this.isChanged) writeDraft(this.#account, { id: saved.id, revision: saved.revision, dashboard });
+      else removeDraft(this.#account, saved.id);
     }
     this.isOutdated &&= this.isChanged;
     this.#onChange();

@@ -1,9 +1,6 @@
-/**
- * Unsaved texts of pipelines: kept in the browser until they are saved or discarded, or somebody signs out. They may hold
- * passwords of outputs, so that each is shown to its own account only.
- */
+/** Unsaved texts of pipelines: kept in the browser until they are saved or discarded, or somebody signs out. */
 
-import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
+import { readOwn, writeOwn } from "#ui/services/browser/own-texts.ts";
 
 /** Where a draft belongs. */
 export interface DraftKey {
@@ -31,37 +28,31 @@ export function newDraftName(grok: string): string {
 
 /** Returns the draft of a pipeline; undefined if there is none. */
 export function readPipelineDraft(key: DraftKey): PipelineDraft | undefined {
-  return readDrafts().find((draft) => isSame(draft, key));
+  return readDrafts(key).find(({ name }) => name === key.name);
 }
 
 /** Stores a draft instead of the previous one. Returns false if the browser can't keep it. */
 export function writePipelineDraft(draft: PipelineDraft): boolean {
-  return store([draft, ...readDrafts().filter((other) => !isSame(other, draft))].slice(0, MAX_DRAFTS));
+  return store(
+    draft,
+    [draft, ...readDrafts(draft).filter(({ name }) => name !== draft.name)].slice(0, MAX_DRAFTS),
+  );
 }
 
 /** Forgets the draft of a pipeline. */
 export function removePipelineDraft(key: DraftKey): void {
-  const drafts = readDrafts();
-  const others = drafts.filter((draft) => !isSame(draft, key));
-  if (others.length < drafts.length) store(others);
+  const drafts = readDrafts(key);
+  const others = drafts.filter(({ name }) => name !== key.name);
+  if (others.length < drafts.length) store(key, others);
 }
 
-/** Forgets all drafts, of every account. */
-export function forgetPipelineDrafts(): void {
-  store([]);
+function store({ account }: DraftKey, drafts: readonly PipelineDraft[]): boolean {
+  return writeOwn(account, NAME, drafts.length === 0 ? undefined : JSON.stringify(drafts));
 }
 
-function store(drafts: readonly PipelineDraft[]): boolean {
-  return writePreference(NAME, drafts.length === 0 ? undefined : JSON.stringify(drafts));
-}
-
-function isSame(one: DraftKey, other: DraftKey): boolean {
-  return one.account === other.account && one.name === other.name;
-}
-
-function readDrafts(): PipelineDraft[] {
+function readDrafts({ account }: DraftKey): PipelineDraft[] {
   try {
-    const known: unknown = JSON.parse(readPreference(NAME) ?? "[]");
+    const known: unknown = JSON.parse(readOwn(account, NAME) ?? "[]");
     return Array.isArray(known) ? known.filter(isDraft) : [];
   } catch {
     // Another program wrote there: the drafts start again.

@@ -1,29 +1,13 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
+import { fakeStorage } from "#test/support/ui/fake-storage.ts";
 import { PipelineEdit } from "./pipeline-edit.ts";
 
-const stored = new Map<string, string>();
-let isFull = false;
-
+let storage: ReturnType<typeof fakeStorage>;
 beforeEach(() => {
-  Object.defineProperty(globalThis, "localStorage", {
-    configurable: true,
-    value: {
-      getItem: (name: string) => stored.get(name) ?? null,
-      setItem: (name: string, value: string) => {
-        if (isFull) throw new DOMException("full", "QuotaExceededError");
-        stored.set(name, value);
-      },
-      removeItem: (name: string) => stored.delete(name),
-    },
-  });
+  storage = fakeStorage();
 });
-
-afterEach(() => {
-  stored.clear();
-  isFull = false;
-  Reflect.deleteProperty(globalThis, "localStorage");
-});
+afterEach(() => storage.remove());
 
 const FRESH = { account: "ada", name: "", grok: "", text: "first", revision: 0 };
 
@@ -38,7 +22,7 @@ test("a changed text is there again, of the revision that it began from, until i
   later.change("again");
   assert.equal(later.isOutdated, false);
   later.discard();
-  assert.equal(stored.size, 0);
+  assert.equal(storage.stored.size, 0);
 });
 
 test("what is typed while a pipeline is saved is the draft of the saved one", () => {
@@ -57,7 +41,7 @@ test("a pipeline that is saved as it is leaves no draft", () => {
   edit.change("sent");
   edit.saved("web", "sent", 7);
   assert.equal(edit.isDraft, false);
-  assert.equal(stored.size, 0);
+  assert.equal(storage.stored.size, 0);
 });
 
 test("a pipeline that begins with a grok expression leaves the draft of another new one alone", () => {
@@ -76,10 +60,10 @@ test("a draft that isn't kept is not said to be: the storage is full or blocked,
   const edit = new PipelineEdit(FRESH);
   edit.change("kept");
   assert.equal(edit.isKept, true);
-  isFull = true;
+  storage.isFull = true;
   edit.change("too much");
   assert.equal(edit.isKept, false);
-  isFull = false;
+  storage.isFull = false;
   edit.change("less");
   assert.equal(edit.isKept, true);
   const unknown = new PipelineEdit({ ...FRESH, account: undefined });

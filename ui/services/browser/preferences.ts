@@ -1,9 +1,11 @@
 /** Preferences stored in the browser. If storage is blocked, they are not kept. */
 
+const PREFIX = "tailrace.";
+
 /** Returns a remembered text, or undefined. */
 export function readPreference(name: string): string | undefined {
   try {
-    return localStorage.getItem(`tailrace.${name}`) ?? undefined;
+    return localStorage.getItem(PREFIX + name) ?? undefined;
   } catch {
     return undefined;
   }
@@ -12,11 +14,21 @@ export function readPreference(name: string): string | undefined {
 /** Stores a text; undefined removes it. Returns false if the browser's storage is blocked or full. */
 export function writePreference(name: string, value: string | undefined): boolean {
   try {
-    if (value === undefined) localStorage.removeItem(`tailrace.${name}`);
-    else localStorage.setItem(`tailrace.${name}`, value);
+    if (value === undefined) localStorage.removeItem(PREFIX + name);
+    else localStorage.setItem(PREFIX + name, value);
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Returns the names of all that is stored. */
+export function preferenceNames(): string[] {
+  try {
+    const keys = Array.from({ length: localStorage.length }, (_, at) => localStorage.key(at) ?? "");
+    return keys.flatMap((key) => (key.startsWith(PREFIX) ? [key.slice(PREFIX.length)] : []));
+  } catch {
+    return [];
   }
 }
 

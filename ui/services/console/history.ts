@@ -1,6 +1,6 @@
-/** Requests that were sent from this browser, newest first. */
+/** Requests that an account sent from this browser, newest first. */
 
-import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
+import { type Account, readOwn, writeOwn } from "#ui/services/browser/own-texts.ts";
 
 export interface PastRequest {
   /** ms since 1970-01-01 UTC */
@@ -17,9 +17,9 @@ const MAX_ENTRIES = 200;
 const MAX_TEXT = 20_000;
 
 /** Returns the history; what can't be read is none. */
-export function readHistory(): PastRequest[] {
+export function readHistory(account: Account): PastRequest[] {
   try {
-    const list = JSON.parse(readPreference(KEY) ?? "[]") as unknown;
+    const list = JSON.parse(readOwn(account, KEY) ?? "[]") as unknown;
     return Array.isArray(list) ? list.filter(isPast) : [];
   } catch {
     return [];
@@ -33,8 +33,8 @@ export function addToHistory(history: readonly PastRequest[], entry: PastRequest
 }
 
 /** Stores the history; removes an empty one. */
-export function writeHistory(history: readonly PastRequest[]): void {
-  writePreference(KEY, history.length === 0 ? undefined : JSON.stringify(history));
+export function writeHistory(account: Account, history: readonly PastRequest[]): void {
+  writeOwn(account, KEY, history.length === 0 ? undefined : JSON.stringify(history));
 }
 
 function isPast(value: unknown): value is PastRequest {

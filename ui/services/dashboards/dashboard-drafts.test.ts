@@ -1,37 +1,32 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
+import { fakeStorage } from "#test/support/ui/fake-storage.ts";
 import { EMPTY_DASHBOARD } from "./dashboard.ts";
 import { EditHistory, readDraft, removeDraft, writeDraft } from "./dashboard-drafts.ts";
 
-const stored = new Map<string, string>();
-
+let storage: ReturnType<typeof fakeStorage>;
 beforeEach(() => {
-  Object.defineProperty(globalThis, "localStorage", {
-    configurable: true,
-    value: {
-      getItem: (name: string) => stored.get(name) ?? null,
-      setItem: (name: string, value: string) => stored.set(name, value),
-      removeItem: (name: string) => stored.delete(name),
-    },
-  });
+  storage = fakeStorage();
 });
-
-afterEach(() => {
-  stored.clear();
-  Reflect.deleteProperty(globalThis, "localStorage");
-});
+afterEach(() => storage.remove());
 
 test("a draft is kept for each dashboard, the oldest forgotten beyond ten", () => {
   const draft = { id: "d0", revision: 3, dashboard: { ...EMPTY_DASHBOARD, query: "x" } };
-  writeDraft(draft);
-  assert.deepEqual(readDraft("d0"), draft);
-  for (let number = 1; number <= 10; number++) writeDraft({ ...draft, id: `d${number}` });
-  assert.equal(readDraft("d0"), undefined);
-  removeDraft("d10");
-  assert.equal(readDraft("d10"), undefined);
-  assert.equal(readDraft("d9")?.revision, 3);
-  stored.set("tailrace.drafts", "{oops");
-  assert.equal(readDraft("d9"), undefined);
+  writeDraft("ada", draft);
+  assert.deepEqual(readDraft("ada", "d0"), draft);
+  for (let number = 1; number <= 10; number++) writeDraft("ada", { ...draft, id: `d${number}` });
+  assert.equal(readDraft("ada", "d0"), undefined);
+  removeDraft("ada", "d10");
+  assert.equal(readDraft("ada", "d10"), undefined);
+  assert.equal(readDraft("ada", "d9")?.revision, 3);
+  storage.stored.set("tailrace.own.drafts.ada", "{oops");
+  assert.equal(readDraft("ada", "d9"), undefined);
+});
+
+test("a draft is shown to its own account only", () => {
+  writeDraft("ada", { id: "d0", revision: 3, dashboard: EMPTY_DASHBOARD });
+  assert.equal(readDraft("eve", "d0"), undefined);
+  assert.notEqual(readDraft("ada", "d0"), undefined);
 });
 
 test("steps are taken back and forth, and another change ends what was taken back", () => {

@@ -1,6 +1,6 @@
-/** Unsaved arrangements of dashboards: kept in the browser until they are saved or discarded. */
+/** Unsaved arrangements of dashboards: kept in the browser until they are saved or discarded, or somebody signs out. */
 
-import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
+import { type Account, readOwn, writeOwn } from "#ui/services/browser/own-texts.ts";
 import { type Dashboard, readDashboard } from "./dashboard.ts";
 
 export interface DashboardDraft {
@@ -15,27 +15,29 @@ const NAME = "drafts";
 const MAX_DRAFTS = 10;
 
 /** Returns the draft of a dashboard; undefined if there is none. */
-export function readDraft(id: string): DashboardDraft | undefined {
-  return readDrafts().find((draft) => draft.id === id);
+export function readDraft(account: Account, id: string): DashboardDraft | undefined {
+  return readDrafts(account).find((draft) => draft.id === id);
 }
 
 /** Stores a draft instead of the previous one. */
-export function writeDraft(draft: DashboardDraft): void {
-  store([draft, ...readDrafts().filter(({ id }) => id !== draft.id)].slice(0, MAX_DRAFTS));
+export function writeDraft(account: Account, draft: DashboardDraft): void {
+  store(account, [draft, ...readDrafts(account).filter(({ id }) => id !== draft.id)].slice(0, MAX_DRAFTS));
 }
 
 /** Forgets the draft of a dashboard. */
-export function removeDraft(id: string): void {
-  store(readDrafts().filter((draft) => draft.id !== id));
+export function removeDraft(account: Account, id: string): void {
+  const drafts = readDrafts(account);
+  const others = drafts.filter((draft) => draft.id !== id);
+  if (others.length < drafts.length) store(account, others);
 }
 
-function store(drafts: readonly DashboardDraft[]): void {
-  writePreference(NAME, drafts.length === 0 ? undefined : JSON.stringify(drafts));
+function store(account: Account, drafts: readonly DashboardDraft[]): void {
+  writeOwn(account, NAME, drafts.length === 0 ? undefined : JSON.stringify(drafts));
 }
 
-function readDrafts(): DashboardDraft[] {
+function readDrafts(account: Account): DashboardDraft[] {
   try {
-    const known: unknown = JSON.parse(readPreference(NAME) ?? "[]");
+    const known: unknown = JSON.parse(readOwn(account, NAME) ?? "[]");
     return Array.isArray(known) ? known.flatMap(readOne) : [];
   } catch {
     // Another program wrote there: the drafts start again.
