@@ -49,6 +49,9 @@ export class DecodedBlock {
   /** Documents with a value before each word of #present. */
   readonly #ranks = new Uint32Array(MASK_WORDS + 1);
   #counts = new Float64Array(0);
+  /** Packed numbers of block #offsetsBlock, for values without rounding. */
+  #offsets = new Float64Array(0);
+  #offsetsBlock = -1;
   /** The words of the block loaded, where it has ranks. */
   readonly #present = new Uint32Array(MASK_WORDS);
   /** Those of the last block, which may be short. */
@@ -259,10 +262,13 @@ export class DecodedBlock {
     if (mode === MODE_LINEAR) return base + BigInt(slot) * BigInt(step);
     const place = this.#valuesPlace(block);
     if (mode !== MODE_PACKED) return this.#whole(this.#view(), place + 8 * slot);
-    const count = index.count(block);
-    const offsets = new Float64Array(count);
-    unpackNumbers(this.data, place, count, index.bits(block), offsets);
-    return base + BigInt(offsets[slot]!) * BigInt(step);
+    if (this.#offsetsBlock !== block) {
+      const count = index.count(block);
+      this.#offsets = grown(this.#offsets, count);
+      unpackNumbers(this.data, place, count, index.bits(block), this.#offsets);
+      this.#offsetsBlock = block;
+    }
+    return base + BigInt(this.#offsets[slot]!) * BigInt(step);
   }
 
   #valuesPlace(block: number): number {

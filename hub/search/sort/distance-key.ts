@@ -4,7 +4,7 @@ import type { GeoColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts"
 import { boxAround, distanceMetres } from "#hub/search/geo/point.ts";
 import { fraction } from "#proto/kit/number-text.ts";
 import { type KeySource, NUMBER_ORDER, type Rank, type SegmentKey, type SortValue } from "./key.ts";
-import { pickValue } from "./numeric-key.ts";
+import { pickValue } from "./picked-value.ts";
 import type { SortKey, SortMode } from "./sort-request.ts";
 
 type DistanceSort = Extract<SortKey, { kind: "distance" }>;

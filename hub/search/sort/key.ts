@@ -7,8 +7,8 @@ import { parseIp } from "#hub/engine/bytes/ip.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import type { NumberText } from "#proto/kit/number-text.ts";
 
-/** Position of a hit by one key: a number, or text; ±Infinity for missing text. */
-export type Rank = number | string;
+/** Position of a hit by one key: a number, a whole one beyond 2^53, or text; ±Infinity for missing text. */
+export type Rank = number | bigint | string;
 
 /** How ranks of different segments, shards or hosts compare. Plain data, so that it can be sent. */
 export interface RankOrder {
@@ -36,6 +36,13 @@ export interface KeySource {
 export interface SegmentKey {
   /** Writes the keys of documents (ascending) to `out`. */
   load(docs: Int32Array, scores: Float32Array | null, length: number, out: Float64Array): void;
+  /**
+   * Like `load`, of keys that numbers can't hold: `rest` gets what is to be added to them, by which documents of equal keys
+   * are ordered. A key beyond `bound` may be rounded as long as it stays beyond it. Absent: `load` writes them as they are.
+   */
+  loadExact?(docs: Int32Array, length: number, out: Float64Array, rest: Float64Array, bound: number): void;
+  /** With `loadExact`: what is to be added to the key of a rank. */
+  restOf?(rank: Rank): number;
   /** Rank of a document whose key is `key`. */
   rank(doc: number, key: number): Rank;
   /** What is shown of it. */
@@ -64,11 +71,10 @@ export function compareRanks(orders: readonly RankOrder[], a: readonly Rank[], b
 
 function compareRank({ kind, descending }: RankOrder, a: Rank, b: Rank): number {
   if (a === b) return 0;
-  if (kind === "number" || (typeof a === "number" && typeof b === "number"))
-    return a < b ? -1 : a > b ? 1 : 0;
+  if (typeof a !== "string" && typeof b !== "string") return a < b ? -1 : a > b ? 1 : 0;
   // An infinite number means a missing text.
-  if (typeof a === "number") return a;
-  if (typeof b === "number") return -b;
+  if (typeof a !== "string") return Number(a);
+  if (typeof b !== "string") return -Number(b);
   const compared = Buffer.compare(rankBytes(a, kind), rankBytes(b, kind));
   return descending ? -compared : compared;
 }

@@ -83,7 +83,7 @@ class KeywordKey implements SegmentKey {
   }
 
   keyOf(rank: Rank): number {
-    if (typeof rank === "number") return rank;
+    if (typeof rank !== "string") return Number(rank);
     if (this.#column === null) return 0.5;
     const term = this.#column.kind === "ip" ? parseIp(rank) : null;
     const ordinal = this.#column.ordOf(term ?? rank);

@@ -5,7 +5,7 @@ import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import type { JoinedSegment } from "#hub/search/query/nested-scope.ts";
 import { NO_MORE_DOCS, type ShardContext, type Weight } from "#hub/search/query/query.ts";
 import type { KeySource, Rank, RankOrder, SegmentKey, SortValue } from "./key.ts";
-import { pickValue } from "./numeric-key.ts";
+import { pickValue } from "./picked-value.ts";
 import type { NestedSort, SortMode } from "./sort-request.ts";
 
 /** What a key among objects is bound with. */
@@ -41,7 +41,9 @@ export class NestedKeySource implements KeySource {
   }
 
   rankOf(value: unknown): Rank {
-    return this.#parts.outer.rankOf(value);
+    const rank = this.#parts.outer.rankOf(value);
+    // Keys of objects are rounded beyond 2^53.
+    return typeof rank === "bigint" ? Number(rank) : rank;
   }
 
   /** Objects that fit the filter; undefined: all. */
@@ -73,7 +75,8 @@ class NestedKey implements SegmentKey {
     this.#outer = outer;
     this.#inner = parts.inner.segment(joined.objects);
     this.#allowed = allowed;
-    this.#missingRank = parts.outer.rankOf(null);
+    const missing = parts.outer.rankOf(null);
+    this.#missingRank = typeof missing === "bigint" ? Number(missing) : missing;
     this.#missing = this.#inner.keyOf(this.#missingRank);
   }
 
@@ -82,7 +85,8 @@ class NestedKey implements SegmentKey {
   }
 
   rank(doc: number, key: number): Rank {
-    return key === this.#missing ? this.#missingRank : this.#inner.rank(doc, key);
+    if (key === this.#missing) return this.#missingRank;
+    return this.#parts.outer.order.kind === "number" ? key : this.#inner.rank(doc, key);
   }
 
   value(doc: number, key: number): SortValue {

@@ -2,9 +2,10 @@
 
 import { columnKind, type Field } from "#hub/engine/mapping/field.ts";
 import { COLUMN_BLOCK, type NumericColumn, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
-import { shortest } from "#hub/search/options/json.ts";
 import { fraction, singleFraction } from "#proto/kit/number-text.ts";
+import { ExactKey, LONG_MAX, LONG_MIN, wholeEnd } from "./exact-key.ts";
 import { type KeySource, NUMBER_ORDER, type Rank, type SegmentKey, type SortValue } from "./key.ts";
+import { pickValue } from "./picked-value.ts";
 import type { SortKey, SortMode } from "./sort-request.ts";
 
 /** How the numbers of a field are compared and printed. */
@@ -24,10 +25,6 @@ function shownFraction(value: number, kind: "single" | "double"): SortValue {
   return kind === "single" ? singleFraction(value) : fraction(value);
 }
 
-/** What clients see, and send in search_after, for documents without a value of a whole-number field. */
-const LONG_MAX = 9_223_372_036_854_775_807n;
-const LONG_MIN = -9_223_372_036_854_775_808n;
-
 /** Documents of a block from which on decoding the whole block is cheaper than reading one by one. */
 const DENSE = 24;
 
@@ -35,34 +32,37 @@ export class NumericKeySource implements KeySource {
   readonly order = NUMBER_ORDER;
   readonly #field: Field | undefined;
   readonly #sign: 1 | -1;
-  /** Key of documents without a value. */
-  readonly #missing: number;
+  /** Rank of documents without a value. */
+  readonly #missing: number | bigint;
   readonly #mode: SortMode;
   readonly #kind: Kind;
-  readonly #read: (value: unknown) => number;
+  readonly #read: (value: unknown) => number | bigint;
 
   constructor(
     field: Field | undefined,
     key: Extract<SortKey, { kind: "field" }>,
-    read: (value: unknown) => number,
+    read: (value: unknown) => number | bigint,
   ) {
     this.#field = field;
     this.#sign = key.descending ? -1 : 1;
     this.#kind = kindOf(field);
     // The float that is printed as 0.1 isn't the double 0.1.
-    this.#read = this.#kind === "single" ? (value) => Math.fround(read(value)) : read;
+    this.#read = this.#kind === "single" ? (value) => Math.fround(Number(read(value))) : read;
     this.#mode = key.mode ?? (key.descending ? "max" : "min");
     this.#missing =
       key.missing === "_last"
         ? Number.POSITIVE_INFINITY
         : key.missing === "_first"
           ? Number.NEGATIVE_INFINITY
-          : this.#sign * this.#read(key.missing);
+          : this.#rankOf(key.missing);
   }
 
   segment(segment: SegmentReader): SegmentKey {
     const column = this.#field === undefined ? null : segment.numericColumn(this.#field.path);
-    return new NumericKey(column, this.#sign, this.#missing, this.#mode, this.#kind);
+    const [sign, missing, mode] = [this.#sign, this.#missing, this.#mode];
+    if (this.#kind === "whole" && column?.safe === false)
+      return new ExactKey({ column, sign, missing, mode });
+    return new NumericKey(column, sign, missing, mode, this.#kind);
   }
 
   rankOf(value: unknown): Rank {
@@ -70,7 +70,12 @@ export class NumericKeySource implements KeySource {
     if (typeof value === "bigint" && (value === LONG_MAX || value === LONG_MIN)) {
       return this.#sign * (value === LONG_MAX ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
     }
-    return this.#sign * this.#read(value);
+    return this.#rankOf(value);
+  }
+
+  #rankOf(value: unknown): number | bigint {
+    const read = this.#read(value);
+    return this.#sign === 1 ? read : -read;
   }
 }
 
@@ -82,19 +87,26 @@ function kindOf(field: Field | undefined): Kind {
 class NumericKey implements SegmentKey {
   readonly #column: NumericColumn | null;
   readonly #sign: 1 | -1;
+  readonly #missingRank: number | bigint;
   readonly #missing: number;
   readonly #mode: SortMode;
   readonly #kind: Kind;
   /** Values of the block that is loaded. 8 KiB, so it is made when it is needed: each bucket of top_hits has its own keys. */
   #block: Float64Array | undefined;
   readonly #many: number[] = [];
-  readonly #exact: bigint[] = [];
   #loaded = -1;
 
-  constructor(column: NumericColumn | null, sign: 1 | -1, missing: number, mode: SortMode, kind: Kind) {
+  constructor(
+    column: NumericColumn | null,
+    sign: 1 | -1,
+    missing: number | bigint,
+    mode: SortMode,
+    kind: Kind,
+  ) {
     this.#column = column;
     this.#sign = sign;
-    this.#missing = missing;
+    this.#missingRank = missing;
+    this.#missing = Number(missing);
     this.#mode = mode;
     this.#kind = kind;
   }
@@ -113,27 +125,21 @@ class NumericKey implements SegmentKey {
   }
 
   rank(_doc: number, key: number): Rank {
-    return key;
+    return key === this.#missing ? this.#missingRank : key;
   }
 
-  value(doc: number, key: number): SortValue {
+  value(_doc: number, key: number): SortValue {
     const value = this.#sign * key;
     if (this.#kind !== "whole") return shownFraction(value, this.#kind);
-    if (Number.isFinite(value)) {
-      return this.#column?.safe === false ? this.#exactValue(this.#column, doc, value) : value;
-    }
-    return value > 0 ? LONG_MAX : LONG_MIN;
-  }
-
-  /** The value beyond 2^53 that `value` represents; means and sums stay rounded. */
-  #exactValue(column: NumericColumn, doc: number, value: number): SortValue {
-    const count = column.readExact(doc, this.#exact);
-    if (count === 1 || this.#mode === "min") return shortest(this.#exact[0]!);
-    return this.#mode === "max" ? shortest(this.#exact[count - 1]!) : value;
+    if (key === this.#missing && typeof this.#missingRank === "bigint")
+      return this.#sign === 1 ? this.#missingRank : -this.#missingRank;
+    if (!Number.isFinite(value)) return wholeEnd(value);
+    // A sum: the shortest text of it may be of another whole number.
+    return Number.isSafeInteger(value) ? value : BigInt(value);
   }
 
   keyOf(rank: Rank): number {
-    return rank as number;
+    return Number(rank);
   }
 
   rounded(key: number): number {
@@ -182,17 +188,4 @@ class NumericKey implements SegmentKey {
     if (count === 0) return Number.NaN;
     return ROUND[this.#kind](pickValue(values, count, this.#mode));
   }
-}
-
-/** Returns the one value of `count` ascending ones that a mode means. */
-export function pickValue(values: readonly number[], count: number, mode: SortMode): number {
-  if (mode === "min") return values[0]!;
-  if (mode === "max") return values[count - 1]!;
-  if (mode === "median") {
-    const middle = count >> 1;
-    return count % 2 === 1 ? values[middle]! : (values[middle - 1]! + values[middle]!) / 2;
-  }
-  let sum = 0;
-  for (let at = 0; at < count; at++) sum += values[at]!;
-  return mode === "sum" ? sum : sum / count;
 }

@@ -167,12 +167,20 @@ const KINDS: readonly (readonly [type: string, options: JsonObject, value: (rand
   ["integer", {}, (random) => random.below(20) - 10],
   ["date", {}, (random) => 1.7e12 + random.below(20)],
   ["scaled_float", { scaling_factor: 100 }, (random) => random.below(50) / 7],
+  ["long", {}, (random) => `${random.oneIn(2) ? "" : "-"}${farLong(random)}`],
+  ["unsigned_long", {}, (random) => String(2n * farLong(random))],
+  ["date_nanos", {}, (random) => `2023-11-14T22:13:20.0000000${10 + random.below(50)}Z`],
 ];
+
+/** A whole number beyond 2^53, which shares the nearest double with others. */
+function farLong(random: Random): bigint {
+  return 2n ** 62n + BigInt(random.below(40)) * (random.oneIn(2) ? 1n : 300n);
+}
 const DOCS = 60;
 
 describe("a walk by random columns", () => {
-  for (const [type, options, value] of KINDS) {
-    test(`visits each document once by ${type}, up and down, whatever the mode and the missing values`, async () => {
+  for (const [at, [type, options, value]] of KINDS.entries()) {
+    test(`visits each document once by ${type} (${at}), up and down, whatever the mode and the missing values`, async () => {
       const random = new Random(7);
       const values = (): unknown => {
         if (random.oneIn(6)) return [];
@@ -198,5 +206,80 @@ describe("a walk by random columns", () => {
         index.close();
       }
     });
+  }
+});
+
+/** Whole numbers of which each shares its double with a neighbour, and their ids, ascending. */
+const FAR = [-(2n ** 63n) + 1n, -(2n ** 53n) - 2n, -(2n ** 53n) - 1n, 5n, 2n ** 53n, 2n ** 53n + 1n]
+  .concat(Array.from({ length: 9 }, (_, at) => 2n ** 62n + BigInt(at)))
+  .concat(2n ** 63n - 2n);
+
+describe("whole numbers beyond 2^53", () => {
+  // Neighbours are in different shards and segments, and the shards have columns without such numbers too.
+  const order = FAR.map((_, at) => (at * 7) % FAR.length);
+  const index = new IndexFixture({
+    shards: 2,
+    segmentDocs: 3,
+    mapping: { properties: { v: { type: "long" } } },
+    docs: [...order.map((at) => ({ v: String(FAR[at]) })), ...Array.from({ length: 4 }, () => ({}))],
+  });
+  after(() => index.close());
+
+  test("are sorted and printed exactly, up and down", async () => {
+    const sorted = async (sort: JsonObject): Promise<unknown[]> => {
+      const { hits } = parseJson(
+        await index.printed({ size: 50, sort: [{ v: sort }] }),
+      ) as unknown as Printed;
+      return hits.map((hit) => hit.sort[0]);
+    };
+    const shown = FAR.map((value) => (Number.isSafeInteger(Number(value)) ? Number(value) : value));
+    const ends = Array.from({ length: 4 }, () => 2n ** 63n - 1n);
+    assert.deepEqual(await sorted({ order: "asc" }), [...shown, ...ends]);
+    assert.deepEqual(await sorted({ order: "desc", missing: "_first" }), [...ends, ...shown.toReversed()]);
+    const middle = 2n ** 62n + 3n;
+    const at = shown.indexOf(middle);
+    assert.deepEqual(
+      await sorted({ order: "asc", missing: String(middle) }),
+      shown.toSpliced(at, 0, middle, middle, middle, middle),
+    );
+  });
+
+  test("are paged through without a gap, by numbers and by texts", async () => {
+    for (const size of [1, 4]) {
+      for (const direction of ["asc", "desc"]) {
+        const { values } = await walk(index, [{ v: { order: direction, missing: "_first" } }], size, {
+          query: { exists: { field: "v" } },
+        });
+        const ascending = direction === "asc" ? values : values.toReversed();
+        assert.deepEqual(
+          ascending.map((value) => BigInt(value as number)),
+          FAR,
+        );
+      }
+    }
+    const after = String(2n ** 62n + 3n);
+    const answer = await index.printed({ size: 1, sort: ["v"], search_after: [after] });
+    assert.match(answer, /"sort":\[4611686018427387908\]/);
+  });
+});
+
+test("a number goes after whole ones without its fraction, and a text that isn't whole is refused", async () => {
+  const index = new IndexFixture({
+    shards: 1,
+    mapping: { properties: { n: { type: "long" }, b: { type: "integer" } } },
+    docs: [-2, -1, 0, 1, 2].map((n) => ({ n, b: n })),
+  });
+  try {
+    const ids = (field: string, value: unknown): Promise<string[]> =>
+      index.ids({ sort: [field], search_after: [value] });
+    for (const field of ["n", "b"]) {
+      assert.deepEqual(await ids(field, 1.5), ["4"]);
+      assert.deepEqual(await ids(field, -1.5), ["2", "3", "4"]);
+      assert.deepEqual(await ids(field, "+1"), ["4"]);
+      for (const text of ["1.5", "1e0", "0x1", " 1", ""])
+        await assert.rejects(ids(field, text), { code: "request_invalid" });
+    }
+  } finally {
+    index.close();
   }
 });

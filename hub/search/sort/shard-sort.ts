@@ -2,8 +2,9 @@
 
 import { dateFormat } from "#hub/engine/mapping/date-format.ts";
 import { parseNanos } from "#hub/engine/mapping/date-nanos.ts";
-import type { Field } from "#hub/engine/mapping/field.ts";
+import { columnKind, type Field } from "#hub/engine/mapping/field.ts";
 import { isNumeric, termsField } from "#hub/search/columns/column-values.ts";
+import { shortest } from "#hub/search/options/json.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { DistanceKeySource } from "./distance-key.ts";
@@ -109,13 +110,18 @@ function distanceKey(key: Extract<SortKey, { kind: "distance" }>, shard: ShardCo
   return new DistanceKeySource(field?.path, key);
 }
 
-/** Reads values of search_after and `missing`. */
-function readerOf(field: Field | undefined): (value: unknown) => number {
+/**
+ * Reads values of search_after and `missing`. Elasticsearch's SearchAfterBuilder takes a number for a whole one without its
+ * fraction, and a text only if it is one.
+ */
+function readerOf(field: Field | undefined): (value: unknown) => number | bigint {
+  const isWhole = field === undefined || columnKind(field) !== "double";
   return (value) => {
-    if (typeof value === "number" || typeof value === "bigint") return Number(value);
+    if (typeof value === "bigint") return shortest(value);
+    if (typeof value === "number") return isWhole ? Math.trunc(value) : value;
     if (typeof value === "boolean") return value ? 1 : 0;
     const text = String(value);
-    const parsed = numberOf(text, field);
+    const parsed = isWhole ? wholeOf(text, field) : Number(text);
     if (text !== "" && !Number.isNaN(parsed)) return parsed;
     if (text === "true" || text === "false") return text === "true" ? 1 : 0;
     throw new AppError(
@@ -126,11 +132,13 @@ function readerOf(field: Field | undefined): (value: unknown) => number {
 }
 
 /** Returns a value in the form of the field's column, NaN if it is none. */
-function numberOf(text: string, field: Field | undefined): number {
+function wholeOf(text: string, field: Field | undefined): number | bigint {
   if (field?.type === "date") return dateFormat(field.format).parse(text);
   // A number is in nanoseconds, as in answers.
-  if (field?.type !== "date_nanos" || /^-?\d+$/.test(text)) return Number(text);
-  return Number(parseNanos(text, field.format) ?? Number.NaN);
+  if (/^[+-]?\d+$/.test(text)) return shortest(BigInt(text.replace(/^\+/, "")));
+  if (field?.type !== "date_nanos") return Number.NaN;
+  const nanos = parseNanos(text, field.format);
+  return nanos === null ? Number.NaN : shortest(nanos);
 }
 
 function unmapped(name: string, shard: ShardContext): AppError {

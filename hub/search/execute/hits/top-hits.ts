@@ -43,7 +43,9 @@ export class TopHits {
   readonly #options: TopHitsOptions;
   readonly #orders: readonly RankOrder[];
   /** Keys of the current batch, each as long as the longest batch so far. */
-  readonly #columns: Float64Array[];
+  #columns: Float64Array[];
+  /** The column of each key; one that takes two has its rest in the next. */
+  readonly #places: number[] = [];
   #hits: RankedHit[] = [];
   #segment: SegmentReader | undefined;
   #order = -1;
@@ -72,8 +74,12 @@ export class TopHits {
     this.#segment = segment;
     this.#order = order;
     this.#keys = sources.map((source) => source.segment(segment));
-    this.#queue = limit === 0 ? undefined : new HitQueue(limit, sources.length);
-    this.#afterKeys = after?.ranks.map((rank, at) => this.#keys[at]!.keyOf(rank));
+    this.#place();
+    this.#queue = limit === 0 ? undefined : new HitQueue(limit, this.#columns.length);
+    this.#afterKeys = after?.ranks.flatMap((rank, at) => {
+      const key = this.#keys[at]!;
+      return key.restOf === undefined ? [key.keyOf(rank)] : [key.keyOf(rank), key.restOf(rank)];
+    });
     const afterOrder = after?.segmentOrder;
     this.#afterDoc =
       afterOrder === undefined || order < afterOrder
@@ -90,7 +96,7 @@ export class TopHits {
     if (length > this.#columns[0]!.length) this.#grow(length);
     const first = this.#columns[0]!;
     for (let key = 0; key < this.#keys.length; key++) {
-      this.#keys[key]!.load(docs, scores, length, this.#columns[key]!);
+      this.#load(key, docs, scores, length);
       if (key === 0 && queue.isFull && isBeyond(queue.worst, first, length)) return;
     }
     for (let at = 0; at < length; at++) {
@@ -101,11 +107,29 @@ export class TopHits {
     }
   }
 
+  #load(at: number, docs: Int32Array, scores: Float32Array | null, length: number): void {
+    const key = this.#keys[at]!;
+    const place = this.#places[at]!;
+    const out = this.#columns[place]!;
+    if (key.loadExact === undefined) {
+      key.load(docs, scores, length, out);
+      return;
+    }
+    const { isFull, worst } = this.#queue!;
+    key.loadExact(
+      docs,
+      length,
+      out,
+      this.#columns[place + 1]!,
+      at === 0 && isFull ? worst : Number.POSITIVE_INFINITY,
+    );
+  }
+
   /** First key that a document has to be at or below to be kept; Infinity while the queue is not full. */
   get bound(): number {
     const own = this.#queue?.isFull === true ? this.#queue.worst : Number.POSITIVE_INFINITY;
     const worst = this.#hits.length === this.#options.limit ? this.#hits.at(-1)?.ranks[0] : undefined;
-    return typeof worst === "number" ? Math.min(own, worst) : own;
+    return worst === undefined || typeof worst === "string" ? own : Math.min(own, Number(worst));
   }
 
   /**
@@ -174,15 +198,25 @@ export class TopHits {
     return this.#hits;
   }
 
+  /** Gives each key of the segment its column. */
+  #place(): void {
+    let width = 0;
+    for (const [at, key] of this.#keys.entries()) {
+      this.#places[at] = width;
+      width += key.loadExact === undefined ? 1 : 2;
+    }
+    if (width !== this.#columns.length) this.#columns = Array.from({ length: width }, () => NOTHING);
+  }
+
   /** Starts small: the collectors of `top_hits` buckets see one document at a time. */
   #grow(length: number): void {
     for (const key of this.#columns.keys()) this.#columns[key] = new Float64Array(length);
   }
 
   #isBehind(doc: number, at: number): boolean {
-    for (let key = 0; key < this.#keys.length; key++) {
-      const value = this.#columns[key]![at]!;
-      const limit = this.#afterKeys![key]!;
+    for (let column = 0; column < this.#columns.length; column++) {
+      const value = this.#columns[column]![at]!;
+      const limit = this.#afterKeys![column]!;
       if (value !== limit) return value > limit;
     }
     return doc > this.#afterDoc;
@@ -224,8 +258,8 @@ export class TopHits {
       segmentOrder: this.#order,
       doc,
       score: this.#options.keepScores ? (this.#scores.get(doc) ?? Number.NaN) : Number.NaN,
-      ranks: keys.map((key, at) => this.#keys[at]!.rank(doc, key)),
-      sort: keys.map((key, at) => this.#keys[at]!.value(doc, key)),
+      ranks: this.#keys.map((key, at) => key.rank(doc, keys[this.#places[at]!]!)),
+      sort: this.#keys.map((key, at) => key.value(doc, keys[this.#places[at]!]!)),
     };
   }
 }

@@ -1,0 +1,109 @@
+/**
+ * The key of a segment whose whole numbers are partly beyond 2^53. A number can't hold them: the key is the nearest one, and
+ * the rest, what is to be added to it, orders documents of equal keys.
+ */
+
+import type { NumericColumn } from "#hub/engine/searcher/searcher.ts";
+import { shortest } from "#hub/search/options/json.ts";
+import type { Rank, SegmentKey, SortValue } from "./key.ts";
+import { pickValue } from "./picked-value.ts";
+import type { SortMode } from "./sort-request.ts";
+
+/** What clients see, and send in search_after, for documents without a value of a whole-number field. */
+export const LONG_MAX = 9_223_372_036_854_775_807n;
+export const LONG_MIN = -9_223_372_036_854_775_808n;
+
+/** Rounding of decoded values, which are sums of products: some units in the last place. */
+const ROUNDING = 2 ** -49;
+
+export interface ExactKeyOptions {
+  readonly column: NumericColumn;
+  readonly sign: 1 | -1;
+  /** Rank of documents without a value. */
+  readonly missing: number | bigint;
+  readonly mode: SortMode;
+}
+
+export class ExactKey implements SegmentKey {
+  readonly #options: ExactKeyOptions;
+  readonly #missingKey: number;
+  readonly #exact: bigint[] = [];
+  readonly #numbers: number[] = [];
+
+  constructor(options: ExactKeyOptions) {
+    this.#options = options;
+    this.#missingKey = Number(options.missing);
+  }
+
+  load(docs: Int32Array, _scores: Float32Array | null, length: number, out: Float64Array): void {
+    for (let at = 0; at < length; at++) out[at] = Number(this.#rankOf(docs[at]!));
+  }
+
+  loadExact(docs: Int32Array, length: number, out: Float64Array, rest: Float64Array, bound: number): void {
+    const { column, sign, mode } = this.#options;
+    const isFirst = !column.multiValued || mode === "min";
+    const limit = bound + Math.abs(bound) * ROUNDING;
+    for (let at = 0; at < length; at++) {
+      const doc = docs[at]!;
+      // Usually most documents are beyond the hits that are kept: they needn't be read exactly.
+      const rounded = isFirst ? sign * column.first(doc) : Number.NaN;
+      if (rounded > limit) {
+        out[at] = rounded;
+        rest[at] = 0;
+        continue;
+      }
+      const rank = this.#rankOf(doc);
+      out[at] = Number(rank);
+      rest[at] = this.restOf(rank);
+    }
+  }
+
+  restOf(rank: Rank): number {
+    return typeof rank === "bigint" ? Number(rank - BigInt(Number(rank))) : 0;
+  }
+
+  rank(doc: number): Rank {
+    return this.#rankOf(doc);
+  }
+
+  value(doc: number): SortValue {
+    const rank = this.#rankOf(doc);
+    const value = this.#options.sign === 1 ? rank : -rank;
+    return typeof value === "number" && !Number.isFinite(value) ? wholeEnd(value) : value;
+  }
+
+  keyOf(rank: Rank): number {
+    return Number(rank);
+  }
+
+  rounded(key: number): number {
+    const { sign } = this.#options;
+    return sign * Math.round(sign * key);
+  }
+
+  bestOfBlock(block: number): number {
+    const { column, sign, mode } = this.#options;
+    if (mode === "sum" && column.multiValued) return Number.NEGATIVE_INFINITY;
+    const best = sign > 0 ? column.blockMin(block) : -column.blockMax(block);
+    return column.presence === null ? best : Math.min(best, this.#missingKey);
+  }
+
+  /** The value of a document with its sign; means, sums and medians of several are rounded. */
+  #rankOf(doc: number): number | bigint {
+    const { column, sign, missing, mode } = this.#options;
+    const exact = this.#exact;
+    const count = column.readExact(doc, exact);
+    if (count === 0) return missing;
+    if (count > 1 && mode !== "min" && mode !== "max") {
+      for (let at = 0; at < count; at++) this.#numbers[at] = Number(exact[at]!);
+      return shortest(BigInt(sign * Math.round(pickValue(this.#numbers, count, mode))));
+    }
+    const picked = exact[mode === "max" ? count - 1 : 0]!;
+    return shortest(sign === 1 ? picked : -picked);
+  }
+}
+
+/** Returns what is shown of ±Infinity, the key of documents without a value, in whole-number fields. */
+export function wholeEnd(key: number): bigint {
+  return key > 0 ? LONG_MAX : LONG_MIN;
+}
