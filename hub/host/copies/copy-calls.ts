@@ -1,10 +1,11 @@
 /**
  * Calls to the hubs that have the other copies of this hub's shards, by links or core NATS: subject `hub.<id>.copies`. Request and
- * answer are JSON: a request is a CopyCall; an answer is empty if the call succeeded, else `{"error": text}`.
+ * answer are JSON: a request is a CopyCall; an answer is empty if the call succeeded, else `{"error": text, "code": code}`,
+ * without the code from hubs of earlier versions.
  */
 
 import type { HubTransport } from "#hub/cluster/links/hub-transport.ts";
-import { toAppError } from "#proto/kit/errors.ts";
+import { AppError, isErrorCode, toAppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import type { Position } from "#proto/position.ts";
@@ -19,6 +20,11 @@ export interface CopyCall {
   /** Everything of DOC up to here is applied first. */
   readonly after: Position;
   readonly maxSegments?: number;
+}
+
+interface Failure {
+  readonly error: string;
+  readonly code?: string;
 }
 
 export interface OtherHub {
@@ -66,7 +72,8 @@ export class CopyCalls {
         await run(JSON.parse(Buffer.from(data).toString()) as CopyCall);
         return new Uint8Array();
       } catch (error) {
-        return Buffer.from(JSON.stringify({ error: toAppError(error).message }));
+        const { code, message } = toAppError(error);
+        return Buffer.from(JSON.stringify({ error: message, code }));
       }
     });
   }
@@ -86,30 +93,37 @@ export class CopyCalls {
     const missed = await Promise.all(
       this.#options.others().map(async ({ id, revision }): Promise<number> => {
         if (this.#silent.get(id) === revision) return 1;
+        let failure: AppError | null;
         try {
-          await this.#ask(id, data, timeoutMs, signal);
+          failure = await this.#ask(id, data, timeoutMs, signal);
           this.#silent.delete(id);
-          return 0;
         } catch (error) {
-          const failure = toAppError(error);
+          failure = toAppError(error);
           if (failure.code === "unavailable" || signal?.aborted === true) return 0; // no responder: the hub doesn't serve calls
           // A merge or flush may exceed its time without a fault of the hub.
           if (failure.code === "timeout" && call.operation === "refresh") this.#silent.set(id, revision);
-          this.#missed.inc({ operation: call.operation });
-          this.#options.log.warn({ node: id, err: failure }, `another hub didn't do a ${call.operation}`);
-          return 1;
         }
+        if (failure === null) return 0;
+        this.#missed.inc({ operation: call.operation });
+        this.#options.log.warn({ node: id, err: failure }, `another hub didn't do a ${call.operation}`);
+        return 1;
       }),
     );
     return missed.reduce((sum, each) => sum + each, 0);
   }
 
-  async #ask(node: string, data: Uint8Array, timeoutMs: number, signal?: AbortSignal): Promise<void> {
+  /** Returns why the other hub couldn't execute the call; null if it did. Throws if it doesn't answer. */
+  async #ask(
+    node: string,
+    data: Uint8Array,
+    timeoutMs: number,
+    signal?: AbortSignal,
+  ): Promise<AppError | null> {
     const options = { timeoutMs, repeatable: true, ...(signal !== undefined && { signal }) };
     const answer = await this.#options.transport.request(subjectOf(node), data, options);
-    if (answer.length === 0) return;
-    const { error } = JSON.parse(Buffer.from(answer).toString()) as { readonly error: string };
-    throw new Error(error);
+    if (answer.length === 0) return null;
+    const { error, code = "" } = JSON.parse(Buffer.from(answer).toString()) as Failure;
+    return new AppError(isErrorCode(code) ? code : "internal", error);
   }
 }
 
