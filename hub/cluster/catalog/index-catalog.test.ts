@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
+import { StillClock } from "#test/support/kit/still-clock.ts";
 import { IndexCatalog } from "./index-catalog.ts";
 import { COMPOSABLE_PREFIX, encodeName, TEMPLATE_PREFIX } from "./index-metadata.ts";
 
@@ -190,6 +192,29 @@ test("all indices are put back as soon as one is found missing", async (t) => {
   await catalog.putMapping("a", { properties: { n: { type: "long" } } });
   while ((await current.get("index/b")) === null) await setImmediate();
   assert.equal((await openCatalog(t, current)).get("b")?.uuid, uuid);
+});
+
+test("an index that can't be read when all are compared is compared again until it can", async (t) => {
+  const clock = new StillClock();
+  let current = new MemoryBucket();
+  const bucket = following(() => current);
+  const catalog = new IndexCatalog({ bucket, log: silentLogger(), now: () => 1_700_000_000_000, clock });
+  await catalog.start();
+  t.after(() => catalog.stop());
+  for (const name of ["a", "b", "c"]) await catalog.create(name, EMPTY);
+  current = new MemoryBucket();
+  const get = current.get.bind(current);
+  let failures = 0;
+  current.get = (key) => {
+    if (key !== "index/b" || failures === 3) return get(key);
+    failures++;
+    return Promise.reject(new AppError("timeout", "no leader"));
+  };
+  await catalog.putMapping("a", { properties: { n: { type: "long" } } });
+  while ((await get("index/c")) === null) await setImmediate();
+  assert.deepEqual([await get("index/b"), failures], [null, 1]);
+  while ((await get("index/b")) === null) await clock.advance(1_000);
+  assert.equal(failures, 3);
 });
 
 for (const [revision, records] of [

@@ -1,5 +1,6 @@
 /** The catalog of indices, data streams and templates: resolves names; creates, changes and deletes indices. */
 
+import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
@@ -32,6 +33,7 @@ export interface CatalogOptions {
   readonly now: () => number;
   /** Shards of an index whose definition and templates give no number. */
   readonly defaultShards?: number;
+  readonly clock?: Clock;
 }
 
 /** Maximum of uuids remembered as read from the bucket; others are read again. */
@@ -53,10 +55,11 @@ export class IndexCatalog implements Component {
     this.#options = options;
     this.templateCatalog = new TemplateCatalog(options.bucket);
     this.lifecycles = new LifecycleCatalog(options.bucket, () => this.#indices(), options.now);
-    this.#store = new IndexStore(options.bucket, options.log, (key, value, revision) => {
+    const takeOther = (key: string, value: Uint8Array | null, revision: number): void => {
       this.templateCatalog.take(key, value, revision);
       this.lifecycles.take(key, value, revision);
-    });
+    };
+    this.#store = new IndexStore(options.bucket, options.log, takeOther, options.clock);
   }
 
   /** Loads all entries, then follows changes. */

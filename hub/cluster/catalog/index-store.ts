@@ -7,15 +7,16 @@
  * | what the bucket has of a known index | what is done | what can go wrong |
  * |---|---|---|
  * | the mark of its deletion | it is gone, and another one of its name is taken | – |
- * | no record, or a damaged one, or an older mapping | the record is put back, and all other indices are compared | a hub that doesn't know the index has created another one of its name meanwhile: next row |
+ * | no record, or a damaged one, or an older mapping | the record is put back, and all other indices are compared; one that can't be read then is compared again, with growing pauses, until it can | a hub that doesn't know the index has created another one of its name meanwhile: next row |
  * | another index of its name | the name is the other one's; this one's files stay, and what the log has for it is applied | searches don't find it: an error is logged, and the hub doesn't start again before the other one is deleted |
  * | a newer record, or an older one with the same mapping | it is taken | – |
  */
 
-import { systemClock } from "#proto/kit/clock.ts";
+import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { Backoff } from "#proto/kit/retry.ts";
 import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
 import {
   DELETED_PREFIX,
@@ -38,6 +39,8 @@ export type TakeOther = (key: string, value: Uint8Array | null, revision: number
 
 /** Pause before the bucket is read again for a change that the watch reported, ms. */
 const LOOK_AGAIN_MS = 1_000;
+/** Pauses before indices that couldn't be compared are compared again. */
+const COMPARE_AGAIN = { firstMs: LOOK_AGAIN_MS, capMs: 30_000 };
 
 /** Attempts of one change against concurrent changes of the same index. */
 const CHANGE_TRIES = 20;
@@ -54,13 +57,18 @@ export class IndexStore implements Component {
   readonly #listeners = new Set<(index: IndexMetadata | undefined, uuid: string) => void>();
   readonly #abort = new AbortController();
   #following: Promise<void> = Promise.resolve();
+  readonly #clock: Clock;
   /** The comparison of all indices with a bucket that has lost some. */
   #comparing: Promise<void> | undefined;
+  /** Names of indices that are to be compared. */
+  readonly #uncompared = new Set<string>();
+  #isComparing = false;
 
-  constructor(bucket: StateBucket, log: Logger, takeOther: TakeOther) {
+  constructor(bucket: StateBucket, log: Logger, takeOther: TakeOther, clock: Clock = systemClock) {
     this.#bucket = bucket;
     this.#log = log;
     this.#takeOther = takeOther;
+    this.#clock = clock;
   }
 
   /** By name. */
@@ -202,16 +210,25 @@ export class IndexStore implements Component {
 
   /** Compares all indices with a bucket that has lost one, before others are created in their names. */
   #compareAll(): void {
+    if (this.#isComparing) return; // it found this loss itself, or is about to
+    for (const name of this.#indices.keys()) this.#uncompared.add(name);
     this.#comparing ??= this.#compareEach().finally(() => {
       this.#comparing = undefined;
     });
   }
 
+  /** Compares until each index was read: an index whose record stays lost could be created anew by another hub. */
   async #compareEach(): Promise<void> {
-    const names = [...this.#indices.keys()]; // each changes the map
-    for (const name of names) {
-      if (this.#abort.signal.aborted) return;
-      await this.#tryReload(name);
+    const backoff = new Backoff(COMPARE_AGAIN);
+    const { signal } = this.#abort;
+    while (this.#uncompared.size > 0) {
+      this.#isComparing = true;
+      for (const name of this.#uncompared) {
+        if (signal.aborted) return;
+        if (await this.#tryReload(name)) this.#uncompared.delete(name);
+      }
+      this.#isComparing = false;
+      if (this.#uncompared.size > 0) await this.#clock.sleep(backoff.next(), signal);
     }
   }
 
@@ -263,7 +280,7 @@ export class IndexStore implements Component {
   async #lookAgain(name: string): Promise<void> {
     const { signal } = this.#abort;
     while (!(await this.#tryReload(name))) {
-      await systemClock.sleep(LOOK_AGAIN_MS, signal);
+      await this.#clock.sleep(LOOK_AGAIN_MS, signal);
       if (signal.aborted) return;
     }
   }
