@@ -8,6 +8,7 @@ import {
   memberKey,
 } from "#hub/cluster/membership/member-record.ts";
 import { silentLogger } from "#proto/kit/log.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
 import { CopyAllocator } from "./copy-allocator.ts";
@@ -44,7 +45,7 @@ async function world(...uuids: string[]) {
   const expand = new Map<string, unknown>();
   /** Returns what places copies as a hub does that has read everything at this moment. */
   const allocator = async (): Promise<CopyAllocator> => {
-    const directory = new MemberDirectory({ bucket, clock, log });
+    const directory = new MemberDirectory({ bucket, clock, log, metrics: new Metrics() });
     await directory.refresh();
     return new CopyAllocator({
       bucket,

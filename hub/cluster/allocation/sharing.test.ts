@@ -7,6 +7,7 @@ import { Membership } from "#hub/cluster/membership/membership.ts";
 import { STILLNESS } from "#hub/journal/buckets/lease.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
 import type { StateEntry } from "#proto/kit/state-bucket.ts";
 import { DAY_MS } from "#proto/kit/units.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
@@ -95,7 +96,7 @@ class Hub {
   constructor(id: string, name: string, bucket: MemoryBucket, clock: StillClock) {
     this.link = new Link(bucket);
     const shared = { bucket: this.link, clock, log: silentLogger() };
-    const directory = new MemberDirectory(shared);
+    const directory = new MemberDirectory({ ...shared, metrics: new Metrics() });
     this.#directory = directory;
     const facts = { id, name, version: "", host: "", transportAddress: "", attributes: {}, startedMs: 0 };
     this.membership = new Membership({

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import { silentLogger } from "#proto/kit/log.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
 import type { StateChange } from "#proto/kit/state-bucket.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
@@ -10,7 +12,7 @@ import { encodeMember, MEMBER_LEASE_MS, type MemberRecord, memberKey } from "./m
 test("a member is late before its lease ends, until it renews", async () => {
   const bucket = new MemoryBucket();
   const clock = new StillClock();
-  const directory = new MemberDirectory({ bucket, clock, log: silentLogger() });
+  const directory = new MemberDirectory({ bucket, clock, log: silentLogger(), metrics: new Metrics() });
   const record = {
     id: "a",
     name: "a",
@@ -63,7 +65,7 @@ test("each poll reads one key in turn, beside members that are late", async (t) 
     durationMs: MEMBER_LEASE_MS,
   } as unknown as MemberRecord;
   await bucket.put(memberKey("a"), encodeMember(record));
-  const directory = new MemberDirectory({ bucket, clock, log: silentLogger() });
+  const directory = new MemberDirectory({ bucket, clock, log: silentLogger(), metrics: new Metrics() });
   await directory.start();
   t.after(() => directory.stop());
   bucket.read.length = 0;
@@ -88,7 +90,7 @@ test("while the store doesn't answer no member counts as still", async (t) => {
   } as unknown as MemberRecord;
   await bucket.put(memberKey("a"), encodeMember(record));
   await bucket.put("partitions", Buffer.from("1"));
-  const directory = new MemberDirectory({ bucket, clock, log: silentLogger() });
+  const directory = new MemberDirectory({ bucket, clock, log: silentLogger(), metrics: new Metrics() });
   await directory.start();
   t.after(() => directory.stop());
   bucket.isAway = true;
@@ -113,7 +115,7 @@ test("records of a bucket that was lost and made anew are taken, whatever their 
   } as unknown as MemberRecord;
   for (let renewal = 0; renewal < 20; renewal++) await bucket.put(memberKey("a"), encodeMember(record));
   await bucket.put("partitions", Buffer.from("before"));
-  const directory = new MemberDirectory({ bucket, clock, log: silentLogger() });
+  const directory = new MemberDirectory({ bucket, clock, log: silentLogger(), metrics: new Metrics() });
   await directory.start();
   t.after(() => directory.stop());
   bucket.lose();
@@ -135,7 +137,7 @@ test("older records of a server that takes itself for the leader don't count, as
   const clock = new StillClock();
   await bucket.put("partitions", Buffer.from("before"));
   await bucket.put("partitions", Buffer.from("after"));
-  const directory = new MemberDirectory({ bucket, clock, log: silentLogger() });
+  const directory = new MemberDirectory({ bucket, clock, log: silentLogger(), metrics: new Metrics() });
   await directory.start();
   t.after(() => directory.stop());
   const { highest } = directory;
@@ -151,4 +153,45 @@ test("older records of a server that takes itself for the leader don't count, as
   directory.stored(await bucket.put("else", Buffer.from("x")), highest);
   await clock.advance(1_000);
   assert.equal(String(directory.shared("partitions")?.value), "after");
+});
+
+test("a record that can't be read ends neither the start nor the watch, and counts once", async (t) => {
+  const bucket = new MemoryBucket();
+  const clock = new StillClock();
+  const metrics = new Metrics();
+  const put = (id: string, value: string): Promise<number> => bucket.put(memberKey(id), Buffer.from(value));
+  const record = (id: string): string =>
+    JSON.stringify({ id, name: id, state: "live", durationMs: MEMBER_LEASE_MS, session: "s" });
+  await put("a", record("a"));
+  await put("b", "{");
+  const directory = new MemberDirectory({ bucket, clock, log: silentLogger(), metrics });
+  await directory.start();
+  t.after(() => directory.stop());
+  const becomes = async (id: string, isThere: boolean): Promise<void> => {
+    while ((directory.get(id) !== undefined) !== isThere) await turn();
+  };
+  for (const harm of ["null", "[]", '{"id":"a"}', '{"id":1,"name":"a","state":"live","durationMs":1}', ""]) {
+    await put("a", harm);
+    await put("c", record("c"));
+    await becomes("c", true);
+    assert.equal(directory.get("a")?.record.name, "a", "what is known of it stays");
+    await bucket.delete(memberKey("c"));
+    await becomes("c", false);
+  }
+  for (let second = 0; second < 20; second++) await clock.advance(1_000);
+  assert.match(await metrics.text(), /tailrace_cluster_records_skipped_total 6\n/);
+  await put("b", record("b"));
+  await becomes("b", true);
+});
+
+test("a change that a listener can't apply doesn't end the watch", async (t) => {
+  const bucket = new MemoryBucket();
+  const clock = new StillClock();
+  const directory = new MemberDirectory({ bucket, clock, log: silentLogger(), metrics: new Metrics() });
+  await directory.start();
+  t.after(() => directory.stop());
+  directory.onChange(() => void JSON.parse(String(directory.shared("partitions")?.value)));
+  await bucket.put("partitions", Buffer.from("{"));
+  await bucket.put("partitions", Buffer.from("{}"));
+  while (String(directory.shared("partitions")?.value) !== "{}") await turn();
 });

@@ -12,6 +12,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { decodeMember, MEMBER_PREFIX, type MemberRecord } from "./member-record.ts";
 
@@ -29,6 +30,7 @@ export interface DirectoryOptions {
   readonly bucket: StateBucket;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: Metrics;
 }
 
 /** A record with the observations of it. */
@@ -52,6 +54,9 @@ export class MemberDirectory implements Component {
   readonly #members = new Map<string, ObservedMember>();
   readonly #shared = new Map<string, SharedValue>();
   readonly #listeners = new Set<() => void>();
+  /** Revisions of members' records that can't be read, by key. */
+  readonly #malformed = new Map<string, number>();
+  readonly #skipped: Counter;
   readonly #abort = new AbortController();
   /** Highest revision that was seen. */
   #highest = 0;
@@ -63,6 +68,10 @@ export class MemberDirectory implements Component {
 
   constructor(options: DirectoryOptions) {
     this.#options = options;
+    this.#skipped = options.metrics.counter(
+      "tailrace_cluster_records_skipped_total",
+      "records of the bucket of members that can't be read: their hub isn't seen until it renews",
+    );
     this.#polledMs = options.clock.monotonic();
   }
 
@@ -110,6 +119,7 @@ export class MemberDirectory implements Component {
     this.#highest = revision;
     for (const [id, member] of this.#members) this.#members.set(id, { ...member, revision: 0 });
     for (const [key, { value }] of this.#shared) this.#shared.set(key, { value, revision: 0 });
+    this.#malformed.clear();
   }
 
   /** True if the leader confirmed that the member hasn't renewed its record for STILLNESS lease durations. */
@@ -144,7 +154,7 @@ export class MemberDirectory implements Component {
   async #follow(): Promise<void> {
     try {
       for await (const { key, value, revision } of this.#options.bucket.watch(this.#abort.signal))
-        this.#take(key, value, revision);
+        this.#tryTake(key, value, revision);
     } catch (error) {
       // The connection was closed; the polls continue reporting that.
       this.#options.log.debug({ err: toAppError(error) }, "the watch of the members ended");
@@ -196,19 +206,48 @@ export class MemberDirectory implements Component {
     else if (this.#forget(key)) this.#changed();
   }
 
+  /** A change that a listener can't apply ends the watch of no other. */
+  #tryTake(key: string, value: Uint8Array | null, revision: number): void {
+    try {
+      this.#take(key, value, revision);
+    } catch (error) {
+      this.#skipped.inc();
+      this.#options.log.error({ err: toAppError(error), key }, "a change of the cluster can't be applied");
+    }
+  }
+
   #take(key: string, value: Uint8Array | null, revision: number): void {
     if (revision <= this.#revisionOf(key)) return;
     this.#highest = Math.max(this.#highest, revision);
     if (value === null) {
       this.#forget(key);
     } else if (key.startsWith(MEMBER_PREFIX)) {
+      const record = this.#decode(key, value, revision);
+      if (record === undefined) return;
       const nowMs = this.#options.clock.monotonic();
       const id = key.slice(MEMBER_PREFIX.length);
-      this.#members.set(id, { record: decodeMember(value), revision, sinceMs: nowMs, confirmedMs: nowMs });
+      this.#members.set(id, { record, revision, sinceMs: nowMs, confirmedMs: nowMs });
     } else {
       this.#shared.set(key, { value, revision });
     }
     this.#changed();
+  }
+
+  /** Returns undefined for a malformed record, once for each: what is known of its hub stays. */
+  #decode(key: string, value: Uint8Array, revision: number): MemberRecord | undefined {
+    try {
+      const record = decodeMember(value);
+      this.#malformed.delete(key);
+      return record;
+    } catch (error) {
+      this.#malformed.set(key, revision);
+      this.#skipped.inc();
+      this.#options.log.warn(
+        { err: toAppError(error), key },
+        "the record of a hub can't be read; it is skipped until the hub renews it",
+      );
+      return undefined;
+    }
   }
 
   #nextKey(): string | undefined {
@@ -222,10 +261,12 @@ export class MemberDirectory implements Component {
 
   #revisionOf(key: string): number {
     const member = this.#members.get(key.slice(MEMBER_PREFIX.length));
-    return (key.startsWith(MEMBER_PREFIX) ? member : this.#shared.get(key))?.revision ?? 0;
+    const known = (key.startsWith(MEMBER_PREFIX) ? member : this.#shared.get(key))?.revision ?? 0;
+    return Math.max(known, this.#malformed.get(key) ?? 0);
   }
 
   #forget(key: string): boolean {
+    this.#malformed.delete(key);
     if (!key.startsWith(MEMBER_PREFIX)) return this.#shared.delete(key);
     return this.#members.delete(key.slice(MEMBER_PREFIX.length));
   }

@@ -1,5 +1,6 @@
 /** The record by which a hub is a member of the cluster: key `node.<id>` of the bucket `nodes`, JSON. */
 
+import { AppError } from "#proto/kit/errors.ts";
 import type { Position } from "#proto/position.ts";
 
 /** Bucket with the members, the table of partitions and the duties' lease. */
@@ -82,6 +83,26 @@ export function encodeMember(record: MemberRecord): Uint8Array {
   return Buffer.from(JSON.stringify({ v: 1, ...record }));
 }
 
+/** Returns a stored record; undefined for none, and for one that can't be read. */
+export function readMember(entry: { readonly value: Uint8Array } | null): MemberRecord | undefined {
+  try {
+    return entry === null ? undefined : decodeMember(entry.value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns a stored record. Throws data_corrupt for a value without what each version has stored. */
 export function decodeMember(value: Uint8Array): MemberRecord {
-  return JSON.parse(Buffer.from(value).toString()) as MemberRecord;
+  let stored: Partial<MemberRecord> | null = null;
+  try {
+    stored = JSON.parse(Buffer.from(value).toString()) as Partial<MemberRecord> | null;
+  } catch (cause) {
+    throw new AppError("data_corrupt", "the record of a hub is no JSON", { cause });
+  }
+  const { id, name, state } = stored ?? {};
+  const isRecord =
+    typeof id === "string" && typeof name === "string" && (state === "live" || state === "lost");
+  if (!isRecord) throw new AppError("data_corrupt", "the record of a hub has no id, name or state");
+  return stored as MemberRecord;
 }

@@ -12,13 +12,13 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
 import type { MemberDirectory } from "./member-directory.ts";
 import {
-  decodeMember,
   encodeMember,
   MEMBER_LEASE_MS,
   type MemberFacts,
   type MemberProgress,
   type MemberRecord,
   memberKey,
+  readMember,
 } from "./member-record.ts";
 
 /** Attempts to join against others that change the same record. */
@@ -198,7 +198,7 @@ export class Membership implements Component {
   async #settleConflict(): Promise<void> {
     const { bucket, facts, log } = this.#options;
     const entry = await bucket.get(memberKey(facts.id));
-    const found = entry === null ? undefined : decodeMember(entry.value);
+    const found = readMember(entry);
     if (
       entry !== null &&
       found?.process === this.process &&

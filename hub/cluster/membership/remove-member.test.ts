@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silentLogger } from "#proto/kit/log.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
 import { MemberDirectory } from "./member-directory.ts";
@@ -19,7 +20,12 @@ async function world(servers = new Set(["a", "b", "c", "d"])) {
       memberKey(`id-${name}`),
       encodeMember({ id: `id-${name}`, name, state } as MemberRecord),
     );
-  const directory = new MemberDirectory({ bucket, clock: new StillClock(), log: silentLogger() });
+  const directory = new MemberDirectory({
+    bucket,
+    clock: new StillClock(),
+    log: silentLogger(),
+    metrics: new Metrics(),
+  });
   const removeServer = async (name: string): Promise<boolean> => servers.delete(name);
   const isServerUp = (): Promise<boolean> => Promise.resolve(false);
   return { bucket, servers, deps: { bucket, directory, own: "a", removeServer, isServerUp } };

@@ -20,13 +20,13 @@ import {
 import { DUTIES_KEY, Duties, dutyHolder } from "#hub/cluster/membership/duties.ts";
 import { MemberDirectory } from "#hub/cluster/membership/member-directory.ts";
 import {
-  decodeMember,
   MEMBER_PREFIX,
   MEMBERS_BUCKET,
   type MemberFacts,
   type MemberProgress,
   type MemberRecord,
   memberKey,
+  readMember,
 } from "#hub/cluster/membership/member-record.ts";
 import { Membership } from "#hub/cluster/membership/membership.ts";
 import { type Removal, removeMember } from "#hub/cluster/membership/remove-member.ts";
@@ -103,7 +103,7 @@ export class ClusterNode {
     this.#bucket = bucket;
     this.#options = options;
     this.identity = identity;
-    this.directory = new MemberDirectory(shared);
+    this.directory = new MemberDirectory({ ...shared, metrics: options.metrics });
     const { directory } = this;
     this.copies = new CopyView(directory);
     this.membership = new Membership({
@@ -243,7 +243,7 @@ export class ClusterNode {
     const keys = (await this.#bucket.keys(MEMBER_PREFIX)).filter((key) => key !== own);
     const entries = await Promise.all(keys.map((key) => this.#bucket.get(key)));
     return entries
-      .flatMap((entry) => (entry === null ? [] : [decodeMember(entry.value)]))
+      .flatMap((entry) => readMember(entry) ?? [])
       .filter(({ state }) => state === "live")
       .map(({ id }) => id);
   }

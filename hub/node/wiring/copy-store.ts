@@ -15,7 +15,7 @@ import {
 import type { CopyView } from "#hub/cluster/allocation/copy-view.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { MemberDirectory } from "#hub/cluster/membership/member-directory.ts";
-import { decodeMember, memberKey } from "#hub/cluster/membership/member-record.ts";
+import { memberKey, readMember } from "#hub/cluster/membership/member-record.ts";
 import type { Membership } from "#hub/cluster/membership/membership.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -74,8 +74,8 @@ export class CopyStore {
       ]);
       if (member === null || has === null) continue;
       const { session, shards } = decodeHeld(has.value);
-      const record = decodeMember(member.value);
-      if (session !== record.session) continue;
+      const record = readMember(member);
+      if (session !== record?.session) continue;
       const { threads = 0 } = record;
       hubs.push({ id, threads, has: (uuid, shard) => shards[uuid]?.includes(shard) ?? false });
     }
