@@ -1,8 +1,7 @@
 /** Input `tcp`: lines of any number of connections. */
 
-import { lstatSync, readFileSync, rmSync } from "node:fs";
+import { lstatSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
-import { createServer as createSecureServer } from "node:tls";
 import type { Static } from "typebox";
 import { onlyWith } from "#agent/contract/idle-settings.ts";
 import {
@@ -21,6 +20,7 @@ import {
 } from "#agent/inputs/streams/addresses.ts";
 import { Framer } from "#agent/inputs/streams/framing.ts";
 import { StreamSink, spoolProperties } from "#agent/inputs/streams/stream-sink.ts";
+import { createTlsServer } from "#agent/inputs/streams/tls-server.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { withDeadline } from "#proto/kit/lifecycle.ts";
 import { Type } from "#proto/kit/schema.ts";
@@ -48,7 +48,10 @@ export const tcpSchema = Type.Object(
       description: "Connections without data for this time are closed; 0: never.",
     }),
     "tls.certificate": Type.Optional(
-      Type.String({ description: "File with the certificate, PEM; enables TLS." }),
+      Type.String({
+        description:
+          "File with the certificate, PEM; enables TLS. TLS files are read again when they change.",
+      }),
     ),
     "tls.key": Type.Optional(Type.String({ description: "File with its key, PEM." })),
     "tls.ca": onlyWith(
@@ -180,14 +183,9 @@ export class TcpInput implements Input {
     };
     const { "tls.certificate": certificate, "tls.key": key, "tls.ca": ca } = this.#settings;
     if (certificate === undefined || key === undefined) return createServer(onConnection);
-    const server = createSecureServer(
-      {
-        cert: readTlsFile(certificate),
-        key: readTlsFile(key),
-        ...(ca === undefined ? {} : { ca: readTlsFile(ca), requestCert: true, rejectUnauthorized: true }),
-      },
-      onConnection,
-    );
+    const onFault = (error: unknown): void =>
+      this.#sink.fail("renewed TLS files can't be used; connections get the certificate of before", error);
+    const server = createTlsServer({ certificate, key, ca, onConnection, onFault });
     server.on("connection", (connection: Socket) => {
       this.#connections.add(connection);
       connection.once("close", () => this.#connections.delete(connection));
@@ -242,14 +240,4 @@ function removeStaleSocket(path: string): void {
   if (!stat.isSocket())
     throw new AppError("settings_invalid", `${path} exists and isn't a socket; name another path`);
   rmSync(path);
-}
-
-function readTlsFile(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    throw new AppError("settings_invalid", `cannot read ${path}: ${(error as Error).message}`, {
-      cause: error,
-    });
-  }
 }

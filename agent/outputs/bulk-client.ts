@@ -6,6 +6,7 @@ import { request as httpsRequest, Agent as SecureAgent } from "node:https";
 import { gzipSync } from "node:zlib";
 import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { FileChanges } from "#proto/kit/files/file-changes.ts";
 import { Agent, request as httpRequest } from "#proto/kit/node-http.ts";
 
 export interface SearchSettings {
@@ -63,6 +64,8 @@ export class BulkClient {
   readonly #options: BulkClientOptions;
   readonly #agent: PlainAgent;
   readonly #secureAgent: SecureAgent;
+  readonly #authorities: { readonly path: string; readonly changes: FileChanges } | undefined;
+  #ca: Buffer | undefined;
   readonly #headers: Readonly<Record<string, string>>;
   #host = 0;
   #filters = true;
@@ -73,10 +76,11 @@ export class BulkClient {
     const { tlsCa } = options.settings;
     const common = { keepAlive: true, maxSockets: options.connections };
     this.#agent = new Agent(common);
-    this.#secureAgent = new SecureAgent({
-      ...common,
-      ...(tlsCa === undefined ? {} : { ca: readAuthorities(tlsCa) }),
-    });
+    this.#secureAgent = new SecureAgent(common);
+    if (tlsCa !== undefined) {
+      this.#authorities = { path: tlsCa, changes: new FileChanges([tlsCa]) };
+      this.#ca = readAuthorities(tlsCa);
+    }
     this.#headers = {
       "content-type": "application/x-ndjson",
       ...authorizationOf(options.settings),
@@ -103,6 +107,19 @@ export class BulkClient {
     return plain;
   }
 
+  /** Returns the authorities, read again if their file has changed; those of before while it can't be read. */
+  #currentAuthorities(): Buffer | undefined {
+    const { path, changes } = this.#authorities!;
+    if (changes.take()) {
+      try {
+        this.#ca = readAuthorities(path);
+      } catch {
+        // Being replaced: its next change is seen too.
+      }
+    }
+    return this.#ca;
+  }
+
   #request(plain: Buffer, filters: boolean): Promise<Answer> {
     const { settings, timeoutMs, signal } = this.#options;
     const { hosts, gzip } = settings;
@@ -118,6 +135,7 @@ export class BulkClient {
     const request = (secure ? httpsRequest : httpRequest)(url, {
       method: "POST",
       agent: secure ? this.#secureAgent : this.#agent,
+      ...(secure && this.#ca !== undefined ? { ca: this.#currentAuthorities() } : {}),
       timeout: timeoutMs,
       signal,
       headers: {

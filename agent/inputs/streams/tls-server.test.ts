@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { connect } from "node:tls";
+import { issueOwnCertificate } from "#test/harness/certificates.ts";
+import { createTlsServer } from "./tls-server.ts";
+
+test("a renewed certificate is given to the next connection, and a pair of which half is renewed to none", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-tls-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const [first, second] = ["first", "second"].map((name) => issueOwnCertificate(folder, name, ["127.0.0.1"]));
+  const [certificate, key] = [join(folder, "used.pem"), join(folder, "used.key")];
+  copyFileSync(first!.certificate, certificate);
+  copyFileSync(first!.key, key);
+  const faults: unknown[] = [];
+  const onFault = (error: unknown): void => void faults.push(error);
+  const server = createTlsServer({ certificate, key, onConnection: (socket) => socket.end(), onFault });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  /** Returns the name in the certificate that a new connection gets. */
+  const named = (): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const ca = [first!, second!].map((files) => readFileSync(files.certificate));
+      const socket = connect({ port, host: "127.0.0.1", ca }, () => {
+        resolve(socket.getPeerCertificate().subject.CN);
+        socket.destroy();
+      });
+      socket.once("error", reject);
+    });
+  assert.equal(await named(), "first");
+  copyFileSync(second!.certificate, certificate);
+  assert.equal(await named(), "first");
+  assert.equal(faults.length, 1);
+  copyFileSync(second!.key, key);
+  assert.equal(await named(), "second");
+  rmSync(key);
+  assert.equal(await named(), "second");
+  assert.equal(faults.length, 2);
+});

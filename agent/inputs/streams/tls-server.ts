@@ -1,0 +1,50 @@
+/** A TLS server whose certificate, key and authorities are read again when their files change. */
+
+import { readFileSync } from "node:fs";
+import type { Socket } from "node:net";
+import { createServer, type Server } from "node:tls";
+import { AppError } from "#proto/kit/errors.ts";
+import { FileChanges } from "#proto/kit/files/file-changes.ts";
+
+export interface TlsServerOptions {
+  readonly certificate: string;
+  readonly key: string;
+  /** Absent: clients need no certificate. */
+  readonly ca?: string | undefined;
+  readonly onConnection: (socket: Socket) => void;
+  /** Called when changed files can't be used: connections get the certificate of before. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Returns the server. Throws settings_invalid if a file can't be read. */
+export function createTlsServer({ certificate, key, ca, ...calls }: TlsServerOptions): Server {
+  const changes = new FileChanges([certificate, key, ...(ca === undefined ? [] : [ca])]);
+  const contents = () => ({
+    cert: readTlsFile(certificate),
+    key: readTlsFile(key),
+    ...(ca === undefined ? {} : { ca: readTlsFile(ca) }),
+  });
+  const mustName = ca === undefined ? {} : { requestCert: true, rejectUnauthorized: true };
+  const server = createServer({ ...contents(), ...mustName }, calls.onConnection);
+  // Before the handshake begins.
+  server.prependListener("connection", () => {
+    if (!changes.take()) return;
+    try {
+      server.setSecureContext(contents());
+    } catch (error) {
+      // Of a pair that is being renewed the second file has not changed yet.
+      calls.onFault(error);
+    }
+  });
+  return server;
+}
+
+function readTlsFile(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new AppError("settings_invalid", `cannot read ${path}: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}

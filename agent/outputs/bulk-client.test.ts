@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { issueOwnCertificate } from "#test/harness/certificates.ts";
+import { BulkClient } from "./bulk-client.ts";
+
+test("authorities are read again when their file changes, and kept while it can't be read", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-bulk-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const [first, second] = ["first", "second"].map((name) => issueOwnCertificate(folder, name, ["127.0.0.1"]));
+  const pair = (files: typeof first) => ({
+    cert: readFileSync(files!.certificate),
+    key: readFileSync(files!.key),
+  });
+  const server = createServer(pair(first), (_request, response) => {
+    response.setHeader("connection", "close");
+    response.end('{"errors":false}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  const tlsCa = join(folder, "used.pem");
+  copyFileSync(first!.certificate, tlsCa);
+  const { port } = server.address() as AddressInfo;
+  const client = new BulkClient({
+    settings: { hosts: [`https://127.0.0.1:${port}`], index: "i", tlsCa },
+    timeoutMs: 5_000,
+    signal: new AbortController().signal,
+    connections: 1,
+  });
+  t.after(() => client.close());
+  const post = async (): Promise<number> => (await client.post(Buffer.from("{}\n"))).status;
+  assert.equal(await post(), 200);
+  server.setSecureContext(pair(second));
+  await assert.rejects(post(), { code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
+  copyFileSync(second!.certificate, tlsCa);
+  assert.equal(await post(), 200);
+  rmSync(tlsCa);
+  assert.equal(await post(), 200);
+});
