@@ -241,6 +241,27 @@ test("selected words of a line filter, a field of it is found, and a link shows 
     await row(page).filter({ hasText: line! }).waitFor();
   }));
 
+for (const width of [390, 620, 720])
+  test(`the number of lines stays readable beside the cost of a slow search, ${width} px wide`, () =>
+    visit("#/discover", { name: "", width, colorScheme: "light" }, async (page) => {
+      await row(page).first().waitFor();
+      const bar = page.locator("tr-discover-results .status");
+      const cost = bar.locator("tr-search-cost");
+      const slow = {
+        hubMs: 4_000,
+        totalMs: 5_000,
+        drawnMs: 5_100,
+        shards: 1,
+        total: 1,
+        body: {},
+        index: "logs",
+      };
+      await cost.evaluate((view, shown) => Object.assign(view, { cost: shown }), slow);
+      await cost.getByRole("button", { name: "Explain the time it took" }).waitFor();
+      const box = await bar.locator('span[role="status"]').boundingBox();
+      assert.ok(box !== null && box.width >= 100, `${box?.width} px`);
+    }));
+
 test("a search shows its profile", () =>
   visit("#/discover?from=now-2h&q=*rder", WIDE, async (page) => {
     await page.getByRole("button", { name: /^Explain/ }).click();

@@ -110,26 +110,26 @@ export const resultsStyles = css`
   }
   @container results (width < 46rem) {
     .status {
+      flex-wrap: wrap;
       gap: 2px;
       padding: 4px 6px;
     }
-    .status .word {
-      display: none;
-    }
-  }
-  @container results (width < 36rem) {
-    .status {
-      flex-wrap: wrap;
-    }
+    .status .word,
     .status .space {
       display: none;
     }
     .status span[role="status"] {
-      flex: 1 1 50%;
+      flex: 1 1 12rem;
+    }
+  }
+  @container results (width < 36rem) {
+    .status span[role="status"] {
+      flex-basis: 50%;
     }
   }
   .status span[role="status"] {
-    min-width: 0;
+    /* What is beside it may be long: the explanation of a slow search. */
+    min-width: min(12rem, 50%);
     overflow: hidden;
     text-overflow: ellipsis;
     white-space: nowrap;
