@@ -239,10 +239,20 @@ for (const [revision, records] of [
     await catalog.reload("logs");
     assert.equal(catalog.get("logs")?.uuid, theirs.uuid);
     assert.equal(catalog.byUuid(mine.uuid)?.uuid, mine.uuid);
+    assert.deepEqual(
+      catalog.withoutName().map(({ uuid }) => uuid),
+      [mine.uuid],
+    );
     await other.delete(["logs"]);
     await catalog.reload("logs");
     assert.deepEqual(gone, [theirs.uuid]);
     assert.equal(catalog.byUuid(mine.uuid)?.uuid, mine.uuid);
+    // It takes its name again, on every hub; deleted, it is gone.
+    assert.equal(catalog.get("logs")?.uuid, mine.uuid);
+    assert.deepEqual(catalog.withoutName(), []);
+    while (other.get("logs")?.uuid !== mine.uuid) await setImmediate();
+    await catalog.delete(["logs"]);
+    assert.deepEqual([gone, catalog.get("logs")], [[theirs.uuid, mine.uuid], undefined]);
   });
 
 test("a record that is damaged or removed without a mark while hubs run is put back", async (t) => {

@@ -76,6 +76,11 @@ export class IndexCatalog implements Component {
     this.#store.onChange(listener);
   }
 
+  /** See IndexStore. */
+  withoutName(): IndexMetadata[] {
+    return this.#store.withoutName();
+  }
+
   all(): IndexMetadata[] {
     return [...this.#indices()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }

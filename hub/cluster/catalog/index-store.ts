@@ -8,7 +8,7 @@
  * |---|---|---|
  * | the mark of its deletion | it is gone, and another one of its name is taken | – |
  * | no record, or a damaged one, or an older mapping | the record is put back, and all other indices are compared; one that can't be read then is compared again, with growing pauses, until it can | a hub that doesn't know the index has created another one of its name meanwhile: next row |
- * | another index of its name | the name is the other one's; this one's files stay, and what the log has for it is applied | searches don't find it: an error is logged, and the hub doesn't start again before the other one is deleted |
+ * | another index of its name | the name is the other one's; this one's files stay, and what the log has for it is applied | searches don't find it: an error is logged, `/health` names it, and the hub doesn't start again before the other one is deleted. Then it takes the name again at once |
  * | a newer record, or an older one with the same mapping | it is taken | – |
  */
 
@@ -74,6 +74,11 @@ export class IndexStore implements Component {
   /** By name. */
   get indices(): ReadonlyMap<string, IndexMetadata> {
     return this.#indices;
+  }
+
+  /** Indices whose name another one has, because the bucket had lost them; their documents are kept. */
+  withoutName(): IndexMetadata[] {
+    return [...this.#byUuid.values()].filter(({ name, uuid }) => this.#indices.get(name)?.uuid !== uuid);
   }
 
   /** Loads all entries, then follows changes. */
@@ -210,8 +215,12 @@ export class IndexStore implements Component {
 
   /** Compares all indices with a bucket that has lost one, before others are created in their names. */
   #compareAll(): void {
-    if (this.#isComparing) return; // it found this loss itself, or is about to
-    for (const name of this.#indices.keys()) this.#uncompared.add(name);
+    // Else the comparison found this loss itself, or is about to.
+    if (!this.#isComparing) this.#compare(this.#indices.keys());
+  }
+
+  #compare(names: Iterable<string>): void {
+    for (const name of names) this.#uncompared.add(name);
     this.#comparing ??= this.#compareEach().finally(() => {
       this.#comparing = undefined;
     });
@@ -223,12 +232,16 @@ export class IndexStore implements Component {
     const { signal } = this.#abort;
     while (this.#uncompared.size > 0) {
       this.#isComparing = true;
-      for (const name of this.#uncompared) {
+      const failed: string[] = [];
+      for (const name of [...this.#uncompared]) {
         if (signal.aborted) return;
-        if (await this.#tryReload(name)) this.#uncompared.delete(name);
+        this.#uncompared.delete(name); // it may be added again meanwhile
+        if (!(await this.#tryReload(name))) failed.push(name);
       }
       this.#isComparing = false;
-      if (this.#uncompared.size > 0) await this.#clock.sleep(backoff.next(), signal);
+      if (failed.length === 0) continue;
+      for (const name of failed) this.#uncompared.add(name);
+      await this.#clock.sleep(backoff.next(), signal);
     }
   }
 
@@ -337,6 +350,18 @@ export class IndexStore implements Component {
     if (index === undefined) return;
     this.#indices.delete(name);
     this.#notify(undefined, index.uuid);
+    this.#returnName(name);
+  }
+
+  /** Gives a name that has become free to the index that had lost it. */
+  #returnName(name: string): void {
+    const index = this.withoutName().find((each) => each.name === name);
+    if (index === undefined) return;
+    this.#indices.set(name, index);
+    this.#revisions.delete(indexKey(name));
+    this.#log.warn({ index: name, uuid: index.uuid }, "an index that had lost its name has it again");
+    this.#notify(index, index.uuid);
+    this.#compare([name]);
   }
 
   #notify(index: IndexMetadata | undefined, uuid: string): void {

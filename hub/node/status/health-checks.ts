@@ -161,6 +161,23 @@ export function worstOf(...checks: readonly HealthCheck[]): HealthCheck {
   };
 }
 
+/** An index whose name another one has; see IndexStore. */
+export interface NamelessIndex {
+  readonly name: string;
+  readonly uuid: string;
+}
+
+/** Checks for indices that lost their names, and names the remedy. */
+export function namesCheck(nameless: () => readonly NamelessIndex[]): HealthCheck {
+  return () => {
+    const [first, ...others] = nameless();
+    if (first === undefined) return OK;
+    const more = others.length === 0 ? "" : `, and ${others.length} more`;
+    const reason = `index ${first.name} (${first.uuid}) lost its name to another index${more}: its documents are kept but not found; copy the other one with _reindex if you need it, then DELETE /${first.name}, and the first has its name again`;
+    return { level: "degraded", reason };
+  };
+}
+
 /** Checks for agents that have become silent, as this hub sees them. `now`: ms since 1970, as in `lastSeenMs`. */
 export function agentsCheck(agents: () => readonly FleetAgent[], now: () => number): HealthCheck {
   let startedMs: number | undefined;

@@ -22,6 +22,8 @@ import {
   diskCheck,
   fullStreams,
   logCheck,
+  type NamelessIndex,
+  namesCheck,
   type Progress,
   progressCheck,
   restartCheck,
@@ -41,6 +43,7 @@ export interface HealthSources {
   readonly pipelines: Pipelines;
   readonly fleet: Fleet;
   readonly certificates: CertificateWatch;
+  readonly catalog: { withoutName(): readonly NamelessIndex[] };
 }
 
 /** Makes the checks of a running hub without starting them. */
@@ -49,6 +52,12 @@ export function makeHealth(sources: HealthSources): Health {
   const streams = [RAW_STREAM, DOC_STREAM, DEAD_LETTER_STREAM];
   const state = sharedWhilePending((stream) => journal.state(stream));
   const agents = (): readonly FleetAgent[] => fleet.health();
+  metrics.gauge(
+    "tailrace_cluster_indices_without_name",
+    "indices whose name another one has: their documents are kept but not found",
+    [],
+    (gauge) => gauge.set(sources.catalog.withoutName().length),
+  );
   return new Health({
     checks: {
       disk: diskCheck(resolve(settings["path.data"])),
@@ -90,10 +99,11 @@ function sharedWhilePending(stateOf: StateOf): StateOf {
   };
 }
 
-function shardsCheck({ hosts }: HealthSources, state: StateOf): HealthCheck {
+function shardsCheck({ hosts, catalog }: HealthSources, state: StateOf): HealthCheck {
   return worstOf(
     () => finding("failing", hosts.failure),
     () => setBackFinding(hosts),
+    namesCheck(() => catalog.withoutName()),
     progressCheck(() => progress(state, DOC_STREAM, hosts.position.sequence), "indexed"),
   );
 }

@@ -6,7 +6,14 @@ import type { FleetAgent } from "#hub/fleet/fleet.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "#proto/kit/units.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { OK } from "./health.ts";
-import { agentsCheck, certificateCheck, clockCheck, deadLettersCheck, fullStreams } from "./health-checks.ts";
+import {
+  agentsCheck,
+  certificateCheck,
+  clockCheck,
+  deadLettersCheck,
+  fullStreams,
+  namesCheck,
+} from "./health-checks.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 23);
 
@@ -18,6 +25,17 @@ function agent(name: string, fields: Partial<FleetAgent> = {}): FleetAgent {
 function lost(name: string, silentMs: number): FleetAgent {
   return agent(name, { health: "lost", lastSeenMs: NOW_MS - silentMs });
 }
+
+test("indices that lost their names are named, with the remedy", async () => {
+  assert.deepEqual(await namesCheck(() => [])(0), OK);
+  const nameless = ["logs", "web"].map((name) => ({ name, uuid: `${name}-uuid` }));
+  const { level, reason } = await namesCheck(() => nameless)(0);
+  assert.equal(level, "degraded");
+  assert.match(
+    reason,
+    /^index logs \(logs-uuid\) lost its name to another index, and 1 more: .* DELETE \/logs,/,
+  );
+});
 
 for (const [what, agents, reason] of [
   ["agents that report", [agent("web-1"), agent("web-2")], undefined],
