@@ -233,7 +233,8 @@ export class IndexStore implements Component {
     while (this.#uncompared.size > 0) {
       this.#isComparing = true;
       const failed: string[] = [];
-      for (const name of [...this.#uncompared]) {
+      const names = Array.from(this.#uncompared); // each may add others
+      for (const name of names) {
         if (signal.aborted) return;
         this.#uncompared.delete(name); // it may be added again meanwhile
         if (!(await this.#tryReload(name))) failed.push(name);
