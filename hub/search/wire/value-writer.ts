@@ -82,14 +82,17 @@ class ValueWriter {
       if (this.#isNumbers(value)) return;
       this.#listHead(value.length);
       for (const [at, item] of value.entries()) {
-        if (value.length < STEP_ITEMS) yield* this.steps(item);
-        else {
-          this.value(item);
-          if (at % STEP_ITEMS === 0) yield;
-        }
+        if (value.length < STEP_ITEMS && mayBeLong(item)) yield* this.steps(item);
+        else this.value(item);
+        if (at > 0 && at % STEP_ITEMS === 0) yield;
       }
     } else if (isPlain(value)) {
-      for (const key of this.#objectHead(value)) yield* this.steps(value[key]);
+      for (const key of this.#objectHead(value)) {
+        const each = value[key];
+        if (mayBeLong(each)) yield* this.steps(each);
+        else if (typeof each === "string") this.#member(each);
+        else this.value(each);
+      }
     } else this.value(value);
   }
 
@@ -305,6 +308,11 @@ function causeOf({ cause }: AppError): unknown {
 
 function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
   return new DataView(buffer, byteOffset, length);
+}
+
+/** False for what is written at once. */
+function mayBeLong(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {
