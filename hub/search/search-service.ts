@@ -18,7 +18,13 @@ import { collectShards } from "./phases/collect.ts";
 import { allFailed, type SearchOptions, type SearchResponse, type SearchShard } from "./phases/contract.ts";
 import { fetchedSoon } from "./phases/fetch-soon.ts";
 import { OpenCollections } from "./phases/open-collections.ts";
-import type { CollectReply, FetchCall, FetchReply, SearchOperation } from "./phases/remote-host.ts";
+import {
+  type CollectReply,
+  deferHits,
+  type FetchCall,
+  type FetchReply,
+  type SearchOperation,
+} from "./phases/remote-host.ts";
 import { type CallShard, filterQuery, type PartialResult, type SearchCall } from "./phases/search-call.ts";
 import { searchShards } from "./search.ts";
 import { collectSuggestions, parseSuggest } from "./suggest.ts";
@@ -120,8 +126,11 @@ export class SearchService {
       };
       new SearchControl(this.#clock, signal, undefined).check();
       if (partial.hits.length === 0) return { id: undefined, partial };
-      const fetched = call.fetches === true ? await fetchedSoon(collection, signal) : undefined;
-      if (fetched !== undefined) return { id: undefined, partial, fetched };
+      const fetched = call.fetches === true ? await fetchedSoon(collection) : undefined;
+      if (fetched !== undefined) {
+        const sent = call.defersHits === true ? { deferred: deferHits(fetched) } : { fetched };
+        return { id: undefined, partial, ...sent };
+      }
       kept = true;
       return { id: this.#collections.open(collection, opened.close), partial };
     } finally {

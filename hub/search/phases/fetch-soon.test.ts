@@ -1,8 +1,13 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
+import { SearchService } from "#hub/search/search-service.ts";
+import { readReply } from "#hub/search/wire/reply.ts";
+import { encodeValue } from "#hub/search/wire/value-writer.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
 import { hostsOf, type OpenSnapshots, searchOver } from "#test/support/search/hosts.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
+import type { CollectReply } from "./remote-host.ts";
 
 const HOSTS = 3;
 const docs = Array.from({ length: 120 }, (_, n) => ({ n, text: `line ${n}` }));
@@ -58,3 +63,30 @@ for (const [name, fixture, body, operations, size] of [
     const { found, operations: made, open } = await asked(fixture, body);
     assert.deepEqual([found, made, open], [upTo(size), operations, 0]);
   });
+
+test("hits fetched at once are deferred only for callers that can read that", async () => {
+  const { index: searched, searcher, shard } = index.shards[0]!;
+  const service = new SearchService({
+    metrics: new Metrics(),
+    open: () => ({
+      segments: searcher.segments,
+      mapping: searcher.mapping,
+      totalDocs: searcher.totalDocs,
+      close: () => undefined,
+    }),
+  });
+  const body = { sort: ["n"], size: 5 };
+  const shards = [{ index: searched, shard, order: 0 }];
+  const call = { body, limits: DEFAULT_LIMITS, version: 605, nowMs: 0, shards, fetches: true };
+  const { signal } = new AbortController();
+  const collect = async (sent: object): Promise<CollectReply> =>
+    readReply(await service.handle("collect", encodeValue(sent), signal));
+  const [earlier, now] = [await collect(call), await collect({ ...call, defersHits: true })];
+  assert.equal(earlier.deferred, undefined);
+  assert.equal(now.fetched, undefined);
+  assert.deepEqual(
+    now.deferred?.hits.map(({ below }) => below),
+    earlier.fetched?.hits,
+  );
+  assert.equal(earlier.fetched?.hits.length, 5);
+});

@@ -22,17 +22,14 @@ export function isSoonFetched({ from, size, fetch }: SearchRequest): boolean {
   return size > 0 && from + size <= MAX_HITS && isPlain && made.every(({ length }) => length === 0);
 }
 
-/** Returns all hits of a collection; undefined if their documents are too large. Throws cancelled. */
-export async function fetchedSoon(
-  collection: Collection,
-  signal: AbortSignal,
-): Promise<FetchedHits | undefined> {
+/** Returns all hits of a collection that was just made; undefined if their documents are too large. Throws cancelled. */
+export async function fetchedSoon(collection: Collection): Promise<FetchedHits | undefined> {
   const places = [...collection.partial.hits.keys()];
   const hits: FetchedHits["hits"][number][] = [];
   let bytes = 0;
   for (let at = 0; at < places.length; at += HITS_A_LOOK) {
     if (bytes > MAX_BYTES) return undefined;
-    for (const hit of await collection.fetch(places.slice(at, at + HITS_A_LOOK), signal)) {
+    for (const hit of await collection.fetch(places.slice(at, at + HITS_A_LOOK))) {
       hits.push(hit);
       const source = hit["_source"];
       if (source instanceof RawJson) bytes += source.bytes.length;

@@ -4,7 +4,7 @@ import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import { decodeValue } from "#hub/search/wire/value-reader.ts";
 import { encodeValue } from "#hub/search/wire/value-writer.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { RemoteSearchHost } from "./remote-host.ts";
+import { deferHits, RemoteSearchHost } from "./remote-host.ts";
 
 const CALL = { body: {}, limits: DEFAULT_LIMITS, version: 605, nowMs: 0, shards: [] };
 
@@ -41,3 +41,21 @@ for (const [whose, closed, sent] of [
     assert.deepEqual(operations, sent);
   });
 }
+
+const HITS = { hits: [{ _id: "a" }, { _id: "b" }], timedOut: false };
+
+for (const [name, reply] of [
+  ["deferred", { deferred: deferHits(HITS) }],
+  ["as hosts of earlier versions send them", { fetched: HITS }],
+] as const)
+  test(`hits that a host fetched at once come ${name}`, async () => {
+    const calls: unknown[] = [];
+    const host = new RemoteSearchHost((_operation, payload) => {
+      calls.push((decodeValue(payload) as { defersHits?: boolean }).defersHits);
+      return Promise.resolve(encodeValue({ value: { id: undefined, partial: {}, ...reply }, warnings: [] }));
+    });
+    const { signal } = new AbortController();
+    const collection = await host.collect({ ...CALL, fetches: true }, signal);
+    assert.deepEqual(await collection.fetch([1], signal), { hits: [{ _id: "b" }], timedOut: false });
+    assert.deepEqual(calls, [true]);
+  });

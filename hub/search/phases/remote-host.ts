@@ -1,5 +1,7 @@
 /** The front's side of a host that is another thread or node. `SearchService` is the other side. */
 
+import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
+import { LateBucket } from "#hub/search/wire/late-bucket.ts";
 import { readReply } from "#hub/search/wire/reply.ts";
 import { encodeValue } from "#hub/search/wire/value-writer.ts";
 import type { FetchedHits, SearchResponse } from "./contract.ts";
@@ -25,6 +27,19 @@ export interface CollectReply {
   readonly partial: PartialResult;
   /** All of `partial.hits`, if they were fetched at once. */
   readonly fetched?: FetchedHits;
+  /** The same in place of `fetched`, if the call has `defersHits`. */
+  readonly deferred?: DeferredHits;
+}
+
+/** Hits of which the caller decodes only those of the answer: each is what is below a bucket, see LateBucket. */
+export interface DeferredHits {
+  readonly hits: readonly LateBucket<Hit>[];
+  readonly timedOut: boolean;
+}
+
+/** Returns hits in the form in which each is decoded when it is read. */
+export function deferHits({ hits, timedOut }: FetchedHits): DeferredHits {
+  return { hits: hits.map((hit, place) => new LateBucket(place, 1, () => hit)), timedOut };
 }
 
 /** Hosts of versions that don't send `closed` keep a collection until it is closed by a request. */
@@ -54,12 +69,13 @@ export class RemoteSearchHost implements SearchHost {
 
   async collect(call: SearchCall, signal: AbortSignal): Promise<OpenCollection> {
     const { version } = call;
-    const collected = await this.#exchange("collect", encodeValue(call), signal, (late) => {
+    const sent = call.fetches === true ? { ...call, defersHits: true } : call;
+    const collected = await this.#exchange("collect", encodeValue(sent), signal, (late) => {
       const { id } = readReply<CollectReply>(late);
       if (id !== undefined) this.#close({ id, version, places: [] });
     });
-    const { id, partial, fetched = NOTHING_FETCHED } = readReply<CollectReply>(collected);
-    if (id === undefined) return { partial, fetch: from(fetched), close: () => undefined };
+    const { id, partial, ...made } = readReply<CollectReply>(collected);
+    if (id === undefined) return { partial, fetch: from(made), close: () => undefined };
     let isOpen = true;
     return {
       partial,
@@ -89,6 +105,12 @@ export class RemoteSearchHost implements SearchHost {
 
 const NOTHING_FETCHED: FetchedHits = { hits: [], timedOut: false };
 
-function from({ hits, timedOut }: FetchedHits): OpenCollection["fetch"] {
-  return (places) => Promise.resolve({ hits: places.map((place) => hits[place]!), timedOut });
+function from({
+  deferred,
+  fetched = NOTHING_FETCHED,
+}: Pick<CollectReply, "fetched" | "deferred">): OpenCollection["fetch"] {
+  const { timedOut } = deferred ?? fetched;
+  const at = (place: number): Hit =>
+    deferred === undefined ? fetched.hits[place]! : deferred.hits[place]!.below;
+  return (places) => Promise.resolve({ hits: places.map(at), timedOut });
 }

@@ -39,6 +39,8 @@ export interface SearchCall extends SearchDemand {
   readonly shards: readonly CallShard[];
   /** True: the host fetches what it collected at once, if that is little. Hosts of earlier versions don't. */
   readonly fetches?: boolean;
+  /** True: hits that are fetched at once may come as `deferred`, see CollectReply. Earlier versions don't say so. */
+  readonly defersHits?: boolean;
 }
 
 /** A shard that a host has. */
