@@ -173,5 +173,7 @@ export function idsOf(batch: Pick<DocumentBatch, "ids" | "idEnds" | "ends">): st
 export function idEndsOf({ ids, idEnds, ends }: Pick<DocumentBatch, "ids" | "idEnds" | "ends">): Uint32Array {
   if (idEnds !== undefined) return idEnds;
   const idBytes = (ids?.length ?? 0) / Math.max(1, ends.length);
-  return Uint32Array.from(ends, (_, at) => (at + 1) * idBytes);
+  const stops = new Uint32Array(ends.length);
+  for (let at = 0, end = 0; at < stops.length; at++) stops[at] = end += idBytes;
+  return stops;
 }
