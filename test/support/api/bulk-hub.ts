@@ -54,8 +54,8 @@ export interface WatchedBodies extends LargeBodies {
   held: number;
   /** How often documents with ids were packed. */
   encoded: number;
-  /** Called before each job, which fails as it does. */
-  before: (job: BodyJob) => void | Promise<void>;
+  /** Called before each job, which fails as it does. `signal`: aborted when the client leaves. */
+  before: (job: BodyJob, signal?: AbortSignal) => void | Promise<void>;
 }
 
 /** `smallBytes`: see BodyThreads. */
@@ -80,7 +80,7 @@ export function watchedBodies(t: TestContext, smallBytes = 0): WatchedBodies {
       return {
         run: async (job, signal) => {
           if (job.kind === "encode") watched.encoded++;
-          await watched.before(job);
+          await watched.before(job, signal);
           return body.run(job, signal);
         },
         reclaim: async (signal) => {

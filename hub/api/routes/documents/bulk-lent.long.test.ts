@@ -1,6 +1,7 @@
 /** Large bodies of `_bulk` whose documents a thread has. */
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { type ClientRequest, request } from "node:http";
 import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
@@ -156,8 +157,10 @@ test(
     const bodies = watchedBodies(t);
     const { log, url } = await openBulkHub(t, bodies);
     const { client, gone } = upload(`${url()}/plain/_bulk`, keyedBody(52_000));
-    bodies.before = () => {
-      if (bodies.encoded === 2) client.destroy();
+    bodies.before = async (_job, signal) => {
+      if (bodies.encoded < 2) return;
+      client.destroy();
+      if (!signal!.aborted) await once(signal!, "abort");
     };
     await gone;
     while (bodies.held > 0) await setImmediate();
