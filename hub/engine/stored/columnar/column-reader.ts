@@ -59,41 +59,41 @@ export function damaged(): AppError {
   return new AppError("data_corrupt", "a columnar block of stored bytes can't be read");
 }
 
-/** Texts one after another; where each ends is found when one is read. */
+/** Texts one after another, each ended by TEXT_END; where each ends is found when one is read, unless that is known. */
 class TextColumn implements ColumnReader {
   readonly #bytes: Uint8Array;
   readonly #count: number;
   #ends: Uint32Array | undefined;
 
-  constructor(bytes: Uint8Array, count: number) {
+  constructor(bytes: Uint8Array, count: number, ends?: Uint32Array) {
     this.#bytes = bytes;
     this.#count = count;
+    this.#ends = ends;
   }
 
   append(row: number, out: ByteBuffer): void {
-    this.#ends ??= endsOf(this.#bytes, this.#count);
+    this.#ends ??= endsOf(this.#bytes, 0, this.#count);
     if (!(row < this.#count)) throw damaged();
     out.append(this.#bytes, row === 0 ? 0 : this.#ends[row - 1]! + 1, this.#ends[row]);
   }
 }
 
-function endsOf(bytes: Uint8Array, count: number): Uint32Array {
+/** Where each of the `count` texts from bytes[from] on ends, from there. Throws data_corrupt where there are fewer. */
+function endsOf(bytes: Uint8Array, from: number, count: number): Uint32Array {
+  if (!(count <= bytes.length - from)) throw damaged();
   const ends = new Uint32Array(count);
   let found = 0;
-  for (let at = 0; at < bytes.length && found < count; at++) if (bytes[at] === TEXT_END) ends[found++] = at;
+  // Most texts are of a few bytes: a call of indexOf for each would take longer.
+  for (let at = from; at < bytes.length && found < count; at++)
+    if (bytes[at] === TEXT_END) ends[found++] = at - from;
   if (found < count) throw damaged();
   return ends;
 }
 
 /** Takes texts whose bytes aren't counted. */
 function takeTexts(reader: ByteReader, count: number): TextColumn {
-  const from = reader.at;
-  for (let left = count; left > 0; left--) {
-    const end = reader.bytes.indexOf(TEXT_END, reader.at);
-    if (end < 0) throw damaged();
-    reader.at = end + 1;
-  }
-  return new TextColumn(reader.bytes.subarray(from, reader.at), count);
+  const ends = endsOf(reader.bytes, reader.at, count);
+  return new TextColumn(reader.take(count === 0 ? 0 : ends[count - 1]! + 1), count, ends);
 }
 
 function dictionaryColumn(reader: ByteReader, count: number): ColumnReader {
