@@ -63,14 +63,14 @@ export class PlainBlock implements StoredBlock {
     this.#raw = raw;
     const lengthsBytes = readU32(raw, 0);
     const reader = new ByteReader(raw, 4);
-    const ends: number[] = [];
-    for (let end = 0; reader.at < 4 + lengthsBytes; ) {
-      end += reader.varint();
-      ends.push(end);
-    }
+    const lengthsEnd = Math.min(4 + lengthsBytes, raw.length);
+    // A length takes a byte at least.
+    const ends = new Uint32Array(lengthsEnd);
+    let count = 0;
+    for (let end = 0; reader.at < lengthsEnd; ) ends[count++] = end += reader.varint();
     this.lengths = raw.subarray(4, 4 + lengthsBytes);
     this.documents = raw.subarray(4 + lengthsBytes);
-    this.ends = Uint32Array.from(ends);
+    this.ends = ends.subarray(0, count);
   }
 
   /** Frees the memory, which nothing may read any more. */
