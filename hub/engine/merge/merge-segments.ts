@@ -228,15 +228,16 @@ function* copyIds(
     const packed = stored.packed(number, room);
     const first = stored.firstDoc(number);
     const isCopied = live === null && number < last && isLasting(packed);
-    if (isCopied) writer.addPacked(packed, stored.firstDoc(number + 1) - first);
     const block = openPlain(packed);
-    yield* copyLive(block, first, newDocs, isCopied ? null : writer, sink);
+    if (isCopied) writer.addPacked(packed, block.count);
+    else if (live === null) writer.addAll(block);
+    yield* copyLive(block, first, newDocs, live === null ? null : writer, sink);
     block.free();
     yield;
   }
 }
 
-/** Takes over the live documents of a block; `writer`: null if the block is copied. */
+/** Takes over the live documents of a block; `writer`: null if it has them already. */
 function* copyLive(
   { documents, ends }: PlainBlock,
   firstDoc: number,
