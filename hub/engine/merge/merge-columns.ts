@@ -159,12 +159,35 @@ class MergedColumn {
     const first = this.#first;
     const docs = column.decodeFirst(block, first, Number.NaN);
     const from = block * COLUMN_BLOCK;
+    if (this.#isSingle) {
+      this.#putSingle(newDocs.subarray(from, from + docs), ordinals);
+      return;
+    }
     for (let slot = 0; slot < docs; slot++) {
       const doc = newDocs[from + slot]!;
       const value = first[slot]!;
       if (doc < 0 || Number.isNaN(value)) continue;
       this.#put(doc, ordinals === null ? value : ordinals[value]!);
     }
+  }
+
+  /** Adds the values of `first`, of documents `newDocs`: whose they are needn't be noted, and a block has room for all. */
+  #putSingle(newDocs: Int32Array, ordinals: Int32Array | null): void {
+    const first = this.#first;
+    const values = this.#values;
+    let count = this.#count;
+    for (let slot = 0; slot < newDocs.length; slot++) {
+      const doc = newDocs[slot]!;
+      const value = first[slot]!;
+      if (doc < 0 || Number.isNaN(value)) continue;
+      if (doc >= this.#blockEnd) {
+        this.#count = count;
+        while (doc >= this.#blockEnd) this.#close();
+        count = 0;
+      }
+      values[count++] = ordinals === null ? value : ordinals[value]!;
+    }
+    this.#count = count;
   }
 
   #addAll(column: BlockColumn, block: number, newDocs: Int32Array, ordinals: Int32Array | null): void {
