@@ -69,7 +69,7 @@ export class Accounts {
   readonly #names: Records<{ id: string }>;
   readonly #setup: Records<SetupLink>;
   readonly #upstream: Records<{ id: string }>;
-  readonly #lastAdministrator: LastAdministrator;
+  readonly #lastAdministrator: LastAdministrator<Account>;
   readonly #store: Store;
   readonly #passwords: Passwords;
   readonly #audit: AuditSink;

@@ -5,18 +5,24 @@
 
 import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { Account } from "./accounts.ts";
-import { actionsOf } from "./principal.ts";
+import { actionsOf, type Role } from "./principal.ts";
 
 /** The one record of its kind. */
 const RECORD = "leaving";
+
+/** What is looked at of an account. */
+interface Rights {
+  readonly name: string;
+  readonly role: Role;
+  readonly indices: readonly string[];
+}
 
 interface Leaving {
   /** Accounts that were announced. Some may administer all the same: their change failed, or they were promoted again. */
   readonly ids: readonly string[];
 }
 
-export class LastAdministrator {
+export class LastAdministrator<Account extends Rights> {
   readonly #accounts: Records<Account>;
   readonly #leaving: Records<Leaving>;
 
@@ -54,6 +60,6 @@ export class LastAdministrator {
 }
 
 /** Returns true if the account may administer. */
-export function mayAdminister({ role, indices }: Pick<Account, "role" | "indices">): boolean {
+export function mayAdminister({ role, indices }: Pick<Rights, "role" | "indices">): boolean {
   return actionsOf(role, indices).has("administer");
 }
