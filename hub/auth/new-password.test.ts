@@ -90,13 +90,31 @@ suite("a new password", () => {
     assert.equal((await world.auth.sessions.list(id)).length, 1);
   });
 
+  test("keeps the session that set it, also a second time, whatever looks at it meanwhile", async () => {
+    const own = await signedIn(world);
+    const { id } = (await world.auth.accounts.find(PERSON.name))!;
+    const [session] = await world.auth.sessions.list(id);
+    // As a live socket of the same browser does.
+    const looked: Promise<unknown>[] = [];
+    const unsubscribe = world.auth.follower.onRightsChange(() => {
+      looked.push(world.auth.sessions.get(session!.key));
+    });
+    for (let time = 0; time < 3; time++) await changeOwn(world, own);
+    unsubscribe();
+    assert.notEqual(looked.length, 0);
+    assert.ok((await Promise.all(looked)).every((found) => found !== null));
+    assert.equal((await own.get(`${world.origin}/api/auth/me`)).status, 200);
+    await world.auth.accounts.setPassword(PERSON.name, PERSON.password, "test");
+    assert.equal((await own.get(`${world.origin}/api/auth/me`)).status, 401);
+  });
+
   test("doesn't keep a session that another change has ended meanwhile", async () => {
     const own = await signedIn(world);
     const { id } = (await world.auth.accounts.find(PERSON.name))!;
     const [session] = await world.auth.sessions.list(id);
     await world.auth.accounts.setRole(PERSON.name, "admin", ["*"], "test");
-    const epoch = await world.auth.accounts.setPassword(PERSON.name, PERSON.password, PERSON.name);
-    await world.auth.sessions.keep(session!.key, epoch);
+    const change = { password: PERSON.password, keeps: session!.key };
+    await world.auth.accounts.update(PERSON.name, change, PERSON.name);
     assert.equal((await own.get(`${world.origin}/api/auth/me`)).status, 401);
   });
 

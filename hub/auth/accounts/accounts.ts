@@ -30,6 +30,17 @@ export interface Account {
   readonly epoch: number;
   /** The epoch that began with the last change of the password: what was allowed in an earlier one has ended. Absent: 0. */
   readonly passwordEpoch?: number;
+  /** The session that set the last password of its own account. */
+  readonly kept?: KeptSession;
+}
+
+/** A session that goes on in a later epoch than that of its sign-in. */
+interface KeptSession {
+  readonly key: string;
+  /** The account's epoch at the session's sign-in. */
+  readonly openedIn: number;
+  /** The account's epoch in which it goes on. A later change ends it. */
+  readonly epoch: number;
 }
 
 /** An account with its id, without its password's hash. */
@@ -54,6 +65,8 @@ export interface AccountChange {
   readonly password?: string;
   readonly role?: Role;
   readonly indices?: readonly string[];
+  /** Key of the session that makes the change, and goes on. Absent: all sessions end. */
+  readonly keeps?: string;
 }
 
 interface SetupLink {
@@ -187,21 +200,22 @@ export class Accounts {
   }
 
   /** See `update`. */
-  setPassword(name: string, password: string, actor: string): Promise<number> {
+  setPassword(name: string, password: string, actor: string): Promise<void> {
     return this.update(name, { password }, actor);
   }
 
   /** See `update`. */
-  setRole(name: string, role: Role, indices: readonly string[], actor: string): Promise<number> {
+  setRole(name: string, role: Role, indices: readonly string[], actor: string): Promise<void> {
     return this.update(name, { role, indices }, actor);
   }
 
   /**
-   * Makes all changes or none and returns the account's new epoch, which ends its sessions. A new password ends its codes
+   * Makes all changes or none and begins an epoch of the account, which ends its sessions. A new password ends its codes
    * and tokens too. Throws not_found, and request_invalid for a password of the wrong length, for the last administrator,
    * and for grants that give nothing.
    */
-  async update(name: string, { password, ...rights }: AccountChange, actor: string): Promise<number> {
+  async update(name: string, change: AccountChange, actor: string): Promise<void> {
+    const { password, keeps, ...rights } = change;
     const { data: account } = await this.#required(name);
     const passwordHash = password === undefined ? undefined : await this.#passwords.hash(password);
     const { role, indices } = { ...account, ...rights };
@@ -211,19 +225,19 @@ export class Accounts {
       ...(password === undefined ? [] : ["password"]),
       ...(changesRights ? [`role ${role}`] : []),
     ];
-    let epoch = 0;
     await this.#replace(name, (before) => {
-      epoch = before.epoch + 1;
+      const epoch = before.epoch + 1;
       return {
         ...before,
         ...rights,
         epoch,
         ...(passwordHash !== undefined && { passwordHash, passwordEpoch: epoch }),
+        // In the same write as the epoch: whoever checks the session meanwhile must not find it ended.
+        ...(keeps !== undefined && { kept: { key: keeps, openedIn: openedIn(keeps, before), epoch } }),
       };
     });
     const reason = what.join(", ");
     this.#audit({ action: "account_changed", outcome: "ok", actor, subject: name, reason });
-    return epoch;
   }
 
   /** Removes an account. Throws not_found, request_invalid for the last administrator. */
@@ -308,6 +322,20 @@ export class Accounts {
 /** Returns true if what was allowed in `epoch` of the account still is: neither its password changed since, nor was it removed. */
 export function isSincePassword(epoch: number | undefined, account: Account | null): account is Account {
   return account !== null && (epoch ?? 0) >= (account.passwordEpoch ?? 0);
+}
+
+/** Returns true if a session that was opened in `epoch` of the account goes on. */
+export function isInEpoch(key: string, epoch: number, account: Account): boolean {
+  return account.epoch === epoch || (isKept(key, account) && account.kept.openedIn === epoch);
+}
+
+/** Returns the epoch in which a session of the account's present epoch was opened. */
+function openedIn(key: string, account: Account): number {
+  return isKept(key, account) ? account.kept.openedIn : account.epoch;
+}
+
+function isKept(key: string, account: Account): account is Account & { readonly kept: KeptSession } {
+  return account.kept?.key === key && account.kept.epoch === account.epoch;
 }
 
 function view(id: string, { name, role, indices, createdAt }: Account): AccountView {

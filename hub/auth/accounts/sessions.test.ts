@@ -109,3 +109,28 @@ test("a browser that signs in again takes the place of its own session, and nobo
   assert.equal(await lives(secrets[0]!), false);
   assert.equal((await sessions.list("a")).length, 50);
 });
+
+test("a session that has changed since it was read is not ended by that reading", async () => {
+  const bucket = new MemoryBucket();
+  const clock = new StillClock();
+  let epoch = 1;
+  const accounts = { get: () => Promise.resolve({ epoch }) } as unknown as Accounts;
+  const sessions = new Sessions({ bucket, clock }, accounts, LIFE);
+  const secret = await sessions.open("a", 1, { ip: "", userAgent: "" });
+  const [{ key } = { key: "" }] = await sessions.list("a");
+  await clock.advance(LIFE.idleMs / 2);
+  // A request notes the session's use before this reader, which sees another epoch, ends it.
+  epoch = 2;
+  const remove = bucket.delete.bind(bucket);
+  bucket.delete = async (name, revision) => {
+    bucket.delete = remove;
+    epoch = 1;
+    assert.notEqual(await sessions.find(secret), null);
+    return remove(name, revision);
+  };
+  assert.equal(await sessions.get(key), null);
+  assert.notEqual(await sessions.find(secret), null);
+  epoch = 2;
+  assert.equal(await sessions.find(secret), null);
+  assert.deepEqual(await bucket.keys(), []);
+});

@@ -4,7 +4,7 @@ import { KnownRecords } from "#hub/auth/state/known-records.ts";
 import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
 import { hashOf, newSecret } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import type { Account, Accounts } from "./accounts.ts";
+import { type Account, type Accounts, isInEpoch } from "./accounts.ts";
 import type { Action, Principal } from "./principal.ts";
 
 /** Shortest time between two writes of a session's last use; one write per request would be too many. */
@@ -22,7 +22,7 @@ export interface SessionLife {
 /** A session as it is stored, under the hash of its secret. */
 export interface Session {
   readonly accountId: string;
-  /** The account's epoch at sign-in. It differs after a change of password or role, which ends the session. */
+  /** The account's epoch at sign-in. A change of password or role begins another, which ends the session (`isInEpoch`). */
   readonly epoch: number;
   readonly createdAt: number;
   readonly seenAt: number;
@@ -129,8 +129,8 @@ export class Sessions {
     const read = await this.#sessions.get(key);
     if (read === null) return null;
     const account = await this.#accounts.get(read.data.accountId);
-    if (account === null || account.epoch !== read.data.epoch) {
-      await this.end(key);
+    if (account === null || !isInEpoch(key, read.data.epoch, account)) {
+      await this.#endRead(read);
       return null;
     }
     const now = this.#store.clock.now();
@@ -174,6 +174,12 @@ export class Sessions {
     if (name !== undefined) await this.#endAtProvider(name);
   }
 
+  /** Ends a session, as `end` does, unless it has changed since it was read. */
+  async #endRead(read: Stored<Session>): Promise<void> {
+    const { atProvider } = read.data;
+    if ((await this.#delete(read)) && atProvider !== undefined) await this.#endAtProvider(atProvider);
+  }
+
   /** Ends a session here only, and returns it; null if there is none. */
   async #end(key: string): Promise<Session | null> {
     const known = this.#known.take(key);
@@ -184,14 +190,19 @@ export class Sessions {
     for (;;) {
       const read = await this.#sessions.get(key);
       if (read === null) return null;
-      const id = `${read.data.accountId}.${key}`;
-      const isEnding = won(this.#sessions.delete(key, read.revision));
-      // Its entry is read meanwhile, but removed only once the session is: who ends all sessions reads the entries.
-      const [hasEnded, entry] = await Promise.all([isEnding, this.#byAccount.get(id)]);
-      if (hasEnded && entry !== null) await won(this.#byAccount.delete(id, entry.revision));
       // Else a request has just noted the session's use, or has ended it.
-      if (hasEnded) return read.data;
+      if (await this.#delete(read)) return read.data;
     }
+  }
+
+  /** Deletes a session as it was read. Returns false if it has changed or ended since. */
+  async #delete({ id: key, data, revision }: Stored<Session>): Promise<boolean> {
+    const id = `${data.accountId}.${key}`;
+    const isEnding = won(this.#sessions.delete(key, revision));
+    // Its entry is read meanwhile, but removed only once the session is: who ends all sessions reads the entries.
+    const [hasEnded, entry] = await Promise.all([isEnding, this.#byAccount.get(id)]);
+    if (hasEnded && entry !== null) await won(this.#byAccount.delete(id, entry.revision));
+    return hasEnded;
   }
 
   /** Removes the entry of a session that has ended. */
@@ -206,19 +217,6 @@ export class Sessions {
     const read = await this.#sessions.get(key);
     if (read?.data.accountId !== accountId) throw new AppError("not_found", "there is no such session");
     await this.end(key);
-  }
-
-  /**
-   * Moves a session of the account's epoch `epoch` - 1 to `epoch`, which its own change began. A session of an earlier
-   * one has ended.
-   */
-  async keep(key: string, epoch: number): Promise<void> {
-    for (;;) {
-      const read = await this.#sessions.get(key);
-      if (read === null || read.data.epoch !== epoch - 1) return;
-      // Else a request has just noted the session's use, or has ended it.
-      if (await won(this.#extend(read, { ...read.data, epoch }))) return;
-    }
   }
 
   /** Ends the account's sessions, except `but` where it is given. */

@@ -113,9 +113,10 @@ function ownPassword({ accounts, sessions, passwordSignIn, provider }: AccountPa
       if (!(await passwordSignIn.confirm(principal.name, current, ip))) {
         throw new AppError("forbidden", "the current password is wrong");
       }
-      const epoch = await accounts.setPassword(principal.name, password, principal.name);
-      if (principal.sessionKey !== undefined) await sessions.keep(principal.sessionKey, epoch);
-      await sessions.endAll(principal.id, principal.sessionKey);
+      const { name, sessionKey } = principal;
+      const change = { password, ...(sessionKey !== undefined && { keeps: sessionKey }) };
+      await accounts.update(name, change, name);
+      await sessions.endAll(principal.id, sessionKey);
       await provider.consents.endTokens(principal.id);
       return empty(204);
     },
