@@ -134,3 +134,19 @@ test("a session that has changed since it was read is not ended by that reading"
   assert.equal(await sessions.find(secret), null);
   assert.deepEqual(await bucket.keys(), []);
 });
+
+test("a session whose end at the provider failed can be ended again", async () => {
+  const accounts = { get: () => Promise.resolve({ epoch: 1 }) } as unknown as Accounts;
+  const store = { bucket: new MemoryBucket(), clock: new StillClock() };
+  const ended: string[] = [];
+  const sessions = new Sessions(store, accounts, LIFE, (name) => {
+    ended.push(name);
+    return ended.length === 1 ? Promise.reject(new Error("no answer")) : Promise.resolve();
+  });
+  const secret = await sessions.open("a", 1, { ip: "", userAgent: "", atProvider: "there" });
+  const [listed] = await sessions.list("a");
+  await assert.rejects(sessions.endOwn("a", listed!.key), /no answer/);
+  await sessions.endOwn("a", listed!.key);
+  assert.deepEqual(ended, ["there", "there"]);
+  assert.equal(await sessions.find(secret), null);
+});

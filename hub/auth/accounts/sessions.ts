@@ -170,14 +170,20 @@ export class Sessions {
    * error.
    */
   async end(key: string): Promise<void> {
-    const name = (await this.#end(key))?.atProvider;
-    if (name !== undefined) await this.#endAtProvider(name);
+    await this.#endSignIn(await this.#sessions.get(key));
+    await this.#end(key);
   }
 
   /** Ends a session, as `end` does, unless it has changed since it was read. */
   async #endRead(read: Stored<Session>): Promise<void> {
-    const { atProvider } = read.data;
-    if ((await this.#delete(read)) && atProvider !== undefined) await this.#endAtProvider(atProvider);
+    await this.#endSignIn(read);
+    await this.#delete(read);
+  }
+
+  /** Ends a session's sign-in at the provider. That is done first: only the session names it, for another attempt. */
+  async #endSignIn(read: Stored<Session> | null): Promise<void> {
+    const name = read?.data.atProvider;
+    if (name !== undefined) await this.#endAtProvider(name);
   }
 
   /** Ends a session here only, and returns it; null if there is none. */
