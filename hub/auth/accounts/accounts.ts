@@ -110,9 +110,6 @@ export class Accounts {
     const passwordHash =
       account.password === undefined ? undefined : await this.#passwords.hash(account.password);
     const id = newId();
-    if (!(await won(this.#names.create(nameKey(account.name), { id })))) {
-      throw new AppError("request_invalid", `there is an account "${account.name}" already`);
-    }
     const record: Account = {
       name: account.name,
       ...(passwordHash === undefined ? {} : { passwordHash }),
@@ -121,7 +118,15 @@ export class Accounts {
       createdAt: this.#store.clock.now(),
       epoch: 1,
     };
+    // Before its name: a name without an account is then always one of an account that is gone.
     await this.#accounts.create(id, record);
+    let isNamed = false;
+    try {
+      isNamed = await this.#takeName(account.name, id);
+    } finally {
+      if (!isNamed) await this.#accounts.delete(id);
+    }
+    if (!isNamed) throw new AppError("request_invalid", `there is an account "${account.name}" already`);
     this.#audit({
       action: "account_added",
       outcome: "ok",
@@ -240,10 +245,19 @@ export class Accounts {
     this.#audit({ action: "account_changed", outcome: "ok", actor, subject: name, reason });
   }
 
-  /** Removes an account. Throws not_found, request_invalid for the last administrator. */
+  /**
+   * Removes an account, or what is left of one that was added or removed halfway. Throws not_found, request_invalid for the
+   * last administrator.
+   */
   async remove(name: string, actor: string): Promise<{ id: string }> {
-    const id = await this.#replace(name, () => null);
-    await this.#names.delete(nameKey(name));
+    const named = await this.#names.get(nameKey(name));
+    const id = named?.data.id ?? (await this.#nameless(name));
+    if (named === null) await this.#accounts.delete(id);
+    else {
+      if ((await this.get(id)) !== null) await this.#replace(name, () => null);
+      // Unless somebody else has removed it, and perhaps taken it.
+      await won(this.#names.delete(named.id, named.revision));
+    }
     this.#audit({ action: "account_removed", outcome: "ok", actor, subject: name });
     return { id };
   }
@@ -294,18 +308,35 @@ export class Accounts {
     return this.add({ name, password, role: "admin" }, "setup link");
   }
 
+  /** Gives a name to an account, also one whose account is gone. Returns false if another account has it. */
+  async #takeName(name: string, id: string): Promise<boolean> {
+    const key = nameKey(name);
+    const before = await this.#names.get(key);
+    if (before === null) return won(this.#names.create(key, { id }));
+    if ((await this.get(before.data.id)) !== null) return false;
+    return won(this.#names.update(before, { id }));
+  }
+
+  /** Returns the id of an account that never got its name: nobody can sign in to it. Throws not_found. */
+  async #nameless(name: string): Promise<string> {
+    const all = await this.#accounts.list();
+    const found = all.find(({ data }) => nameKey(data.name) === nameKey(name));
+    if (found === undefined) throw missing(name);
+    return found.id;
+  }
+
   async #required(name: string): Promise<Stored<Account>> {
     const named = await this.#names.get(nameKey(name));
     const found = named === null ? null : await this.#accounts.get(named.data.id);
-    if (found === null) throw new AppError("not_found", `there is no account "${name}"`);
+    if (found === null) throw missing(name);
     return found;
   }
 
   /**
-   * Replaces or, where `change` returns null, removes an account by compare-and-set, repeatedly until it wins. Returns the
-   * account's id. Throws not_found, request_invalid for the last administrator, unavailable.
+   * Replaces or, where `change` returns null, removes an account by compare-and-set, repeatedly until it wins. Throws
+   * not_found, request_invalid for the last administrator, unavailable.
    */
-  async #replace(name: string, change: (before: Account) => Account | null): Promise<string> {
+  async #replace(name: string, change: (before: Account) => Account | null): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const read = await this.#required(name);
       const next = change(read.data);
@@ -313,7 +344,7 @@ export class Accounts {
       if (isLeaving && !(await this.#lastAdministrator.announce(read))) continue;
       const replaced =
         next === null ? this.#accounts.delete(read.id, read.revision) : this.#accounts.update(read, next);
-      if (await won(replaced)) return read.id;
+      if (await won(replaced)) return;
     }
     throw new AppError("unavailable", `account "${name}" changes too often; try again`);
   }
@@ -336,6 +367,10 @@ function openedIn(key: string, account: Account): number {
 
 function isKept(key: string, account: Account): account is Account & { readonly kept: KeptSession } {
   return account.kept?.key === key && account.kept.epoch === account.epoch;
+}
+
+function missing(name: string): AppError {
+  return new AppError("not_found", `there is no account "${name}"`);
 }
 
 function view(id: string, { name, role, indices, createdAt }: Account): AccountView {
