@@ -108,6 +108,33 @@ suite("a new password", () => {
     assert.equal((await own.get(`${world.origin}/api/auth/me`)).status, 401);
   });
 
+  test("is a success also if nothing that it ends can be deleted", async (t) => {
+    const own = await signedIn(world);
+    world.browser = await world.signedInBrowser();
+    const { access } = await world.tokens(client);
+    const remove = world.bucket.delete.bind(world.bucket);
+    const failing = t.mock.method(world.bucket, "delete", (key: string, revision?: number) =>
+      /^(session|oauth[.]Grant)[.]/.test(key)
+        ? Promise.reject(new Error("no answer"))
+        : remove(key, revision),
+    );
+    await changeOwn(world, own);
+    await asAdministrator(world);
+    failing.mock.restore();
+    assert.equal(await world.apiStatus(access), 401);
+  });
+
+  test("waits for no token that was ever issued", async (t) => {
+    world.browser = await world.signedInBrowser();
+    const { refresh } = await world.tokens(client);
+    assert.equal((await world.refresh(client, refresh)).status, 200);
+    const deleted = t.mock.method(world.bucket, "delete");
+    await changeOwn(world, await signedIn(world));
+    const kinds = deleted.mock.calls.map(({ arguments: [key] }) => key.slice(0, key.lastIndexOf(".")));
+    assert.ok(kinds.includes("oauth.Grant"));
+    assert.ok(!kinds.some((kind) => kind.startsWith("oauth-family")));
+  });
+
   test("doesn't keep a session that another change has ended meanwhile", async () => {
     const own = await signedIn(world);
     const { id } = (await world.auth.accounts.find(PERSON.name))!;

@@ -6,7 +6,9 @@ import { ApiKeys } from "#hub/auth/accounts/api-keys.ts";
 import { Passwords } from "#hub/auth/accounts/passwords.ts";
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import type { Clock } from "#proto/kit/clock.ts";
+import type { Logger } from "#proto/kit/log.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import { cleanUp } from "./account-cleanup.ts";
 import { Clients } from "./provider/clients.ts";
 import { Consents } from "./provider/consents.ts";
 import { TokenFamilies } from "./provider/tokens.ts";
@@ -23,7 +25,7 @@ export interface Stores {
 }
 
 /** Returns the stores of the state in `bucket`. */
-export function openStores(bucket: StateBucket, clock: Clock, audit: AuditSink): Stores {
+export function openStores(bucket: StateBucket, clock: Clock, audit: AuditSink, log: Logger): Stores {
   const store = { bucket, clock };
   const families = new TokenFamilies(store);
   const accounts = new Accounts(store, new Passwords(), audit);
@@ -36,13 +38,13 @@ export function openStores(bucket: StateBucket, clock: Clock, audit: AuditSink):
     clients,
     agents: new AgentCredentials(store, audit),
     setPassword: async (name, password, actor) => {
-      await accounts.setPassword(name, password, actor);
       const found = await accounts.find(name);
-      if (found !== null) await consents.endTokens(found.id);
+      await accounts.setPassword(name, password, actor);
+      if (found !== null) await cleanUp(log, consents.endTokens(found.id));
     },
     removeAccount: async (name, actor) => {
       const { id } = await accounts.remove(name, actor);
-      await consents.forget(id);
+      await cleanUp(log, consents.forget(id));
     },
   };
 }

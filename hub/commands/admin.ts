@@ -4,6 +4,7 @@
  */
 
 import { enrolCommand } from "#hub/auth/accounts/agent-credentials.ts";
+import type { AuditEvent } from "#hub/auth/audit/audit.ts";
 import type { ClientView } from "#hub/auth/provider/clients.ts";
 import { openStores, type Stores } from "#hub/auth/stores.ts";
 import { AUTH_BUCKET } from "#hub/node/access/access.ts";
@@ -30,9 +31,8 @@ export async function runAdminCommand(command: AdminCommand, log: Logger): Promi
   const needsPassword = command.name === "user" && ["add", "passwd"].includes(command.action);
   const password = needsPassword ? await readPassword(command.subject) : "";
   return withState(settings, log, AUTH_BUCKET, async (bucket) => {
-    const stores = openStores(bucket, systemClock, (event) =>
-      log.info({ audit: event }, "access was changed"),
-    );
+    const audit = (event: AuditEvent): void => log.info({ audit: event }, "access was changed");
+    const stores = openStores(bucket, systemClock, audit, log);
     const answer = await answerOf(stores, command, password, settings);
     return command.json ? `${printableJson(answer.data)}\n` : answer.text;
   });

@@ -55,14 +55,14 @@ export class Consents {
     this.#audit({ action: "consent_withdrawn", outcome: "ok", actor, subject: clientId });
   }
 
-  /** Removes all codes and tokens of an account; its consents stay. */
+  /** Ends all codes and tokens of an account; its consents stay. */
   endTokens(accountId: string): Promise<void> {
-    return this.#families.revokeOf(accountId);
+    return this.#families.endOf(accountId);
   }
 
-  /** Removes all consents and tokens of a removed account. */
+  /** Removes all consents of a removed account, and ends its tokens. */
   async forget(accountId: string): Promise<void> {
     for (const id of await this.#consents.ids(`${accountId}.`)) await this.#consents.delete(id);
-    await this.#families.revokeOf(accountId);
+    await this.#families.endOf(accountId);
   }
 }

@@ -16,8 +16,8 @@ export const FAMILY_MODELS: ReadonlySet<string> = new Set([
   "RefreshToken",
 ]);
 
-/** Members of a family that are revoked at a time; a family that was refreshed for weeks has thousands. */
-const REVOKED_AT_ONCE = 16;
+/** Records that are deleted at a time; a family that was refreshed for weeks has thousands. */
+const DELETED_AT_ONCE = 16;
 
 /** The fields of a stored grant that are read here. */
 interface GrantRecord {
@@ -71,13 +71,23 @@ export class TokenFamilies {
     return won(this.#grants.delete(grant.id, grant.revision));
   }
 
-  /** Revokes all families of an account, or of an account with one client. */
-  async revokeOf(accountId: string, clientId?: string): Promise<void> {
-    const start = clientId === undefined ? `${accountId}.` : `${accountId}.${clientId}.`;
-    for (const id of await this.#owners.ids(start)) {
-      await this.#revokeKey(id.slice(id.lastIndexOf(".") + 1));
+  /** Revokes all families of an account with one client. */
+  async revokeOf(accountId: string, clientId: string): Promise<void> {
+    for (const id of await this.#owners.ids(`${accountId}.${clientId}.`)) {
+      await this.#revokeKey(grantKeyOf(id));
       await this.#owners.delete(id);
     }
+  }
+
+  /**
+   * Ends all families of an account that was removed or has another password. Only their grants are deleted: their members,
+   * which may be thousands, are invalid without them, and expire by themselves.
+   */
+  async endOf(accountId: string): Promise<void> {
+    await deleteAll(await this.#owners.ids(`${accountId}.`), async (id) => {
+      await this.#grants.delete(grantKeyOf(id));
+      await this.#owners.delete(id);
+    });
   }
 
   /** Revokes all families of a client. */
@@ -100,15 +110,22 @@ export class TokenFamilies {
   }
 
   async #revokeMembers(grantKey: string): Promise<void> {
-    const ids = await this.#members.ids(`${grantKey}.`);
-    const revokeOne = async (id: string): Promise<void> => {
+    await deleteAll(await this.#members.ids(`${grantKey}.`), async (id) => {
       const [, model = "", key = ""] = id.split(".");
       await new Records(this.#store, `oauth.${model}`).delete(key);
       await this.#members.delete(id);
-    };
-    for (let at = 0; at < ids.length; at += REVOKED_AT_ONCE)
-      await Promise.all(ids.slice(at, at + REVOKED_AT_ONCE).map(revokeOne));
+    });
   }
+}
+
+/** Returns the grant's key of an owner's entry. */
+function grantKeyOf(id: string): string {
+  return id.slice(id.lastIndexOf(".") + 1);
+}
+
+async function deleteAll(ids: readonly string[], deleteOne: (id: string) => Promise<void>): Promise<void> {
+  for (let at = 0; at < ids.length; at += DELETED_AT_ONCE)
+    await Promise.all(ids.slice(at, at + DELETED_AT_ONCE).map(deleteOne));
 }
 
 /** A valid access token. */

@@ -1,8 +1,10 @@
 /** `/api/auth/accounts` and `/api/auth/password`: accounts, for administrators, and everybody's own password. */
 
 import { empty, json, type Route, routeWithBody } from "#hub/api/http/route.ts";
+import { cleanUp } from "#hub/auth/account-cleanup.ts";
 import type { Auth } from "#hub/auth/auth.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { Logger } from "#proto/kit/log.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { Indices, JSON_ROUTE, RoleName } from "./shared.ts";
 
@@ -24,7 +26,7 @@ const PasswordChange = Type.Object(
 
 type AccountParts = Pick<Auth, "accounts" | "sessions" | "passwordSignIn" | "provider">;
 
-export function accountRoutes(auth: AccountParts): Route[] {
+export function accountRoutes(auth: AccountParts, log: Logger): Route[] {
   const { accounts, sessions, provider } = auth;
   return [
     {
@@ -47,7 +49,7 @@ export function accountRoutes(auth: AccountParts): Route[] {
         return json(await accounts.add(wanted, principal.name), 201);
       },
     }),
-    changedAccount(auth),
+    changedAccount(auth, log),
     {
       ...JSON_ROUTE,
       methods: ["DELETE"],
@@ -56,17 +58,16 @@ export function accountRoutes(auth: AccountParts): Route[] {
       summary: "Removes an account with its sessions and consents.",
       handle: async (request) => {
         const { id } = await accounts.remove(request.segment("id"), request.principal.name);
-        await sessions.endAll(id);
-        await provider.consents.forget(id);
+        await cleanUp(log, sessions.endAll(id), provider.consents.forget(id));
         return empty(204);
       },
     },
-    ownPassword(auth),
+    ownPassword(auth, log),
   ];
 }
 
 /** The route that changes an account. */
-function changedAccount({ accounts, sessions, provider }: AccountParts): Route {
+function changedAccount({ accounts, sessions, provider }: AccountParts, log: Logger): Route {
   return routeWithBody({
     ...JSON_ROUTE,
     methods: ["PATCH"],
@@ -85,15 +86,19 @@ function changedAccount({ accounts, sessions, provider }: AccountParts): Route {
         ...(role !== undefined && { role }),
         ...(indices !== undefined && { indices }),
       };
-      if (Object.keys(change).length > 0) await accounts.update(name, change, by);
-      await sessions.endAll(found.id);
-      if (password !== undefined) await provider.consents.endTokens(found.id);
+      if (Object.keys(change).length === 0) {
+        await sessions.endAll(found.id);
+        return empty(204);
+      }
+      await accounts.update(name, change, by);
+      const tokens = password === undefined ? undefined : provider.consents.endTokens(found.id);
+      await cleanUp(log, sessions.endAll(found.id), Promise.resolve(tokens));
       return empty(204);
     },
   });
 }
 
-function ownPassword({ accounts, sessions, passwordSignIn, provider }: AccountParts): Route {
+function ownPassword({ accounts, sessions, passwordSignIn, provider }: AccountParts, log: Logger): Route {
   return routeWithBody({
     ...JSON_ROUTE,
     methods: ["POST"],
@@ -116,8 +121,8 @@ function ownPassword({ accounts, sessions, passwordSignIn, provider }: AccountPa
       const { name, sessionKey } = principal;
       const change = { password, ...(sessionKey !== undefined && { keeps: sessionKey }) };
       await accounts.update(name, change, name);
-      await sessions.endAll(principal.id, sessionKey);
-      await provider.consents.endTokens(principal.id);
+      const { id } = principal;
+      await cleanUp(log, sessions.endAll(id, sessionKey), provider.consents.endTokens(id));
       return empty(204);
     },
   });

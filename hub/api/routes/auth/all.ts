@@ -27,7 +27,7 @@ export function authRoutes(auth: Auth, log: Logger): Route[] {
   return [
     ...sessionRoutes(auth, log),
     ...setupRoutes(auth),
-    ...accountRoutes(auth),
+    ...accountRoutes(auth, log),
     ...keyRoutes(auth),
     ...clientRoutes(auth),
     ...agentRoutes(auth),
