@@ -350,7 +350,7 @@ suite("sign-in on the dashboard", () => {
       bucket,
       "update",
       async (key: string, value: Uint8Array, revision: number) => {
-        if (key.startsWith("oauth.Session.")) {
+        if (key.startsWith("oauth.Session.") && changed.mock.callCount() === 0) {
           await bucket.put(key, value);
           for (const name of await bucket.keys("oauth-session-uid.")) await bucket.delete(name);
         }
@@ -360,6 +360,41 @@ suite("sign-in on the dashboard", () => {
     await relogin(browser);
     changed.mock.restore();
     await endElsewhere(browser);
+    assert.match((await relogin(browser)).text, /type="password"/);
+  });
+
+  test("a session at the provider that a hub of before has stored since gets its longer entry again", async () => {
+    const { browser } = await signIn();
+    const start = Date.now();
+    mock.timers.enable({ apis: ["Date"], now: start });
+    await relogin(browser);
+    const { bucket } = world;
+    // That hub lets the entry expire with the session.
+    for (const kind of ["oauth.Session.", "oauth-session-uid."])
+      for (const key of await bucket.keys(kind)) {
+        const record = JSON.parse(Buffer.from((await bucket.get(key))!.value).toString()) as object;
+        await bucket.put(key, Buffer.from(JSON.stringify({ ...record, exp: start + 12 * HOUR_MS })));
+      }
+    mock.timers.setTime(start + HOUR_MS);
+    await relogin(browser);
+    mock.timers.setTime(start + 12.5 * HOUR_MS);
+    await endElsewhere(browser);
+    assert.match((await relogin(browser)).text, /type="password"/);
+  });
+
+  test("a session at the provider that is ended during a request is not stored again by it", async () => {
+    const { browser } = await signIn();
+    await relogin(browser);
+    const { bucket } = world;
+    const update = bucket.update.bind(bucket);
+    let count = 0;
+    const ended = mock.method(bucket, "update", async (key: string, value: Uint8Array, revision: number) => {
+      if (key.startsWith("oauth.Session.") && ++count === 1) await bucket.delete(key);
+      return update(key, value, revision);
+    });
+    await relogin(browser);
+    ended.mock.restore();
+    assert.equal(count, 1);
     assert.match((await relogin(browser)).text, /type="password"/);
   });
 

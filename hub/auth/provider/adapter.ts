@@ -9,6 +9,7 @@ import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import type { KnownRecords } from "#hub/auth/state/known-records.ts";
 import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
 import { fingerprint, hashOf } from "#hub/auth/state/secrets.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { SESSION_BY_UID } from "./browser-sessions.ts";
 import { DASHBOARD_CLIENT_ID } from "./clients.ts";
 import { currentExchange, findAccountOf } from "./exchange.ts";
@@ -33,11 +34,16 @@ export interface AdapterParts {
 /** Sessions that are remembered. The account of others is read after them. */
 const MAX_SESSIONS = 1_000;
 
+/** Attempts to store a session by compare-and-set; each that is lost means that another request was first. */
+const ATTEMPTS = 32;
+
 /** What this process knows of a session. */
 interface KnownSession {
   readonly accountId: string;
-  /** When the entry under its uid expires, ms since 1970; -Infinity: unknown. */
+  /** When the entry under its uid expires that was stored with it, ms since 1970; -Infinity: unknown. */
   readonly namedUntil: number;
+  /** The revision that this process stored last; 0: unknown. Another hub may have stored an entry with a later one. */
+  readonly revision: number;
 }
 
 /** Records of one model of oidc-provider. */
@@ -98,8 +104,8 @@ export class StateAdapter implements Adapter {
   }
 
   /**
-   * Stores a session and its entry under its uid. The entry outlives it, so that the next use of the session need not store it
-   * again: as long as nobody has changed the session since it was read, nobody has taken the entry.
+   * Stores a session and its entry under its uid. A session that was read and has ended since is not stored again: the
+   * browser must sign in.
    */
   async #storeSession(
     key: string,
@@ -107,21 +113,52 @@ export class StateAdapter implements Adapter {
     expiresAt: number | null,
     read: Promise<Stored<AdapterPayload> | null> | undefined,
   ): Promise<void> {
+    const { accountId } = record;
+    if (accountId !== undefined)
+      this.#note(key, {
+        namedUntil: Number.NEGATIVE_INFINITY,
+        revision: 0,
+        ...this.#sessions.get(key),
+        accountId,
+      });
+    let before = (await read) ?? null;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      if (await won(this.#replaceSession(key, record, expiresAt, before))) return;
+      // Another request has stored it meanwhile, or it has ended.
+      before = await this.#records.get(key);
+      if (before === null) return;
+    }
+    throw new AppError("unavailable", "the session at the provider changes too often; try again");
+  }
+
+  /**
+   * Stores a session in place of what was read. Its entry outlives it, so that the next use of the session need not store it
+   * again: as long as only this process has changed the session, nobody has taken or shortened the entry. Throws
+   * journal_conflict if the session has changed since.
+   */
+  async #replaceSession(
+    key: string,
+    record: AdapterPayload,
+    expiresAt: number | null,
+    before: Stored<AdapterPayload> | null,
+  ): Promise<void> {
     const { uid, accountId } = record;
     const known = this.#sessions.get(key);
-    if (accountId !== undefined)
-      this.#note(key, { namedUntil: Number.NEGATIVE_INFINITY, ...known, accountId });
-    const before = (await read) ?? null;
     const isNamed =
-      before?.data.uid === uid && (known?.namedUntil ?? 0) >= (expiresAt ?? Number.POSITIVE_INFINITY);
-    if (before !== null && isNamed && (await won(this.#records.update(before, record, expiresAt)))) return;
-    const namedUntil = expiresAt === null ? null : 2 * expiresAt - this.#parts.store.clock.now();
-    await Promise.all([
-      this.#records.put(key, record, expiresAt),
-      uid === undefined ? undefined : this.#byUid.put(hashOf(uid), { key }, namedUntil),
+      before !== null &&
+      before.data.uid === uid &&
+      known?.revision === before.revision &&
+      known.namedUntil >= (expiresAt ?? Number.POSITIVE_INFINITY);
+    const until = expiresAt === null ? null : 2 * expiresAt - this.#parts.store.clock.now();
+    const [revision] = await Promise.all([
+      before === null
+        ? this.#records.put(key, record, expiresAt)
+        : this.#records.update(before, record, expiresAt),
+      isNamed || uid === undefined ? undefined : this.#byUid.put(hashOf(uid), { key }, until),
     ]);
-    if (accountId !== undefined)
-      this.#note(key, { accountId, namedUntil: namedUntil ?? Number.POSITIVE_INFINITY });
+    if (accountId === undefined) return;
+    const namedUntil = isNamed ? known.namedUntil : (until ?? Number.POSITIVE_INFINITY);
+    this.#note(key, { accountId, namedUntil, revision });
   }
 
   /** Returns a grant with its account's epoch: a new password ends what was allowed in earlier ones. */
