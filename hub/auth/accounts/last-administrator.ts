@@ -1,6 +1,10 @@
 /**
  * Keeps at least one account that may administer, whatever hubs and requests remove or demote others at once. A record in
  * the state names the accounts that are about to lose the right. It decides by compare-and-set who of several is first.
+ *
+ * Two ways past it remain: a sign-in at another provider, which gives its person the role that the provider names
+ * (`Accounts.ofUpstream`), and a hub of a version without this record. Both can demote the one that was to be left. With
+ * another provider an administrator comes from there again; else `tailrace-hub user add` makes one.
  */
 
 import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
