@@ -7,13 +7,14 @@ import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import { LateDrawing, nextFrame } from "#ui/components/controls/next-frame.ts";
 import { type IconName, icon, logo } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
-import { forgetOwn } from "#ui/services/browser/own-texts.ts";
+import { forgetOwn, isOpen } from "#ui/services/browser/own-texts.ts";
 import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
 import { type Route, Router } from "#ui/services/browser/router.ts";
+import { reloadUnlessEdited } from "#ui/services/browser/sign-in.ts";
 import { chooseTheme, currentTheme, THEME_EVENT, THEMES, type Theme } from "#ui/services/browser/theme.ts";
 import { LOOK_TEXTS } from "#ui/services/browser/theme-labels.ts";
 import type { ExportRequest } from "#ui/services/discover/export-job.ts";
-import { knownViewer, signOut, type Viewer } from "#ui/services/hub/session-client.ts";
+import { HUB_BACK_EVENT, knownViewer, signOut, type Viewer } from "#ui/services/hub/session-client.ts";
 import { appStyles } from "./app-styles.ts";
 import { NOT_FOUND, PAGES, type Page, pagesFor } from "./page-list.ts";
 import "#ui/components/shell/connection-badge.ts";
@@ -59,6 +60,13 @@ export class App extends LitElement {
     const isInside = event.composedPath().some((one) => one instanceof Element && one.matches("header"));
     if (!isInside) this._menu = undefined;
   };
+  readonly #onHubBack = (): void => {
+    if (this._viewer === undefined) void this.#learnViewer();
+  };
+  /** Somebody signed out or in on another tab: both share the session. */
+  readonly #onStorage = (): void => {
+    if (this._viewer !== undefined && !isOpen(this._viewer.name)) reloadUnlessEdited();
+  };
 
   constructor() {
     super();
@@ -71,6 +79,8 @@ export class App extends LitElement {
     addEventListener(THEME_EVENT, this.#onTheme);
     addEventListener("keydown", this.#onKey);
     addEventListener("pointerdown", this.#onPointer);
+    addEventListener(HUB_BACK_EVENT, this.#onHubBack);
+    addEventListener("storage", this.#onStorage);
     void this.#learnViewer();
   }
 
@@ -80,6 +90,8 @@ export class App extends LitElement {
     removeEventListener(THEME_EVENT, this.#onTheme);
     removeEventListener("keydown", this.#onKey);
     removeEventListener("pointerdown", this.#onPointer);
+    removeEventListener(HUB_BACK_EVENT, this.#onHubBack);
+    removeEventListener("storage", this.#onStorage);
   }
 
   override render(): TemplateResult {

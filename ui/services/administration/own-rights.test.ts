@@ -9,6 +9,7 @@ test("rights that a hub couldn't tell are known as soon as it is back", async (t
   const page = new EventTarget();
   Object.assign(globalThis, {
     addEventListener: page.addEventListener.bind(page),
+    dispatchEvent: page.dispatchEvent.bind(page),
     removeEventListener: page.removeEventListener.bind(page),
   });
   let isAway = true;

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 import { fakeStorage } from "#test/support/ui/fake-storage.ts";
+import { openOwn } from "#ui/services/browser/own-texts.ts";
 import { readPipelineDraft, removePipelineDraft, writePipelineDraft } from "./pipeline-drafts.ts";
 
 let storage: ReturnType<typeof fakeStorage>;
 beforeEach(() => {
   storage = fakeStorage();
+  openOwn("ada", true);
 });
 afterEach(() => storage.remove());
 
@@ -33,9 +35,11 @@ test("a draft is kept for each pipeline, the oldest forgotten beyond five, and w
 
 test("a draft is shown to its own account only", () => {
   writePipelineDraft({ ...key("web"), revision: 1, text: 'password => "secret"' });
+  openOwn("eve", true);
   writePipelineDraft({ ...key("web"), account: "eve", revision: 1, text: "input {}" });
   assert.equal(readPipelineDraft({ account: "eve", name: "web" })?.text, "input {}");
   removePipelineDraft({ account: "eve", name: "web" });
   assert.equal(readPipelineDraft({ account: "eve", name: "web" }), undefined);
+  openOwn("ada", true);
   assert.equal(readPipelineDraft(key("web"))?.text, 'password => "secret"');
 });

@@ -21,6 +21,11 @@ export function leaveIfSignedOut(status: number): void {
   location.assign(signInAddress(location));
 }
 
+/** Loads the page of whoever is signed in now, if nothing was typed that would be lost. */
+export function reloadUnlessEdited(): void {
+  if (!hasEdits) location.reload();
+}
+
 /** Returns the address of the sign-in that leads back to `here`. */
 export function signInAddress({
   pathname,

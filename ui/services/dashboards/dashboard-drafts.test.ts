@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 import { fakeStorage } from "#test/support/ui/fake-storage.ts";
+import { openOwn } from "#ui/services/browser/own-texts.ts";
 import { EMPTY_DASHBOARD } from "./dashboard.ts";
 import { EditHistory, readDraft, removeDraft, writeDraft } from "./dashboard-drafts.ts";
 
 let storage: ReturnType<typeof fakeStorage>;
 beforeEach(() => {
   storage = fakeStorage();
+  openOwn("ada", true);
 });
 afterEach(() => storage.remove());
 
@@ -24,9 +26,18 @@ test("a draft is kept for each dashboard, the oldest forgotten beyond ten", () =
 });
 
 test("a draft is shown to its own account only", () => {
-  writeDraft("ada", { id: "d0", revision: 3, dashboard: EMPTY_DASHBOARD });
+  assert.equal(writeDraft("ada", { id: "d0", revision: 3, dashboard: EMPTY_DASHBOARD }), true);
+  openOwn("eve", true);
   assert.equal(readDraft("eve", "d0"), undefined);
+  openOwn("ada", true);
   assert.notEqual(readDraft("ada", "d0"), undefined);
+});
+
+test("a draft that isn't kept is reported: the storage is full, or the account unknown", () => {
+  const draft = { id: "d0", revision: 3, dashboard: EMPTY_DASHBOARD };
+  assert.equal(writeDraft(undefined, draft), false);
+  storage.isFull = true;
+  assert.equal(writeDraft("ada", draft), false);
 });
 
 test("steps are taken back and forth, and another change ends what was taken back", () => {

@@ -19,9 +19,10 @@ export function readDraft(account: Account, id: string): DashboardDraft | undefi
   return readDrafts(account).find((draft) => draft.id === id);
 }
 
-/** Stores a draft instead of the previous one. */
-export function writeDraft(account: Account, draft: DashboardDraft): void {
-  store(account, [draft, ...readDrafts(account).filter(({ id }) => id !== draft.id)].slice(0, MAX_DRAFTS));
+/** Stores a draft instead of the previous one. Returns false if the browser can't keep it. */
+export function writeDraft(account: Account, draft: DashboardDraft): boolean {
+  const others = readDrafts(account).filter(({ id }) => id !== draft.id);
+  return store(account, [draft, ...others].slice(0, MAX_DRAFTS));
 }
 
 /** Forgets the draft of a dashboard. */
@@ -31,8 +32,8 @@ export function removeDraft(account: Account, id: string): void {
   if (others.length < drafts.length) store(account, others);
 }
 
-function store(account: Account, drafts: readonly DashboardDraft[]): void {
-  writeOwn(account, NAME, drafts.length === 0 ? undefined : JSON.stringify(drafts));
+function store(account: Account, drafts: readonly DashboardDraft[]): boolean {
+  return writeOwn(account, NAME, drafts.length === 0 ? undefined : JSON.stringify(drafts));
 }
 
 function readDrafts(account: Account): DashboardDraft[] {

@@ -1,5 +1,7 @@
 /** Who is signed in, and whether the hub answers at all. */
 
+import { isOpen, openOwn } from "#ui/services/browser/own-texts.ts";
+
 /** The signed-in user, as the hub reports it. */
 export interface Viewer {
   readonly name: string;
@@ -19,7 +21,11 @@ const SILENT_MS = 5_000;
 /** Returns the signed-in user; undefined if there is none, or the hub can't answer. */
 export async function fetchViewer(): Promise<Viewer | undefined> {
   try {
-    const response = await fetch("/api/auth/me", { headers: { accept: "application/json" } });
+    const response = await fetch("/api/auth/me", {
+      headers: { accept: "application/json" },
+      signal: AbortSignal.timeout(SILENT_MS),
+    });
+    if (response.status >= 500) missHub();
     if (!response.ok) return undefined;
     const { kind, name, role, has_password } = (await response.json()) as Record<string, unknown>;
     return {
@@ -29,6 +35,7 @@ export async function fetchViewer(): Promise<Viewer | undefined> {
       hasPassword: has_password !== false,
     };
   } catch {
+    missHub();
     return undefined;
   }
 }
@@ -44,11 +51,21 @@ export async function isSignedOut(): Promise<boolean> {
 
 let known: Promise<Viewer | undefined> | undefined;
 
-/** Returns the same, asked once for all: another reader's page is loaded anew. */
+/**
+ * Returns the same, asked once for all while this browser is signed in with that account, and opens the account's texts.
+ * If the hub can't answer, `HUB_BACK_EVENT` follows once it can.
+ */
 export async function knownViewer(): Promise<Viewer | undefined> {
-  known ??= fetchViewer();
-  const viewer = await known;
-  if (viewer === undefined) known = undefined;
+  const before = known;
+  const viewer = await before;
+  if (viewer !== undefined && isOpen(viewer.name)) return viewer;
+  if (known === before) known = learnViewer();
+  return known;
+}
+
+async function learnViewer(): Promise<Viewer | undefined> {
+  const viewer = await fetchViewer();
+  if (viewer !== undefined) openOwn(viewer.name, viewer.canSignOut);
   return viewer;
 }
 
@@ -78,6 +95,10 @@ export async function signOut(): Promise<boolean> {
 
 /** A call found no hub: the badge repeats the request until the hub answers. */
 export const HUB_MISSED_EVENT = "tailrace-hub-missed";
+
+function missHub(): void {
+  dispatchEvent(new Event(HUB_MISSED_EVENT));
+}
 
 /** The hub answers again: what failed for want of it is worth another try. */
 export const HUB_BACK_EVENT = "tailrace-hub-back";
