@@ -193,6 +193,8 @@ export const GERMAN_WORK: Readonly<Record<string, string>> = {
   "These requests destroy data": "Diese Anfragen zerstören Daten",
   "This can't be undone.": "Das lässt sich nicht rückgängig machen.",
   "Run anyway": "Trotzdem ausführen",
+  "This browser can't keep the text: copy it before you leave.":
+    "Dieser Browser kann den Text nicht aufheben: kopieren Sie ihn, bevor Sie die Seite verlassen.",
   "The browser blocked copying": "Der Browser erlaubt hier kein Kopieren",
   "All dashboards": "Alle Übersichten",
   "Query for all panels": "Abfrage für alle Kacheln",

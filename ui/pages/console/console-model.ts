@@ -57,6 +57,8 @@ export class ConsoleModel implements ConsoleFacts {
   results: readonly Result[] = [];
   history: readonly PastRequest[] = [];
   isRunning = false;
+  /** False if the browser can't keep the text. */
+  isKept = true;
 
   #account: Account;
   readonly #client: ConsoleClient;
@@ -72,12 +74,26 @@ export class ConsoleModel implements ConsoleFacts {
     this.#onFacts = onFacts;
   }
 
-  /** Loads what this account left in the browser: the history, and the text that it returns. */
-  async loadOwn(): Promise<string> {
+  /** True while it isn't known whose text is kept. */
+  get isOfNobody(): boolean {
+    return this.#account === undefined;
+  }
+
+  /**
+   * Loads what this account left in the browser: the history, and the text that it returns. What was typed before is
+   * appended to that.
+   */
+  async loadOwn(typed: () => string): Promise<string> {
     this.#account = (await knownViewer())?.name;
+    this.isKept = !this.isOfNobody;
     this.history = readHistory(this.#account);
     this.#onChange();
-    return readOwn(this.#account, TEXT_KEY) ?? FIRST_TEXT;
+    const text = readOwn(this.#account, TEXT_KEY) ?? FIRST_TEXT;
+    const more = typed();
+    if (more === "" || more === FIRST_TEXT || more === text) return text;
+    const whole = text === FIRST_TEXT ? more : `${text.trimEnd()}\n\n${more}`;
+    this.writeText(whole);
+    return whole;
   }
 
   /** Loads the facts for suggestions. What can't be loaded isn't suggested. */
@@ -155,7 +171,10 @@ export class ConsoleModel implements ConsoleFacts {
   }
 
   writeText(text: string): void {
-    writeOwn(this.#account, TEXT_KEY, text === FIRST_TEXT ? undefined : text);
+    const isKept = writeOwn(this.#account, TEXT_KEY, text === FIRST_TEXT ? undefined : text);
+    if (isKept === this.isKept) return;
+    this.isKept = isKept;
+    this.#onChange();
   }
 
   #remember(request: ConsoleRequest, status: number): void {

@@ -25,6 +25,7 @@ import {
   toCall,
   toCurl,
 } from "#ui/services/console/requests.ts";
+import { HUB_BACK_EVENT } from "#ui/services/hub/session-client.ts";
 import { ConsoleModel, type Result } from "./console-model.ts";
 import { consoleStyles } from "./console-styles.ts";
 import { historyView, introductionView, resultView } from "./console-views.ts";
@@ -58,6 +59,9 @@ export class ConsolePage extends LitElement {
     () => this.#editor?.refreshSuggestions(),
   );
   readonly #opened = Promise.withResolvers<void>();
+  readonly #onHubBack = (): void => {
+    if (this._isOpen && this.#model.isOfNobody) void this.#open();
+  };
   #saidTimer: ReturnType<typeof setTimeout> | undefined;
   #checkTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -73,10 +77,12 @@ export class ConsolePage extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     void this.#model.loadFacts();
+    addEventListener(HUB_BACK_EVENT, this.#onHubBack);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    removeEventListener(HUB_BACK_EVENT, this.#onHubBack);
     clearTimeout(this.#saidTimer);
     clearTimeout(this.#checkTimer);
     this.#model.stop();
@@ -97,7 +103,7 @@ export class ConsolePage extends LitElement {
         }
         <button ?disabled=${first === undefined} @click=${this.#format} title=${msg("Indent the request's body")}>${icon("braces")}<span>${msg("Format")}</span></button>
         <button ?disabled=${first === undefined} @click=${() => void this.#copyCurl()} title=${msg("Copy the request as a curl command")}>${icon("copy")}<span>${msg("Copy as curl")}</span></button>
-        <span role="status" class="muted">${this._said}</span>
+        <span role="status" class="muted">${this._said || (this.#model.isKept ? "" : msg("This browser can't keep the text: copy it before you leave."))}</span>
         <span class="space"></span>
         <button aria-pressed=${this._hasHistory} @click=${this.#toggleHistory} title=${msg("History (h)")}>${icon("clock")}<span>${msg("History")}</span></button>
       </div>
@@ -153,8 +159,11 @@ export class ConsolePage extends LitElement {
 
   /** Shows the text that this account left here. */
   async #open(): Promise<void> {
-    this.#editor!.value = await this.#model.loadOwn();
-    this._chosen = parseRequests(this.#editor!.value).slice(0, 1);
+    const editor = this.#editor!;
+    const text = await this.#model.loadOwn(() => editor.value);
+    // Another value would move the caret.
+    if (editor.value !== text) editor.value = text;
+    this._chosen = parseRequests(text).slice(0, 1);
     this._isOpen = true;
     await this.updateComplete;
     this.#opened.resolve();

@@ -34,6 +34,8 @@ export class DashboardModel {
   fields: readonly Field[] = [];
   fault: HubError | undefined;
   isSaving = false;
+  /** False if the browser can't keep the unsaved changes. */
+  isKept = true;
   /** False for users without the right to save, and for a read-only link. */
   canEdit = false;
 
@@ -104,6 +106,15 @@ export class DashboardModel {
     this.#onChange();
   }
 
+  /** Learns the account that couldn't be learned, and keeps the changes made meanwhile. */
+  async onHubBack(isReadOnly: boolean): Promise<void> {
+    const { saved } = this;
+    if (saved === undefined || this.#account !== undefined) return;
+    if (!this.isChanged) return this.load(saved.id, isReadOnly);
+    this.#account = (await knownViewer())?.name;
+    this.#keep();
+  }
+
   /** The previous content isn't part of a dashboard that can't be loaded. */
   #forget(): void {
     this.saved = undefined;
@@ -167,7 +178,8 @@ export class DashboardModel {
   #keep(): void {
     const { saved, dashboard } = this;
     if (saved !== undefined) {
-      if (this.isChanged) writeDraft(this.#account, { id: saved.id, revision: saved.revision, dashboard });
+      const draft = { id: saved.id, revision: saved.revision, dashboard };
+      if (this.isChanged) this.isKept = writeDraft(this.#account, draft);
       else removeDraft(this.#account, saved.id);
     }
     this.isOutdated &&= this.isChanged;

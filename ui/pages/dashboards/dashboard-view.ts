@@ -40,6 +40,7 @@ import {
   widenPanel,
 } from "#ui/services/dashboards/panel-grid.ts";
 import type { SavedObject } from "#ui/services/hub/saved-client.ts";
+import { HUB_BACK_EVENT } from "#ui/services/hub/session-client.ts";
 import { absoluteRange, resolveRange, type TimeRange } from "#ui/services/search/time-range.ts";
 import { formatTime, formatZone } from "#ui/services/text/format.ts";
 import { addClause } from "#ui/services/visualise/chart-picks.ts";
@@ -79,6 +80,7 @@ export class DashboardView extends LitElement {
   #refreshSeconds = 0;
   #copiedTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #newest = new NewestLines();
+  readonly #onHubBack = (): void => void this.#model.onHubBack(this.parameters.get("read") === "1");
   /** Key of the variables for which values were requested. */
   #valuesOf = "";
 
@@ -94,8 +96,14 @@ export class DashboardView extends LitElement {
     });
   }
 
+  override connectedCallback(): void {
+    super.connectedCallback();
+    addEventListener(HUB_BACK_EVENT, this.#onHubBack);
+  }
+
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    removeEventListener(HUB_BACK_EVENT, this.#onHubBack);
     clearInterval(this.#refresh);
     clearTimeout(this.#copiedTimer);
     this.#refreshSeconds = 0;
@@ -193,8 +201,10 @@ export class DashboardView extends LitElement {
   }
 
   #unsavedText(): string {
-    return this.#model.isOutdated
-      ? msg("Somebody saved this dashboard after your changes began; saving yours replaces theirs.")
+    if (this.#model.isOutdated)
+      return msg("Somebody saved this dashboard after your changes began; saving yours replaces theirs.");
+    return !this.#model.isKept
+      ? msg("Your changes aren't saved yet, and this browser can't keep them: save before you leave.")
       : msg("Your changes aren't saved yet. This browser keeps them.");
   }
 
