@@ -113,6 +113,9 @@ export const controls = css`
     color: var(--ink);
     font: inherit;
   }
+  input:placeholder-shown {
+    text-overflow: ellipsis;
+  }
   input::placeholder {
     color: var(--ink-faint);
     opacity: 1;

@@ -38,6 +38,9 @@ export class VariableBar extends LitElement {
         gap: 6px;
         min-width: 0;
       }
+      button {
+        flex: none;
+      }
       span {
         overflow-wrap: anywhere;
         color: var(--ink-muted);
@@ -48,7 +51,7 @@ export class VariableBar extends LitElement {
       }
       input {
         width: 17rem;
-        max-width: 100%;
+        min-width: 0;
       }
       .variable {
         display: flex;

@@ -120,6 +120,7 @@ export const resultsStyles = css`
     }
     .status span[role="status"] {
       flex: 1 1 12rem;
+      padding-left: 4px;
     }
   }
   @container results (width < 36rem) {

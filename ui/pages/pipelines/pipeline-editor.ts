@@ -112,6 +112,9 @@ export class PipelineEditor extends LitElement {
         overflow-x: auto;
       }
       .valid {
+        display: flex;
+        align-items: center;
+        gap: 5px;
         color: var(--accent);
         font-weight: 600;
       }
@@ -208,7 +211,7 @@ export class PipelineEditor extends LitElement {
   #verdict(): TemplateResult | typeof nothing {
     if (this._problem !== "") return html`<pre tabindex="0">${this._problem}</pre>`;
     if (this._trials.length === 0) return nothing;
-    return html`<p class="valid">${icon("check")} ${msg("The pipeline is valid.")}</p>`;
+    return html`<p class="valid">${icon("check")}${msg("The pipeline is valid.")}</p>`;
   }
 
   async #loadReference(): Promise<void> {
