@@ -6,6 +6,9 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 /** Digits from which a number may not be exact as a double; shorter texts are parsed natively. */
 const LONG_NUMBER = /\d{16}/;
 
+/** Characters of a number that isn't exact as a double. Elasticsearch's parser has the same limit; longer ones take seconds to convert. */
+const MAX_NUMBER_LENGTH = 1_000;
+
 /** Parses a request's JSON; whole numbers beyond 2^53 become bigint. Throws parsing. */
 export function parseJson(text: string): unknown {
   checkNesting(text);
@@ -115,5 +118,7 @@ export function shortest(value: bigint): number | bigint {
 function exactNumber(_key: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
   const source = context?.source ?? "";
+  if (source.length > MAX_NUMBER_LENGTH)
+    throw new Error(`a number has ${source.length} characters, more than ${MAX_NUMBER_LENGTH}`);
   return /^-?\d+$/.test(source) ? BigInt(source) : value;
 }

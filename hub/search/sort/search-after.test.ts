@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { parseJson } from "#hub/search/options/json.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { floatText } from "#proto/kit/number-text.ts";
 import { Random } from "#test/support/engine/random.ts";
@@ -278,6 +279,34 @@ test("a number goes after whole ones without its fraction, and a text that isn't
       assert.deepEqual(await ids(field, "+1"), ["4"]);
       for (const text of ["1.5", "1e0", "0x1", " 1", ""])
         await assert.rejects(ids(field, text), { code: "request_invalid" });
+    }
+  } finally {
+    index.close();
+  }
+});
+
+test("whole numbers that no field can hold are refused, whatever their length", async () => {
+  const index = new IndexFixture({
+    shards: 1,
+    segmentDocs: 2,
+    mapping: { properties: { n: { type: "long" }, d: { type: "date_nanos" } } },
+    docs: [{ n: "9007199254740993" }, { n: 5 }, { n: 7 }, {}],
+  });
+  try {
+    const long = "9".repeat(400);
+    for (const field of ["n", "d"]) {
+      for (const value of ["9".repeat(1_000_000), long, BigInt(long), -BigInt(long), "1".repeat(31)]) {
+        for (const request of [
+          { search_after: [value], sort: [field] },
+          { sort: [{ [field]: { missing: value } }] },
+        ]) {
+          await assert.rejects(index.ids(request), (error: Error) => {
+            const cause = error.cause instanceof AppError ? error.cause : (error as AppError);
+            assert.deepEqual([cause.code, cause.message.length < 200], ["request_invalid", true]);
+            return true;
+          });
+        }
+      }
     }
   } finally {
     index.close();

@@ -110,6 +110,12 @@ function distanceKey(key: Extract<SortKey, { kind: "distance" }>, shard: ShardCo
   return new DistanceKeySource(field?.path, key);
 }
 
+/** Sums of values have fewer digits. Texts of any length would take seconds to convert. */
+const WHOLE = /^[+-]?\d{1,30}$/;
+const WHOLE_END = 10n ** 30n;
+/** Characters of a refused text that are shown. */
+const SHOWN_TEXT = 80;
+
 /**
  * Reads values of search_after and `missing`. Elasticsearch's SearchAfterBuilder takes a number for a whole one without its
  * fraction, and a text only if it is one.
@@ -117,7 +123,7 @@ function distanceKey(key: Extract<SortKey, { kind: "distance" }>, shard: ShardCo
 function readerOf(field: Field | undefined): (value: unknown) => number | bigint {
   const isWhole = field === undefined || columnKind(field) !== "double";
   return (value) => {
-    if (typeof value === "bigint") return shortest(value);
+    if (typeof value === "bigint" && -WHOLE_END < value && value < WHOLE_END) return shortest(value);
     if (typeof value === "number") return isWhole ? Math.trunc(value) : value;
     if (typeof value === "boolean") return value ? 1 : 0;
     const text = String(value);
@@ -126,7 +132,7 @@ function readerOf(field: Field | undefined): (value: unknown) => number | bigint
     if (text === "true" || text === "false") return text === "true" ? 1 : 0;
     throw new AppError(
       "request_invalid",
-      `Failed to parse search_after value for field [${field?.path ?? ""}]: "${text}"`,
+      `Failed to parse search_after value for field [${field?.path ?? ""}]: "${text.slice(0, SHOWN_TEXT)}"`,
     );
   };
 }
@@ -135,7 +141,7 @@ function readerOf(field: Field | undefined): (value: unknown) => number | bigint
 function wholeOf(text: string, field: Field | undefined): number | bigint {
   if (field?.type === "date") return dateFormat(field.format).parse(text);
   // A number is in nanoseconds, as in answers.
-  if (/^[+-]?\d+$/.test(text)) return shortest(BigInt(text.replace(/^\+/, "")));
+  if (WHOLE.test(text)) return shortest(BigInt(text.replace(/^\+/, "")));
   if (field?.type !== "date_nanos") return Number.NaN;
   const nanos = parseNanos(text, field.format);
   return nanos === null ? Number.NaN : shortest(nanos);
