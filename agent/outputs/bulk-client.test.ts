@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { issueOwnCertificate } from "#test/harness/certificates.ts";
 import { BulkClient } from "./bulk-client.ts";
 
-test("authorities are read again when their file changes, and kept while it can't be read", async (t) => {
+test("authorities are read again when their file changes, and kept while it can't be used", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-bulk-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const [first, second] = ["first", "second"].map((name) => issueOwnCertificate(folder, name, ["127.0.0.1"]));
@@ -25,11 +25,13 @@ test("authorities are read again when their file changes, and kept while it can'
   const tlsCa = join(folder, "used.pem");
   copyFileSync(first!.certificate, tlsCa);
   const { port } = server.address() as AddressInfo;
+  const faults: string[] = [];
   const client = new BulkClient({
     settings: { hosts: [`https://127.0.0.1:${port}`], index: "i", tlsCa },
     timeoutMs: 5_000,
     signal: new AbortController().signal,
     connections: 1,
+    onFault: (error) => faults.push((error as Error).message),
   });
   t.after(() => client.close());
   const post = async (): Promise<number> => (await client.post(Buffer.from("{}\n"))).status;
@@ -38,6 +40,15 @@ test("authorities are read again when their file changes, and kept while it can'
   await assert.rejects(post(), { code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
   copyFileSync(second!.certificate, tlsCa);
   assert.equal(await post(), 200);
+  assert.deepEqual(faults, []);
+  writeFileSync(tlsCa, "");
+  assert.equal(await post(), 200);
+  writeFileSync(tlsCa, readFileSync(second!.certificate).subarray(0, 100));
+  assert.equal(await post(), 200);
   rmSync(tlsCa);
   assert.equal(await post(), 200);
+  assert.deepEqual(
+    faults.map((fault) => /no certificate|ENOENT/.exec(fault)?.[0]),
+    ["no certificate", "no certificate", "ENOENT"],
+  );
 });

@@ -1,11 +1,11 @@
 /** Sends bulk bodies to a search engine over connections that stay open, and reads the answers. */
 
-import { readFileSync } from "node:fs";
 import type { ClientRequest, IncomingMessage, Agent as PlainAgent } from "node:http";
 import { request as httpsRequest, Agent as SecureAgent } from "node:https";
 import { gzipSync } from "node:zlib";
 import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { readAuthorities } from "#proto/kit/files/authorities.ts";
 import { FileChanges } from "#proto/kit/files/file-changes.ts";
 import { Agent, request as httpRequest } from "#proto/kit/node-http.ts";
 
@@ -30,6 +30,8 @@ export interface BulkClientOptions {
   readonly timeoutMs: number;
   /** Ends all requests. */
   readonly signal: AbortSignal;
+  /** Called when a changed file with authorities can't be used, once for each change: those of before stay in use. */
+  readonly onFault: (error: unknown) => void;
 }
 
 export interface Answer {
@@ -79,7 +81,7 @@ export class BulkClient {
     this.#secureAgent = new SecureAgent(common);
     if (tlsCa !== undefined) {
       this.#authorities = { path: tlsCa, changes: new FileChanges([tlsCa]) };
-      this.#ca = readAuthorities(tlsCa);
+      this.#ca = authoritiesOf(tlsCa);
     }
     this.#headers = {
       "content-type": "application/x-ndjson",
@@ -107,16 +109,10 @@ export class BulkClient {
     return plain;
   }
 
-  /** Returns the authorities, read again if their file has changed; those of before while it can't be read. */
+  /** Returns the authorities, read again if their file has changed; those of before while it can't be used. */
   #currentAuthorities(): Buffer | undefined {
     const { path, changes } = this.#authorities!;
-    if (changes.take()) {
-      try {
-        this.#ca = readAuthorities(path);
-      } catch {
-        // Being replaced: its next change is seen too.
-      }
-    }
+    changes.take(() => (this.#ca = authoritiesOf(path)), this.#options.onFault);
     return this.#ca;
   }
 
@@ -155,9 +151,9 @@ export class BulkClient {
   }
 }
 
-function readAuthorities(path: string): Buffer {
+function authoritiesOf(path: string): Buffer {
   try {
-    return readFileSync(path);
+    return readAuthorities(path);
   } catch (error) {
     throw new AppError("settings_invalid", `output.search.tls.ca: ${(error as Error).message}`, {
       cause: error,

@@ -218,7 +218,8 @@ test("an engine that refuses filter_path is asked for whole answers", async () =
 test("a file with authorities that can't be read is named with its setting", () => {
   const settings = { hosts: ["https://h:9200"], index: "i", tlsCa: "/nonexistent/ca.pem" };
   const { signal } = new AbortController();
-  assert.throws(() => new BulkClient({ settings, connections: 1, timeoutMs: 1_000, signal }), {
+  const onFault = (): void => assert.fail("it is read once");
+  assert.throws(() => new BulkClient({ settings, connections: 1, timeoutMs: 1_000, signal, onFault }), {
     code: "settings_invalid",
     message: /^output\.search\.tls\.ca: ENOENT.*ca\.pem/,
   });

@@ -64,6 +64,8 @@ export class SearchOutput implements Output {
       connections: bodies,
       timeoutMs,
       signal: this.#stop.signal,
+      onFault: (error) =>
+        options.log.warn({ error }, "renewed authorities can't be used; those of before stay in use"),
     });
     const { metrics } = options;
     this.#acked = metrics.counter(

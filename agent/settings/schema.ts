@@ -85,7 +85,9 @@ export const SETTINGS_SCHEMA = Type.Object(
       default: "none",
       description: "gzip needs a fifth of the bandwidth and more CPU time.",
     }),
-    "output.search.tls.ca": text("File with the certificates of authorities to trust, PEM."),
+    "output.search.tls.ca": text(
+      "File with the certificates of authorities to trust, PEM. It is read again when it changes.",
+    ),
     "output.search.timeout": duration("30s", "Time after which a request without an answer is sent again."),
     "output.file.enabled": Type.Optional(
       Type.Boolean({ description: "Write JSON lines to a file. On if output.file.path is set." }),

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { connect } from "node:tls";
-import { issueOwnCertificate } from "#test/harness/certificates.ts";
+import { issueCertificate, issueOwnCertificate, makeAuthority } from "#test/harness/certificates.ts";
 import { createTlsServer } from "./tls-server.ts";
 
 test("a renewed certificate is given to the next connection, and a pair of which half is renewed to none", async (t) => {
@@ -39,5 +39,42 @@ test("a renewed certificate is given to the next connection, and a pair of which
   assert.equal(await named(), "second");
   rmSync(key);
   assert.equal(await named(), "second");
+  assert.equal(faults.length, 2);
+});
+
+test("authorities of clients that are half written replace none", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-tls-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const authority = makeAuthority(folder);
+  const own = issueOwnCertificate(folder, "own", ["127.0.0.1"]);
+  const sender = issueCertificate(folder, "sender", authority, ["sender"]);
+  const ca = join(folder, "used.pem");
+  copyFileSync(authority.certificate, ca);
+  const faults: unknown[] = [];
+  const server = createTlsServer({
+    ...own,
+    ca,
+    onConnection: (socket) => socket.end("taken"),
+    onFault: (error) => faults.push(error),
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  /** Returns what a sender with a certificate of the authority gets. */
+  const answer = async (): Promise<string> => {
+    const socket = connect({
+      port,
+      host: "127.0.0.1",
+      ca: readFileSync(own.certificate),
+      cert: readFileSync(sender.certificate),
+      key: readFileSync(sender.key),
+    });
+    return Buffer.concat(await socket.toArray()).toString();
+  };
+  assert.equal(await answer(), "taken");
+  for (const length of [0, 300]) {
+    writeFileSync(ca, readFileSync(authority.certificate).subarray(0, length));
+    assert.equal(await answer(), "taken");
+  }
   assert.equal(faults.length, 2);
 });

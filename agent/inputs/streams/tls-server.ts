@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { createServer, type Server } from "node:tls";
 import { AppError } from "#proto/kit/errors.ts";
+import { readAuthorities } from "#proto/kit/files/authorities.ts";
 import { FileChanges } from "#proto/kit/files/file-changes.ts";
 
 export interface TlsServerOptions {
@@ -12,7 +13,7 @@ export interface TlsServerOptions {
   /** Absent: clients need no certificate. */
   readonly ca?: string | undefined;
   readonly onConnection: (socket: Socket) => void;
-  /** Called when changed files can't be used: connections get the certificate of before. */
+  /** Called when changed files can't be used, once for each change: connections get the certificate of before. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -22,26 +23,20 @@ export function createTlsServer({ certificate, key, ca, ...calls }: TlsServerOpt
   const contents = () => ({
     cert: readTlsFile(certificate),
     key: readTlsFile(key),
-    ...(ca === undefined ? {} : { ca: readTlsFile(ca) }),
+    ...(ca === undefined ? {} : { ca: readTlsFile(ca, readAuthorities) }),
   });
   const mustName = ca === undefined ? {} : { requestCert: true, rejectUnauthorized: true };
   const server = createServer({ ...contents(), ...mustName }, calls.onConnection);
-  // Before the handshake begins.
-  server.prependListener("connection", () => {
-    if (!changes.take()) return;
-    try {
-      server.setSecureContext(contents());
-    } catch (error) {
-      // Of a pair that is being renewed the second file has not changed yet.
-      calls.onFault(error);
-    }
-  });
+  // Before the handshake begins. Of a pair that is being renewed the second file may not have changed yet: it fails then.
+  server.prependListener("connection", () =>
+    changes.take(() => server.setSecureContext(contents()), calls.onFault),
+  );
   return server;
 }
 
-function readTlsFile(path: string): Buffer {
+function readTlsFile(path: string, read: (path: string) => Buffer = readFileSync): Buffer {
   try {
-    return readFileSync(path);
+    return read(path);
   } catch (error) {
     throw new AppError("settings_invalid", `cannot read ${path}: ${(error as Error).message}`, {
       cause: error,

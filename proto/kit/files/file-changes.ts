@@ -2,22 +2,38 @@
 
 import { statSync } from "node:fs";
 
+/** Time after which changed files that couldn't be used are tried again. */
+const RETRY_MS = 1_000;
+
 export class FileChanges {
   readonly #paths: readonly string[];
-  #seen: string;
+  #used: string;
+  /** State of files that couldn't be used, and the time of the next attempt; undefined after a success. */
+  #failed: { state: string; retryMs: number } | undefined;
 
-  /** The files as they are now are known. Links are followed. */
+  /** The files as they are now count as used. Links are followed. */
   constructor(paths: readonly string[]) {
     this.#paths = paths;
-    this.#seen = this.#state();
+    this.#used = this.#state();
   }
 
-  /** Returns true if a file has changed, appeared or vanished since the last call. */
-  take(): boolean {
+  /**
+   * Calls `use` if a file has changed, appeared or vanished since the last call of it that succeeded; each second at most while
+   * nothing changes further. `onFault` gets the first error of each change.
+   */
+  take(use: () => void, onFault: (error: unknown) => void, nowMs = performance.now()): void {
     const state = this.#state();
-    const hasChanged = state !== this.#seen;
-    this.#seen = state;
-    return hasChanged;
+    if (state === this.#used) return;
+    const failed = this.#failed?.state === state ? this.#failed : undefined;
+    if (failed !== undefined && nowMs < failed.retryMs) return;
+    try {
+      use();
+      this.#used = state;
+      this.#failed = undefined;
+    } catch (error) {
+      this.#failed = { state, retryMs: nowMs + RETRY_MS };
+      if (failed === undefined) onFault(error);
+    }
   }
 
   #state(): string {
@@ -27,8 +43,9 @@ export class FileChanges {
 
 function stateOf(path: string): string {
   try {
-    const { dev, ino, size, mtimeNs } = statSync(path, { bigint: true });
-    return [dev, ino, size, mtimeNs].join("/");
+    // The time of the last change counts too: a file that becomes readable is the same otherwise.
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+    return [dev, ino, size, mtimeNs, ctimeNs].join("/");
   } catch {
     return "none";
   }
