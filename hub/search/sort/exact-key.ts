@@ -66,9 +66,12 @@ export class ExactKey implements SegmentKey {
     return this.#rankOf(doc);
   }
 
-  value(doc: number): SortValue {
+  value(doc: number, key: number): SortValue {
+    const { sign } = this.#options;
     const rank = this.#rankOf(doc);
-    const value = this.#options.sign === 1 ? rank : -rank;
+    // The key of several nested objects is that of none of them.
+    if (Number(rank) !== key) return shortest(BigInt(sign * key));
+    const value = sign === 1 ? rank : -rank;
     return typeof value === "number" && !Number.isFinite(value) ? wholeEnd(value) : value;
   }
 

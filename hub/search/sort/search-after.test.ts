@@ -285,6 +285,38 @@ test("a number goes after whole ones without its fraction, and a text that isn't
   }
 });
 
+test("a sum, mean or median of nested objects beside numbers beyond 2^53 is printed as it is sorted", async () => {
+  const index = new IndexFixture({
+    shards: 1,
+    mapping: { properties: { o: { type: "nested", properties: { l: { type: "long" } } } } },
+    docs: [
+      { o: [{ l: 5 }, { l: 7 }] },
+      { o: [{ l: "1152921504606846977" }] },
+      { o: [{ l: 20 }] },
+      { o: [{}, { l: 3 }, { l: 4 }] },
+      { o: [{ l: 30 }, { l: 31 }] },
+    ],
+  });
+  const far = 2n ** 60n + 1n;
+  try {
+    for (const [mode, ids, shown] of [
+      ["sum", "30241", [7, 12, 20, 61, far]],
+      ["avg", "30241", [4, 6, 20, 31, far]],
+      ["median", "30241", [4, 6, 20, 31, far]],
+    ] as const) {
+      for (const size of [1, 2]) {
+        const key = { mode, nested: { path: "o" } };
+        const up = await walk(index, [{ "o.l": { ...key, order: "asc" } }], size);
+        assert.deepEqual([up.ids.join(""), up.values], [ids, shown]);
+        const down = await walk(index, [{ "o.l": { ...key, order: "desc" } }], size);
+        assert.deepEqual(down.ids.toReversed().join(""), ids);
+      }
+    }
+  } finally {
+    index.close();
+  }
+});
+
 test("whole numbers that no field can hold are refused, whatever their length", async () => {
   const index = new IndexFixture({
     shards: 1,
