@@ -9,10 +9,6 @@ import type { Rank, SegmentKey, SortValue } from "./key.ts";
 import { pickValue } from "./picked-value.ts";
 import type { SortMode } from "./sort-request.ts";
 
-/** What clients see, and send in search_after, for documents without a value of a whole-number field. */
-export const LONG_MAX = 9_223_372_036_854_775_807n;
-export const LONG_MIN = -9_223_372_036_854_775_808n;
-
 /** Rounding of decoded values, which are sums of products: some units in the last place. */
 const ROUNDING = 2 ** -49;
 
@@ -71,8 +67,7 @@ export class ExactKey implements SegmentKey {
     const rank = this.#rankOf(doc);
     // The key of several nested objects is that of none of them.
     if (Number(rank) !== key) return shortest(BigInt(sign * key));
-    const value = sign === 1 ? rank : -rank;
-    return typeof value === "number" && !Number.isFinite(value) ? wholeEnd(value) : value;
+    return sign === 1 ? rank : -rank;
   }
 
   keyOf(rank: Rank): number {
@@ -104,9 +99,4 @@ export class ExactKey implements SegmentKey {
     const picked = exact[mode === "max" ? count - 1 : 0]!;
     return shortest(sign === 1 ? picked : -picked);
   }
-}
-
-/** Returns what is shown of ±Infinity, the key of documents without a value, in whole-number fields. */
-export function wholeEnd(key: number): bigint {
-  return key > 0 ? LONG_MAX : LONG_MIN;
 }

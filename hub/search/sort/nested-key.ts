@@ -36,14 +36,12 @@ export class NestedKeySource implements KeySource {
   segment(segment: SegmentReader): SegmentKey {
     const joined = this.#joined.get(segment);
     const { outer } = this.#parts;
-    if (joined === undefined) return outer.segment(segment);
+    if (joined === undefined) return new RoundedKey(outer.segment(segment));
     return new NestedKey(this.#parts, joined, outer.segment(segment), this.#allowed(joined));
   }
 
   rankOf(value: unknown): Rank {
-    const rank = this.#parts.outer.rankOf(value);
-    // Keys of objects are rounded beyond 2^53.
-    return typeof rank === "bigint" ? Number(rank) : rank;
+    return rounded(this.#parts.outer.rankOf(value));
   }
 
   /** Objects that fit the filter; undefined: all. */
@@ -54,6 +52,38 @@ export class NestedKeySource implements KeySource {
     if (scorer === null) return allowed;
     for (let doc = scorer.next(); doc !== NO_MORE_DOCS; doc = scorer.next()) allowed.add(doc);
     return allowed;
+  }
+}
+
+/** Keys of objects are rounded beyond 2^53, so that their ranks are too. */
+function rounded(rank: Rank): Rank {
+  return typeof rank === "bigint" ? Number(rank) : rank;
+}
+
+/** The key of a segment without objects. */
+class RoundedKey implements SegmentKey {
+  readonly bestOfBlock?: (block: number) => number;
+  readonly #key: SegmentKey;
+
+  constructor(key: SegmentKey) {
+    this.#key = key;
+    if (key.bestOfBlock !== undefined) this.bestOfBlock = (block) => key.bestOfBlock!(block);
+  }
+
+  load(docs: Int32Array, scores: Float32Array | null, length: number, out: Float64Array): void {
+    this.#key.load(docs, scores, length, out);
+  }
+
+  rank(doc: number, key: number): Rank {
+    return rounded(this.#key.rank(doc, key));
+  }
+
+  value(doc: number, key: number): SortValue {
+    return this.#key.value(doc, key);
+  }
+
+  keyOf(rank: Rank): number {
+    return this.#key.keyOf(rank);
   }
 }
 
@@ -75,8 +105,7 @@ class NestedKey implements SegmentKey {
     this.#outer = outer;
     this.#inner = parts.inner.segment(joined.objects);
     this.#allowed = allowed;
-    const missing = parts.outer.rankOf(null);
-    this.#missingRank = typeof missing === "bigint" ? Number(missing) : missing;
+    this.#missingRank = rounded(parts.outer.rankOf(null));
     this.#missing = this.#inner.keyOf(this.#missingRank);
   }
 

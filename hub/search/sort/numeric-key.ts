@@ -1,18 +1,26 @@
 /** Sorts by a number, date or boolean field. */
 
-import { columnKind, type Field } from "#hub/engine/mapping/field.ts";
+import type { Field } from "#hub/engine/mapping/field.ts";
 import { COLUMN_BLOCK, type NumericColumn, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { shortest } from "#hub/search/options/json.ts";
 import { fraction, singleFraction } from "#proto/kit/number-text.ts";
-import { ExactKey, LONG_MAX, LONG_MIN, wholeEnd } from "./exact-key.ts";
+import { ExactKey } from "./exact-key.ts";
 import { type KeySource, NUMBER_ORDER, type Rank, type SegmentKey, type SortValue } from "./key.ts";
 import { pickValue } from "./picked-value.ts";
 import type { SortKey, SortMode } from "./sort-request.ts";
 
+/**
+ * Smallest and largest whole number of a field. As in Elasticsearch, documents without a value are at one of them, beside those
+ * that have it.
+ */
+const LONG_ENDS = [-(2n ** 63n), 2n ** 63n - 1n] as const;
+const UNSIGNED_ENDS = [0n, 2n ** 64n - 1n] as const;
+
 /** How the numbers of a field are compared and printed. */
-type Kind = "whole" | "single" | "double";
+export type NumberKind = "whole" | "single" | "double";
 
 /** Makes a number as precise as the values of a field are. */
-const ROUND: Readonly<Record<Kind, (value: number) => number>> = {
+const ROUND: Readonly<Record<NumberKind, (value: number) => number>> = {
   whole: Math.round,
   // Half floats too: their values and what is sent in search_after are compared as floats.
   single: Math.fround,
@@ -35,7 +43,7 @@ export class NumericKeySource implements KeySource {
   /** Rank of documents without a value. */
   readonly #missing: number | bigint;
   readonly #mode: SortMode;
-  readonly #kind: Kind;
+  readonly #kind: NumberKind;
   readonly #read: (value: unknown) => number | bigint;
 
   constructor(
@@ -45,16 +53,12 @@ export class NumericKeySource implements KeySource {
   ) {
     this.#field = field;
     this.#sign = key.descending ? -1 : 1;
-    this.#kind = kindOf(field);
+    const type = field?.type ?? key.unmappedType;
+    this.#kind = numberKind(type);
     // The float that is printed as 0.1 isn't the double 0.1.
     this.#read = this.#kind === "single" ? (value) => Math.fround(Number(read(value))) : read;
     this.#mode = key.mode ?? (key.descending ? "max" : "min");
-    this.#missing =
-      key.missing === "_last"
-        ? Number.POSITIVE_INFINITY
-        : key.missing === "_first"
-          ? Number.NEGATIVE_INFINITY
-          : this.#rankOf(key.missing);
+    this.#missing = this.#missingRank(key.missing, type === "unsigned_long" ? UNSIGNED_ENDS : LONG_ENDS);
   }
 
   segment(segment: SegmentReader): SegmentKey {
@@ -67,21 +71,33 @@ export class NumericKeySource implements KeySource {
 
   rankOf(value: unknown): Rank {
     if (value === null) return this.#missing;
-    if (typeof value === "bigint" && (value === LONG_MAX || value === LONG_MIN)) {
-      return this.#sign * (value === LONG_MAX ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
-    }
-    return this.#rankOf(value);
+    return this.#turned(this.#read(value));
   }
 
-  #rankOf(value: unknown): number | bigint {
-    const read = this.#read(value);
-    return this.#sign === 1 ? read : -read;
+  /** Rank of documents without a value: a value that a field of these ends can hold. */
+  #missingRank(missing: unknown, [min, max]: readonly [bigint, bigint]): number | bigint {
+    if (missing === null) return Number.POSITIVE_INFINITY;
+    const isWhole = this.#kind === "whole";
+    if (missing !== "_last" && missing !== "_first") {
+      const read = this.#read(missing);
+      if (!isWhole || (min <= read && read <= max)) return this.#turned(read);
+      return this.#turned(read < min ? min : max);
+    }
+    const isMax = (missing === "_last") === (this.#sign === 1);
+    if (isWhole) return this.#turned(isMax ? max : min);
+    return this.#turned(isMax ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
+  }
+
+  #turned(value: number | bigint): number | bigint {
+    if (typeof value === "number") return this.#sign === 1 ? value : -value;
+    return shortest(this.#sign === 1 ? value : -value);
   }
 }
 
-function kindOf(field: Field | undefined): Kind {
-  if (field === undefined || columnKind(field) !== "double") return "whole";
-  return field.type === "float" || field.type === "half_float" ? "single" : "double";
+/** How numbers of fields of a type are compared and printed. */
+export function numberKind(type: string | undefined): NumberKind {
+  if (type === "float" || type === "half_float") return "single";
+  return type === "double" || type === "scaled_float" ? "double" : "whole";
 }
 
 class NumericKey implements SegmentKey {
@@ -90,7 +106,7 @@ class NumericKey implements SegmentKey {
   readonly #missingRank: number | bigint;
   readonly #missing: number;
   readonly #mode: SortMode;
-  readonly #kind: Kind;
+  readonly #kind: NumberKind;
   /** Values of the block that is loaded. 8 KiB, so it is made when it is needed: each bucket of top_hits has its own keys. */
   #block: Float64Array | undefined;
   readonly #many: number[] = [];
@@ -101,7 +117,7 @@ class NumericKey implements SegmentKey {
     sign: 1 | -1,
     missing: number | bigint,
     mode: SortMode,
-    kind: Kind,
+    kind: NumberKind,
   ) {
     this.#column = column;
     this.#sign = sign;
@@ -133,13 +149,17 @@ class NumericKey implements SegmentKey {
     if (this.#kind !== "whole") return shownFraction(value, this.#kind);
     if (key === this.#missing && typeof this.#missingRank === "bigint")
       return this.#sign === 1 ? this.#missingRank : -this.#missingRank;
-    if (!Number.isFinite(value)) return wholeEnd(value);
     // A sum: the shortest text of it may be of another whole number.
     return Number.isSafeInteger(value) ? value : BigInt(value);
   }
 
   keyOf(rank: Rank): number {
-    return Number(rank);
+    const key = Number(rank);
+    const missing = this.#missingRank;
+    if (key !== this.#missing || typeof missing !== "bigint" || typeof rank !== "bigint" || rank === missing)
+      return key;
+    // Beside what documents without a value have, which shares its number.
+    return key + (rank < missing ? -1 : 1) * Math.abs(key) * Number.EPSILON;
   }
 
   rounded(key: number): number {

@@ -285,6 +285,106 @@ test("a number goes after whole ones without its fraction, and a text that isn't
   }
 });
 
+describe("the ends of whole numbers", () => {
+  const [min, max] = [-(2n ** 63n), 2n ** 63n - 1n];
+  const rows: readonly (readonly [type: string, values: readonly (bigint | undefined)[]])[] = [
+    ["long", [max, max, 5n, min, undefined, max - 1n, undefined, min, max - 2n]],
+    ["long", [7n, 5n, undefined, -5n, undefined]],
+    ["unsigned_long", [max, max + 1n, 2n * max + 1n, 2n * max, 5n, 0n, undefined, 0n, undefined]],
+  ];
+  for (const [at, [type, values]] of rows.entries()) {
+    for (const segmentDocs of [1, 4, 20]) {
+      test(`are values like others of ${type} (${at}), in segments of ${segmentDocs} documents`, async () => {
+        const docs = values.map((v, id) => (v === undefined ? { id } : { v: String(v), id }));
+        const mapping = { properties: { v: { type }, id: { type: "long" } } };
+        const index = new IndexFixture({ shards: 2, segmentDocs, mapping, docs });
+        const [low, high] = type === "long" ? [min, max] : [0n, 2n * max + 1n];
+        try {
+          for (const order of ["asc", "desc"]) {
+            for (const missing of ["_first", "_last"]) {
+              const none = (order === "asc") === (missing === "_last") ? high : low;
+              const shown = values.map((value, id) => ({ value: value ?? none, id: String(id) }));
+              const sign = order === "asc" ? 1 : -1;
+              shown.sort((a, b) =>
+                a.value === b.value ? Number(a.id) - Number(b.id) : a.value < b.value ? -sign : sign,
+              );
+              for (const size of [1, 4]) {
+                const walked = await walk(index, [{ v: { order, missing } }, { id: "asc" }], size);
+                assert.deepEqual(
+                  walked.ids,
+                  shown.map(({ id }) => id),
+                );
+                assert.deepEqual(
+                  walked.values.map((value) => BigInt(value as number)),
+                  shown.map(({ value }) => value),
+                );
+              }
+            }
+          }
+        } finally {
+          index.close();
+        }
+      });
+    }
+  }
+
+  test("limit what documents without a value count as, and come before numbers beyond them", async () => {
+    const index = new IndexFixture({
+      shards: 1,
+      mapping: { properties: { l: { type: "long" }, u: { type: "unsigned_long" } } },
+      docs: [{ l: "9007199254740993", u: 1 }, {}],
+    });
+    try {
+      for (const [field, missing, shown] of [
+        ["l", 1e300, max],
+        ["l", "-99999999999999999999", min],
+        ["u", 1e300, 2n * max + 1n],
+        ["u", -5, 0n],
+      ] as const) {
+        const answer = await index.printed({
+          sort: [{ [field]: { missing } }],
+          query: { ids: { values: ["1"] } },
+        });
+        assert.match(answer, new RegExp(`"sort":\\[${shown}\\]`));
+      }
+      assert.deepEqual(await index.ids({ sort: ["l"], search_after: [1e300] }), []);
+      assert.deepEqual(await index.ids({ sort: ["l"], search_after: [Number.NEGATIVE_INFINITY] }), [
+        "0",
+        "1",
+      ]);
+    } finally {
+      index.close();
+    }
+  });
+
+  test("are the same for nested objects, wherever a segment has none", async () => {
+    const index = new IndexFixture({
+      shards: 2,
+      segmentDocs: 2,
+      mapping: {
+        properties: { o: { type: "nested", properties: { l: { type: "long" } } }, id: { type: "long" } },
+      },
+      docs: [[], [], [max], [5], [], [max - 9n, min], [7], [], []].map((values, id) => ({
+        id,
+        o: values.map((value) => ({ l: String(value) })),
+      })),
+    });
+    try {
+      for (const order of ["asc", "desc"]) {
+        for (const missing of ["_first", "_last"]) {
+          for (const mode of ["min", "max", "sum", "avg", "median"]) {
+            const sort = [{ "o.l": { order, missing, mode, nested: { path: "o" } } }, { id: "asc" }];
+            const { ids } = await walk(index, sort, 1);
+            assert.equal(ids.toSorted().join(""), "012345678", JSON.stringify(sort));
+          }
+        }
+      }
+    } finally {
+      index.close();
+    }
+  });
+});
+
 test("a sum, mean or median of nested objects beside numbers beyond 2^53 is printed as it is sorted", async () => {
   const index = new IndexFixture({
     shards: 1,

@@ -2,7 +2,7 @@
 
 import { dateFormat } from "#hub/engine/mapping/date-format.ts";
 import { parseNanos } from "#hub/engine/mapping/date-nanos.ts";
-import { columnKind, type Field } from "#hub/engine/mapping/field.ts";
+import type { Field } from "#hub/engine/mapping/field.ts";
 import { isNumeric, termsField } from "#hub/search/columns/column-values.ts";
 import { shortest } from "#hub/search/options/json.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
@@ -12,7 +12,7 @@ import { DocKeySource, IdKeySource, ScoreKeySource, ScriptKeySource } from "./im
 import type { KeySource } from "./key.ts";
 import { KeywordKeySource } from "./keyword-key.ts";
 import { NestedKeySource } from "./nested-key.ts";
-import { NumericKeySource } from "./numeric-key.ts";
+import { NumericKeySource, numberKind } from "./numeric-key.ts";
 import type { SortKey } from "./sort-request.ts";
 
 /**
@@ -58,7 +58,7 @@ function nestedOr<K extends ValueKey>(
     });
   }
   const objects = shard.at(scope);
-  const inner = bind(key.kind === "field" ? { ...key, missing: "_last" } : key, objects);
+  const inner = bind(key.kind === "field" ? { ...key, missing: null } : key, objects);
   const mode = key.mode ?? (descending ? "max" : "min");
   return new NestedKeySource({ outer, inner, nested, mode, descending }, objects, shard);
 }
@@ -80,7 +80,7 @@ function fieldKey(key: Extract<SortKey, { kind: "field" }>, shard: ShardContext)
     checkTextMode(key, shard);
     return new KeywordKeySource(field, key);
   }
-  return new NumericKeySource(field, key, readerOf(field));
+  return new NumericKeySource(field, key, readerOf(field, numberKind(type) === "whole"));
 }
 
 /** Throws query_shard for a mode that only numbers have. */
@@ -120,8 +120,7 @@ const SHOWN_TEXT = 80;
  * Reads values of search_after and `missing`. Elasticsearch's SearchAfterBuilder takes a number for a whole one without its
  * fraction, and a text only if it is one.
  */
-function readerOf(field: Field | undefined): (value: unknown) => number | bigint {
-  const isWhole = field === undefined || columnKind(field) !== "double";
+function readerOf(field: Field | undefined, isWhole: boolean): (value: unknown) => number | bigint {
   return (value) => {
     if (typeof value === "bigint" && -WHOLE_END < value && value < WHOLE_END) return shortest(value);
     if (typeof value === "number") return isWhole ? Math.trunc(value) : value;

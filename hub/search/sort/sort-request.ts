@@ -31,7 +31,7 @@ export type SortKey = { readonly descending: boolean } & (
   | {
       readonly kind: "field";
       readonly field: string;
-      /** "_first", "_last" or the value of documents without one. */
+      /** "_first", "_last" or the value of documents without one; null (of nested objects): they have an infinite key. */
       readonly missing: unknown;
       readonly mode: SortMode | undefined;
       /** Type assumed for the field if it isn't mapped. */
