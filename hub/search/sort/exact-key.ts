@@ -5,11 +5,11 @@
 
 import type { NumericColumn } from "#hub/engine/searcher/searcher.ts";
 import { shortest } from "#hub/search/options/json.ts";
-import type { Rank, SegmentKey, SortValue } from "./key.ts";
+import type { KeyRange, Rank, SegmentKey, SortValue } from "./key.ts";
 import { pickValue } from "./picked-value.ts";
 import type { SortMode } from "./sort-request.ts";
 
-/** Rounding of decoded values, which are sums of products: some units in the last place. */
+/** Rounding of decoded values, which are sums of products, as a share of the largest one: some units in the last place. */
 const ROUNDING = 2 ** -49;
 
 export interface ExactKeyOptions {
@@ -23,27 +23,31 @@ export interface ExactKeyOptions {
 export class ExactKey implements SegmentKey {
   readonly #options: ExactKeyOptions;
   readonly #missingKey: number;
+  /** What decoded values may differ from the exact ones. */
+  readonly #error: number;
   readonly #exact: bigint[] = [];
   readonly #numbers: number[] = [];
 
   constructor(options: ExactKeyOptions) {
     this.#options = options;
     this.#missingKey = Number(options.missing);
+    const { min, max } = options.column;
+    this.#error = Math.max(Math.abs(min), Math.abs(max)) * ROUNDING;
   }
 
   load(docs: Int32Array, _scores: Float32Array | null, length: number, out: Float64Array): void {
     for (let at = 0; at < length; at++) out[at] = Number(this.#rankOf(docs[at]!));
   }
 
-  loadExact(docs: Int32Array, length: number, out: Float64Array, rest: Float64Array, bound: number): void {
+  loadExact(docs: Int32Array, length: number, out: Float64Array, rest: Float64Array, wanted: KeyRange): void {
     const { column, sign, mode } = this.#options;
     const isFirst = !column.multiValued || mode === "min";
-    const limit = bound + Math.abs(bound) * ROUNDING;
+    const [from, to] = [wanted.from - this.#error, wanted.to + this.#error];
     for (let at = 0; at < length; at++) {
       const doc = docs[at]!;
-      // Usually most documents are beyond the hits that are kept: they needn't be read exactly.
+      // Usually most documents are out of the range: they needn't be read exactly.
       const rounded = isFirst ? sign * column.first(doc) : Number.NaN;
-      if (rounded > limit) {
+      if (rounded > to || rounded < from) {
         out[at] = rounded;
         rest[at] = 0;
         continue;

@@ -32,15 +32,22 @@ export interface KeySource {
   rankOf(value: unknown): Rank;
 }
 
+/** Keys of documents that may become hits, both ends included. */
+export interface KeyRange {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** One key in one segment. */
 export interface SegmentKey {
   /** Writes the keys of documents (ascending) to `out`. */
   load(docs: Int32Array, scores: Float32Array | null, length: number, out: Float64Array): void;
   /**
    * Like `load`, of keys that numbers can't hold: `rest` gets what is to be added to them, by which documents of equal keys
-   * are ordered. A key beyond `bound` may be rounded as long as it stays beyond it. Absent: `load` writes them as they are.
+   * are ordered. A key out of the range that is wanted may be rounded as long as it stays on its side of it. Absent: `load`
+   * writes them as they are.
    */
-  loadExact?(docs: Int32Array, length: number, out: Float64Array, rest: Float64Array, bound: number): void;
+  loadExact?(docs: Int32Array, length: number, out: Float64Array, rest: Float64Array, wanted: KeyRange): void;
   /** With `loadExact`: what is to be added to the key of a rank. */
   restOf?(rank: Rank): number;
   /** Rank of a document whose key is `key`. */

@@ -3,6 +3,7 @@
 import { COLUMN_BLOCK, NO_MORE_DOCS, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import {
   compareRanks,
+  type KeyRange,
   type KeySource,
   type Rank,
   type RankOrder,
@@ -19,6 +20,11 @@ const FIRST_BLOCKS = 8;
 const HITS_A_STEP = 32;
 
 const NOTHING = new Float64Array(0);
+
+const ALL_KEYS: KeyRange = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY };
+
+/** The documents of a batch that may become hits, and their scores: a batch is done before the next one begins, whoever's it is. */
+let selected = { docs: new Int32Array(BATCH), scores: new Float32Array(BATCH) };
 
 /** The hit after which hits begin, for search_after and scrolls. */
 export interface After {
@@ -95,34 +101,52 @@ export class TopHits {
     if (queue === undefined) return;
     if (length > this.#columns[0]!.length) this.#grow(length);
     const first = this.#columns[0]!;
-    for (let key = 0; key < this.#keys.length; key++) {
-      this.#load(key, docs, scores, length);
-      if (key === 0 && queue.isFull && isBeyond(queue.worst, first, length)) return;
-    }
-    for (let at = 0; at < length; at++) {
+    this.#load(0, docs, scores, length);
+    // Usually few documents of a batch may become hits: the other keys of the rest needn't be known.
+    const count = this.#select(docs, scores, length);
+    const [some, someScores] = [selected.docs, scores === null ? null : selected.scores];
+    for (let key = 1; key < this.#keys.length; key++) this.#load(key, some, someScores, count);
+    for (let at = 0; at < count; at++) {
       if (queue.isFull && first[at]! > queue.worst) continue;
-      if (this.#afterKeys !== undefined && !this.#isBehind(docs[at]!, at)) continue;
-      queue.offer(docs[at]!, this.#columns, at);
-      if (this.#options.keepScores && scores !== null) this.#keepScore(docs[at]!, scores[at]!);
+      if (this.#afterKeys !== undefined && !this.#isBehind(some[at]!, at)) continue;
+      queue.offer(some[at]!, this.#columns, at);
+      if (this.#options.keepScores && someScores !== null) this.#keepScore(some[at]!, someScores[at]!);
     }
+  }
+
+  /** Moves the documents whose first key may be that of a hit, with it and their scores, to the front; returns their number. */
+  #select(docs: Int32Array, scores: Float32Array | null, length: number): number {
+    const { from, to } = this.#wanted();
+    const first = this.#columns[0]!;
+    const rest = this.#keys[0]!.loadExact === undefined ? undefined : this.#columns[1]!;
+    let count = 0;
+    for (let at = 0; at < length; at++) {
+      const key = first[at]!;
+      if (key < from || key > to) continue;
+      selected.docs[count] = docs[at]!;
+      if (scores !== null) selected.scores[count] = scores[at]!;
+      first[count] = key;
+      if (rest !== undefined) rest[count] = rest[at]!;
+      count++;
+    }
+    return count;
+  }
+
+  /** First keys of documents that the queue may take. */
+  #wanted(): KeyRange {
+    const { isFull, worst } = this.#queue!;
+    return {
+      from: this.#afterKeys?.[0] ?? Number.NEGATIVE_INFINITY,
+      to: isFull ? worst : Number.POSITIVE_INFINITY,
+    };
   }
 
   #load(at: number, docs: Int32Array, scores: Float32Array | null, length: number): void {
     const key = this.#keys[at]!;
     const place = this.#places[at]!;
     const out = this.#columns[place]!;
-    if (key.loadExact === undefined) {
-      key.load(docs, scores, length, out);
-      return;
-    }
-    const { isFull, worst } = this.#queue!;
-    key.loadExact(
-      docs,
-      length,
-      out,
-      this.#columns[place + 1]!,
-      at === 0 && isFull ? worst : Number.POSITIVE_INFINITY,
-    );
+    if (key.loadExact === undefined) key.load(docs, scores, length, out);
+    else key.loadExact(docs, length, out, this.#columns[place + 1]!, at === 0 ? this.#wanted() : ALL_KEYS);
   }
 
   /** First key that a document has to be at or below to be kept; Infinity while the queue is not full. */
@@ -211,6 +235,8 @@ export class TopHits {
   /** Starts small: the collectors of `top_hits` buckets see one document at a time. */
   #grow(length: number): void {
     for (const key of this.#columns.keys()) this.#columns[key] = new Float64Array(length);
+    if (length <= selected.docs.length) return;
+    selected = { docs: new Int32Array(length), scores: new Float32Array(length) };
   }
 
   #isBehind(doc: number, at: number): boolean {
@@ -262,12 +288,6 @@ export class TopHits {
       sort: this.#keys.map((key, at) => key.value(doc, keys[this.#places[at]!]!)),
     };
   }
-}
-
-/** True if every one of `length` keys is after `bound`: the other keys of their documents needn't be known. */
-function isBeyond(bound: number, keys: Float64Array, length: number): boolean {
-  for (let at = 0; at < length; at++) if (keys[at]! <= bound) return false;
-  return true;
 }
 
 /** Compares hits of one shard; equal ranks are in the order of the index. */
