@@ -169,7 +169,7 @@ async function lane(): Promise<void> {
 async function runGroup(group: readonly string[]): Promise<void> {
   const start = performance.now();
   const child = fork(join(ROOT, "test/run-process.ts"), group, {
-    execArgv: group.length > 1 ? SHARED_HEAP : [],
+    execArgv: [...process.execArgv, ...(group.length > 1 ? SHARED_HEAP : [])],
     env: {
       ...process.env,
       TAILRACE_TEST_RUN: JSON.stringify({ timeoutMs, name: options.name, verbose: options.verbose }),
