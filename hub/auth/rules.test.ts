@@ -11,8 +11,8 @@ import { Cookies } from "#hub/auth/web/cookies.ts";
 import { html } from "#hub/auth/web/page.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
 import { settingsWith } from "#test/conformance/oauth/settings.ts";
-import { threadCpuMs } from "#test/harness/cpu-time.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { checkAuthSettings, checkListeners } from "./settings.ts";
 

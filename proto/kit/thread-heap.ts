@@ -4,6 +4,7 @@
  */
 
 import { getHeapStatistics } from "node:v8";
+import { threadCpuMs } from "./thread-cpu.ts";
 import { MIB } from "./units.ts";
 
 /** The memory of a thread. */
@@ -143,15 +144,6 @@ export class HeapKeeper {
     if (this.#restLooks >= REST_LOOKS) return REST_GROWTH_BYTES;
     return this.#collectsBusy && load <= QUIET_SHARE ? QUIET_GROWTH_BYTES : Number.POSITIVE_INFINITY;
   }
-}
-
-/**
- * Returns the CPU's time of the calling thread. That of its event loop would grow while the thread waits for a CPU, so that one
- * that does next to nothing never rested on a busy machine.
- */
-function threadCpuMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
 }
 
 /** The least time between two times that free memory: longer after each that gained little. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { threadCpuMs } from "#test/harness/cpu-time.ts";
+import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
 import { splitAnsi, stripAnsi } from "./ansi.ts";
 
 const ESC = "\u001b";
