@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { type TestContext, test } from "node:test";
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { HeapKeeper, OWN_HEAP, type ThreadHeap } from "./thread-heap.ts";
 import { MIB } from "./units.ts";
 
@@ -124,17 +124,26 @@ test("a short rest collects what the work before it left, every 20 s at most", (
   assert.equal(look(0.9, 60) + look(0.01, 14), "", "it is little");
 });
 
-test("a thread that waits for a CPU is at rest if it does nothing", async (context) => {
+/** Returns what is done after the thread blocked without running, as one that waits for a CPU does, and its loop was idle. */
+async function afterBlocking(context: TestContext, blockedMs: number, idleMs: number): Promise<string> {
   await nextTurn(); // from here on the event loop runs
   context.mock.timers.enable({ apis: ["setInterval"] });
   const heap = new FakeHeap();
   const keeper = new HeapKeeper(heap);
   keeper.start();
-  // The thread blocks without work, as one does that isn't run.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, blockedMs);
+  await delay(idleMs);
   context.mock.timers.tick(2_000);
   keeper.stop();
-  assert.deepEqual(heap.done, ["release"], "it is quiet");
+  return heap.done.join();
+}
+
+test("a thread that waits for a CPU is at rest if it does nothing", async (context) => {
+  assert.equal(await afterBlocking(context, 150, 600), "release", "it is quiet");
+});
+
+test("a thread that waits for a CPU with work to do isn't at rest", async (context) => {
+  assert.equal(await afterBlocking(context, 300, 0), "");
 });
 
 test("what only giving back can free is counted until it is given back", () => {

@@ -3,6 +3,7 @@
  * times the live size, and an idle thread collects nothing.
  */
 
+import type { EventLoopUtilization } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
 import { threadCpuMs } from "./thread-cpu.ts";
 import { MIB } from "./units.ts";
@@ -42,6 +43,8 @@ const RELEASE_EVERY_MS = 60_000;
 const LOOK_MS = 2_000;
 /** Load below which a thread counts as quiet. */
 const QUIET_SHARE = 0.1;
+/** Share of the time in which the event loop isn't idle from which a thread isn't quiet, however little it runs. */
+const STARVED_SHARE = 0.5;
 /** Load of a thread at rest, the looks in a row that show it (30 s), and the growth that is given back then. */
 const REST_SHARE = 0.03;
 const REST_LOOKS = 15;
@@ -86,12 +89,11 @@ export class HeapKeeper {
   }
 
   start(): void {
-    let before = { cpuMs: threadCpuMs(), nowMs: performance.now() };
+    let before = workNow();
     this.#timer = setInterval(() => {
-      const now = { cpuMs: threadCpuMs(), nowMs: performance.now() };
-      const load = (now.cpuMs - before.cpuMs) / (now.nowMs - before.nowMs);
+      const now = workNow();
+      this.look(loadBetween(before, now));
       before = now;
-      this.look(load);
     }, LOOK_MS);
     this.#timer.unref();
   }
@@ -144,6 +146,28 @@ export class HeapKeeper {
     if (this.#restLooks >= REST_LOOKS) return REST_GROWTH_BYTES;
     return this.#collectsBusy && load <= QUIET_SHARE ? QUIET_GROWTH_BYTES : Number.POSITIVE_INFINITY;
   }
+}
+
+/** The work of the calling thread so far. */
+interface Work {
+  readonly cpuMs: number;
+  readonly nowMs: number;
+  readonly loop: EventLoopUtilization;
+}
+
+function workNow(): Work {
+  return { cpuMs: threadCpuMs(), nowMs: performance.now(), loop: performance.eventLoopUtilization() };
+}
+
+/**
+ * Returns the load of the calling thread between two times, 0..1. Usually that is the CPU's time: that of the event loop grows
+ * while the thread waits for a CPU, so that one that does next to nothing would never rest on a busy machine. But one whose loop
+ * hardly ends waits for a CPU with work to do.
+ */
+function loadBetween(before: Work, now: Work): number {
+  const cpu = (now.cpuMs - before.cpuMs) / (now.nowMs - before.nowMs);
+  const { utilization } = performance.eventLoopUtilization(now.loop, before.loop);
+  return utilization > STARVED_SHARE ? Math.max(cpu, utilization) : cpu;
 }
 
 /** The least time between two times that free memory: longer after each that gained little. */
