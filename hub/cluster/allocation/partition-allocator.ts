@@ -94,10 +94,19 @@ export class PartitionAllocator implements Component {
     this.#away.observe(new Map(lost.map(({ record: { id, lostMs = 0 } }) => [id, lostMs])));
     for (const member of directory.all()) {
       if (!isHeld()) return;
-      if (directory.isStill(member)) await this.#takeOut(member);
-      else if (member.record.state === "lost") await this.#forget(member);
+      await this.#tend(member);
     }
     if (isHeld()) await this.#makeTable();
+  }
+
+  /** Takes out or forgets a member. One that renews at the same moment holds up neither the others nor the table. */
+  async #tend(member: ObservedMember): Promise<void> {
+    try {
+      if (this.#options.directory.isStill(member)) await this.#takeOut(member);
+      else if (member.record.state === "lost") await this.#forget(member);
+    } catch (error) {
+      if (toAppError(error).code !== "journal_conflict") throw error;
+    }
   }
 
   /** Fails with journal_conflict if the member renews at the same moment. */

@@ -233,7 +233,10 @@ export class MemberDirectory implements Component {
     this.#changed();
   }
 
-  /** Returns undefined for a malformed record, once for each: what is known of its hub stays. */
+  /**
+   * Returns undefined for a malformed record, once for each: what is known of its hub stays. It gets the revision of that record,
+   * so that the hub can be marked as lost, and removed, if it doesn't renew.
+   */
   #decode(key: string, value: Uint8Array, revision: number): MemberRecord | undefined {
     try {
       const record = decodeMember(value);
@@ -241,6 +244,9 @@ export class MemberDirectory implements Component {
       return record;
     } catch (error) {
       this.#malformed.set(key, revision);
+      const id = key.slice(MEMBER_PREFIX.length);
+      const known = this.#members.get(id);
+      if (known !== undefined) this.#members.set(id, { ...known, revision });
       this.#skipped.inc();
       this.#options.log.warn(
         { err: toAppError(error), key },
