@@ -46,7 +46,7 @@ export interface LifecycleIndices extends RolloverIndices {
   readonly lifecycles: LifecycleCatalog;
   change(name: string, change: (index: IndexMetadata) => IndexMetadata): Promise<IndexMetadata>;
   putSettings(name: string, changes: Readonly<JsonObject>): Promise<void>;
-  delete(names: readonly string[]): Promise<void>;
+  deleteExactly(index: Pick<IndexMetadata, "name" | "uuid">): Promise<void>;
   reload(name: string): Promise<void>;
 }
 
@@ -216,7 +216,7 @@ export class Lifecycles implements Component {
     await indices.lifecycles.reload(policy);
     const now = this.#look(name);
     if (now?.index.uuid !== uuid || now.state.due[0]?.kind !== "delete" || !this.#mayAct()) return false;
-    await indices.delete([name]);
+    await indices.deleteExactly({ name, uuid });
     const since = new Date(now.state.sinceMs!).toISOString();
     log.info({ index: name, policy, since }, "a lifecycle policy deleted an index");
     return true;

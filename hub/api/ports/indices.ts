@@ -135,8 +135,13 @@ export interface Indices {
   nextBackingName(stream: string): string;
   /** Adds the next index, called `name`, to a stream. Throws what `create` throws. */
   rollDataStream(stream: string, name: string, definition: IndexDefinition): Promise<IndexInfo>;
-  /** Deletes indices by their concrete names. */
+  /**
+   * Deletes indices by their concrete names. Throws request_invalid if one has just got its name back from one that was
+   * deleted; index_missing.
+   */
   delete(names: readonly string[]): Promise<void>;
+  /** Deletes this index; does nothing if its name is another one's, or nobody's. */
+  deleteExactly(index: Pick<IndexInfo, "name" | "uuid">): Promise<void>;
   /** Merges `mapping` ({properties, dynamic, …}) into the index's. Throws mapping_conflict, mapping_parse. */
   putMapping(name: string, mapping: JsonObject): Promise<void>;
   /** Changes dynamic settings (dotted, without "index."; null removes). Throws settings_invalid. */

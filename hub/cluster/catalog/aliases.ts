@@ -1,7 +1,7 @@
 /** Aliases: further names of indices, stored in each index's metadata. */
 
 import { AppError } from "#proto/kit/errors.ts";
-import { backingIndices } from "./data-streams.ts";
+import { backingIndices, isDataStream } from "./data-streams.ts";
 import type { AliasOptions, IndexMetadata } from "./index-metadata.ts";
 
 /** One step of a change of aliases, with concrete names. */
@@ -25,6 +25,27 @@ export function withoutAlias(index: IndexMetadata, alias: string): IndexMetadata
 export function isAlias(indices: Iterable<IndexMetadata>, name: string): boolean {
   for (const index of indices) if (Object.hasOwn(index.aliases, name)) return true;
   return false;
+}
+
+/**
+ * Returns the aliases of an index that are still possible beside `others`, which were made without it: none that is the name
+ * of an index or data stream now, or that would make writes to it ambiguous; write index is the other one where there is one.
+ */
+export function fittingAliases(
+  index: IndexMetadata,
+  others: readonly IndexMetadata[],
+): IndexMetadata["aliases"] {
+  const kept: Record<string, AliasOptions> = {};
+  for (const [alias, options] of Object.entries(index.aliases)) {
+    if (isDataStream(others, alias) || others.some(({ name }) => name === alias)) continue;
+    const behind = others.filter((other) => Object.hasOwn(other.aliases, alias));
+    const isWritten = behind.some((other) => other.aliases[alias]?.is_write_index === true);
+    const { is_write_index: isWriteIndex, ...rest } = options;
+    const isOfStream = index.dataStream !== undefined && behind.every((o) => o.dataStream === index.dataStream);
+    if (behind.length === 1 && !isWritten && isWriteIndex !== true && !isOfStream) continue;
+    kept[alias] = isWritten && isWriteIndex === true ? rest : options;
+  }
+  return kept;
 }
 
 /**

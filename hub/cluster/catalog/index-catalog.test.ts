@@ -251,7 +251,7 @@ for (const [revision, records] of [
     assert.equal(catalog.get("logs")?.uuid, mine.uuid);
     assert.deepEqual(catalog.withoutName(), []);
     while (other.get("logs")?.uuid !== mine.uuid) await setImmediate();
-    await catalog.delete(["logs"]);
+    await catalog.deleteExactly(mine);
     assert.deepEqual([gone, catalog.get("logs")], [[theirs.uuid, mine.uuid], undefined]);
   });
 

@@ -197,8 +197,15 @@ export class IndexCatalog implements Component {
     }
   }
 
+  /** See Indices. */
   async delete(names: readonly string[]): Promise<void> {
-    for (const name of names) await this.#store.delete(name, this.#options.now());
+    for (const name of names) this.#store.checkDeletable(name);
+    for (const index of names.map((name) => this.get(name)!)) await this.deleteExactly(index);
+  }
+
+  /** Deletes this index; does nothing if its name is another one's, or nobody's. */
+  deleteExactly(index: Pick<IndexMetadata, "name" | "uuid">): Promise<void> {
+    return this.#store.delete(index, this.#options.now());
   }
 
   /** Reads an index from the bucket because another hub may just have changed it. */

@@ -37,6 +37,8 @@ export interface IndexMetadata {
   readonly dataStream?: string;
   /** When a lifecycle policy found that it had been rolled over, ms since 1970-01-01 UTC. */
   readonly rolledOverMs?: number;
+  /** When it got its name back from another index, see IndexStore; ms since 1970-01-01 UTC. */
+  readonly returnedMs?: number;
 }
 
 /** The stored form, version 1. */
@@ -51,6 +53,7 @@ interface StoredIndex {
   readonly aliases: Record<string, AliasOptions>;
   readonly dataStream?: string;
   readonly rolledOverMs?: number;
+  readonly returnedMs?: number;
 }
 
 /** Returns the stored form of an index, UTF-8 JSON. */

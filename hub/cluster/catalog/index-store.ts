@@ -8,16 +8,18 @@
  * |---|---|---|
  * | the mark of its deletion | it is gone, and another one of its name is taken | – |
  * | no record, or a damaged one, or an older mapping | the record is put back, and all other indices are compared; one that can't be read then is compared again, with growing pauses, until it can | a hub that doesn't know the index has created another one of its name meanwhile: next row |
- * | another index of its name | the name is the other one's; this one's files stay, and what the log has for it is applied | searches don't find it: an error is logged, `/health` names it, and the hub doesn't start again before the other one is deleted. Then it takes the name again at once |
+ * | another index of its name | the name is the other one's; this one's files stay, and what the log has for it is applied | searches don't find it: an error is logged, `/health` names it, and the hub doesn't start again before the other one is deleted. Then it takes the name again at once, without aliases that don't fit any more. For some minutes a deletion by name is refused then: a client that repeats its request would delete this one too |
  * | a newer record, or an older one with the same mapping | it is taken | – |
  */
 
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
-import { toAppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
+import { MINUTE_MS } from "#proto/kit/units.ts";
+import { fittingAliases } from "./aliases.ts";
 import {
   DELETED_PREFIX,
   decodeIndex,
@@ -41,6 +43,9 @@ export type TakeOther = (key: string, value: Uint8Array | null, revision: number
 const LOOK_AGAIN_MS = 1_000;
 /** Pauses before indices that couldn't be compared are compared again. */
 const COMPARE_AGAIN = { firstMs: LOOK_AGAIN_MS, capMs: 30_000 };
+
+/** For this long an index that got its name back isn't deleted by name: longer than clients repeat a request. */
+const RETURNED_MS = 5 * MINUTE_MS;
 
 /** Attempts of one change against concurrent changes of the same index. */
 const CHANGE_TRIES = 20;
@@ -118,9 +123,21 @@ export class IndexStore implements Component {
     return this.#indices.get(name)!;
   }
 
-  /** Removes an index and marks the deletion as deliberate. Throws index_missing. */
-  async delete(name: string, nowMs: number): Promise<void> {
-    const { uuid } = this.#known(name).index;
+  /** Throws request_invalid for an index that has just got its name back, see above; index_missing. */
+  checkDeletable(name: string): void {
+    const { uuid, returnedMs = Number.NEGATIVE_INFINITY } = this.#known(name).index;
+    // A time ahead of this hub's clock by more is of a clock that was set back, and must not refuse for ever.
+    if (Math.abs(this.#clock.now() - returnedMs) >= RETURNED_MS) return;
+    throw new AppError(
+      "request_invalid",
+      `the index [${name}/${uuid}] has just got its name back from one that was deleted; so that a repeated request ` +
+        `doesn't delete it too, it can be deleted from ${new Date(returnedMs + RETURNED_MS).toISOString()} on`,
+    );
+  }
+
+  /** Removes an index and marks the deletion as deliberate. Does nothing if the name is another one's, or nobody's. */
+  async delete({ name, uuid }: Pick<IndexMetadata, "name" | "uuid">, nowMs: number): Promise<void> {
+    if (this.#indices.get(name)?.uuid !== uuid) return;
     await this.#bucket.put(DELETED_PREFIX + uuid, Buffer.from(String(nowMs)));
     await this.#bucket.delete(indexKey(name));
     if (this.#indices.get(name)?.uuid === uuid) this.#drop(name);
@@ -356,12 +373,16 @@ export class IndexStore implements Component {
 
   /** Gives a name that has become free to the index that had lost it. */
   #returnName(name: string): void {
-    const index = this.withoutName().find((each) => each.name === name);
-    if (index === undefined) return;
+    const nameless = this.withoutName().find((each) => each.name === name);
+    if (nameless === undefined) return;
+    const aliases = fittingAliases(nameless, [...this.#indices.values()]);
+    const index = { ...nameless, aliases, returnedMs: this.#clock.now() };
     this.#indices.set(name, index);
+    this.#byUuid.set(index.uuid, index);
     this.#revisions.delete(indexKey(name));
-    this.#log.warn({ index: name, uuid: index.uuid }, "an index that had lost its name has it again");
-    this.#notify(index, index.uuid);
+    const { uuid, aliases: before } = nameless;
+    this.#log.warn({ index: name, uuid, before, aliases }, "an index that had lost its name has it again");
+    this.#notify(index, uuid);
     this.#compare([name]);
   }
 

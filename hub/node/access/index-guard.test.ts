@@ -166,6 +166,7 @@ test("the indices of a data stream are reached by who reaches the stream", async
   const refused = { code: "forbidden" };
   assert.throws(() => guarded.resolve("other-stream", {}), refused);
   await assert.rejects(guarded.delete([other.name]), refused);
+  await assert.rejects(guarded.deleteExactly(other), refused);
   await assert.rejects(guarded.createDataStream("new-stream"), refused);
   const plain = { settings: {}, mappings: {}, aliases: {} };
   await assert.rejects(guarded.rollDataStream("other-stream", "x", plain), refused);

@@ -130,6 +130,11 @@ export class GuardedIndices implements Indices {
     return this.#inner.delete(names);
   }
 
+  async deleteExactly(index: Pick<IndexInfo, "name" | "uuid">): Promise<void> {
+    this.requireAll([index.name]);
+    return this.#inner.deleteExactly(index);
+  }
+
   async putMapping(name: string, mapping: JsonObject): Promise<void> {
     this.requireAll([name]);
     return this.#inner.putMapping(name, mapping);

@@ -20,8 +20,8 @@ function context(write: (item: WriteItem) => WriteResult): { parts: ApiContext; 
     documents: { write: (items: readonly WriteItem[]) => Promise.resolve(items.map(write)) },
     indices: {
       get: () => undefined,
-      delete: (names: readonly string[]) => {
-        deleted.push(...names);
+      deleteExactly: ({ uuid }: { uuid: string }) => {
+        deleted.push(uuid);
         return Promise.resolve();
       },
     },
@@ -37,7 +37,7 @@ function copyOfThree(finish: () => Promise<void>) {
   return {
     action: "copy",
     description: "",
-    target: "to",
+    target: { name: "to", uuid: "made" },
     finish,
     open: () =>
       Promise.resolve({
@@ -80,7 +80,7 @@ test("a copy that fails, or can't begin, leaves no index", async () => {
     copyOfThree(() => assert.fail("it isn't complete")),
   );
   await assert.rejects(copy.done, /document \[1\] can't be copied into \[to\].*the log is full/);
-  assert.deepEqual(deleted, ["to"]);
+  assert.deepEqual(deleted, ["made"]);
   parts.tasks.start = () => {
     throw new AppError("overloaded", "too many");
   };
@@ -92,5 +92,5 @@ test("a copy that fails, or can't begin, leaves no index", async () => {
     ),
     { code: "overloaded" },
   );
-  assert.deepEqual(deleted, ["to", "to"]);
+  assert.deepEqual(deleted, ["made", "made"]);
 });

@@ -3,6 +3,7 @@
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { storing, taskHeaders } from "#hub/api/context/tasks.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { keyOf } from "#hub/auth/accounts/principal.ts";
 import type { VersionType } from "#hub/cluster/writes/writes.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -25,8 +26,8 @@ const KEEP_VERSION: VersionType = "external_gte";
 export interface IndexCopy {
   readonly action: string;
   readonly description: string;
-  /** Name of an index that was just made for the copy; it is deleted if the copy fails. */
-  readonly target: string;
+  /** An index that was just made for the copy; it is deleted if the copy fails. */
+  readonly target: Pick<IndexInfo, "name" | "uuid">;
   open(signal: AbortSignal): Promise<DocumentPages>;
   /** Called once all documents are in the index, before the task ends. */
   finish(): Promise<void>;
@@ -56,7 +57,7 @@ export async function startCopy(parts: ApiContext, request: ApiRequest, copy: In
       status,
       async run(signal) {
         await removingOnFailure(parts, copy.target, () => copyAll(parts, copy, progress, signal));
-        return { acknowledged: true, index: copy.target, ...status() };
+        return { acknowledged: true, index: copy.target.name, ...status() };
       },
       ...(request.flag("wait_for_completion") === false && storing(parts)),
     });
@@ -67,7 +68,7 @@ export async function startCopy(parts: ApiContext, request: ApiRequest, copy: In
     done.catch(() => undefined);
     return { id: task.id, done };
   } catch (error) {
-    await parts.indices.delete([copy.target]);
+    await parts.indices.deleteExactly(copy.target);
     throw error;
   }
 }
@@ -78,7 +79,7 @@ async function copyAll(
   progress: ChangeProgress,
   signal: AbortSignal,
 ): Promise<void> {
-  const { target } = copy;
+  const target = copy.target.name;
   const options = {
     maxDocs: Number.POSITIVE_INFINITY,
     proceedOnConflict: false,
@@ -104,11 +105,15 @@ async function copyAll(
   await copy.finish();
 }
 
-async function removingOnFailure(parts: ApiContext, index: string, run: () => Promise<void>): Promise<void> {
+async function removingOnFailure(
+  parts: ApiContext,
+  index: IndexCopy["target"],
+  run: () => Promise<void>,
+): Promise<void> {
   try {
     await run();
   } catch (error) {
-    await parts.indices.delete([index]);
+    await parts.indices.deleteExactly(index);
     throw error;
   }
 }

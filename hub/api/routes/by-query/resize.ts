@@ -67,7 +67,7 @@ async function resize(parts: ApiContext, request: ApiRequest, kind: Resize): Pro
   const task = await startCopy(parts, request, {
     action: "indices:admin/resize",
     description: `${kind} from [${source!.name}] to [${made.name}]`,
-    target: made.name,
+    target: made,
     open: async (signal) => {
       await refreshWhole(parts, source!, signal);
       const from = { expression: source!.name, types: undefined, options: {} };

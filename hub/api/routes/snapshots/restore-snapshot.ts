@@ -5,7 +5,7 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { flattenSettings, isSetAfterDocuments } from "#hub/api/parameters/index-settings.ts";
 import { isTrue } from "#hub/api/parameters/values.ts";
-import type { AliasInfo, IndexTemplate } from "#hub/api/ports/indices.ts";
+import type { AliasInfo, IndexInfo, IndexTemplate } from "#hub/api/ports/indices.ts";
 import type { DocumentPages } from "#hub/api/routes/by-query/change-by-query.ts";
 import { startCopy } from "#hub/api/routes/by-query/copy-index.ts";
 import type { ComponentTemplate, ComposableTemplate } from "#hub/cluster/catalog/composable-templates.ts";
@@ -73,19 +73,22 @@ export async function restoreSnapshot(
   }
   if (body["include_global_state"] !== undefined && isTrue(body["include_global_state"]))
     await restoreTemplates(parts, record);
-  const later: JsonObject[] = [];
+  const made: MadeIndex[] = [];
+  const remove = async (indices: readonly MadeIndex[]): Promise<void> => {
+    for (const { target } of indices) await parts.indices.deleteExactly(target);
+  };
   try {
-    for (const [index, name] of chosen) later.push(await makeIndex(parts, index, name, body));
+    for (const [index, name] of chosen) made.push(await makeIndex(parts, index, name, body));
   } catch (error) {
-    await parts.indices.delete(names.slice(0, later.length));
+    await remove(made);
     throw error;
   }
   const run = async (): Promise<void> => {
-    for (const [at, [index, name]] of chosen.entries()) {
+    for (const [at, [index]] of chosen.entries()) {
       try {
-        await fillIndex(parts, request, store, index, name, later[at]!);
+        await fillIndex(parts, request, store, index, made[at]!);
       } catch (error) {
-        await parts.indices.delete(names.slice(at + 1)); // they would stay empty
+        await remove(made.slice(at + 1)); // they would stay empty
         throw error;
       }
     }
@@ -95,13 +98,19 @@ export async function restoreSnapshot(
   return { indices: names, shards: chosen.reduce((sum, [{ shards }]) => sum + shards, 0), done };
 }
 
-/** Creates an index without its documents; returns the settings to be set after the documents. */
+/** An index without its documents, and the settings to be set after these. */
+interface MadeIndex {
+  readonly target: IndexInfo;
+  readonly later: JsonObject;
+}
+
+/** Creates an index without its documents. */
 async function makeIndex(
   parts: ApiContext,
   index: SnapshotIndex,
   name: string,
   body: JsonObject,
-): Promise<JsonObject> {
+): Promise<MadeIndex> {
   const ignored = listOf(body["ignore_index_settings"]).map((key) => key.replace(/^index\./, ""));
   const own = Object.entries(index.settings).filter(
     ([key]) => !ignored.some((pattern) => matchesWildcard(pattern, key)),
@@ -113,7 +122,7 @@ async function makeIndex(
   const entries = Object.entries(settings);
   const keepsAliases = body["include_aliases"] === undefined || isTrue(body["include_aliases"]);
   const isRenamed = name !== index.name;
-  await parts.indices.createExact(
+  const target = await parts.indices.createExact(
     name,
     {
       settings: {
@@ -125,7 +134,7 @@ async function makeIndex(
     },
     isRenamed ? undefined : index.dataStream,
   );
-  return Object.fromEntries(entries.filter(([key]) => isSetAfterDocuments(key)));
+  return { target, later: Object.fromEntries(entries.filter(([key]) => isSetAfterDocuments(key))) };
 }
 
 async function fillIndex(
@@ -133,16 +142,15 @@ async function fillIndex(
   request: ApiRequest,
   store: IndexSnapshots,
   index: SnapshotIndex,
-  name: string,
-  later: JsonObject,
+  { target, later }: MadeIndex,
 ): Promise<void> {
   const copy = await startCopy(parts, request, {
     action: "cluster:admin/snapshot/restore",
-    description: `restore [${index.name}] to [${name}]`,
-    target: name,
+    description: `restore [${index.name}] to [${target.name}]`,
+    target,
     open: () => Promise.resolve(pagesOf(store, index)),
     finish: async () => {
-      if (Object.keys(later).length > 0) await parts.indices.putSettings(name, later);
+      if (Object.keys(later).length > 0) await parts.indices.putSettings(target.name, later);
     },
   });
   await copy.done;

@@ -30,9 +30,10 @@ function world() {
       async createExact(name: string, { settings }: IndexDefinition) {
         if ("bad" in settings && name === "b") throw new AppError("settings_invalid", "bad");
         made.add(name);
+        return { name };
       },
-      async delete(names: readonly string[]) {
-        for (const name of names) made.delete(name);
+      async deleteExactly({ name }: { name: string }) {
+        made.delete(name);
       },
     },
   } as unknown as ApiContext;

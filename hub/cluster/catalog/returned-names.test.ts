@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { silentLogger } from "#proto/kit/log.ts";
+import { MINUTE_MS } from "#proto/kit/units.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
+import { StillClock } from "#test/support/kit/still-clock.ts";
+import { IndexCatalog } from "./index-catalog.ts";
+import type { IndexMetadata } from "./index-metadata.ts";
+
+const EMPTY = { settings: {}, mappings: {}, aliases: {} };
+const WRITTEN = { ...EMPTY, aliases: { app: { is_write_index: true } } };
+
+/** A hub whose index `logs` (uuid `mine`) has lost its name to that of another hub, as the bucket was lost. */
+async function losing(t: TestContext, definition = EMPTY) {
+  const clock = new StillClock();
+  let current = new MemoryBucket();
+  const open = async (bucket: MemoryBucket): Promise<IndexCatalog> => {
+    const catalog = new IndexCatalog({ bucket, log: silentLogger(), now: () => clock.now(), clock });
+    await catalog.start();
+    t.after(() => catalog.stop());
+    return catalog;
+  };
+  const get = (_: MemoryBucket, key: keyof MemoryBucket): unknown => current[key].bind(current);
+  const catalog = await open(new Proxy(current, { get } as ProxyHandler<MemoryBucket>));
+  const mine = await catalog.create("logs", definition);
+  current = new MemoryBucket();
+  const other = await open(current);
+  await other.create("logs", EMPTY);
+  const isBack = async (at: IndexCatalog): Promise<IndexMetadata> => {
+    while (at.get("logs")?.uuid !== mine.uuid) await turn();
+    return at.get("logs")!;
+  };
+  return { catalog, other, mine, clock, isBack };
+}
+
+test("a repeated deletion doesn't delete the index that the first one brought back", async (t) => {
+  const { catalog, other, mine, clock, isBack } = await losing(t);
+  const theirs = other.get("logs")!;
+  await catalog.reload("logs");
+  await catalog.delete(["logs"]);
+  const refused = { code: "request_invalid", message: new RegExp(`\\[logs/${mine.uuid}\\] has just got`) };
+  await isBack(other);
+  for (const hub of [catalog, other]) {
+    await assert.rejects(hub.delete(["logs"]), refused);
+    await assert.rejects(hub.updateAliases([{ kind: "remove_index", index: "logs" }]), refused);
+    await hub.deleteExactly(theirs);
+    assert.equal(hub.get("logs")?.uuid, mine.uuid, "a cleanup means another index");
+  }
+  await clock.advance(5 * MINUTE_MS);
+  await catalog.delete(["logs"]);
+  assert.equal(catalog.byUuid(mine.uuid), undefined);
+});
+
+test("an index that gets its name back leaves the writes to an alias where they go now", async (t) => {
+  const { catalog, other, isBack } = await losing(t, WRITTEN);
+  await other.create("app-2", WRITTEN);
+  for (const name of ["logs", "app-2"]) await catalog.reload(name);
+  await catalog.delete(["logs"]);
+  await isBack(other);
+  for (const hub of [catalog, other]) {
+    assert.equal((await hub.ensure("app")).name, "app-2");
+    assert.deepEqual(hub.get("logs")?.aliases, { app: {} }, "searches find it");
+  }
+});
+
+test("an index that gets its name back has no alias that would be ambiguous, or another one's name", async (t) => {
+  const { catalog, other, isBack } = await losing(t, { ...EMPTY, aliases: { app: {}, taken: {}, own: {} } });
+  await other.create("app-2", { ...EMPTY, aliases: { app: {} } });
+  await other.create("taken", EMPTY);
+  for (const name of ["logs", "app-2", "taken"]) await catalog.reload(name);
+  await catalog.delete(["logs"]);
+  assert.deepEqual((await isBack(other)).aliases, { own: {} });
+  assert.equal((await catalog.ensure("app")).name, "app-2");
+});
