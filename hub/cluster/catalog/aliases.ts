@@ -41,7 +41,8 @@ export function fittingAliases(
     const behind = others.filter((other) => Object.hasOwn(other.aliases, alias));
     const isWritten = behind.some((other) => other.aliases[alias]?.is_write_index === true);
     const { is_write_index: isWriteIndex, ...rest } = options;
-    const isOfStream = index.dataStream !== undefined && behind.every((o) => o.dataStream === index.dataStream);
+    const { dataStream } = index;
+    const isOfStream = dataStream !== undefined && behind.every((other) => other.dataStream === dataStream);
     if (behind.length === 1 && !isWritten && isWriteIndex !== true && !isOfStream) continue;
     kept[alias] = isWritten && isWriteIndex === true ? rest : options;
   }

@@ -217,6 +217,31 @@ test("an index that can't be read when all are compared is compared again until 
   assert.equal(failures, 3);
 });
 
+test("a further loss is compared at once, while an index that can't be read waits to be compared again", async (t) => {
+  const clock = new StillClock();
+  let current = new MemoryBucket();
+  const bucket = following(() => current);
+  const catalog = new IndexCatalog({ bucket, log: silentLogger(), now: () => 1_700_000_000_000, clock });
+  await catalog.start();
+  t.after(() => catalog.stop());
+  for (const name of ["a", "b", "c"]) await catalog.create(name, EMPTY);
+  for (const type of ["long", "keyword"]) {
+    current = new MemoryBucket();
+    const get = current.get.bind(current);
+    const stuck = Promise.withResolvers<void>();
+    current.get = (key) => {
+      if (key !== "index/b") return get(key);
+      stuck.resolve();
+      return Promise.reject(new AppError("timeout", "no leader"));
+    };
+    await catalog.putMapping("a", { properties: { [type]: { type } } });
+    for (let turns = 0; turns < 200 && (await get("index/c")) === null; turns++) await setImmediate();
+    assert.notEqual(await get("index/c"), null, "without a pause");
+    await stuck.promise;
+    for (let pause = 0; pause < 9; pause++) await clock.advance(1_000);
+  }
+});
+
 for (const [revision, records] of [
   ["lower", 0],
   ["equal", 1],

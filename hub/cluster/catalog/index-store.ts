@@ -67,7 +67,10 @@ export class IndexStore implements Component {
   #comparing: Promise<void> | undefined;
   /** Names of indices that are to be compared. */
   readonly #uncompared = new Set<string>();
-  #isComparing = false;
+  /** Names of indices that the pass of comparisons which runs has put back. */
+  readonly #putBackNow = new Set<string>();
+  /** Aborted when further names are to be compared. */
+  #added = new AbortController();
 
   constructor(bucket: StateBucket, log: Logger, takeOther: TakeOther, clock: Clock = systemClock) {
     this.#bucket = bucket;
@@ -213,7 +216,8 @@ export class IndexStore implements Component {
     if (stored?.uuid !== uuid && (await this.isDeleted(uuid))) {
       this.#drop(name);
       this.#revisions.delete(key);
-      if (entry !== null) this.#takeAnew(entry);
+      // An index that has its name back is compared: this record may be its own with an older mapping.
+      if (entry !== null && !this.#indices.has(name)) this.#takeAnew(entry);
     } else if (stored === undefined || (stored.uuid === uuid && stored.mapping.version < mapping.version)) {
       await this.#putBack(name, entry);
     } else if (stored.uuid === uuid) {
@@ -232,12 +236,12 @@ export class IndexStore implements Component {
 
   /** Compares all indices with a bucket that has lost one, before others are created in their names. */
   #compareAll(): void {
-    // Else the comparison found this loss itself, or is about to.
-    if (!this.#isComparing) this.#compare(this.#indices.keys());
+    this.#compare([...this.#indices.keys()].filter((name) => !this.#putBackNow.has(name)));
   }
 
   #compare(names: Iterable<string>): void {
     for (const name of names) this.#uncompared.add(name);
+    this.#added.abort();
     this.#comparing ??= this.#compareEach().finally(() => {
       this.#comparing = undefined;
     });
@@ -248,7 +252,8 @@ export class IndexStore implements Component {
     const backoff = new Backoff(COMPARE_AGAIN);
     const { signal } = this.#abort;
     while (this.#uncompared.size > 0) {
-      this.#isComparing = true;
+      this.#added = new AbortController();
+      this.#putBackNow.clear();
       const failed: string[] = [];
       const names = Array.from(this.#uncompared); // each may add others
       for (const name of names) {
@@ -256,10 +261,11 @@ export class IndexStore implements Component {
         this.#uncompared.delete(name); // it may be added again meanwhile
         if (!(await this.#tryReload(name))) failed.push(name);
       }
-      this.#isComparing = false;
+      this.#putBackNow.clear();
       if (failed.length === 0) continue;
       for (const name of failed) this.#uncompared.add(name);
-      await this.#clock.sleep(backoff.next(), signal);
+      await this.#clock.sleep(backoff.next(), AbortSignal.any([signal, this.#added.signal]));
+      if (this.#added.signal.aborted) backoff.reset();
     }
   }
 
@@ -272,6 +278,7 @@ export class IndexStore implements Component {
       : this.#bucket.update(key, bytes, entry.revision));
     this.#revisions.set(key, revision);
     this.#damaged.delete(key);
+    this.#putBackNow.add(name);
     this.#log.warn({ index: name }, "the bucket of metadata has lost an index; it is put back");
     this.#compareAll();
   }
@@ -392,9 +399,15 @@ export class IndexStore implements Component {
   }
 }
 
-/** A bucket that was lost may have another index of the same name, even at the same revision. */
-function isLater(entry: StateEntry, { uuid }: IndexMetadata, seen: number): boolean {
-  return entry.revision > seen || (entry.revision === seen && decodeOrNot(entry.value)?.uuid === uuid);
+/**
+ * A bucket that was lost may have another index of the same name, even at the same revision; and one whose record was never seen
+ * (`seen` 0, as it got its name back) was maybe put back by a hub with an older mapping.
+ */
+function isLater(entry: StateEntry, { uuid, mapping }: IndexMetadata, seen: number): boolean {
+  if (seen > 0 && entry.revision > seen) return true;
+  if (entry.revision < seen) return false;
+  const stored = decodeOrNot(entry.value);
+  return stored?.uuid === uuid && stored.mapping.version >= mapping.version;
 }
 
 /** Returns undefined for a damaged record. */

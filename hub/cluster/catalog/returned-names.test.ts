@@ -6,7 +6,7 @@ import { MINUTE_MS } from "#proto/kit/units.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
 import { IndexCatalog } from "./index-catalog.ts";
-import type { IndexMetadata } from "./index-metadata.ts";
+import { DELETED_PREFIX, encodeIndex, type IndexMetadata, indexKey } from "./index-metadata.ts";
 
 const EMPTY = { settings: {}, mappings: {}, aliases: {} };
 const WRITTEN = { ...EMPTY, aliases: { app: { is_write_index: true } } };
@@ -24,6 +24,7 @@ async function losing(t: TestContext, definition = EMPTY) {
   const get = (_: MemoryBucket, key: keyof MemoryBucket): unknown => current[key].bind(current);
   const catalog = await open(new Proxy(current, { get } as ProxyHandler<MemoryBucket>));
   const mine = await catalog.create("logs", definition);
+  await catalog.putMapping("logs", { properties: { late: { type: "long" } } });
   current = new MemoryBucket();
   const other = await open(current);
   await other.create("logs", EMPTY);
@@ -31,7 +32,7 @@ async function losing(t: TestContext, definition = EMPTY) {
     while (at.get("logs")?.uuid !== mine.uuid) await turn();
     return at.get("logs")!;
   };
-  return { catalog, other, mine, clock, isBack };
+  return { catalog, other, mine, clock, isBack, bucket: current };
 }
 
 test("a repeated deletion doesn't delete the index that the first one brought back", async (t) => {
@@ -72,4 +73,18 @@ test("an index that gets its name back has no alias that would be ambiguous, or 
   await catalog.delete(["logs"]);
   assert.deepEqual((await isBack(other)).aliases, { own: {} });
   assert.equal((await catalog.ensure("app")).name, "app-2");
+});
+
+test("an index that gets its name back keeps its mapping, where another hub has put back an older one", async (t) => {
+  const { catalog, other, mine, isBack, bucket } = await losing(t);
+  const theirs = other.get("logs")!;
+  await catalog.reload("logs");
+  await bucket.put(DELETED_PREFIX + theirs.uuid, Buffer.from("0"));
+  await bucket.put(indexKey("logs"), encodeIndex(mine));
+  await catalog.reload("logs");
+  const isMapped = (at: IndexCatalog): boolean => at.get("logs")?.mapping.field("late") !== undefined;
+  assert.ok(isMapped(catalog));
+  await isBack(other);
+  while (!isMapped(other)) await turn();
+  assert.ok(isMapped(catalog));
 });
