@@ -36,11 +36,12 @@ export class ServerLog {
   #last: string[] = [];
   #crash = "";
 
-  constructor(output: Readable, log: Logger) {
+  /** `output`: undefined for a server that couldn't be started. */
+  constructor(output: Readable | undefined, log: Logger) {
     this.#log = log;
-    output.setEncoding("utf8");
-    output.on("data", (text: string) => this.#take(text));
-    output.on("end", () => this.#take("\n"));
+    output?.setEncoding("utf8");
+    output?.on("data", (text: string) => this.#take(text));
+    output?.on("end", () => this.#take("\n"));
   }
 
   /** The last warnings and errors, joined on one line. */

@@ -22,6 +22,8 @@ export class ServerProcess {
   /** What the server has printed. */
   readonly output: ServerLog;
   readonly #child: ChildProcessByStdio<null, null, Readable>;
+  /** Why the program couldn't be started. */
+  #failure: Error | undefined;
 
   /** Starts the program. If that fails, `listening` rejects with the reason. */
   constructor({ program, configFile, env, log }: ServerProcessOptions) {
@@ -31,7 +33,10 @@ export class ServerProcess {
       detached: true, // Ctrl-C must reach only the hub, which needs the log for an orderly stop
       env,
     });
-    this.output = new ServerLog(this.#child.stderr, log);
+    this.#child.on("error", (error) => (this.#failure ??= error));
+    // Without a free descriptor for it there is no stream.
+    const output = this.#child.stderr as Readable | undefined;
+    this.output = new ServerLog(output, log);
   }
 
   /** Process id; undefined once the server has ended. */
@@ -61,6 +66,7 @@ export class ServerProcess {
     stop.addEventListener("abort", onStop, { once: true });
     if (stop.aborted) onStop();
     try {
+      if (this.#failure !== undefined) throw this.#failure;
       if (child.pid === undefined) await once(child, "spawn"); // throws the reason
       return await waitForPort(portsDir, child.pid!, failed.signal);
     } finally {
