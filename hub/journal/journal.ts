@@ -206,9 +206,18 @@ export class Journal implements Component {
     return new Reader(stream, this.#source(), { ...options, signal });
   }
 
+  /** Returns the state according to a server that may lag behind; see StreamStore. Throws unavailable, timeout. */
   async state(stream: string): Promise<JournalState> {
     const state = await this.#streams.state(stream);
     return { ...state, incarnation: this.#history.of(stream).current.incarnation };
+  }
+
+  /**
+   * Returns the state that a majority stores, for decisions about what was lost. `withinMs`: for how long to wait for a server
+   * that hears a majority. Throws unavailable, timeout.
+   */
+  majorityState(stream: string, withinMs?: number): Promise<StreamState> {
+    return this.#streams.majorityState(stream, withinMs);
   }
 
   /** Sequence up to which all readers of a stream have read; undefined without a reader. */
@@ -253,7 +262,7 @@ export class Journal implements Component {
     const incarnations = await this.#history.stored(stream);
     // The stream was rolled back: it lacks messages that the caller has, not the other way round.
     if (position.incarnation > incarnations.current.incarnation) return false;
-    const { firstSequence } = await this.#streams.state(stream);
+    const { firstSequence } = await this.#streams.majorityState(stream);
     return incarnations.nextAfter(position) < firstSequence;
   }
 

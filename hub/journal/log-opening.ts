@@ -5,7 +5,7 @@ import type { Connection } from "#hub/journal/connection/connection.ts";
 import type { JournalMetrics } from "#hub/journal/connection/journal-metrics.ts";
 import type { OpenedLog } from "#hub/journal/reading/reader-source.ts";
 import type { JournalServer } from "#hub/journal/server/journal-server.ts";
-import { LogHistory } from "#hub/journal/streams/log-history.ts";
+import { LogHistory, type StreamReader } from "#hub/journal/streams/log-history.ts";
 import { streamDefinitions } from "#hub/journal/streams/stream-definitions.ts";
 import type { StreamStore } from "#hub/journal/streams/stream-store.ts";
 import { StreamWatch } from "#hub/journal/streams/stream-watch.ts";
@@ -60,7 +60,7 @@ export async function openLog(parts: OpeningParts): Promise<Opening> {
   });
   const bucket = await buckets.open(LOG_BUCKET);
   const restored = await bucket.get(RESTORED_KEY);
-  const settled = { state: (stream: string) => streams.settledState(stream) };
+  const settled: StreamReader = { state: (stream, isLost) => streams.settledState(stream, isLost) };
   const history = new LogHistory({ streams: settled, bucket, log, onRaise });
   const restoreBuckets = (): Promise<void> => buckets.restore();
   const watched = { connection, streams, history, definitions, metrics, clock, log, pollMs, server, readers };

@@ -37,7 +37,7 @@ export function readerSource(parts: ReaderParts): ReaderSource {
     tail: (stream) => tails.of(stream),
     ready: (signal) => watch.ready(signal),
     incarnations: (stream) => history.of(stream),
-    bounds: (stream) => streams.settledState(stream),
+    bounds: (stream, isLost) => streams.settledState(stream, isLost),
     recentBounds: (stream) => watch.recent(stream),
     hasMessage: async (stream, sequence) => (await streams.message(stream, sequence)) !== null,
     lastMatching: async (stream, filter) => (await streams.lastMessage(stream, filter))?.sequence ?? 0,

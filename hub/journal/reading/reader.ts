@@ -71,7 +71,8 @@ export interface ReaderSource {
   /** Resolves when connected and the streams' incarnations are verified. */
   ready(signal: AbortSignal): Promise<void>;
   incarnations(stream: string): Incarnations;
-  bounds(stream: string): Promise<Bounds>;
+  /** `isLost`: whether bounds mean a loss, for a second question. */
+  bounds(stream: string, isLost?: (bounds: Bounds) => boolean): Promise<Bounds>;
   /** The bounds as of `atMs` on the monotonic clock, some seconds ago. */
   recentBounds(stream: string): (Bounds & { readonly atMs: number }) | undefined;
   hasMessage(stream: string, sequence: number): Promise<boolean>;
@@ -152,9 +153,13 @@ export class Reader implements AsyncIterable<JournalMessage> {
 
   /** Finds the sequence to continue with. Throws journal_gap. */
   async #locate(): Promise<void> {
-    const { firstSequence, lastSequence } = await this.#source.bounds(this.stream);
     const anywhere = this.#position.incarnation === START.incarnation;
-    this.#next = anywhere ? firstSequence : this.#source.incarnations(this.stream).nextAfter(this.#position);
+    const nextIn = ({ firstSequence }: Bounds): number =>
+      anywhere ? firstSequence : this.#source.incarnations(this.stream).nextAfter(this.#position);
+    const isLost = (bounds: Bounds): boolean => nextIn(bounds) > bounds.lastSequence + 1;
+    const bounds = await this.#source.bounds(this.stream, isLost);
+    const { firstSequence, lastSequence } = bounds;
+    this.#next = nextIn(bounds);
     if (this.#next < firstSequence) throw this.#gap(`messages up to ${firstSequence - 1} were purged`);
     if (this.#next > lastSequence + 1)
       throw this.#gap(`the stream ends at ${lastSequence}: it was rolled back`);

@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { silentLogger } from "#proto/kit/log.ts";
 import { type Position, START } from "#proto/position.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
-import { Incarnations, LogHistory } from "./log-history.ts";
+import { Incarnations, LogHistory, type StreamReader } from "./log-history.ts";
 import type { StreamState } from "./stream-store.ts";
 
 class FakeStream {
@@ -21,6 +21,7 @@ class FakeStream {
       messages: lastSequence - firstSequence + 1,
       bytes: 0,
       maxBytes: 0,
+      replicas: 1,
       hasMajority: true,
     });
   }
@@ -235,3 +236,37 @@ for (const seen of [[], [at(2, 5)]])
     assert.deepEqual(await other.reconcile("RAW", []), { incarnation: 3, raised: false });
     assert.deepEqual(await history.reconcile("RAW", seen), { incarnation: 3, raised: false });
   });
+
+test("a loss that a second answer of the log doesn't confirm raises nothing", async () => {
+  const [stream, bucket] = [new FakeStream(), new MemoryBucket()];
+  const answers = [90, 120];
+  const streams: StreamReader = {
+    async state(name, isLost) {
+      const answer = (): Promise<StreamState> => {
+        stream.last = answers.shift()!;
+        return stream.state(name);
+      };
+      const first = await answer();
+      return isLost(first) ? answer() : first;
+    },
+  };
+  const history = new LogHistory({ streams, bucket, log: silentLogger(), onRaise: () => undefined });
+  assert.deepEqual(await history.reconcile("RAW", [at(1, 100)]), { incarnation: 1, raised: false });
+  assert.deepEqual(answers, []);
+});
+
+test("an older entry of the bucket makes a known incarnation no older, and is replaced", async () => {
+  const [stream, bucket] = [new FakeStream(), new MemoryBucket()];
+  const raised: number[] = [];
+  const onRaise = (_: string, incarnation: number): void => void raised.push(incarnation);
+  const history = new LogHistory({ streams: stream, bucket, log: silentLogger(), onRaise });
+  stream.last = 6;
+  await history.reconcile("RAW", [at(1, 6)]);
+  const older = (await bucket.get("RAW"))!.value;
+  stream.last = 4;
+  await history.reconcile("RAW", [at(1, 6)]);
+  await bucket.put("RAW", older);
+  assert.deepEqual(await history.reconcile("RAW", []), { incarnation: 2, raised: false });
+  assert.deepEqual([history.of("RAW").current.incarnation, raised], [2, [2]]);
+  assert.equal((await history.stored("RAW")).current.incarnation, 2);
+});

@@ -81,7 +81,8 @@ const MAX_CONFLICTS = 10;
 
 /** The methods of StreamStore that the history needs. */
 export interface StreamReader {
-  state(stream: string): Promise<StreamState>;
+  /** `isLost`: whether a state means a loss, for a second question. */
+  state(stream: string, isLost: (state: StreamState) => boolean): Promise<StreamState>;
 }
 
 export interface LogHistoryOptions {
@@ -159,23 +160,28 @@ export class LogHistory {
     const { bucket, streams } = this.#options;
     const entry = await bucket.get(stream);
     const kept = entry === null ? undefined : (JSON.parse(Buffer.from(entry.value).toString()) as Remembered);
-    const before =
-      kept === undefined ? (this.#known.get(stream) ?? new Incarnations()) : new Incarnations(kept.lives);
-    const state = await streams.state(stream);
-    const own = this.#identities.get(stream);
-    const known = this.#known.get(stream)?.current.incarnation ?? 0;
-    const isOther = (identity: string | undefined): boolean =>
-      identity !== undefined && identity !== state.identity;
-    // A hub that knew nothing of earlier incarnations may have stored the new stream first.
-    const isForgotten = isOther(own) && before.current.incarnation <= known;
-    const anew = isOther(kept?.identity) || isForgotten;
-    const end = anew ? 0 : endAtStart(state, restored);
+    const stored = new Incarnations(kept?.lives);
+    const own = this.#known.get(stream);
+    const known = own?.current.incarnation ?? 0;
+    // An older entry is of a server that lags behind, or of a bucket that was lost: a write shows which, or mends it.
+    const before = own !== undefined && stored.current.incarnation < known ? own : stored;
     const wasRestored = kept?.identity === RESTORED_IDENTITY;
-    const remade = wasRestored ? "begins behind a restored snapshot" : "was made anew";
-    const fault = anew ? remade : findFault(before, remembered, end);
+    const compare = (state: StreamState): { readonly end: number; readonly fault: string | undefined } => {
+      const isOther = (identity: string | undefined): boolean =>
+        identity !== undefined && identity !== state.identity;
+      // A hub that knew nothing of earlier incarnations may have stored the new stream first.
+      const isForgotten = isOther(this.#identities.get(stream)) && before.current.incarnation <= known;
+      if (!isOther(kept?.identity) && !isForgotten) {
+        const end = endAtStart(state, restored);
+        return { end, fault: findFault(before, remembered, end) };
+      }
+      return { end: 0, fault: wasRestored ? "begins behind a restored snapshot" : "was made anew" };
+    };
+    const state = await streams.state(stream, (seen) => compare(seen).fault !== undefined);
+    const { end, fault } = compare(state);
     const now =
       fault === undefined ? before : before.raise(end, Math.max(known, highestIncarnation(remembered)));
-    if (kept === undefined || now !== before) {
+    if (kept === undefined || now !== stored) {
       const value = Buffer.from(
         JSON.stringify({ identity: state.identity, lives: now.toArray() } satisfies Remembered),
       );

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
 import type { Connection } from "#hub/journal/connection/connection.ts";
+import { StillClock } from "#test/support/kit/still-clock.ts";
 import { hasMajority, StreamStore } from "./stream-store.ts";
 
 /** Returns a store whose calls fail with `fault` before they find no message, and the number of calls. */
@@ -31,17 +33,18 @@ test("a stream that doesn't exist is reported at once", async () => {
 });
 
 /** Returns a store whose server answers that a stream ends at `last` and its two replicas were heard of `seconds` ago. */
-function storeThatAnswers(answers: { last: number; seconds: number }[]) {
+function storeThatAnswers(answers: { last: number; seconds: number }[], clock = new StillClock()) {
   const request = (): Promise<unknown> => {
     const { last, seconds } = answers.shift()!;
     const replicas = ["b", "c"].map((name) => ({ name, current: true, active: nanos(seconds * 1_000) }));
     const state = { first_seq: 1, last_seq: last, messages: last, bytes: 0 };
-    const info = { config: { name: "RAW" }, state, cluster: { leader: "a", replicas } };
+    const config = { name: "RAW", num_replicas: 3 };
+    const info = { config, state, cluster: { name: "tailrace", leader: "a", replicas } };
     return Promise.resolve({ data: Buffer.from(JSON.stringify(info)) });
   };
   const nats = { request, options: {} };
   const repeatable = (call: (server: unknown) => unknown) => call(nats);
-  return new StreamStore({ repeatable } as unknown as Connection);
+  return new StreamStore({ repeatable } as unknown as Connection, clock);
 }
 
 test("a server that stood still and goes on as the leader doesn't decide what was lost", async () => {
@@ -55,6 +58,25 @@ test("a server that stood still and goes on as the leader doesn't decide what wa
   assert.deepEqual(answers, []);
 });
 
+test("a loss is decided by a second answer, as late answers let a leader that stood still pass for one", async () => {
+  const clock = new StillClock();
+  const answers = [
+    { last: 90, seconds: 0.001 },
+    { last: 120, seconds: 1 },
+  ];
+  const store = storeThatAnswers(answers, clock);
+  const state = store.settledState("RAW", ({ lastSequence }) => lastSequence < 100);
+  while (answers.length === 2) await turn();
+  for (let seconds = 0; seconds < 3; seconds++) await clock.advance(1_000);
+  assert.equal((await state).lastSequence, 120);
+  assert.deepEqual(answers, []);
+});
+
+test("a server that may only be slow isn't waited for longer than is asked for", async () => {
+  const store = storeThatAnswers(Array.from({ length: 99 }, () => ({ last: 90, seconds: 10 })));
+  await assert.rejects(store.majorityState("RAW", 50), { code: "unavailable" });
+});
+
 test("a stream's state is that of a majority where enough replicas were heard of", () => {
   const heard = (seconds: number, offline = false) => ({
     name: "n",
@@ -63,11 +85,17 @@ test("a stream's state is that of a majority where enough replicas were heard of
     active: nanos(seconds * 1_000),
     lag: 0,
   });
-  assert.ok(hasMajority({}), "a single server");
-  assert.ok(hasMajority({ leader: "a", replicas: [] }));
-  assert.ok(hasMajority({ leader: "a", replicas: [heard(1), heard(60)] }));
-  assert.ok(!hasMajority({ leader: "a", replicas: [heard(4), heard(60)] }));
-  assert.ok(!hasMajority({ leader: "a", replicas: [heard(1, true), heard(1, true)] }));
-  assert.ok(!hasMajority({ leader: "a", replicas: [heard(1), heard(60), heard(60), heard(60)] }));
-  assert.ok(!hasMajority({ leader: "", replicas: [heard(1), heard(1)] }));
+  const isKnown = (wanted: number, replicas: ReturnType<typeof heard>[], leader = "a"): boolean =>
+    hasMajority({ name: "tailrace", leader, replicas }, wanted);
+  assert.ok(hasMajority({}, 1), "a single server");
+  assert.ok(hasMajority({ leader: "a" }, 3), "the last server of a cluster, which goes on alone");
+  assert.ok(isKnown(1, []));
+  assert.ok(isKnown(3, [heard(1), heard(60)]));
+  assert.ok(!isKnown(3, [heard(4), heard(60)]));
+  assert.ok(!isKnown(3, [heard(0), heard(10)]), "one that was never heard of");
+  assert.ok(!isKnown(3, []), "no list");
+  assert.ok(!isKnown(5, [heard(1), heard(60)]), "two that aren't listed");
+  assert.ok(!isKnown(3, [heard(1, true), heard(1, true)]));
+  assert.ok(!isKnown(5, [heard(1), heard(60), heard(60), heard(60)]));
+  assert.ok(!isKnown(3, [heard(1), heard(1)], ""));
 });

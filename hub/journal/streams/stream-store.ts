@@ -10,6 +10,7 @@ import {
   DiscardPolicy,
   type JetStreamManager,
   jetstreamManager,
+  type PeerInfo,
   RetentionPolicy,
   StorageType,
   type StreamConfig,
@@ -26,7 +27,7 @@ import {
 } from "#hub/journal/connection/nats-errors.ts";
 import { retriedCall } from "#hub/journal/connection/retried-call.ts";
 import { within } from "#hub/journal/connection/waits.ts";
-import { systemClock } from "#proto/kit/clock.ts";
+import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { StreamDefinition } from "./stream-definitions.ts";
@@ -46,10 +47,16 @@ const CALL_TIMEOUT_MS = 15_000;
 const ATTEMPT_TIMEOUT_MS = 1_000;
 
 /**
- * A replica that hasn't answered its leader for this long counts as silent; normally it answers every second. Others are elected
- * after 4 s without a leader at the earliest: one that heard a majority more recently is the leader.
+ * A replica that hasn't answered its leader for this long counts as silent; normally it answers every one to two seconds. Others
+ * are elected after 4 s without a leader at the earliest: one that heard a majority more recently is the leader.
  */
 const SILENT_MS = 3_000;
+
+/**
+ * A leader that stood still takes answers that were sent before for new ones; after this long it has heard of the other leader
+ * or of silence.
+ */
+const ASK_AGAIN_MS = SILENT_MS;
 
 /** Pauses between attempts while a cluster elects a leader. */
 const RETRY = { firstMs: 100, capMs: 1_000 };
@@ -73,6 +80,8 @@ export interface StreamState extends Bounds {
   readonly maxBytes: number;
   /** Assigned at the stream's creation: a different value means a different stream. */
   readonly identity: string;
+  /** Number of servers that are to store it. */
+  readonly replicas: number;
   /** False if most replicas were silent: the server that answered may not know messages which others store. */
   readonly hasMajority: boolean;
 }
@@ -97,9 +106,11 @@ class NoMajority extends AppError {
 /** JetStream API calls, answered by the leader. All throw `unavailable` or `timeout` (retryable) while there is none. */
 export class StreamStore {
   readonly #connection: Connection;
+  readonly #clock: Clock;
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, clock = systemClock) {
     this.#connection = connection;
+    this.#clock = clock;
   }
 
   /** Creates the stream or updates it to its definition. Never sets a limit below the stored size. */
@@ -142,14 +153,27 @@ export class StreamStore {
 
   /**
    * Returns the state that a majority stores, for decisions about what was lost: a server that stood still answers as the leader
-   * for a moment when it goes on, and its stream ends where it stood. See also `state`.
+   * for a moment when it goes on, and its stream ends where it stood. `isLost`: whether a state means a loss; it is asked for
+   * once more then, some seconds later, where there are replicas. See also `state`.
    */
-  settledState(stream: string): Promise<StreamState> {
-    return this.#call(`state of ${stream}`, async (manager) => {
+  async settledState(
+    stream: string,
+    isLost: (state: StreamState) => boolean = () => false,
+  ): Promise<StreamState> {
+    const state = await this.majorityState(stream);
+    if (state.replicas < 2 || !isLost(state)) return state;
+    await this.#clock.sleep(ASK_AGAIN_MS);
+    return this.majorityState(stream);
+  }
+
+  /** Returns the state according to a server that hears a majority; waits up to `withinMs` for one. See `settledState`. */
+  majorityState(stream: string, withinMs = CALL_TIMEOUT_MS): Promise<StreamState> {
+    const call = async (manager: JetStreamManager): Promise<StreamState> => {
       const state = toState(await manager.streams.info(stream));
       if (!state.hasMajority) throw new NoMajority();
       return state;
-    });
+    };
+    return this.#call(`state of ${stream}`, call, withinMs);
   }
 
   /** Removes all messages below `sequence`, or those of one subject only. */
@@ -202,12 +226,16 @@ export class StreamStore {
   }
 
   /** Makes an idempotent call; repeats it while no server answers or the cluster has no leader. */
-  async #call<T>(what: string, call: (manager: JetStreamManager) => Promise<T>): Promise<T> {
+  async #call<T>(
+    what: string,
+    call: (manager: JetStreamManager) => Promise<T>,
+    withinMs = CALL_TIMEOUT_MS,
+  ): Promise<T> {
     let timeout = ATTEMPT_TIMEOUT_MS;
     const manage = async (nats: NatsConnection): Promise<T> =>
       call(await jetstreamManager(nats, { checkAPI: false, timeout }));
     try {
-      return await within(CALL_TIMEOUT_MS, async (signal) => {
+      return await within(withinMs, async (signal) => {
         const backoff = new Backoff(RETRY);
         for (; ; timeout = Math.min(2 * timeout, CALL_TIMEOUT_MS)) {
           try {
@@ -255,11 +283,14 @@ function identityOf({ description = "" }: StreamConfig): string {
   return description.startsWith(DESCRIPTION) ? description.slice(DESCRIPTION.length) : "";
 }
 
-/** See StreamState: a server without a majority continues to answer as the leader. */
-export function hasMajority({ leader, replicas = [] }: ClusterInfo): boolean {
-  if (replicas.length === 0) return true;
-  const others = replicas.filter(({ offline, active }) => !offline && millis(active) <= SILENT_MS).length;
-  return leader !== undefined && leader !== "" && 2 * (1 + others) > 1 + replicas.length;
+/** See StreamState: a server without a majority continues to answer as the leader. `wanted`: number of replicas. */
+export function hasMajority({ name = "", leader = "", replicas = [] }: ClusterInfo, wanted: number): boolean {
+  if (replicas.length === 0 && (wanted === 1 || name === "")) return true; // without a cluster there is no name
+  // The leader has never heard of one whose time is 0, and may leave it out.
+  const isHeard = ({ offline, active }: PeerInfo): boolean =>
+    !offline && active > 0 && millis(active) <= SILENT_MS;
+  const heard = 1 + replicas.filter(isHeard).length;
+  return leader !== "" && 2 * heard > Math.max(wanted, 1 + replicas.length);
 }
 
 function toState({ config, state, cluster = {} }: StreamInfo): StreamState {
@@ -273,6 +304,7 @@ function toState({ config, state, cluster = {} }: StreamInfo): StreamState {
     bytes: state.bytes,
     maxBytes: config.max_bytes,
     identity: identityOf(config),
-    hasMajority: hasMajority(cluster),
+    replicas: config.num_replicas,
+    hasMajority: hasMajority(cluster, config.num_replicas),
   };
 }

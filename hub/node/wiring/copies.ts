@@ -33,6 +33,9 @@ import { hostedShards } from "./shards.ts";
 const LATE_LOAD = 500;
 const PARTIAL_LOAD = 1_000_000;
 
+/** A read waits this long for servers of the log whose answers to their leader are late by a moment. */
+const LATE_ANSWER_MS = 2_000;
+
 interface CopiesWiring {
   readonly settings: HubSettings;
   readonly hosts: HostThreads;
@@ -83,8 +86,10 @@ export function makeCopies(wiring: CopiesWiring): { readonly shards: SharedShard
 export function logEndOf(journal: Journal): () => Promise<Position> {
   return async () => {
     if (!journal.connected) throw new AppError("unavailable", "the connection to NATS is lost");
-    const { messages, lastSequence, hasMajority } = await journal.state(DOC_STREAM);
-    if (!hasMajority) throw new AppError("unavailable", "most servers of the log can't be reached");
+    const found = await journal.state(DOC_STREAM);
+    const { messages, lastSequence } = found.hasMajority
+      ? found
+      : await journal.majorityState(DOC_STREAM, LATE_ANSWER_MS);
     return messages === 0 ? START : journal.positionOf(DOC_STREAM, lastSequence);
   };
 }

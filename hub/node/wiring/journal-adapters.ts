@@ -37,6 +37,11 @@ export function rawPort(journal: Journal): RawPort {
     async message(sequence) {
       const { firstSequence } = await journal.state(RAW_STREAM);
       if (sequence < firstSequence) return "purged";
+      const found = await journal.message(RAW_STREAM, sequence);
+      if (found !== null) return { id: found.messageId };
+      // A server that stood still lacks what others store, and the agent would resend it.
+      const settled = await journal.majorityState(RAW_STREAM);
+      if (sequence < settled.firstSequence) return "purged";
       const message = await journal.message(RAW_STREAM, sequence);
       return message === null ? "missing" : { id: message.messageId };
     },
@@ -65,8 +70,8 @@ export function readDocs(
 }
 
 /** Returns the position before the oldest stored message of DOC. */
-export async function oldestDoc(journal: Pick<Journal, "state" | "positionOf">): Promise<Position> {
-  const { firstSequence } = await journal.state(DOC_STREAM);
+export async function oldestDoc(journal: Pick<Journal, "majorityState" | "positionOf">): Promise<Position> {
+  const { firstSequence } = await journal.majorityState(DOC_STREAM);
   const first = journal.positionOf(DOC_STREAM, firstSequence);
   return { ...first, sequence: first.sequence - 1 };
 }

@@ -125,7 +125,7 @@ async function openWorld(t: TestContext): Promise<World> {
         catalog: { all: () => node.catalog.all() },
         journal: {
           isPurgedAfter: async (_stream, { sequence }) => sequence < purgedTo,
-          state: async () => ({ firstSequence: purgedTo + 1 }) as never,
+          majorityState: async () => ({ firstSequence: purgedTo + 1 }) as never,
           positionOf: (_stream, sequence) => at(sequence),
           core: wire,
         },

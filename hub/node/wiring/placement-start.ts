@@ -39,7 +39,7 @@ export interface StartWiring {
   readonly settings: Pick<HubSettings, "cluster.copies">;
   readonly hosts: Pick<HostThreads, "leaveOut" | "whileEnded">;
   readonly catalog: Pick<IndexCatalog, "all">;
-  readonly journal: Pick<Journal, "isPurgedAfter" | "state" | "positionOf"> & {
+  readonly journal: Pick<Journal, "isPurgedAfter" | "majorityState" | "positionOf"> & {
     readonly core: HubTransport;
   };
   readonly cluster: Pick<ClusterNode, "hasOthers"> & {

@@ -38,7 +38,7 @@ export interface Committed {
  * the last position in DOC that has documents: of the stream, or that the shards have.
  */
 export async function reconcile(journal: Journal, known: KnownPositions): Promise<Position> {
-  const { lastSequence } = await journal.state(DOC_STREAM);
+  const { lastSequence } = await journal.majorityState(DOC_STREAM);
   const end = lastSequence === 0 ? START : journal.positionOf(DOC_STREAM, lastSequence);
   await journal.reconcile(DOC_STREAM, known.doc);
   await journal.reconcile(RAW_STREAM, known.raw);
@@ -50,7 +50,7 @@ export async function refuseIncompleteCopies(
   { journal, catalog, cluster }: ShardLogWiring,
   position: Position,
 ): Promise<void> {
-  const { firstSequence } = await journal.state(DOC_STREAM);
+  const { firstSequence } = await journal.majorityState(DOC_STREAM);
   const needed = journal.positionOf(DOC_STREAM, firstSequence);
   const isNext = comparePositions({ ...position, sequence: position.sequence + 1 }, needed) >= 0;
   if (isNext || firstSequence === 1 || catalog.all().length === 0) return;
