@@ -43,6 +43,7 @@ async function world(...uuids: string[]) {
   const deleted = new Set<string>();
   const replicas = new Map<string, number>();
   const expand = new Map<string, unknown>();
+  const lease = { isHeld: true };
   /** Returns what places copies as a hub does that has read everything at this moment. */
   const allocator = async (): Promise<CopyAllocator> => {
     const directory = new MemberDirectory({ bucket, clock, log, metrics: new Metrics() });
@@ -64,11 +65,12 @@ async function world(...uuids: string[]) {
         })),
       isDeleted: async (uuid) => deleted.has(uuid),
       setReplicas: async (name, count) => void replicas.set(name, count),
+      isHeld: () => lease.isHeld,
     });
   };
   const table = async (): Promise<CopyTable["copies"]> =>
     decodeCopies((await bucket.get(COPIES_KEY))!.value).copies;
-  return { bucket, clock, known, deleted, replicas, expand, allocator, table };
+  return { bucket, clock, known, deleted, replicas, expand, lease, allocator, table };
 }
 
 test("an index that a hub doesn't know yet stays in the table until it was deleted", async () => {
@@ -82,6 +84,20 @@ test("an index that a hub doesn't know yet stays in the table until it was delet
   deleted.add("x");
   await (await allocator()).place();
   assert.deepEqual(await table(), { y: before["y"] });
+});
+
+test("a hub that has lost the lease writes neither the table nor numbers of replicas", async () => {
+  const { bucket, expand, replicas, lease, allocator } = await world("x");
+  expand.set("x", "1-all");
+  lease.isHeld = false;
+  await (await allocator()).expand();
+  await (await allocator()).place();
+  assert.deepEqual([await bucket.get(COPIES_KEY), [...replicas]], [null, []]);
+  lease.isHeld = true;
+  await (await allocator()).expand();
+  await (await allocator()).place();
+  assert.notEqual(await bucket.get(COPIES_KEY), null);
+  assert.equal(replicas.size, 1);
 });
 
 test("a table that another hub has changed meanwhile isn't replaced", async () => {

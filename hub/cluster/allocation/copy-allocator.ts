@@ -38,6 +38,8 @@ export interface CopyAllocatorOptions {
   readonly setReplicas: (name: string, replicas: number) => Promise<void>;
   /** Returns whether an index was deleted, according to the leader. */
   readonly isDeleted: (uuid: string) => Promise<boolean>;
+  /** Returns whether this hub holds the lease; nothing is written once it is lost. */
+  readonly isHeld: () => boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -65,7 +67,7 @@ export class CopyAllocator implements Component {
 
   /** Lets indices with auto_expand_replicas have as many replicas as there are other hubs, within their range. */
   async expand(): Promise<void> {
-    const { directory, indices, setReplicas, clock } = this.#options;
+    const { directory, indices, setReplicas, isHeld, clock } = this.#options;
     const all = directory.all().map(({ record }) => record);
     const live = all.filter(({ state }) => state === "live").length;
     const { sinceMs } = this.#awayOf(this.#view.table());
@@ -76,13 +78,14 @@ export class CopyAllocator implements Component {
       const among = (hubs: number): number => Math.max(range.least, Math.min(range.most, hubs - 1));
       // A hub that is lost or was stopped may come back soon: it keeps its copies, but gets no others.
       const replicas = Math.max(among(live), Math.min(settings.numberOfReplicas, among(live + away)));
+      if (!isHeld()) return;
       if (replicas !== settings.numberOfReplicas) await setReplicas(name, replicas);
     }
   }
 
   /** Makes the next table if something has changed. Throws journal_conflict if another hub has changed the table. */
   async place(): Promise<void> {
-    const { bucket, directory, indices, clock, log } = this.#options;
+    const { bucket, directory, indices, isHeld, clock, log } = this.#options;
     const all = directory.all();
     const live = all.filter(({ record }) => record.state === "live");
     const shared = directory.shared(COPIES_KEY);
@@ -108,6 +111,7 @@ export class CopyAllocator implements Component {
     });
     const copies = { ...kept, ...allocated };
     if (shared !== undefined && sameCopies({ copies, left }, before)) return;
+    if (!isHeld()) return;
     const table: CopyTable = { epoch: before.epoch + 1, copies, left };
     if (shared === undefined) await bucket.create(COPIES_KEY, encodeCopies(table));
     else await bucket.update(COPIES_KEY, encodeCopies(table), shared.revision);

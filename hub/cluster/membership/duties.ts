@@ -47,7 +47,7 @@ export class Duties implements Component {
 
   /** True while this hub holds the lease. */
   get held(): boolean {
-    return this.#lease !== undefined && !this.#lease.lost.aborted;
+    return this.#lease?.isValid === true;
   }
 
   async #run(signal: AbortSignal): Promise<void> {

@@ -216,3 +216,20 @@ class MemoryBucketView extends MemoryBucket {
     return MemoryBucket.prototype.update.call(this.#inner, key, value, revision);
   }
 }
+
+test("a lease whose time is over isn't valid, even before its holder notices", async () => {
+  class PausedClock extends ManualClock {
+    stoodStillMs = 0;
+    override monotonic(): number {
+      return super.monotonic() + this.stoodStillMs;
+    }
+  }
+  const clock = new PausedClock();
+  const lease = await contend(new MemoryBucket(), "a", clock);
+  assert.equal(lease.isValid, true);
+  clock.stoodStillMs = DURATION_MS;
+  assert.deepEqual([lease.isValid, lease.lost.aborted], [false, false]);
+  clock.stoodStillMs = 0;
+  await lease.release();
+  assert.equal(lease.isValid, false);
+});

@@ -41,6 +41,8 @@ export interface LeaseOptions {
 export interface HeldLease {
   /** Grows with each holder: the fencing token of work done under the lease. */
   readonly epoch: number;
+  /** False from when its time is over, also where `lost` comes later as this process stood still. */
+  readonly isValid: boolean;
   /** Aborted when the lease is lost or released: stop the work first. */
   readonly lost: AbortSignal;
   /** Releases the lease, so that the next holder needn't wait. Safe to call twice and after a loss. */
@@ -116,6 +118,10 @@ class Holder implements HeldLease {
     const revision =
       entry === null ? await bucket.create(key, value) : await bucket.update(key, value, entry.revision);
     return new Holder(options, epoch, revision, takenAt);
+  }
+
+  get isValid(): boolean {
+    return !this.#ended.signal.aborted && this.#options.clock.monotonic() < this.#validUntil;
   }
 
   get lost(): AbortSignal {

@@ -63,7 +63,8 @@ export function joinCluster(
   // Created once because its metrics belong to the process: the lease may be lost and taken again.
   const aged = { ...wiring, shards, clock: ages };
   const retention = wireRetention(aged, parts.retention);
-  const lifecycles = wireLifecycles(aged, () => cluster.duties.held);
+  const isHeld = (): boolean => cluster.duties.held;
+  const lifecycles = wireLifecycles(aged, isHeld);
   cluster.use({
     progress: {
       httpAddress: () => servers.httpAddress,
@@ -84,9 +85,9 @@ export function joinCluster(
       abandon: () => pipelines.abandon(),
     },
     duties: () => [
-      ["janitor", makeJanitor(wiring)],
+      ["janitor", makeJanitor(wiring, isHeld)],
       ["retention", retention],
-      ["copies", cluster.copyStore.allocator(wiring.catalog)],
+      ["copies", cluster.copyStore.allocator(wiring.catalog, isHeld)],
       ["lifecycles", lifecycles],
     ],
   });
@@ -94,8 +95,11 @@ export function joinCluster(
   cluster.directory.onChange(() => watermarks.committed(cluster.committed(floor.position)));
 }
 
-/** Throws settings_invalid. */
-function makeJanitor({ settings, journal, log, cluster }: ClusterWorkWiring): LogJanitor {
+/** Returns the part that purges the log, nothing once this hub has lost the duties. Throws settings_invalid. */
+function makeJanitor(
+  { settings, journal, log, cluster }: ClusterWorkWiring,
+  isHeld: () => boolean,
+): LogJanitor {
   return new LogJanitor({
     clock: systemClock,
     log,
@@ -104,10 +108,10 @@ function makeJanitor({ settings, journal, log, cluster }: ClusterWorkWiring): Lo
     streams: [
       {
         name: RAW_STREAM,
-        done: () => cluster.rawDone(),
+        done: () => (isHeld() ? cluster.rawDone() : START),
         beforePurge: async (position) => notePurge(await journal.bucket("cursors"), position),
       },
-      { name: DOC_STREAM, done: (isTight) => cluster.docDone(isTight) },
+      { name: DOC_STREAM, done: (isTight) => (isHeld() ? cluster.docDone(isTight) : START) },
     ],
     state: (stream) => journal.state(stream),
     positionOf: (stream, sequence) => journal.positionOf(stream, sequence),

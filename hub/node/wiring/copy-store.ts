@@ -93,7 +93,10 @@ export class CopyStore {
   }
 
   /** Returns the duty that places the copies of these indices. */
-  allocator(catalog: Pick<IndexCatalog, "all" | "isDeleted" | "expand">): CopyAllocator {
+  allocator(
+    catalog: Pick<IndexCatalog, "all" | "isDeleted" | "expand">,
+    isHeld: () => boolean,
+  ): CopyAllocator {
     const { bucket, directory, log } = this.#options;
     return new CopyAllocator({
       bucket,
@@ -101,6 +104,7 @@ export class CopyStore {
       indices: () => catalog.all(),
       isDeleted: (uuid) => catalog.isDeleted(uuid),
       setReplicas: (name, replicas) => catalog.expand(name, replicas),
+      isHeld,
       clock: systemClock,
       log,
     });
