@@ -39,8 +39,11 @@ async function setUp(t: { after: (end: () => Promise<void>) => void }, bucket = 
   const start = async (): Promise<void> => {
     await directory.start();
     await allocator.start();
-    t.after(() => directory.stop());
-    t.after(() => allocator.stop());
+    t.after(stop);
+  };
+  const stop = async (): Promise<void> => {
+    await allocator.stop();
+    await directory.stop();
   };
   const inTable = async (): Promise<string[]> =>
     decodeTable((await bucket.get(PARTITIONS_KEY))!.value)
@@ -52,7 +55,7 @@ async function setUp(t: { after: (end: () => Promise<void>) => void }, bucket = 
       await clock.advance(1_000);
     }
   };
-  return { bucket, renew, start, inTable, pass };
+  return { bucket, renew, start, stop, inTable, pass };
 }
 
 test("a hub that stops with a damaged record is taken out, and so are others after it", async (t) => {
@@ -80,4 +83,20 @@ test("a member whose record is always a later one holds up neither the others no
   await start();
   await pass(40, "c", "d");
   assert.deepEqual(await inTable(), ["a", "c", "d"]);
+});
+
+test("a hub whose record can't be read at the start keeps its partitions until it is marked as lost", async (t) => {
+  const bucket = new MemoryBucket();
+  const before = await setUp(t, bucket);
+  await before.renew("a", "b", "c");
+  await before.start();
+  await before.stop();
+  await bucket.put(memberKey("a"), Buffer.from("{"));
+  const after = await setUp(t, bucket);
+  await after.start();
+  await after.pass(5, "b", "c", "d");
+  assert.deepEqual(await after.inTable(), ["a", "b", "c"]);
+  await after.pass(20, "b", "c", "d");
+  assert.deepEqual(await after.inTable(), ["b", "c", "d"]);
+  assert.equal(decodeMember((await bucket.get(memberKey("a")))!.value).state, "lost");
 });

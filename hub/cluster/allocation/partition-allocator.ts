@@ -2,7 +2,7 @@
 
 import { AwayTimes, COPY_WAIT_MS } from "#hub/cluster/membership/cluster-progress.ts";
 import type { MemberDirectory, ObservedMember } from "#hub/cluster/membership/member-directory.ts";
-import { encodeMember, memberKey, takesPartitions } from "#hub/cluster/membership/member-record.ts";
+import { encodeMember, isUnread, memberKey, takesPartitions } from "#hub/cluster/membership/member-record.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
@@ -140,6 +140,9 @@ export class PartitionAllocator implements Component {
     const live = directory.all().filter(({ record }) => record.state === "live");
     const shared = directory.shared(PARTITIONS_KEY);
     const before = shared === undefined ? NO_TABLE : decodeTable(shared.value);
+    // One whose record can't be read may still process its partitions, until it renews or is marked as lost.
+    if (live.some(({ record }) => isUnread(record) && before.members.some(({ id }) => id === record.id)))
+      return;
     const taking = this.#settled(
       before,
       live.filter(({ record }) => takesPartitions(record)),

@@ -9,12 +9,12 @@
 
 import { STILLNESS } from "#hub/journal/buckets/lease.ts";
 import type { Clock } from "#proto/kit/clock.ts";
-import { toAppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
-import { decodeMember, MEMBER_PREFIX, type MemberRecord } from "./member-record.ts";
+import { decodeMember, MEMBER_PREFIX, type MemberRecord, memberKey, unreadMember } from "./member-record.ts";
 
 const POLL_MS = 1_000;
 /**
@@ -235,18 +235,22 @@ export class MemberDirectory implements Component {
 
   /**
    * Returns undefined for a malformed record, once for each: what is known of its hub stays. It gets the revision of that record,
-   * so that the hub can be marked as lost, and removed, if it doesn't renew.
+   * so that the hub can be marked as lost, and removed, if it doesn't renew. Of a hub that isn't known this much is: it is there.
    */
   #decode(key: string, value: Uint8Array, revision: number): MemberRecord | undefined {
     try {
       const record = decodeMember(value);
+      if (memberKey(record.id) !== key) throw new AppError("data_corrupt", `it is that of ${record.id}`);
       this.#malformed.delete(key);
       return record;
     } catch (error) {
       this.#malformed.set(key, revision);
       const id = key.slice(MEMBER_PREFIX.length);
       const known = this.#members.get(id);
-      if (known !== undefined) this.#members.set(id, { ...known, revision });
+      const nowMs = this.#options.clock.monotonic();
+      const unread = { record: unreadMember(id), sinceMs: nowMs, confirmedMs: nowMs };
+      this.#members.set(id, { ...(known ?? unread), revision });
+      if (known === undefined) this.#changed();
       this.#skipped.inc();
       this.#options.log.warn(
         { err: toAppError(error), key },

@@ -70,6 +70,35 @@ export interface MemberRecord extends MemberFacts, MemberProgress {
   readonly active: number;
 }
 
+/** Returns the record of a hub whose own can't be read, and never could: it may run, and have what the log has for it. */
+export function unreadMember(id: string): MemberRecord {
+  return {
+    id,
+    name: id,
+    version: "",
+    host: "",
+    transportAddress: "",
+    attributes: {},
+    startedMs: 0,
+    httpAddress: "",
+    doc: null,
+    raw: null,
+    needsAllPartitions: false,
+    session: "",
+    process: "",
+    state: "live",
+    durationMs: MEMBER_LEASE_MS,
+    accepting: false,
+    adopted: 0,
+    active: 0,
+  };
+}
+
+/** Returns whether a record is one of `unreadMember`. */
+export function isUnread({ session }: MemberRecord): boolean {
+  return session === "";
+}
+
 /** Returns whether partitions are assigned to a member. */
 export function takesPartitions({ state, accepting }: MemberRecord): boolean {
   return state === "live" && accepting !== false;
@@ -92,7 +121,10 @@ export function readMember(entry: { readonly value: Uint8Array } | null): Member
   }
 }
 
-/** Returns a stored record. Throws data_corrupt for a value without what each version has stored. */
+/**
+ * Returns a stored record. Throws data_corrupt for a value without what each version has stored. Without a duration, a hub that
+ * stops would never be missed: it is the usual one then.
+ */
 export function decodeMember(value: Uint8Array): MemberRecord {
   let stored: Partial<MemberRecord> | null = null;
   try {
@@ -104,5 +136,6 @@ export function decodeMember(value: Uint8Array): MemberRecord {
   const isRecord =
     typeof id === "string" && typeof name === "string" && (state === "live" || state === "lost");
   if (!isRecord) throw new AppError("data_corrupt", "the record of a hub has no id, name or state");
-  return stored as MemberRecord;
+  const { durationMs = MEMBER_LEASE_MS } = stored ?? {};
+  return { ...(stored as MemberRecord), durationMs: durationMs > 0 ? durationMs : MEMBER_LEASE_MS };
 }
