@@ -70,7 +70,7 @@ export class MemberDirectory implements Component {
     this.#options = options;
     this.#skipped = options.metrics.counter(
       "tailrace_cluster_records_skipped_total",
-      "records of the bucket of members that can't be read: their hub isn't seen until it renews",
+      "records of the bucket of members that can't be read: their hub counts as one that runs, until it renews or is lost",
     );
     this.#polledMs = options.clock.monotonic();
   }
@@ -254,7 +254,7 @@ export class MemberDirectory implements Component {
       this.#skipped.inc();
       this.#options.log.warn(
         { err: toAppError(error), key },
-        "the record of a hub can't be read; it is skipped until the hub renews it",
+        "the record of a hub can't be read; what was known of the hub counts until it renews the record, or is lost",
       );
       return undefined;
     }
