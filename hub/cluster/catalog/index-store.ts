@@ -16,10 +16,10 @@ import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import { Backoff } from "#proto/kit/retry.ts";
 import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
 import { MINUTE_MS } from "#proto/kit/units.ts";
 import { fittingAliases } from "./aliases.ts";
+import { IndexComparisons } from "./index-comparisons.ts";
 import {
   DELETED_PREFIX,
   decodeIndex,
@@ -41,8 +41,6 @@ export type TakeOther = (key: string, value: Uint8Array | null, revision: number
 
 /** Pause before the bucket is read again for a change that the watch reported, ms. */
 const LOOK_AGAIN_MS = 1_000;
-/** Pauses before indices that couldn't be compared are compared again. */
-const COMPARE_AGAIN = { firstMs: LOOK_AGAIN_MS, capMs: 30_000 };
 
 /** For this long an index that got its name back isn't deleted by name: longer than clients repeat a request. */
 const RETURNED_MS = 5 * MINUTE_MS;
@@ -63,20 +61,14 @@ export class IndexStore implements Component {
   readonly #abort = new AbortController();
   #following: Promise<void> = Promise.resolve();
   readonly #clock: Clock;
-  /** The comparison of all indices with a bucket that has lost some. */
-  #comparing: Promise<void> | undefined;
-  /** Names of indices that are to be compared. */
-  readonly #uncompared = new Set<string>();
-  /** Names of indices that the pass of comparisons which runs has put back. */
-  readonly #putBackNow = new Set<string>();
-  /** Aborted when further names are to be compared. */
-  #added = new AbortController();
+  readonly #comparisons: IndexComparisons;
 
   constructor(bucket: StateBucket, log: Logger, takeOther: TakeOther, clock: Clock = systemClock) {
     this.#bucket = bucket;
     this.#log = log;
     this.#takeOther = takeOther;
     this.#clock = clock;
+    this.#comparisons = new IndexComparisons((name) => this.#tryReload(name), clock);
   }
 
   /** By name. */
@@ -101,7 +93,7 @@ export class IndexStore implements Component {
   async stop(): Promise<void> {
     this.#abort.abort();
     await this.#following;
-    await this.#comparing;
+    await this.#comparisons.stop();
   }
 
   /** Calls `listener` after each change: with the current index, or undefined when the index of `uuid` is gone. */
@@ -230,42 +222,8 @@ export class IndexStore implements Component {
         { index: name, uuid, other: stored.uuid },
         "the bucket of metadata has lost an index and has another one of its name; its files are kept",
       );
-      this.#compareAll();
-    }
-  }
-
-  /** Compares all indices with a bucket that has lost one, before others are created in their names. */
-  #compareAll(): void {
-    this.#compare([...this.#indices.keys()].filter((name) => !this.#putBackNow.has(name)));
-  }
-
-  #compare(names: Iterable<string>): void {
-    for (const name of names) this.#uncompared.add(name);
-    this.#added.abort();
-    this.#comparing ??= this.#compareEach().finally(() => {
-      this.#comparing = undefined;
-    });
-  }
-
-  /** Compares until each index was read: an index whose record stays lost could be created anew by another hub. */
-  async #compareEach(): Promise<void> {
-    const backoff = new Backoff(COMPARE_AGAIN);
-    const { signal } = this.#abort;
-    while (this.#uncompared.size > 0) {
-      this.#added = new AbortController();
-      this.#putBackNow.clear();
-      const failed: string[] = [];
-      const names = Array.from(this.#uncompared); // each may add others
-      for (const name of names) {
-        if (signal.aborted) return;
-        this.#uncompared.delete(name); // it may be added again meanwhile
-        if (!(await this.#tryReload(name))) failed.push(name);
-      }
-      this.#putBackNow.clear();
-      if (failed.length === 0) continue;
-      for (const name of failed) this.#uncompared.add(name);
-      await this.#clock.sleep(backoff.next(), AbortSignal.any([signal, this.#added.signal]));
-      if (this.#added.signal.aborted) backoff.reset();
+      // Before others are created in their names.
+      this.#comparisons.addAll(this.#indices.keys());
     }
   }
 
@@ -278,9 +236,8 @@ export class IndexStore implements Component {
       : this.#bucket.update(key, bytes, entry.revision));
     this.#revisions.set(key, revision);
     this.#damaged.delete(key);
-    this.#putBackNow.add(name);
     this.#log.warn({ index: name }, "the bucket of metadata has lost an index; it is put back");
-    this.#compareAll();
+    this.#comparisons.addAll(this.#indices.keys(), name);
   }
 
   /** Takes what the leader has, whatever was seen before; returns what `#take` does. */
@@ -390,7 +347,7 @@ export class IndexStore implements Component {
     const { uuid, aliases: before } = nameless;
     this.#log.warn({ index: name, uuid, before, aliases }, "an index that had lost its name has it again");
     this.#notify(index, uuid);
-    this.#compare([name]);
+    this.#comparisons.add([name]);
   }
 
   #notify(index: IndexMetadata | undefined, uuid: string): void {
