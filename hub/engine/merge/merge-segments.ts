@@ -23,9 +23,10 @@ import { columnKindOf, hasOrdinals, mergeColumn, mergeDocumentColumn } from "./m
 import { type MergeInput, mergedDocCount } from "./merge-input.ts";
 import { mergeTerms, type TermsMerge } from "./merge-terms.ts";
 
-/** Larger blocks and a higher level than in fresh segments: merged ones stay. */
-const SOURCE_BLOCK_BYTES = 256 * 1024;
+/** Larger blocks than in fresh segments: merged ones stay. `columnar-packing.ts` packs them. */
+const MERGED_SOURCE_BLOCK_BYTES = 256 * 1024;
 const ID_BLOCK_BYTES = 32 * 1024;
+/** Of ids, and of `_source` where the kernel doesn't run. */
 const ZSTD_LEVEL = 3;
 
 /** Documents between two pauses where they are looked at one by one. */
@@ -161,7 +162,7 @@ function* mergeSources(
 ): Generator<void, StoredEntry> {
   const own = columns === undefined && usesKernel ? new KernelColumns(mergeKernel()) : null;
   try {
-    const writer = new StoredWriter(SOURCE_BLOCK_BYTES, own ?? columns ?? ZSTD_LEVEL, file);
+    const writer = new StoredWriter(MERGED_SOURCE_BLOCK_BYTES, own ?? columns ?? ZSTD_LEVEL, file);
     const packed = new ByteBuffer();
     for (const input of inputs) yield* copySources(input, packed, writer);
     return writer.finish(file);

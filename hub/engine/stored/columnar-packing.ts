@@ -1,4 +1,7 @@
-/** Documents as packed columnar blocks. Grammar: hub/engine/README.md. */
+/**
+ * Documents as packed columnar blocks, the final form of `_source`: merges write it, also that of a shard at rest. Grammar:
+ * hub/engine/README.md.
+ */
 
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { ByteBuffer, readU32 } from "#hub/engine/bytes/byte-buffer.ts";

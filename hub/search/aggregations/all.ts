@@ -1,4 +1,4 @@
-/** All types of aggregations. To add one, write its file in the folder of its kind and add a line here. */
+/** All types of aggregations. To add one, write its file in the folder of its kind, and add a line here and in `kinds.ts`. */
 
 import { composite } from "#hub/search/aggregations/composite/composite.ts";
 import { multiTerms } from "#hub/search/aggregations/composite/multi-terms.ts";
