@@ -108,6 +108,13 @@ export const resultsStyles = css`
     padding-right: 5px;
     border-right: 1px solid var(--line);
   }
+  .status span[role="status"] {
+    /* What is beside it may be long: the explanation of a slow search. It goes to a row of its own where this is narrow. */
+    min-width: 7rem;
+    overflow: hidden;
+    text-overflow: ellipsis;
+    white-space: nowrap;
+  }
   @container results (width < 46rem) {
     .status {
       flex-wrap: wrap;
@@ -119,7 +126,7 @@ export const resultsStyles = css`
       display: none;
     }
     .status span[role="status"] {
-      flex: 1 1 12rem;
+      flex: 1 1 7rem;
       padding-left: 4px;
     }
   }
@@ -127,13 +134,6 @@ export const resultsStyles = css`
     .status span[role="status"] {
       flex-basis: 50%;
     }
-  }
-  .status span[role="status"] {
-    /* What is beside it may be long: the explanation of a slow search. */
-    min-width: min(12rem, 50%);
-    overflow: hidden;
-    text-overflow: ellipsis;
-    white-space: nowrap;
   }
   .status .views {
     display: inline-flex;
