@@ -10,8 +10,13 @@ import { COMPOSABLE_PREFIX, encodeName, TEMPLATE_PREFIX } from "./index-metadata
 
 const EMPTY = { settings: {}, mappings: {}, aliases: {} };
 
-async function openCatalog(t: TestContext, bucket = new MemoryBucket()): Promise<IndexCatalog> {
-  const catalog = new IndexCatalog({ bucket, log: silentLogger(), now: () => 1_700_000_000_000 });
+async function openCatalog(
+  t: TestContext,
+  bucket = new MemoryBucket(),
+  clock?: StillClock,
+): Promise<IndexCatalog> {
+  const now = (): number => 1_700_000_000_000;
+  const catalog = new IndexCatalog({ bucket, log: silentLogger(), now, ...(clock && { clock }) });
   await catalog.start();
   t.after(() => catalog.stop());
   return catalog;
@@ -198,9 +203,7 @@ test("an index that can't be read when all are compared is compared again until 
   const clock = new StillClock();
   let current = new MemoryBucket();
   const bucket = following(() => current);
-  const catalog = new IndexCatalog({ bucket, log: silentLogger(), now: () => 1_700_000_000_000, clock });
-  await catalog.start();
-  t.after(() => catalog.stop());
+  const catalog = await openCatalog(t, bucket, clock);
   for (const name of ["a", "b", "c"]) await catalog.create(name, EMPTY);
   current = new MemoryBucket();
   const get = current.get.bind(current);
@@ -221,9 +224,7 @@ test("a further loss is compared at once, while an index that can't be read wait
   const clock = new StillClock();
   let current = new MemoryBucket();
   const bucket = following(() => current);
-  const catalog = new IndexCatalog({ bucket, log: silentLogger(), now: () => 1_700_000_000_000, clock });
-  await catalog.start();
-  t.after(() => catalog.stop());
+  const catalog = await openCatalog(t, bucket, clock);
   for (const name of ["a", "b", "c"]) await catalog.create(name, EMPTY);
   for (const type of ["long", "keyword"]) {
     current = new MemoryBucket();
