@@ -23,6 +23,7 @@ import { printableLines } from "#proto/kit/printable.ts";
 import { ServiceManager } from "#proto/kit/sd-notify.ts";
 import { StandardOutput } from "#proto/kit/standard-output.ts";
 import { HeapKeeper } from "#proto/kit/thread-heap.ts";
+import { lowerV8ThreadPriority } from "#proto/kit/thread-priority.ts";
 import { type HubCommand, parseHubCommand } from "./cli.ts";
 import type { SegmentCommand, SnapshotCommand } from "./commands/arguments.ts";
 
@@ -125,6 +126,7 @@ async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void>
     level: settings["logging.level"],
     pretty: process.stderr.isTTY === true,
   });
+  lowerV8ThreadPriority();
   // The hub's modules are loaded only here: commands respond at once.
   const { Hub } = await import("#hub/node/hub.ts");
   const hub = new Hub({ settings, log, version: version() });

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { getPriority } from "node:os";
 import { test } from "node:test";
@@ -29,4 +31,25 @@ test("a thread lowers its own priority, not that of the process or of its other 
   assert.deepEqual(new Set(nice.values()), new Set([before]));
   assert.equal(getPriority(), before);
   await worker.terminate();
+});
+
+test("the threads of V8 get a lower priority, and no other", {
+  skip: process.platform !== "linux" && "only Linux has a priority for each thread",
+}, async () => {
+  const module = JSON.stringify(new URL("./thread-priority.ts", import.meta.url).href);
+  const script = `import { lowerV8ThreadPriority } from ${module}; lowerV8ThreadPriority(); console.log("lowered"); setInterval(() => 0, 1000);`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(child.stdout, "data");
+  const before = getPriority();
+  const lowered: string[] = [];
+  for (const [thread, nice] of niceOfThreads(child.pid!)) {
+    const name = readFileSync(`/proc/${child.pid}/task/${thread}/comm`, "utf8").trim();
+    if (name === "V8Worker") lowered.push(thread);
+    assert.equal(nice, name === "V8Worker" ? Math.min(19, before + 5) : before, name);
+  }
+  assert.ok(lowered.length > 0);
+  child.kill();
+  await once(child, "close");
 });

@@ -3,6 +3,7 @@
  * CPU only after the time slices of all others.
  */
 
+import { readdirSync, readFileSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
 
 /**
@@ -14,6 +15,8 @@ import { getPriority, setPriority } from "node:os";
 const NICER = 5;
 /** The largest nice value of Linux. */
 const MAX_NICE = 19;
+/** What V8 calls the threads that collect garbage and compile for all others of the process. */
+const V8_THREAD = "V8Worker";
 
 /**
  * Lowers the priority of the calling thread, for good; a second call lowers it further. Linux has a nice value for each
@@ -23,8 +26,28 @@ const MAX_NICE = 19;
 export function lowerThreadPriority(): void {
   if (process.platform !== "linux") return;
   try {
-    setPriority(0, Math.min(MAX_NICE, getPriority(0) + NICER)); // 0: the calling thread, see setpriority(2)
+    lower(0);
   } catch {
     // A sandbox may forbid it; the thread then works as before.
   }
+}
+
+/**
+ * Lowers the priority of the threads that V8 started with the process to collect garbage and to compile. They work mostly for
+ * threads whose priority was lowered, and would take the CPU from the main thread in their stead.
+ */
+export function lowerV8ThreadPriority(): void {
+  if (process.platform !== "linux") return;
+  try {
+    const tasks = "/proc/self/task";
+    for (const thread of readdirSync(tasks))
+      if (readFileSync(`${tasks}/${thread}/comm`, "utf8").trim() === V8_THREAD) lower(Number(thread));
+  } catch {
+    // Without /proc they stay as they are.
+  }
+}
+
+/** Lowers the priority of a thread; 0: of the calling one, see setpriority(2). */
+function lower(thread: number): void {
+  setPriority(thread, Math.min(MAX_NICE, getPriority(thread) + NICER));
 }
