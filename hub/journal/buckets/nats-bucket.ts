@@ -86,8 +86,8 @@ export class NatsBucket implements StateBucket {
       maxValueSize: MAX_VALUE_BYTES,
       allow_direct: false, // a follower's answer may be stale
     };
-    const create = (nats: NatsConnection): Promise<unknown> =>
-      new Kvm(jetstream(nats)).create(name, settings);
+    const create = (nats: NatsConnection, timeout: number): Promise<unknown> =>
+      new Kvm(jetstream(nats, { timeout })).create(name, settings);
     try {
       await retriedCall(connection, create);
     } catch (error) {
@@ -251,7 +251,7 @@ export class OpenBuckets {
 
   /** Recreates the buckets that the server has lost. */
   async restore(): Promise<void> {
-    for (const bucket of this.#open.values()) await (await bucket).ensure();
+    await Promise.all(this.#open.values().map(async (bucket) => (await bucket).ensure()));
   }
 
   /** Forgets all buckets: the next start opens them again. */

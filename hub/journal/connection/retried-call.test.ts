@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { errors, type NatsConnection } from "@nats-io/transport-node";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
-import { retriedCall } from "./retried-call.ts";
+import { firstAnswer, retriedCall } from "./retried-call.ts";
 
 const connection = {
   repeatable: <T>(call: (nats: NatsConnection) => Promise<T>): Promise<T> => call({} as NatsConnection),
@@ -38,5 +38,51 @@ describe("calls that are repeated", () => {
     };
     await assert.rejects(retriedCall(connection, call, withoutWaits), errors.ClosedConnectionError);
     assert.equal(calls, 1);
+  });
+});
+
+describe("calls that are made again beside those without an answer", () => {
+  const isPassing = (error: unknown): boolean => error instanceof errors.TimeoutError;
+
+  test("a call that a dead leader has taken is answered by the next leader", async () => {
+    let calls = 0;
+    const call = (): Promise<number> =>
+      ++calls < 3 ? new Promise<never>(() => undefined) : Promise.resolve(calls);
+    const { signal } = new AbortController();
+    assert.equal(await firstAnswer(call, isPassing, signal, withoutWaits), 3);
+  });
+
+  test("a slow server's answer to the first call counts, and ends the wait of the others", async () => {
+    const slow = Promise.withResolvers<string>();
+    const ended: boolean[] = [];
+    const call = (signal: AbortSignal): Promise<string> => {
+      const at = ended.push(false) - 1;
+      signal.addEventListener("abort", () => (ended[at] = true));
+      if (at === 2) slow.resolve("first");
+      return at === 0 ? slow.promise : new Promise<never>(() => undefined);
+    };
+    assert.equal(await firstAnswer(call, isPassing, new AbortController().signal, withoutWaits), "first");
+    assert.ok(ended.length >= 3);
+    assert.ok(ended.every((isEnded) => isEnded));
+  });
+
+  test("an error that stays is thrown at once", async () => {
+    const call = (): Promise<never> => Promise.reject(new errors.ClosedConnectionError());
+    await assert.rejects(
+      firstAnswer(call, isPassing, new AbortController().signal),
+      errors.ClosedConnectionError,
+    );
+  });
+
+  test("at the deadline the last error is thrown, else the deadline's reason", async () => {
+    const deadline = new AbortController();
+    let calls = 0;
+    const failing = (): Promise<never> => {
+      if (++calls === 3) deadline.abort(new Error("over"));
+      return Promise.reject(new errors.TimeoutError());
+    };
+    await assert.rejects(firstAnswer(failing, isPassing, deadline.signal, withoutWaits), errors.TimeoutError);
+    const silent = (): Promise<never> => new Promise(() => undefined);
+    await assert.rejects(firstAnswer(silent, isPassing, AbortSignal.abort(new Error("over"))), /over/);
   });
 });

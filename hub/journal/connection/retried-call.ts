@@ -1,4 +1,4 @@
-/** Calls that create what the hub needs to start: they are repeated while NATS elects a leader. */
+/** Calls that are repeated while NATS elects a leader: nobody answers then, and the new leader doesn't know of them. */
 
 import type { NatsConnection } from "@nats-io/transport-node";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
@@ -9,28 +9,74 @@ import { within } from "./waits.ts";
 
 /** A cluster elects a leader within 9 s; on a busy machine it needs several attempts to place a stream. */
 const DEADLINE_MS = 30_000;
-const RETRY = { firstMs: 100, capMs: 2_000 };
+const RETRY = { firstMs: 100, capMs: 1_000 };
+
+/** Time for an attempt at first. A server answers within milliseconds. */
+const ATTEMPT_MS = 1_000;
+
+/** Later attempts have this share of the time so far, so that a slow server gets enough in the end. */
+const ATTEMPT_SHARE = 0.25;
+
+/** While no attempt was answered, `firstAnswer` makes another one after this long. */
+const AGAIN_MS = 1_000;
 
 /**
- * Makes an idempotent call, and repeats it while its error is temporary. Rejects with the last error after 30 s, with the
- * first one that isn't temporary, or with a TimeoutError if nothing answered.
+ * Makes an idempotent call of several requests, and repeats it while its error is temporary; `timeoutMs`: time for each
+ * request. Rejects with the last error after 30 s, with the first one that isn't temporary, or with a TimeoutError if nothing
+ * answered.
  */
 export function retriedCall<T>(
   connection: Pick<Connection, "repeatable">,
-  call: (nats: NatsConnection) => Promise<T>,
+  call: (nats: NatsConnection, timeoutMs: number) => Promise<T>,
   clock: Clock = systemClock,
 ): Promise<T> {
-  const endMs = clock.monotonic() + DEADLINE_MS;
+  const startMs = clock.monotonic();
   const backoff = new Backoff(RETRY);
+  const attempt = (nats: NatsConnection): Promise<T> =>
+    call(nats, Math.max(ATTEMPT_MS, (clock.monotonic() - startMs) * ATTEMPT_SHARE));
   return within(DEADLINE_MS, async (signal) => {
     for (;;) {
       try {
-        return await connection.repeatable(call, signal);
+        return await connection.repeatable(attempt, signal);
       } catch (error) {
-        if (signal.aborted || judge(error) !== "retry" || clock.monotonic() >= endMs) throw error;
+        const isLate = clock.monotonic() - startMs >= DEADLINE_MS;
+        if (signal.aborted || judge(error) !== "retry" || isLate) throw error;
         await clock.sleep(backoff.next(), signal);
         if (signal.aborted) throw error;
       }
     }
   });
+}
+
+/**
+ * Makes a call of one request that may be made twice, and makes it again beside those that have no answer yet: a slow server
+ * answers the first one, a new leader the newest. Resolves with the first answer. Rejects with the first error that isn't
+ * `passing`, and once `deadline` is aborted with the last one, else with its reason. `call` gets a signal that ends its wait.
+ */
+export async function firstAnswer<T>(
+  call: (signal: AbortSignal) => Promise<T>,
+  isPassing: (error: unknown) => boolean,
+  deadline: AbortSignal,
+  clock: Clock = systemClock,
+): Promise<T> {
+  const done = new AbortController();
+  const signal = AbortSignal.any([deadline, done.signal]);
+  const answer = Promise.withResolvers<T>();
+  const backoff = new Backoff(RETRY);
+  let lastError: unknown;
+  const attempt = async (): Promise<void> => {
+    try {
+      answer.resolve(await call(signal));
+      done.abort();
+    } catch (error) {
+      if (signal.aborted) return;
+      lastError = error;
+      if (isPassing(error)) return clock.sleep(backoff.next(), signal);
+      answer.reject(error);
+      done.abort();
+    }
+  };
+  while (!signal.aborted) await Promise.race([attempt(), clock.sleep(AGAIN_MS, signal)]);
+  answer.reject(lastError ?? deadline.reason);
+  return answer.promise;
 }

@@ -31,9 +31,11 @@ const INACTIVE_MS = 15_000;
 const CREATE_TIMEOUT_MS = 1_500;
 
 /**
- * Both times double with each failed attempt, up to this many times: otherwise no attempt would wait long enough for a slow
- * server. A listing has 30 s, which must allow several attempts if a consumer is made on a dead server.
+ * Both times double with each failed attempt after these, up to twice: otherwise no attempt would wait long enough for a slow
+ * server. Before, a cluster may be electing a leader, which takes up to 9 s; an attempt that began earlier gets no answer. A
+ * listing has 30 s, which must allow several attempts if a consumer is made on a dead server.
  */
+const SHORT_TRIES = 6;
 const MAX_DOUBLINGS = 2;
 
 /** Upper bound of messages per pull. */
@@ -185,7 +187,7 @@ export class PullSession {
   }
 
   get #patience(): number {
-    return 2 ** Math.min(this.#options.tries, MAX_DOUBLINGS);
+    return 2 ** Math.min(Math.max(0, this.#options.tries - SHORT_TRIES), MAX_DOUBLINGS);
   }
 
   #take(error: Error | null, message: Msg): void {

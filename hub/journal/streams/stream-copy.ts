@@ -248,8 +248,8 @@ export async function manage<T>(
   call: (manager: JetStreamManager) => Promise<T>,
 ): Promise<T> {
   try {
-    return await retriedCall(connection, async (nats) =>
-      call(await jetstreamManager(nats, { checkAPI: false })),
+    return await retriedCall(connection, async (nats, timeout) =>
+      call(await jetstreamManager(nats, { checkAPI: false, timeout })),
     );
   } catch (error) {
     throw toJournalError(error, what);

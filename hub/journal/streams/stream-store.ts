@@ -25,11 +25,10 @@ import {
   isTimeout,
   toJournalError,
 } from "#hub/journal/connection/nats-errors.ts";
-import { retriedCall } from "#hub/journal/connection/retried-call.ts";
+import { firstAnswer, retriedCall } from "#hub/journal/connection/retried-call.ts";
 import { within } from "#hub/journal/connection/waits.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { Backoff } from "#proto/kit/retry.ts";
 import type { StreamDefinition } from "./stream-definitions.ts";
 
 /** How long the server remembers message ids: longer than any client retries without a cause. */
@@ -40,11 +39,6 @@ const HEADROOM_BYTES = 16 * 1024 ** 2;
 
 /** Calls are retried for this long: a cluster may need 9 s to elect a leader, more on a busy machine. */
 const CALL_TIMEOUT_MS = 15_000;
-/**
- * Time for the first attempt: without a leader no server answers, and a new leader doesn't know the call. It doubles with
- * each attempt, so that a slow server gets enough time in the end.
- */
-const ATTEMPT_TIMEOUT_MS = 1_000;
 
 /**
  * A replica that hasn't answered its leader for this long counts as silent; normally it answers every one to two seconds. Others
@@ -57,9 +51,6 @@ const SILENT_MS = 3_000;
  * or of silence.
  */
 const ASK_AGAIN_MS = SILENT_MS;
-
-/** Pauses between attempts while a cluster elects a leader. */
-const RETRY = { firstMs: 100, capMs: 1_000 };
 
 /**
  * A stream's description is this prefix and its identity. The creation time can't serve as identity: 2.9 changes it
@@ -216,8 +207,8 @@ export class StreamStore {
 
   /** Makes a call that the hub needs to start. */
   async #create(what: string, call: (manager: JetStreamManager) => Promise<void>): Promise<void> {
-    const manage = async (nats: NatsConnection): Promise<void> =>
-      call(await jetstreamManager(nats, { checkAPI: false }));
+    const manage = async (nats: NatsConnection, timeout: number): Promise<void> =>
+      call(await jetstreamManager(nats, { checkAPI: false, timeout }));
     try {
       await retriedCall(this.#connection, manage);
     } catch (error) {
@@ -231,23 +222,14 @@ export class StreamStore {
     call: (manager: JetStreamManager) => Promise<T>,
     withinMs = CALL_TIMEOUT_MS,
   ): Promise<T> {
-    let timeout = ATTEMPT_TIMEOUT_MS;
     const manage = async (nats: NatsConnection): Promise<T> =>
-      call(await jetstreamManager(nats, { checkAPI: false, timeout }));
+      call(await jetstreamManager(nats, { checkAPI: false, timeout: withinMs }));
+    const isPassing = (error: unknown): boolean =>
+      isLeaderless(error) || isTimeout(error) || error instanceof NoMajority;
     try {
-      return await within(withinMs, async (signal) => {
-        const backoff = new Backoff(RETRY);
-        for (; ; timeout = Math.min(2 * timeout, CALL_TIMEOUT_MS)) {
-          try {
-            return await this.#connection.repeatable(manage, signal);
-          } catch (error) {
-            const isLed = !(isLeaderless(error) || error instanceof NoMajority);
-            if (signal.aborted || (isLed && !isTimeout(error))) throw error;
-            if (!isLed) await systemClock.sleep(backoff.next(), signal);
-            if (signal.aborted) throw error;
-          }
-        }
-      });
+      return await within(withinMs, (deadline) =>
+        firstAnswer((signal) => this.#connection.repeatable(manage, signal), isPassing, deadline),
+      );
     } catch (error) {
       throw toJournalError(error, what);
     }
