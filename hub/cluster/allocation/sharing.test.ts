@@ -395,6 +395,20 @@ describe("hubs that share a bucket", () => {
     assert.deepEqual([a.running.size, b.running.size], [ALL / 2, ALL / 2]);
   });
 
+  test("a hub whose renewals take longer than its membership stops once, not again after the first that is stored", async (t) => {
+    const { hub, pass } = world(t);
+    const a = await hub("a");
+    await pass(3_000);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    a.link.stuck = promise;
+    await pass(7_500);
+    assert.equal(a.abandoned, 1);
+    resolve();
+    await pass(5_000);
+    assert.equal(a.abandoned, 1);
+    assert.equal(a.running.size, ALL);
+  });
+
   test("a restarted hub goes on without a wait, duties included", async (t) => {
     const { hub, pass, bucket } = world(t);
     const a = await hub("a");

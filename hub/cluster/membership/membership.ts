@@ -165,12 +165,16 @@ export class Membership implements Component {
   async #renewNowAndThen(): Promise<void> {
     const { clock, log } = this.#options;
     const { signal } = this.#abort;
+    let tookMs = 0;
     while (!signal.aborted) {
-      await clock.sleep(this.#durationMs / RENEWALS, signal);
+      // A renewal counts from its beginning: after one that took long the next is due at once.
+      await clock.sleep(Math.max(0, this.#durationMs / RENEWALS - tookMs), signal);
       if (signal.aborted) return;
+      const startedMs = clock.monotonic();
       await this.#write(() => this.#renew()).catch((error: unknown) =>
         log.debug({ err: toAppError(error) }, "the membership couldn't be renewed yet"),
       );
+      tookMs = clock.monotonic() - startedMs;
     }
   }
 
@@ -206,7 +210,8 @@ export class Membership implements Component {
       found.session === this.#session
     ) {
       this.#revision = entry.revision;
-      return; // the next renewal extends it
+      await this.#renew(); // when the one that was stored began isn't known
+      return;
     }
     this.#setValidUntil(0);
     if (found !== undefined && found.process !== this.process) {

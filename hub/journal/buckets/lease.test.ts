@@ -50,9 +50,14 @@ async function settle(): Promise<void> {
 /** A bucket that can't be reached while `away`. */
 class FailingBucket extends MemoryBucket {
   away = false;
+  /** What changes wait for. */
+  stuck: Promise<void> | undefined;
+  updates = 0;
 
-  override update(key: string, value: Uint8Array, revision: number): Promise<number> {
-    if (this.away) return Promise.reject(new AppError("unavailable", "away"));
+  override async update(key: string, value: Uint8Array, revision: number): Promise<number> {
+    if (this.away) throw new AppError("unavailable", "away");
+    this.updates++;
+    await this.stuck;
     return super.update(key, value, revision);
   }
 }
@@ -138,6 +143,22 @@ describe("a lease", () => {
     const next = heldBy(second);
     assert.equal(next.epoch, 2);
     await next.release();
+  });
+
+  test("a renewal that took long is followed by another at once, as it counts from its beginning", async () => {
+    const clock = new ManualClock();
+    const bucket = new FailingBucket();
+    const held = await contend(bucket, "a", clock);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    bucket.stuck = promise;
+    await clock.advance(0.9 * DURATION_MS);
+    assert.equal(bucket.updates, 1);
+    resolve();
+    await clock.advance(20);
+    assert.equal(bucket.updates, 2);
+    await clock.advance(0.2 * DURATION_MS);
+    assert.equal(bucket.updates, 2);
+    await held.release();
   });
 
   test("one that was given up is taken without a wait", async () => {

@@ -146,11 +146,15 @@ class Holder implements HeldLease {
     const { clock } = this.#options;
     const { signal } = this.#ended;
     const expiry = this.#watchExpiry();
+    let tookMs = 0;
     while (!signal.aborted) {
-      await clock.sleep(this.#durationMs / RENEWALS, signal);
+      // A renewal counts from its beginning: after one that took long the next is due at once.
+      await clock.sleep(Math.max(0, this.#durationMs / RENEWALS - tookMs), signal);
       if (signal.aborted) break;
+      const startedMs = clock.monotonic();
       this.#renewal = this.#renewOnce();
       await Promise.race([this.#renewal, expiry]);
+      tookMs = clock.monotonic() - startedMs;
     }
     await expiry;
   }

@@ -12,16 +12,22 @@ import { AppError } from "#proto/kit/errors.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { Connection } from "./connection.ts";
 import type { JournalMetrics } from "./journal-metrics.ts";
-import { judge, toJournalError } from "./nats-errors.ts";
+import { isTimeout, judge, toJournalError } from "./nats-errors.ts";
 
-/** Waits between attempts. */
-const RETRY = { firstMs: 50, capMs: 5_000 };
+/**
+ * Waits between attempts that failed at once. Without a leader no server takes messages for a stream: then the waits stay short,
+ * as each adds to the pause that the election makes. A full stream has space again when something was processed.
+ */
+const RETRY = {
+  retry: { firstMs: 50, capMs: 500 },
+  full: { firstMs: 50, capMs: 5_000 },
+};
 
 /**
  * Then a message is sent again. A server under load answers within milliseconds. What a leader got that then died is lost,
- * and a cluster elects another one within 5 to 9 s: a hub must reach that one before its membership lapses.
+ * and a cluster elects another one within 4 to 9 s: a hub must reach that one before its membership lapses.
  */
-const ANSWER_TIMEOUT_MS = 2_500;
+const ANSWER_TIMEOUT_MS = 1_500;
 
 /** Allowance for the protocol's own headers in a message. */
 const HEADER_BYTES = 1024;
@@ -82,7 +88,7 @@ export class Publisher {
     const what = `publish to ${subject}`;
     const { signal } = options;
     const sent = messageOptions(options);
-    const backoff = new Backoff(RETRY);
+    const waits = { retry: new Backoff(RETRY.retry), full: new Backoff(RETRY.full) };
     const full = new FullWait(subject, this.#options);
     try {
       for (;;) {
@@ -90,7 +96,7 @@ export class Publisher {
           return this.#stored(await this.#send(subject, data, sent, signal), data);
         } catch (error) {
           if (signal?.aborted) throw givenUp(what, signal, full.waiting);
-          await this.#beforeRetry(error, what, full, options.wait ?? true, backoff, signal);
+          await this.#beforeRetry(error, what, full, options.wait ?? true, waits, signal);
         }
       }
     } finally {
@@ -104,7 +110,7 @@ export class Publisher {
     what: string,
     full: FullWait,
     wait: boolean,
-    backoff: Backoff,
+    waits: Readonly<Record<"retry" | "full", Backoff>>,
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const { metrics, clock } = this.#options;
@@ -112,7 +118,7 @@ export class Publisher {
     if (verdict === "fatal" || (verdict === "full" && !wait)) throw toJournalError(error, what);
     metrics.publishRetried(verdict);
     if (verdict === "full") full.begin();
-    await clock.sleep(backoff.next(), signal);
+    if (!isTimeout(error)) await clock.sleep(waits[verdict].next(), signal);
   }
 
   /** Makes one attempt; repeats it at once after a reconnect, which loses the acknowledgement in flight. */

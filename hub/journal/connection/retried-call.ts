@@ -14,8 +14,9 @@ const RETRY = { firstMs: 100, capMs: 1_000 };
 /** Time for an attempt at first. A server answers within milliseconds. */
 const ATTEMPT_MS = 1_000;
 
-/** Later attempts have this share of the time so far, so that a slow server gets enough in the end. */
-const ATTEMPT_SHARE = 0.25;
+/** After an election would be over, an attempt has this share of the time since then: a slow server gets enough in the end. */
+const ATTEMPT_SHARE = 0.5;
+const ELECTED_MS = 10_000;
 
 /** While no attempt was answered, `firstAnswer` makes another one after this long. */
 const AGAIN_MS = 1_000;
@@ -33,7 +34,7 @@ export function retriedCall<T>(
   const startMs = clock.monotonic();
   const backoff = new Backoff(RETRY);
   const attempt = (nats: NatsConnection): Promise<T> =>
-    call(nats, Math.max(ATTEMPT_MS, (clock.monotonic() - startMs) * ATTEMPT_SHARE));
+    call(nats, Math.max(ATTEMPT_MS, (clock.monotonic() - startMs - ELECTED_MS) * ATTEMPT_SHARE));
   return within(DEADLINE_MS, async (signal) => {
     for (;;) {
       try {
