@@ -30,7 +30,7 @@ const MARKERS_KEPT = 1_000;
 const MARKER_AGE_MS = 30 * 60_000;
 
 /** Waits before a listing or a watch restarts. */
-const RETRY = { firstMs: 20, capMs: 2_000 };
+const RETRY = { firstMs: 20, capMs: 500 };
 
 /** Prefixes to which a wildcard can be appended. */
 const BELOW = /^(?:[-/_=a-zA-Z0-9]+\.)+$/;

@@ -4,12 +4,13 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { Connection } from "./connection.ts";
-import { judge } from "./nats-errors.ts";
+import { isTimeout, judge } from "./nats-errors.ts";
 import { within } from "./waits.ts";
 
 /** A cluster elects a leader within 9 s; on a busy machine it needs several attempts to place a stream. */
 const DEADLINE_MS = 30_000;
-const RETRY = { firstMs: 100, capMs: 1_000 };
+/** Waits after attempts that failed at once. */
+const RETRY = { firstMs: 100, capMs: 500 };
 
 /** Time for an attempt at first. A server answers within milliseconds. */
 const ATTEMPT_MS = 1_000;
@@ -42,7 +43,7 @@ export function retriedCall<T>(
       } catch (error) {
         const isLate = clock.monotonic() - startMs >= DEADLINE_MS;
         if (signal.aborted || judge(error) !== "retry" || isLate) throw error;
-        await clock.sleep(backoff.next(), signal);
+        if (!isTimeout(error)) await clock.sleep(backoff.next(), signal);
         if (signal.aborted) throw error;
       }
     }

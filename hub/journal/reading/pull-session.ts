@@ -28,15 +28,15 @@ const INACTIVE_MS = 15_000;
  * Time to create the consumer at the first attempt; it normally takes milliseconds. For minutes after a server of a cluster
  * has died, the leader may choose the dead one for the consumer; another attempt chooses again.
  */
-const CREATE_TIMEOUT_MS = 1_000;
+const CREATE_TIMEOUT_MS = 600;
 
 /**
- * Both times double with each failed attempt after these, up to twice: otherwise no attempt would wait long enough for a slow
- * server. Before, a cluster may be electing a leader, which takes up to 9 s; an attempt that began earlier gets no answer. A
- * listing has 30 s, which must allow several attempts if a consumer is made on a dead server.
+ * Both times double with each failed attempt after these, up to three times: otherwise no attempt would wait long enough for
+ * a slow server. Before, a cluster may be electing a leader, which takes up to 9 s; an attempt that began earlier gets no
+ * answer. A listing has 30 s, which must allow several attempts if a consumer is made on a dead server.
  */
-const SHORT_TRIES = 8;
-const MAX_DOUBLINGS = 2;
+const SHORT_TRIES = 12;
+const MAX_DOUBLINGS = 3;
 
 /** Upper bound of messages per pull. */
 const MAX_PULL_MESSAGES = 1_024;

@@ -21,7 +21,7 @@ const AHEAD_BYTES = 4 * 1024 ** 2;
 const AHEAD_MESSAGES = 4_096;
 
 /** Waits before a consumer is recreated after a failure other than a lost connection. */
-const RETRY = { firstMs: 20, capMs: 2_000 };
+const RETRY = { firstMs: 20, capMs: 500 };
 
 /** After this long without a delivery, while the stream has more, the consumer counts as stuck. */
 const STALL_MS = 5_000;
