@@ -115,7 +115,8 @@ export function verify(writer: string, count: number, texts: Iterable<string>, o
 }
 
 interface Sightings {
-  readonly times: Map<number, number>;
+  /** How often each sequence number was found, at most 255 times: millions of lines are looked for. */
+  times: Uint8Array<ArrayBuffer>;
   readonly reordered: number[];
   found: number;
   highest: number;
@@ -143,15 +144,18 @@ export class FoundMarks {
   verdict(writer: string, count: number): Verdict {
     const { times, reordered, found } = this.#of(writer);
     const missing: number[] = [];
-    for (let sequence = 0; sequence < count; sequence++) if (!times.has(sequence)) missing.push(sequence);
-    const doubled = [...times].filter(([, seen]) => seen > 1).map(([sequence]) => sequence);
+    for (let sequence = 0; sequence < count; sequence++)
+      if ((times[sequence] ?? 0) === 0) missing.push(sequence);
+    const doubled: number[] = [];
+    for (const [sequence, seen] of times.entries()) if (seen > 1) doubled.push(sequence);
     return { found, missing, doubled, reordered, corrupt: this.#corrupt };
   }
 
   #note({ writer, sequence }: { readonly writer: string; readonly sequence: number }): void {
     const seen = this.#of(writer);
     seen.found++;
-    seen.times.set(sequence, (seen.times.get(sequence) ?? 0) + 1);
+    if (sequence >= seen.times.length) seen.times = grown(seen.times, sequence + 1);
+    seen.times[sequence] = Math.min(255, seen.times[sequence]! + 1);
     if (this.#ordered && sequence < seen.highest) seen.reordered.push(sequence);
     seen.highest = Math.max(seen.highest, sequence);
   }
@@ -159,10 +163,16 @@ export class FoundMarks {
   #of(writer: string): Sightings {
     const known = this.#writers.get(writer);
     if (known !== undefined) return known;
-    const made: Sightings = { times: new Map(), reordered: [], found: 0, highest: -1 };
+    const made: Sightings = { times: new Uint8Array(1_024), reordered: [], found: 0, highest: -1 };
     this.#writers.set(writer, made);
     return made;
   }
+}
+
+function grown(before: Uint8Array, atLeast: number): Uint8Array<ArrayBuffer> {
+  const after = new Uint8Array(Math.max(2 * before.length, atLeast));
+  after.set(before);
+  return after;
 }
 
 /** Returns writer and sequence of a text whose mark is whole, else undefined. */
