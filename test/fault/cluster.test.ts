@@ -65,15 +65,14 @@ async function assertEqualCopies({ nodes }: World, clients: Clients, hint: strin
 
 /** Asserts that every hub has each line once, and that all have the same of it. */
 async function assertEqualLines({ nodes }: World, logs: readonly SequenceLog[], hint: string): Promise<void> {
-  const digests: Digest[] = [];
-  for (const { hub } of nodes) {
+  const digestOf = async ({ hub }: Node): Promise<Digest> => {
     const digest = new Digest();
     await assertExactlyOnce(hub.searchUrl, logs, hint, (page) => {
       for (const hit of page) digest.add(textOf(hit));
     });
-    digests.push(digest);
-  }
-  const [first, ...others] = digests as [Digest, ...Digest[]];
+    return digest;
+  };
+  const [first, ...others] = (await Promise.all(nodes.map(digestOf))) as [Digest, ...Digest[]];
   for (const [at, other] of others.entries())
     if (!other.equals(first)) await assertSameLines(nodes[0]!, nodes[at + 1]!, hint);
 }
