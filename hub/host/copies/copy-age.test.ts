@@ -11,7 +11,7 @@ const at = (sequence: number): Position => ({ incarnation: 1, sequence });
 /** Copies that are at `applied` of a log that ends at `end`; an `end` of -1 can't be read. */
 async function world(t: TestContext) {
   const clock = new StillClock();
-  const state = { end: 5, applied: 5, isShared: true };
+  const state = { end: 5, applied: 5, isShared: true, refreshes: 0 };
   const age = new CopyAge({
     logEnd: async () => {
       if (state.end < 0) throw new AppError("timeout", "away");
@@ -19,6 +19,7 @@ async function world(t: TestContext) {
     },
     applied: () => at(state.applied),
     isShared: () => state.isShared,
+    refresh: async () => void state.refreshes++,
     clock,
     log: silentLogger(),
   });
@@ -54,7 +55,23 @@ test("copies whose reader stands still are behind after 5 s, and others can be a
   assert.deepEqual([error.code, othersAnswer], ["unavailable", true]);
   assert.match(error.message, /may lack what other hubs wrote in the last \d s: it is still reading the log/);
   state.applied = 6;
+  await clock.advance(1_100);
   assert.equal(age.behind(), undefined);
+});
+
+test("copies that have caught up are behind until they are refreshed: a search found what they had long before", async (t) => {
+  const { age, clock, state } = await world(t);
+  await clock.advance(20);
+  state.end = 100;
+  await clock.advance(7_000);
+  const before = state.refreshes;
+  state.applied = 100;
+  age.reached(clock.monotonic());
+  assert.notEqual(age.behind(), undefined);
+  await clock.advance(1_100);
+  assert.deepEqual([age.behind(), state.refreshes], [undefined, before + 1]);
+  await clock.advance(10_000);
+  assert.equal(state.refreshes, before + 1);
 });
 
 test("copies of a hub that can't read the log's end are behind, until it can", async (t) => {

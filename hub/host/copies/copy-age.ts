@@ -1,6 +1,7 @@
 /**
- * Determines whether this hub's copies have the writes of other hubs. Reads the end of the log regularly; the copies
- * are as old as the last such check whose end they have reached.
+ * Determines whether searches of this hub's copies find the writes of other hubs. Reads the end of the log regularly; the copies
+ * are as old as the last such check whose end they have reached. Copies that were behind also need a refresh then: while they
+ * caught up, a search found what they had at the refresh before, however old.
  */
 
 import type { Clock } from "#proto/kit/clock.ts";
@@ -29,6 +30,8 @@ export interface CopyAgeOptions {
   readonly applied: () => Position;
   /** True if other hubs may write, whether they can be reached or not. */
   readonly isShared: () => boolean;
+  /** Makes searches find what is applied. */
+  readonly refresh: () => Promise<unknown>;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -44,8 +47,9 @@ export class CopyAge implements Component {
   readonly #abort = new AbortController();
   readonly #looks: Look[] = [];
   #running = Promise.resolve();
-  /** Start of the last successful check, and of the last check whose end was reached; monotonic ms. */
+  /** Start of the last successful check, of the last one whose end was reached, and of that which searches find; monotonic ms. */
   #lookedMs = Number.NEGATIVE_INFINITY;
+  #appliedMs = Number.NEGATIVE_INFINITY;
   #wholeMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: CopyAgeOptions) {
@@ -65,7 +69,9 @@ export class CopyAge implements Component {
   /** Notes that the copies have everything that was in the log at `atMs`, monotonic. */
   reached(atMs: number): void {
     this.#lookedMs = Math.max(this.#lookedMs, atMs);
-    this.#wholeMs = Math.max(this.#wholeMs, atMs);
+    this.#appliedMs = Math.max(this.#appliedMs, atMs);
+    // The regular refreshes follow soon.
+    if (!this.#isOld(this.#wholeMs)) this.#wholeMs = Math.max(this.#wholeMs, atMs);
   }
 
   /** Returns why a search of the copies may miss writes; undefined if it doesn't. */
@@ -74,8 +80,8 @@ export class CopyAge implements Component {
     const nowMs = clock.monotonic();
     if (!isShared()) return undefined;
     this.#dropReached();
-    if (nowMs - this.#wholeMs <= MAX_AGE_MS) return undefined;
-    const othersAnswer = nowMs - this.#lookedMs <= MAX_AGE_MS;
+    if (!this.#isOld(this.#wholeMs)) return undefined;
+    const othersAnswer = !this.#isOld(this.#lookedMs);
     const since = Number.isFinite(this.#wholeMs)
       ? `in the last ${Math.round((nowMs - this.#wholeMs) / 1_000)} s`
       : "before it started";
@@ -89,9 +95,13 @@ export class CopyAge implements Component {
     const { signal } = this.#abort;
     while (!signal.aborted) {
       try {
-        if (isShared()) await this.#look();
-        // This hub is the only writer, so it has all writes.
-        else this.#wholeMs = clock.monotonic();
+        if (isShared()) {
+          await this.#look();
+          await this.#refreshLate();
+        } else {
+          // This hub is the only writer, so it has all writes.
+          this.#wholeMs = clock.monotonic();
+        }
       } catch (error) {
         log.debug({ err: toAppError(error) }, "the end of the log can't be read now");
       }
@@ -107,6 +117,18 @@ export class CopyAge implements Component {
     this.#looks.push({ end, atMs });
     this.#dropReached();
     if (this.#looks.length > MAX_LOOKS) this.#looks.shift();
+  }
+
+  /** Refreshes copies that were behind and have caught up. */
+  async #refreshLate(): Promise<void> {
+    const atMs = this.#appliedMs;
+    if (!this.#isOld(this.#wholeMs) || this.#isOld(atMs)) return;
+    await this.#options.refresh();
+    this.#wholeMs = Math.max(this.#wholeMs, atMs);
+  }
+
+  #isOld(ms: number): boolean {
+    return this.#options.clock.monotonic() - ms > MAX_AGE_MS;
   }
 
   /** Drops the checks whose ends are reached. */

@@ -56,6 +56,7 @@ export function makeCopies(wiring: CopiesWiring): { readonly shards: SharedShard
     logEnd,
     applied: () => hosts.position,
     isShared: () => cluster.members().some(({ id, state }) => id !== node && state === "live"),
+    refresh: () => hostedShards(hosts, wiring.catalog).refresh(wiring.catalog.all()),
     clock: systemClock,
     log,
   });
