@@ -1,13 +1,14 @@
 /**
  * One process of a test run: runs the files named by its arguments and reports to the process that forked it,
- * `"alive"` at each event and one `GroupReport` at the end. Prints failures, and passes too where asked.
+ * `"alive"` while tests run and one `GroupReport` at the end. Prints failures, and passes too where asked.
  */
 
+import type { HookCallbacks } from "node:async_hooks";
 import { flushCompileCache } from "node:module";
 import { Transform } from "node:stream";
 import { finished } from "node:stream/promises";
-import { type EventData, run } from "node:test";
-import { spec } from "node:test/reporters";
+import type { EventData } from "node:test";
+import { inspect } from "node:util";
 
 /** Numbers of tests; `failed` and `skipped` are parts of `tests`. */
 export interface TestCounts {
@@ -21,9 +22,14 @@ export interface GroupReport {
   readonly counts: TestCounts;
   /** Files in which no test was met. */
   readonly empty: readonly string[];
+  /** Errors that nobody caught, during tests or after them; each was printed. */
+  readonly uncaught: number;
 }
 
 export const NO_TESTS: Readonly<TestCounts> = { tests: 0, passed: 0, failed: 0, skipped: 0 };
+
+/** A message for each event would cost more than many tests do; those who wait count in seconds. */
+const ALIVE_EVERY_MS = 100;
 
 interface GroupOptions {
   readonly timeoutMs: number;
@@ -48,8 +54,11 @@ if (process.send !== undefined && process.env["TAILRACE_TEST_RUN"] !== undefined
 
 async function runFiles(files: readonly string[], options: GroupOptions): Promise<void> {
   delete process.env["TAILRACE_TEST_RUN"];
+  const { run, spec } = await loadRunner();
   const empty: string[] = [];
   let counts: TestCounts = { ...NO_TESTS };
+  const errors = watchErrors();
+  let nextAlive = 0;
   const events = run({
     files: [...files],
     isolation: "none",
@@ -59,6 +68,9 @@ async function runFiles(files: readonly string[], options: GroupOptions): Promis
   events.on("data", ({ type, data }: Finding) => {
     if (type === "test:pass" && isFile(data)) empty.push(data.name);
     if (type === "test:summary" && data.file === undefined) counts = fromSummary(data);
+    if (type === "test:dequeue") errors.last = data.name;
+    if (performance.now() < nextAlive) return;
+    nextAlive = performance.now() + ALIVE_EVERY_MS;
     process.send?.("alive");
   });
   const shown = options.verbose
@@ -70,8 +82,38 @@ async function runFiles(files: readonly string[], options: GroupOptions): Promis
   // At the exit it would take seconds in a new checkout, which look like something left running.
   flushCompileCache();
   // Where the parent is slow to read, the report waits behind the signs of life: disconnecting would drop it.
-  const report: GroupReport = { counts, empty };
+  const report: GroupReport = { counts, empty, uncaught: errors.count };
   process.send?.(report, undefined, undefined, () => process.disconnect());
+}
+
+/**
+ * Loads node:test, whose hook then follows no promises: that is a tenth of the time of tests that wait much. The hook
+ * tells to which test an error belongs that nobody caught; `watchErrors` finds those it no longer knows. It also tells
+ * which suite a test is in, so that a suite's function must not wait before it names its tests.
+ */
+async function loadRunner() {
+  const hooks = process.getBuiltinModule("node:async_hooks");
+  const { createHook } = hooks;
+  const lighter: typeof createHook = (options) =>
+    createHook({ ...options, trackPromises: false } as HookCallbacks);
+  Object.assign(hooks, { createHook: lighter });
+  const [{ run }, { spec }] = await Promise.all([import("node:test"), import("node:test/reporters")]);
+  Object.assign(hooks, { createHook });
+  return { run, spec };
+}
+
+/**
+ * Prints and counts errors that nobody catches, with the test that began last: their own, where it awaits what they
+ * come from. A test that awaits what no longer comes then fails by its time limit.
+ */
+function watchErrors(): { count: number; last: string } {
+  const seen = { count: 0, last: "loading the files" };
+  const note = (error: unknown) => {
+    seen.count++;
+    process.stdout.write(`✖ nobody caught an error, in "${seen.last}" or before: ${inspect(error)}\n`);
+  };
+  process.on("uncaughtException", note).on("unhandledRejection", note);
+  return seen;
 }
 
 /** A file without a test is reported as one test with the file's path as its name. */

@@ -1,16 +1,58 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 
-test("the flags of the caller are those of the tests too", (t) => {
+/** Runs a file with the given text. */
+function runText(
+  t: TestContext,
+  text: string,
+  ...flags: string[]
+): { status: number | null; stdout: string } {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-run-"));
   t.after(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, "gc.test.ts");
-  writeFileSync(file, `import { test } from "node:test"; test("gc", () => globalThis.gc());`);
-  const run = (...flags: string[]): number | null =>
-    spawnSync(process.execPath, [...flags, resolve(import.meta.dirname, "run.ts"), file]).status;
-  assert.deepEqual([run("--expose-gc"), run()], [0, 1]);
+  const file = join(folder, "planted.test.ts");
+  writeFileSync(file, `import { test } from "node:test";\n${text}`);
+  const program = resolve(import.meta.dirname, "run.ts");
+  return spawnSync(process.execPath, [...flags, program, "--timeout", "2s", file], { encoding: "utf8" });
+}
+
+test("the flags of the caller are those of the tests too", (t) => {
+  const text = `test("gc", () => globalThis.gc());`;
+  assert.equal(runText(t, text, "--expose-gc").status, 0);
+  assert.equal(runText(t, text).status, 1);
+});
+
+test("errors that nobody caught are failures, also those after their test's end and in promises", (t) => {
+  const { status, stdout } = runText(
+    t,
+    `const pause = () => new Promise((done) => setTimeout(done, 30));
+    test("throws late", () => void setTimeout(() => { throw new Error("late"); }, 10));
+    test("waits", pause);
+    test("rejects", async () => { await pause(); void Promise.reject(new Error("rejected")); await pause(); });
+    test("fails in a callback", () => new Promise(() => setTimeout(() => { throw new Error("called"); }, 1)));`,
+  );
+  assert.equal(status, 1);
+  for (const [last, message] of [
+    ["(?:throws late|waits)", "late"],
+    ["rejects", "rejected"],
+    ["fails in a callback", "called"],
+  ])
+    assert.match(
+      stdout,
+      new RegExp(`nobody caught an error, in "${last}" or before: Error: ${message}\n +at `),
+    );
+});
+
+test("no suite waits before it names its tests, which would then belong to no suite", () => {
+  const waits = /\b(?:suite|describe)(?:\.\w+)?\([^;{]*\basync\b/;
+  const root = resolve(import.meta.dirname, "..");
+  const files = globSync("{proto,agent,hub,ui,deploy,test}/**/*.test.ts", { cwd: root });
+  assert.ok(files.length > 100);
+  assert.deepEqual(
+    files.filter((file) => waits.test(readFileSync(join(root, file), "utf8"))),
+    [],
+  );
 });

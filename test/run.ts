@@ -7,9 +7,9 @@
  * `--together` the files of a part share one, and small parts share one too, which saves starting Node and loading the
  * part's modules for each file: more than half of the time of small tests. `--servers` takes only the files that start
  * a nats-server or the threads of a whole pipeline and those named `*.long.test.ts`, or none of them: they want seconds
- * where others want milliseconds. Prints failures and the counts. Exit status 1 where a test failed, where a pattern
- * matches no file, where a file holds no test and where a process doesn't end by itself: what didn't run, or didn't stop,
- * must not look like success.
+ * where others want milliseconds. Prints failures and the counts. Exit status 1 where a test failed, where nobody
+ * caught an error, where a pattern matches no file, where a file holds no test and where a process doesn't end by itself:
+ * what didn't run, or didn't stop, must not look like success.
  */
 
 import { type ChildProcess, fork } from "node:child_process";
@@ -187,7 +187,7 @@ async function runGroup(group: readonly string[]): Promise<void> {
   for (const empty of report?.empty ?? []) process.stdout.write(`✖ ${relative(ROOT, empty)} holds no test\n`);
   const said = report?.counts ?? NO_TESTS;
   for (const key of ["tests", "passed", "failed", "skipped"] as const) counts[key] += said[key];
-  counts.failed += (report?.empty.length ?? 0) + (fault === undefined ? 0 : 1);
+  counts.failed += (report?.empty.length ?? 0) + (report?.uncaught ?? 0) + (fault === undefined ? 0 : 1);
 }
 
 /** Waits for a process and its report; a process in which nothing is heard of, or that doesn't end, is killed. */
