@@ -199,7 +199,7 @@ describe("a walk by random columns", () => {
           for (const mode of ["min", "max", "avg", "sum", "median"]) {
             const missing = random.pick(["_last", "_first", value(random)]);
             const sort = [{ v: { order, mode, missing } }, { n: "asc" }];
-            const { ids } = await walk(index, sort, 1 + random.below(9));
+            const { ids } = await walk(index, sort, random.pick([2, 5, 8, 13]));
             assert.deepEqual(ids.toSorted(), all, JSON.stringify(sort));
           }
         }

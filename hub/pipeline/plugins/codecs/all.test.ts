@@ -378,7 +378,7 @@ test("gzip_lines reads packed lines, and what can be read of a payload without i
   const failed = ["_gzipparsefailure"];
   assert.deepEqual(read(packed.subarray(0, -8)), ["one", "two", failed]);
   assert.deepEqual(read(Buffer.concat([packed.subarray(0, 10), Buffer.alloc(20, 0xff)])), [failed]);
-  assert.deepEqual(read(gzipSync(Buffer.alloc(33 * 1024 * 1024, "\n"))), [failed]);
+  assert.deepEqual(read(gzipSync(Buffer.alloc(33 * 1024 * 1024, "\n"), { level: 1 })), [failed]);
 });
 
 test("gzip_lines keeps the lines before damage and before the limit of a payload, and cuts long lines", () => {
@@ -400,7 +400,7 @@ test("gzip_lines keeps the lines before damage and before the limit of a payload
   const before = codec.decode(damaged, 0).map(({ fields: { message } }) => message);
   assert.ok(before.length > 100 && before.length < 300);
   assert.deepEqual(before.slice(0, 100), lines.slice(0, 100));
-  const bomb = tagsOf(gzipSync("a\n".repeat(2_000_000)));
+  const bomb = tagsOf(gzipSync("a\n".repeat(2_000_000), { level: 1 }));
   assert.deepEqual([bomb.length, bomb[49_999], bomb[50_000]], [50_001, undefined, failed]);
   const long = codec.decode(gzipSync("a".repeat(2_500_000)), 0);
   assert.deepEqual(
@@ -463,7 +463,7 @@ test("cloudtrail keeps the records before damage and before the limit, and shows
   );
   const bomb = codec.decode(gzipSync(`{"Records":[${"{},".repeat(600_000)}{}]}`), 0);
   assert.deepEqual([bomb.length, bomb.at(-1)!.fields["tags"]], [50_001, failed]);
-  const [text] = codec.decode(gzipSync("a".repeat(9_000_000)), 0);
+  const [text] = codec.decode(gzipSync("a".repeat(9_000_000), { level: 1 }), 0);
   assert.equal((text!.fields["message"] as string).length, 65_536);
   const [nested] = codec.decode(gzipSync(`{"Records":[{"a":[${"{},".repeat(500_000)}{}]}]}`), 0);
   assert.deepEqual(nested!.fields["tags"], failed);
