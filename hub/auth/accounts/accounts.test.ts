@@ -5,6 +5,7 @@ import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
 import { Accounts } from "./accounts.ts";
 import { Passwords } from "./passwords.ts";
+import type { Role } from "./principal.ts";
 
 const ROUNDS = 30;
 
@@ -82,16 +83,36 @@ test("an account that failed to get its name leaves nothing", async () => {
   assert.deepEqual(await bucket.keys(), []);
 });
 
-test("an account that never got its name, as of a hub that died, can be removed", async () => {
-  const bucket = new MemoryBucket();
-  const accounts = accountsIn(bucket);
+/** Adds an account as a hub that dies before it gives the account its name. */
+async function addNameless(bucket: MemoryBucket, name: string, role: Role): Promise<void> {
   const remove = bucket.delete.bind(bucket);
   bucket.delete = () => Promise.reject(new Error("no hub"));
   await withoutNames(bucket, async () => {
-    await assert.rejects(accounts.add({ name: "bob", role: "viewer" }, "test"), /no hub/);
+    await assert.rejects(accountsIn(bucket).add({ name, role }, "test"), /no hub/);
   });
   bucket.delete = remove;
+}
+
+test("an account that never got its name, as of a hub that died, can be removed", async () => {
+  const bucket = new MemoryBucket();
+  const accounts = accountsIn(bucket);
+  await addNameless(bucket, "bob", "viewer");
   assert.equal((await accounts.list()).length, 1);
   await accounts.remove("bob", "test");
   assert.deepEqual(await bucket.keys(), []);
+});
+
+test("an administrator that never got its name is none", async () => {
+  const bucket = new MemoryBucket();
+  const accounts = accountsIn(bucket);
+  await addNameless(bucket, "bob", "admin");
+  assert.equal(await accounts.lackAdministrator(), false, "there is no account at all");
+  await accounts.add({ name: "vera", role: "viewer" }, "test");
+  assert.equal(await accounts.lackAdministrator(), true);
+  await accounts.add({ name: "ada", role: "admin" }, "test");
+  for (const lose of [
+    () => accounts.remove("ada", "test"),
+    () => accounts.setRole("ada", "viewer", ["*"], "test"),
+  ])
+    await assert.rejects(lose, { code: "request_invalid", message: /only administrator/ });
 });

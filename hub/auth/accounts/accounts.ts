@@ -92,7 +92,7 @@ export class Accounts {
     this.#names = new Records(store, "account-name");
     this.#setup = new Records(store, "setup");
     this.#upstream = new Records(store, "account-upstream");
-    this.#lastAdministrator = new LastAdministrator(store, this.#accounts);
+    this.#lastAdministrator = new LastAdministrator(store, this.#accounts, () => this.#named());
     this.#store = store;
     this.#passwords = passwords;
     this.#audit = audit;
@@ -199,6 +199,7 @@ export class Accounts {
     return { id, account };
   }
 
+  /** Returns all accounts, also those that a crash left without a name, so that they can be removed. */
   async list(): Promise<AccountView[]> {
     const all = await this.#accounts.list();
     return all.map(({ id, data }) => view(id, data)).sort((a, b) => a.name.localeCompare(b.name));
@@ -264,8 +265,8 @@ export class Accounts {
 
   /** Returns true if there are accounts but none is an administrator. */
   async lackAdministrator(): Promise<boolean> {
-    const all = await this.list();
-    return all.length > 0 && !all.some(mayAdminister);
+    const all = await this.#named();
+    return all.length > 0 && !all.some(({ data }) => mayAdminister(data));
   }
 
   /** Returns true if there is no account. */
@@ -315,6 +316,14 @@ export class Accounts {
     if (before === null) return won(this.#names.create(key, { id }));
     if ((await this.get(before.data.id)) !== null) return false;
     return won(this.#names.update(before, { id }));
+  }
+
+  /** Returns the accounts that people can sign in to: a crash may have left others without their name. */
+  async #named(): Promise<Stored<Account>[]> {
+    const found: Stored<Account>[] = [];
+    for (const each of await this.#accounts.list())
+      if ((await this.#names.get(nameKey(each.data.name)))?.data.id === each.id) found.push(each);
+    return found;
   }
 
   /** Returns the id of an account that never got its name: nobody can sign in to it. Throws not_found. */

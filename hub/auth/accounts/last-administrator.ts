@@ -28,10 +28,13 @@ interface Leaving {
 
 export class LastAdministrator<Account extends Rights> {
   readonly #accounts: Records<Account>;
+  readonly #named: () => Promise<readonly Stored<Account>[]>;
   readonly #leaving: Records<Leaving>;
 
-  constructor(store: Store, accounts: Records<Account>) {
+  /** `named`: returns the accounts that people can sign in to. */
+  constructor(store: Store, accounts: Records<Account>, named: () => Promise<readonly Stored<Account>[]>) {
     this.#accounts = accounts;
+    this.#named = named;
     this.#leaving = new Records(store, "administrators");
   }
 
@@ -43,7 +46,7 @@ export class LastAdministrator<Account extends Rights> {
   async announce(read: Stored<Account>): Promise<boolean> {
     const before = await this.#leaving.get(RECORD);
     const announced = new Set(before?.data.ids);
-    const all = (await this.#accounts.list()).filter(({ data }) => mayAdminister(data));
+    const all = (await this.#named()).filter(({ data }) => mayAdminister(data));
     const others = all.filter(({ id }) => id !== read.id);
     if (others.length === 0) {
       throw new AppError(
