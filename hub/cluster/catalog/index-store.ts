@@ -134,8 +134,28 @@ export class IndexStore implements Component {
   async delete({ name, uuid }: Pick<IndexMetadata, "name" | "uuid">, nowMs: number): Promise<void> {
     if (this.#indices.get(name)?.uuid !== uuid) return;
     await this.#bucket.put(DELETED_PREFIX + uuid, Buffer.from(String(nowMs)));
-    await this.#bucket.delete(indexKey(name));
-    if (this.#indices.get(name)?.uuid === uuid) this.#drop(name);
+    for (let tries = 1; this.#indices.get(name)?.uuid === uuid; tries++) {
+      // Another hub may have given the name to a new index meanwhile. Its record has another revision.
+      const revision = this.#revisions.get(indexKey(name));
+      if (revision === undefined) {
+        await this.reload(name);
+      } else if (await this.#removeRecord(name, revision, tries)) {
+        if (this.#indices.get(name)?.uuid === uuid) this.#drop(name);
+        return;
+      }
+    }
+  }
+
+  /** Returns false if the record has another revision, which is then read. Throws journal_conflict after too many tries. */
+  async #removeRecord(name: string, revision: number, tries: number): Promise<boolean> {
+    try {
+      await this.#bucket.delete(indexKey(name), revision);
+      return true;
+    } catch (error) {
+      if (toAppError(error).code !== "journal_conflict" || tries === CHANGE_TRIES) throw error;
+      await this.reload(name);
+      return false;
+    }
   }
 
   /**

@@ -53,6 +53,42 @@ test("a repeated deletion doesn't delete the index that the first one brought ba
   assert.equal(catalog.byUuid(mine.uuid), undefined);
 });
 
+test("a deletion doesn't touch a new index that another hub has created in the name meanwhile", async (t) => {
+  const bucket = new MemoryBucket();
+  const log = silentLogger();
+  const [one, other] = [
+    new IndexCatalog({ bucket, log, now: () => 0 }),
+    new IndexCatalog({ bucket, log, now: () => 0 }),
+  ];
+  for (const catalog of [one, other]) {
+    await catalog.start();
+    t.after(() => catalog.stop());
+  }
+  const first = await one.create("logs", EMPTY);
+  await other.reload("logs");
+  const put = bucket.put.bind(bucket);
+  // The other hub deletes the index and creates a new one between the mark and the record.
+  bucket.put = async (key, value) => {
+    bucket.put = put;
+    const revision = await put(key, value);
+    await other.deleteExactly(first);
+    await other.create("logs", EMPTY);
+    return revision;
+  };
+  const removed: string[] = [];
+  const remove = bucket.delete.bind(bucket);
+  bucket.delete = async (key, revision) => {
+    await remove(key, revision);
+    removed.push(key);
+  };
+  await one.deleteExactly(first);
+  assert.deepEqual(removed, [indexKey("logs")], "the other hub's removal alone");
+  const second = other.get("logs")!;
+  await one.reload("logs");
+  assert.notEqual(second.uuid, first.uuid);
+  assert.equal(one.get("logs")?.uuid, second.uuid);
+});
+
 test("an index that gets its name back leaves the writes to an alias where they go now", async (t) => {
   const { catalog, other, isBack } = await losing(t, WRITTEN);
   await other.create("app-2", WRITTEN);
