@@ -7,6 +7,7 @@ import { RetentionRules } from "./retention-rules.ts";
 function rulesOver(fixed: readonly string[] = []) {
   const index = (name: string, ageDays: number) => ({
     name,
+    uuid: `${name}-uuid`,
     sizeBytes: 10,
     lastMs: (100 - ageDays) * DAY_MS,
   });

@@ -13,7 +13,7 @@ const clock: Clock = { now: () => NOW_MS, monotonic: () => 0, sleep: () => Promi
 
 /** An index whose last document came so many days ago. */
 function index(name: string, ageDays: number, sizeBytes = 10): RetainedIndex {
-  return { name, lastMs: NOW_MS - ageDays * DAY_MS, sizeBytes };
+  return { name, uuid: `${name}-uuid`, lastMs: NOW_MS - ageDays * DAY_MS, sizeBytes };
 }
 
 async function sweep(
@@ -26,7 +26,7 @@ async function sweep(
   const retention = new Retention({
     rules: () => Promise.resolve(rules.map(parseRetentionRule)),
     indices: async () => indices,
-    remove: (name) => {
+    remove: ({ name }) => {
       if (held.includes(name)) return Promise.reject(new Error("held"));
       removed.push(name);
       return Promise.resolve();
@@ -85,7 +85,7 @@ test("retention that was stopped applies its rules again after another start", a
   const retention = new Retention({
     rules: () => Promise.resolve([parseRetentionRule("* 1h")]),
     indices: () => Promise.resolve(found),
-    remove: (name) => {
+    remove: ({ name }) => {
       removed.push(name);
       swept.pop()?.resolve();
       return Promise.resolve();
@@ -95,7 +95,7 @@ test("retention that was stopped applies its rules again after another start", a
     metrics: new Metrics(),
   });
   for (const name of ["first", "second"]) {
-    found = [{ name, sizeBytes: 1, lastMs: -DAY_MS }];
+    found = [{ name, uuid: name, sizeBytes: 1, lastMs: -DAY_MS }];
     const done = Promise.withResolvers<void>();
     swept.push(done);
     await retention.start();

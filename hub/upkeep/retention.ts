@@ -27,6 +27,7 @@ export interface RetentionRule {
 /** The properties of an index that retention uses. */
 export interface RetainedIndex {
   readonly name: string;
+  readonly uuid: string;
   /** The data stream that it belongs to, which patterns are then matched against. */
   readonly dataStream?: string;
   readonly sizeBytes: number;
@@ -44,7 +45,8 @@ export interface RetentionOptions {
   /** Called at each check. The first rule whose pattern matches a name applies. */
   readonly rules: () => Promise<readonly RetentionRule[]>;
   readonly indices: () => Promise<readonly RetainedIndex[]>;
-  readonly remove: (name: string) => Promise<void>;
+  /** Deletes this index, not another one that has its name by now. Throws index_missing if it is gone. */
+  readonly remove: (index: Pick<RetainedIndex, "name" | "uuid">) => Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -129,7 +131,7 @@ export class Retention implements Component {
     const { log, remove } = this.#options;
     const facts = { index: index.name, reason, bytes: index.sizeBytes, rule: pattern };
     try {
-      await remove(index.name);
+      await remove(index);
     } catch (error) {
       log.warn({ ...facts, err: toAppError(error) }, "an index that is due can't be deleted for now");
       return false;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { versionProfile } from "#hub/api/compat/version.ts";
 import { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
-import { INTERNAL_PREFIX } from "#hub/cluster/catalog/index-names.ts";
+import { INTERNAL_PREFIX, indexMissing } from "#hub/cluster/catalog/index-names.ts";
 import { sizeOfShards } from "#hub/cluster/catalog/rollover.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import { threadKernel } from "#hub/engine/kernel/kernel.ts";
@@ -130,13 +130,16 @@ function ownRule(settings: HubSettings, key: "auth.audit.keep" | "monitoring.kee
 
 /** Returns the component that deletes indices by the rules. */
 export function wireRetention(
-  { catalog, shards, clock, log, metrics }: RetentionWiring,
-  rules: RetentionRules,
+  { catalog, shards, clock, log, metrics }: Omit<RetentionWiring, "settings">,
+  rules: Pick<RetentionRules, "all">,
 ): Retention {
   return new Retention({
     rules: () => rules.all(),
     indices: () => retained(catalog, shards),
-    remove: (name) => catalog.delete([name]),
+    remove: async (index) => {
+      if (catalog.get(index.name)?.uuid !== index.uuid) throw indexMissing(index.name);
+      await catalog.deleteExactly(index);
+    },
     clock,
     log,
     metrics,
@@ -167,7 +170,7 @@ async function retained(catalog: IndexCatalog, shards: HostedShards): Promise<Re
 }
 
 function retainedIndex(
-  { name, dataStream, settings }: IndexMetadata,
+  { name, uuid, dataStream, settings }: IndexMetadata,
   stats: readonly HostedShardStats[],
   ingestedMs: number | undefined,
 ): RetainedIndex {
@@ -175,6 +178,7 @@ function retainedIndex(
   const writtenMs = Math.max(settings.creationDate, ...stats.map((shard) => shard.writtenMs));
   return {
     name,
+    uuid,
     ...(dataStream !== undefined && { dataStream }),
     sizeBytes: stats.reduce((total, { bytes }) => total + bytes, 0),
     lastMs: ingestedMs ?? writtenMs,
