@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,11 @@ import { test } from "node:test";
 import { connect } from "node:tls";
 import { issueCertificate, issueOwnCertificate, makeAuthority } from "#test/harness/certificates.ts";
 import { createTlsServer } from "./tls-server.ts";
+
+/** Makes files those that were written long ago: those that are being written aren't taken yet. */
+function settle(...paths: readonly string[]): void {
+  for (const path of paths) utimesSync(path, 0, 0);
+}
 
 test("a renewed certificate is given to the next connection, and a pair of which half is renewed to none", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-tls-"));
@@ -33,9 +38,11 @@ test("a renewed certificate is given to the next connection, and a pair of which
     });
   assert.equal(await named(), "first");
   copyFileSync(second!.certificate, certificate);
+  settle(certificate, key);
   assert.equal(await named(), "first");
   assert.equal(faults.length, 1);
   copyFileSync(second!.key, key);
+  settle(key);
   assert.equal(await named(), "second");
   rmSync(key);
   assert.equal(await named(), "second");
@@ -50,6 +57,7 @@ test("authorities of clients that are half written replace none", async (t) => {
   const sender = issueCertificate(folder, "sender", authority, ["sender"]);
   const ca = join(folder, "used.pem");
   copyFileSync(authority.certificate, ca);
+  settle(own.certificate, own.key);
   const faults: unknown[] = [];
   const server = createTlsServer({
     ...own,
@@ -74,6 +82,7 @@ test("authorities of clients that are half written replace none", async (t) => {
   assert.equal(await answer(), "taken");
   for (const length of [0, 300]) {
     writeFileSync(ca, readFileSync(authority.certificate).subarray(0, length));
+    settle(ca);
     assert.equal(await answer(), "taken");
   }
   assert.equal(faults.length, 2);
