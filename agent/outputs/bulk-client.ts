@@ -5,7 +5,7 @@ import { request as httpsRequest, Agent as SecureAgent } from "node:https";
 import { gzipSync } from "node:zlib";
 import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { readAuthorities } from "#proto/kit/files/authorities.ts";
+import { readCertificates } from "#proto/kit/files/certificates.ts";
 import { FileChanges } from "#proto/kit/files/file-changes.ts";
 import { Agent, request as httpRequest } from "#proto/kit/node-http.ts";
 
@@ -153,7 +153,7 @@ export class BulkClient {
 
 function authoritiesOf(path: string): Buffer {
   try {
-    return readAuthorities(path);
+    return readCertificates(path);
   } catch (error) {
     throw new AppError("settings_invalid", `output.search.tls.ca: ${(error as Error).message}`, {
       cause: error,

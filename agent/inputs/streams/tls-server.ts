@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import { createServer, type Server } from "node:tls";
 import { AppError } from "#proto/kit/errors.ts";
-import { readAuthorities } from "#proto/kit/files/authorities.ts";
+import { readCertificates } from "#proto/kit/files/certificates.ts";
 import { FileChanges } from "#proto/kit/files/file-changes.ts";
 
 export interface TlsServerOptions {
@@ -21,9 +21,9 @@ export interface TlsServerOptions {
 export function createTlsServer({ certificate, key, ca, ...calls }: TlsServerOptions): Server {
   const changes = new FileChanges([certificate, key, ...(ca === undefined ? [] : [ca])]);
   const contents = () => ({
-    cert: readTlsFile(certificate),
+    cert: readTlsFile(certificate, readCertificates),
     key: readTlsFile(key),
-    ...(ca === undefined ? {} : { ca: readTlsFile(ca, readAuthorities) }),
+    ...(ca === undefined ? {} : { ca: readTlsFile(ca, readCertificates) }),
   });
   const mustName = ca === undefined ? {} : { requestCert: true, rejectUnauthorized: true };
   const server = createServer({ ...contents(), ...mustName }, calls.onConnection);

@@ -1,50 +1,94 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
-import { copyFileSync, readFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
-import { systemClock } from "#proto/kit/clock.ts";
+import { type TestContext, test } from "node:test";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { checkSettings } from "#proto/kit/settings/settings.ts";
-import { issueCertificate, makeAuthority } from "#test/harness/certificates.ts";
-import { until } from "#test/harness/until.ts";
+import { type CertificateFiles, issueCertificate, makeAuthority } from "#test/harness/certificates.ts";
 import { Workspace } from "#test/harness/workspace.ts";
+import { StillClock } from "#test/support/kit/still-clock.ts";
 import { CertificateWatch } from "./certificate-watch.ts";
 import { tlsProperties } from "./tls-files.ts";
 
-test("a replaced certificate is reported once its key matches, and a half exchange keeps the old one", async (t) => {
+const LOOK_MS = 5_000;
+
+/** Two pairs of one authority, and a watch of files that have the first. */
+async function watched(t: TestContext) {
   const workspace = new Workspace(t);
   const { folder } = workspace;
-  const authority = makeAuthority(folder);
-  const first = issueCertificate(folder, "first", authority, ["localhost"]);
-  const second = issueCertificate(folder, "second", authority, ["localhost"]);
+  const root = makeAuthority(folder);
+  const between = issueCertificate(folder, "between", root, ["between"]);
+  const [first, second] = ["first", "second"].map((name) =>
+    issueCertificate(folder, name, between, ["localhost"]),
+  ) as [CertificateFiles, CertificateFiles];
   const [certificate, key] = [join(folder, "used.pem"), join(folder, "used.key")];
-  copyFileSync(first.certificate, certificate);
+  const read = (path: string): string => readFileSync(path, "utf8");
+  const chainOf = (files: CertificateFiles): string => read(files.certificate) + read(between.certificate);
+  writeFileSync(certificate, chainOf(first));
   copyFileSync(first.key, key);
   const entry = (value: string) => ({ value, place: "test" });
   const entries = new Map([
     ["tls.certificate", entry(certificate)],
     ["tls.key", entry(key)],
   ]);
-  const reported: string[] = [];
+  const used: string[] = [];
   const warned: unknown[] = [];
   const log = { ...silentLogger(), warn: (text: unknown) => warned.push(text), info: () => undefined };
+  const clock = new StillClock();
   const watch = new CertificateWatch({
     settings: checkSettings(Type.Object(tlsProperties), entries),
-    onChange: ({ cert }) => reported.push(new X509Certificate(cert).subject),
-    clock: systemClock,
+    onChange: ({ cert }) => used.push(new X509Certificate(cert).subject),
+    clock,
     log: log as unknown as ReturnType<typeof silentLogger>,
-    lookEveryMs: 5,
   });
   await watch.start();
   workspace.defer(() => watch.stop());
-  copyFileSync(second.certificate, certificate);
-  await until("the warning", () => warned.length > 0, { everyMs: 5 });
-  assert.deepEqual(reported, []);
+  const look = (): Promise<void> => clock.advance(LOOK_MS);
+  const text = chainOf(second);
+  return { watch, certificate, key, second, text, end: read(second.certificate).length, used, warned, look };
+}
+
+test("a replaced certificate is used once its key matches, and a half exchange keeps the old one", async (t) => {
+  const { watch, certificate, key, second, text, used, warned, look } = await watched(t);
+  writeFileSync(certificate, text);
+  await look();
+  assert.deepEqual([warned.length, watch.problem], [0, ""], "the key may follow");
+  for (let looks = 0; looks < 3; looks++) await look();
   assert.match(String(warned[0]), /the old certificate stays in use: .*key/);
+  assert.match(watch.problem, /key/);
   copyFileSync(second.key, key);
-  await until("the new certificate", () => reported.length > 0, { everyMs: 5 });
-  assert.deepEqual(reported, [new X509Certificate(readFileSync(second.certificate)).subject]);
-  assert.equal(warned.length, 1, "it is said once");
+  for (let looks = 0; looks < 3; looks++) await look();
+  assert.deepEqual(used, ["CN=second"]);
+  assert.deepEqual([warned.length, watch.problem], [1, ""], "it is logged once");
+});
+
+for (const [what, length, message] of [
+  ["between two certificates", 0, /ends after the first certificate.* missing: CN=between/],
+  ["in the second certificate", 100, /without its end/],
+] as const)
+  test(`a file of certificates that is cut ${what} isn't used`, async (t) => {
+    const { watch, certificate, key, second, text, end, used, warned, look } = await watched(t);
+    copyFileSync(second.key, key);
+    writeFileSync(certificate, text.slice(0, end + length));
+    for (let looks = 0; looks < 3; looks++) await look();
+    assert.deepEqual(used, []);
+    assert.match(watch.problem, message);
+    writeFileSync(certificate, text);
+    for (let looks = 0; looks < 2; looks++) await look();
+    assert.deepEqual(used, ["CN=second"]);
+    assert.equal(warned.length, 1);
+  });
+
+test("a file that changes between two looks isn't used yet", async (t) => {
+  const { certificate, key, second, text, used, look } = await watched(t);
+  copyFileSync(second.key, key);
+  for (let parts = 1; parts <= 3; parts++) {
+    writeFileSync(certificate, text.repeat(parts));
+    await look();
+    assert.deepEqual(used, []);
+  }
+  await look();
+  assert.deepEqual(used, ["CN=second"]);
 });

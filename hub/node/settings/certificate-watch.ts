@@ -1,7 +1,8 @@
 /** Detects replaced certificate files, so that listeners use the new certificate without a restart. */
 
 import type { Clock } from "#proto/kit/clock.ts";
-import { toAppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { certificatesIn } from "#proto/kit/files/certificates.ts";
 import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { readTlsFiles, type TlsOptions, type TlsSettings } from "./tls-files.ts";
@@ -9,14 +10,15 @@ import { readTlsFiles, type TlsOptions, type TlsSettings } from "./tls-files.ts"
 /** Renewal programs act weeks ahead, and reading three small files costs nothing. */
 const LOOK_EVERY_MS = 5_000;
 
+/** Looks in a row that find files which can't be used before this is reported: they may be written during one. */
+const REPORTED_LOOKS = 2;
+
 export interface CertificateWatchOptions {
   readonly settings: TlsSettings;
-  /** Called with the new files once certificate and key match. Must not throw. */
+  /** Called with the new files once they are complete and no longer change. Must not throw. */
   readonly onChange: (tls: TlsOptions) => void;
   readonly clock: Clock;
   readonly log: Logger;
-  /** ms; default 5 s. */
-  readonly lookEveryMs?: number;
 }
 
 /** Polls the files: a file watch misses switched symbolic links, which certbot and Kubernetes use. */
@@ -24,6 +26,10 @@ export class CertificateWatch implements Component {
   readonly #options: CertificateWatchOptions;
   readonly #task = new BackgroundTask();
   #known: TlsOptions | undefined;
+  /** Changed files at the last look. */
+  #changed: TlsOptions | undefined;
+  /** Looks in a row that found files which can't be used. */
+  #failedLooks = 0;
   #problem = "";
 
   constructor(options: CertificateWatchOptions) {
@@ -52,9 +58,9 @@ export class CertificateWatch implements Component {
   }
 
   async #look(signal: AbortSignal): Promise<void> {
-    const { clock, lookEveryMs = LOOK_EVERY_MS } = this.#options;
+    const { clock } = this.#options;
     while (!signal.aborted) {
-      await clock.sleep(lookEveryMs, signal);
+      await clock.sleep(LOOK_EVERY_MS, signal);
       if (!signal.aborted) this.#lookOnce();
     }
   }
@@ -62,19 +68,45 @@ export class CertificateWatch implements Component {
   #lookOnce(): void {
     const { settings, log, onChange } = this.#options;
     try {
-      const found = readTlsFiles(settings);
+      const found = readTlsFiles(settings)!;
+      const known = this.#known!;
+      const isKnown = isSame(found, known);
+      if (!isKnown) checkIntermediate(found, known, settings["tls.certificate"]);
+      this.#failedLooks = 0;
       this.#problem = "";
-      if (found === undefined || isSame(found, this.#known!)) return;
+      // A file that is being written may end between two certificates.
+      const isSettled = this.#changed !== undefined && isSame(found, this.#changed);
+      this.#changed = isKnown || isSettled ? undefined : found;
+      if (isKnown || !isSettled) return;
       this.#known = found;
       onChange(found);
       log.info({ certificate: settings["tls.certificate"] }, "the listeners use the new certificate");
     } catch (error) {
       // Certificate and key may be written one after the other; the old pair stays in use until they match.
-      const { message } = toAppError(error);
-      if (message !== this.#problem) log.warn(`the old certificate stays in use: ${message}`);
-      this.#problem = message;
+      this.#changed = undefined;
+      if (++this.#failedLooks < REPORTED_LOOKS) return;
+      this.#problem = toAppError(error).message;
+      if (this.#failedLooks === REPORTED_LOOKS)
+        log.warn(`the old certificate stays in use: ${this.#problem}`);
     }
   }
+}
+
+/**
+ * Throws settings_invalid if a file that has changed lacks the certificate between its only one and the authority, which the
+ * file had before: its writer was cut off, and most clients would refuse the listeners.
+ */
+function checkIntermediate(found: TlsOptions, known: TlsOptions, path: string): void {
+  const [own, ...chain] = certificatesIn(found.cert);
+  if (own === undefined || chain.length > 0) return;
+  const issuer = certificatesIn(known.cert)
+    .slice(1)
+    .find(({ subject }) => subject === own.issuer);
+  if (issuer === undefined || issuer.checkIssued(issuer)) return;
+  throw new AppError(
+    "settings_invalid",
+    `tls.certificate ${path} ends after the first certificate; that of its issuer, which was there before, is missing: ${issuer.subject.replaceAll("\n", ", ")}`,
+  );
 }
 
 function isSame(one: TlsOptions, other: TlsOptions): boolean {

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import type { Static } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
+import { readCertificates } from "#proto/kit/files/certificates.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { systemReason } from "#proto/kit/system-reason.ts";
 
@@ -62,9 +63,9 @@ export function readTlsFiles(settings: TlsSettings): TlsOptions | undefined {
   }
   if (certificate === "") return undefined;
   const options: TlsOptions = {
-    cert: readPem("tls.certificate", certificate),
-    key: readPem("tls.key", key),
-    ...(ca !== "" && { ca: readPem("tls.ca", ca) }),
+    cert: readPem("tls.certificate", certificate, readCertificates),
+    key: readPem("tls.key", key, readFileSync),
+    ...(ca !== "" && { ca: readPem("tls.ca", ca, readCertificates) }),
     requestCert: clients !== "none",
     rejectUnauthorized: clients === "required",
     minVersion: "TLSv1.2",
@@ -73,9 +74,9 @@ export function readTlsFiles(settings: TlsSettings): TlsOptions | undefined {
   return options;
 }
 
-function readPem(setting: string, path: string): Buffer {
+function readPem(setting: string, path: string, read: (path: string) => Buffer): Buffer {
   try {
-    return readFileSync(path);
+    return read(path);
   } catch (cause) {
     throw new AppError("settings_invalid", `${setting}: cannot read ${path}: ${systemReason(cause)}`, {
       cause,

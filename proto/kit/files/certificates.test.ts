@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { makeAuthority } from "#test/harness/certificates.ts";
-import { readAuthorities } from "./authorities.ts";
+import { readCertificates } from "./certificates.ts";
 
 test("a file of whole certificates is read, and one that is cut or has none is refused", (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "tailrace-authorities-"));
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-certificates-"));
   t.after(() => rmSync(folder, { recursive: true }));
   const [one, two] = ["one", "two"].map((name) =>
     readFileSync(makeAuthority(folder, name).certificate, "utf8"),
@@ -15,7 +15,7 @@ test("a file of whole certificates is read, and one that is cut or has none is r
   const path = join(folder, "used.pem");
   const read = (text: string): string => {
     writeFileSync(path, text);
-    return readAuthorities(path).toString();
+    return readCertificates(path).toString();
   };
   for (const text of [one!, `# ours\n${one}\n${two}`, `${one}${two}`.replaceAll("\n", "\r\n")])
     assert.equal(read(text), text);
@@ -28,5 +28,5 @@ test("a file of whole certificates is read, and one that is cut or has none is r
   ] as const)
     assert.throws(() => read(text), message);
   rmSync(path);
-  assert.throws(() => readAuthorities(path), { code: "ENOENT" });
+  assert.throws(() => readCertificates(path), { code: "ENOENT" });
 });
