@@ -109,6 +109,8 @@ export const GERMAN: Readonly<Record<string, string>> = {
   Connected: "Verbunden",
   "The hub is starting": "Der Hub startet",
   "The hub is away": "Der Hub ist weg",
+  "The hub answers with errors; the page tries again within a minute":
+    "Der Hub antwortet mit Fehlern; die Seite versucht es innerhalb einer Minute erneut",
   "The hub doesn't respond": "Der Hub antwortet nicht",
   "Connected by single requests: something between this browser and the hub lets no WebSocket through":
     "Verbunden durch einzelne Anfragen: zwischen diesem Browser und dem Hub lässt etwas keinen WebSocket durch",

@@ -12,6 +12,7 @@ import { controls } from "#ui/components/style/styles.ts";
 import { signInAddress } from "#ui/services/browser/sign-in.ts";
 import { hubConnection } from "#ui/services/hub/hub-connection.ts";
 import type { SocketState } from "#ui/services/hub/hub-socket.ts";
+import { MissedCalls } from "#ui/services/hub/missed-calls.ts";
 import {
   fetchHubState,
   HUB_BACK_EVENT,
@@ -20,14 +21,12 @@ import {
 } from "#ui/services/hub/session-client.ts";
 
 const ASK_MS = 15_000;
-/** A restarting hub is back after about this long. */
-const ASK_MISSED_MS = 1_000;
 /** The page's first requests come before its connection. */
 const CONNECT_MS = 300;
 /** While the hub is away, its return must be shown soon. */
 const ASK_AGAIN_MS = 3_000;
 
-type Shown = HubState | "http";
+type Shown = HubState | "http" | "failing";
 
 const TEXTS: Readonly<Record<Shown, string>> = {
   ready: msg("Connected"),
@@ -36,6 +35,7 @@ const TEXTS: Readonly<Record<Shown, string>> = {
     "Connected by single requests: something between this browser and the hub lets no WebSocket through",
   ),
   starting: msg("The hub is starting"),
+  failing: msg("The hub answers with errors; the page tries again within a minute"),
   away: msg("The hub is away"),
   signed_out: msg("Signed out"),
 };
@@ -65,6 +65,7 @@ export class ConnectionBadge extends LitElement {
         background: #f0b850;
       }
       .silent,
+      .failing,
       .away,
       .signed_out {
         border-radius: 99px;
@@ -73,6 +74,7 @@ export class ConnectionBadge extends LitElement {
         line-height: 22px;
       }
       .silent i,
+      .failing i,
       .away i,
       .signed_out i {
         background: #ffb4a8;
@@ -85,17 +87,20 @@ export class ConnectionBadge extends LitElement {
 
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isMissed = false;
+  readonly #missed = new MissedCalls();
   readonly #onMissed = (): void => {
     if (this.#isMissed) return;
     this.#isMissed = true;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#soon, ASK_MISSED_MS);
+    const nowMs = performance.now();
+    this.#timer = setTimeout(this.#soon, this.#missed.miss(nowMs));
+    if (this.#missed.isFailing(nowMs)) this._state = "failing";
   };
   readonly #soon = (): void => {
     const { socket } = hubConnection();
     if (document.hidden) return;
     socket.start();
-    if (!socket.isOpen || this.#isMissed) void this.#ask();
+    if (!socket.isOpen || this.#isUnsure) void this.#ask();
   };
   #unlisten: (() => void) | undefined;
 
@@ -137,17 +142,24 @@ export class ConnectionBadge extends LitElement {
     location.assign(signInAddress(location));
   }
 
+  /** Whether the tab's connection doesn't say how the hub is. */
+  get #isUnsure(): boolean {
+    return this.#isMissed || this._state === "failing";
+  }
+
   #follow(state: SocketState): void {
     if (state === "silent") this._state = "silent";
     else if (state === "open") this.#show("ready");
-    else if (state === "waiting" || state === "http" || state === "ended") void this.#ask();
+    // A failing hub is asked when the wait is over: the connection may fail with it, again and again.
+    else if ((state === "waiting" || state === "http" || state === "ended") && this._state !== "failing")
+      void this.#ask();
   }
 
   async #ask(): Promise<void> {
     clearTimeout(this.#timer);
     const state = await fetchHubState();
     const { socket } = hubConnection();
-    if (!this.isConnected || (socket.isOpen && !this.#isMissed)) return;
+    if (!this.isConnected || (socket.isOpen && !this.#isUnsure)) return;
     // Its health needs no sign-in.
     if (this._state === "signed_out" && socket.state === "ended" && state === "ready") return;
     this.#show(state === "ready" && socket.state === "http" ? "http" : state);
@@ -159,8 +171,11 @@ export class ConnectionBadge extends LitElement {
   /** Shows a state; notifies the pages of a hub that is back. */
   #show(state: Shown): void {
     const wasAway = this.#isMissed || this._state === "away" || this._state === "starting";
-    this._state = state;
-    if (state !== "ready" && state !== "http") return;
+    const isReady = state === "ready" || state === "http";
+    const nowMs = performance.now();
+    if (isReady && wasAway) this.#missed.back(nowMs);
+    this._state = isReady && this.#missed.isFailing(nowMs) ? "failing" : state;
+    if (!isReady) return;
     this.#isMissed = false;
     if (wasAway) dispatchEvent(new Event(HUB_BACK_EVENT));
   }
