@@ -268,10 +268,8 @@ export class Journal implements Component {
 
   /** Removes the messages before `below`, which no reader may need again; see Reader.position. */
   async purge(stream: string, below: Position): Promise<void> {
-    const { firstSequence, lastSequence } = await this.#streams.state(stream);
     const first = this.#history.of(stream).nextAfter({ ...below, sequence: below.sequence - 1 });
-    const sequence = Math.min(first, lastSequence + 1);
-    if (sequence > firstSequence) await this.#streams.purge(stream, sequence);
+    await this.#streams.purgeBelow(stream, first);
   }
 
   /** Returns a stored message, from the leader; null if none has this sequence. */

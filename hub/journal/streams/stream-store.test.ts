@@ -32,9 +32,20 @@ test("a stream that doesn't exist is reported at once", async () => {
   assert.equal(state.calls, 1);
 });
 
-/** Returns a store whose server answers that a stream ends at `last` and its two replicas were heard of `seconds` ago. */
-function storeThatAnswers(answers: { last: number; seconds: number }[], clock = new StillClock()) {
-  const request = (): Promise<unknown> => {
+/**
+ * Returns a store whose server answers that a stream ends at `last` and its two replicas were heard of `seconds` ago. Bodies
+ * of purges go to `purges`.
+ */
+function storeThatAnswers(
+  answers: { last: number; seconds: number }[],
+  clock = new StillClock(),
+  purges: unknown[] = [],
+) {
+  const request = (subject: string, body?: string | Uint8Array): Promise<unknown> => {
+    if (subject.includes(".PURGE.")) {
+      purges.push(JSON.parse(String(Buffer.from(body ?? "{}"))));
+      return Promise.resolve({ data: Buffer.from('{"success":true,"purged":1}') });
+    }
     const { last, seconds } = answers.shift()!;
     const replicas = ["b", "c"].map((name) => ({ name, current: true, active: nanos(seconds * 1_000) }));
     const state = { first_seq: 1, last_seq: last, messages: last, bytes: 0 };
@@ -70,6 +81,35 @@ test("a loss is decided by a second answer, as late answers let a leader that st
   for (let seconds = 0; seconds < 3; seconds++) await clock.advance(1_000);
   assert.equal((await state).lastSequence, 120);
   assert.deepEqual(answers, []);
+});
+
+for (const [what, stale, waitsMs] of [
+  ["a server without a majority", { last: 90, seconds: 10 }, 0],
+  ["a server that stood still and lacks processed messages", { last: 90, seconds: 0.001 }, 3_000],
+] as const)
+  test(`what is purged is not decided by ${what}`, async () => {
+    const clock = new StillClock();
+    const purges: unknown[] = [];
+    const answers = [stale, { last: 120, seconds: 1 }];
+    const purged = storeThatAnswers(answers, clock, purges).purgeBelow("RAW", 101);
+    while (waitsMs > 0 && answers.length === 2) await turn();
+    await clock.advance(waitsMs);
+    await purged;
+    assert.deepEqual(purges, [{ seq: 101 }]);
+    assert.deepEqual(answers, []);
+  });
+
+test("a purge ends with the stream, and one that would remove nothing isn't made", async () => {
+  const clock = new StillClock();
+  const purges: unknown[] = [];
+  const answers = [1, 2, 3].map(() => ({ last: 90, seconds: 1 }));
+  const store = storeThatAnswers(answers, clock, purges);
+  const purged = store.purgeBelow("RAW", 1_000);
+  while (answers.length === 3) await turn();
+  await clock.advance(3_000);
+  await purged;
+  await store.purgeBelow("RAW", 1);
+  assert.deepEqual(purges, [{ seq: 91 }]);
 });
 
 test("a server that may only be slow isn't waited for longer than is asked for", async () => {

@@ -167,6 +167,14 @@ export class StreamStore {
     return this.#call(`state of ${stream}`, call, withinMs);
   }
 
+  /** Removes the messages below `sequence`, at most all that a majority stores; see `settledState`. */
+  async purgeBelow(stream: string, sequence: number): Promise<void> {
+    const isShort = ({ lastSequence }: StreamState): boolean => lastSequence + 1 < sequence;
+    const { firstSequence, lastSequence } = await this.settledState(stream, isShort);
+    const below = Math.min(sequence, lastSequence + 1);
+    if (below > firstSequence) await this.purge(stream, below);
+  }
+
   /** Removes all messages below `sequence`, or those of one subject only. */
   async purge(stream: string, sequence: number, subject?: string): Promise<void> {
     const which = { seq: sequence, ...(subject === undefined ? {} : { filter: subject }) };
