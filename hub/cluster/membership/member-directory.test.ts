@@ -17,6 +17,7 @@ test("a member is late before its lease ends, until it renews", async () => {
     id: "a",
     name: "a",
     state: "live",
+    session: "a.1",
     durationMs: MEMBER_LEASE_MS,
   } as unknown as MemberRecord;
   const renew = async (): Promise<void> => {
@@ -62,6 +63,7 @@ test("each poll reads one key in turn, beside members that are late", async (t) 
     id: "a",
     name: "a",
     state: "live",
+    session: "a.1",
     durationMs: MEMBER_LEASE_MS,
   } as unknown as MemberRecord;
   await bucket.put(memberKey("a"), encodeMember(record));
@@ -86,6 +88,7 @@ test("while the store doesn't answer no member counts as still", async (t) => {
     id: "a",
     name: "a",
     state: "live",
+    session: "a.1",
     durationMs: MEMBER_LEASE_MS,
   } as unknown as MemberRecord;
   await bucket.put(memberKey("a"), encodeMember(record));
@@ -171,7 +174,8 @@ test("a record that can't be read ends neither the start nor the watch, and coun
     while ((directory.get(id) !== undefined) !== isThere) await turn();
   };
   const nameless = '{"id":1,"name":"a","state":"live","durationMs":1}';
-  for (const harm of [record("x"), "null", "[]", '{"id":"a"}', nameless, ""]) {
+  const sessionless = '{"id":"a","name":"b","state":"live","durationMs":1}';
+  for (const harm of [record("x"), "null", "[]", '{"id":"a"}', nameless, sessionless, ""]) {
     await put("a", harm);
     await put("c", record("c"));
     await becomes("c", true);
@@ -180,7 +184,7 @@ test("a record that can't be read ends neither the start nor the watch, and coun
     await becomes("c", false);
   }
   for (let second = 0; second < 20; second++) await clock.advance(1_000);
-  assert.match(await metrics.text(), /tailrace_cluster_records_skipped_total 7\n/);
+  assert.match(await metrics.text(), /tailrace_cluster_records_skipped_total 8\n/);
   assert.deepEqual(directory.get("b")?.record.doc, null, "a hub that may run, and need all of the log");
   await put("b", record("b"));
   while (directory.get("b")?.record.session !== "s") await turn();

@@ -132,10 +132,11 @@ export function decodeMember(value: Uint8Array): MemberRecord {
   } catch (cause) {
     throw new AppError("data_corrupt", "the record of a hub is no JSON", { cause });
   }
-  const { id, name, state } = stored ?? {};
+  const { id, name, session, state } = stored ?? {};
+  // The session of a hub whose record could never be read is empty, see `unreadMember`.
   const isRecord =
-    typeof id === "string" && typeof name === "string" && (state === "live" || state === "lost");
-  if (!isRecord) throw new AppError("data_corrupt", "the record of a hub has no id, name or state");
+    [id, name, session].every((each) => typeof each === "string") && (state === "live" || state === "lost");
+  if (!isRecord) throw new AppError("data_corrupt", "the record of a hub has no id, name, session or state");
   const { durationMs = MEMBER_LEASE_MS } = stored ?? {};
   return { ...(stored as MemberRecord), durationMs: durationMs > 0 ? durationMs : MEMBER_LEASE_MS };
 }

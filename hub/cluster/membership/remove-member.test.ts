@@ -18,7 +18,7 @@ async function world(servers = new Set(["a", "b", "c", "d"])) {
   ] as const)
     await bucket.put(
       memberKey(`id-${name}`),
-      encodeMember({ id: `id-${name}`, name, state } as MemberRecord),
+      encodeMember({ id: `id-${name}`, name, session: "1", state } as MemberRecord),
     );
   const directory = new MemberDirectory({
     bucket,
@@ -71,7 +71,7 @@ test("a hub that comes back in this moment keeps its record and its server", asy
   const { bucket, servers, deps } = await world();
   const refresh = async (): Promise<void> => {
     await deps.directory.refresh();
-    const back = { id: "id-b", name: "b", state: "live" } as MemberRecord;
+    const back = { id: "id-b", name: "b", session: "2", state: "live" } as MemberRecord;
     await bucket.put(memberKey("id-b"), encodeMember(back));
   };
   const directory = { refresh, all: () => deps.directory.all() };
