@@ -62,25 +62,17 @@ export class ExactKey implements SegmentKey {
     return typeof rank === "bigint" ? Number(rank - BigInt(Number(rank))) : 0;
   }
 
-  rank(doc: number): Rank {
+  rank(doc: number): number | bigint {
     return this.#rankOf(doc);
   }
 
-  value(doc: number, key: number): SortValue {
-    const { sign } = this.#options;
+  value(doc: number): SortValue {
     const rank = this.#rankOf(doc);
-    // The key of several nested objects is that of none of them.
-    if (Number(rank) !== key) return shortest(BigInt(sign * key));
-    return sign === 1 ? rank : -rank;
+    return this.#options.sign === 1 ? rank : -rank;
   }
 
   keyOf(rank: Rank): number {
     return Number(rank);
-  }
-
-  rounded(key: number): number {
-    const { sign } = this.#options;
-    return sign * Math.round(sign * key);
   }
 
   bestOfBlock(block: number): number {

@@ -4,7 +4,10 @@ import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import type { JoinedSegment } from "#hub/search/query/nested-scope.ts";
 import { NO_MORE_DOCS, type ShardContext, type Weight } from "#hub/search/query/query.ts";
+import { ExactKey } from "./exact-key.ts";
+import { ExactNestedKey } from "./exact-nested-key.ts";
 import type { KeySource, Rank, RankOrder, SegmentKey, SortValue } from "./key.ts";
+import { NestedObjects } from "./nested-objects.ts";
 import { pickValue } from "./picked-value.ts";
 import type { NestedSort, SortMode } from "./sort-request.ts";
 
@@ -35,13 +38,19 @@ export class NestedKeySource implements KeySource {
 
   segment(segment: SegmentReader): SegmentKey {
     const joined = this.#joined.get(segment);
-    const { outer } = this.#parts;
-    if (joined === undefined) return new RoundedKey(outer.segment(segment));
-    return new NestedKey(this.#parts, joined, outer.segment(segment), this.#allowed(joined));
+    const { outer, inner, nested, descending, mode } = this.#parts;
+    if (joined === undefined) return outer.segment(segment);
+    const objects = new NestedObjects(joined, this.#allowed(joined), nested.maxChildren);
+    const key = inner.segment(joined.objects);
+    if (key instanceof ExactKey) {
+      const missing = outer.rankOf(null) as number | bigint; // a field of numbers
+      return new ExactNestedKey({ objects, inner: key, descending, missing, mode });
+    }
+    return new NestedKey(this.#parts, joined, outer.segment(segment), key, objects);
   }
 
   rankOf(value: unknown): Rank {
-    return rounded(this.#parts.outer.rankOf(value));
+    return this.#parts.outer.rankOf(value);
   }
 
   /** Objects that fit the filter; undefined: all. */
@@ -55,57 +64,31 @@ export class NestedKeySource implements KeySource {
   }
 }
 
-/** Keys of objects are rounded beyond 2^53, so that their ranks are too. */
-function rounded(rank: Rank): Rank {
-  return typeof rank === "bigint" ? Number(rank) : rank;
-}
-
-/** The key of a segment without objects. */
-class RoundedKey implements SegmentKey {
-  readonly bestOfBlock?: (block: number) => number;
-  readonly #key: SegmentKey;
-
-  constructor(key: SegmentKey) {
-    this.#key = key;
-    if (key.bestOfBlock !== undefined) this.bestOfBlock = (block) => key.bestOfBlock!(block);
-  }
-
-  load(docs: Int32Array, scores: Float32Array | null, length: number, out: Float64Array): void {
-    this.#key.load(docs, scores, length, out);
-  }
-
-  rank(doc: number, key: number): Rank {
-    return rounded(this.#key.rank(doc, key));
-  }
-
-  value(doc: number, key: number): SortValue {
-    return this.#key.value(doc, key);
-  }
-
-  keyOf(rank: Rank): number {
-    return this.#key.keyOf(rank);
-  }
-}
-
 class NestedKey implements SegmentKey {
   readonly #parts: NestedKeyParts;
   readonly #joined: JoinedSegment;
   readonly #outer: SegmentKey;
   readonly #inner: SegmentKey;
-  readonly #allowed: Bitset | undefined;
+  readonly #objects: NestedObjects;
   readonly #missingRank: Rank;
   readonly #missing: number;
   readonly #object = new Int32Array(1);
   readonly #key = new Float64Array(1);
   readonly #keys: number[] = [];
 
-  constructor(parts: NestedKeyParts, joined: JoinedSegment, outer: SegmentKey, allowed: Bitset | undefined) {
+  constructor(
+    parts: NestedKeyParts,
+    joined: JoinedSegment,
+    outer: SegmentKey,
+    inner: SegmentKey,
+    objects: NestedObjects,
+  ) {
     this.#parts = parts;
     this.#joined = joined;
     this.#outer = outer;
-    this.#inner = parts.inner.segment(joined.objects);
-    this.#allowed = allowed;
-    this.#missingRank = rounded(parts.outer.rankOf(null));
+    this.#inner = inner;
+    this.#objects = objects;
+    this.#missingRank = parts.outer.rankOf(null);
     this.#missing = this.#inner.keyOf(this.#missingRank);
   }
 
@@ -127,7 +110,8 @@ class NestedKey implements SegmentKey {
   }
 
   keyOf(rank: Rank): number {
-    return this.#inner.keyOf(rank);
+    // That of documents tells a rank from that of documents without a value, which may share its number.
+    return (this.#parts.outer.order.kind === "number" ? this.#outer : this.#inner).keyOf(rank);
   }
 
   #keyOf(doc: number): number {
@@ -152,16 +136,12 @@ class NestedKey implements SegmentKey {
     return found < 0 ? this.#joined.starts[doc]! : found;
   }
 
-  /** Calls `take` with the objects of a document that have a value and fit the filter. */
+  /** Calls `take` with the objects of a document that have a value. */
   #each(doc: number, take: (object: number, key: number) => void): void {
-    const { starts } = this.#joined;
-    let left = this.#parts.nested.maxChildren;
-    for (let object = starts[doc]!; object < starts[doc + 1]! && left > 0; object++) {
-      if (this.#allowed?.has(object) === false) continue;
-      left--;
+    this.#objects.each(doc, (object) => {
       this.#object[0] = object;
       this.#inner.load(this.#object, null, 1, this.#key);
       if (Number.isFinite(this.#key[0]!)) take(object, this.#key[0]!);
-    }
+    });
   }
 }

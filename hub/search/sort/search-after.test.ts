@@ -385,6 +385,44 @@ describe("the ends of whole numbers", () => {
   });
 });
 
+test("whole numbers of nested objects beyond 2^53 are sorted and walked exactly", async () => {
+  const far = 2n ** 60n;
+  const max = 2n ** 63n - 1n;
+  const values = [
+    [far + 2n],
+    [far, far + 9n],
+    [],
+    [far + 1n, far + 8n],
+    [5n],
+    [max],
+    [max - 1n],
+    [-far - 1n, -far],
+  ];
+  const index = new IndexFixture({
+    shards: 2,
+    segmentDocs: 3,
+    mapping: { properties: { o: { type: "nested", properties: { l: { type: "long" } } } } },
+    docs: values.map((each) => ({ o: each.map((value) => ({ l: String(value) })) })),
+  });
+  try {
+    // The largest number of the field and documents without one are equal.
+    for (const [order, mode, ids, missing] of [
+      ["asc", "min", "74130625", "_last"],
+      ["asc", "min", "27413065", "_first"],
+      ["asc", "max", "74031625", "_last"],
+      ["desc", "max", "56130472", "_last"],
+      ["desc", "min", "56031472", "_last"],
+    ] as const)
+      for (const size of [1, 2, 9]) {
+        const sort = [{ "o.l": { order, mode, missing, nested: { path: "o" } } }, { _id: "asc" }];
+        const found = (await walk(index, sort, size)).ids.join("");
+        assert.equal(found, ids, JSON.stringify([order, mode, missing, size]));
+      }
+  } finally {
+    index.close();
+  }
+});
+
 test("a sum, mean or median of nested objects beside numbers beyond 2^53 is printed as it is sorted", async () => {
   const index = new IndexFixture({
     shards: 1,
