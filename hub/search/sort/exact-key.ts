@@ -82,6 +82,13 @@ export class ExactKey implements SegmentKey {
     return column.presence === null ? best : Math.min(best, this.#missingKey);
   }
 
+  worstOfBlock(block: number): number {
+    const { column, sign, mode } = this.#options;
+    if (mode === "sum" && column.multiValued) return Number.POSITIVE_INFINITY;
+    const worst = sign > 0 ? column.blockMax(block) : -column.blockMin(block);
+    return column.presence === null ? worst : Math.max(worst, this.#missingKey);
+  }
+
   /** The value of a document with its sign; means, sums and medians of several are rounded. */
   #rankOf(doc: number): number | bigint {
     const { column, sign, missing, mode } = this.#options;

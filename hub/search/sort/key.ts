@@ -60,6 +60,8 @@ export interface SegmentKey {
   rounded?(key: number): number;
   /** Smallest key that a document of the column block may have; absent if that isn't known. */
   bestOfBlock?(block: number): number;
+  /** Largest key that a document of the block may have; absent if that isn't known. */
+  worstOfBlock?(block: number): number;
   /**
    * Removes documents of blocks [from, to) from `words` (one bit per document of these) that can't have a key at or below
    * `bound`; some that can't may stay.

@@ -175,6 +175,14 @@ class NumericKey implements SegmentKey {
     return column.presence === null ? best : Math.min(best, this.#missing);
   }
 
+  worstOfBlock(block: number): number {
+    const column = this.#column;
+    if (column === null) return this.#missing;
+    if (this.#mode === "sum" && column.multiValued) return Number.POSITIVE_INFINITY;
+    const worst = this.#sign > 0 ? column.blockMax(block) : -column.blockMin(block);
+    return column.presence === null ? worst : Math.max(worst, this.#missing);
+  }
+
   #loadBlock(
     column: NumericColumn,
     docs: Int32Array,

@@ -455,6 +455,57 @@ test("a sum, mean or median of nested objects beside numbers beyond 2^53 is prin
   }
 });
 
+test("a page after any hit has the next ones, whichever blocks are left out for it", async () => {
+  const count = 10_000;
+  const far = 2n ** 60n;
+  // Mostly ascending, as times are, and one without a value now and then.
+  const values = Array.from({ length: count }, (_, at) =>
+    at % 1_500 === 7 ? undefined : (at * 7 + ((at * 7_919) % 4_000)) >> 2,
+  );
+  const docs = values.map((value, at) => ({
+    id: at,
+    even: at % 2 === 0,
+    ...(value !== undefined && { n: value, far: String(far + BigInt(value)) }),
+  }));
+  const index = new IndexFixture({
+    mapping: { properties: { n: { type: "long" }, far: { type: "long" }, id: { type: "long" } } },
+    docs,
+  });
+  const numberOf = (at: number): number => values[at] ?? Number.POSITIVE_INFINITY;
+  try {
+    for (const sign of [1, -1])
+      for (const isEven of [false, true]) {
+        const order = [...docs.keys()]
+          .filter((at) => !isEven || at % 2 === 0)
+          .toSorted(
+            (a, b) => (numberOf(a) === numberOf(b) ? 0 : sign * (numberOf(a) - numberOf(b))) || a - b,
+          );
+        for (const field of ["n", "far"])
+          for (const track_total_hits of [true, false])
+            for (const start of [3, 2_500, 4_980]) {
+              const at = order[start]!;
+              const value = values[at];
+              const shown =
+                value === undefined ? 2n ** 63n - 1n : field === "n" ? value : far + BigInt(value);
+              const sort = [
+                { [field]: { order: sign > 0 ? "asc" : "desc", missing: sign > 0 ? "_last" : "_first" } },
+                "id",
+              ];
+              const ids = await index.ids({
+                sort,
+                size: 40,
+                track_total_hits,
+                search_after: [shown, at],
+                ...(isEven && { query: { term: { even: true } } }),
+              });
+              assert.deepEqual(ids.map(Number), order.slice(start + 1, start + 41));
+            }
+      }
+  } finally {
+    index.close();
+  }
+});
+
 test("whole numbers that no field can hold are refused, whatever their length", async () => {
   const index = new IndexFixture({
     shards: 1,

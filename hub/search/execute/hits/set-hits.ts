@@ -54,6 +54,7 @@ function bestBlocks(blocks: SetBlocks, top: TopHits): number[] {
   if (!top.knowsBest || blocks.blockCount <= FIRST_BLOCKS) return [];
   const chosen: { readonly block: number; readonly best: number }[] = [];
   for (let block = 0; block < blocks.blockCount; block++) {
+    if (!top.mayImprove(block)) continue;
     const best = top.bestOfBlock(block);
     if (chosen.length === FIRST_BLOCKS && best >= chosen.at(-1)!.best) continue;
     if (blocks.isEmpty(block)) continue;

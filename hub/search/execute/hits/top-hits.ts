@@ -161,35 +161,46 @@ export class TopHits {
    * collected from them first lets most of the others be skipped.
    */
   bestBlocks(): number[] {
-    const key = this.#keys[0];
     const blocks = Math.ceil(this.#segment!.docCount / COLUMN_BLOCK);
-    if (key?.bestOfBlock === undefined || blocks <= FIRST_BLOCKS || this.#options.after !== undefined)
-      return [];
-    const best = Float64Array.from({ length: blocks }, (_, block) => key.bestOfBlock!(block));
+    if (!this.knowsBest || blocks <= FIRST_BLOCKS) return [];
+    const best = Float64Array.from({ length: blocks }, (_, block) =>
+      this.#isBefore(block) ? Number.POSITIVE_INFINITY : this.bestOfBlock(block),
+    );
     const limit = best.toSorted()[FIRST_BLOCKS - 1]!;
     const chosen: number[] = [];
     for (let block = 0; block < blocks && chosen.length < FIRST_BLOCKS; block++) {
-      if (best[block]! <= limit) chosen.push(block);
+      if (best[block]! <= limit && this.mayImprove(block)) chosen.push(block);
     }
     return chosen;
   }
 
-  /** True if the order says which keys a block may hold. */
+  /** True if the order says which keys of hits a block may hold. */
   get knowsBest(): boolean {
-    return this.#keys[0]?.bestOfBlock !== undefined;
+    const key = this.#keys[0];
+    return (
+      key?.bestOfBlock !== undefined && (this.#afterKeys === undefined || key.worstOfBlock !== undefined)
+    );
   }
 
-  /** Smallest first key that a document of the block may have. */
+  /** Smallest first key that a hit of the block may have. */
   bestOfBlock(block: number): number {
-    return this.#keys[0]!.bestOfBlock!(block);
+    return Math.max(this.#keys[0]!.bestOfBlock!(block), this.#afterKeys?.[0] ?? Number.NEGATIVE_INFINITY);
   }
 
   /** False if no document of a block can become a hit. */
   mayImprove(block: number): boolean {
+    if (this.#isBefore(block)) return false;
     const { bound } = this;
     if (bound === Number.POSITIVE_INFINITY) return true;
     const best = this.#keys[0]?.bestOfBlock?.(block);
     return best === undefined || best <= bound;
+  }
+
+  /** True if all documents of a block come before the hit after which hits begin. */
+  #isBefore(block: number): boolean {
+    const after = this.#afterKeys?.[0];
+    const worst = after === undefined ? undefined : this.#keys[0]?.worstOfBlock?.(block);
+    return worst !== undefined && worst < after!;
   }
 
   /** True if `mayImprove` is for some block of [from, to). */
@@ -206,12 +217,11 @@ export class TopHits {
 
   /** First document at or after `from` whose block may hold a hit worth keeping. */
   firstUseful(from: number): number {
-    const key = this.#keys[0];
-    const { bound } = this;
-    if (key?.bestOfBlock === undefined || bound === Number.POSITIVE_INFINITY) return from;
+    const isOpen = this.bound === Number.POSITIVE_INFINITY && this.#afterKeys === undefined;
+    if (isOpen || this.#keys[0]?.bestOfBlock === undefined) return from;
     const docCount = this.#segment!.docCount;
     for (let doc = from; doc < docCount; doc = (Math.floor(doc / COLUMN_BLOCK) + 1) * COLUMN_BLOCK) {
-      if (key.bestOfBlock(Math.floor(doc / COLUMN_BLOCK)) <= bound) return doc;
+      if (this.mayImprove(Math.floor(doc / COLUMN_BLOCK))) return doc;
     }
     return NO_MORE_DOCS;
   }
