@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Accounts } from "#hub/auth/accounts/accounts.ts";
 import { type AgentAccess, AgentCredentials } from "#hub/auth/accounts/agent-credentials.ts";
 import { ApiKeys } from "#hub/auth/accounts/api-keys.ts";
+import { FirstAdministrator } from "#hub/auth/accounts/first-administrator.ts";
 import { PasswordSignIn } from "#hub/auth/accounts/password-sign-in.ts";
 import { Passwords } from "#hub/auth/accounts/passwords.ts";
 import type { Role } from "#hub/auth/accounts/principal.ts";
@@ -74,6 +75,7 @@ interface Shared {
 /** The opened component: exists only once the vault is open. */
 export class Auth implements Component {
   readonly accounts: Accounts;
+  readonly firstAdministrator: FirstAdministrator;
   readonly apiKeys: ApiKeys;
   readonly agents: AgentCredentials;
   readonly sessions: Sessions;
@@ -144,6 +146,7 @@ export class Auth implements Component {
     this.passwordSignIn = signIn;
     const { requests, refreshes, swept } = metricsOf(metrics);
     this.accounts = accounts;
+    this.firstAdministrator = new FirstAdministrator(store, accounts, passwords, audit);
     this.apiKeys = apiKeys;
     this.agents = new AgentCredentials(store, audit);
     this.provider = new IdentityProvider({ ...shared, accounts, signIn, requests });
@@ -179,7 +182,7 @@ export class Auth implements Component {
 
   /** Returns the one-time address for creating the first administrator, or null if there are accounts. */
   async setupLink(): Promise<string | null> {
-    const token = await this.accounts.newSetupToken();
+    const token = await this.firstAdministrator.newToken();
     return token === null ? null : `${this.#shared.publicUrl()}/api/auth/setup/${token}`;
   }
 

@@ -1,16 +1,14 @@
-/** Accounts of people: name, password hash, role, index patterns. A one-time link creates the first administrator. */
+/** Accounts of people: name, password hash, role, index patterns. */
 
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
-import { hashOf, newId, newSecret } from "#hub/auth/state/secrets.ts";
+import { hashOf, newId } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { checkGrants } from "./index-rights.ts";
 import { LastAdministrator, mayAdminister } from "./last-administrator.ts";
 import type { Passwords } from "./passwords.ts";
 import type { Role } from "./principal.ts";
 
-/** Life of the link for the first administrator: a day. */
-const SETUP_LINK_MS = 24 * 3_600_000;
 /** Attempts to change an account by compare-and-set; more mean that something is wrong. */
 const ATTEMPTS = 50;
 /** Letters, digits and the characters of mail addresses. */
@@ -69,10 +67,6 @@ export interface AccountChange {
   readonly keeps?: string;
 }
 
-interface SetupLink {
-  readonly tokenHash: string;
-}
-
 /** Prefix of the accounts' keys in the bucket, for followers of their changes. */
 export const ACCOUNT_KIND = "account";
 
@@ -80,7 +74,6 @@ export const ACCOUNT_KIND = "account";
 export class Accounts {
   readonly #accounts: Records<Account>;
   readonly #names: Records<{ id: string }>;
-  readonly #setup: Records<SetupLink>;
   readonly #upstream: Records<{ id: string }>;
   readonly #lastAdministrator: LastAdministrator<Account>;
   readonly #store: Store;
@@ -90,7 +83,6 @@ export class Accounts {
   constructor(store: Store, passwords: Passwords, audit: AuditSink) {
     this.#accounts = new Records(store, ACCOUNT_KIND);
     this.#names = new Records(store, "account-name");
-    this.#setup = new Records(store, "setup");
     this.#upstream = new Records(store, "account-upstream");
     this.#lastAdministrator = new LastAdministrator(store, this.#accounts, () => this.#named());
     this.#store = store;
@@ -100,12 +92,7 @@ export class Accounts {
 
   /** Adds an account. Throws request_invalid if the name is taken or invalid, or if the password is too short. */
   async add(account: NewAccount, actor: string): Promise<AccountView> {
-    if (!NAME.test(account.name)) {
-      throw new AppError(
-        "request_invalid",
-        `"${account.name}" is no account name; use 1 to 100 letters, digits and . _ @ + -, a letter or digit first`,
-      );
-    }
+    checkName(account.name);
     checkGrants(account.indices ?? []);
     const passwordHash =
       account.password === undefined ? undefined : await this.#passwords.hash(account.password);
@@ -274,41 +261,6 @@ export class Accounts {
     return (await this.#names.ids()).length === 0;
   }
 
-  /**
-   * Returns a new secret for the page that creates the first administrator, or null if there are accounts. It is valid
-   * once and for a day. Each call invalidates earlier links.
-   */
-  async newSetupToken(): Promise<string | null> {
-    if (!(await this.empty())) return null;
-    const token = newSecret();
-    await this.#setup.put("link", { tokenHash: hashOf(token) }, this.#store.clock.now() + SETUP_LINK_MS);
-    this.#audit({ action: "setup_link_made", outcome: "ok", actor: "system" });
-    return token;
-  }
-
-  /** Returns true if `token` belongs to the current link and there is no account yet. */
-  async knowsSetupToken(token: string): Promise<boolean> {
-    return (await this.#setup.get("link"))?.data.tokenHash === hashOf(token) && (await this.empty());
-  }
-
-  /**
-   * Creates the first administrator. Only one of several concurrent calls succeeds. Throws forbidden for a used or expired link,
-   * request_invalid.
-   */
-  async setUp(token: string, name: string, password: string): Promise<AccountView> {
-    const link = await this.#setup.get("link");
-    const refused = new AppError(
-      "forbidden",
-      "this link was used or is too old; restart the hub, or run tailrace-hub user add, for another way in",
-    );
-    if (link?.data.tokenHash !== hashOf(token)) throw refused;
-    // A rejected password must not use up the link.
-    await this.#passwords.hash(password);
-    if (!NAME.test(name)) throw new AppError("request_invalid", `"${name}" is no account name`);
-    if (!(await won(this.#setup.delete("link", link.revision))) || !(await this.empty())) throw refused;
-    return this.add({ name, password, role: "admin" }, "setup link");
-  }
-
   /** Gives a name to an account, also one whose account is gone. Returns false if another account has it. */
   async #takeName(name: string, id: string): Promise<boolean> {
     const key = nameKey(name);
@@ -357,6 +309,15 @@ export class Accounts {
     }
     throw new AppError("unavailable", `account "${name}" changes too often; try again`);
   }
+}
+
+/** Throws request_invalid unless `name` may be an account's. */
+export function checkName(name: string): void {
+  if (NAME.test(name)) return;
+  throw new AppError(
+    "request_invalid",
+    `"${name}" is no account name; use 1 to 100 letters, digits and . _ @ + -, a letter or digit first`,
+  );
 }
 
 /** Returns true if what was allowed in `epoch` of the account still is: neither its password changed since, nor was it removed. */

@@ -14,7 +14,7 @@ import { failureBody, setupBody } from "./sign-in-pages.ts";
 const LINK_OVER =
   "This link was used or is too old. Start the hub again for a new one, or run tailrace-hub user add.";
 
-type SetupParts = Pick<Auth, "accounts" | "sessions" | "cookies" | "formKey">;
+type SetupParts = Pick<Auth, "accounts" | "firstAdministrator" | "sessions" | "cookies" | "formKey">;
 
 export function setupRoutes(auth: SetupParts): Route[] {
   return [
@@ -36,7 +36,7 @@ export function setupRoutes(auth: SetupParts): Route[] {
 }
 
 async function showSetup(auth: SetupParts, request: ApiRequest): Promise<ApiResponse> {
-  if (await auth.accounts.knowsSetupToken(request.segment("token"))) return setupPage(auth, request, 200);
+  if (await auth.firstAdministrator.knows(request.segment("token"))) return setupPage(auth, request, 200);
   const say = sayIn(languageOf(request.headers["accept-language"]));
   return answer(request, 403, say("Link over"), failureBody(say, "This link is over", LINK_OVER));
 }
@@ -47,7 +47,7 @@ async function setUp(auth: SetupParts, request: ApiRequest): Promise<ApiResponse
   const name = field(fields, "name").trim();
   try {
     checkFormToken(auth.formKey, `setup:${token}`, field(fields, "token"));
-    const { id } = await auth.accounts.setUp(token, name, field(fields, "password"));
+    const { id } = await auth.firstAdministrator.create(token, name, field(fields, "password"));
     const account = await auth.accounts.get(id);
     if (account === null) throw new AppError("unavailable", "the account was removed just now");
     return redirect("/", [await openSession(auth, request, { id, account })]);
