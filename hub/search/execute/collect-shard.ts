@@ -3,7 +3,8 @@
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { splitGlobal } from "#hub/search/aggregations/filters/single-bucket.ts";
-import { CollectBudget, TreeCollector, type TreeState } from "#hub/search/aggregations/tree/aggregation.ts";
+import { CollectBudget, type TreeState } from "#hub/search/aggregations/tree/aggregation.ts";
+import { TreeCollector } from "#hub/search/aggregations/tree/aggregation-tree.ts";
 import { withPauses } from "#hub/search/aggregations/tree/steps.ts";
 import {
   countRun,

@@ -3,7 +3,7 @@
  * hits of the answer.
  */
 
-import { mergeTree } from "#hub/search/aggregations/tree/aggregation.ts";
+import { mergeTree } from "#hub/search/aggregations/tree/aggregation-tree.ts";
 import { type Steps, sortedSteps, withPauses } from "#hub/search/aggregations/tree/steps.ts";
 import { columnField } from "#hub/search/columns/column-values.ts";
 import { type CollectOptions, collectShard, type ShardResult } from "#hub/search/execute/collect-shard.ts";

@@ -1,6 +1,7 @@
 /** The part of a search that the front does: merges what hosts found to one answer, of which the hits are fetched then. */
 
-import { BucketBudget, mergeTree, renderTree } from "#hub/search/aggregations/tree/aggregation.ts";
+import { BucketBudget } from "#hub/search/aggregations/tree/aggregation.ts";
+import { mergeTree, renderTree } from "#hub/search/aggregations/tree/aggregation-tree.ts";
 import { type Steps, sortedSteps } from "#hub/search/aggregations/tree/steps.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import { compareRanks, type RankOrder } from "#hub/search/sort/key.ts";

@@ -2,13 +2,13 @@
 
 import { grown } from "#hub/engine/bytes/byte-buffer.ts";
 import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
-import {
-  type AggregationTree,
-  type CollectBudget,
-  type OrdinalBuckets,
-  TreeCollector,
-  type TreeState,
+import type {
+  AggregationTree,
+  CollectBudget,
+  OrdinalBuckets,
+  TreeState,
 } from "#hub/search/aggregations/tree/aggregation.ts";
+import { TreeCollector } from "#hub/search/aggregations/tree/aggregation-tree.ts";
 import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { countRun, type SegmentRun } from "#hub/search/columns/set-blocks.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";

@@ -1,14 +1,13 @@
 /** Aggregations whose buckets are given by the request: filters, ranges, missing, global. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
-import {
-  type AggregationTree,
-  type CollectBudget,
-  type Collector,
-  emptyTree,
-  mergeTree,
-  type TreeState,
+import type {
+  AggregationTree,
+  CollectBudget,
+  Collector,
+  TreeState,
 } from "#hub/search/aggregations/tree/aggregation.ts";
+import { emptyTree, mergeTree } from "#hub/search/aggregations/tree/aggregation-tree.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import type { JsonObject } from "#proto/kit/json.ts";

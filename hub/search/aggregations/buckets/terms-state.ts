@@ -1,14 +1,13 @@
 /** Buckets of `terms`: cut to size on a shard, merged over shards, ordered and rendered. */
 
 import { parseIp } from "#hub/engine/bytes/ip.ts";
-import {
-  type AggregationTree,
-  type BucketBudget,
-  type CollectBudget,
-  mergeTree,
-  renderTree,
-  type TreeState,
+import type {
+  AggregationTree,
+  BucketBudget,
+  CollectBudget,
+  TreeState,
 } from "#hub/search/aggregations/tree/aggregation.ts";
+import { mergeTree, renderTree } from "#hub/search/aggregations/tree/aggregation-tree.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { commonFormat, printValue, RAW, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";

@@ -1,15 +1,14 @@
 /** `composite`: pages of buckets by combinations of the values of several sources, in key order. */
 
-import {
-  type Aggregation,
-  type AggregationTree,
-  type BucketBudget,
-  type CollectBudget,
-  type Collector,
-  mergeTree,
-  renderTree,
+import type {
+  Aggregation,
+  AggregationTree,
+  BucketBudget,
+  CollectBudget,
+  Collector,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { mergeTree, renderTree } from "#hub/search/aggregations/tree/aggregation-tree.ts";
 import { compareKeys } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { type Steps, sortedSteps } from "#hub/search/aggregations/tree/steps.ts";
 import { commonFormat, printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";

@@ -10,15 +10,15 @@ import {
   mergeFixed,
   type Sorter,
 } from "#hub/search/aggregations/buckets/fixed-buckets.ts";
-import {
-  type Aggregation,
-  type AggregationTree,
-  type BucketBudget,
-  type CollectBudget,
-  type Collector,
-  renderTree,
+import type {
+  Aggregation,
+  AggregationTree,
+  BucketBudget,
+  CollectBudget,
+  Collector,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { renderTree } from "#hub/search/aggregations/tree/aggregation-tree.ts";
 import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { object, required, text } from "#hub/search/options/options.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";

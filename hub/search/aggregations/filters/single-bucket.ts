@@ -8,16 +8,16 @@ import {
   mergeFixed,
   type Sorter,
 } from "#hub/search/aggregations/buckets/fixed-buckets.ts";
-import {
-  type Aggregation,
-  type AggregationTree,
-  type BucketBudget,
-  type CollectBudget,
-  type Collector,
-  type NamedAggregation,
-  renderTree,
+import type {
+  Aggregation,
+  AggregationTree,
+  BucketBudget,
+  CollectBudget,
+  Collector,
+  NamedAggregation,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { renderTree } from "#hub/search/aggregations/tree/aggregation-tree.ts";
 import { metricBelow } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import type { Steps } from "#hub/search/aggregations/tree/steps.ts";

@@ -3,17 +3,15 @@
  */
 
 import { type Field, isDate } from "#hub/engine/mapping/field.ts";
-import {
-  type Aggregation,
-  type AggregationTree,
-  type BucketBudget,
-  type CollectBudget,
-  type Collector,
-  emptyTree,
-  mergeTree,
-  renderTree,
+import type {
+  Aggregation,
+  AggregationTree,
+  BucketBudget,
+  CollectBudget,
+  Collector,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { emptyTree, mergeTree, renderTree } from "#hub/search/aggregations/tree/aggregation-tree.ts";
 import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { columnField, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";

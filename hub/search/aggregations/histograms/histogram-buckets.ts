@@ -1,14 +1,8 @@
 /** Buckets of `histogram` and `date_histogram`: gap filling, order, rendering. */
 
 import { bucketsByKey } from "#hub/search/aggregations/buckets/terms-state.ts";
-import {
-  type AggregationTree,
-  type BucketBudget,
-  emptyTree,
-  mergeTree,
-  renderTree,
-  type TreeState,
-} from "#hub/search/aggregations/tree/aggregation.ts";
+import type { AggregationTree, BucketBudget, TreeState } from "#hub/search/aggregations/tree/aggregation.ts";
+import { emptyTree, mergeTree, renderTree } from "#hub/search/aggregations/tree/aggregation-tree.ts";
 import { type BucketOrder, compareBuckets } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { type Steps, sortedSteps } from "#hub/search/aggregations/tree/steps.ts";
 import { commonFormat, printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";

@@ -10,19 +10,19 @@ import {
   type TermsContext,
   type TermsState,
 } from "#hub/search/aggregations/buckets/terms-state.ts";
-import {
-  type Aggregation,
-  type AggregationTree,
-  type BucketBudget,
-  type CollectBudget,
-  type Collector,
-  renderTree,
+import type {
+  Aggregation,
+  AggregationTree,
+  BucketBudget,
+  CollectBudget,
+  Collector,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import {
   type AggregationContext,
   type AggregationType,
   readAggregation,
 } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { renderTree } from "#hub/search/aggregations/tree/aggregation-tree.ts";
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { atOnce, type Steps, sortedSteps } from "#hub/search/aggregations/tree/steps.ts";
 import { isNumeric, termsField } from "#hub/search/columns/column-values.ts";

@@ -5,15 +5,14 @@
  */
 
 import { totalmem } from "node:os";
-import { COLUMN_BLOCK, type KeywordColumn, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
-import { docsOfBlock, expandMask, loadBlock, type SegmentRun } from "#hub/search/columns/set-blocks.ts";
+import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import type { SegmentRun } from "#hub/search/columns/set-blocks.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { addSiblings, applyParents } from "./apply-pipelines.ts";
 import type { NamedPipeline } from "./pipeline.ts";
-import { isSteps, type Steps } from "./steps.ts";
+import type { Steps } from "./steps.ts";
 
 /** A node of the aggregation tree. Immutable; used for many shards. */
 export interface Aggregation<State = unknown> {
@@ -187,149 +186,4 @@ export class BucketBudget {
       { data: { max_buckets: this.#limit } },
     );
   }
-}
-
-/** The collectors of a tree. */
-export class TreeCollector {
-  readonly #names: readonly string[];
-  readonly #collectors: readonly Collector[];
-  #docs = new Int32Array(0);
-  #owners = new Int32Array(0);
-  #mask = new Uint32Array(0);
-
-  /** `isFinal`: see Aggregation.collector. */
-  constructor(tree: AggregationTree, shard: ShardContext, budget: CollectBudget, isFinal = false) {
-    this.#names = [...tree.keys()];
-    this.#collectors = [...tree.values()].map(({ aggregation }) =>
-      aggregation.collector(shard, budget, isFinal),
-    );
-  }
-
-  get isEmpty(): boolean {
-    return this.#collectors.length === 0;
-  }
-
-  /** See Collector.takesLate. */
-  get takesLate(): boolean {
-    return this.#collectors.every((collector) => collector.takesLate === true);
-  }
-
-  segment(segment: SegmentReader): void {
-    for (const collector of this.#collectors) collector.segment(segment);
-  }
-
-  collect(docs: Int32Array, buckets: Int32Array, length: number): void {
-    for (const collector of this.#collectors) collector.collect(docs, buckets, length);
-  }
-
-  /** See Collector.collectBlock; done in any case. */
-  collectBlock(block: number, mask: Uint32Array | null, count: number, bucket: number): void {
-    this.#blockOf(this.#collectors, block, mask, count, bucket);
-  }
-
-  /** See Collector.collectRun; done in any case. */
-  collectRun(run: SegmentRun, bucket: number): void {
-    const left = this.#collectors.filter((collector) => collector.collectRun?.(run, bucket) !== true);
-    if (left.length === 0) return;
-    if (this.#mask.length === 0) this.#mask = new Uint32Array(COLUMN_BLOCK / 32);
-    const mask = this.#mask;
-    for (let block = run.from; block < run.to; block++) {
-      const count = loadBlock(run, block, mask);
-      const isWhole = count === docsOfBlock(run, block);
-      if (count > 0) this.#blockOf(left, block, isWhole ? null : mask, count, bucket);
-    }
-  }
-
-  /** True if `collectBy` can be called. */
-  takesBy(column: KeywordColumn): boolean {
-    return this.#collectors.every((collector) => collector.takesBy?.(column) === true);
-  }
-
-  /** See Collector.collectBy. */
-  collectBy(run: SegmentRun, by: OrdinalBuckets): void {
-    for (const collector of this.#collectors) collector.collectBy!(run, by);
-  }
-
-  state(bucket: number): TreeState {
-    const state: Record<string, unknown> = {};
-    for (const [at, collector] of this.#collectors.entries())
-      state[this.#names[at]!] = collector.state(bucket);
-    return state;
-  }
-
-  /** See Collector.steps. */
-  *steps(bucket: number): Steps<TreeState> {
-    const state: Record<string, unknown> = {};
-    for (const [at, collector] of this.#collectors.entries()) {
-      const steps = collector.steps?.(bucket);
-      state[this.#names[at]!] = steps === undefined ? collector.state(bucket) : yield* steps;
-    }
-    return state;
-  }
-
-  #blockOf(
-    collectors: readonly Collector[],
-    block: number,
-    mask: Uint32Array | null,
-    count: number,
-    bucket: number,
-  ): void {
-    let expanded = false;
-    for (const collector of collectors) {
-      if (collector.collectBlock?.(block, mask, count, bucket) === true) continue;
-      if (!expanded) {
-        if (this.#docs.length === 0) {
-          this.#docs = new Int32Array(COLUMN_BLOCK);
-          this.#owners = new Int32Array(COLUMN_BLOCK);
-        }
-        expandMask(block, mask, count, this.#docs);
-        this.#owners.fill(bucket, 0, count);
-        expanded = true;
-      }
-      collector.collect(this.#docs, this.#owners, count);
-    }
-  }
-}
-
-/** Merges the states of one bucket. */
-export function* mergeTree(tree: AggregationTree, states: readonly TreeState[]): Steps<TreeState> {
-  const merged: Record<string, unknown> = {};
-  for (const [name, { aggregation }] of tree) {
-    const parts = states.map((state) => state[name]).filter((state) => state !== undefined);
-    const made = parts.length === 0 ? aggregation.empty() : aggregation.merge(parts);
-    merged[name] = isSteps(made) ? yield* made : made;
-  }
-  return merged;
-}
-
-/** Returns the state of a bucket without documents. */
-export function emptyTree(tree: AggregationTree): TreeState {
-  return Object.fromEntries([...tree].map(([name, { aggregation }]) => [name, aggregation.empty()]));
-}
-
-/** Renders the answers of a bucket's aggregations. */
-export function* renderTree(
-  tree: AggregationTree,
-  state: TreeState,
-  budget: BucketBudget,
-): Steps<JsonObject> {
-  const rendered: JsonObject = {};
-  for (const [name, { aggregation, pipelines, meta }] of tree) {
-    const own = state[name] ?? aggregation.empty();
-    const key = budget.typedKeys ? `${aggregation.typedName(own)}#${name}` : name;
-    const made = aggregation.render(own, budget);
-    let answer = isSteps(made) ? yield* made : made;
-    if (pipelines.length > 0) {
-      const after =
-        aggregation.bucketAfter &&
-        ((bucket: number) => {
-          budget.add();
-          return aggregation.bucketAfter!(own, bucket);
-        });
-      answer = yield* applyParents(answer, pipelines, budget.typedKeys, after);
-    }
-    rendered[key] = { ...(meta === undefined ? {} : { meta }), ...answer };
-  }
-  if (tree.siblings !== undefined) addSiblings(rendered, tree.siblings, budget.typedKeys);
-  return rendered;
 }

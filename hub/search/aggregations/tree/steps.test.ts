@@ -6,15 +6,8 @@ import { DEFAULT_LIMITS, ShardContext } from "#hub/search/query/query.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
-import {
-  type AggregationTree,
-  BucketBudget,
-  CollectBudget,
-  mergeTree,
-  renderTree,
-  TreeCollector,
-  type TreeState,
-} from "./aggregation.ts";
+import { type AggregationTree, BucketBudget, CollectBudget, type TreeState } from "./aggregation.ts";
+import { mergeTree, renderTree, TreeCollector } from "./aggregation-tree.ts";
 import { atOnce, type Steps, sortedSteps } from "./steps.ts";
 
 const DOCS = 6000;
