@@ -14,8 +14,9 @@ import {
   SetBlocks,
 } from "#hub/search/columns/set-blocks.ts";
 import { Batch } from "#hub/search/execute/hits/batch.ts";
+import type { RankedHit } from "#hub/search/execute/hits/ranked-hit.ts";
 import { collectSetHits } from "#hub/search/execute/hits/set-hits.ts";
-import { type After, type RankedHit, TopHits } from "#hub/search/execute/hits/top-hits.ts";
+import { type After, TopHits } from "#hub/search/execute/hits/top-hits.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { AllNode } from "#hub/search/execute/nodes/documents.ts";
 import { prepareAll } from "#hub/search/execute/nodes/set-algebra.ts";
@@ -24,11 +25,11 @@ import {
   type CollectedDocuments,
   NO_MORE_DOCS,
   type Query,
-  type Scorer,
   type ShardContext,
   type Weight,
 } from "#hub/search/query/query.ts";
 import { bindCollectors, checkFailed } from "#hub/search/query/runtime-reader.ts";
+import type { Scorer } from "#hub/search/query/scorer.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import type { KeySource, RankOrder } from "#hub/search/sort/key.ts";

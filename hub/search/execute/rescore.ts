@@ -1,6 +1,6 @@
 /** Runs the second passes of `rescore` over the best hits of a shard and orders them again. */
 
-import { compareHits, type RankedHit } from "#hub/search/execute/hits/top-hits.ts";
+import { compareHits, type RankedHit } from "#hub/search/execute/hits/ranked-hit.ts";
 import type { Weight } from "#hub/search/query/query.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 import type { Rescore } from "#hub/search/request/rescore.ts";

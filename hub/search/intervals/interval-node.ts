@@ -9,7 +9,8 @@ import type {
   ShardContext,
   Weight,
 } from "#hub/search/query/query.ts";
-import { NO_MORE_DOCS, Scorer } from "#hub/search/query/query.ts";
+import { NO_MORE_DOCS } from "#hub/search/query/query.ts";
+import { Scorer } from "#hub/search/query/scorer.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 import type { Intervals } from "./algebra.ts";
 import { markIntervals } from "./marked-tokens.ts";

@@ -8,7 +8,7 @@ import { type Steps, sortedSteps, withPauses } from "#hub/search/aggregations/tr
 import { columnField } from "#hub/search/columns/column-values.ts";
 import { type CollectOptions, collectShard, type ShardResult } from "#hub/search/execute/collect-shard.ts";
 import { type Hit, HitFetcher } from "#hub/search/execute/fetch/fetch-hit.ts";
-import { compareHits, type RankedHit } from "#hub/search/execute/hits/top-hits.ts";
+import { compareHits, type RankedHit } from "#hub/search/execute/hits/ranked-hit.ts";
 import { StoredFieldsNode } from "#hub/search/execute/nodes/stored-fields.ts";
 import { profileShard } from "#hub/search/execute/profile.ts";
 import { rescored } from "#hub/search/execute/rescore.ts";

@@ -1,7 +1,8 @@
 /** Scores of single documents, which are mostly requested in ascending order. */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
-import type { Scorer, Weight } from "./query.ts";
+import type { Weight } from "./query.ts";
+import type { Scorer } from "./scorer.ts";
 
 export class DocumentScores {
   readonly #weight: Weight;

@@ -24,13 +24,8 @@ import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { ExistsNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { anything, text } from "#hub/search/options/options.ts";
-import {
-  NO_MORE_DOCS,
-  type Query,
-  type Scorer,
-  type ShardContext,
-  type Weight,
-} from "#hub/search/query/query.ts";
+import { NO_MORE_DOCS, type Query, type ShardContext, type Weight } from "#hub/search/query/query.ts";
+import type { Scorer } from "#hub/search/query/scorer.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Collects what comes into the bucket of a shard. */

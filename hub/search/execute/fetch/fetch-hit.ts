@@ -5,7 +5,7 @@ import { columnKind, type Field } from "#hub/engine/mapping/field.ts";
 import { parseDocument } from "#hub/scripts/values/json.ts";
 import { isNumeric } from "#hub/search/columns/column-values.ts";
 import { formatOf, printValue } from "#hub/search/columns/value-format.ts";
-import type { RankedHit, RescorePass } from "#hub/search/execute/hits/top-hits.ts";
+import type { RankedHit, RescorePass } from "#hub/search/execute/hits/ranked-hit.ts";
 import {
   explainQuery,
   match,

@@ -3,7 +3,8 @@
  */
 
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
-import { type RankedHit, TopHits } from "#hub/search/execute/hits/top-hits.ts";
+import type { RankedHit } from "#hub/search/execute/hits/ranked-hit.ts";
+import { TopHits } from "#hub/search/execute/hits/top-hits.ts";
 import type { JoinedSegment, NestedScope } from "#hub/search/query/nested-scope.ts";
 import type { ShardContext, Weight } from "#hub/search/query/query.ts";
 import { bindSort } from "#hub/search/sort/shard-sort.ts";

@@ -1,7 +1,8 @@
 /** A batch of matching documents, ascending, with their scores. */
 
 import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
-import { NO_MORE_DOCS, type Scorer } from "#hub/search/query/query.ts";
+import { NO_MORE_DOCS } from "#hub/search/query/query.ts";
+import type { Scorer } from "#hub/search/query/scorer.ts";
 
 /** Maximum number of documents of a batch: those of a column block. */
 export const BATCH = COLUMN_BLOCK;

@@ -1,17 +1,10 @@
 /** The best hits of a shard: a queue per segment, merged by rank. */
 
 import { COLUMN_BLOCK, NO_MORE_DOCS, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
-import {
-  compareRanks,
-  type KeyRange,
-  type KeySource,
-  type Rank,
-  type RankOrder,
-  type SegmentKey,
-  type SortValue,
-} from "#hub/search/sort/key.ts";
+import type { KeyRange, KeySource, Rank, RankOrder, SegmentKey } from "#hub/search/sort/key.ts";
 import { BATCH } from "./batch.ts";
 import { HitQueue } from "./hit-queue.ts";
+import { compareHits, type RankedHit } from "./ranked-hit.ts";
 
 /** Blocks that are collected before the others: enough for a page of hits if every few documents match. */
 const FIRST_BLOCKS = 8;
@@ -298,35 +291,4 @@ export class TopHits {
       sort: this.#keys.map((key, at) => key.value(doc, keys[this.#places[at]!]!)),
     };
   }
-}
-
-/** Compares hits of one shard; equal ranks are in the order of the index. */
-export function compareHits(orders: readonly RankOrder[], a: RankedHit, b: RankedHit): number {
-  return compareRanks(orders, a.ranks, b.ranks) || a.segmentOrder - b.segmentOrder || a.doc - b.doc;
-}
-
-export interface RankedHit {
-  readonly segment: SegmentReader;
-  /** Position of the segment in the snapshot. */
-  readonly segmentOrder: number;
-  readonly doc: number;
-  /** NaN if scores weren't requested. */
-  readonly score: number;
-  /** One for each sort key; the score's alone without a sort. */
-  readonly ranks: readonly Rank[];
-  readonly sort: readonly SortValue[];
-  /** Second passes that made the score, in their order; none without them. */
-  readonly passes?: readonly RescorePass[];
-}
-
-/** What a second pass did to the score of a hit. */
-export interface RescorePass {
-  /** Factor of the score before. */
-  readonly weight: number;
-  /** Score of the second query and its factor; undefined if it didn't match, or the hit was out of the window. */
-  readonly second: { readonly score: number; readonly weight: number } | undefined;
-  /** How both were combined: "sum", "avg" … */
-  readonly combine: string;
-  /** The score after it. */
-  readonly score: number;
 }

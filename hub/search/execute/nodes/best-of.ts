@@ -9,10 +9,10 @@ import type {
   Query,
   QueryDescription,
   ScoreMode,
-  Scorer,
   ShardContext,
   Weight,
 } from "#hub/search/query/query.ts";
+import type { Scorer } from "#hub/search/query/scorer.ts";
 import { DisjunctionScorer } from "./disjunction.ts";
 import { prepareAll } from "./set-algebra.ts";
 

@@ -2,7 +2,8 @@
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { COLUMN_BLOCK } from "#hub/engine/searcher/searcher.ts";
-import { NO_MORE_DOCS, Scorer } from "#hub/search/query/query.ts";
+import { NO_MORE_DOCS } from "#hub/search/query/query.ts";
+import { Scorer } from "#hub/search/query/scorer.ts";
 
 /** Content of a block. */
 export type BlockMatch = "none" | "some" | "all";

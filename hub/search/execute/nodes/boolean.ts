@@ -10,10 +10,10 @@ import type {
   Query,
   QueryDescription,
   ScoreMode,
-  Scorer,
   ShardContext,
   Weight,
 } from "#hub/search/query/query.ts";
+import type { Scorer } from "#hub/search/query/scorer.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 import { conjunction } from "./conjunction.ts";
 import { DisjunctionScorer } from "./disjunction.ts";

@@ -1,6 +1,7 @@
 /** Scorers for the intersection of several scorers. */
 
-import { NO_MORE_DOCS, Scorer } from "#hub/search/query/query.ts";
+import { NO_MORE_DOCS } from "#hub/search/query/query.ts";
+import { Scorer } from "#hub/search/query/scorer.ts";
 
 /** Steps towards a document that all have, between two pauses: some ms. */
 const MAX_STEPS = 32_768;

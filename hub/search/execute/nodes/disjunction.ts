@@ -3,7 +3,8 @@
  */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
-import { NO_MORE_DOCS, Scorer } from "#hub/search/query/query.ts";
+import { NO_MORE_DOCS } from "#hub/search/query/query.ts";
+import { Scorer } from "#hub/search/query/scorer.ts";
 
 /** Documents of a window: its arrays stay in the processor's cache. */
 const WINDOW = 2048;

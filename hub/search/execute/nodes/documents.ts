@@ -4,14 +4,8 @@ import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { FIELD_NAMES_FIELD, IGNORED_FIELD } from "#hub/engine/segment/snapshot-reader.ts";
-import type {
-  Query,
-  QueryDescription,
-  ScoreMode,
-  Scorer,
-  ShardContext,
-  Weight,
-} from "#hub/search/query/query.ts";
+import type { Query, QueryDescription, ScoreMode, ShardContext, Weight } from "#hub/search/query/query.ts";
+import type { Scorer } from "#hub/search/query/scorer.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { AllScorer, BitsetScorer } from "./block-scorer.ts";

@@ -1,6 +1,7 @@
 /** The scorer of must_not: the documents of one query that others lack. */
 
-import { NO_MORE_DOCS, Scorer } from "#hub/search/query/query.ts";
+import { NO_MORE_DOCS } from "#hub/search/query/query.ts";
+import { Scorer } from "#hub/search/query/scorer.ts";
 
 /** A scorer without the documents of others. */
 export class ExcludingScorer extends Scorer {

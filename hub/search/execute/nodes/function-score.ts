@@ -9,10 +9,10 @@ import {
   type Query,
   type QueryDescription,
   type ScoreMode,
-  type Scorer,
   type ShardContext,
   type Weight,
 } from "#hub/search/query/query.ts";
+import type { Scorer } from "#hub/search/query/scorer.ts";
 import type { ScoreFunction } from "#hub/search/scoring/score-functions.ts";
 import { prepareAll } from "./set-algebra.ts";
 import { membership, RescoredScorer, RescoredWeight, WrappedQuery } from "./wrapped-query.ts";

@@ -1,6 +1,6 @@
 /** The scorer of should beside must: optional conditions only raise scores. */
 
-import { Scorer } from "#hub/search/query/query.ts";
+import { Scorer } from "#hub/search/query/scorer.ts";
 
 /** A required scorer whose score grows if an optional one matches too. */
 export class OptionalScorer extends Scorer {

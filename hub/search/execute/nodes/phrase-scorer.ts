@@ -2,7 +2,8 @@
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { PostingsCursor } from "#hub/engine/searcher/searcher.ts";
-import { NO_MORE_DOCS, Scorer } from "#hub/search/query/query.ts";
+import { NO_MORE_DOCS } from "#hub/search/query/query.ts";
+import { Scorer } from "#hub/search/query/scorer.ts";
 import type { Bm25 } from "#hub/search/scoring/bm25.ts";
 
 /** Documents without the phrase between two pauses. */

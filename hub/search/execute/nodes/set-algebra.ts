@@ -2,7 +2,8 @@
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
-import { NO_MORE_DOCS, type Scorer, type Weight } from "#hub/search/query/query.ts";
+import { NO_MORE_DOCS, type Weight } from "#hub/search/query/query.ts";
+import type { Scorer } from "#hub/search/query/scorer.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 
 /** A condition of at least one in this many documents is worth a set of bits: fewer documents are walked sooner. */

@@ -11,10 +11,10 @@ import {
   type Query,
   type QueryDescription,
   type ScoreMode,
-  Scorer,
   type ShardContext,
   type Weight,
 } from "#hub/search/query/query.ts";
+import { Scorer } from "#hub/search/query/scorer.ts";
 import { Bm25, inverseDocumentFrequency } from "#hub/search/scoring/bm25.ts";
 import { countLive, isSparse } from "./set-algebra.ts";
 

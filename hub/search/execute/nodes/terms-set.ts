@@ -8,10 +8,10 @@ import {
   type Query,
   type QueryDescription,
   type ScoreMode,
-  Scorer,
   type ShardContext,
   type Weight,
 } from "#hub/search/query/query.ts";
+import { Scorer } from "#hub/search/query/scorer.ts";
 import { prepareAll } from "./set-algebra.ts";
 
 /** Number of queries that a document has to fit, at least one; NaN: it can't. */

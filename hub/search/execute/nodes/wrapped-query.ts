@@ -10,10 +10,10 @@ import {
   type Query,
   type QueryDescription,
   type ScoreMode,
-  Scorer,
   type ShardContext,
   type Weight,
 } from "#hub/search/query/query.ts";
+import { Scorer } from "#hub/search/query/scorer.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 import { prepareAll } from "./set-algebra.ts";
 
