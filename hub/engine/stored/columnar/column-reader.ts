@@ -40,8 +40,10 @@ export function openColumn(reader: ByteReader, count: number, columns: ColumnsBy
   if (kind === NUMBERS) return numberColumn(reader, count);
   if (kind === TIMES) return timeColumn(reader, count);
   if (kind === TEXTS) {
-    const bytes = reader.take(reader.varint());
-    return new TextColumn(bytes, count);
+    const size = reader.varint();
+    const from = reader.at;
+    reader.at += size;
+    return new TextColumn(reader.bytes, from, count, reader.at);
   }
   if (kind === TEMPLATES) return templateColumn(reader, count, columns);
   throw damaged();
@@ -62,38 +64,45 @@ export function damaged(): AppError {
 /** Texts one after another, each ended by TEXT_END; where each ends is found when one is read, unless that is known. */
 class TextColumn implements ColumnReader {
   readonly #bytes: Uint8Array;
+  readonly #from: number;
   readonly #count: number;
+  readonly #to: number;
   #ends: Uint32Array | undefined;
 
-  constructor(bytes: Uint8Array, count: number, ends?: Uint32Array) {
+  /** The texts are within bytes[from..to). */
+  constructor(bytes: Uint8Array, from: number, count: number, to: number, ends?: Uint32Array) {
     this.#bytes = bytes;
+    this.#from = from;
     this.#count = count;
+    this.#to = to;
     this.#ends = ends;
   }
 
   append(row: number, out: ByteBuffer): void {
-    this.#ends ??= endsOf(this.#bytes, 0, this.#count);
+    this.#ends ??= endsOf(this.#bytes, this.#from, this.#to, this.#count);
     if (!(row < this.#count)) throw damaged();
-    out.append(this.#bytes, row === 0 ? 0 : this.#ends[row - 1]! + 1, this.#ends[row]);
+    out.append(this.#bytes, row === 0 ? this.#from : this.#ends[row - 1]! + 1, this.#ends[row]);
   }
 }
 
-/** Where each of the `count` texts from bytes[from] on ends, from there. Throws data_corrupt where there are fewer. */
-function endsOf(bytes: Uint8Array, from: number, count: number): Uint32Array {
-  if (!(count <= bytes.length - from)) throw damaged();
+/** Where each of the `count` texts of bytes[from..to) ends. Throws data_corrupt where there are fewer. */
+function endsOf(bytes: Uint8Array, from: number, to: number, count: number): Uint32Array {
+  const last = Math.min(to, bytes.length);
+  if (!(count <= last - from)) throw damaged();
   const ends = new Uint32Array(count);
   let found = 0;
   // Most texts are of a few bytes: a call of indexOf for each would take longer.
-  for (let at = from; at < bytes.length && found < count; at++)
-    if (bytes[at] === TEXT_END) ends[found++] = at - from;
+  for (let at = from; at < last && found < count; at++) if (bytes[at] === TEXT_END) ends[found++] = at;
   if (found < count) throw damaged();
   return ends;
 }
 
 /** Takes texts whose bytes aren't counted. */
 function takeTexts(reader: ByteReader, count: number): TextColumn {
-  const ends = endsOf(reader.bytes, reader.at, count);
-  return new TextColumn(reader.take(count === 0 ? 0 : ends[count - 1]! + 1), count, ends);
+  const { bytes, at } = reader;
+  const ends = endsOf(bytes, at, bytes.length, count);
+  if (count > 0) reader.at = ends[count - 1]! + 1;
+  return new TextColumn(bytes, at, count, reader.at, ends);
 }
 
 function dictionaryColumn(reader: ByteReader, count: number): ColumnReader {
@@ -136,55 +145,78 @@ function timeColumn(reader: ByteReader, count: number): ColumnReader {
   };
 }
 
-/** A template: its parts, and a column of its rows for each variable. */
+/** Bytes of a block that all texts of a template have. */
+class Literal implements ColumnReader {
+  readonly #bytes: Uint8Array;
+  readonly #from: number;
+  readonly #to: number;
+
+  constructor(bytes: Uint8Array, from: number, to: number) {
+    this.#bytes = bytes;
+    this.#from = from;
+    this.#to = to;
+  }
+
+  append(_row: number, out: ByteBuffer): void {
+    out.append(this.#bytes, this.#from, this.#to);
+  }
+}
+
+/** A template: its parts, and a column of its rows for each variable, which is a part of null. */
 interface OpenTemplate {
-  readonly parts: readonly (ColumnReader | Uint8Array | null)[];
+  readonly parts: readonly (ColumnReader | null)[];
   readonly variables: readonly ColumnReader[];
 }
 
 function templateColumn(reader: ByteReader, count: number, columns: ColumnsByNumber): ColumnReader {
-  const heads = Array.from({ length: reader.varint() }, () => {
-    const parts = takeParts(reader, columns);
-    return { parts, variableCount: reader.varint() };
-  });
+  const heads = Array.from({ length: reader.varint() }, () => takeHead(reader, columns));
   const templateOf = takeNumbers(reader, count);
   const [rowOf, counts] = ranks(templateOf, heads.length);
   const templates = heads.map(({ parts, variableCount }, number): OpenTemplate => {
-    if (parts.filter((part) => part === null).length !== variableCount) throw damaged();
-    const variables =
-      counts[number] === 0
-        ? []
-        : Array.from({ length: variableCount }, () => openColumn(reader, counts[number]!, []));
+    const variables: ColumnReader[] = [];
+    for (let left = counts[number] === 0 ? 0 : variableCount; left > 0; left--)
+      variables.push(openColumn(reader, counts[number]!, []));
     return { parts, variables };
   });
   return {
     append(row, out) {
       const { parts, variables } = templates[templateOf.at(row)]!;
       let variable = 0;
-      for (const part of parts) {
+      for (const part of parts)
         if (part === null) variables[variable++]!.append(rowOf[row]!, out);
-        else if (part instanceof Uint8Array) out.append(part);
         else part.append(row, out);
-      }
     },
   };
 }
 
-/** Parts of a template: literals, columns that are referred to, null for variables. */
-function takeParts(reader: ByteReader, columns: ColumnsByNumber): OpenTemplate["parts"] {
-  const parts: (ColumnReader | Uint8Array | null)[] = [];
+/** Takes the parts of a template: literals, columns that are referred to, null for variables. */
+function takeHead(
+  reader: ByteReader,
+  columns: ColumnsByNumber,
+): Pick<OpenTemplate, "parts"> & { readonly variableCount: number } {
+  const { bytes } = reader;
+  const parts: (ColumnReader | null)[] = [];
+  let variables = 0;
   const end = reader.varint() + reader.at;
   while (reader.at < end) {
     const operation = reader.varint();
-    if (operation === VARIABLE) parts.push(null);
-    else if (operation === REFERENCE) {
+    if (operation === VARIABLE) {
+      variables++;
+      parts.push(null);
+    } else if (operation === REFERENCE) {
       const column = columns[reader.varint()];
       if (column === undefined) throw damaged();
       parts.push(column);
-    } else parts.push(reader.take(operation - LITERAL));
+    } else {
+      const from = reader.at;
+      reader.at += operation - LITERAL;
+      parts.push(new Literal(bytes, from, reader.at));
+    }
   }
-  if (reader.at !== end || end > reader.bytes.length) throw damaged();
-  return parts;
+  if (reader.at !== end || end > bytes.length) throw damaged();
+  const variableCount = reader.varint();
+  if (variableCount !== variables) throw damaged();
+  return { parts, variableCount };
 }
 
 /** Counts, for each row, the rows before it with the same number of `numbers`; and the rows of each number. */

@@ -10,10 +10,12 @@ const DELTAS = 1;
 /** Widest number in bytes: 2^53. */
 const MAX_WIDTH = 7;
 
-/** The numbers of a block, read one by one. */
+/** The numbers of a block, read one by one. A block has hundreds of them: none has a view of its own of the bytes. */
 export class NumberPlanes {
   readonly count: number;
   readonly #bytes: Uint8Array;
+  /** Where the lowest bytes begin. */
+  readonly #from: number;
   readonly #width: number;
   readonly #min: number;
   /** All numbers, where each is a distance from the one before. */
@@ -22,16 +24,18 @@ export class NumberPlanes {
 
   private constructor(reader: ByteReader, count: number) {
     this.count = count;
+    this.#bytes = reader.bytes;
     this.#isSummed = reader.bytes[reader.at++] === DELTAS;
     this.#width = reader.bytes[reader.at++] ?? 0;
     this.#min = unzigzag(reader.varint());
-    this.#bytes = reader.take(this.#width * count);
+    this.#from = reader.at;
+    reader.at += this.#width * count;
   }
 
   /** Takes `count` numbers; undefined if they can't be that. */
   static take(reader: ByteReader, count: number): NumberPlanes | undefined {
     const planes = new NumberPlanes(reader, count);
-    const isWhole = planes.#width <= MAX_WIDTH && planes.#bytes.length === planes.#width * count;
+    const isWhole = planes.#width <= MAX_WIDTH && reader.at <= reader.bytes.length;
     return isWhole ? planes : undefined;
   }
 
@@ -41,9 +45,12 @@ export class NumberPlanes {
   }
 
   #stored(row: number): number {
+    const { count } = this;
+    const bytes = this.#bytes;
+    const lowest = this.#from + row;
     let value = 0;
-    for (let at = row + (this.#width - 1) * this.count; at >= 0; at -= this.count)
-      value = value * 256 + this.#bytes[at]!;
+    for (let at = lowest + (this.#width - 1) * count; at >= lowest; at -= count)
+      value = value * 256 + bytes[at]!;
     return value;
   }
 
@@ -57,5 +64,6 @@ export class NumberPlanes {
 
 function unzigzag(value: number): number {
   const half = Math.floor(value / 2);
-  return value % 2 === 0 ? half : -half - 1;
+  // The remainder of a number beyond 32 bits would be a call.
+  return value === 2 * half ? half : -half - 1;
 }
