@@ -17,12 +17,6 @@ export function packLz4(bytes: Uint8Array): Uint8Array {
   return threadKernel().packLz4(bytes);
 }
 
-/** Returns the `size` bytes that were packed; null where `packed` is damaged. */
-export function unpackLz4(packed: Uint8Array, size: number): Uint8Array | null {
-  const out = new Uint8Array(size);
-  return unpackLz4To(packed, size, out, 0) ? out : null;
-}
-
 /** Writes the `size` bytes that were packed to `out` from `at` on; false where `packed` is damaged. */
 export function unpackLz4To(packed: Uint8Array, size: number, out: Uint8Array, at: number): boolean {
   if (packed.length > 2 * MAX_LZ4_BYTES || size > MAX_LZ4_BYTES) return false;

@@ -163,26 +163,33 @@ function* mergeSources(
   const own = columns === undefined && usesKernel ? new KernelColumns(mergeKernel()) : null;
   try {
     const writer = new StoredWriter(MERGED_SOURCE_BLOCK_BYTES, own ?? columns ?? ZSTD_LEVEL, file);
-    const packed = new ByteBuffer();
-    for (const input of inputs) yield* copySources(input, packed, writer);
+    const rooms = { packed: new ByteBuffer(), plain: new ByteBuffer() };
+    for (const input of inputs) yield* copySources(input, rooms, writer);
     return writer.finish(file);
   } finally {
     own?.release();
   }
 }
 
+/** Memory for a block as it is read, packed and unpacked. */
+interface BlockRooms {
+  readonly packed: ByteBuffer;
+  readonly plain: ByteBuffer;
+}
+
 /** Copies columnar blocks as they are, and makes such of others. */
 function* copySources(
   { segment, live, newDocs }: MergeInput,
-  room: ByteBuffer,
+  rooms: BlockRooms,
   writer: StoredWriter,
 ): Generator<void, void> {
   const stored = segment.stored("source");
   const last = stored.blockCount - 1;
   for (let number = 0; number <= last; number++) {
-    const packed = stored.packed(number, room);
+    const packed = stored.packed(number, rooms.packed);
     const first = stored.firstDoc(number);
-    const block = live === null && number < last && isColumnar(packed) ? null : openBlock(packed);
+    const block =
+      live === null && number < last && isColumnar(packed) ? null : openBlock(packed, rooms.plain);
     // The last one may be short: what follows fills it up.
     if (block === null) writer.addPacked(packed, stored.firstDoc(number + 1) - first);
     else if (live === null && block instanceof PlainBlock) writer.addAll(block);
@@ -209,8 +216,8 @@ function* mergeIds(
   const sink: IdSink = (ids, from, to) => {
     hashes[hashed++] = hashId(ids, from, to, seed);
   };
-  const packed = new ByteBuffer();
-  for (const input of inputs) yield* copyIds(input, packed, writer, sink);
+  const rooms = { packed: new ByteBuffer(), plain: new ByteBuffer() };
+  for (const input of inputs) yield* copyIds(input, rooms, writer, sink);
   const ids = writer.finish(file);
   const idIndex = writeIdIndex(file, seed, hashes);
   freeBytes(hashes);
@@ -219,17 +226,17 @@ function* mergeIds(
 
 function* copyIds(
   { segment, live, newDocs }: MergeInput,
-  room: ByteBuffer,
+  rooms: BlockRooms,
   writer: StoredWriter,
   sink: IdSink,
 ): Generator<void, void> {
   const stored = segment.stored("ids");
   const last = stored.blockCount - 1;
   for (let number = 0; number <= last; number++) {
-    const packed = stored.packed(number, room);
+    const packed = stored.packed(number, rooms.packed);
     const first = stored.firstDoc(number);
     const isCopied = live === null && number < last && isLasting(packed);
-    const block = openPlain(packed);
+    const block = openPlain(packed, rooms.plain);
     if (isCopied) writer.addPacked(packed, block.count);
     else if (live === null) writer.addAll(block);
     yield* copyLive(block, first, newDocs, live === null ? null : writer, sink);

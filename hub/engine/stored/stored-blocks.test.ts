@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ByteBuffer } from "#hub/engine/bytes/byte-buffer.ts";
 import { roundTrip } from "#test/support/engine/round-trip.ts";
-import { StoredReader, StoredWriter } from "./stored.ts";
+import { openPlain, packStored, StoredReader, StoredWriter } from "./stored.ts";
 import { type StoredBlock, StoredBlocks, storedBlocks } from "./stored-blocks.ts";
 
 function block(sizeBytes: number): StoredBlock {
@@ -56,4 +57,20 @@ test("neighbouring blocks that are read once in a while stay, many in order don'
   some.close();
   all.close();
   assert.equal(storedBlocks().sizeBytes, before);
+});
+
+test("blocks that are unpacked one after another share the given memory, which freeing them keeps", () => {
+  const room = new ByteBuffer(200_000);
+  const memory = room.bytes;
+  const opened = [70_000, 50_000].map((bytes, nth) => {
+    const document = new Uint8Array(bytes).fill(65 + nth);
+    const lengths = new ByteBuffer();
+    lengths.varint(bytes);
+    const plain = openPlain(packStored(lengths.view(), [document]), room);
+    assert.deepEqual(plain.document(0), document);
+    plain.free();
+    return plain;
+  });
+  for (const { documents } of opened) assert.equal(documents.buffer, memory.buffer);
+  assert.equal(memory.length, 200_000);
 });

@@ -16,6 +16,8 @@ const LARGEST_SHARE = 1 / 4;
 /** What a document takes beside its bytes. */
 const BYTES_PER_DOCUMENT = 4;
 
+const NOTHING = new Uint8Array(0);
+
 /** An unpacked block. */
 export interface StoredBlock {
   /** Documents of the block. */
@@ -58,9 +60,9 @@ export class PlainBlock implements StoredBlock {
 
   readonly #raw: Uint8Array;
 
-  /** Takes the unpacked bytes of a block: the documents' lengths, then the documents. */
-  constructor(raw: Uint8Array) {
-    this.#raw = raw;
+  /** Takes the unpacked bytes of a block: the documents' lengths, then the documents. `isOwner`: `free` frees them. */
+  constructor(raw: Uint8Array, isOwner = true) {
+    this.#raw = isOwner ? raw : NOTHING;
     const lengthsBytes = readU32(raw, 0);
     const reader = new ByteReader(raw, 4);
     const lengthsEnd = Math.min(4 + lengthsBytes, raw.length);
@@ -73,7 +75,7 @@ export class PlainBlock implements StoredBlock {
     this.ends = ends.subarray(0, count);
   }
 
-  /** Frees the memory, which nothing may read any more. */
+  /** Frees memory of its own, which nothing may read any more. */
   free(): void {
     freeBytes(this.#raw);
   }

@@ -2,7 +2,7 @@
 
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { ByteBuffer, ByteReader, IntList, readU32 } from "#hub/engine/bytes/byte-buffer.ts";
-import { MAX_LZ4_BYTES, packLz4, unpackLz4 } from "#hub/engine/encoding/lz4.ts";
+import { MAX_LZ4_BYTES, packLz4, unpackLz4To } from "#hub/engine/encoding/lz4.ts";
 import type { Extent, SegmentFile, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
 import { LZ4_HEADER_BYTES, LZ4_MAGIC } from "#hub/engine/kernel/assembly/layout.ts";
 import type { DocumentRun } from "#hub/engine/kernel/document-run.ts";
@@ -227,14 +227,15 @@ export function isLasting(packed: Uint8Array): boolean {
   return packed.length >= 4 && readU32(packed, 0) !== LZ4_MAGIC;
 }
 
-/** Unpacks a block. Throws data_corrupt. */
-export function openBlock(packed: Uint8Array): StoredBlock {
-  return isColumnar(packed) ? openColumnar(packed) : openPlain(packed);
+/** Unpacks a block; one of LZ4 to `room` where that is given, valid until it is used again. Throws data_corrupt. */
+export function openBlock(packed: Uint8Array, room?: ByteBuffer): StoredBlock {
+  return isColumnar(packed) ? openColumnar(packed) : openPlain(packed, room);
 }
 
-/** Unpacks a block that isn't columnar, as those of ids. Throws data_corrupt. */
-export function openPlain(packed: Uint8Array): PlainBlock {
-  return new PlainBlock(unpack(packed));
+/** Like `openBlock`, of a block that isn't columnar, as those of ids. */
+export function openPlain(packed: Uint8Array, room?: ByteBuffer): PlainBlock {
+  const raw = unpack(packed, room);
+  return new PlainBlock(raw, raw.buffer !== room?.bytes.buffer);
 }
 
 /** Appends `raw`, packed, to `out`. */
@@ -249,14 +250,24 @@ function pack(raw: Uint8Array, packing: Packing, out: ByteBuffer): void {
   out.append(packLz4(raw));
 }
 
-function unpack(bytes: Uint8Array): Uint8Array {
+/** Unpacks a block that isn't columnar; see openBlock. */
+function unpack(bytes: Uint8Array, room?: ByteBuffer): Uint8Array {
   if (bytes.length >= LZ4_HEADER_BYTES && readU32(bytes, 0) === LZ4_MAGIC) {
     const size = readU32(bytes, 4);
-    const raw = size <= MAX_LZ4_BYTES ? unpackLz4(bytes.subarray(LZ4_HEADER_BYTES), size) : null;
-    if (raw === null) throw new AppError("data_corrupt", "a block of stored bytes can't be unpacked");
+    const raw = size <= MAX_LZ4_BYTES ? roomFor(size, room) : null;
+    if (raw === null || !unpackLz4To(bytes.subarray(LZ4_HEADER_BYTES), size, raw, 0))
+      throw new AppError("data_corrupt", "a block of stored bytes can't be unpacked");
     return raw;
   }
   return zstdDecompressSync(bytes, { maxOutputLength: MAX_BLOCK_BYTES });
+}
+
+/** Memory for an unpacked block. Who opens many reuses it: new memory would have to be touched page by page for each. */
+function roomFor(size: number, room: ByteBuffer | undefined): Uint8Array {
+  if (room === undefined) return new Uint8Array(size);
+  room.clear();
+  room.reserve(size);
+  return room.bytes.subarray(0, size);
 }
 
 /** The block of documents of these lengths (varints), whose bytes stand in `parts`, packed quickly. */
