@@ -3,7 +3,7 @@
  * chunks beside them. Loading two thousand modules takes most of a second.
  */
 
-import { globSync, readFileSync, rmSync } from "node:fs";
+import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, posix, relative } from "node:path";
 import { build, type Metafile, type Plugin } from "esbuild";
 import { COMMONJS_PRELUDE, httpModule } from "./agent-bundle.ts";
@@ -14,8 +14,19 @@ export const HUB_BUNDLE = "hub/dist";
 
 const START = "hub/main.ts";
 
+/**
+ * Threads that load all their modules when they start. Each is one file: in chunks that it shares with others the shards'
+ * thread would be sixty, and Node needs about half a millisecond to find, read and link each of them.
+ */
+const WHOLE = [
+  "hub/cluster/writes/body-thread.ts",
+  "hub/host/shard-host-thread.ts",
+  "hub/pipeline/ingest/ingest-work.ts",
+];
+
 /** Size from which Node keeps a source with one character beyond ASCII as two bytes for each. */
 const ASCII_BYTES = 1_000_000;
+const UNESCAPABLE = /\\[\u0080-\uffff]|String\.raw`(?:[^`]|\$\{"`"\})*?[\u0080-\uffff]/;
 
 /**
  * Packages that are loaded from their folders: native parts, threads and WebAssembly of their own are found beside
@@ -40,7 +51,19 @@ const OWN_FOLDER = /\bimport\.meta\.dirname\b/g;
 /** Writes the bundle into `folder`, which it empties first; returns what went into it. */
 export async function bundleHub(folder: string): Promise<Metafile> {
   rmSync(folder, { recursive: true, force: true });
-  const entries = [START, ...threads()];
+  const inChunks = [START, ...threads().filter((path) => !WHOLE.includes(path))];
+  const all: Metafile = { inputs: {}, outputs: {} };
+  for (const entries of [inChunks, ...WHOLE.map((path) => [path])]) {
+    const { inputs, outputs } = await bundleEntries(folder, entries);
+    Object.assign(all.inputs, inputs);
+    Object.assign(all.outputs, outputs);
+  }
+  for (const [path, { bytes }] of Object.entries(all.outputs))
+    if (bytes >= ASCII_BYTES) makeAscii(join(ROOT, path));
+  return all;
+}
+
+async function bundleEntries(folder: string, entries: readonly string[]): Promise<Metafile> {
   const { metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: entries.map((path) => ({ in: path, out: entryName(path) })),
@@ -63,15 +86,21 @@ export async function bundleHub(folder: string): Promise<Metafile> {
     external: UNBUNDLED,
     plugins: [httpModule, placesOfSources],
   });
-  for (const [path, { bytes }] of Object.entries(metafile.outputs))
-    if (bytes >= ASCII_BYTES) checkAscii(join(ROOT, path));
   return metafile;
 }
 
-/** Throws where a regular expression, which esbuild leaves as it is, has other characters: write them as \u00b5. */
-function checkAscii(path: string): void {
-  const found = /.{0,40}[\u0080-\uffff].{0,40}/.exec(readFileSync(path, "utf8"));
-  if (found !== null) throw new Error(`${path} is to be ASCII, as it is large: ${found[0]}`);
+function makeAscii(path: string): void {
+  writeFileSync(path, toAscii(readFileSync(path, "utf8"), path));
+}
+
+/**
+ * Escapes the characters beyond ASCII that esbuild leaves in regular expressions. Throws where an escape would mean something
+ * else: behind a backslash, and in a raw template, which is to have the character as ${"\u00b5"}.
+ */
+export function toAscii(text: string, path: string): string {
+  const found = UNESCAPABLE.exec(text);
+  if (found !== null) throw new Error(`${path} is to be ASCII, as it is large: ${found[0].slice(-40)}`);
+  return text.replace(/[\u0080-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** Returns the sources that are started as threads, sorted. */
