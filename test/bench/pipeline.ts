@@ -72,7 +72,7 @@ export const pipeline: Benchmark = {
     progress("from memory through one thread and through two, by turns");
     const [one, two] = await byTurns(ROUNDS, (workers) => through(inMemory(raw), events, ACCESS, workers));
     progress("and an expression that nothing matches");
-    const failing = await through(inMemory(raw), events, FAILING, 1);
+    const failing = await best(ROUNDS, () => through(inMemory(raw), events, FAILING, 1));
     const byHand = handWritten(Math.min(events, 100_000));
     const perCpu = "events per CPU-second";
     const figure = (name: string, value: number, unit: string, atLeast: number): Result => ({
