@@ -28,13 +28,13 @@ import { knownViewer } from "#ui/services/hub/session-client.ts";
 import { LogDocument } from "#ui/services/search/log-document.ts";
 import { SearchClient } from "#ui/services/search/search-client.ts";
 import { rowsRequest } from "#ui/services/search/search-request.ts";
+import { DAY_MS } from "#ui/services/text/time-units.ts";
 import { trialStyles, trialView } from "./trial-view.ts";
 import "#ui/components/editor/code-editor.ts";
 
 /** After the last key. */
 const TRY_AFTER_MS = 350;
 const NEWEST_LINES = 5;
-const DAY_MS = 86_400_000;
 
 const FIRST_TEXT = `input { shipper {} }
 

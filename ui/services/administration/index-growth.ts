@@ -1,8 +1,7 @@
 /** How much indices grew by the day they were created, and when the disk is full at that pace. */
 
+import { DAY_MS } from "#ui/services/text/time-units.ts";
 import type { IndexRow } from "./index-admin.ts";
-
-const DAY_MS = 86_400_000;
 /** Days of the picture. */
 export const GROWTH_DAYS = 30;
 /** Days whose mean is the pace. */

@@ -3,6 +3,7 @@
 import { type Hit, LogDocument } from "#ui/services/search/log-document.ts";
 import type { SearchClient } from "#ui/services/search/search-client.ts";
 import { TIME_FIELD } from "#ui/services/search/search-request.ts";
+import { HOUR_MS } from "#ui/services/text/time-units.ts";
 
 export const FORMATS = ["access", "syslog", "json", "plain"] as const;
 export type LineFormat = (typeof FORMATS)[number];
@@ -31,7 +32,6 @@ const FILE_FIELD = "log.file.path";
 const MAX_SOURCES = 20;
 /** Newest lines of each source that are judged. */
 export const JUDGED_LINES = 20;
-const HOUR_MS = 3_600_000;
 const RECENT_MS = 5 * 60_000;
 /** Every line has these, whatever its format. */
 const COMMON =

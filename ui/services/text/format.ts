@@ -2,13 +2,13 @@
 
 import { msg } from "@lit/localize";
 import { isUtcPreferred } from "#ui/services/browser/preferences.ts";
+import { DAY_MS } from "./time-units.ts";
 
 /** Of the page, which is chosen before this is loaded; English in tests. */
 const LANGUAGE = globalThis.document?.documentElement.lang || "en";
 const COUNT = new Intl.NumberFormat(LANGUAGE);
 const SHORT = new Intl.NumberFormat(LANGUAGE, { notation: "compact", maximumFractionDigits: 1 });
 const SCALE = new Intl.NumberFormat(LANGUAGE, { notation: "compact", maximumSignificantDigits: 4 });
-const DAY_MS = 86_400_000;
 const TENTHS = new Intl.NumberFormat(LANGUAGE, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
 /** 12,345 */

@@ -3,9 +3,9 @@
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { durationMs } from "#hub/api/logql/lexer.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { HOUR_MS } from "#proto/kit/units.ts";
 import type { Span } from "./log-source.ts";
 
-const HOUR_MS = 3_600_000;
 /** Maximum number of points of one series, the same as in Loki. */
 const MAX_POINTS = 11_000;
 /** Number of steps of a query that gives none. */

@@ -1,5 +1,7 @@
 /** How the values of a column of a columnar block are written. Grammar: hub/engine/README.md. */
 
+import { DAY_MS } from "#proto/kit/units.ts";
+
 /** One value for all. */
 export const CONSTANT = 0;
 /** A dictionary in the order of first use, and the number of each value in it. */
@@ -24,7 +26,6 @@ export const LITERAL = 1;
 /** Length of a time. */
 export const TIME_BYTES = 24;
 
-const DAY_MS = 86_400_000;
 const ZERO = 0x30;
 
 /** Bytes of a time that aren't digits: offset and byte. */
