@@ -2,6 +2,7 @@
 
 import { DAY_MS } from "#ui/services/text/time-units.ts";
 import type { IndexRow } from "./index-admin.ts";
+
 /** Days of the picture. */
 export const GROWTH_DAYS = 30;
 /** Days whose mean is the pace. */
