@@ -11,7 +11,7 @@ const at = (sequence: number): Position => ({ incarnation: 1, sequence });
 /** Copies that are at `applied` of a log that ends at `end`; an `end` of -1 can't be read. */
 async function world(t: TestContext) {
   const clock = new StillClock();
-  const state = { end: 5, applied: 5, isShared: true, refreshes: 0 };
+  const state = { end: 5, applied: 5, isShared: true, refreshes: 0, refreshed: Promise.resolve() };
   const age = new CopyAge({
     logEnd: async () => {
       if (state.end < 0) throw new AppError("timeout", "away");
@@ -19,7 +19,10 @@ async function world(t: TestContext) {
     },
     applied: () => at(state.applied),
     isShared: () => state.isShared,
-    refresh: async () => void state.refreshes++,
+    refresh: () => {
+      state.refreshes++;
+      return state.refreshed;
+    },
     clock,
     log: silentLogger(),
   });
@@ -104,5 +107,50 @@ test("a hub without others is never behind, and neither when another one joins",
   await clock.advance(60_000);
   assert.equal(age.behind(), undefined);
   state.isShared = true;
+  assert.equal(age.behind(), undefined);
+});
+
+test("copies are behind until a slow refresh ends, and the log's end is read meanwhile", async (t) => {
+  const { age, clock, state } = await world(t);
+  await clock.advance(20);
+  state.end = 100;
+  await clock.advance(7_000);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  Object.assign(state, { applied: 100, refreshed: promise });
+  await clock.advance(9_000);
+  assert.notEqual(age.behind(), undefined);
+  resolve();
+  await clock.advance(10);
+  assert.equal(age.behind(), undefined);
+});
+
+test("copies that were too old again during a refresh need another one", async (t) => {
+  const { age, clock, state } = await world(t);
+  await clock.advance(20);
+  state.end = 100;
+  await clock.advance(7_000);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  Object.assign(state, { applied: 100, refreshed: promise });
+  await clock.advance(1_100);
+  state.end = 200;
+  await clock.advance(7_000);
+  Object.assign(state, { applied: 200, refreshed: new Promise<void>(() => undefined) });
+  resolve();
+  await clock.advance(2_000);
+  assert.notEqual(age.behind(), undefined);
+});
+
+test("copies that can't be refreshed are behind, with that as the reason", async (t) => {
+  const { age, clock, state } = await world(t);
+  await clock.advance(20);
+  state.end = 100;
+  await clock.advance(7_000);
+  const failed = Promise.reject(new AppError("unavailable", "the thread is gone"));
+  failed.catch(() => undefined);
+  Object.assign(state, { applied: 100, refreshed: failed });
+  await clock.advance(3_000);
+  assert.match(age.behind()!.error.message, /they can't be refreshed: the thread is gone/);
+  state.refreshed = Promise.resolve();
+  await clock.advance(1_100);
   assert.equal(age.behind(), undefined);
 });

@@ -47,10 +47,16 @@ export class CopyAge implements Component {
   readonly #abort = new AbortController();
   readonly #looks: Look[] = [];
   #running = Promise.resolve();
-  /** Start of the last successful check, of the last one whose end was reached, and of that which searches find; monotonic ms. */
+  /** Start of the last successful check, and of the last check whose end was reached; monotonic ms. */
   #lookedMs = Number.NEGATIVE_INFINITY;
-  #appliedMs = Number.NEGATIVE_INFINITY;
   #wholeMs = Number.NEGATIVE_INFINITY;
+  /** The copies were too old, and weren't refreshed since they caught up. */
+  #isLate = true;
+  /** They were too old while they were being refreshed. */
+  #isLateAgain = false;
+  #refreshing: Promise<void> | undefined;
+  /** Why they couldn't be refreshed; empty: nothing. */
+  #refreshFault = "";
 
   constructor(options: CopyAgeOptions) {
     this.#options = options;
@@ -63,15 +69,14 @@ export class CopyAge implements Component {
 
   async stop(): Promise<void> {
     this.#abort.abort();
-    await this.#running;
+    await this.#running; // a refresh ends with the threads
   }
 
   /** Notes that the copies have everything that was in the log at `atMs`, monotonic. */
   reached(atMs: number): void {
+    this.#noteLate();
     this.#lookedMs = Math.max(this.#lookedMs, atMs);
-    this.#appliedMs = Math.max(this.#appliedMs, atMs);
-    // The regular refreshes follow soon.
-    if (!this.#isOld(this.#wholeMs)) this.#wholeMs = Math.max(this.#wholeMs, atMs);
+    this.#wholeMs = Math.max(this.#wholeMs, atMs);
   }
 
   /** Returns why a search of the copies may miss writes; undefined if it doesn't. */
@@ -80,12 +85,14 @@ export class CopyAge implements Component {
     const nowMs = clock.monotonic();
     if (!isShared()) return undefined;
     this.#dropReached();
-    if (!this.#isOld(this.#wholeMs)) return undefined;
+    this.#noteLate();
+    if (!this.#isLate) return undefined;
     const othersAnswer = !this.#isOld(this.#lookedMs);
     const since = Number.isFinite(this.#wholeMs)
       ? `in the last ${Math.round((nowMs - this.#wholeMs) / 1_000)} s`
       : "before it started";
-    const why = othersAnswer ? "it is still reading the log" : "the end of the log can't be read";
+    const reading = othersAnswer ? "it is still reading the log" : "the end of the log can't be read";
+    const why = this.#refreshFault === "" ? reading : `they can't be refreshed: ${this.#refreshFault}`;
     const text = `the copies of this hub may lack what other hubs wrote ${since}: ${why}`;
     return { error: new AppError("unavailable", text), othersAnswer };
   }
@@ -95,16 +102,13 @@ export class CopyAge implements Component {
     const { signal } = this.#abort;
     while (!signal.aborted) {
       try {
-        if (isShared()) {
-          await this.#look();
-          await this.#refreshLate();
-        } else {
-          // This hub is the only writer, so it has all writes.
-          this.#wholeMs = clock.monotonic();
-        }
+        if (isShared()) await this.#look();
+        // This hub is the only writer, so it has all writes.
+        else this.reached(clock.monotonic());
       } catch (error) {
         log.debug({ err: toAppError(error) }, "the end of the log can't be read now");
       }
+      this.#refreshLate();
       await clock.sleep(LOOK_MS, signal);
     }
   }
@@ -119,12 +123,29 @@ export class CopyAge implements Component {
     if (this.#looks.length > MAX_LOOKS) this.#looks.shift();
   }
 
-  /** Refreshes copies that were behind and have caught up. */
-  async #refreshLate(): Promise<void> {
-    const atMs = this.#appliedMs;
-    if (!this.#isOld(this.#wholeMs) || this.#isOld(atMs)) return;
-    await this.#options.refresh();
-    this.#wholeMs = Math.max(this.#wholeMs, atMs);
+  /** Begins a refresh of copies that were too old and have caught up. The regular ones follow those that aren't. */
+  #refreshLate(): void {
+    if (!this.#isLate || this.#isOld(this.#wholeMs) || this.#refreshing !== undefined) return;
+    this.#refreshing = this.#refresh().finally(() => (this.#refreshing = undefined));
+  }
+
+  async #refresh(): Promise<void> {
+    this.#isLateAgain = false;
+    try {
+      await this.#options.refresh();
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      if (this.#refreshFault !== error.message)
+        this.#options.log.warn({ err: error }, "copies of this hub that have caught up can't be refreshed");
+      this.#refreshFault = error.message;
+      return;
+    }
+    this.#refreshFault = "";
+    this.#isLate = this.#isLateAgain;
+  }
+
+  #noteLate(): void {
+    if (this.#isOld(this.#wholeMs)) this.#isLate = this.#isLateAgain = true;
   }
 
   #isOld(ms: number): boolean {
