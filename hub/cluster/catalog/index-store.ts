@@ -16,6 +16,7 @@ import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { Backoff } from "#proto/kit/retry.ts";
 import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
 import { MINUTE_MS } from "#proto/kit/units.ts";
 import { fittingAliases } from "./aliases.ts";
@@ -47,6 +48,8 @@ const RETURNED_MS = 5 * MINUTE_MS;
 
 /** Attempts of one change against concurrent changes of the same index. */
 const CHANGE_TRIES = 20;
+/** Waits between the attempts to delete one: what was begun must be ended. */
+const DELETE_RETRY = { firstMs: 20, capMs: 500 };
 
 export class IndexStore implements Component {
   readonly #bucket: StateBucket;
@@ -134,25 +137,29 @@ export class IndexStore implements Component {
   async delete({ name, uuid }: Pick<IndexMetadata, "name" | "uuid">, nowMs: number): Promise<void> {
     if (this.#indices.get(name)?.uuid !== uuid) return;
     await this.#bucket.put(DELETED_PREFIX + uuid, Buffer.from(String(nowMs)));
-    for (let tries = 1; this.#indices.get(name)?.uuid === uuid; tries++) {
+    const backoff = new Backoff(DELETE_RETRY);
+    while (this.#indices.get(name)?.uuid === uuid) {
       // Another hub may have given the name to a new index meanwhile. Its record has another revision.
       const revision = this.#revisions.get(indexKey(name));
       if (revision === undefined) {
         await this.reload(name);
-      } else if (await this.#removeRecord(name, revision, tries)) {
+      } else if (await this.#removeRecord(name, revision)) {
         if (this.#indices.get(name)?.uuid === uuid) this.#drop(name);
         return;
       }
+      if (backoff.tries === CHANGE_TRIES)
+        throw new AppError("unavailable", `index ${name} changes too often to be deleted; try again`);
+      await this.#clock.sleep(backoff.next(), this.#abort.signal);
     }
   }
 
-  /** Returns false if the record has another revision, which is then read. Throws journal_conflict after too many tries. */
-  async #removeRecord(name: string, revision: number, tries: number): Promise<boolean> {
+  /** Returns false if the record has another revision, which is then read. */
+  async #removeRecord(name: string, revision: number): Promise<boolean> {
     try {
       await this.#bucket.delete(indexKey(name), revision);
       return true;
     } catch (error) {
-      if (toAppError(error).code !== "journal_conflict" || tries === CHANGE_TRIES) throw error;
+      if (toAppError(error).code !== "journal_conflict") throw error;
       await this.reload(name);
       return false;
     }
