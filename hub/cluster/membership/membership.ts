@@ -21,6 +21,8 @@ import {
   readMember,
 } from "./member-record.ts";
 
+/** Wait after a renewal that failed. */
+const RETRY_MS = 250;
 /** Attempts to join against others that change the same record. */
 const JOIN_TRIES = 5;
 
@@ -165,16 +167,20 @@ export class Membership implements Component {
   async #renewNowAndThen(): Promise<void> {
     const { clock, log } = this.#options;
     const { signal } = this.#abort;
-    let tookMs = 0;
+    const intervalMs = this.#durationMs / RENEWALS;
+    let waitMs = intervalMs;
     while (!signal.aborted) {
-      // A renewal counts from its beginning: after one that took long the next is due at once.
-      await clock.sleep(Math.max(0, this.#durationMs / RENEWALS - tookMs), signal);
+      await clock.sleep(waitMs, signal);
       if (signal.aborted) return;
       const startedMs = clock.monotonic();
-      await this.#write(() => this.#renew()).catch((error: unknown) =>
-        log.debug({ err: toAppError(error) }, "the membership couldn't be renewed yet"),
-      );
-      tookMs = clock.monotonic() - startedMs;
+      try {
+        await this.#write(() => this.#renew());
+        // A renewal counts from its beginning: after one that took long the next is due at once.
+        waitMs = Math.max(0, intervalMs - (clock.monotonic() - startedMs));
+      } catch (error) {
+        log.debug({ err: toAppError(error) }, "the membership couldn't be renewed yet");
+        waitMs = Math.min(RETRY_MS, intervalMs);
+      }
     }
   }
 
@@ -185,7 +191,8 @@ export class Membership implements Component {
     return done;
   }
 
-  async #renew(): Promise<void> {
+  /** `isAgain`: the conflict that the renewal before met is settled; another one is thrown. */
+  async #renew(isAgain = false): Promise<void> {
     const { clock } = this.#options;
     if (this.#displaced) throw new AppError("closed", "another process has this hub's identity");
     const startedMs = clock.monotonic();
@@ -193,7 +200,7 @@ export class Membership implements Component {
       this.#revision = await this.#store({ revision: this.#revision });
       this.#setValidUntil(startedMs + this.#durationMs);
     } catch (error) {
-      if (toAppError(error).code !== "journal_conflict") throw error;
+      if (toAppError(error).code !== "journal_conflict" || isAgain) throw error;
       await this.#settleConflict();
     }
   }
@@ -210,7 +217,7 @@ export class Membership implements Component {
       found.session === this.#session
     ) {
       this.#revision = entry.revision;
-      await this.#renew(); // when the one that was stored began isn't known
+      await this.#renew(true); // when the one that was stored began isn't known
       return;
     }
     this.#setValidUntil(0);

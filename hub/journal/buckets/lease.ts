@@ -21,6 +21,9 @@ export const STILLNESS = 1.125;
 /** Renewals per duration, so that three may fail. */
 export const RENEWALS = 4;
 
+/** Wait after a renewal that failed. */
+const RETRY_MS = 250;
+
 /** A contender's checks per duration, and the longest pause between two. */
 const LOOKS = 5;
 const LOOK_MS = 1_000;
@@ -146,29 +149,35 @@ class Holder implements HeldLease {
     const { clock } = this.#options;
     const { signal } = this.#ended;
     const expiry = this.#watchExpiry();
-    let tookMs = 0;
+    const intervalMs = this.#durationMs / RENEWALS;
+    let waitMs = intervalMs;
     while (!signal.aborted) {
-      // A renewal counts from its beginning: after one that took long the next is due at once.
-      await clock.sleep(Math.max(0, this.#durationMs / RENEWALS - tookMs), signal);
+      await clock.sleep(waitMs, signal);
       if (signal.aborted) break;
       const startedMs = clock.monotonic();
-      this.#renewal = this.#renewOnce();
+      let isRenewed = false;
+      this.#renewal = this.#renewOnce().then((renewed) => void (isRenewed = renewed));
       await Promise.race([this.#renewal, expiry]);
-      tookMs = clock.monotonic() - startedMs;
+      // A renewal counts from its beginning: after one that took long the next is due at once.
+      const restMs = Math.max(0, intervalMs - (clock.monotonic() - startedMs));
+      waitMs = isRenewed ? restMs : Math.min(RETRY_MS, intervalMs);
     }
     await expiry;
   }
 
-  async #renewOnce(): Promise<void> {
+  /** Returns false where the lease wasn't extended, or it isn't known. */
+  async #renewOnce(): Promise<boolean> {
     const { bucket, key, owner, clock, log } = this.#options;
     const startedAt = clock.monotonic();
     try {
       const value = toValue({ owner, epoch: this.epoch, durationMs: this.#durationMs });
       this.#revision = await bucket.update(key, value, this.#revision);
       this.#validUntil = startedAt + this.#durationMs;
+      return true;
     } catch (error) {
       if (error instanceof AppError && error.code === "journal_conflict") await this.#lookAgain();
       else log.debug({ err: error, key }, "a lease could not be renewed yet");
+      return false;
     }
   }
 
