@@ -268,8 +268,8 @@ export class Journal implements Component {
 
   /** Removes the messages before `below`, which no reader may need again; see Reader.position. */
   async purge(stream: string, below: Position): Promise<void> {
-    const first = this.#history.of(stream).nextAfter({ ...below, sequence: below.sequence - 1 });
-    await this.#streams.purgeBelow(stream, first);
+    const before = { ...below, sequence: below.sequence - 1 };
+    await this.#streams.purgeBelow(stream, () => this.#history.of(stream).nextAfter(before));
   }
 
   /** Returns a stored message, from the leader; null if none has this sequence. */

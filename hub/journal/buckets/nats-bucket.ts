@@ -251,7 +251,11 @@ export class OpenBuckets {
 
   /** Recreates the buckets that the server has lost. */
   async restore(): Promise<void> {
-    await Promise.all(this.#open.values().map(async (bucket) => (await bucket).ensure()));
+    const restored = await Promise.allSettled(
+      this.#open.values().map(async (bucket) => (await bucket).ensure()),
+    );
+    const failed = restored.find(({ status }) => status === "rejected");
+    if (failed?.status === "rejected") throw failed.reason;
   }
 
   /** Forgets all buckets: the next start opens them again. */

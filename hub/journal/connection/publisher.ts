@@ -13,6 +13,7 @@ import { Backoff } from "#proto/kit/retry.ts";
 import type { Connection } from "./connection.ts";
 import type { JournalMetrics } from "./journal-metrics.ts";
 import { isTimeout, judge, toJournalError } from "./nats-errors.ts";
+import { firstAnswer } from "./retried-call.ts";
 
 /**
  * Waits between attempts that failed at once. Without a leader no server takes messages for a stream: then the waits stay short,
@@ -24,10 +25,12 @@ const RETRY = {
 };
 
 /**
- * Then a message is sent again. A server under load answers within milliseconds. What a leader got that then died is lost,
- * and a cluster elects another one within 4 to 9 s: a hub must reach that one before its membership lapses.
+ * Then a message is sent again, while the answer to the first one counts as well. What a leader got that then died is lost, and
+ * a cluster elects another one within 4 to 9 s: a hub must reach that one before its membership lapses.
  */
-const ANSWER_TIMEOUT_MS = 1_500;
+const AGAIN_MS = 1_500;
+/** A message without an answer is forgotten then. */
+const ANSWER_TIMEOUT_MS = 60_000;
 
 /** Allowance for the protocol's own headers in a message. */
 const HEADER_BYTES = 1024;
@@ -118,22 +121,32 @@ export class Publisher {
     if (verdict === "fatal" || (verdict === "full" && !wait)) throw toJournalError(error, what);
     metrics.publishRetried(verdict);
     if (verdict === "full") full.begin();
-    if (!isTimeout(error)) await clock.sleep(waits[verdict].next(), signal);
+    await clock.sleep(waits[verdict].next(), signal);
   }
 
-  /** Makes one attempt; repeats it at once after a reconnect, which loses the acknowledgement in flight. */
-  #send(
+  /** Sends until there is an answer; at once after a reconnect, which loses the acknowledgements in flight. */
+  async #send(
     subject: string,
     data: Uint8Array,
     options: Partial<JetStreamPublishOptions>,
     signal: AbortSignal | undefined,
   ): Promise<PubAck> {
-    const { connection, metrics } = this.#options;
+    const { connection, metrics, clock } = this.#options;
+    const isConnected = (): boolean => connection.connected;
+    let sending = new AbortController();
     const call = async (nats: NatsConnection): Promise<PubAck> => {
+      sending.abort();
+      sending = new AbortController();
       if (data.length > this.maxMessageBytes) throw tooLarge(subject, data.length, this.maxMessageBytes);
-      return this.#client(nats).publish(subject, data, options);
+      const send = (): Promise<PubAck> => this.#client(nats).publish(subject, data, options);
+      const again = { isPassing: isTimeout, isConnected, againMs: AGAIN_MS, clock };
+      return firstAnswer(send, again, sending.signal);
     };
-    return connection.repeatable(call, signal, () => metrics.publishRetried("reconnect"));
+    try {
+      return await connection.repeatable(call, signal, () => metrics.publishRetried("reconnect"));
+    } finally {
+      sending.abort();
+    }
   }
 
   /** One client per connection: creating one costs as much as a publish. */

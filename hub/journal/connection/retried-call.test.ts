@@ -43,13 +43,14 @@ describe("calls that are repeated", () => {
 
 describe("calls that are made again beside those without an answer", () => {
   const isPassing = (error: unknown): boolean => error instanceof errors.TimeoutError;
+  const options = { isPassing, clock: withoutWaits };
 
   test("a call that a dead leader has taken is answered by the next leader", async () => {
     let calls = 0;
     const call = (): Promise<number> =>
       ++calls < 3 ? new Promise<never>(() => undefined) : Promise.resolve(calls);
     const { signal } = new AbortController();
-    assert.equal(await firstAnswer(call, isPassing, signal, withoutWaits), 3);
+    assert.equal(await firstAnswer(call, options, signal), 3);
   });
 
   test("a slow server's answer to the first call counts, and ends the wait of the others", async () => {
@@ -61,7 +62,7 @@ describe("calls that are made again beside those without an answer", () => {
       if (at === 2) slow.resolve("first");
       return at === 0 ? slow.promise : new Promise<never>(() => undefined);
     };
-    assert.equal(await firstAnswer(call, isPassing, new AbortController().signal, withoutWaits), "first");
+    assert.equal(await firstAnswer(call, options, new AbortController().signal), "first");
     assert.ok(ended.length >= 3);
     assert.ok(ended.every((isEnded) => isEnded));
   });
@@ -69,9 +70,28 @@ describe("calls that are made again beside those without an answer", () => {
   test("an error that stays is thrown at once", async () => {
     const call = (): Promise<never> => Promise.reject(new errors.ClosedConnectionError());
     await assert.rejects(
-      firstAnswer(call, isPassing, new AbortController().signal),
+      firstAnswer(call, { isPassing }, new AbortController().signal),
       errors.ClosedConnectionError,
     );
+  });
+
+  test("no further call is made while there is no connection", async () => {
+    let [calls, waits] = [0, 0];
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const call = (): Promise<string> => {
+      calls++;
+      return promise;
+    };
+    const clock: Clock = {
+      ...systemClock,
+      sleep: () => {
+        if (++waits === 5) resolve("stored");
+        return Promise.resolve();
+      },
+    };
+    const { signal } = new AbortController();
+    assert.equal(await firstAnswer(call, { isPassing, clock, isConnected: () => false }, signal), "stored");
+    assert.equal(calls, 1);
   });
 
   test("at the deadline the last error is thrown, else the deadline's reason", async () => {
@@ -81,8 +101,8 @@ describe("calls that are made again beside those without an answer", () => {
       if (++calls === 3) deadline.abort(new Error("over"));
       return Promise.reject(new errors.TimeoutError());
     };
-    await assert.rejects(firstAnswer(failing, isPassing, deadline.signal, withoutWaits), errors.TimeoutError);
+    await assert.rejects(firstAnswer(failing, options, deadline.signal), errors.TimeoutError);
     const silent = (): Promise<never> => new Promise(() => undefined);
-    await assert.rejects(firstAnswer(silent, isPassing, AbortSignal.abort(new Error("over"))), /over/);
+    await assert.rejects(firstAnswer(silent, options, AbortSignal.abort(new Error("over"))), /over/);
   });
 });

@@ -19,8 +19,9 @@ const ATTEMPT_MS = 1_000;
 const ATTEMPT_SHARE = 0.5;
 const ELECTED_MS = 10_000;
 
-/** While no attempt was answered, `firstAnswer` makes another one after this long. */
+/** While no attempt was answered, `firstAnswer` makes another one after this long; later the wait doubles up to the other. */
 const AGAIN_MS = 1_000;
+const LONGEST_AGAIN_MS = 10_000;
 
 /**
  * Makes an idempotent call of several requests, and repeats it while its error is temporary; `timeoutMs`: time for each
@@ -50,21 +51,32 @@ export function retriedCall<T>(
   });
 }
 
+export interface FirstAnswerOptions {
+  /** Errors after which the call is made again. */
+  readonly isPassing: (error: unknown) => boolean;
+  /** False while a call would only wait for the connection: then no further one is made. */
+  readonly isConnected?: () => boolean;
+  /** Wait before a call is made beside one without an answer, ms. */
+  readonly againMs?: number;
+  readonly clock?: Clock;
+}
+
 /**
  * Makes a call of one request that may be made twice, and makes it again beside those that have no answer yet: a slow server
  * answers the first one, a new leader the newest. Resolves with the first answer. Rejects with the first error that isn't
- * `passing`, and once `deadline` is aborted with the last one, else with its reason. `call` gets a signal that ends its wait.
+ * passing, and once `deadline` is aborted with the last one, else with its reason. `call` gets a signal that ends its wait.
  */
 export async function firstAnswer<T>(
   call: (signal: AbortSignal) => Promise<T>,
-  isPassing: (error: unknown) => boolean,
+  { isPassing, isConnected = () => true, againMs = AGAIN_MS, clock = systemClock }: FirstAnswerOptions,
   deadline: AbortSignal,
-  clock: Clock = systemClock,
 ): Promise<T> {
   const done = new AbortController();
   const signal = AbortSignal.any([deadline, done.signal]);
   const answer = Promise.withResolvers<T>();
   const backoff = new Backoff(RETRY);
+  const electedMs = clock.monotonic() + ELECTED_MS;
+  let waitMs = againMs;
   let lastError: unknown;
   const attempt = async (): Promise<void> => {
     try {
@@ -78,7 +90,11 @@ export async function firstAnswer<T>(
       done.abort();
     }
   };
-  while (!signal.aborted) await Promise.race([attempt(), clock.sleep(AGAIN_MS, signal)]);
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
+    const wait = clock.sleep(waitMs, signal);
+    await (isFirst || isConnected() ? Promise.race([attempt(), wait]) : wait);
+    if (clock.monotonic() >= electedMs) waitMs = Math.min(LONGEST_AGAIN_MS, 2 * waitMs);
+  }
   answer.reject(lastError ?? deadline.reason);
   return answer.promise;
 }

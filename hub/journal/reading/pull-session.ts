@@ -24,19 +24,17 @@ const PULL_GRACE_MS = 1_500;
 /** The server removes a consumer without pulls after this time. */
 const INACTIVE_MS = 15_000;
 
-/**
- * Time to create the consumer at the first attempt; it normally takes milliseconds. For minutes after a server of a cluster
- * has died, the leader may choose the dead one for the consumer; another attempt chooses again.
- */
-const CREATE_TIMEOUT_MS = 600;
+/** The grace doubles with each failed attempt, up to twice: otherwise no attempt would wait long enough for a slow server. */
+const MAX_DOUBLINGS = 2;
 
 /**
- * Both times double with each failed attempt after these, up to three times: otherwise no attempt would wait long enough for
- * a slow server. Before, a cluster may be electing a leader, which takes up to 9 s; an attempt that began earlier gets no
- * answer. A listing has 30 s, which must allow several attempts if a consumer is made on a dead server.
+ * Time to create the consumer; it normally takes milliseconds. An attempt that began before a leader was elected, for up to 9 s,
+ * gets no answer. For minutes after a server of a cluster has died, the leader may choose the dead one for the consumer;
+ * another attempt chooses again. So the time doubles only after these attempts, up to three times. A listing has 30 s.
  */
+const CREATE_TIMEOUT_MS = 600;
 const SHORT_TRIES = 12;
-const MAX_DOUBLINGS = 3;
+const MAX_CREATE_DOUBLINGS = 3;
 
 /** Upper bound of messages per pull. */
 const MAX_PULL_MESSAGES = 1_024;
@@ -121,7 +119,8 @@ export class PullSession {
     options.signal.throwIfAborted();
     const session = new PullSession(options);
     try {
-      const timeout = CREATE_TIMEOUT_MS * session.#patience;
+      const doublings = Math.min(Math.max(0, options.tries - SHORT_TRIES), MAX_CREATE_DOUBLINGS);
+      const timeout = CREATE_TIMEOUT_MS * 2 ** doublings;
       const manager = await jetstreamManager(session.#nats, { checkAPI: false, timeout });
       const { num_pending: pending } = await manager.consumers.add(options.stream, {
         name: session.#name,
@@ -179,7 +178,7 @@ export class PullSession {
     this.#end(new SessionEnded("closed"));
     if (!this.#options.connection.connected) return;
     try {
-      const manager = await jetstreamManager(this.#nats, { checkAPI: false });
+      const manager = await jetstreamManager(this.#nats, { checkAPI: false, timeout: CREATE_TIMEOUT_MS });
       await manager.consumers.delete(this.#options.stream, this.#name);
     } catch {
       // the server removes it after INACTIVE_MS
@@ -187,7 +186,7 @@ export class PullSession {
   }
 
   get #patience(): number {
-    return 2 ** Math.min(Math.max(0, this.#options.tries - SHORT_TRIES), MAX_DOUBLINGS);
+    return 2 ** Math.min(this.#options.tries, MAX_DOUBLINGS);
   }
 
   #take(error: Error | null, message: Msg): void {

@@ -12,7 +12,7 @@ function storeThatFails(fault: { code: number; err_code: number }, failures: num
   const state = { calls: 0 };
   const failed = () => Promise.reject(new JetStreamApiError({ ...fault, description: "" }));
   const repeatable = () => (++state.calls <= failures ? failed() : Promise.resolve(null));
-  return { store: new StreamStore({ repeatable } as unknown as Connection), state };
+  return { store: new StreamStore({ repeatable, connected: true } as unknown as Connection), state };
 }
 
 for (const [what, err_code] of [
@@ -55,7 +55,7 @@ function storeThatAnswers(
   };
   const nats = { request, options: {} };
   const repeatable = (call: (server: unknown) => unknown) => call(nats);
-  return new StreamStore({ repeatable } as unknown as Connection, clock);
+  return new StreamStore({ repeatable, connected: true } as unknown as Connection, clock);
 }
 
 test("a server that stood still and goes on as the leader doesn't decide what was lost", async () => {
@@ -91,7 +91,7 @@ for (const [what, stale, waitsMs] of [
     const clock = new StillClock();
     const purges: unknown[] = [];
     const answers = [stale, { last: 120, seconds: 1 }];
-    const purged = storeThatAnswers(answers, clock, purges).purgeBelow("RAW", 101);
+    const purged = storeThatAnswers(answers, clock, purges).purgeBelow("RAW", () => 101);
     while (waitsMs > 0 && answers.length === 2) await turn();
     await clock.advance(waitsMs);
     await purged;
@@ -104,11 +104,11 @@ test("a purge ends with the stream, and one that would remove nothing isn't made
   const purges: unknown[] = [];
   const answers = [1, 2, 3].map(() => ({ last: 90, seconds: 1 }));
   const store = storeThatAnswers(answers, clock, purges);
-  const purged = store.purgeBelow("RAW", 1_000);
+  const purged = store.purgeBelow("RAW", () => 1_000);
   while (answers.length === 3) await turn();
   await clock.advance(3_000);
   await purged;
-  await store.purgeBelow("RAW", 1);
+  await store.purgeBelow("RAW", () => 1);
   assert.deepEqual(purges, [{ seq: 91 }]);
 });
 

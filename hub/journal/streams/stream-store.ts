@@ -167,11 +167,14 @@ export class StreamStore {
     return this.#call(`state of ${stream}`, call, withinMs);
   }
 
-  /** Removes the messages below `sequence`, at most all that a majority stores; see `settledState`. */
-  async purgeBelow(stream: string, sequence: number): Promise<void> {
-    const isShort = ({ lastSequence }: StreamState): boolean => lastSequence + 1 < sequence;
+  /**
+   * Removes the messages below a sequence, at most all that a majority stores; see `settledState`. `sequence` is asked after
+   * that: a loss that was found meanwhile gives another one.
+   */
+  async purgeBelow(stream: string, sequence: () => number): Promise<void> {
+    const isShort = ({ lastSequence }: StreamState): boolean => lastSequence + 1 < sequence();
     const { firstSequence, lastSequence } = await this.settledState(stream, isShort);
-    const below = Math.min(sequence, lastSequence + 1);
+    const below = Math.min(sequence(), lastSequence + 1);
     if (below > firstSequence) await this.purge(stream, below);
   }
 
@@ -236,7 +239,11 @@ export class StreamStore {
       isLeaderless(error) || isTimeout(error) || error instanceof NoMajority;
     try {
       return await within(withinMs, (deadline) =>
-        firstAnswer((signal) => this.#connection.repeatable(manage, signal), isPassing, deadline),
+        firstAnswer(
+          (signal) => this.#connection.repeatable(manage, signal),
+          { isPassing, isConnected: () => this.#connection.connected },
+          deadline,
+        ),
       );
     } catch (error) {
       throw toJournalError(error, what);
