@@ -409,6 +409,23 @@ describe("hubs that share a bucket", () => {
     assert.equal(a.running.size, ALL);
   });
 
+  test("a hub whose renewals meet one conflict after the other tries again four times a second, and then goes on", async (t) => {
+    const { hub, pass } = world(t);
+    const a = await hub("a");
+    await pass(3_000);
+    let refused = 0;
+    const refusing = t.mock.method(a.link, "update", () => {
+      refused++;
+      return Promise.reject(new AppError("journal_conflict", "another change is on its way"));
+    });
+    await pass(4_000);
+    assert.ok(refused > 8 && refused < 40, `${refused} tries`);
+    refusing.mock.restore();
+    await pass(3_000);
+    assert.ok(a.membership.isValid);
+    assert.equal(a.running.size, ALL);
+  });
+
   test("a restarted hub goes on without a wait, duties included", async (t) => {
     const { hub, pass, bucket } = world(t);
     const a = await hub("a");
