@@ -5,9 +5,11 @@
 
 import type { HookCallbacks } from "node:async_hooks";
 import { flushCompileCache } from "node:module";
+import { resolve } from "node:path";
 import { Transform } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { EventData } from "node:test";
+import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 
 /** Numbers of tests; `failed` and `skipped` are parts of `tests`. */
@@ -22,8 +24,8 @@ export interface GroupReport {
   readonly counts: TestCounts;
   /** Files in which no test was met. */
   readonly empty: readonly string[];
-  /** Errors that nobody caught, during tests or after them; each was printed. */
-  readonly uncaught: number;
+  /** Errors outside tests: those that nobody caught, and those of files that were being loaded. Each was printed. */
+  readonly outside: number;
 }
 
 export const NO_TESTS: Readonly<TestCounts> = { tests: 0, passed: 0, failed: 0, skipped: 0 };
@@ -56,6 +58,7 @@ async function runFiles(files: readonly string[], options: GroupOptions): Promis
   delete process.env["TAILRACE_TEST_RUN"];
   const { run, spec } = await loadRunner();
   const empty: string[] = [];
+  const unloaded = new Set<string>();
   let counts: TestCounts = { ...NO_TESTS };
   const errors = watchErrors();
   let nextAlive = 0;
@@ -67,6 +70,7 @@ async function runFiles(files: readonly string[], options: GroupOptions): Promis
   });
   events.on("data", ({ type, data }: Finding) => {
     if (type === "test:pass" && isFile(data)) empty.push(data.name);
+    if (type === "test:fail" && isFile(data)) unloaded.add(data.name);
     if (type === "test:summary" && data.file === undefined) counts = fromSummary(data);
     if (type === "test:dequeue") errors.last = data.name;
     if (performance.now() < nextAlive) return;
@@ -79,10 +83,13 @@ async function runFiles(files: readonly string[], options: GroupOptions): Promis
   const printed = shown.pipe(new spec());
   printed.pipe(process.stdout);
   await finished(printed, { writable: false });
+  const halfLoaded = await loadAgain(
+    files.map((file) => resolve(file)).filter((file) => !unloaded.has(file)),
+  );
   // At the exit it would take seconds in a new checkout, which look like something left running.
   flushCompileCache();
   // Where the parent is slow to read, the report waits behind the signs of life: disconnecting would drop it.
-  const report: GroupReport = { counts, empty, uncaught: errors.count };
+  const report: GroupReport = { counts, empty, outside: errors.count + halfLoaded };
   process.send?.(report, undefined, undefined, () => process.disconnect());
 }
 
@@ -114,6 +121,23 @@ function watchErrors(): { count: number; last: string } {
   };
   process.on("uncaughtException", note).on("unhandledRejection", note);
   return seen;
+}
+
+/**
+ * Returns how many of the files throw while they load, and prints what. The runner drops that error where the file had
+ * named a test before. A module is evaluated once: importing it again throws what its first import threw, or does nothing.
+ */
+async function loadAgain(paths: readonly string[]): Promise<number> {
+  let failed = 0;
+  for (const path of paths) {
+    try {
+      await import(pathToFileURL(path).href);
+    } catch (error) {
+      failed++;
+      process.stdout.write(`✖ ${path} failed while it loaded: ${inspect(error)}\n`);
+    }
+  }
+  return failed;
 }
 
 /** A file without a test is reported as one test with the file's path as its name. */

@@ -46,6 +46,20 @@ test("errors that nobody caught are failures, also those after their test's end 
     );
 });
 
+test("a file that throws while it loads is a failure, also after its first test", (t) => {
+  const { status, stdout } = runText(t, `test("passes", () => undefined);\nthrow new Error("half loaded");`);
+  assert.equal(status, 1);
+  assert.match(stdout, /planted\.test\.ts failed while it loaded: Error: half loaded\n +at /);
+  assert.match(stdout, /# pass 1\n# fail 1\n/);
+});
+
+test("a file that throws before its first test is one failure", (t) => {
+  const { status, stdout } = runText(t, `throw new Error("not loaded");`);
+  assert.equal(status, 1);
+  assert.match(stdout, /Error: not loaded/);
+  assert.match(stdout, /# pass 0\n# fail 1\n/);
+});
+
 test("no suite waits before it names its tests, which would then belong to no suite", () => {
   const waits = /\b(?:suite|describe)(?:\.\w+)?\([^;{]*\basync\b/;
   const root = resolve(import.meta.dirname, "..");

@@ -187,7 +187,7 @@ async function runGroup(group: readonly string[]): Promise<void> {
   for (const empty of report?.empty ?? []) process.stdout.write(`✖ ${relative(ROOT, empty)} holds no test\n`);
   const said = report?.counts ?? NO_TESTS;
   for (const key of ["tests", "passed", "failed", "skipped"] as const) counts[key] += said[key];
-  counts.failed += (report?.empty.length ?? 0) + (report?.uncaught ?? 0) + (fault === undefined ? 0 : 1);
+  counts.failed += (report?.empty.length ?? 0) + (report?.outside ?? 0) + (fault === undefined ? 0 : 1);
 }
 
 /** Waits for a process and its report; a process in which nothing is heard of, or that doesn't end, is killed. */
