@@ -24,7 +24,7 @@ export interface GroupReport {
   readonly counts: TestCounts;
   /** Files in which no test was met. */
   readonly empty: readonly string[];
-  /** Errors outside tests: those that nobody caught, and those of files that were being loaded. Each was printed. */
+  /** Errors outside tests: those that nobody caught, and those of files' loading and hooks. Each was printed. */
   readonly outside: number;
 }
 
@@ -59,6 +59,7 @@ async function runFiles(files: readonly string[], options: GroupOptions): Promis
   const { run, spec } = await loadRunner();
   const empty: string[] = [];
   const unloaded = new Set<string>();
+  let hooks = 0;
   let counts: TestCounts = { ...NO_TESTS };
   const errors = watchErrors();
   let nextAlive = 0;
@@ -70,7 +71,8 @@ async function runFiles(files: readonly string[], options: GroupOptions): Promis
   });
   events.on("data", ({ type, data }: Finding) => {
     if (type === "test:pass" && isFile(data)) empty.push(data.name);
-    if (type === "test:fail" && isFile(data)) unloaded.add(data.name);
+    if (type === "test:fail" && isFile(data) && isHook(data)) hooks++;
+    else if (type === "test:fail" && isFile(data)) unloaded.add(data.name);
     if (type === "test:summary" && data.file === undefined) counts = fromSummary(data);
     if (type === "test:dequeue") errors.last = data.name;
     if (performance.now() < nextAlive) return;
@@ -89,7 +91,7 @@ async function runFiles(files: readonly string[], options: GroupOptions): Promis
   // At the exit it would take seconds in a new checkout, which look like something left running.
   flushCompileCache();
   // Where the parent is slow to read, the report waits behind the signs of life: disconnecting would drop it.
-  const report: GroupReport = { counts, empty, outside: errors.count + halfLoaded };
+  const report: GroupReport = { counts, empty, outside: errors.count + halfLoaded + hooks };
   process.send?.(report, undefined, undefined, () => process.disconnect());
 }
 
@@ -143,6 +145,11 @@ async function loadAgain(paths: readonly string[]): Promise<number> {
 /** A file without a test is reported as one test with the file's path as its name. */
 function isFile({ name, file, nesting }: Finding["data"]): boolean {
   return nesting === 0 && name === file;
+}
+
+/** A file's failing hook that belongs to no test is reported like the file, but isn't in the summary. */
+function isHook({ details }: Finding["data"]): boolean {
+  return details.type === undefined;
 }
 
 function fromSummary({ counts }: Summary): TestCounts {

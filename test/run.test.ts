@@ -60,6 +60,20 @@ test("a file that throws before its first test is one failure", (t) => {
   assert.match(stdout, /# pass 0\n# fail 1\n/);
 });
 
+for (const hook of ["before", "after"])
+  test(`a failing ${hook} of a whole file is a failure`, (t) => {
+    const { status, stdout } = runText(
+      t,
+      `import { ${hook} } from "node:test";
+      ${hook}(() => { throw new Error("hooked"); });
+      test("passes", () => undefined);`,
+    );
+    assert.equal(status, 1);
+    assert.match(stdout, /Error: hooked/);
+    assert.match(stdout, /# tests 1\n/);
+    assert.match(stdout, /# fail 1\n/);
+  });
+
 test("no suite waits before it names its tests, which would then belong to no suite", () => {
   const waits = /\b(?:suite|describe)(?:\.\w+)?\([^;{]*\basync\b/;
   const root = resolve(import.meta.dirname, "..");
