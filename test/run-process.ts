@@ -119,6 +119,8 @@ function watchErrors(): { count: number; last: string } {
   const seen = { count: 0, last: "loading the files" };
   const note = (error: unknown) => {
     seen.count++;
+    // The report may have been sent: in a handler of the exit nothing else tells of an error.
+    process.exitCode = 1;
     process.stdout.write(`✖ nobody caught an error, in "${seen.last}" or before: ${inspect(error)}\n`);
   };
   process.on("uncaughtException", note).on("unhandledRejection", note);

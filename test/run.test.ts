@@ -74,6 +74,20 @@ for (const hook of ["before", "after"])
     assert.match(stdout, /# fail 1\n/);
   });
 
+for (const [what, handler] of [
+  ["an error in a handler of the exit", `() => { throw new Error("late"); }`],
+  ["another exit status", "() => { process.exitCode = 1; }"],
+] as const)
+  test(`${what} is a failure, though all tests have passed`, (t) => {
+    const { status, stdout } = runText(
+      t,
+      `test("passes", () => undefined);\nprocess.on("exit", ${handler});`,
+    );
+    assert.equal(status, 1);
+    assert.match(stdout, /planted\.test\.ts: its process ended with 1 after its last test\n/);
+    assert.match(stdout, /# pass 1\n# fail 1\n/);
+  });
+
 test("no suite waits before it names its tests, which would then belong to no suite", () => {
   const waits = /\b(?:suite|describe)(?:\.\w+)?\([^;{]*\basync\b/;
   const root = resolve(import.meta.dirname, "..");

@@ -213,6 +213,10 @@ async function outcome(child: ChildProcess): Promise<{ report?: GroupReport; fau
   const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
   clearTimeout(watchdog);
   if (fault === undefined && report === undefined) fault = `its process ended early (${signal ?? code})`;
+  // Where errors are counted already, the status says no more.
+  const hasFailed = report !== undefined && report.counts.failed + report.outside > 0;
+  if (fault === undefined && code !== 0 && !hasFailed)
+    fault = `its process ended with ${signal ?? code} after its last test`;
   return { ...(report && { report }), ...(fault && { fault }) };
 }
 
