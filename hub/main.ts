@@ -29,6 +29,9 @@ import type { SegmentCommand, SnapshotCommand } from "./commands/arguments.ts";
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
+const KEEP_PRIORITY =
+  "threads that index and search keep the priority of the one that answers requests; where a service's filter of calls " +
+  "forbids to lower it, add SystemCallFilter=setpriority behind the others of its unit";
 
 async function main(): Promise<void> {
   const command = parseHubCommand(process.argv.slice(2));
@@ -126,7 +129,8 @@ async function run(command: Extract<HubCommand, { name: "run" }>): Promise<void>
     level: settings["logging.level"],
     pretty: process.stderr.isTTY === true,
   });
-  lowerV8ThreadPriority();
+  const err = lowerV8ThreadPriority();
+  if (err !== undefined) log.info({ err }, KEEP_PRIORITY);
   // The hub's modules are loaded only here: commands respond at once.
   const { Hub } = await import("#hub/node/hub.ts");
   const hub = new Hub({ settings, log, version: version() });

@@ -28,22 +28,25 @@ export function lowerThreadPriority(): void {
   try {
     lower(0);
   } catch {
-    // A sandbox may forbid it; the thread then works as before.
+    // A sandbox may forbid it; the thread then works as before. `lowerV8ThreadPriority` tells of it once for all threads.
   }
 }
 
 /**
  * Lowers the priority of the threads that V8 started with the process to collect garbage and to compile. They work mostly for
- * threads whose priority was lowered, and would take the CPU from the main thread in their stead.
+ * threads whose priority was lowered, and would take the CPU from the main thread in their stead. Returns what prevented it:
+ * an error of setpriority(2) is then that of all threads.
  */
-export function lowerV8ThreadPriority(): void {
-  if (process.platform !== "linux") return;
+export function lowerV8ThreadPriority(): Error | undefined {
+  if (process.platform !== "linux") return undefined;
   try {
     const tasks = "/proc/self/task";
     for (const thread of readdirSync(tasks))
       if (readFileSync(`${tasks}/${thread}/comm`, "utf8").trim() === V8_THREAD) lower(Number(thread));
-  } catch {
-    // Without /proc they stay as they are.
+    return undefined;
+  } catch (error) {
+    // Without /proc they stay as they are, too.
+    return error as Error;
   }
 }
 

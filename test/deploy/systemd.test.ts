@@ -62,6 +62,14 @@ for (const part of PARTS) {
   });
 }
 
+test("the hub may lower the priority of its threads, as the last word of its filter", () => {
+  const filters = [...text("deploy/systemd/tailrace-hub.service").matchAll(/^SystemCallFilter=(.*)$/gm)];
+  assert.deepEqual(
+    filters.map(([, filter]) => filter),
+    ["@system-service", "~@privileged @resources", "setpriority"],
+  );
+});
+
 test("systemd waits longer than the agent waits for acknowledgements", () => {
   const { shutdown_timeout: wait } = checkSettings(SETTINGS_SCHEMA, INPUT);
   const waitMs = parseDuration(wait);
