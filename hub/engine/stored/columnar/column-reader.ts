@@ -57,8 +57,13 @@ export function takeNumbers(reader: ByteReader, count: number): NumberPlanes {
 }
 
 /** The error of a block whose bytes contradict each other. */
-export function damaged(): AppError {
-  return new AppError("data_corrupt", "a columnar block of stored bytes can't be read");
+export function damaged(cause?: Error): AppError {
+  return new AppError("data_corrupt", "a columnar block of stored bytes can't be read", { cause });
+}
+
+/** Returns what to throw in place of an error met while reading: a size that no array can have comes of damage. */
+export function asDamage(error: unknown): unknown {
+  return error instanceof RangeError ? damaged(error) : error;
 }
 
 /** Texts one after another, each ended by TEXT_END; where each ends is found when one is read, unless that is known. */
@@ -80,7 +85,7 @@ class TextColumn implements ColumnReader {
 
   append(row: number, out: ByteBuffer): void {
     this.#ends ??= endsOf(this.#bytes, this.#from, this.#to, this.#count);
-    if (!(row < this.#count)) throw damaged();
+    if (!(row >= 0 && row < this.#count)) throw damaged();
     out.append(this.#bytes, row === 0 ? this.#from : this.#ends[row - 1]! + 1, this.#ends[row]);
   }
 }

@@ -1,7 +1,7 @@
 /** Documents of a columnar block (columnar-writer.ts), assembled one by one on request. */
 
 import { ByteBuffer, ByteReader } from "#hub/engine/bytes/byte-buffer.ts";
-import { type ColumnReader, damaged, openColumn, ranks, takeNumbers } from "./column-reader.ts";
+import { asDamage, type ColumnReader, damaged, openColumn, ranks, takeNumbers } from "./column-reader.ts";
 import type { NumberPlanes } from "./number-planes.ts";
 
 /** Documents that a block may have. */
@@ -29,22 +29,26 @@ export class ColumnarBlock {
 
   /** Opens unpacked bytes, which it keeps. Throws data_corrupt. */
   constructor(bytes: Uint8Array) {
-    const reader = new ByteReader(bytes);
-    this.count = reader.varint();
-    if (this.count > MAX_DOCS) throw damaged();
-    this.sizeBytes = bytes.length + DOC_BYTES * this.count;
-    const pieces = Array.from({ length: reader.varint() }, () =>
-      Array.from({ length: reader.varint() }, () => reader.take(reader.varint())),
-    );
-    this.#shapeOf = takeNumbers(reader, this.count);
-    const [rowOf, counts] = ranks(this.#shapeOf, pieces.length + 1);
-    this.#rowOf = rowOf;
-    this.#whole = Array.from({ length: counts[0]! }, () => reader.take(reader.varint()));
-    this.#shapes = pieces.map((own, number) => ({
-      pieces: own,
-      columns: openColumns(reader, own.length - 1, counts[number + 1]!),
-    }));
-    if (reader.at !== bytes.length) throw damaged();
+    try {
+      const reader = new ByteReader(bytes);
+      this.count = reader.varint();
+      if (this.count > MAX_DOCS) throw damaged();
+      this.sizeBytes = bytes.length + DOC_BYTES * this.count;
+      const pieces = Array.from({ length: reader.varint() }, () =>
+        Array.from({ length: reader.varint() }, () => reader.take(reader.varint())),
+      );
+      this.#shapeOf = takeNumbers(reader, this.count);
+      const [rowOf, counts] = ranks(this.#shapeOf, pieces.length + 1);
+      this.#rowOf = rowOf;
+      this.#whole = Array.from({ length: counts[0]! }, () => reader.take(reader.varint()));
+      this.#shapes = pieces.map((own, number) => ({
+        pieces: own,
+        columns: openColumns(reader, own.length - 1, counts[number + 1]!),
+      }));
+      if (reader.at !== bytes.length) throw damaged();
+    } catch (error) {
+      throw asDamage(error);
+    }
   }
 
   /** A copy of document number `place` of the block. */
@@ -55,8 +59,16 @@ export class ColumnarBlock {
     return out.view().slice();
   }
 
-  /** Appends document number `place` of the block. */
+  /** Appends document number `place` of the block. Throws data_corrupt; `out` may then have a part of it. */
   append(place: number, out: ByteBuffer): void {
+    try {
+      this.#append(place, out);
+    } catch (error) {
+      throw asDamage(error);
+    }
+  }
+
+  #append(place: number, out: ByteBuffer): void {
     const shape = this.#shapeOf.at(place);
     const row = this.#rowOf[place]!;
     if (shape === 0) {
