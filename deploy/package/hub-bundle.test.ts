@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
-import { toAscii } from "./hub-bundle.ts";
+import { toAscii, writeBundle } from "./hub-bundle.ts";
 
 test("characters beyond ASCII in regular expressions become escapes that match the same", () => {
   const text = toAscii("/^[äё]+(?=ß)/", "x.mjs");
@@ -16,3 +19,15 @@ for (const [where, text] of [
   test(`a character beyond ASCII ${where} is refused`, () => {
     assert.throws(() => toAscii(text, "x.mjs"), /x\.mjs is to be ASCII/);
   });
+
+test("the program is written last: a bundle that isn't complete has none", (t) => {
+  const folder = join(mkdtempSync(join(tmpdir(), "tailrace-bundle-")), "dist");
+  t.after(() => rmSync(join(folder, ".."), { recursive: true }));
+  const files = ["main.mjs", "a.mjs", "thread.mjs"].map((name) => ({ path: join(folder, name), text: name }));
+  writeBundle(files);
+  assert.deepEqual(readdirSync(folder).sort(), ["a.mjs", "main.mjs", "thread.mjs"]);
+  rmSync(folder, { recursive: true });
+  mkdirSync(join(folder, "thread.mjs"), { recursive: true });
+  assert.throws(() => writeBundle(files), { code: "EISDIR" });
+  assert.equal(existsSync(join(folder, "main.mjs")), false);
+});

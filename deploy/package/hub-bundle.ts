@@ -3,8 +3,8 @@
  * chunks beside them. Loading two thousand modules takes most of a second.
  */
 
-import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, posix, relative } from "node:path";
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, posix, relative } from "node:path";
 import { build, type Metafile, type Plugin } from "esbuild";
 import { COMMONJS_PRELUDE, httpModule } from "./agent-bundle.ts";
 import { ROOT } from "./project.ts";
@@ -48,26 +48,45 @@ const THREAD = /\bnew URL\(\s*"([^"\n]+\.ts)",\s*import\.meta\.url,?\s*\)/g;
 const OWN_URL = /\bimport\.meta\.url\b/g;
 const OWN_FOLDER = /\bimport\.meta\.dirname\b/g;
 
-/** Writes the bundle into `folder`, which it empties first; returns what went into it. */
+/** Writes the bundle into `folder`, which it empties first; returns what went into it. Its program is written last. */
 export async function bundleHub(folder: string): Promise<Metafile> {
   rmSync(folder, { recursive: true, force: true });
   const inChunks = [START, ...threads().filter((path) => !WHOLE.includes(path))];
   const all: Metafile = { inputs: {}, outputs: {} };
+  const files: BundleFile[] = [];
   for (const entries of [inChunks, ...WHOLE.map((path) => [path])]) {
-    const { inputs, outputs } = await bundleEntries(folder, entries);
-    Object.assign(all.inputs, inputs);
-    Object.assign(all.outputs, outputs);
+    const { metafile, outputFiles } = await bundleEntries(folder, entries);
+    Object.assign(all.inputs, metafile.inputs);
+    Object.assign(all.outputs, metafile.outputs);
+    for (const { path, text, contents } of outputFiles)
+      files.push({ path, text: contents.length < ASCII_BYTES ? text : toAscii(text, path) });
   }
-  for (const [path, { bytes }] of Object.entries(all.outputs))
-    if (bytes >= ASCII_BYTES) makeAscii(join(ROOT, path));
+  writeBundle(files);
   return all;
 }
 
-async function bundleEntries(folder: string, entries: readonly string[]): Promise<Metafile> {
-  const { metafile } = await build({
+/** A file of the bundle, not yet written. */
+export interface BundleFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Writes the files, the program last: a bundle whose writing was interrupted must not look complete. */
+export function writeBundle(files: readonly BundleFile[]): void {
+  const isProgram = ({ path }: BundleFile): boolean => basename(path) === `${entryName(START)}.mjs`;
+  const inOrder = files.toSorted((left, right) => Number(isProgram(left)) - Number(isProgram(right)));
+  for (const { path, text } of inOrder) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+}
+
+async function bundleEntries(folder: string, entries: readonly string[]) {
+  return await build({
     absWorkingDir: ROOT,
     entryPoints: entries.map((path) => ({ in: path, out: entryName(path) })),
     outdir: folder,
+    write: false,
     outExtension: { ".js": ".mjs" },
     chunkNames: "chunk-[hash]",
     bundle: true,
@@ -86,11 +105,6 @@ async function bundleEntries(folder: string, entries: readonly string[]): Promis
     external: UNBUNDLED,
     plugins: [httpModule, placesOfSources],
   });
-  return metafile;
-}
-
-function makeAscii(path: string): void {
-  writeFileSync(path, toAscii(readFileSync(path, "utf8"), path));
 }
 
 /**
