@@ -11,10 +11,23 @@ test("characters beyond ASCII in regular expressions become escapes that match t
   assert.equal(new RegExp(text.slice(1, -1)).exec("äёß")?.[0], "äё");
 });
 
+test("what isn't raw is escaped: behind two backslashes, in strings and plain templates, beside raw templates", () => {
+  for (const [from, to] of [
+    [String.raw`/\\ä/`, String.raw`/\\\u00e4/`],
+    ["a='ä'+`ä`", "a='\\u00e4'+`\\u00e4`"],
+    [`a=tag\`a\${\`ä\`}b\``, `a=tag\`a\${\`\\u00e4\`}b\``],
+  ] as const)
+    assert.equal(toAscii(from, "x.mjs"), to);
+});
+
 for (const [where, text] of [
   ["behind a backslash", String.raw`/\ä/`],
+  ["behind three backslashes", String.raw`/\\\ä/`],
   ["in a raw template", "a=String.raw`x ä`"],
   ["in a raw template behind a backtick", `a=String.raw\`x \${"\`"} ä\``],
+  ["in a raw template behind a blank", "a=String.raw `ä`"],
+  ["in a raw template behind another template", `a=String.raw\`\${\`b\`}ä\``],
+  ["in a template of another tag", "r=String.raw;a=r`ä`"],
 ] as const)
   test(`a character beyond ASCII ${where} is refused`, () => {
     assert.throws(() => toAscii(text, "x.mjs"), /x\.mjs is to be ASCII/);

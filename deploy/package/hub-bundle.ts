@@ -5,7 +5,7 @@
 
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, posix, relative } from "node:path";
-import { build, type Metafile, type Plugin } from "esbuild";
+import { build, type Metafile, type Plugin, transformSync } from "esbuild";
 import { COMMONJS_PRELUDE, httpModule } from "./agent-bundle.ts";
 import { ROOT } from "./project.ts";
 
@@ -26,7 +26,11 @@ const WHOLE = [
 
 /** Size from which Node keeps a source with one character beyond ASCII as two bytes for each. */
 const ASCII_BYTES = 1_000_000;
-const UNESCAPABLE = /\\[\u0080-\uffff]|String\.raw`(?:[^`]|\$\{"`"\})*?[\u0080-\uffff]/;
+const BEYOND_ASCII = /[\u0080-\uffff]/g;
+/** A character beyond ASCII with an odd number of backslashes before it. */
+const BEHIND_BACKSLASH = /(?<!\\)(?:\\\\)*\\[\u0080-\uffff]/;
+/** What an error shows before and behind the place that it is about, characters. */
+const SHOWN = 40;
 
 /**
  * Packages that are loaded from their folders: native parts, threads and WebAssembly of their own are found beside
@@ -109,12 +113,32 @@ async function bundleEntries(folder: string, entries: readonly string[]) {
 
 /**
  * Escapes the characters beyond ASCII that esbuild leaves in regular expressions. Throws where an escape would mean something
- * else: behind a backslash, and in a raw template, which is to have the character as ${"\u00b5"}.
+ * else: behind a backslash, and in a tagged template, which is to have the character as ${"\u00b5"}.
  */
 export function toAscii(text: string, path: string): string {
-  const found = UNESCAPABLE.exec(text);
-  if (found !== null) throw new Error(`${path} is to be ASCII, as it is large: ${found[0].slice(-40)}`);
-  return text.replace(/[\u0080-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const plain = escaped(text);
+  if (plain === text) return text;
+  const behind = BEHIND_BACKSLASH.exec(text);
+  if (behind !== null) throw notAscii(path, text, behind.index);
+  // Without templates, raw texts are strings: those of `text` with the characters, those of `plain` with backslashes.
+  const [wanted, found] = [escaped(withoutTemplates(text)), withoutTemplates(plain)];
+  if (wanted === found) return plain;
+  let at = 0;
+  while (found[at] === wanted[at]) at++;
+  throw notAscii(path, found, at);
+}
+
+function escaped(text: string): string {
+  return text.replace(BEYOND_ASCII, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+function withoutTemplates(text: string): string {
+  return transformSync(text, { supported: { "template-literal": false }, logLevel: "silent" }).code;
+}
+
+function notAscii(path: string, text: string, at: number): Error {
+  const place = text.slice(Math.max(0, at - SHOWN), at + SHOWN);
+  return new Error(`${path} is to be ASCII, as it is large; a character can't be escaped at: ${place}`);
 }
 
 /** Returns the sources that are started as threads, sorted. */
