@@ -19,10 +19,11 @@ const SCRIPT = `
 
 test("a thread lowers its own priority, not that of the process or of its other threads", {
   skip: process.platform !== "linux" && "only Linux has a priority for each thread",
-}, async () => {
+}, async (t) => {
   await readFile(import.meta.filename); // starts the threads for files
   const before = getPriority();
   const worker = new Worker(SCRIPT, { eval: true, execArgv: ["--input-type=module"] });
+  t.after(() => worker.terminate());
   const [own] = (await once(worker, "message")) as [string];
   const nice = new Map(niceOfThreads(process.pid));
   assert.equal(nice.get(own), Math.min(19, before + 5));
@@ -30,17 +31,17 @@ test("a thread lowers its own priority, not that of the process or of its other 
   assert.ok(nice.size > 1);
   assert.deepEqual(new Set(nice.values()), new Set([before]));
   assert.equal(getPriority(), before);
-  await worker.terminate();
 });
 
 test("the threads of V8 get a lower priority, and no other", {
   skip: process.platform !== "linux" && "only Linux has a priority for each thread",
-}, async () => {
+}, async (t) => {
   const module = JSON.stringify(new URL("./thread-priority.ts", import.meta.url).href);
   const script = `import { lowerV8ThreadPriority } from ${module}; lowerV8ThreadPriority(); console.log("lowered"); setInterval(() => 0, 1000);`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
     stdio: ["ignore", "pipe", "inherit"],
   });
+  t.after(() => child.kill("SIGKILL"));
   await once(child.stdout, "data");
   const before = getPriority();
   const lowered: string[] = [];
@@ -50,6 +51,4 @@ test("the threads of V8 get a lower priority, and no other", {
     assert.equal(nice, name === "V8Worker" ? Math.min(19, before + 5) : before, name);
   }
   assert.ok(lowered.length > 0);
-  child.kill();
-  await once(child, "close");
 });
