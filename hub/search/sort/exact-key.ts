@@ -6,7 +6,7 @@
 import type { NumericColumn } from "#hub/engine/searcher/searcher.ts";
 import { shortest } from "#hub/search/options/json.ts";
 import type { KeyRange, Rank, SegmentKey, SortValue } from "./key.ts";
-import { pickValue } from "./picked-value.ts";
+import { mayLieBeyond, pickValue } from "./picked-value.ts";
 import type { SortMode } from "./sort-request.ts";
 
 /** Rounding of decoded values, which are sums of products, as a share of the largest one: some units in the last place. */
@@ -77,14 +77,14 @@ export class ExactKey implements SegmentKey {
 
   bestOfBlock(block: number): number {
     const { column, sign, mode } = this.#options;
-    if (mode === "sum" && column.multiValued) return Number.NEGATIVE_INFINITY;
+    if (column.multiValued && mayLieBeyond(mode)) return Number.NEGATIVE_INFINITY;
     const best = sign > 0 ? column.blockMin(block) : -column.blockMax(block);
     return column.presence === null ? best : Math.min(best, this.#missingKey);
   }
 
   worstOfBlock(block: number): number {
     const { column, sign, mode } = this.#options;
-    if (mode === "sum" && column.multiValued) return Number.POSITIVE_INFINITY;
+    if (column.multiValued && mayLieBeyond(mode)) return Number.POSITIVE_INFINITY;
     const worst = sign > 0 ? column.blockMax(block) : -column.blockMin(block);
     return column.presence === null ? worst : Math.max(worst, this.#missingKey);
   }

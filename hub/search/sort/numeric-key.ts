@@ -6,7 +6,7 @@ import { shortest } from "#hub/search/options/json.ts";
 import { fraction, singleFraction } from "#proto/kit/number-text.ts";
 import { ExactKey } from "./exact-key.ts";
 import { type KeySource, NUMBER_ORDER, type Rank, type SegmentKey, type SortValue } from "./key.ts";
-import { pickValue } from "./picked-value.ts";
+import { mayLieBeyond, pickValue } from "./picked-value.ts";
 import type { SortKey, SortMode } from "./sort-request.ts";
 
 /**
@@ -169,8 +169,7 @@ class NumericKey implements SegmentKey {
   bestOfBlock(block: number): number {
     const column = this.#column;
     if (column === null) return this.#missing;
-    // A sum may lie beyond each of its values.
-    if (this.#mode === "sum" && column.multiValued) return Number.NEGATIVE_INFINITY;
+    if (column.multiValued && mayLieBeyond(this.#mode)) return Number.NEGATIVE_INFINITY;
     const best = this.#sign > 0 ? column.blockMin(block) : -column.blockMax(block);
     return column.presence === null ? best : Math.min(best, this.#missing);
   }
@@ -178,7 +177,7 @@ class NumericKey implements SegmentKey {
   worstOfBlock(block: number): number {
     const column = this.#column;
     if (column === null) return this.#missing;
-    if (this.#mode === "sum" && column.multiValued) return Number.POSITIVE_INFINITY;
+    if (column.multiValued && mayLieBeyond(this.#mode)) return Number.POSITIVE_INFINITY;
     const worst = this.#sign > 0 ? column.blockMax(block) : -column.blockMin(block);
     return column.presence === null ? worst : Math.max(worst, this.#missing);
   }

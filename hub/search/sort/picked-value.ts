@@ -14,3 +14,8 @@ export function pickValue(values: readonly number[], count: number, mode: SortMo
   for (let at = 0; at < count; at++) sum += values[at]!;
   return mode === "sum" ? sum : sum / count;
 }
+
+/** Returns true if the picked value may lie beyond each of the values: a sum, and a mean, whose rounding may end one step outside. */
+export function mayLieBeyond(mode: SortMode): boolean {
+  return mode === "sum" || mode === "avg";
+}

@@ -506,6 +506,38 @@ test("a page after any hit has the next ones, whichever blocks are left out for 
   }
 });
 
+describe("a mean that is rounded to beyond its values", () => {
+  const count = 2_000;
+  // By descending numbers the better hits are in the later blocks.
+  for (const [value, order, second] of [
+    [0.1, "asc", "asc"],
+    [0.7, "desc", "asc"],
+    [0.7, "asc", "desc"],
+    [0.1, "desc", "desc"],
+  ] as const) {
+    test(`hides no block from a page or a walk: ${value} ${order}, numbers ${second}`, async () => {
+      const mean = (value + value + value) / 3;
+      assert.notEqual(mean, value, "the mean is rounded");
+      const numbers = Array.from({ length: count }, (_, at) => at);
+      const index = new IndexFixture({
+        mapping: { properties: { d: { type: "double" }, id: { type: "long" } } },
+        docs: numbers.map((id) => ({ d: [value, value, value], id })),
+      });
+      try {
+        const ids = (second === "asc" ? numbers : numbers.toReversed()).map(String);
+        const sort = [{ d: { order, mode: "avg" } }, { id: second }];
+        const uncounted = { track_total_hits: false };
+        assert.deepEqual(await index.ids({ sort, size: 5, ...uncounted }), ids.slice(0, 5));
+        const page = await index.ids({ sort, size: 5, search_after: [mean, Number(ids[9])], ...uncounted });
+        assert.deepEqual(page, ids.slice(10, 15));
+        assert.deepEqual((await walk(index, sort, 90, uncounted)).ids, ids);
+      } finally {
+        index.close();
+      }
+    });
+  }
+});
+
 test("whole numbers that no field can hold are refused, whatever their length", async () => {
   const index = new IndexFixture({
     shards: 1,
