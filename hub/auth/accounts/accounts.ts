@@ -84,7 +84,7 @@ export class Accounts {
     this.#accounts = new Records(store, ACCOUNT_KIND);
     this.#names = new Records(store, "account-name");
     this.#upstream = new Records(store, "account-upstream");
-    this.#lastAdministrator = new LastAdministrator(store, this.#accounts, () => this.#named());
+    this.#lastAdministrator = new LastAdministrator(store, this.#accounts, (each) => this.#isNamed(each));
     this.#store = store;
     this.#passwords = passwords;
     this.#audit = audit;
@@ -252,8 +252,9 @@ export class Accounts {
 
   /** Returns true if there are accounts but none is an administrator. */
   async lackAdministrator(): Promise<boolean> {
-    const all = await this.#named();
-    return all.length > 0 && !all.some(({ data }) => mayAdminister(data));
+    const all = await this.#accounts.list();
+    const isOneNamed = await this.#isOneNamed(all.filter(({ data }) => mayAdminister(data)));
+    return !isOneNamed && (await this.#isOneNamed(all));
   }
 
   /** Returns true if there is no account. */
@@ -270,12 +271,15 @@ export class Accounts {
     return won(this.#names.update(before, { id }));
   }
 
-  /** Returns the accounts that people can sign in to: a crash may have left others without their name. */
-  async #named(): Promise<Stored<Account>[]> {
-    const found: Stored<Account>[] = [];
-    for (const each of await this.#accounts.list())
-      if ((await this.#names.get(nameKey(each.data.name)))?.data.id === each.id) found.push(each);
-    return found;
+  /** Returns true if people can sign in to one of the accounts. */
+  async #isOneNamed(accounts: readonly Stored<Account>[]): Promise<boolean> {
+    for (const each of accounts) if (await this.#isNamed(each)) return true;
+    return false;
+  }
+
+  /** Returns whether people can sign in to the account: a crash may have left it without its name. */
+  async #isNamed({ id, data }: Stored<Account>): Promise<boolean> {
+    return (await this.#names.get(nameKey(data.name)))?.data.id === id;
   }
 
   /** Returns the id of an account that never got its name: nobody can sign in to it. Throws not_found. */

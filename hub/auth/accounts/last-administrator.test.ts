@@ -70,3 +70,21 @@ test("an administrator who was demoted and promoted again counts", async () => {
   assert.deepEqual(await administrators(one), ["ada"]);
   await assert.rejects(one.remove("ada", "test"), { code: "request_invalid" });
 });
+
+test("names of accounts that may not administer aren't looked up", async () => {
+  const bucket = new MemoryBucket();
+  const [one] = twoHubs(new SlowBucket(bucket));
+  for (const name of ["v1", "v2", "v3", "v4"]) await one.add({ name, role: "viewer" }, "test");
+  for (const name of ["ada", "bob", "cyd"]) await one.add({ name, role: "admin" }, "test");
+  const get = bucket.get.bind(bucket);
+  const read: string[] = [];
+  bucket.get = (key) => {
+    if (key.startsWith("account-name.")) read.push(key);
+    return get(key);
+  };
+  assert.equal(await one.lackAdministrator(), false);
+  assert.equal(read.length, 1, "the first administrator is enough");
+  read.length = 0;
+  await one.setRole("ada", "viewer", ["*"], "test");
+  assert.equal(new Set(read).size, 3, "the account's own name, and those of two others");
+});

@@ -28,13 +28,17 @@ interface Leaving {
 
 export class LastAdministrator<Account extends Rights> {
   readonly #accounts: Records<Account>;
-  readonly #named: () => Promise<readonly Stored<Account>[]>;
+  readonly #isNamed: (account: Stored<Account>) => Promise<boolean>;
   readonly #leaving: Records<Leaving>;
 
-  /** `named`: returns the accounts that people can sign in to. */
-  constructor(store: Store, accounts: Records<Account>, named: () => Promise<readonly Stored<Account>[]>) {
+  /** `isNamed`: returns whether people can sign in to the account. */
+  constructor(
+    store: Store,
+    accounts: Records<Account>,
+    isNamed: (account: Stored<Account>) => Promise<boolean>,
+  ) {
     this.#accounts = accounts;
-    this.#named = named;
+    this.#isNamed = isNamed;
     this.#leaving = new Records(store, "administrators");
   }
 
@@ -46,8 +50,7 @@ export class LastAdministrator<Account extends Rights> {
   async announce(read: Stored<Account>): Promise<boolean> {
     const before = await this.#leaving.get(RECORD);
     const announced = new Set(before?.data.ids);
-    const all = (await this.#named()).filter(({ data }) => mayAdminister(data));
-    const others = all.filter(({ id }) => id !== read.id);
+    const others = await this.#othersThan(read);
     if (others.length === 0) {
       throw new AppError(
         "request_invalid",
@@ -63,6 +66,14 @@ export class LastAdministrator<Account extends Rights> {
     return won(
       before === null ? this.#leaving.create(RECORD, { ids }) : this.#leaving.update(before, { ids }),
     );
+  }
+
+  /** Returns the other accounts that may administer, and that people can sign in to. Each name is a request: few are looked up. */
+  async #othersThan({ id }: Stored<Account>): Promise<Stored<Account>[]> {
+    const others: Stored<Account>[] = [];
+    for (const each of await this.#accounts.list())
+      if (each.id !== id && mayAdminister(each.data) && (await this.#isNamed(each))) others.push(each);
+    return others;
   }
 }
 
