@@ -6,7 +6,12 @@ import { type TestContext, test } from "node:test";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { checkSettings } from "#proto/kit/settings/settings.ts";
-import { type CertificateFiles, issueCertificate, makeAuthority } from "#test/harness/certificates.ts";
+import {
+  type CertificateFiles,
+  issueCertificate,
+  issueOwnCertificate,
+  makeAuthority,
+} from "#test/harness/certificates.ts";
 import { Workspace } from "#test/harness/workspace.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
 import { CertificateWatch } from "./certificate-watch.ts";
@@ -47,7 +52,19 @@ async function watched(t: TestContext) {
   workspace.defer(() => watch.stop());
   const look = (): Promise<void> => clock.advance(LOOK_MS);
   const text = chainOf(second);
-  return { watch, certificate, key, second, text, end: read(second.certificate).length, used, warned, look };
+  return {
+    watch,
+    folder,
+    root,
+    certificate,
+    key,
+    second,
+    text,
+    end: read(second.certificate).length,
+    used,
+    warned,
+    look,
+  };
 }
 
 test("a replaced certificate is used once its key matches, and a half exchange keeps the old one", async (t) => {
@@ -65,7 +82,7 @@ test("a replaced certificate is used once its key matches, and a half exchange k
 });
 
 for (const [what, length, message] of [
-  ["between two certificates", 0, /ends after the first certificate.* missing: CN=between/],
+  ["between two certificates", 0, /ends after the first certificate.* missing: CN=between.* restart the hub/],
   ["in the second certificate", 100, /without its end/],
 ] as const)
   test(`a file of certificates that is cut ${what} isn't used`, async (t) => {
@@ -91,4 +108,31 @@ test("a file that changes between two looks isn't used yet", async (t) => {
   }
   await look();
   assert.deepEqual(used, ["CN=second"]);
+});
+
+test("a lone certificate of an authority that the file didn't have isn't used", async (t) => {
+  const { watch, folder, certificate, key, used, look } = await watched(t);
+  const other = issueCertificate(folder, "lone", makeAuthority(folder, "next"), ["localhost"]);
+  copyFileSync(other.certificate, certificate);
+  copyFileSync(other.key, key);
+  for (let looks = 0; looks < 3; looks++) await look();
+  assert.deepEqual(used, []);
+  assert.match(watch.problem, /missing: CN=next\. .*restart the hub/);
+});
+
+test("a lone certificate that needs no other is used", async (t) => {
+  const { folder, root, certificate, key, used, look } = await watched(t);
+  const direct = issueCertificate(folder, "direct", root, ["localhost"]);
+  const own = issueOwnCertificate(folder, "own", ["localhost"]);
+  const replace = async (files: CertificateFiles, chain: string): Promise<void> => {
+    writeFileSync(certificate, readFileSync(files.certificate, "utf8") + chain);
+    copyFileSync(files.key, key);
+    for (let looks = 0; looks < 2; looks++) await look();
+  };
+  const chain = readFileSync(root.certificate, "utf8");
+  await replace(direct, chain);
+  await replace(direct, "");
+  await replace(direct, chain);
+  await replace(own, "");
+  assert.deepEqual(used, ["CN=direct", "CN=direct", "CN=direct", "CN=own"]);
 });

@@ -1,5 +1,6 @@
 /** Detects replaced certificate files, so that listeners use the new certificate without a restart. */
 
+import type { X509Certificate } from "node:crypto";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { certificatesIn } from "#proto/kit/files/certificates.ts";
@@ -71,7 +72,7 @@ export class CertificateWatch implements Component {
       const found = readTlsFiles(settings)!;
       const known = this.#known!;
       const isKnown = isSame(found, known);
-      if (!isKnown) checkIntermediate(found, known, settings["tls.certificate"]);
+      if (!isKnown) checkChain(found, known, settings["tls.certificate"]);
       this.#failedLooks = 0;
       this.#problem = "";
       // A file that is being written may end between two certificates.
@@ -93,20 +94,23 @@ export class CertificateWatch implements Component {
 }
 
 /**
- * Throws settings_invalid if a file that has changed lacks the certificate between its only one and the authority, which the
- * file had before: its writer was cut off, and most clients would refuse the listeners.
+ * Throws settings_invalid if a file that has changed holds one certificate alone, which others issued, and the file had a chain
+ * before: its writer was probably cut off, and most clients would refuse the listeners. A certificate of an authority that was
+ * at the end of the chain needs no other.
  */
-function checkIntermediate(found: TlsOptions, known: TlsOptions, path: string): void {
+function checkChain(found: TlsOptions, known: TlsOptions, path: string): void {
   const [own, ...chain] = certificatesIn(found.cert);
-  if (own === undefined || chain.length > 0) return;
-  const issuer = certificatesIn(known.cert)
-    .slice(1)
-    .find(({ subject }) => subject === own.issuer);
-  if (issuer === undefined || issuer.checkIssued(issuer)) return;
+  const before = certificatesIn(known.cert).slice(1);
+  if (own === undefined || chain.length > 0 || before.length === 0 || isSelfSigned(own)) return;
+  if (before.some((one) => one.subject === own.issuer && isSelfSigned(one))) return;
   throw new AppError(
     "settings_invalid",
-    `tls.certificate ${path} ends after the first certificate; that of its issuer, which was there before, is missing: ${issuer.subject.replaceAll("\n", ", ")}`,
+    `tls.certificate ${path} ends after the first certificate; before, its chain followed. That of its issuer may be missing: ${own.issuer.replaceAll("\n", ", ")}. Write the whole chain to the file, or restart the hub to use the certificate all the same`,
   );
+}
+
+function isSelfSigned(certificate: X509Certificate): boolean {
+  return certificate.checkIssued(certificate);
 }
 
 function isSame(one: TlsOptions, other: TlsOptions): boolean {
