@@ -7,6 +7,9 @@ import { AppError } from "#proto/kit/errors.ts";
 import { readCertificates } from "#proto/kit/files/certificates.ts";
 import { FileChanges } from "#proto/kit/files/file-changes.ts";
 
+/** Looking at three small files costs nothing. */
+const LOOK_EVERY_MS = 1_000;
+
 export interface TlsServerOptions {
   readonly certificate: string;
   readonly key: string;
@@ -27,10 +30,12 @@ export function createTlsServer({ certificate, key, ca, ...calls }: TlsServerOpt
   });
   const mustName = ca === undefined ? {} : { requestCert: true, rejectUnauthorized: true };
   const server = createServer({ ...contents(), ...mustName }, calls.onConnection);
-  // Before the handshake begins. Of a pair that is being renewed the second file may not have changed yet: it fails then.
-  server.prependListener("connection", () =>
-    changes.take(() => server.setSecureContext(contents()), calls.onFault),
-  );
+  // Not with each connection: one that comes rarely would get what has been replaced long ago.
+  const look = (): void => changes.take(() => server.setSecureContext(contents()), calls.onFault);
+  server.once("listening", () => {
+    const timer = setInterval(look, LOOK_EVERY_MS).unref();
+    server.once("close", () => clearInterval(timer));
+  });
   return server;
 }
 

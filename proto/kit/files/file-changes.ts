@@ -2,17 +2,33 @@
 
 import { type BigIntStats, statSync } from "node:fs";
 
-/** Files that were written within this time may be written further. */
+/**
+ * Files that have stayed the same for this long count as whole: others may be written further. The clock is that of this
+ * process: the times of files are those of their server, and of whoever copied them.
+ */
 const SETTLED_MS = 1_000;
 
 /** Time after which changed files that couldn't be used are tried again. */
 const RETRY_MS = 1_000;
 
+/** Files that haven't settled for this long are reported. */
+const UNSETTLED_MS = 60_000;
+
+/** Files that differ from the used ones. */
+interface Change {
+  readonly state: string;
+  /** When files that hadn't settled were first seen. */
+  readonly unsettledMs: number;
+  isUnsettledReported: boolean;
+  /** When the files may be used: they have settled then, or are tried again. */
+  useMs: number;
+  hasFailed: boolean;
+}
+
 export class FileChanges {
   readonly #paths: readonly string[];
   #used: string;
-  /** State of files that couldn't be used, and the time of the next attempt; undefined after a success. */
-  #failed: { state: string; retryMs: number } | undefined;
+  #change: Change | undefined;
 
   /** The files as they are now count as used. Links are followed. */
   constructor(paths: readonly string[]) {
@@ -22,23 +38,41 @@ export class FileChanges {
 
   /**
    * Calls `use` if a file has changed, appeared or vanished since the last call of it that succeeded; each second at most while
-   * nothing changes further. Files that are being written aren't used yet: half of one may look like a whole one. `onFault`
-   * gets the first error of each change.
+   * nothing changes further. Files that a call of `take` finds changed are used by one a second later at the earliest, if they
+   * are still the same: half of a file may look like a whole one. `onFault` gets the first error of each change, and one if
+   * the files don't settle for a minute. `nowMs`: of a monotonic clock.
    */
   take(use: () => void, onFault: (error: unknown) => void, nowMs = performance.now()): void {
     const state = this.#state();
-    if (state === this.#used) return;
-    const failed = this.#failed?.state === state ? this.#failed : undefined;
-    if (failed !== undefined && nowMs < failed.retryMs) return;
-    if (this.#paths.some(isFresh)) return;
+    if (state === this.#used) {
+      this.#change = undefined;
+      return;
+    }
+    if (this.#change?.state !== state) this.#change = changeTo(state, this.#change, nowMs);
+    const change = this.#change;
+    if (nowMs < change.useMs) {
+      this.#reportUnsettled(change, onFault, nowMs);
+      return;
+    }
     try {
       use();
       this.#used = state;
-      this.#failed = undefined;
+      this.#change = undefined;
     } catch (error) {
-      this.#failed = { state, retryMs: nowMs + RETRY_MS };
-      if (failed === undefined) onFault(error);
+      change.useMs = nowMs + RETRY_MS;
+      if (!change.hasFailed) onFault(error);
+      change.hasFailed = true;
     }
+  }
+
+  #reportUnsettled(change: Change, onFault: (error: unknown) => void, nowMs: number): void {
+    if (change.hasFailed || change.isUnsettledReported || nowMs - change.unsettledMs < UNSETTLED_MS) return;
+    change.isUnsettledReported = true;
+    onFault(
+      new Error(
+        `${this.#paths.join(", ")} are used as they were before: they have kept changing for ${UNSETTLED_MS / 1_000} s`,
+      ),
+    );
   }
 
   #state(): string {
@@ -46,10 +80,16 @@ export class FileChanges {
   }
 }
 
-/** Returns whether a file was written just now. A time in the future is that of another clock: nothing follows from it. */
-function isFresh(path: string): boolean {
-  const ageMs = Date.now() - Number(statOf(path)?.mtimeMs ?? 0);
-  return ageMs >= 0 && ageMs < SETTLED_MS;
+function changeTo(state: string, before: Change | undefined, nowMs: number): Change {
+  // A change that failed had settled.
+  const unsettled = before?.hasFailed === false ? before : undefined;
+  return {
+    state,
+    unsettledMs: unsettled?.unsettledMs ?? nowMs,
+    isUnsettledReported: unsettled?.isUnsettledReported ?? false,
+    useMs: nowMs + SETTLED_MS,
+    hasFailed: false,
+  };
 }
 
 function stateOf(path: string): string {
