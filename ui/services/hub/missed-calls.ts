@@ -13,10 +13,13 @@ export class MissedCalls {
   #misses = 0;
   /** When the hub was last ready after a miss. */
   #backMs = Number.NEGATIVE_INFINITY;
+  /** Whether a call has worked since the last miss. */
+  #hasAnswered = false;
 
   /** Notes that a call failed. Returns how long to wait before the hub is asked, ms; more each time while calls keep failing. */
   miss(nowMs: number): number {
     if (this.#isCalm(nowMs)) this.#misses = 0;
+    this.#hasAnswered = false;
     const longestMs = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#misses++);
     // Tabs that missed the hub at once come back one by one.
     return (longestMs * (1 + Math.random())) / 2;
@@ -27,9 +30,14 @@ export class MissedCalls {
     this.#backMs = nowMs;
   }
 
+  /** Notes that a call has worked. Other calls may still fail: the waits grow on if the next one does soon. */
+  answered(): void {
+    this.#hasAnswered = true;
+  }
+
   /** Returns whether calls fail again and again, although the hub reports that it is ready. */
   isFailing(nowMs: number): boolean {
-    return this.#misses >= FAILING_MISSES && !this.#isCalm(nowMs);
+    return this.#misses >= FAILING_MISSES && !this.#hasAnswered && !this.#isCalm(nowMs);
   }
 
   #isCalm(nowMs: number): boolean {
