@@ -192,4 +192,12 @@ export function printedOrder(): string {
   return `${lines.join("\n")}\n`;
 }
 
-if (import.meta.main && process.argv.includes("--print")) process.stdout.write(printedOrder());
+if (import.meta.main) {
+  if (process.argv.includes("--print")) process.stdout.write(printedOrder());
+  else {
+    process.stderr.write(
+      "Print the order: node test/architecture.ts --print\nCheck it: node test/run.ts test/architecture.test.ts\n",
+    );
+    process.exitCode = 2;
+  }
+}
