@@ -91,10 +91,14 @@ export class CopyAge implements Component {
     const since = Number.isFinite(this.#wholeMs)
       ? `in the last ${Math.round((nowMs - this.#wholeMs) / 1_000)} s`
       : "before it started";
-    const reading = othersAnswer ? "it is still reading the log" : "the end of the log can't be read";
-    const why = this.#refreshFault === "" ? reading : `they can't be refreshed: ${this.#refreshFault}`;
-    const text = `the copies of this hub may lack what other hubs wrote ${since}: ${why}`;
+    const text = `the copies of this hub may lack what other hubs wrote ${since}: ${this.#whyLate()}`;
     return { error: new AppError("unavailable", text), othersAnswer };
+  }
+
+  #whyLate(): string {
+    if (this.#refreshFault !== "") return `they can't be refreshed: ${this.#refreshFault}`;
+    if (this.#isOld(this.#lookedMs)) return "the end of the log can't be read";
+    return this.#isOld(this.#wholeMs) ? "it is still reading the log" : "they aren't refreshed yet";
   }
 
   async #run(): Promise<void> {
@@ -103,14 +107,19 @@ export class CopyAge implements Component {
     while (!signal.aborted) {
       try {
         if (isShared()) await this.#look();
-        // This hub is the only writer, so it has all writes.
-        else this.reached(clock.monotonic());
+        else this.#noteAlone();
       } catch (error) {
         log.debug({ err: toAppError(error) }, "the end of the log can't be read now");
       }
       this.#refreshLate();
       await clock.sleep(LOOK_MS, signal);
     }
+  }
+
+  /** This hub is the only writer, so it has all writes. */
+  #noteAlone(): void {
+    this.#wholeMs = this.#options.clock.monotonic();
+    this.#isLate = false;
   }
 
   async #look(): Promise<void> {
