@@ -11,7 +11,7 @@ const CODE = {
   insufficientStorage: 10047,
   storeFailed: 10077,
   wrongLastSequence: 10071,
-  /** Another conditional message of the subject is on its way: nothing was compared. */
+  /** Another conditional message of the subject is on its way. That may last for longer than a call has. */
   wrongLastSequenceUnknown: 10164,
   /** The stream's queue is full. */
   tooManyRequests: 10167,
@@ -40,7 +40,7 @@ export function judge(error: unknown): Verdict {
       return "retry"; // the first copy is not stored yet, so this is not a success
     }
     if (code === CODE.nameInUse) return "retry";
-    if (code === CODE.wrongLastSequenceUnknown || code === CODE.tooManyRequests) return "retry";
+    if (code === CODE.tooManyRequests) return "retry";
     if (code === CODE.noPeers) return "retry"; // a starting cluster has not found all of its servers yet
     if (code === CODE.streamNotFound || code === CODE.consumerNotFound) return "retry"; // it is recreated
     return status >= 500 ? "retry" : "fatal";
@@ -68,7 +68,7 @@ export function toJournalError(error: unknown, what: string): AppError {
 }
 
 export function isConflict(error: unknown): boolean {
-  return hasCode(error, CODE.wrongLastSequence);
+  return hasCode(error, CODE.wrongLastSequence, CODE.wrongLastSequenceUnknown);
 }
 
 /** True for the error of a server whose cluster has no leader. */
