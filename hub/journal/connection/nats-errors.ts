@@ -36,7 +36,7 @@ export function judge(error: unknown): Verdict {
     const { code, status } = error;
     if (code === CODE.storeFailed || code === CODE.insufficientResources || code === CODE.insufficientStorage)
       return "full";
-    if (code === CODE.duplicateInProcess || /duplicate message id is in process/i.test(error.message)) {
+    if (isInProcess(error)) {
       return "retry"; // the first copy is not stored yet, so this is not a success
     }
     if (code === CODE.nameInUse) return "retry";
@@ -69,6 +69,13 @@ export function toJournalError(error: unknown, what: string): AppError {
 
 export function isConflict(error: unknown): boolean {
   return hasCode(error, CODE.wrongLastSequence, CODE.wrongLastSequenceUnknown);
+}
+
+/** True where an earlier copy of the message isn't stored yet. */
+export function isInProcess(error: unknown): boolean {
+  const says =
+    error instanceof JetStreamApiError && /duplicate message id is in process/i.test(error.message);
+  return says || hasCode(error, CODE.duplicateInProcess);
 }
 
 /** True for the error of a server whose cluster has no leader. */

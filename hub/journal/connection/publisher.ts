@@ -12,7 +12,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { Connection } from "./connection.ts";
 import type { JournalMetrics } from "./journal-metrics.ts";
-import { isTimeout, judge, toJournalError } from "./nats-errors.ts";
+import { isInProcess, isTimeout, judge, toJournalError } from "./nats-errors.ts";
 import { firstAnswer } from "./retried-call.ts";
 
 /**
@@ -138,8 +138,12 @@ export class Publisher {
       sending.abort();
       sending = new AbortController();
       if (data.length > this.maxMessageBytes) throw tooLarge(subject, data.length, this.maxMessageBytes);
-      const send = (): Promise<PubAck> => this.#client(nats).publish(subject, data, options);
-      const again = { isPassing: isTimeout, isConnected, againMs: AGAIN_MS, clock };
+      let sent = 0;
+      const send = (): Promise<PubAck> => {
+        if (sent++ > 0) metrics.publishRetried("retry");
+        return this.#client(nats).publish(subject, data, options);
+      };
+      const again = { isPassing: isTimeout, isPending: isInProcess, isConnected, againMs: AGAIN_MS, clock };
       return firstAnswer(send, again, sending.signal);
     };
     try {

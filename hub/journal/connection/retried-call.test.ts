@@ -75,6 +75,18 @@ describe("calls that are made again beside those without an answer", () => {
     );
   });
 
+  test("a call that meets an earlier one under way waits for that one's answer", async () => {
+    let calls = 0;
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const call = (): Promise<string> => {
+      if (++calls === 3) resolve("stored");
+      return calls === 1 ? promise : Promise.reject(new Error("in process"));
+    };
+    const isPending = (error: unknown): boolean => (error as Error).message === "in process";
+    const { signal } = new AbortController();
+    assert.equal(await firstAnswer(call, { ...options, isPending }, signal), "stored");
+  });
+
   test("no further call is made while there is no connection", async () => {
     let [calls, waits] = [0, 0];
     const { promise, resolve } = Promise.withResolvers<string>();

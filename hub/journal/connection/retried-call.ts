@@ -54,6 +54,8 @@ export function retriedCall<T>(
 export interface FirstAnswerOptions {
   /** Errors after which the call is made again. */
   readonly isPassing: (error: unknown) => boolean;
+  /** Errors that say that an earlier call is still under way: the next one is made after the usual wait. */
+  readonly isPending?: (error: unknown) => boolean;
   /** False while a call would only wait for the connection: then no further one is made. */
   readonly isConnected?: () => boolean;
   /** Wait before a call is made beside one without an answer, ms. */
@@ -68,9 +70,10 @@ export interface FirstAnswerOptions {
  */
 export async function firstAnswer<T>(
   call: (signal: AbortSignal) => Promise<T>,
-  { isPassing, isConnected = () => true, againMs = AGAIN_MS, clock = systemClock }: FirstAnswerOptions,
+  options: FirstAnswerOptions,
   deadline: AbortSignal,
 ): Promise<T> {
+  const { isPassing, isPending, isConnected = () => true, againMs = AGAIN_MS, clock = systemClock } = options;
   const done = new AbortController();
   const signal = AbortSignal.any([deadline, done.signal]);
   const answer = Promise.withResolvers<T>();
@@ -85,6 +88,7 @@ export async function firstAnswer<T>(
     } catch (error) {
       if (signal.aborted) return;
       lastError = error;
+      if (isPending?.(error) === true) return clock.sleep(waitMs, signal);
       if (isPassing(error)) return clock.sleep(backoff.next(), signal);
       answer.reject(error);
       done.abort();
