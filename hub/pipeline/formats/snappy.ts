@@ -3,7 +3,6 @@
  * format (framing_format.txt there).
  */
 
-import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 /** Kinds of elements, the low two bits of their tag. */
@@ -14,24 +13,40 @@ const COPY_2 = 2;
 /** Lengths of literals from here on stand after the tag, in 1 to 4 bytes. */
 const LONG_LITERAL = 60;
 
+/** Literals up to this length are copied byte by byte: a view of them would cost more than they do. */
+const SHORT_LITERAL = 32;
+
 /** Returns `packed` unpacked. Throws parsing for what is no block, request_too_large for more than `maxBytes`. */
 export function unpackSnappy(packed: Uint8Array, maxBytes: number): Buffer {
-  const { length, start } = lengthOf(packed);
-  if (length > maxBytes) throw new AppError("request_too_large", `a body may have ${maxBytes} bytes at most`);
+  const { length, start } = lengthOf(packed, 0, packed.length);
+  if (length > maxBytes) throw tooLarge(maxBytes);
   const out = Buffer.alloc(length);
-  let [at, end] = [start, 0];
-  while (at < packed.length) {
+  unpackElements(packed, start, packed.length, out, 0, length);
+  return out;
+}
+
+/** Unpacks the elements between `at` and `last` of `packed` to the bytes between `first` and `limit` of `out`. */
+function unpackElements(
+  packed: Uint8Array,
+  at: number,
+  last: number,
+  out: Buffer,
+  first: number,
+  limit: number,
+): void {
+  let end = first;
+  while (at < last) {
     const tag = packed[at++]!;
     if ((tag & 3) === LITERAL) {
       let size = tag >> 2;
       if (size >= LONG_LITERAL) {
         const bytes = size - LONG_LITERAL + 1;
-        size = littleEndian(packed, at, bytes);
+        size = littleEndian(packed, at, bytes, last);
         at += bytes;
       }
       size++;
-      if (at + size > packed.length || end + size > length) throw damaged();
-      out.set(packed.subarray(at, at + size), end);
+      if (at + size > last || end + size > limit) throw damaged();
+      copyLiteral(packed, at, size, out, end);
       at += size;
       end += size;
       continue;
@@ -39,22 +54,25 @@ export function unpackSnappy(packed: Uint8Array, maxBytes: number): Buffer {
     const kind = tag & 3;
     const size = kind === COPY_1 ? ((tag >> 2) & 7) + 4 : (tag >> 2) + 1;
     const bytes = kind === COPY_1 ? 1 : kind === COPY_2 ? 2 : 4;
-    const distance = littleEndian(packed, at, bytes) + (kind === COPY_1 ? (tag >> 5) * 256 : 0);
+    const distance = littleEndian(packed, at, bytes, last) + (kind === COPY_1 ? (tag >> 5) * 256 : 0);
     at += bytes;
-    if (distance === 0 || distance > end || end + size > length) throw damaged();
+    if (distance === 0 || distance > end - first || end + size > limit) throw damaged();
     // Byte by byte: a copy may overlap what it makes.
     for (let copied = 0; copied < size; copied++) out[end + copied] = out[end + copied - distance]!;
     end += size;
   }
-  if (end !== length) throw damaged();
-  return out;
+  if (end !== limit) throw damaged();
+}
+
+function copyLiteral(packed: Uint8Array, at: number, size: number, out: Buffer, end: number): void {
+  if (size > SHORT_LITERAL) out.set(packed.subarray(at, at + size), end);
+  else for (let index = 0; index < size; index++) out[end + index] = packed[at + index]!;
 }
 
 /** The chunk that a stream begins with. */
 const STREAM_HEAD = Buffer.from("\xff\x06\0\0sNaPpY", "latin1");
 
-/** Kinds of chunks; those from 0x80 on are skipped. */
-const PACKED_CHUNK = 0;
+/** Kinds of chunks: 0 is packed, 1 plain; those from 0x80 on are skipped. */
 const PLAIN_CHUNK = 1;
 const FIRST_SKIPPED = 0x80;
 
@@ -69,41 +87,71 @@ export function isFramedSnappy(packed: Uint8Array): boolean {
 /** Returns the chunks of a stream unpacked. Throws parsing for what is none, request_too_large for more than `maxBytes`. */
 export function unpackFramedSnappy(packed: Uint8Array, maxBytes: number): Buffer {
   if (!isFramedSnappy(packed)) throw damaged();
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
+  const out = Buffer.alloc(framedLength(packed, maxBytes));
+  let end = 0;
   for (let at = 0; at < packed.length; ) {
-    const kind = packed[at]!;
-    const start = at + CHUNK_HEAD_BYTES;
-    const end = start + littleEndian(packed, at + 1, 3);
-    if (end > packed.length) throw damaged();
-    at = end;
-    if (kind >= FIRST_SKIPPED) continue;
-    if (kind > PLAIN_CHUNK || end - start < CHECKSUM_BYTES) throw damaged();
-    const data = packed.subarray(start + CHECKSUM_BYTES, end);
-    const part = kind === PACKED_CHUNK ? unpackSnappy(data, maxBytes - bytes) : data;
-    bytes += part.length;
-    if (bytes > maxBytes)
-      throw new AppError("request_too_large", `a body may have ${maxBytes} bytes at most`);
-    addPart(parts, part);
+    const next = chunkEnd(packed, at);
+    if (packed[at]! < FIRST_SKIPPED) {
+      const data = at + CHUNK_HEAD_BYTES + CHECKSUM_BYTES;
+      const size = dataLength(packed, at, next);
+      if (packed[at] === PLAIN_CHUNK) copyLiteral(packed, data, size, out, end);
+      else unpackElements(packed, lengthOf(packed, data, next).start, next, out, end, end + size);
+      end += size;
+    }
+    at = next;
   }
-  return Buffer.concat(parts);
+  return out;
 }
 
-/** Reads the length before the elements, a varint of 32 bits. */
-function lengthOf(packed: Uint8Array): { length: number; start: number } {
+/**
+ * Returns the bytes that all chunks become. They are counted before they are unpacked: a stream may have a chunk for each
+ * byte, and pieces to be joined would take many times what they hold.
+ */
+function framedLength(packed: Uint8Array, maxBytes: number): number {
   let length = 0;
-  for (let at = 0; at < 5 && at < packed.length; at++) {
-    length += (packed[at]! & 0x7f) * 2 ** (7 * at);
-    if (packed[at]! < 0x80 && length < 2 ** 32) return { length, start: at + 1 };
+  for (let at = 0; at < packed.length; ) {
+    const next = chunkEnd(packed, at);
+    if (packed[at]! < FIRST_SKIPPED) length += dataLength(packed, at, next);
+    if (length > maxBytes) throw tooLarge(maxBytes);
+    at = next;
+  }
+  return length;
+}
+
+/** Returns where the chunk at `at` ends. */
+function chunkEnd(packed: Uint8Array, at: number): number {
+  const end = at + CHUNK_HEAD_BYTES + littleEndian(packed, at + 1, 3, packed.length);
+  if (end > packed.length) throw damaged();
+  return end;
+}
+
+/** Returns the bytes that the chunk between `at` and `end` becomes. */
+function dataLength(packed: Uint8Array, at: number, end: number): number {
+  const data = at + CHUNK_HEAD_BYTES + CHECKSUM_BYTES;
+  if (packed[at]! > PLAIN_CHUNK || data > end) throw damaged();
+  return packed[at] === PLAIN_CHUNK ? end - data : lengthOf(packed, data, end).length;
+}
+
+/** Reads the length before the elements, a varint of 32 bits, between `from` and `end`. */
+function lengthOf(packed: Uint8Array, from: number, end: number): { length: number; start: number } {
+  let length = 0;
+  for (let at = 0; at < 5 && from + at < end; at++) {
+    const byte = packed[from + at]!;
+    length += (byte & 0x7f) * 2 ** (7 * at);
+    if (byte < 0x80 && length < 2 ** 32) return { length, start: from + at + 1 };
   }
   throw damaged();
 }
 
-function littleEndian(bytes: Uint8Array, at: number, count: number): number {
-  if (at + count > bytes.length) throw damaged();
+function littleEndian(bytes: Uint8Array, at: number, count: number, end: number): number {
+  if (at + count > end) throw damaged();
   let value = 0;
   for (let index = 0; index < count; index++) value += bytes[at + index]! * 256 ** index;
   return value;
+}
+
+function tooLarge(maxBytes: number): AppError {
+  return new AppError("request_too_large", `a body may have ${maxBytes} bytes at most`);
 }
 
 function damaged(): AppError {
