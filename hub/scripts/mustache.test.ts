@@ -17,14 +17,25 @@ test("templates of one budget may cost as much as one template", () => {
   const template = compileMustache("{{#l}}{{x}}{{/l}}");
   const params = { l: Array.from({ length: 30_000 }, () => 1) };
   const budget = new TemplateBudget();
-  for (let turn = 0; turn < 3; turn++) template(params, budget);
-  assert.throws(() => template(params, budget), /at most 200000 steps/);
-  assert.equal(template(params), "");
+  for (let turn = 0; turn < 3; turn++) template.render(params, budget);
+  assert.throws(() => template.render(params, budget), /at most 200000 steps/);
+  assert.equal(template.render(params), "");
 });
 
 test("templates make texts as mustache and the 6.5 server define", () => {
   for (const [template, params, text] of ROWS)
-    assert.equal(compileMustache(template)(params), text, template);
+    assert.equal(compileMustache(template).render(params), text, template);
+});
+
+test("a template that takes long lets others have the thread", async () => {
+  const template = compileMustache("{{#l}}{{#l}}{{#l}}{{/l}}{{#join}}l{{/join}}{{/l}}{{/l}}");
+  const params = { l: Array.from({ length: 40 }, () => 1) };
+  let turns = 0;
+  const others = setInterval(() => turns++, 0);
+  const text = await template.renderInSlices(params);
+  clearInterval(others);
+  assert.ok(turns > 0);
+  assert.equal(text, template.render(params));
 });
 
 test("a template that can't be read is refused with its place", () => {
@@ -40,14 +51,17 @@ test("a template that can't be read is refused with its place", () => {
 test("a template can't make a text without end", () => {
   const template = compileMustache("{{#l}}{{#l}}{{#l}}{{x}}{{/l}}{{/l}}{{/l}}");
   assert.throws(
-    () => template({ l: Array.from({ length: 100 }, () => 1), x: "x".repeat(100) }),
+    () => template.render({ l: Array.from({ length: 100 }, () => 1), x: "x".repeat(100) }),
     /at most 1000000 characters/,
   );
 });
 
 test("sections that write nothing end, too", () => {
   const template = compileMustache("{{#l}}{{#l}}{{#l}}{{/l}}{{/l}}{{/l}}");
-  assert.throws(() => template({ l: Array.from({ length: 10_000 }, () => 1) }), /at most 200000 steps/);
+  assert.throws(
+    () => template.render({ l: Array.from({ length: 10_000 }, () => 1) }),
+    /at most 200000 steps/,
+  );
 });
 
 test("each turn of a section counts what it costs, also where the text is thrown away", () => {
@@ -62,7 +76,7 @@ test("each turn of a section counts what it costs, also where the text is thrown
   ];
   for (const [template, params] of rows)
     assert.throws(
-      () => compileMustache(template)(params),
+      () => compileMustache(template).render(params),
       { code: "request_invalid" },
       template.slice(0, 60),
     );
@@ -73,11 +87,11 @@ test("names are at most 1000 characters long, also those that are rendered", () 
   for (const tag of [`{{${long}}}`, `{{{${long}}}}`, `{{#${long}}}{{/${long}}}`, `{{^${long}}}{{/${long}}}`])
     assert.throws(() => compileMustache(tag), /at most 1000 characters/, tag.slice(0, 4));
   const rendered = compileMustache("{{#toJson}}{{long}}{{/toJson}}");
-  assert.throws(() => rendered({ long }), /at most 1000 characters/);
-  assert.equal(compileMustache(`{{! ${long} }}a`)({}), "a");
+  assert.throws(() => rendered.render({ long }), /at most 1000 characters/);
+  assert.equal(compileMustache(`{{! ${long} }}a`).render({}), "a");
 });
 
 test("only what params hold themselves is seen", () => {
   for (const name of ["__proto__", "constructor", "a.constructor.name", "l.push", "l.length", "toString"])
-    assert.equal(compileMustache(`{{${name}}}`)({ a: {}, l: [1] }), "", name);
+    assert.equal(compileMustache(`{{${name}}}`).render({ a: {}, l: [1] }), "", name);
 });

@@ -7,6 +7,7 @@ import { toJson } from "#hub/scripts/values/json.ts";
 import { print } from "#hub/scripts/values/values.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { TimeSlices } from "#proto/kit/time-slices.ts";
 
 /** Sections may stand so deep in one another. */
 const MAX_DEPTH = 32;
@@ -15,6 +16,9 @@ const MAX_OUTPUT = 1_000_000;
 
 /** Texts, variables and turns of sections that are rendered for one request. */
 const MAX_STEPS = 200_000;
+
+/** Steps between two places where a rendering may pause. */
+const STEPS_A_PAUSE = 1_000;
 
 /** Characters that all templates of a request may make together in all their parts, those that a function reads included. */
 const MAX_WORK = 4 * MAX_OUTPUT;
@@ -25,8 +29,13 @@ const MAX_NAME = 1_000;
 /** Parts of a path that are looked up in one step. */
 const PARTS_A_STEP = 4;
 
-/** A compiled template: makes a text of params. Throws request_invalid where it gets too long. */
-export type MustacheTemplate = (params: JsonObject, budget?: TemplateBudget) => string;
+/** A compiled template. Both throw request_invalid where the text gets too long. */
+export interface MustacheTemplate {
+  /** Makes a text of params. */
+  render(params: JsonObject, budget?: TemplateBudget): string;
+  /** Does the same in slices of time, for threads that serve others meanwhile. */
+  renderInSlices(params: JsonObject, budget?: TemplateBudget): Promise<string>;
+}
 
 /** The parts of "a.b.0"; none for ".", the innermost scope. */
 type Path = readonly string[];
@@ -46,10 +55,18 @@ type Node =
 /** Compiles a template. Throws request_invalid for tags that aren't closed. */
 export function compileMustache(source: string): MustacheTemplate {
   const nodes = new Parser(source).parse();
-  return (params, budget = new TemplateBudget()) => {
-    const output = new Output(budget);
-    render(nodes, [params], output);
-    return output.text;
+  return {
+    render(params, budget = new TemplateBudget()) {
+      const output = new Output(budget);
+      for (const _ of render(nodes, [params], output));
+      return output.text;
+    },
+    async renderInSlices(params, budget = new TemplateBudget()) {
+      const output = new Output(budget);
+      const slices = new TimeSlices();
+      for (const _ of render(nodes, [params], output)) if (slices.isDue) await slices.pause();
+      return output.text;
+    },
   };
 }
 
@@ -61,6 +78,14 @@ function fault(message: string): AppError {
 export class TemplateBudget {
   #steps = 0;
   #characters = 0;
+  #pausedAt = 0;
+
+  /** True once after each so many steps. */
+  isPauseDue(): boolean {
+    if (this.#steps - this.#pausedAt < STEPS_A_PAUSE) return false;
+    this.#pausedAt = this.#steps;
+    return true;
+  }
 
   /** Counts a node or a turn of a section, which may write nothing. */
   step(count: number): void {
@@ -195,12 +220,12 @@ class Parser {
   }
 }
 
-/** `scopes`: what names are looked up in, the innermost last. */
-function render(nodes: readonly Node[], scopes: readonly unknown[], output: Output): void {
+/** Renders, with pauses between turns of sections. `scopes`: what names are looked up in, the innermost last. */
+function* render(nodes: readonly Node[], scopes: readonly unknown[], output: Output): Generator<void> {
   for (const node of nodes) {
     output.step();
     if (node.kind === "text") output.add(node.text);
-    else if (node.kind === "section") renderSection(node, scopes, output);
+    else if (node.kind === "section") yield* renderSection(node, scopes, output);
     else {
       const text = templateText(lookUp(node.path, scopes, output));
       output.add(node.escaped ? JSON.stringify(text).slice(1, -1) : text);
@@ -220,26 +245,27 @@ function valueText(value: unknown): string {
   return typeof value === "object" ? print(value) : String(value as string | number | boolean | bigint);
 }
 
-function renderSection(
+function* renderSection(
   { path, call, inverted, children }: Extract<Node, { kind: "section" }>,
   scopes: readonly unknown[],
   output: Output,
-): void {
+): Generator<void> {
   if (call !== undefined) {
     const inner = new Output(output.budget);
-    render(children, scopes, inner);
+    yield* render(children, scopes, inner);
     output.add(call(inner.text, scopes, output));
     return;
   }
   const value = lookUp(path, scopes, output);
   if (inverted) {
-    if (isEmpty(value)) render(children, scopes, output);
+    if (isEmpty(value)) yield* render(children, scopes, output);
     return;
   }
   if (isEmpty(value)) return;
   for (const each of Array.isArray(value) ? value : [value]) {
     output.step();
-    render(children, [...scopes, each], output);
+    if (output.budget.isPauseDue()) yield;
+    yield* render(children, [...scopes, each], output);
   }
 }
 

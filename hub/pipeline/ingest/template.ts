@@ -49,7 +49,7 @@ function compileSections(text: string): Template {
   return (document) => {
     const { source, ingest, destination } = document;
     try {
-      return template({ ...source, ...destination, _source: source, _ingest: ingest });
+      return template.render({ ...source, ...destination, _source: source, _ingest: ingest });
     } catch (error) {
       throw new ProcessorFault((error as Error).message, { cause: error });
     }

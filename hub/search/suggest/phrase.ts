@@ -191,7 +191,7 @@ async function hasDocument(
 ): Promise<boolean> {
   const { context } = shard;
   const parser = new QueryParser(QUERIES_BY_NAME);
-  const query = parser.parse(parseJson(template({ ...params, suggestion: phrase }, budget)));
+  const query = parser.parse(parseJson(template.render({ ...params, suggestion: phrase }, budget)));
   for (const path of parser.nestedPaths) await withPauses(context.scope.prepare(path), control);
   const weight = query.weight(context, { scores: false, boost: 1 });
   for (const segment of context.searcher.segments) {

@@ -3,6 +3,7 @@
 import { RawJson } from "#hub/search/options/json-writer.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { NumberText } from "#proto/kit/number-text.ts";
+import { TimeSlices } from "#proto/kit/time-slices.ts";
 import { LateBucket } from "./late-bucket.ts";
 import { HEADER_BYTES, SMALL_INTS, SMALL_SHAPES, Tag, WIRE_VERSION } from "./tags.ts";
 
@@ -18,7 +19,7 @@ const MAX_KNOWN_LENGTH = 40;
 /** Texts up to this many units are written unit by unit, which is faster than a call while they are ASCII. */
 const SHORT_TEXT = 48;
 
-/** Items of a list from which on the list is written in steps, and items of a step. */
+/** Items of a list, and members of an object, from which on it is written in steps; also those of a step. */
 const STEP_ITEMS = 64;
 
 /** Returns `value` encoded: JSON values, undefined, bigint, Map, bytes, RawJson, NumberText, AppError, LateBucket. Throws internal for others. */
@@ -28,11 +29,22 @@ export function encodeValue(value: unknown): Uint8Array {
   return writer.finish();
 }
 
-/** Like encodeValue, in steps. */
-export function* encodeSteps(value: unknown): Generator<void, Uint8Array> {
+/** Like encodeValue, in steps. `isDeep`: also within the items of long lists; without it that is faster, but they must be small. */
+export function* encodeSteps(value: unknown, isDeep = false): Generator<void, Uint8Array> {
   const writer = new ValueWriter();
-  yield* writer.steps(value);
+  yield* writer.steps(value, isDeep);
   return writer.finish();
+}
+
+/** Like encodeValue, in slices of time: the requests of a client may hold 100,000 ranges or terms. */
+export async function encodeInSlices(value: unknown): Promise<Uint8Array> {
+  const steps = encodeSteps(value, true);
+  const slices = new TimeSlices();
+  for (;;) {
+    const { done, value: bytes } = steps.next();
+    if (done === true) return bytes;
+    if (slices.isDue) await slices.pause();
+  }
 }
 
 /** Keys of objects, in their order. */
@@ -76,22 +88,24 @@ class ValueWriter {
     }
   }
 
-  /** Like `value`; pauses may be made between items of long lists. */
-  *steps(value: unknown): Generator<void> {
+  /** Like `value`; pauses may be made between items of long lists and members of large objects. */
+  *steps(value: unknown, isDeep: boolean): Generator<void> {
     if (Array.isArray(value)) {
       if (this.#isNumbers(value)) return;
       this.#listHead(value.length);
       for (const [at, item] of value.entries()) {
-        if (value.length < STEP_ITEMS && mayBeLong(item)) yield* this.steps(item);
+        if (mayBeLong(item) && (isDeep || value.length < STEP_ITEMS)) yield* this.steps(item, isDeep);
         else this.value(item);
         if (at > 0 && at % STEP_ITEMS === 0) yield;
       }
     } else if (isPlain(value)) {
-      for (const key of this.#objectHead(value)) {
+      const keys = this.#objectHead(value);
+      for (const [at, key] of keys.entries()) {
         const each = value[key];
-        if (mayBeLong(each)) yield* this.steps(each);
+        if (mayBeLong(each)) yield* this.steps(each, isDeep);
         else if (typeof each === "string") this.#member(each);
         else this.value(each);
+        if (at > 0 && at % STEP_ITEMS === 0) yield;
       }
     } else this.value(value);
   }

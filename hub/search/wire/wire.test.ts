@@ -5,7 +5,7 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { NumberText } from "#proto/kit/number-text.ts";
 import { LateBucket } from "./late-bucket.ts";
 import { decodeValue } from "./value-reader.ts";
-import { encodeSteps, encodeValue } from "./value-writer.ts";
+import { encodeInSlices, encodeSteps, encodeValue } from "./value-writer.ts";
 
 const VALUES: readonly unknown[] = [
   null,
@@ -47,6 +47,28 @@ suite("an encoded value", () => {
     for (; step.done !== true; step = steps.next()) pauses++;
     assert.ok(pauses > 10);
     assert.deepStrictEqual(decodeValue(step.value), VALUES);
+  });
+
+  test("may be made in slices of time, between which others have the thread", async () => {
+    const range = (at: number) => ({ from: at, to: at + 5, terms: [`t${at}`] });
+    const large = { aggs: { r: { ranges: Array.from({ length: 200_000 }, (_, at) => range(at)) } } };
+    let turns = 0;
+    const others = setInterval(() => turns++, 0);
+    const bytes = await encodeInSlices(large);
+    clearInterval(others);
+    assert.ok(turns > 0);
+    assert.deepStrictEqual(decodeValue(bytes), large);
+  });
+
+  test("pauses within large items and objects, too", () => {
+    const terms = Array.from({ length: 1_000 }, (_, at) => `t${at}`);
+    const large = { should: Array.from({ length: 64 }, () => ({ terms })) };
+    const members = Object.fromEntries(terms.map((term) => [term, term]));
+    for (const [value, least] of [
+      [large, 64 * 15],
+      [members, 15],
+    ] as const)
+      assert.ok([...encodeSteps(value, true)].length >= least);
   });
 
   test("keeps errors with what they hold", () => {

@@ -63,14 +63,19 @@ export function msearchRoutes(parts: ApiContext): Route[] {
   ];
 }
 
-/** Makes the body of a search from its line. */
-export type MakeBody = (body: JsonObject) => JsonObject | Promise<JsonObject>;
+/** Lines that aren't searches, but make them. */
+export interface BodyMaker {
+  /** Throws what is wrong with a line before any is answered. */
+  readonly check: (line: JsonObject) => void;
+  /** Makes the search of a line. */
+  readonly make: (line: JsonObject) => Promise<JsonObject>;
+}
 
 /** Answers the searches of a request. Throws only errors of the whole request. */
 export async function multiSearch(
   parts: ApiContext,
   request: ApiRequest,
-  make?: MakeBody,
+  maker?: BodyMaker,
 ): Promise<ApiResponse> {
   request.requireBody();
   checkSearchParams(request);
@@ -83,7 +88,8 @@ export async function multiSearch(
   for (const { body } of items) {
     if (slices.isDue) await slices.pause();
     checkCounted(body, request);
-    if (make === undefined) await checkParsed(parts, body);
+    if (maker === undefined) await checkParsed(parts, body);
+    else maker.check(body);
   }
   const answers: Buffer[] = [];
   for (const item of items) {
@@ -91,7 +97,7 @@ export async function multiSearch(
     if (slices.isDue) await slices.pause();
     if (request.signal.aborted) throw new AppError("cancelled", "the client went away before its answer");
     // As bytes: an answer as values, or all answers as texts, takes several times as much memory.
-    answers.push(Buffer.from(writeJson(await searchOne(parts, request, item, make))));
+    answers.push(Buffer.from(writeJson(await searchOne(parts, request, item, maker))));
   }
   return json(joined(answers, Math.round(parts.clock.monotonic() - startMs)));
 }
@@ -109,10 +115,10 @@ async function searchOne(
   parts: ApiContext,
   request: ApiRequest,
   { header, body: given }: Item,
-  make: MakeBody | undefined,
+  maker: BodyMaker | undefined,
 ): Promise<JsonObject> {
   try {
-    const body = make === undefined ? withoutNegatives(given) : withoutNegatives(await make(given));
+    const body = withoutNegatives(maker === undefined ? given : await maker.make(given));
     if (body["pit"] !== undefined) checkPointTarget({ index: request.path["index"], ...header });
     const { response, pointId } = await runOwnedSearch(parts, {
       target: targetOf(parts, header, request),

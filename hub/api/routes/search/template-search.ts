@@ -40,9 +40,9 @@ export function templateSearchRoutes(parts: ApiContext, scrolls: ScrollContexts)
       body: "ndjson",
       summary: "Answers several searches by templates in one request.",
       handle: (request) => {
-        checkTemplates(request.body);
         const budget = new TemplateBudget();
-        return multiSearch(parts, request, (body) => searchOf(parts, body, budget));
+        const make = (body: JsonObject): Promise<JsonObject> => searchOf(parts, body, budget);
+        return multiSearch(parts, request, { check: checkTemplate, make });
       },
     },
     {
@@ -64,19 +64,10 @@ async function render(parts: ApiContext, request: ApiRequest): Promise<ApiRespon
   return json({ template_output: await renderedJson(parts, template, new TemplateBudget()) });
 }
 
-/** Every second line of an _msearch/template must name a template. Throws request_invalid. */
-function checkTemplates(bytes: Buffer): void {
-  const lines = bytes.toString("utf8").split("\n");
-  const isMissing = lines.some((line, at) => at % 2 === 1 && line.trim() !== "" && !namesTemplate(line));
+/** Throws request_invalid for a line of _msearch/template that names no template. */
+function checkTemplate({ id, source, inline }: JsonObject): void {
+  const isMissing = [undefined, ""].includes((id ?? source ?? inline) as string | undefined);
   checkValid(isMissing && "template is missing");
-}
-
-function namesTemplate(line: string): boolean {
-  const body = parseJson(line);
-  return (
-    isObject(body) &&
-    ![undefined, ""].includes((body["id"] ?? body["source"] ?? body["inline"]) as string | undefined)
-  );
 }
 
 /** Returns the search that a template makes. Throws not_found, request_invalid, parsing. */
@@ -107,7 +98,7 @@ export async function renderedJson(
   if (!isObject(params)) throw new AppError("parsing", "[search_template] params must be an object");
   const source = templateOf(parts, body);
   budget.work(source.length);
-  const text = compileMustache(source)(params, budget);
+  const text = await compileMustache(source).renderInSlices(params, budget);
   const search = await parseRendered(text);
   if (isObject(search)) return search;
   throw new AppError("parsing", "a search template must make a JSON object");
