@@ -60,12 +60,12 @@ export class ShardsClient implements HostedShards {
 
   async search(call: SearchCall, signal: AbortSignal): Promise<Found> {
     const { limitMs: timeoutMs = 0 } = call;
-    return unpackFound(await this.#host.call("search", call, { signal, timeoutMs }));
+    return unpackFound(await this.#host.call("search", call, { signal, timeoutMs, inSlices: true }));
   }
 
   openContext(call: ContextCall, signal: AbortSignal): Promise<Found> {
     return this.#opening(call.id, async () =>
-      unpackFound(await this.#host.call("openContext", call, { signal })),
+      unpackFound(await this.#host.call("openContext", call, { signal, inSlices: true })),
     );
   }
 
@@ -75,7 +75,7 @@ export class ShardsClient implements HostedShards {
 
   openDocuments(call: ContextCall, signal: AbortSignal): Promise<FoundDocuments> {
     return this.#opening(call.id, async () =>
-      unpackDocuments(await this.#host.call("openDocuments", call, { signal })),
+      unpackDocuments(await this.#host.call("openDocuments", call, { signal, inSlices: true })),
     );
   }
 
@@ -99,11 +99,12 @@ export class ShardsClient implements HostedShards {
   }
 
   async count(call: CountCall, signal: AbortSignal): Promise<Count> {
-    return (await this.#host.call("count", call, { signal })).value as Count;
+    return (await this.#host.call("count", call, { signal, inSlices: true })).value as Count;
   }
 
   async validate(call: ValidateCall, signal: AbortSignal): Promise<readonly Validation[]> {
-    return (await this.#host.call("validate", call, { signal })).value as readonly Validation[];
+    return (await this.#host.call("validate", call, { signal, inSlices: true }))
+      .value as readonly Validation[];
   }
 
   async explain(

@@ -2,7 +2,7 @@
 
 import { gatherWarnings, requestVersion, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { decodeValue } from "#hub/search/wire/value-reader.ts";
-import { encodeValue } from "#hub/search/wire/value-writer.ts";
+import { encodeInSlices, encodeValue } from "#hub/search/wire/value-writer.ts";
 import { type cluster, HostFrame } from "#proto/cluster-messages.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { Channel, Packet } from "./channel.ts";
@@ -36,6 +36,11 @@ export interface CallOptions {
   /** Time for the call, ms; no limit without it. */
   readonly timeoutMs?: number;
   readonly parts?: readonly Uint8Array[];
+  /**
+   * The value may be large: it is encoded in slices of time, and later calls and events may be sent before this call. Not for
+   * values that change meanwhile.
+   */
+  readonly inSlices?: boolean;
 }
 
 /** The answer to a call, as it arrived. */
@@ -88,8 +93,10 @@ export class Peer {
 
   /** Resolves with the answer. Throws what the other side threw, timeout, and the error of `fail`. */
   async call(operation: string, value: unknown, options: CallOptions = {}): Promise<Required<Message>> {
-    if (this.#gone !== undefined) throw this.#gone;
-    const { signal, timeoutMs = 0, parts = NO_PARTS } = options;
+    this.#throwIfGone();
+    const { signal, timeoutMs = 0, parts = NO_PARTS, inSlices = false } = options;
+    const encoded = inSlices ? await encodeInSlices(value) : encodeValue(value);
+    this.#throwIfGone();
     if (isAborted(signal)) throw new AppError("cancelled", "the request was cancelled");
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<Settled>();
@@ -100,7 +107,7 @@ export class Peer {
     const timer = timeoutMs > 0 ? setTimeout(cancel, timeoutMs) : undefined;
     try {
       const frame = { id, kind: Kind.CALL, operation, version: requestVersion(), deadlineMs: timeoutMs };
-      this.#send(frame, { value, parts });
+      this.#sendEncoded(frame, encoded, parts);
       const { failed, warnings, ...message } = await promise;
       for (const warning of warnings) warnDeprecated(warning);
       if (!failed) return message;
@@ -173,10 +180,22 @@ export class Peer {
   }
 
   #send(frame: cluster.HostFrame.$Properties, { value, parts = NO_PARTS }: Message, handsOver = false): void {
-    if (this.#gone !== undefined) return;
+    if (this.#gone === undefined) this.#sendEncoded(frame, encodeValue(value), parts, handsOver);
+  }
+
+  #sendEncoded(
+    frame: cluster.HostFrame.$Properties,
+    value: Uint8Array,
+    parts: readonly Uint8Array[],
+    handsOver = false,
+  ): void {
     const partBytes = parts.map(({ length }) => length);
-    const bytes = HostFrame.encode({ ...frame, value: encodeValue(value), partBytes }).finish();
+    const bytes = HostFrame.encode({ ...frame, value, partBytes }).finish();
     this.#channel.send({ frame: bytes, parts }, handsOver);
+  }
+
+  #throwIfGone(): void {
+    if (this.#gone !== undefined) throw this.#gone;
   }
 }
 
