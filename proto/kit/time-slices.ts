@@ -1,7 +1,7 @@
 /** Cuts long work of one request into slices, between which its thread serves others. */
 
 /** Time that one request may keep the thread at a time, ms. */
-const SLICE_MS = 5;
+const SLICE_MS = 3;
 
 /** Requests whose slice is over, in the order in which they go on. */
 const paused: (() => void)[] = [];
