@@ -66,6 +66,20 @@ test("a session that is being opened stays in its account's list, whoever looks 
   assert.equal(await sessions.find(secret), null);
 });
 
+test("an entry without a session leaves the list once its session can't come any more", async () => {
+  const bucket = new MemoryBucket();
+  const clock = new StillClock();
+  const accounts = { get: () => Promise.resolve({ epoch: 1 }) } as unknown as Accounts;
+  const sessions = new Sessions({ bucket, clock }, accounts, LIFE);
+  bucket.create = () => Promise.reject(new Error("no answer"));
+  await assert.rejects(sessions.open("a", 1, { ip: "", userAgent: "" }), /no answer/);
+  assert.deepEqual(await sessions.list("a"), []);
+  assert.equal((await bucket.keys("session-of.a.")).length, 1);
+  await clock.advance(60_000);
+  assert.deepEqual(await sessions.list("a"), []);
+  assert.deepEqual(await bucket.keys("session-of.a."), []);
+});
+
 test("a session that is used while it is ended ends all the same", async () => {
   const bucket = new MemoryBucket();
   const clock = new StillClock();

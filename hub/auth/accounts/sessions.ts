@@ -11,6 +11,8 @@ import type { Action, Principal } from "./principal.ts";
 const TOUCH_MS = 5 * 60_000;
 /** Maximum number of sessions of one account; opening another one ends the oldest. */
 const MAX_PER_ACCOUNT = 50;
+/** An entry of this age has a session, if it ever gets one: both are stored at once. */
+const OPENING_MS = 60_000;
 
 export interface SessionLife {
   /** End after the last use, ms. */
@@ -108,14 +110,16 @@ export class Sessions {
     if (ended?.accountId !== accountId) await this.#dropOldest(accountId, opening);
   }
 
-  /** Stores a session, then its entry in the account's list: who reads the list removes entries without a session. */
+  /** Stores a session and its entry in the account's list at once: nobody has the secret before both are there. */
   async #create(key: string, session: Session): Promise<void> {
     const expiresAt = this.#endOf(session);
-    const revision = await this.#sessions.create(key, session, expiresAt);
-    this.#known.note(key, { id: key, data: session, expiresAt, revision });
     const id = `${session.accountId}.${key}`;
     const listedUntil = session.createdAt + this.#life.absoluteMs;
-    const entry = await this.#byAccount.put(id, null, listedUntil);
+    const [revision, entry] = await Promise.all([
+      this.#sessions.create(key, session, expiresAt),
+      this.#byAccount.put(id, null, listedUntil),
+    ]);
+    this.#known.note(key, { id: key, data: session, expiresAt, revision });
     this.#knownEntries.note(id, { id, data: null, expiresAt: listedUntil, revision: entry });
   }
 
@@ -142,6 +146,15 @@ export class Sessions {
     return { key, session: read.data, account };
   }
 
+  /** Removes an entry without a session, unless its session may be on its way. */
+  async #dropEntry(id: string): Promise<void> {
+    const entry = await this.#byAccount.get(id);
+    if (entry === null) return;
+    const createdAt = (entry.expiresAt ?? 0) - this.#life.absoluteMs;
+    if (createdAt + OPENING_MS <= this.#store.clock.now())
+      await won(this.#byAccount.delete(id, entry.revision));
+  }
+
   async #extend(read: Stored<Session>, seen: Session): Promise<void> {
     const expiresAt = this.#endOf(seen);
     const revision = await this.#sessions.update(read, seen, expiresAt);
@@ -158,7 +171,7 @@ export class Sessions {
       ids.map(async (id) => {
         const key = id.slice(accountId.length + 1);
         const stored = await this.#sessions.get(key);
-        if (stored === null) await this.#byAccount.delete(id);
+        if (stored === null) await this.#dropEntry(id);
         return stored === null ? [] : [{ key, session: stored.data }];
       }),
     );
