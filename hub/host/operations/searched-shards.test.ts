@@ -1,10 +1,15 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import type { SearchShard } from "#hub/search/phases/contract.ts";
+import type { HostShards, SearchHost } from "#hub/search/phases/scatter.ts";
 import type { SearchCall } from "#hub/search/phases/search-call.ts";
 import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
+import { hostsOf } from "#test/support/search/hosts.ts";
+import { IndexFixture } from "#test/support/search/shards.ts";
 import { SearchedShards } from "./searched-shards.ts";
 
 const INDEX = { name: "logs", uuid: "u", typeName: "_doc" };
@@ -42,3 +47,48 @@ test("other hosts get their part of a search before this host searches its own s
   });
   assert.deepEqual(asked.slice(0, 2), ["other: shard 1", "own"]);
 });
+
+/** Hits of a page of 20 that are of the shard here. */
+const OWN_HITS = 10;
+/** Turns of the event loop that the other host takes at most: more than fetching them. */
+const TURNS = 500;
+
+/**
+ * Searches an index of which one of two shards is here; the other host answers late. Returns the hits' numbers, how many were
+ * fetched here before that, and how many here at all.
+ */
+async function searchedHalf(context: TestContext, index: IndexFixture, body: JsonObject) {
+  const [first, second] = index.shards;
+  const own = { ...first!, order: 0 };
+  const [{ host, shards }] = hostsOf([first!, second!], 2).slice(1) as [HostShards];
+  const segment = own.searcher.segments[0]!;
+  const { mock } = context.mock.method(segment, "source");
+  const collected = Promise.withResolvers<void>();
+  let before = 0;
+  const collect: SearchHost["collect"] = async (...call) => {
+    await collected.promise;
+    for (let turn = 0; turn < TURNS && mock.callCount() < OWN_HITS; turn++) await setImmediate();
+    before = mock.callCount();
+    return host.collect(...call);
+  };
+  const slow = { collect, search: host.search.bind(host), partial: host.partial.bind(host) };
+  const limits = DEFAULT_LIMITS;
+  const { signal } = new AbortController();
+  const searched = new SearchedShards([own], [{ address: { hub: "b", thread: 0 }, host: slow, shards }]);
+  const request = parseSearchRequest(body, limits);
+  const options = { signal, limits, progress: { id: "s", done: () => collected.resolve() } };
+  const { hits } = await searched.search({ request, body, options });
+  return { found: hits.map((hit) => (hit["sort"] as number[])[0]), before, all: mock.callCount() };
+}
+
+for (const [what, more, before] of [
+  ["are fetched while others search, as many as it probably has", {}, OWN_HITS],
+  ["that are more than documents are fetched afterwards", { docvalue_fields: ["n"] }, 0],
+] as const)
+  test(`hits of this host ${what}`, async (context) => {
+    const docs = Array.from({ length: 60 }, (_, n) => ({ n }));
+    const index = new IndexFixture({ docs, shards: 2 });
+    context.after(() => index.close());
+    const searched = await searchedHalf(context, index, { size: 20, sort: ["n"], ...more });
+    assert.deepEqual(searched, { found: docs.slice(0, 20).map(({ n }) => n), before, all: OWN_HITS });
+  });

@@ -5,14 +5,16 @@
 
 import type { HostAddress } from "#hub/host/contract/calls.ts";
 import { type CountResponse, collectCount, countOnHosts, countShards } from "#hub/search/count.ts";
+import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
 import { requestVersion } from "#hub/search/options/request-version.ts";
-import { collectShards } from "#hub/search/phases/collect.ts";
+import { type Collection, collectShards } from "#hub/search/phases/collect.ts";
 import {
   allFailed,
   type SearchOptions,
   type SearchResponse,
   type SearchShard,
 } from "#hub/search/phases/contract.ts";
+import { fetchedSoon, isSoonFetched } from "#hub/search/phases/fetch-soon.ts";
 import {
   type HostShards,
   type OpenCollection,
@@ -121,19 +123,28 @@ export class SearchedShards {
     if (this.own.length === 0) return [...this.#others];
     const shards = this.own.map(callShard);
     // The others come first, so that they search while this host does.
-    return [...this.#others, { host: new OwnShards(this.own, options, request), shards }];
+    const share = shards.length / this.count;
+    return [...this.#others, { host: new OwnShards(this.own, share, options, request), shards }];
   }
 }
 
 /** The shards of this host among those of a search: nothing is sent. */
 class OwnShards implements SearchHost {
   readonly #shards: readonly SearchShard[];
+  /** Of all shards of the search, 0..1. */
+  readonly #share: number;
   readonly #options: SearchOptions;
   readonly #request: SearchRequest | undefined;
 
   /** `request`: what the body of the calls means, if that is known already. */
-  constructor(shards: readonly SearchShard[], options: SearchOptions, request?: SearchRequest) {
+  constructor(
+    shards: readonly SearchShard[],
+    share: number,
+    options: SearchOptions,
+    request?: SearchRequest,
+  ) {
     this.#shards = shards;
+    this.#share = share;
     this.#options = options;
     this.#request = request;
   }
@@ -146,14 +157,26 @@ class OwnShards implements SearchHost {
     const options = { ...this.#options, signal };
     const request = this.#request ?? parseSearchRequest(body, limits);
     const collection = await collectShards(request, this.#shards, options);
+    const soon = await this.#fetchSoon(request, collection);
     return {
       partial: collection.partial,
       fetch: async (places, fetchSignal) => {
-        const hits = await collection.fetch(places, fetchSignal);
+        // Places rise.
+        const late = places.filter((place) => place >= soon.length);
+        const rest = late.length === 0 ? [] : await collection.fetch(late, fetchSignal);
+        const first = places.slice(0, places.length - late.length).map((place) => soon[place]!);
+        const hits = [...first, ...rest];
         return { hits, timedOut: collection.timedOut };
       },
       close: () => undefined,
     };
+  }
+
+  /** Fetches as many hits as this host probably has in the answer, while the others still search. */
+  async #fetchSoon(request: SearchRequest, collection: Collection): Promise<readonly Hit[]> {
+    if (!isSoonFetched(request)) return [];
+    const count = Math.ceil((request.from + request.size) * this.#share);
+    return (await fetchedSoon(collection, count))?.hits ?? [];
   }
 
   async partial<T>(

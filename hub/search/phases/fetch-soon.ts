@@ -22,9 +22,12 @@ export function isSoonFetched({ from, size, fetch }: SearchRequest): boolean {
   return size > 0 && from + size <= MAX_HITS && isPlain && made.every(({ length }) => length === 0);
 }
 
-/** Returns all hits of a collection that was just made; undefined if their documents are too large. Throws cancelled. */
-export async function fetchedSoon(collection: Collection): Promise<FetchedHits | undefined> {
-  const places = [...collection.partial.hits.keys()];
+/** Returns the first `count` hits of a collection that was just made; undefined if their documents are too large. Throws cancelled. */
+export async function fetchedSoon(
+  collection: Collection,
+  count = Number.POSITIVE_INFINITY,
+): Promise<FetchedHits | undefined> {
+  const places = [...collection.partial.hits.keys()].slice(0, count);
   const hits: FetchedHits["hits"][number][] = [];
   let bytes = 0;
   for (let at = 0; at < places.length; at += HITS_A_LOOK) {
