@@ -4,11 +4,15 @@ import { RawJson } from "#hub/search/options/json-writer.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { NumberText } from "#proto/kit/number-text.ts";
 import { TimeSlices } from "#proto/kit/time-slices.ts";
+import { KIB } from "#proto/kit/units.ts";
 import { LateBucket } from "./late-bucket.ts";
 import { HEADER_BYTES, SMALL_INTS, SMALL_SHAPES, Tag, WIRE_VERSION } from "./tags.ts";
 
 /** Initial capacity. */
 const FIRST_BYTES = 1024;
+
+/** Largest memory that is kept for the next value. */
+const MAX_SPARE_BYTES = 256 * KIB;
 
 /** Texts that are written once and named then: those of enumerations, names and formats. Keys of buckets come once. */
 const MAX_KNOWN_TEXTS = 512;
@@ -53,8 +57,20 @@ interface Shape {
   readonly id: number;
 }
 
+/**
+ * Memory for the next value, while no value is being written to it. To grow memory for each value anew costs more than to
+ * write the value and to copy it once.
+ */
+let spare: Buffer | undefined;
+
+function takeSpare(): Buffer {
+  const taken = spare ?? Buffer.allocUnsafe(FIRST_BYTES);
+  spare = undefined;
+  return taken;
+}
+
 class ValueWriter {
-  #bytes = Buffer.allocUnsafe(FIRST_BYTES);
+  #bytes = takeSpare();
   #view = viewOf(this.#bytes);
   #length = HEADER_BYTES;
   /** By the number of keys, the ones used last first. */
@@ -110,7 +126,7 @@ class ValueWriter {
     } else this.value(value);
   }
 
-  /** Adds the tables and returns all. */
+  /** Adds the tables and returns all, in memory of its own. */
   finish(): Uint8Array {
     const tables = this.#length;
     this.#varint(this.#shapeList.length);
@@ -122,7 +138,10 @@ class ValueWriter {
     for (const text of this.#texts.keys()) this.#text(text);
     this.#bytes[0] = WIRE_VERSION;
     this.#view.setUint32(1, tables, true);
-    return this.#bytes.subarray(0, this.#length);
+    const all = this.#bytes.subarray(0, this.#length);
+    if (this.#bytes.length > MAX_SPARE_BYTES) return all;
+    spare = this.#bytes;
+    return new Uint8Array(all);
   }
 
   #number(value: number): void {

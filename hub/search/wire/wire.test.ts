@@ -71,6 +71,17 @@ suite("an encoded value", () => {
       assert.ok([...encodeSteps(value, true)].length >= least);
   });
 
+  test("isn't changed by those encoded meanwhile and afterwards", () => {
+    const steps = encodeSteps(VALUES);
+    steps.next();
+    const meanwhile = encodeValue(["meanwhile", "x".repeat(5_000)]);
+    let step = steps.next();
+    while (step.done !== true) step = steps.next();
+    for (const size of [10, 400_000, 10]) encodeValue(["afterwards", "y".repeat(size)]);
+    assert.deepStrictEqual(decodeValue(meanwhile), ["meanwhile", "x".repeat(5_000)]);
+    assert.deepStrictEqual(decodeValue(step.value), VALUES);
+  });
+
   test("keeps errors with what they hold", () => {
     const cause = new AppError("query_shard", "no mapping", { data: { index: "a" } });
     const error = new AppError("internal", "all failed", {
