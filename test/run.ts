@@ -5,7 +5,8 @@
  *
  * Each file has its own process, so that a leaked handle or a changed global of one can't hide in another. With
  * `--together` the files of a part share one, and small parts share one too, which saves starting Node and loading the
- * part's modules for each file: more than half of the time of small tests. `--servers` takes only the files that start
+ * part's modules for each file: more than half of the time of small tests. Their temporary folders are in memory where
+ * the system allows that, unless `TMPDIR` is set. `--servers` takes only the files that start
  * a nats-server or the threads of a whole pipeline and those named `*.long.test.ts`, or none of them: they want seconds
  * where others want milliseconds. Prints failures and the counts. Exit status 1 where a test failed, where nobody
  * caught an error, where a pattern matches no file, where a file holds no test and where a process doesn't end by itself:
@@ -15,11 +16,12 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { parseArgs } from "node:util";
 import { ensureKernel } from "#hub/engine/kernel/build.ts";
 import { parseDuration } from "#proto/kit/units.ts";
+import { memoryFolder } from "./memory-folder.ts";
 import { type GroupReport, NO_TESTS, type TestCounts } from "./run-process.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
@@ -70,6 +72,7 @@ if (!["only", "none", undefined].includes(options.servers)) {
 }
 process.chdir(ROOT);
 process.env["NODE_COMPILE_CACHE"] ??= join(ROOT, ".cache", "compile");
+if (options.together) process.env["TMPDIR"] ??= memoryFolder() ?? tmpdir();
 const timeoutMs = parseDuration(options.timeout);
 const words = patterns.filter((each) => !/[/*]/.test(each));
 const files = patterns
