@@ -17,9 +17,9 @@ const DOCUMENTS = 200_000;
 const HUBS = 3;
 const INDEX = "bench";
 /** Requests before those that count: functions are compiled once they ran some hundred times, at three hubs instead of one. */
-const WARM = 300;
+const WARM = 600;
 /** Requests that count, of each case and place. */
-const ASKED = 100;
+const ASKED = 200;
 const SPREAD_MS = 120_000;
 /** More than the corpus takes: a hub refuses documents that the log has no room for. */
 const LOG_BYTES = "256mb";
