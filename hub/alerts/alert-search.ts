@@ -6,10 +6,13 @@ import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
 import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import type { Reach } from "./alert-state.ts";
 import { type AlertRule, everyOf, isBroken, windowOf } from "./rule.ts";
-import type { Reach } from "./rule-store.ts";
 
-/** Returns the indices within `reach` that an expression matches now; none if there is no such index. */
+/**
+ * Returns the indices within `reach` that an expression matches now; none if there is no such index. Throws forbidden if it
+ * names one beyond.
+ */
 export type FindIndices = (expression: string, reach: Reach) => readonly TargetIndex[];
 
 /** The count of a rule at a time in the past. */
@@ -48,7 +51,7 @@ export class AlertSearch {
     await this.#shards.check({ body: { query: linesOf(query) }, limits: DEFAULT_LIMITS });
   }
 
-  /** Counts the lines in the window that ends at `nowMs`. Throws what a search throws; a part that failed is a failure. */
+  /** Counts the lines in the window that ends at `nowMs`. Throws what a search throws, forbidden too; a part that failed is a failure. */
   async count(rule: AlertRule, reach: Reach, nowMs: number): Promise<number> {
     const answer = await this.#search(rule, reach, { fromMs: nowMs - windowOf(rule), toMs: nowMs }, {});
     return answer.total ?? 0;

@@ -3,6 +3,14 @@
 import { MINUTE_MS } from "#proto/kit/units.ts";
 import { type AlertRule, type Channel, everyOf } from "./rule.ts";
 
+/** Indices that a rule may count in. */
+export interface Reach {
+  /** Patterns of index names, `*` for any characters. */
+  readonly indices: readonly string[];
+  /** Whether the hub's own indices are among them. */
+  readonly internal: boolean;
+}
+
 /** `unknown`: never evaluated, or the last evaluation failed. */
 export type AlertCondition = "ok" | "firing" | "unknown";
 
@@ -45,6 +53,10 @@ export interface AlertState {
   readonly count: number;
   /** Why the last evaluation failed; "". */
   readonly fault: string;
+  /** Whether the last evaluation was refused because of the rights of who saved the rule; `fault` says why. */
+  readonly stopped: boolean;
+  /** The reach of the last count. Absent: nothing was counted since reaches are stored here. */
+  readonly reach?: Reach | undefined;
   readonly firings: number;
   readonly deliveries: readonly Delivery[];
   /** Newest first. */
@@ -66,6 +78,7 @@ export const FIRST_STATE: AlertState = {
   evaluated: "",
   count: 0,
   fault: "",
+  stopped: false,
   firings: 0,
   deliveries: [],
   events: [],
@@ -75,6 +88,7 @@ export const FIRST_STATE: AlertState = {
 export interface Finding {
   readonly nowMs: number;
   readonly count: number;
+  readonly reach: Reach;
   readonly isBroken: boolean;
   /** Channels that get a message about a change; none while the rule is muted. */
   readonly channels: readonly Channel[];
@@ -97,10 +111,10 @@ function slotOf(rule: AlertRule, nowMs: number): number {
 
 /** Returns the state after an evaluation. */
 export function withFinding(state: AlertState, finding: Finding): AlertState {
-  const { nowMs, count, isBroken, channels } = finding;
+  const { nowMs, count, reach, isBroken, channels } = finding;
   const at = new Date(nowMs).toISOString();
   const condition: AlertCondition = isBroken ? "firing" : "ok";
-  const next = { ...state, evaluated: at, count, fault: "", condition };
+  const next = { ...state, evaluated: at, count, reach, fault: "", stopped: false, condition };
   const wasFiring = isFiring(state);
   if (isBroken === wasFiring)
     return state.condition === "unknown" && !wasFiring ? { ...next, since: at } : next;
@@ -125,13 +139,20 @@ export function withFinding(state: AlertState, finding: Finding): AlertState {
   return withEvent(changed, { at, event, count, note: "" });
 }
 
-/** Returns the state after an evaluation that failed. The condition stays as it was. */
-export function withFault(state: AlertState, nowMs: number, fault: string): AlertState {
+/**
+ * Returns the state after an evaluation that failed, or that rights refused (`stopped`). The condition stays as it was.
+ */
+export function withFault(state: AlertState, nowMs: number, fault: string, stopped: boolean): AlertState {
   const at = new Date(nowMs).toISOString();
-  const next = { ...state, evaluated: at, fault };
+  const next = { ...state, evaluated: at, fault, stopped };
   return state.fault === fault
     ? next
     : withEvent(next, { at, event: "failed", count: state.count, note: fault });
+}
+
+/** Returns the state of a stopped rule that was saved again: it is due at once. */
+export function resumed(state: AlertState): AlertState {
+  return { ...state, slot: FIRST_STATE.slot, fault: "", stopped: false };
 }
 
 /** Returns the state with one more event. */

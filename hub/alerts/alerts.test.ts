@@ -9,13 +9,18 @@ import { fixtureShards, localShards } from "#test/support/host/local-shards.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 import { AlertSearch } from "./alert-search.ts";
-import { type Alert, Alerts } from "./alerts.ts";
+import type { Reach } from "./alert-state.ts";
+import type { Alert } from "./alert-view.ts";
+import { Alerts } from "./alerts.ts";
 import type { Notice } from "./notifier.ts";
 import { type Channel, checkRule } from "./rule.ts";
-import { type Reach, RuleStore } from "./rule-store.ts";
+import { RuleStore, type Writer } from "./rule-store.ts";
 
 const START = Date.parse("2026-01-31T12:00:00Z");
 const EVERYTHING = { indices: ["*"], internal: true };
+const SHOP = { indices: ["logs-shop*"], internal: false };
+const ADA = { kind: "user", id: "ada", name: "ada" } as const;
+const BOB = { kind: "api_key", id: "bob", name: "bob" } as const;
 const RULE = {
   title: "Errors",
   query: "level:error",
@@ -41,8 +46,11 @@ class World {
   readonly bucket = new MemoryBucket();
   readonly clock = new TestClock();
   /** Of who sends requests, and of the last count. */
-  writer: Reach = EVERYTHING;
+  reach: Reach = EVERYTHING;
   counted: Reach | undefined;
+  writer: Writer | undefined;
+  /** What writers may read now, by id. Absent: nobody signs in. */
+  present: Map<string, Reach> | undefined;
   readonly sent: (Notice & { readonly channel: Channel })[] = [];
   count = 0;
   refusal: Error | undefined;
@@ -52,8 +60,9 @@ class World {
   hub(): Alerts {
     return new Alerts({
       bucket: this.bucket,
-      writer: () => this.writer,
-      maySee: ({ reach }) => this.writer.internal || !reach.internal,
+      sender: () => ({ reach: this.reach, ...(this.writer !== undefined && { writer: this.writer }) }),
+      ...(this.present !== undefined && { presentReach: this.#presentReach }),
+      maySee: (_rule, reach) => this.reach.internal || !reach.internal,
       search: {
         check: (query) => new AlertSearch(() => [], NO_SHARDS).check(query),
         count: (_rule, reach) => {
@@ -78,6 +87,12 @@ class World {
     });
   }
 
+  readonly #presentReach = ({ id }: Writer): Promise<Reach> => {
+    const reach = this.present?.get(id);
+    if (reach === undefined) return Promise.reject(new AppError("forbidden", `${id} was removed`));
+    return Promise.resolve(reach);
+  };
+
   async pass(hub: Alerts, afterMs: number, count: number): Promise<Alert> {
     this.clock.nowMs += afterMs;
     this.count = count;
@@ -90,23 +105,102 @@ class World {
   }
 }
 
-test("a rule counts in what its last writer may read, whoever evaluates it", async () => {
+test("without sign-in a rule counts in what its last writer reached, whoever evaluates it", async () => {
   const world = new World();
-  world.writer = { indices: ["logs-shop*"], internal: false };
+  world.reach = SHOP;
+  world.writer = ADA;
   const { id } = await world.hub().create(RULE);
-  world.writer = EVERYTHING;
+  world.reach = EVERYTHING;
   await world.pass(world.hub(), 0, 5);
-  assert.deepEqual(world.counted, { indices: ["logs-shop*"], internal: false });
+  assert.deepEqual(world.counted, SHOP);
   await world.hub().put(id, RULE);
   await world.pass(world.hub(), 60_000, 5);
   assert.deepEqual(world.counted, EVERYTHING);
+});
+
+test("a rule counts in what its last writer may read now", async () => {
+  const world = new World();
+  world.present = new Map([["ada", EVERYTHING]]);
+  world.writer = ADA;
+  const hub = world.hub();
+  const { id } = await hub.create(RULE);
+  await world.pass(hub, 0, 5);
+  assert.deepEqual(world.counted, EVERYTHING);
+  world.present.set("ada", SHOP);
+  await world.pass(hub, 60_000, 5);
+  assert.deepEqual(world.counted, SHOP);
+  world.present.set("bob", { indices: ["bob-*"], internal: false });
+  world.writer = BOB;
+  await hub.put(id, RULE);
+  await world.pass(hub, 60_000, 5);
+  assert.deepEqual(world.counted?.indices, ["bob-*"]);
+});
+
+test("a rule whose writer is gone doesn't run, says so, and runs at once after it was saved again", async () => {
+  const world = new World();
+  world.present = new Map([["bob", SHOP]]);
+  world.writer = ADA;
+  const hub = world.hub();
+  const { id, notice } = await hub.create({ ...RULE, every: "1d" });
+  assert.equal(notice, "");
+  const { state } = await world.pass(hub, 0, 9);
+  assert.deepEqual([state.stopped, state.fault, state.condition], [true, "ada was removed", "unknown"]);
+  assert.deepEqual([state.events[0]?.event, state.events[0]?.note], ["failed", "ada was removed"]);
+  assert.equal(world.counted, undefined);
+  assert.deepEqual(world.told(), []);
+  world.writer = BOB;
+  const saved = await hub.put(id, { ...RULE, every: "1d" });
+  assert.deepEqual([saved.state.stopped, saved.state.fault], [false, ""]);
+  assert.equal((await world.pass(hub, 1_000, 9)).state.condition, "firing");
+  assert.deepEqual(world.told(), ["firing 9"]);
+});
+
+test("a rule whose writer's rights can't be read now failed, but isn't stopped", async () => {
+  const world = new World();
+  world.present = new Map();
+  world.writer = ADA;
+  const hub = world.hub();
+  await hub.create(RULE);
+  world.present.get = () => {
+    throw new AppError("unavailable", "the log is away");
+  };
+  const { state } = await world.pass(hub, 0, 9);
+  assert.deepEqual([state.stopped, state.fault], [false, "the log is away"]);
+});
+
+test("a rule without a writer counts in its stored reach, and asks to be saved where people sign in", async () => {
+  const world = new World();
+  world.reach = SHOP;
+  const { id } = await world.hub().create(RULE);
+  assert.equal((await world.hub().get(id)).notice, "");
+  world.present = new Map();
+  const hub = world.hub();
+  const { state, notice } = await world.pass(hub, 0, 9);
+  assert.deepEqual([state.condition, state.stopped], ["firing", false]);
+  assert.match(notice, /save it again/);
+  assert.deepEqual(world.counted, SHOP);
+});
+
+test("who doesn't reach what a rule counted in since its writer got more rights sees no such rule", async () => {
+  const world = new World();
+  world.present = new Map([["ada", EVERYTHING]]);
+  world.writer = ADA;
+  world.reach = SHOP;
+  const hub = world.hub();
+  const { id } = await hub.create(RULE);
+  assert.equal((await hub.list()).length, 1);
+  await hub.tick();
+  assert.equal((await hub.list()).length, 0);
+  await assert.rejects(hub.get(id), { code: "not_found" });
+  world.reach = EVERYTHING;
+  assert.equal((await hub.get(id)).state.reach, undefined, "grants aren't shown");
 });
 
 test("who doesn't reach what a rule counts in sees no such rule", async () => {
   const world = new World();
   const hub = world.hub();
   const { id } = await hub.create(RULE);
-  world.writer = { indices: ["logs-shop*"], internal: false };
+  world.reach = SHOP;
   const own = await hub.create({ ...RULE, title: "Own" });
   assert.deepEqual(
     (await hub.list()).map(({ rule }) => rule.title),
@@ -242,7 +336,7 @@ test("a search that fails is an event, and ends no firing", async () => {
   await world.pass(hub, 0, 6);
   const broken = new Alerts({
     bucket: world.bucket,
-    writer: () => EVERYTHING,
+    sender: () => ({ reach: EVERYTHING }),
     maySee: () => true,
     search: {
       check: () => Promise.resolve(),

@@ -1,7 +1,8 @@
 /**
  * Alerts: evaluates rules, keeps their states and sends messages. Every hub tries each interval of each rule; the
  * compare-and-set that raises the state's slot lets one of them evaluate it. Messages wait in that state, so a hub that
- * dies after an evaluation loses none. A lease lets one hub send each.
+ * dies after an evaluation loses none. A lease lets one hub send each. A rule counts with the present rights of who saved it
+ * last.
  */
 
 import type { Clock } from "#proto/kit/clock.ts";
@@ -11,24 +12,40 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import type { AlertSearch, PreviewPoint } from "./alert-search.ts";
-import { type AlertState, claimed, FIRST_STATE, isDue, withFault, withFinding } from "./alert-state.ts";
+import {
+  type AlertState,
+  claimed,
+  FIRST_STATE,
+  isDue,
+  type Reach,
+  resumed,
+  withFault,
+  withFinding,
+} from "./alert-state.ts";
+import { type Alert, alertView, unreadableView } from "./alert-view.ts";
 import { Messages } from "./messages.ts";
 import type { Notifier } from "./notifier.ts";
 import { type AlertRule, checkChannel, checkRule, isBroken, isMuted } from "./rule.ts";
 import {
-  type Reach,
   RuleStore,
+  type SavedRule,
   type StoredRule,
   type StoredState,
   type UnreadableRule,
+  type Writer,
 } from "./rule-store.ts";
 
 export interface AlertsOptions {
   readonly bucket: StateBucket;
-  /** Returns the indices that the sender of the current request may read: its rules count in these from then on. */
-  readonly writer: () => Reach;
-  /** Returns whether the sender of the current request may see a rule: it may read all indices that the rule counts in. */
-  readonly maySee: (rule: Pick<StoredRule, "rule" | "reach">) => boolean;
+  /** Returns who sends the current request, and what it may read now. */
+  readonly sender: () => Pick<SavedRule, "reach" | "writer">;
+  /**
+   * Returns what a writer may read now. Throws forbidden if it is gone or may not search. Absent: `auth.mode` is off, and
+   * rules count in their stored reach.
+   */
+  readonly presentReach?: ((writer: Writer) => Promise<Reach>) | undefined;
+  /** Returns whether the sender of the current request may read all indices within `reach` that a rule counts in. */
+  readonly maySee: (rule: AlertRule, reach: Reach) => boolean;
   readonly search: Pick<AlertSearch, "check" | "count" | "preview">;
   readonly notifier: Pick<Notifier, "send" | "close">;
   /** The dashboard's address, for links. */
@@ -36,14 +53,6 @@ export interface AlertsOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
-}
-
-/** A rule with its state, as the interface shows it. */
-export interface Alert {
-  readonly id: string;
-  readonly revision: number;
-  readonly rule: AlertRule;
-  readonly state: AlertState;
 }
 
 /** Time between two checks for due rules. One that finds none costs no request to the server. */
@@ -90,26 +99,31 @@ export class Alerts implements Component {
   /** Returns the rules that the sender may see with their states, by title; those that can't be read come last. */
   async list(): Promise<Alert[]> {
     const { rules, unreadable } = await this.#store.list();
-    const seen = rules.filter((rule) => this.#options.maySee(rule));
-    const alerts = await Promise.all(seen.map((stored) => this.#withState(stored)));
-    return this.#options.writer().internal ? [...alerts, ...unreadable.map(unreadableAlert)] : alerts;
+    const found = await Promise.all(rules.map((stored) => this.#seen(stored)));
+    const alerts = found.filter((alert) => alert !== undefined);
+    return this.#maySeeAll() ? [...alerts, ...unreadable.map(unreadableView)] : alerts;
   }
 
   /** Throws not_found, request_invalid if it can't be read. */
   async get(id: string): Promise<Alert> {
-    return this.#withState(await this.#visible(id));
+    return this.#visible(id);
   }
 
   /** Throws request_invalid. */
   async create(body: unknown): Promise<Alert> {
-    return this.#withState(await this.#store.create(await this.#checked(body), this.#options.writer()));
+    const content = { rule: await this.#checked(body), ...this.#options.sender() };
+    return this.#shown(await this.#store.create(content), FIRST_STATE);
   }
 
   /** Throws request_invalid, not_found, journal_conflict if `revision` isn't the newest. */
   async put(id: string, body: unknown, revision?: number): Promise<Alert> {
     await this.#mustSee(id);
     const rule = await this.#checked(body);
-    return this.#withState(await this.#store.put(id, { rule, reach: this.#options.writer() }, revision));
+    const stored = await this.#store.put(id, { rule, ...this.#options.sender() }, revision);
+    const known = await this.#store.state(id);
+    if (!known.state.stopped) return this.#shown(stored, known.state);
+    await this.#store.changeState(id, resumed, known);
+    return this.#shown(stored, resumed(known.state));
   }
 
   /** Throws not_found, journal_conflict. */
@@ -124,7 +138,7 @@ export class Alerts implements Component {
       throw new AppError("request_invalid", `span must be up to ${MAX_PREVIEW_MS / 86_400_000}d`);
     const nowMs = this.#options.clock.now();
     const rule = await this.#checked(body);
-    return this.#options.search.preview(rule, this.#options.writer(), nowMs - spanMs, nowMs);
+    return this.#options.search.preview(rule, this.#options.sender().reach, nowMs - spanMs, nowMs);
   }
 
   /** Sends a test over a channel. Throws the error of a failed delivery. */
@@ -200,16 +214,20 @@ export class Alerts implements Component {
   }
 
   /** Throws not_found for a rule that doesn't exist, and for one that the sender may not see. */
-  async #visible(id: string): Promise<StoredRule> {
-    const stored = await this.#store.get(id);
-    if (!this.#options.maySee(stored))
+  async #visible(id: string): Promise<Alert> {
+    const alert = await this.#seen(await this.#store.get(id));
+    if (alert === undefined)
       throw new AppError("not_found", `there is no alert rule ${id}; it may have been deleted`);
-    return stored;
+    return alert;
   }
 
   /** Administrators may also replace and delete rules that can't be read. */
   async #mustSee(id: string): Promise<void> {
-    if (!this.#options.writer().internal) await this.#visible(id);
+    if (!this.#maySeeAll()) await this.#visible(id);
+  }
+
+  #maySeeAll(): boolean {
+    return this.#options.sender().reach.internal;
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
@@ -250,17 +268,27 @@ export class Alerts implements Component {
     return true;
   }
 
-  async #find({ rule, reach }: StoredRule, nowMs: number): Promise<(state: AlertState) => AlertState> {
+  async #find(stored: StoredRule, nowMs: number): Promise<(state: AlertState) => AlertState> {
+    const { rule } = stored;
     try {
+      const reach = await this.#reachOf(stored);
       const count = await this.#options.search.count(rule, reach, nowMs);
       const channels = isMuted(rule, nowMs) ? [] : rule.channels;
       this.#evaluations.inc({ outcome: "done" });
-      const finding = { nowMs, count, isBroken: isBroken(rule, count), channels };
+      const finding = { nowMs, count, reach, isBroken: isBroken(rule, count), channels };
       return (state) => withFinding(state, finding);
     } catch (error) {
-      this.#evaluations.inc({ outcome: "failed" });
-      return (state) => withFault(state, nowMs, toAppError(error).message);
+      const { code, message } = toAppError(error);
+      const isRefused = code === "forbidden";
+      this.#evaluations.inc({ outcome: isRefused ? "refused" : "failed" });
+      return (state) => withFault(state, nowMs, message, isRefused);
     }
+  }
+
+  /** Returns what the rule may count in now. Throws forbidden. */
+  async #reachOf({ reach, writer }: StoredRule): Promise<Reach> {
+    const { presentReach } = this.#options;
+    return writer === undefined || presentReach === undefined ? reach : presentReach(writer);
   }
 
   /** Returns the rule of a request. Throws request_invalid, parsing. */
@@ -270,14 +298,15 @@ export class Alerts implements Component {
     return rule;
   }
 
-  async #withState({ id, revision, rule }: StoredRule): Promise<Alert> {
-    const { state } = await this.#store.state(id);
-    return { id, revision, rule, state };
+  /** Returns a rule with its state; undefined if the sender may not read all that its counts come from. */
+  async #seen(stored: StoredRule): Promise<Alert | undefined> {
+    const { rule, reach } = stored;
+    const { state } = await this.#store.state(stored.id);
+    const { maySee } = this.#options;
+    return maySee(rule, reach) && maySee(rule, state.reach ?? reach) ? this.#shown(stored, state) : undefined;
   }
-}
 
-/** Returns a placeholder for a rule that can't be read, so that it can be found and deleted. */
-function unreadableAlert({ id, revision, fault }: UnreadableRule): Alert {
-  const rule = checkRule({ title: `${id} (can't be read)`, enabled: false });
-  return { id, revision, rule, state: { ...FIRST_STATE, fault } };
+  #shown(stored: StoredRule, state: AlertState): Alert {
+    return alertView(stored, state, this.#options.presentReach !== undefined);
+  }
 }

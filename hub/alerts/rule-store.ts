@@ -1,11 +1,12 @@
 /**
- * Alert rules and their states: `rule/<id>` = {rule, reach} and `state/<id>` in a bucket, changed by compare-and-set.
+ * Alert rules and their states: `rule/<id>` = {rule, reach, writer} and `state/<id>` in a bucket, changed by
+ * compare-and-set.
  */
 
 import { randomBytes } from "node:crypto";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
-import { type AlertState, FIRST_STATE, isDue } from "./alert-state.ts";
+import { type AlertState, FIRST_STATE, isDue, type Reach } from "./alert-state.ts";
 import { type AlertRule, checkRule } from "./rule.ts";
 
 /** Each rule costs a search per interval. */
@@ -14,21 +15,29 @@ const MAX_RULES = 500;
 const MAX_CHANGE_TRIES = 10;
 const ID = /^[A-Za-z0-9_-]{1,100}$/;
 
-/** Indices that the writer of a rule may read. The rule must not count in others. */
-export interface Reach {
-  /** Patterns of index names, `*` for any characters. */
-  readonly indices: readonly string[];
-  /** Whether the hub's own indices are among them. */
-  readonly internal: boolean;
+/** Who saved a rule last. */
+export interface Writer {
+  /** `access_token`: an application on behalf of an account. */
+  readonly kind: "user" | "api_key" | "access_token";
+  /** Of the account or of the API key. */
+  readonly id: string;
+  /** Its name then, for people. */
+  readonly name: string;
 }
 
-export interface StoredRule {
+/** The content of a rule's record. */
+export interface SavedRule {
+  readonly rule: AlertRule;
+  /** What the writer reached when it saved the rule. */
+  readonly reach: Reach;
+  /** Absent: `auth.mode` was off, or a hub that didn't store writers saved the rule. It counts in `reach`. */
+  readonly writer?: Writer;
+}
+
+export interface StoredRule extends SavedRule {
   readonly id: string;
   /** Changes with each write of the rule. */
   readonly revision: number;
-  readonly rule: AlertRule;
-  /** The reach of the rule's last writer. */
-  readonly reach: Reach;
 }
 
 /** A stored rule that can't be read: of another version, or damaged. */
@@ -115,18 +124,18 @@ export class RuleStore {
   }
 
   /** Throws request_invalid if the maximum number of rules exists. */
-  async create(rule: AlertRule, reach: Reach): Promise<StoredRule> {
+  async create(content: SavedRule): Promise<StoredRule> {
     if ((await this.#bucket.keys("rule/")).length >= MAX_RULES)
       throw new AppError(
         "request_invalid",
         `there are ${MAX_RULES} alert rules, as many as may be; delete some`,
       );
     const id = randomBytes(9).toString("base64url");
-    return { id, rule, reach, revision: await this.#bucket.create(ruleKey(id), encode({ rule, reach })) };
+    return { id, ...content, revision: await this.#bucket.create(ruleKey(id), encode(content)) };
   }
 
   /** Replaces a rule; with `revision`, only if that is the newest. Throws journal_conflict, not_found. */
-  async put(id: string, content: Pick<StoredRule, "rule" | "reach">, revision?: number): Promise<StoredRule> {
+  async put(id: string, content: SavedRule, revision?: number): Promise<StoredRule> {
     const before = await this.#entry(id);
     const next = await this.#bucket
       .update(ruleKey(id), encode(content), revision ?? before.revision)
@@ -188,8 +197,8 @@ export class RuleStore {
 
 /** Throws if the rule can't be read. */
 function decode({ key, revision, value }: StateEntry): StoredRule {
-  const { rule, reach } = JSON.parse(Buffer.from(value).toString()) as Pick<StoredRule, "rule" | "reach">;
-  return { id: idOf(key), revision, rule: checkRule(rule), reach };
+  const { rule, ...more } = JSON.parse(Buffer.from(value).toString()) as SavedRule;
+  return { ...more, id: idOf(key), revision, rule: checkRule(rule) };
 }
 
 /** Returns what `read` returns, or undefined for a value that can't be read: `tick` meets it again and says so. */
@@ -213,7 +222,7 @@ function idOf(key: string): string {
   return key.slice("rule/".length);
 }
 
-function encode(value: Pick<StoredRule, "rule" | "reach"> | AlertState): Uint8Array {
+function encode(value: SavedRule | AlertState): Uint8Array {
   return Buffer.from(JSON.stringify(value));
 }
 

@@ -2,6 +2,7 @@
 
 import { join, resolve } from "node:path";
 import type { Alerts } from "#hub/alerts/alerts.ts";
+import type { Writer } from "#hub/alerts/rule-store.ts";
 import { completeVersion, versionNumber } from "#hub/api/compat/version.ts";
 import { TaskResults } from "#hub/api/context/task-results.ts";
 import type { HealthReport } from "#hub/api/ports/administration.ts";
@@ -17,6 +18,7 @@ import type { Journal } from "#hub/journal/journal.ts";
 import { LiveServer } from "#hub/live/live-server.ts";
 import type { OwnTail } from "#hub/live/shared-tail.ts";
 import type { Access } from "#hub/node/access/access.ts";
+import { presentReach, savedFor } from "#hub/node/access/alert-rights.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { readTlsFiles, type TlsOptions } from "#hub/node/settings/tls-files.ts";
 import { ClusterInfo } from "#hub/node/status/cluster-info.ts";
@@ -164,7 +166,10 @@ export class Listeners implements Component {
     const { settings, journal, access } = this.#options;
     return wireAlerts({
       ...this.#options,
-      writer: access.reach,
+      sender: () => savedFor(access.principal()),
+      ...(settings["auth.mode"] === "required" && {
+        presentReach: (writer: Writer) => presentReach(access.auth.authenticator, writer),
+      }),
       bucket: await journal.bucket("alerts"),
       dashboardUrl: () => settings["public.url"].replace(/\/$/, "") || this.addresses.dashboard,
     });

@@ -84,6 +84,7 @@ export const GERMAN_ADMINISTRATION: Readonly<Record<string, string>> = {
   Firing: "Ausgelöst",
   OK: "OK",
   "Not checked yet": "Noch nicht geprüft",
+  "Not running": "Läuft nicht",
   "Nothing has happened yet.": "Noch ist nichts geschehen.",
   What: "Was",
   Note: "Bemerkung",

@@ -93,6 +93,11 @@ export class ApiKeys {
     return { id, key: found.data };
   }
 
+  /** Returns the key that may be used now, or null. */
+  async get(id: string): Promise<ApiKey | null> {
+    return (await this.#keys.get(id))?.data ?? null;
+  }
+
   async list(): Promise<ApiKeyView[]> {
     const all = await this.#keys.list();
     return all

@@ -3,7 +3,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Account } from "#hub/auth/accounts/accounts.ts";
-import { API_KEY_PREFIX, type ApiKeys } from "#hub/auth/accounts/api-keys.ts";
+import { API_KEY_PREFIX, type ApiKey, type ApiKeys } from "#hub/auth/accounts/api-keys.ts";
 import type { PasswordSignIn } from "#hub/auth/accounts/password-sign-in.ts";
 import {
   ANONYMOUS,
@@ -106,6 +106,25 @@ export class Authenticator {
     return principal;
   }
 
+  /**
+   * Returns a principal with its present rights, for work on its behalf without a request; null once its account or key is
+   * gone. A token's principal is its account without the administration, which can't be delegated.
+   */
+  async present({ kind, id }: Pick<Principal, "kind" | "id">): Promise<Principal | null> {
+    if (kind === "anonymous") return null;
+    if (kind === "api_key") {
+      const key = await this.#parts.apiKeys.get(id);
+      return key === null ? null : keyPrincipal(id, key);
+    }
+    const account = await this.#parts.accounts.get(id);
+    if (account === null) return null;
+    const user = this.#userOf(id, account);
+    if (kind === "user") return user;
+    const actions = new Set(user.actions);
+    actions.delete("administer");
+    return { ...user, kind, actions };
+  }
+
   /** Returns true while a principal's session is valid; always true for a principal without a session. */
   async stillValid({ sessionKey }: Principal): Promise<boolean> {
     return sessionKey === undefined || (await this.#parts.sessions.get(sessionKey)) !== null;
@@ -166,8 +185,7 @@ export class Authenticator {
   async #byApiKey(text: string): Promise<Principal> {
     const found = await this.#parts.apiKeys.verify(text);
     if (found === null) throw invalidToken("the API key is unknown, over or revoked");
-    const { name, role, indices } = found.key;
-    return { kind: "api_key", id: found.id, name, role, actions: actionsOf(role, indices), indices };
+    return keyPrincipal(found.id, found.key);
   }
 
   async #byBasic(value: string, { ip }: Credentials): Promise<Principal> {
@@ -207,6 +225,10 @@ export class Authenticator {
     const actor = headers.authorization === undefined ? "session" : actorOf(headers.authorization);
     this.#parts.audit({ action: "request_refused", outcome: "refused", actor, ip, reason: error.message });
   }
+}
+
+function keyPrincipal(id: string, { name, role, indices }: ApiKey): Principal {
+  return { kind: "api_key", id, name, role, actions: actionsOf(role, indices), indices };
 }
 
 /**

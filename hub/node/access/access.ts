@@ -6,7 +6,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Reach } from "#hub/alerts/rule-store.ts";
 import type { AccessControl, AccessEvent, IncomingCredentials } from "#hub/api/http/route.ts";
 import type { Documents } from "#hub/api/ports/documents.ts";
 import type { Indices } from "#hub/api/ports/indices.ts";
@@ -34,7 +33,7 @@ import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
 import { AgentGate, type AgentServer, agentAccess } from "./agent-access.ts";
 import { AuditLog, type AuditLogOptions } from "./audit-log.ts";
 import { GuardedDocuments } from "./document-guard.ts";
-import { reaches, reachOf } from "./index-access.ts";
+import { reaches } from "./index-access.ts";
 import { GuardedIndices, type Sender } from "./index-guard.ts";
 
 /** Maximum refusals per principal and minute that go into the audit log. */
@@ -136,8 +135,8 @@ export class Access implements AccessControl {
     }
   }
 
-  /** Returns the indices that the current request's sender may access; all without authentication. */
-  readonly reach = (): Reach => reachOf(this.#required ? this.#sender().principal : ANONYMOUS);
+  /** Returns the current request's sender; without authentication, one with all rights. */
+  readonly principal = (): Principal => (this.#required ? this.#sender().principal : ANONYMOUS);
 
   #sender(): Sender {
     const sender = this.#present.getStore();

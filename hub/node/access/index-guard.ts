@@ -20,7 +20,7 @@ import { decodeDateMath } from "#hub/cluster/catalog/date-math-name.ts";
 import { LIFECYCLE_SETTINGS } from "#hub/cluster/catalog/lifecycle-policy.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { reaches } from "./index-access.ts";
+import { reachedName, reaches } from "./index-access.ts";
 import { GuardedLifecycles, GuardedTemplates } from "./template-guard.ts";
 
 /** The sender of a request, with the actions that its route needs. */
@@ -235,11 +235,6 @@ function readActions(actions: readonly Action[]): IndexAction[] {
 function writeActions(actions: readonly Action[]): IndexAction[] {
   const own = actions.filter(isIndexAction);
   return own.length > 1 ? own.filter((action) => action !== "search") : own;
-}
-
-/** Returns the name to which permissions apply: for backing indices, that of the data stream. */
-function reachedName({ name, dataStream }: IndexInfo): string {
-  return dataStream ?? name;
 }
 
 /** Returns true for a name of one index, not a wildcard or exclusion. */

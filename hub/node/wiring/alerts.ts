@@ -5,7 +5,7 @@ import { Alerts, type AlertsOptions } from "#hub/alerts/alerts.ts";
 import { Notifier } from "#hub/alerts/notifier.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
-import { isReadable } from "#hub/node/access/index-access.ts";
+import { isReadable, readableIndices } from "#hub/node/access/alert-rights.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -15,8 +15,9 @@ import type { StateBucket } from "#proto/kit/state-bucket.ts";
 export interface AlertWiring {
   readonly settings: HubSettings;
   readonly bucket: StateBucket;
-  /** See AlertsOptions. */
-  readonly writer: AlertsOptions["writer"];
+  /** See AlertsOptions, as `presentReach`. */
+  readonly sender: AlertsOptions["sender"];
+  readonly presentReach?: AlertsOptions["presentReach"];
   readonly catalog: IndexCatalog;
   readonly shards: Pick<HostedShards, "check" | "search">;
   readonly dashboardUrl: () => string;
@@ -28,7 +29,8 @@ export interface AlertWiring {
 export function wireAlerts({
   settings,
   bucket,
-  writer,
+  sender,
+  presentReach,
   catalog,
   shards,
   dashboardUrl,
@@ -36,9 +38,7 @@ export function wireAlerts({
   metrics,
 }: AlertWiring): Alerts {
   const search = new AlertSearch((expression, reach) => {
-    const options = { ignoreUnavailable: true, allowNoIndices: true };
-    const found = catalog.resolve(expression, options);
-    const open = found.filter(({ name, state }) => state === "open" && isReadable(reach, name));
+    const open = readableIndices(catalog, expression, reach).filter(({ state }) => state === "open");
     return open.map(({ uuid }) => ({ uuid, typeName: "_doc" }));
   }, shards);
   const notifier = new Notifier({
@@ -46,14 +46,15 @@ export function wireAlerts({
     smtpUrl: settings["alerts.smtp.url"],
     smtpFrom: settings["alerts.smtp.from"],
   });
-  const maySee: AlertsOptions["maySee"] = ({ rule, reach }) => {
-    const sender = writer();
+  const maySee: AlertsOptions["maySee"] = (rule, reach) => {
+    const own = sender().reach;
     const found = catalog.resolve(rule.index, { ignoreUnavailable: true, allowNoIndices: true });
-    return found.every(({ name }) => !isReadable(reach, name) || isReadable(sender, name));
+    return found.every((index) => !isReadable(reach, index) || isReadable(own, index));
   };
   return new Alerts({
     bucket,
-    writer,
+    sender,
+    presentReach,
     maySee,
     search,
     notifier,

@@ -219,17 +219,19 @@ const EVENTS: Readonly<Record<AlertEvent["event"], readonly [text: string, look:
 };
 
 /** Returns the state in a word, with what is wrong. */
-function stateBadge({ rule, state }: Alert): TemplateResult {
+function stateBadge({ rule, state, notice }: Alert): TemplateResult {
   const isMuted = rule.muted_until !== null && Date.parse(rule.muted_until) > Date.now();
-  const note = state.fault || state.deliveries.find(({ fault }) => fault !== "")?.fault || "";
+  const note = state.fault || state.deliveries.find(({ fault }) => fault !== "")?.fault || notice;
   const since = state.since === "" ? "" : formatAgo(Date.parse(state.since), Date.now());
   const [text, look] = !rule.enabled
     ? [msg("Off"), ""]
-    : state.condition === "firing"
-      ? [msg("Firing"), "failed"]
-      : state.condition === "ok"
-        ? [msg("OK"), "ok"]
-        : [msg("Not checked yet"), ""];
+    : state.stopped
+      ? [msg("Not running"), "warning"]
+      : state.condition === "firing"
+        ? [msg("Firing"), "failed"]
+        : state.condition === "ok"
+          ? [msg("OK"), "ok"]
+          : [msg("Not checked yet"), ""];
   return html`<span class="badge ${look}">${text}</span>
     <span class="muted">${state.condition === "firing" ? since : nothing} ${isMuted ? msg("muted") : nothing}</span>
     ${note === "" ? nothing : html`<span class="muted" title=${note}>⚠ ${note.slice(0, 80)}</span>`}`;

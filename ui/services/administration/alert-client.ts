@@ -38,9 +38,13 @@ export interface Alert {
     readonly evaluated: string;
     readonly count: number;
     readonly fault: string;
+    /** Its writer is gone or may not search: it doesn't run until it is saved again. */
+    readonly stopped: boolean;
     readonly deliveries: readonly { readonly fault: string }[];
     readonly events: readonly AlertEvent[];
   };
+  /** What to do about a rule that runs; "". */
+  readonly notice: string;
 }
 
 export interface PreviewPoint {

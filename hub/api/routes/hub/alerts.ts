@@ -5,11 +5,13 @@ import { empty, json, type Route } from "#hub/api/http/route.ts";
 import type { Alerts } from "#hub/api/ports/administration.ts";
 import type { Indices } from "#hub/api/ports/indices.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { parseDuration } from "#proto/kit/units.ts";
+import { MIB, parseDuration } from "#proto/kit/units.ts";
 
 const LIST = "/api/alerts";
 const ONE = "/api/alerts/{id}";
 const DEFAULT_SPAN = "24h";
+/** A rule searches with the rights of who saves it: a token without the scope to read must not save one. */
+const SAVING: Pick<Route, "action" | "maxBodyBytes"> = { action: ["alert", "search"], maxBodyBytes: MIB };
 
 /** `indices`: those that the sender of a request may see. */
 export function alertRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): Route[] {
@@ -31,7 +33,7 @@ function listRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): Route[] 
       methods: ["POST"],
       paths: [LIST],
       params: [],
-      action: "alert",
+      ...SAVING,
       summary: "Creates an alert rule.",
       handle: async (request) => json(await alerts.create(readable(request, indices)), 201),
     },
@@ -45,7 +47,7 @@ function trialRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): Route[]
       methods: ["POST"],
       paths: ["/api/alerts/_preview"],
       params: ["span"],
-      action: "alert",
+      ...SAVING,
       summary: "Shows what a rule would have counted.",
       handle: async (request) => {
         const spanMs = parseDuration(request.text("span") ?? DEFAULT_SPAN);
@@ -80,7 +82,7 @@ function ruleRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): Route[] 
       methods: ["PUT"],
       paths: [ONE],
       params: ["revision"],
-      action: "alert",
+      ...SAVING,
       summary: "Changes an alert rule; with a revision only where it is still the newest.",
       handle: async (request) => {
         const body = readable(request, indices);

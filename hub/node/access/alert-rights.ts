@@ -1,0 +1,66 @@
+/** The rights with which alert rules count: those that the account or API key which saved a rule has now. */
+
+import type { Reach } from "#hub/alerts/alert-state.ts";
+import type { SavedRule, Writer } from "#hub/alerts/rule-store.ts";
+import type { IndexInfo, Indices } from "#hub/api/ports/indices.ts";
+import { mayReach } from "#hub/auth/accounts/index-rights.ts";
+import { type Action, NOBODY, type Principal } from "#hub/auth/accounts/principal.ts";
+import type { Authenticator } from "#hub/auth/sign-in/authenticator.ts";
+import { isInternal } from "#hub/cluster/catalog/index-names.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { reachedName } from "./index-access.ts";
+import { GuardedIndices, type Sender } from "./index-guard.ts";
+
+const REMEDY = "save the rule again to run it with your rights";
+
+/** Returns what a rule stores of its writer. Nobody signs in where `auth.mode` is off: no account is the writer. */
+export function savedFor(principal: Principal): Pick<SavedRule, "reach" | "writer"> {
+  const { kind, id, name } = principal;
+  const reach = reachOf(principal);
+  return kind === "anonymous" ? { reach } : { reach, writer: { kind, id, name } };
+}
+
+/** Returns what a writer may read now. Throws forbidden if it is gone or may not search, unavailable. */
+export async function presentReach(
+  authenticator: Pick<Authenticator, "present">,
+  writer: Writer,
+): Promise<Reach> {
+  const principal = await authenticator.present(writer);
+  if (principal?.actions.has("search") === true) return reachOf(principal);
+  const { kind, name } = writer;
+  const [noun, end] =
+    kind === "api_key" ? ["API key", "was revoked or has expired"] : ["account", "was removed"];
+  const reason = principal === null ? end : "may no longer search";
+  throw new AppError("forbidden", `not run: ${noun} ${name}, which saved it, ${reason}; ${REMEDY}`);
+}
+
+/** Returns the open indices within `reach` that an expression matches. Throws forbidden if it names one beyond. */
+export function readableIndices(catalog: Indices, expression: string, reach: Reach): IndexInfo[] {
+  const actions = new Set<Action>(["search"]);
+  if (reach.internal) actions.add("administer");
+  const reader: Sender = {
+    principal: { ...NOBODY, actions, indices: reach.indices },
+    actions: ["search"],
+  };
+  const indices = new GuardedIndices(catalog, () => reader);
+  try {
+    return indices.resolve(expression, { ignoreUnavailable: true, allowNoIndices: true });
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "forbidden") throw error;
+    const { index } = error.data as { readonly index?: string };
+    throw new AppError(
+      "forbidden",
+      `not run: who saved it may not search [${index ?? expression}]; ${REMEDY}`,
+    );
+  }
+}
+
+/** Returns true if the index may be searched. */
+export function isReadable(reach: Reach, index: Pick<IndexInfo, "name" | "dataStream">): boolean {
+  const name = reachedName(index);
+  return (reach.internal || !isInternal(name)) && mayReach(reach.indices, name, ["search"]);
+}
+
+function reachOf({ indices, actions }: Principal): Reach {
+  return { indices, internal: actions.has("administer") };
+}
