@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
+import type { AppError } from "#proto/kit/errors.ts";
 import { hitsFixture } from "#test/support/search/hits.ts";
+import { IndexFixture } from "#test/support/search/shards.ts";
 
 const fixture = hitsFixture();
 const { one, many } = fixture;
@@ -60,6 +62,49 @@ test("script_score sees the score and the document", async () => {
       ],
     );
   }
+});
+
+describe("a document with many values", () => {
+  const numbers = Array.from({ length: 40_000 }, (_, at) => at);
+  const docs = [{ n: numbers, k: numbers.slice(0, 10_000).map(String), f: numbers.map((at) => at + 0.5) }];
+  const properties = { n: { type: "long" }, k: { type: "keyword" }, f: { type: "double" } };
+  const large = new IndexFixture({ docs, mapping: { properties } });
+  after(() => large.close());
+  const valued = (source: string) => ({ size: 0, aggs: { a: { terms: { script: { source } } } } });
+
+  test("costs nothing where a script reads one of them", async () => {
+    for (const [source, key] of [
+      ["doc['n'].value", 0],
+      ["doc['k'].value", "0"],
+      ["doc['n'].size() + doc['k'].length", 50_000],
+      ["doc['f'].value + (doc['n'].empty ? 1 : 0)", "0.5"],
+    ] as const) {
+      const { aggregations } = await large.search(valued(source));
+      assert.partialDeepStrictEqual(aggregations, { a: { buckets: [{ key: String(key) }] } }, source);
+    }
+  });
+
+  for (const source of [
+    "doc['n'].values.size()",
+    "doc['k'].values.size()",
+    "doc['n'].contains(-1)",
+    "doc['f'].getDates().size()",
+    "Collections.max(doc['n'])",
+    "for (x in doc['n']) { return 1 }",
+  ])
+    test(`costs steps where all are converted: ${source}`, async () => {
+      await assert.rejects(large.search(valued(source)), ({ data }: AppError) =>
+        /maximum number of statements/.test(JSON.stringify(data)),
+      );
+    });
+
+  test("is read and parsed once for all scripts of a hit", async () => {
+    const source = "params._source.n.add(1); params._source.n.size() + doc['n'].size()";
+    const { hits } = await large.search({
+      script_fields: { a: { script: { source } }, b: { script: { source } } },
+    });
+    assert.deepEqual(hits[0]?.["fields"], { a: [80_001], b: [80_002] });
+  });
 });
 
 test("script_fields are values of a hit, and leave the document out", async () => {

@@ -38,12 +38,21 @@ export function call(callable: unknown, ...values: unknown[]): unknown {
   throw new ScriptException("ClassCastException", "a function was expected");
 }
 
-/** Returns the members of anything that can be walked through. Throws where it can't. */
-export function membersOf(value: unknown): unknown[] {
+/** Members that one step copies, and moves within a list; as powers of two. */
+const COPIED_SHIFT = 4;
+const MOVED_SHIFT = 7;
+
+/**
+ * Returns the members of anything that can be walked through: a list itself, a copy of others, for which it spends steps.
+ * Throws where it can't.
+ */
+export function membersOf(value: unknown, context: CallContext): unknown[] {
   if (Array.isArray(value)) return value;
-  if (value instanceof Set) return [...value];
-  if (value instanceof ScriptObject && Symbol.iterator in value)
-    return [...(value as unknown as Iterable<unknown>)];
+  if (value instanceof Set || (value instanceof ScriptObject && Symbol.iterator in value)) {
+    const members = [...(value as Iterable<unknown>)];
+    context.spend(members.length >> COPIED_SHIFT);
+    return members;
+  }
   if ((value ?? null) === null) throw new ScriptException("NullPointerException", null);
   throw new ScriptException("IllegalArgumentException", `Cannot iterate over [${typeName(value)}]`);
 }
@@ -60,8 +69,8 @@ export function positionIn(list: readonly unknown[], index: unknown): number {
   throw new ScriptException("IndexOutOfBoundsException", `Index: ${given}, Size: ${list.length}`);
 }
 
-/** Spends what it costs to walk through the list. */
-function has(list: readonly unknown[], value: unknown, context: CallContext): boolean {
+/** Returns whether a list has a member that is equal to the value. Spends what it costs to walk through the list. */
+export function has(list: readonly unknown[], value: unknown, context: CallContext): boolean {
   context.spend(1 + (list.length >> 3));
   return list.some((each) => equals(each, value, context));
 }
@@ -73,13 +82,12 @@ function hasInSet(self: Set<unknown>, value: unknown, context: CallContext): boo
   return !isItself && has([...self], value, context);
 }
 
-function sizeOf(self: unknown): number {
-  return self instanceof Set ? self.size : membersOf(self).length;
-}
+const sizeOf: Method = (self, _, context) =>
+  self instanceof Set ? self.size : membersOf(self, context).length;
 
 /** Spends a step for each member and returns what `use` makes of them. */
 export function walk<T>(self: unknown, context: CallContext, use: (members: unknown[]) => T): T {
-  const members = membersOf(self);
+  const members = membersOf(self, context);
   context.spend(members.length);
   return use(members);
 }
@@ -94,13 +102,13 @@ function callEach(self: unknown, callable: unknown, context: CallContext, result
 /** What lists and sets share. */
 const COLLECTION: { [name: string]: Method; toString: Method } = {
   size: sizeOf,
-  isEmpty: (self) => sizeOf(self) === 0,
-  iterator: (self) => new ScriptIterator([...membersOf(self)], self),
-  asList: (self) => [...membersOf(self)],
-  toArray: (self) => [...membersOf(self)],
+  isEmpty: (self, values, context) => sizeOf(self, values, context) === 0,
+  iterator: (self, _, context) => new ScriptIterator([...membersOf(self, context)], self),
+  asList: (self, _, context) => [...membersOf(self, context)],
+  toArray: (self, _, context) => [...membersOf(self, context)],
   contains: (self, [value], context) => walk(self, context, (members) => has(members, value, context)),
   containsAll: (self, [other], context) =>
-    walk(self, context, (members) => membersOf(other).every((each) => has(members, each, context))),
+    walk(self, context, (members) => membersOf(other, context).every((each) => has(members, each, context))),
   forEach: (self, [each], context) => callEach(self, each, context, null),
   each: (self, [each], context) => callEach(self, each, context, self),
   findAll: (self, [test], context) =>
@@ -169,14 +177,15 @@ export const LIST_METHODS: Methods = new Map(
     add: (self: unknown[], values: readonly unknown[], context: CallContext) => {
       grow(self.length, context);
       if (values.length === 1) return self.push(values[0]) > 0;
-      context.spend(self.length >> 7);
+      context.spend(self.length >> MOVED_SHIFT);
       self.splice(toInteger(values[0]), 0, values[1]);
       return null;
     },
     addAll: (self: unknown[], [other]: readonly unknown[], context: CallContext) => {
       // A copy: a list may be added to itself.
-      context.spend(sizeOf(other) >> 3);
-      for (const each of membersOf(other).slice()) {
+      const added = membersOf(other, context).slice();
+      context.spend(added.length >> 3);
+      for (const each of added) {
         grow(self.length, context);
         self.push(each);
       }
@@ -192,9 +201,9 @@ export const LIST_METHODS: Methods = new Map(
     removeIf: (self: unknown[], [test]: readonly unknown[], context: CallContext) =>
       keepOnly(self, (each) => call(test, each) !== true, context),
     removeAll: (self: unknown[], [other]: readonly unknown[], context: CallContext) =>
-      keepOnly(self, (each) => !has(membersOf(other), each, context), context),
+      removeThose(self, other, false, context),
     retainAll: (self: unknown[], [other]: readonly unknown[], context: CallContext) =>
-      keepOnly(self, (each) => has(membersOf(other), each, context), context),
+      removeThose(self, other, true, context),
     replaceAll: (self: unknown[], [change]: readonly unknown[], context: CallContext) => {
       context.spend(self.length);
       for (let at = 0; at < self.length; at++) self[at] = call(change, self[at]);
@@ -262,6 +271,17 @@ function keepOnly(
   return true;
 }
 
+/** Removes the members that `other` has, or those that it hasn't: `keeps`. */
+function removeThose(
+  self: unknown[] | Set<unknown>,
+  other: unknown,
+  keeps: boolean,
+  context: CallContext,
+): boolean {
+  const members = membersOf(other, context);
+  return keepOnly(self, (each) => has(members, each, context) === keeps, context);
+}
+
 /** Throws NoSuchElementException. */
 function firstOf(members: Iterable<unknown>): unknown {
   for (const member of members) return member;
@@ -287,8 +307,9 @@ export const SET_METHODS: Methods = new Map(
     },
     addAll: (self: Set<unknown>, [other]: readonly unknown[], context: CallContext) => {
       const before = self.size;
-      context.spend(sizeOf(other) >> 3);
-      for (const each of membersOf(other)) {
+      const added = membersOf(other, context);
+      context.spend(added.length >> 3);
+      for (const each of added) {
         grow(self.size, context);
         chargePlace(self, each, context);
         self.add(each);
@@ -300,9 +321,9 @@ export const SET_METHODS: Methods = new Map(
     removeIf: (self: Set<unknown>, [test]: readonly unknown[], context: CallContext) =>
       keepOnly(self, (each) => call(test, each) !== true, context),
     removeAll: (self: Set<unknown>, [other]: readonly unknown[], context: CallContext) =>
-      keepOnly(self, (each) => !has(membersOf(other), each, context), context),
+      removeThose(self, other, false, context),
     retainAll: (self: Set<unknown>, [other]: readonly unknown[], context: CallContext) =>
-      keepOnly(self, (each) => has(membersOf(other), each, context), context),
+      removeThose(self, other, true, context),
     clone: (self: Set<unknown>, _: readonly unknown[], context: CallContext) => {
       context.spend(self.size >> 3);
       return new Set(self);
@@ -337,14 +358,16 @@ export class ScriptIterator extends ScriptObject {
   }
 
   /** Takes the member that next() gave last out of what is walked through. */
-  remove(): void {
+  remove(context: CallContext): void {
     if (this.at === 0 || this.#removedAt === this.at)
       throw new ScriptException("IllegalStateException", null);
     this.#removedAt = this.at;
     const member = this.members[this.at - 1];
     if (member instanceof ScriptObject && "detach" in member) (member as unknown as Detachable).detach();
-    else if (Array.isArray(this.#source)) this.#source.splice(this.at - 1 - this.#removed++, 1);
-    else if (this.#source instanceof Set) this.#source.delete(member);
+    else if (Array.isArray(this.#source)) {
+      context.spend(this.#source.length >> MOVED_SHIFT);
+      this.#source.splice(this.at - 1 - this.#removed++, 1);
+    } else if (this.#source instanceof Set) this.#source.delete(member);
     else throw new ScriptException("UnsupportedOperationException", "remove");
   }
 }
@@ -356,8 +379,8 @@ const ITERATOR_METHODS: Methods = new Map(
       if (self.at >= self.members.length) throw new ScriptException("NoSuchElementException", null);
       return self.members[self.at++];
     },
-    remove: (self: ScriptIterator) => {
-      self.remove();
+    remove: (self: ScriptIterator, _: readonly unknown[], context: CallContext) => {
+      self.remove(context);
       return null;
     },
   }),

@@ -1,7 +1,7 @@
 /** What makes objects of the classes that scripts may construct. */
 
 import { compare, toInteger } from "#hub/scripts/values/operators.ts";
-import { Callable, isNumber, isWhole, print } from "#hub/scripts/values/values.ts";
+import { Callable, type CallContext, isNumber, isWhole, print } from "#hub/scripts/values/values.ts";
 import { type AnyMap, membersOf } from "./collections.ts";
 import { DateTime } from "./dates.ts";
 import { Formatter } from "./formatters.ts";
@@ -11,14 +11,25 @@ import { SortedMap, SortedSet } from "./sorted.ts";
 import { counted } from "./statics.ts";
 import { orderOf, StringBuilder, StringTokenizer } from "./strings.ts";
 
-const list: Static = ([from], context) => {
-  const members = from === undefined || typeof from === "number" ? [] : membersOf(from);
+const list: Static = ([from], context) => (isNumber(from) ? [] : [...membersIn(from, context)]);
+const map: Static = ([from], context) => new Map(isNumber(from) ? [] : entriesIn(from, context));
+const set: Static = ([from], context) => new Set(isNumber(from) ? [] : membersIn(from, context));
+
+/** Returns the entries of a map, of nothing none. Spends a step for each. */
+function entriesIn(from: unknown, context: CallContext): [unknown, unknown][] {
+  if (from === undefined) return [];
+  const entries = entriesOf(from as AnyMap);
+  context.spend(entries.length);
+  return entries;
+}
+
+/** Returns the members of a collection, of nothing none. Spends a step for each. */
+function membersIn(from: unknown, context: CallContext): unknown[] {
+  if (from === undefined) return [];
+  const members = membersOf(from, context);
   context.spend(members.length);
-  return [...members];
-};
-const map: Static = ([from]) =>
-  new Map(from === undefined || isNumber(from) ? [] : entriesOf(from as AnyMap));
-const set: Static = ([from]) => new Set(from === undefined || isNumber(from) ? [] : membersOf(from));
+  return members;
+}
 
 /** True for a Comparator, or nothing: a sorted collection without members. */
 function isOrder(given: unknown): boolean {
@@ -31,13 +42,11 @@ const CONSTRUCTORS: Readonly<Statics> = {
   HashMap: map,
   LinkedHashMap: map,
   TreeMap: ([from], context) =>
-    isOrder(from)
-      ? new SortedMap(orderOf(from))
-      : SortedMap.from(entriesOf(from as AnyMap), compare, context),
+    isOrder(from) ? new SortedMap(orderOf(from)) : SortedMap.from(entriesIn(from, context), compare, context),
   HashSet: set,
   LinkedHashSet: set,
   TreeSet: ([from], context) =>
-    isOrder(from) ? new SortedSet(orderOf(from)) : SortedSet.from(membersOf(from), compare, context),
+    isOrder(from) ? new SortedSet(orderOf(from)) : SortedSet.from(membersIn(from, context), compare, context),
   StringBuilder: ([start]) => new StringBuilder(start === undefined || isWhole(start) ? "" : print(start)),
   StringTokenizer: ([text, delimiters]) =>
     new StringTokenizer(print(text), delimiters === undefined ? undefined : print(delimiters)),

@@ -2,7 +2,7 @@
 
 import { toDouble, toInteger, truth } from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
-import { Decimal } from "#hub/scripts/values/values.ts";
+import { type CallContext, Decimal } from "#hub/scripts/values/values.ts";
 import { membersOf } from "./collections.ts";
 
 /** Weights of triple exponential smoothing. */
@@ -110,8 +110,8 @@ type Apply = (values: readonly number[], options: readonly unknown[]) => number;
 
 const over =
   (apply: Apply) =>
-  ([values, ...options]: readonly unknown[]): Decimal =>
-    new Decimal(apply(membersOf(values).map(toDouble), options));
+  ([values, ...options]: readonly unknown[], context: CallContext): Decimal =>
+    new Decimal(apply(membersOf(values, context).map(toDouble), options));
 
 /** Static methods of the class MovingFunctions. */
 export const MOVING_FUNCTIONS = {

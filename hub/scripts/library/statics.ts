@@ -12,7 +12,7 @@ import {
   weigh,
   whole,
 } from "#hub/scripts/values/values.ts";
-import { grow, joined, membersOf, positionIn } from "./collections.ts";
+import { grow, has, joined, membersOf, positionIn } from "./collections.ts";
 import { DATE_FIELDS, DATE_STATICS, dateConstant } from "./date-statics.ts";
 import { explain } from "./explain.ts";
 import { EXPRESSION_CLASS, EXPRESSION_FUNCTIONS } from "./expression-functions.ts";
@@ -41,10 +41,18 @@ function nothing(_changed: unknown): null {
   return null;
 }
 
+/** Orders the members of a list. Spends a step for each. */
+function sort(list: unknown, order: (a: unknown, b: unknown) => number, context: CallContext): null {
+  const members = membersOf(list, context);
+  context.spend(members.length);
+  members.sort(order);
+  return null;
+}
+
 /** Reduces members, e.g. Collections.max. */
-function extremeOf(values: readonly unknown[], sign: number): unknown {
+function extremeOf(values: readonly unknown[], sign: number, context: CallContext): unknown {
   const order = orderOf(values[1]);
-  const members = membersOf(values[0]);
+  const members = membersOf(values[0], context);
   if (members.length === 0) throw new ScriptException("NoSuchElementException", null);
   return members.reduce((best, one) => (order(one, best) * sign > 0 ? one : best));
 }
@@ -110,12 +118,13 @@ const STATICS: Readonly<Record<string, Statics>> = {
   },
   String: {
     valueOf: ([value]) => (Array.isArray(value) ? value.map((one) => print(one)).join("") : print(value)),
-    copyValueOf: ([value]) =>
-      membersOf(value)
+    copyValueOf: ([value], context) =>
+      membersOf(value, context)
         .map((one) => print(one))
         .join(""),
     join: ([separator, ...parts], context) => {
-      const members = parts.length === 1 && typeof parts[0] !== "string" ? membersOf(parts[0]) : parts;
+      const members =
+        parts.length === 1 && typeof parts[0] !== "string" ? membersOf(parts[0], context) : parts;
       return joined(members, print(separator), context);
     },
     format: ([template, ...values], context) =>
@@ -153,24 +162,21 @@ const STATICS: Readonly<Record<string, Statics>> = {
       context.spend(size);
       return Array.from({ length: size }, () => value);
     },
-    swap: ([list, from, to]) => {
-      const members = membersOf(list);
+    swap: ([list, from, to], context) => {
+      const members = membersOf(list, context);
       const [a, b] = [positionIn(members, from), positionIn(members, to)];
       return nothing(([members[a], members[b]] = [members[b], members[a]]));
     },
-    disjoint: ([a, b], context) =>
-      !membersOf(a).some((one) => membersOf(b).some((other) => equals(one, other, context))),
-    sort: ([list, comparator], context) => {
-      const members = membersOf(list);
-      context.spend(members.length);
-      members.sort(orderOf(comparator));
-      return null;
+    disjoint: ([a, b], context) => {
+      const others = membersOf(b, context);
+      return !membersOf(a, context).some((one) => has(others, one, context));
     },
-    reverse: ([list]) => nothing(membersOf(list).reverse()),
-    max: (values) => extremeOf(values, 1),
-    min: (values) => extremeOf(values, -1),
+    sort: ([list, comparator], context) => sort(list, orderOf(comparator), context),
+    reverse: ([list], context) => nothing(membersOf(list, context).reverse()),
+    max: (values, context) => extremeOf(values, 1, context),
+    min: (values, context) => extremeOf(values, -1, context),
     addAll: ([list, ...values], context) => {
-      const members = membersOf(list);
+      const members = membersOf(list, context);
       for (const value of values) {
         grow(members.length, context);
         members.push(value);
@@ -178,15 +184,15 @@ const STATICS: Readonly<Record<string, Statics>> = {
       return values.length > 0;
     },
     frequency: ([list, value], context) =>
-      membersOf(list).filter((each) => equals(each, value, context)).length,
+      membersOf(list, context).filter((each) => equals(each, value, context)).length,
     reverseOrder: () => new Callable((a, b) => compare(b, a)),
   },
   Arrays: {
     asList: (values) =>
       values.length === 1 && Array.isArray(values[0]) ? [...(values[0] as unknown[])] : [...values],
-    stream: ([values]) => new Stream(membersOf(values)),
-    toString: ([values]) => print(membersOf(values)),
-    sort: ([values]) => nothing(membersOf(values).sort(compare)),
+    stream: ([values], context) => new Stream(membersOf(values, context)),
+    toString: ([values], context) => print(membersOf(values, context)),
+    sort: ([values], context) => sort(values, compare, context),
     equals: ([a, b], context) => equals(a, b, context),
   },
   Comparator: COMPARATORS,
@@ -202,7 +208,7 @@ const STATICS: Readonly<Record<string, Statics>> = {
     },
     empty: () => new Stream([]),
     concat: ([first, second], context) => {
-      const members = [...membersOf(first), ...membersOf(second)];
+      const members = [...membersOf(first, context), ...membersOf(second, context)];
       context.spend(members.length);
       return new Stream(members);
     },

@@ -216,7 +216,7 @@ const STREAM_METHODS: Methods = new Map<string, Method>(
     sequential: unchanged,
     flatMap: step((members, [change], context) =>
       members.flatMap((one) => {
-        const inner = membersOf(call(change, one));
+        const inner = membersOf(call(change, one), context);
         context.spend(inner.length);
         return inner;
       }),

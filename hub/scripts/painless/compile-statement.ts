@@ -9,6 +9,7 @@ import { entriesOf } from "../library/maps.ts";
 import { ExceptionValue, isException } from "./compile-call.ts";
 import {
   BREAK,
+  type Budget,
   CATCH_STEPS,
   CONTINUE,
   type Evaluate,
@@ -193,7 +194,7 @@ function compileEach(scope: Scope, statement: Extract<Statement, { kind: "each" 
   return (frame) => {
     try {
       const members = values(frame);
-      const seen = walked(members);
+      const seen = walked(members, frame.budget);
       frame.budget.spend(seen.length >> 3);
       for (const one of seen) {
         frame.budget.spend(1);
@@ -210,9 +211,9 @@ function compileEach(scope: Scope, statement: Extract<Statement, { kind: "each" 
 }
 
 /** What a loop over a value sees; of a list that changes meanwhile what it was. */
-function walked(value: unknown): readonly unknown[] {
+function walked(value: unknown, budget: Budget): readonly unknown[] {
   if (!(value instanceof ScriptObject) && isMap(value)) return entriesOf(value).map(([key]) => key);
-  return membersOf(value).map(fromJson);
+  return membersOf(value, budget).map(fromJson);
 }
 
 function compileThrow(value: Evaluate, offset: number): Execute {

@@ -3,7 +3,7 @@
 import { cast } from "#hub/scripts/values/casts.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { fromJson, isMap, ScriptObject, typeOf, weigh } from "#hub/scripts/values/values.ts";
-import { membersOf, positionIn } from "../library/collections.ts";
+import { positionIn } from "../library/collections.ts";
 import { read, write } from "../library/maps.ts";
 import { className, fieldReader } from "../library/methods.ts";
 import { type Evaluate, type Frame, guarded, type Scope } from "./scope.ts";
@@ -80,11 +80,8 @@ function element(value: unknown, index: unknown, frame: Frame): unknown {
   if (Array.isArray(value)) return fromJson(value[positionIn(value, index)]) ?? null;
   if (value instanceof ScriptObject) {
     if (value.lookup !== undefined) return value.lookup(index);
-    if (Symbol.iterator in value) {
-      const members = membersOf(value);
-      frame.budget.spend(members.length);
-      return members[positionIn(members, index)];
-    }
+    const get = Symbol.iterator in value ? value.methods.get("get") : undefined;
+    if (get !== undefined) return get(value, [index], frame.budget);
   } else if (isMap(value)) return read(value, index) ?? null;
   throw notIndexed(value);
 }

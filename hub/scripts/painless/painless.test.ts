@@ -394,6 +394,33 @@ test("what reads long lists or texts costs by their length", () => {
   }
 });
 
+/** Each touches the 10,000 members of `l`, of a set or of a map at least this often, by steps that are counted. */
+const STEPS_OF_CALLS: readonly (readonly [call: string, steps: number])[] = [
+  ["new HashSet(l)", 10_000],
+  ["new TreeSet(l)", 10_000],
+  ["new HashMap(m)", 10_000],
+  ["new TreeMap(m)", 10_000],
+  ["Arrays.sort(l)", 10_000],
+  ["Collections.sort(l)", 10_000],
+  ["new ArrayList(s)", 10_000],
+  ["l.containsAll(s)", 600],
+  ["l.removeAll(s)", 600],
+  ["for (x in s) { break }", 600],
+  ["Collections.max(s)", 600],
+  ["Collections.disjoint(['x', 'y'], l)", 2_500],
+  ["def i = l.iterator(); for (int k = 0; k < 100; k++) { i.next(); i.remove() }", 8_000],
+];
+
+test("calls cost steps by the members that they touch", () => {
+  const l = Array.from({ length: 10_000 }, (_, at) => at);
+  const variables = { l, s: new Set(l), m: new Map(l.map((at) => [at, at])) };
+  for (const [call, steps] of STEPS_OF_CALLS) {
+    const { run: start } = compilePainless(call, Object.keys(variables));
+    const limited = (): unknown => start([[...l], variables.s, variables.m], steps);
+    assert.throws(limited, { code: "script_failed" }, call);
+  }
+});
+
 test("keys of sorted collections cost by what they are compared with", () => {
   const [t, d] = ["x".repeat(999_000), "1".repeat(998_000)];
   for (const turn of ["s.add(t); s.add(d)", "m.put(t, 1); m.put(d, 1)", "m[t] = 1; m[d] = 1"]) {

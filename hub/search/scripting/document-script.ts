@@ -171,12 +171,14 @@ class StepsAhead {
   }
 }
 
-/** Returns the function that makes a field of a hit: its values as JSON. `source`: the document, if the script reads it. */
+/**
+ * Returns the function that makes a field of a hit: its values as JSON. `doc`: shared by the scripts of a hit, so that a column
+ * is read once. `source`: the document, if the script reads it.
+ */
 export function fieldOn(
   script: Script,
-  shard: ShardContext,
+  doc: DocValues,
 ): (segment: SegmentReader, doc: number, source: () => JsonObject) => unknown[] {
-  const doc = new DocValues(shard);
   const readsSource = script.compiled.source.includes("_source");
   return (segment, number, source) => {
     doc.move(segment, number);

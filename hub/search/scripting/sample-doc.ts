@@ -9,7 +9,8 @@ import { valuesAt } from "#hub/search/source/source-values.ts";
 import { valueText } from "#proto/event.ts";
 import { UTC } from "#proto/kit/dates/time-zone.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { asValueOf, FieldValues } from "./doc-values.ts";
+import { asValueOf } from "./doc-values.ts";
+import { FieldValues } from "./field-values.ts";
 
 /** What the fields are. */
 interface Mapping {
@@ -42,7 +43,7 @@ export class SampleDoc extends ScriptObject {
         `values of [${path}] of type [${field.type}] can't be read from a sample document`,
       );
     const values = valuesAt(this.#source, field.path).map((value) => scriptValue(field, value));
-    return new FieldValues(this, field, () => values);
+    return new FieldValues(this, field, { all: () => values, shift: 0 });
   }
 
   has(name: unknown): boolean {

@@ -17,6 +17,7 @@ import { shortest } from "#hub/search/options/json.ts";
 import { RawJson } from "#hub/search/options/json-writer.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import type { Explanation, Query, ShardContext, Weight } from "#hub/search/query/query.ts";
+import { DocValues } from "#hub/search/scripting/doc-values.ts";
 import { fieldOn } from "#hub/search/scripting/document-script.ts";
 import { isByScore } from "#hub/search/sort/sort-request.ts";
 import { filterSource, type SourceFilter, shownSource } from "#hub/search/source/source-filter.ts";
@@ -60,10 +61,11 @@ export class HitFetcher {
     this.#shard = shard;
     const { highlight, named, scripts, innerHits = [] } = context.options;
     this.#inner = innerHits.map((each) => [each.name, new InnerHitsSearch(each, shard, objectFetcher)]);
+    const doc = new DocValues(shard);
     this.#scripts = scripts.map(({ name, script, ignoresFailure }) => ({
       name,
       ignoresFailure,
-      make: fieldOn(script, shard),
+      make: fieldOn(script, doc),
     }));
     this.#named = [...named].map(([name, query]) => [name, query.weight(shard, { scores: false, boost: 1 })]);
     this.#documentFields = new DocumentFields(context.options, shard);
@@ -168,7 +170,10 @@ export class HitFetcher {
 
   #scripted({ segment, doc }: Pick<RankedHit, "segment" | "doc">): JsonObject {
     const found: JsonObject = {};
-    const source = (): JsonObject => parseDocument(new RawJson(segment.source(doc)).text) as JsonObject;
+    let parsed: JsonObject | undefined;
+    // Scripts of a hit share it, as in 6.5.
+    const source = (): JsonObject =>
+      (parsed ??= parseDocument(new RawJson(segment.source(doc)).text) as JsonObject);
     for (const { name, ignoresFailure, make } of this.#scripts) {
       try {
         found[name] = make(segment, doc, source);

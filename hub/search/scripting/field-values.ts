@@ -1,0 +1,214 @@
+/** The values that a document has in one column, as scripts see them: a list. */
+
+import { type Field, isDate } from "#hub/engine/mapping/field.ts";
+import { positionIn } from "#hub/scripts/library/collections.ts";
+import { DateTime, DocumentDate } from "#hub/scripts/library/dates.ts";
+import { toDouble } from "#hub/scripts/values/operators.ts";
+import { ScriptException } from "#hub/scripts/values/script-error.ts";
+import {
+  type CallContext,
+  Decimal,
+  type Method,
+  type Methods,
+  ScriptObject,
+} from "#hub/scripts/values/values.ts";
+import { isNumeric } from "#hub/search/columns/column-values.ts";
+import { distanceMetres } from "#hub/search/geo/point.ts";
+import { warnDeprecated } from "#hub/search/options/request-version.ts";
+
+/** Types whose values have fractions. */
+export const FRACTIONS: ReadonlySet<string> = new Set(["double", "float", "half_float", "scaled_float"]);
+
+/** Reads the values that a document has in one column. Without `first` and `count` these need all values. */
+export interface ValuesReader {
+  readonly all: (doc: number) => readonly unknown[];
+  /** Undefined if the document has none. Doesn't convert the others. */
+  readonly first?: (doc: number) => unknown;
+  /** Counts the values without converting them. */
+  readonly count?: (doc: number) => number;
+  /** Values that one step of a script converts, as a power of two. */
+  readonly shift: number;
+}
+
+/** Of numbers, and of what is made of several or found by an ordinal. */
+export const NUMBER_SHIFT = 4;
+export const LARGE_SHIFT = 2;
+
+/** A point on earth. */
+export class Point extends ScriptObject {
+  readonly type = "GeoPoint";
+  readonly methods = POINT_METHODS;
+  readonly lat: number;
+  readonly lon: number;
+
+  constructor(lat: number, lon: number) {
+    super();
+    this.lat = lat;
+    this.lon = lon;
+  }
+
+  override toString(): string {
+    return `${this.lat}, ${this.lon}`;
+  }
+
+  override asJson(): { readonly lat: number; readonly lon: number } {
+    return { lat: this.lat, lon: this.lon };
+  }
+}
+
+const POINT_METHODS: Methods = new Map<string, Method>([
+  ["getLat", (self: Point) => new Decimal(self.lat)],
+  ["getLon", (self: Point) => new Decimal(self.lon)],
+]);
+
+/** Values of one field of the current document; a list for scripts. */
+export class FieldValues extends ScriptObject {
+  readonly type = "ScriptDocValues";
+  readonly methods = VALUES_METHODS;
+  readonly #doc: { readonly doc: number };
+  readonly #field: Field;
+  readonly #read: ValuesReader;
+  #of = -1;
+  #values: readonly unknown[] = [];
+  /** The documents of the size and of the first value, which are kept apart: loops read them again and again. */
+  #sizeOf = -1;
+  #size = 0;
+  #firstOf = -1;
+  #firstValue: unknown;
+
+  /** `doc`: determines the current document. */
+  constructor(doc: { readonly doc: number }, field: Field, read: ValuesReader) {
+    super();
+    this.#doc = doc;
+    this.#field = field;
+    this.#read = read;
+  }
+
+  /** Returns all values. Spends what it costs to convert those of another document than before. */
+  values(context?: CallContext): readonly unknown[] {
+    if (this.#of !== this.#doc.doc) {
+      this.#of = this.#doc.doc;
+      this.#values = this.#read.all(this.#of);
+      context?.spend(this.#values.length >> this.#read.shift);
+    }
+    return this.#values;
+  }
+
+  /** Returns the first value. As in 6.5, a document without one has 0, false, 1970 or null. */
+  get value(): unknown {
+    const first = this.#first();
+    if (first !== undefined) return first;
+    const { type } = this.#field;
+    if (type === "geo_point" || !isNumeric(this.#field)) return null;
+    if (type === "boolean") return false;
+    if (isDate(this.#field)) return new DocumentDate(0);
+    return FRACTIONS.has(type) ? new Decimal(0) : 0;
+  }
+
+  get size(): number {
+    const { doc } = this.#doc;
+    const { count } = this.#read;
+    if (this.#of === doc || count === undefined) return this.values().length;
+    if (this.#sizeOf !== doc) {
+      this.#sizeOf = doc;
+      this.#size = count(doc);
+    }
+    return this.#size;
+  }
+
+  get isEmpty(): boolean {
+    return this.#first() === undefined;
+  }
+
+  #first(): unknown {
+    const { doc } = this.#doc;
+    const { first } = this.#read;
+    if (this.#of === doc || first === undefined) return this.values()[0];
+    if (this.#firstOf !== doc) {
+      this.#firstOf = doc;
+      this.#firstValue = first(doc);
+    }
+    return this.#firstValue;
+  }
+
+  /** Returns the first value as a date. */
+  date(): unknown {
+    if (isDate(this.#field))
+      warnDeprecated("getDate is no longer necessary on date fields as the value is now a date.", {
+        until: 700,
+      });
+    else
+      warnDeprecated("getDate on numeric fields is deprecated. Use a date field to get dates.", {
+        until: 700,
+      });
+    return asDate(this.value);
+  }
+
+  /** Returns all values as dates. */
+  dates(context: CallContext): unknown[] {
+    if (isDate(this.#field))
+      warnDeprecated("getDates is no longer necessary on date fields as the values are now dates.", {
+        until: 700,
+      });
+    else
+      warnDeprecated("getDates on numeric fields is deprecated. Use a date field to get dates.", {
+        until: 700,
+      });
+    const values = this.values(context);
+    context.spend(values.length >> LARGE_SHIFT);
+    return values.map(asDate);
+  }
+
+  [Symbol.iterator](): Iterator<unknown> {
+    return this.values()[Symbol.iterator]();
+  }
+
+  override isA(name: string): boolean {
+    return name === "List" || name === "Collection";
+  }
+}
+
+/** Returns the values, and spends what it costs to walk through them. */
+function read(self: FieldValues, context: CallContext): readonly unknown[] {
+  const values = self.values(context);
+  context.spend(values.length >> NUMBER_SHIFT);
+  return values;
+}
+
+/** Returns the distance of a field's first point to a position, metres. */
+function distance(self: FieldValues, [lat, lon]: readonly unknown[]): Decimal {
+  const point = self.value;
+  if (!(point instanceof Point)) throw new ScriptException("NullPointerException", null);
+  return new Decimal(distanceMetres(point.lat, point.lon, toDouble(lat), toDouble(lon)));
+}
+
+const coordinate =
+  (read: (point: Point) => number): Method =>
+  (self: FieldValues) =>
+    self.value instanceof Point ? new Decimal(read(self.value)) : null;
+
+const VALUES_METHODS: Methods = new Map<string, Method>([
+  ["getValue", (self: FieldValues) => self.value],
+  ["getValues", (self: FieldValues, _, context) => [...read(self, context)]],
+  ["getDate", (self: FieldValues) => self.date()],
+  ["getDates", (self: FieldValues, _, context) => self.dates(context)],
+  ["size", (self: FieldValues) => self.size],
+  ["getLength", (self: FieldValues) => self.size],
+  ["isEmpty", (self: FieldValues) => self.isEmpty],
+  [
+    "get",
+    (self: FieldValues, [index], context) => {
+      const values = self.values(context);
+      return values[positionIn(values, index)];
+    },
+  ],
+  ["contains", (self: FieldValues, [value], context) => read(self, context).includes(value)],
+  ["getLat", coordinate(({ lat }) => lat)],
+  ["getLon", coordinate(({ lon }) => lon)],
+  ["arcDistance", distance],
+  ["planeDistance", distance],
+]);
+
+function asDate(value: unknown): DateTime {
+  return value instanceof DateTime ? value : new DocumentDate(toDouble(value));
+}
