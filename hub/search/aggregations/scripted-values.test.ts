@@ -3,6 +3,7 @@ import { after, describe, test } from "node:test";
 import type { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { AggregationsFixture } from "#test/support/search/aggregations.ts";
+import { IndexFixture } from "#test/support/search/shards.ts";
 
 const fixture = new AggregationsFixture();
 after(() => fixture.close());
@@ -36,6 +37,47 @@ describe("values that scripts make", () => {
     });
     const first = await one({ terms: { field: "score", order: { _key: "asc" }, size: 1 } });
     assert.equal(keys(scores)[0], (keys(first)[0] as number) + 1);
+  });
+
+  describe("include and exclude of terms", () => {
+    const docs = [
+      { n: 1, f: 1 },
+      { n: 2, f: 2.5 },
+      { n: 3, f: 3.7 },
+    ];
+    const properties = { n: { type: "long" }, f: { type: "double" } };
+    const numbers = new IndexFixture({ docs, mapping: { properties }, shards: 2 });
+    after(() => numbers.close());
+    const [n, f] = ["doc['n'].value", "doc['f'].value"];
+    const partition = { partition: 0, num_partitions: 2 };
+
+    for (const [terms, keys] of [
+      [{ script: f, value_type: "double", include: [1, "2.50"] }, ["1.0", "2.5"]],
+      [{ script: n, value_type: "number", include: ["1.0", "x", ""] }, ["1.0"]],
+      [{ script: f, value_type: "double", exclude: ["1.0"] }, ["2.5", "3.7"]],
+      [{ script: f, value_type: "long", include: [1, 2] }, ["1", "2"]],
+      [{ script: f, value_type: "long" }, ["1", "2", "3"]],
+      [{ script: n, value_type: "long", include: partition }, ["3"]],
+      [{ script: n, include: [1, 2] }, ['"1"', '"2"']],
+      [{ script: f, include: ["1.0", "2.50"] }, ['"1.0"']],
+    ] as const)
+      test(`compare numbers where keys are numbers, else texts: ${JSON.stringify(terms)}`, async () => {
+        const text = await numbers.printed({
+          size: 0,
+          aggs: { a: { terms: { ...terms, order: { _key: "asc" } } } },
+        });
+        assert.deepEqual(
+          [...text.matchAll(/"key":("?[^,]+)/g)].map(([, key]) => key),
+          keys,
+        );
+      });
+
+    test("take no regular expression where keys are numbers", async () => {
+      const aggs = { a: { terms: { script: n, value_type: "long", include: "1|2" } } };
+      await assert.rejects(numbers.search({ size: 0, aggs }), ({ data }: AppError) =>
+        /aggregation_failed/.test(JSON.stringify(data)),
+      );
+    });
   });
 
   test("aggregations of a script answer as those of the field whose values it returns", async () => {

@@ -28,6 +28,8 @@ interface ScriptedKeys {
   readonly script: ValueScript;
   /** The format of numbers; undefined: keys are texts. */
   readonly format: ValueFormat | undefined;
+  /** Keys are numbers without a fraction, which is cut. */
+  readonly isWhole: boolean;
   /** Value of documents without one. */
   readonly missing: ScriptedValue | undefined;
 }
@@ -70,17 +72,24 @@ export class ScriptTermsCollector implements Collector<TermsState> {
   *steps(owner: number): Steps<TermsState> {
     const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
     const handed = yield* handOn(this.#context, terms, this.#keys.owners);
-    const { format } = this.#scripted;
-    return format === undefined ? textState(handed) : { ...handed, parts: 1, kind: "double", format };
+    const { format, isWhole } = this.#scripted;
+    if (format === undefined) return textState(handed);
+    return { ...handed, parts: 1, kind: isWhole ? "long" : "double", format };
   }
 
   /** Returns the keys of a document, each once. */
   #keysOf(doc: number): Set<string | number> {
-    const { format, missing } = this.#scripted;
+    const { missing } = this.#scripted;
     const found = this.#valuesOf(doc);
     const values = found.length > 0 || missing === undefined ? found : [missing];
-    return new Set(
-      values.map((value) => (format === undefined ? String(value) : scriptedNumber(value, "terms"))),
-    );
+    return new Set(values.map((value) => this.#keyOf(value)));
+  }
+
+  #keyOf(value: ScriptedValue): string | number {
+    const { format, isWhole } = this.#scripted;
+    if (format === undefined) return String(value);
+    const number = scriptedNumber(value, "terms");
+    // Not -0, which would be another key than 0.
+    return isWhole ? Math.trunc(number) + 0 : number;
   }
 }

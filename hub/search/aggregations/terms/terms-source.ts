@@ -36,8 +36,9 @@ import { NumberTermsCollector } from "./terms-number.ts";
 import { ScriptTermsCollector } from "./terms-script.ts";
 import { TextTermsCollector } from "./terms-text.ts";
 
-/** Values of value_type that mean numbers. */
-const NUMBER_VALUE_TYPES = ["long", "integer", "short", "byte", "double", "float", "number", "numeric"];
+/** Values of value_type that mean numbers: whole ones, and all. */
+const WHOLE_VALUE_TYPES = ["long", "integer", "short", "byte"];
+const NUMBER_VALUE_TYPES = [...WHOLE_VALUE_TYPES, "double", "float", "number", "numeric"];
 
 /** Options of an aggregation that select which values get buckets. */
 export interface TermsSource {
@@ -77,7 +78,7 @@ export function termsCollector(
   return new NumberTermsCollector(context, field, absent, formatOf(field, format));
 }
 
-/** Keys are numbers if the field or value_type is numeric. */
+/** Keys are numbers if the field or value_type is numeric, whole ones for a value_type such as long; else texts, as in 6.5. */
 function scriptTerms(
   unfiltered: Omit<TermsContext, "filter">,
   { owner, field: name, missing, valueType, format, include, exclude }: TermsSource,
@@ -86,12 +87,14 @@ function scriptTerms(
   const { shard } = unfiltered;
   const field = name === "" ? undefined : termsField(shard, name);
   const isNumber = field === undefined ? NUMBER_VALUE_TYPES.includes(valueType ?? "") : isNumeric(field);
-  const filter = termFilter(include, exclude, readingOf(isNumber ? field : undefined, shard), owner);
+  const reading = isNumber && field === undefined ? NUMBERS : readingOf(isNumber ? field : undefined, shard);
+  const filter = termFilter(include, exclude, reading, owner);
   return new ScriptTermsCollector(
     { ...unfiltered, filter },
     {
       script,
       format: isNumber ? formatOf(field, format) : undefined,
+      isWhole: field === undefined && WHOLE_VALUE_TYPES.includes(valueType ?? ""),
       missing: missing === undefined || missing === null ? undefined : scalarText(missing, "missing"),
     },
   );
@@ -119,6 +122,17 @@ function unmapped(context: TermsContext, { missing, valueType, format }: TermsSo
   const isNumber = typeof missing === "number" || NUMBER_VALUE_TYPES.includes(valueType ?? "");
   return new ConstantTermCollector(context, isNumber ? Number(text) : text);
 }
+
+/** How include and exclude are read for numbers that belong to no field. */
+const NUMBERS: TermReading = {
+  isText: false,
+  isNumber: true,
+  bytes: (key) => Buffer.from(key),
+  key: (value) => {
+    const number = value.trim() === "" ? Number.NaN : Number(value);
+    return Number.isNaN(number) ? value : String(number);
+  },
+};
 
 /** How include and exclude are read for a field. */
 export function readingOf(field: Field | undefined, shard: ShardContext): TermReading {
