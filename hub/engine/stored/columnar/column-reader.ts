@@ -49,6 +49,15 @@ export function openColumn(reader: ByteReader, count: number, columns: ColumnsBy
   throw damaged();
 }
 
+/**
+ * Returns `count`, a number of items of at least one byte each that come next; it must be checked before a list of that length
+ * is made. Throws data_corrupt if fewer bytes are left.
+ */
+export function checkedCount(count: number, { bytes, at }: ByteReader): number {
+  if (!(count <= bytes.length - at)) throw damaged();
+  return count;
+}
+
 /** Returns the numbers that come next. Throws data_corrupt. */
 export function takeNumbers(reader: ByteReader, count: number): NumberPlanes {
   const numbers = NumberPlanes.take(reader, count);
@@ -174,7 +183,8 @@ interface OpenTemplate {
 }
 
 function templateColumn(reader: ByteReader, count: number, columns: ColumnsByNumber): ColumnReader {
-  const heads = Array.from({ length: reader.varint() }, () => takeHead(reader, columns));
+  const length = checkedCount(reader.varint(), reader);
+  const heads = Array.from({ length }, () => takeHead(reader, columns));
   const templateOf = takeNumbers(reader, count);
   const [rowOf, counts] = ranks(templateOf, heads.length);
   const templates = heads.map(({ parts, variableCount }, number): OpenTemplate => {

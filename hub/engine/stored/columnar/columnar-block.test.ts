@@ -35,6 +35,29 @@ test("a count that no list can have is damage", () => {
   assert.throws(() => new ColumnarBlock(bytes.view()), DAMAGED);
 });
 
+for (const [what, before] of [
+  ["shapes", [1]],
+  ["pieces", [1, 1]],
+] as const)
+  test(`a count of ${what} beyond the bytes that are left is damage before anything is made of it`, (t) => {
+    const bytes = new ByteBuffer();
+    for (const byte of before) bytes.u8(byte);
+    bytes.varint(10_000);
+    bytes.u8(0);
+    const reads = t.mock.method(ByteReader.prototype, "varint");
+    assert.throws(() => new ColumnarBlock(bytes.view()), DAMAGED);
+    assert.ok(reads.mock.callCount() < 10);
+  });
+
+test("whole documents beyond the bytes that are left are damage before any is made", (t) => {
+  const bytes = new ByteBuffer();
+  bytes.varint(10_000);
+  for (const byte of [0, 0, 0, 0, 1, 0x7b]) bytes.u8(byte);
+  const reads = t.mock.method(ByteReader.prototype, "varint");
+  assert.throws(() => new ColumnarBlock(bytes.view()), DAMAGED);
+  assert.ok(reads.mock.callCount() < 10);
+});
+
 test("a document that doesn't fit in memory is damage", () => {
   const block = new ColumnarBlock(BLOCK);
   assert.equal(Buffer.from(block.document(0)).toString(), "{}");

@@ -1,7 +1,15 @@
 /** Documents of a columnar block (columnar-writer.ts), assembled one by one on request. */
 
 import { ByteBuffer, ByteReader } from "#hub/engine/bytes/byte-buffer.ts";
-import { asDamage, type ColumnReader, damaged, openColumn, ranks, takeNumbers } from "./column-reader.ts";
+import {
+  asDamage,
+  type ColumnReader,
+  checkedCount,
+  damaged,
+  openColumn,
+  ranks,
+  takeNumbers,
+} from "./column-reader.ts";
 import type { NumberPlanes } from "./number-planes.ts";
 
 /** Documents that a block may have. */
@@ -34,13 +42,11 @@ export class ColumnarBlock {
       this.count = reader.varint();
       if (this.count > MAX_DOCS) throw damaged();
       this.sizeBytes = bytes.length + DOC_BYTES * this.count;
-      const pieces = Array.from({ length: reader.varint() }, () =>
-        Array.from({ length: reader.varint() }, () => reader.take(reader.varint())),
-      );
+      const pieces = takeItems(reader, reader.varint(), () => takePieces(reader, reader.varint()));
       this.#shapeOf = takeNumbers(reader, this.count);
       const [rowOf, counts] = ranks(this.#shapeOf, pieces.length + 1);
       this.#rowOf = rowOf;
-      this.#whole = Array.from({ length: counts[0]! }, () => reader.take(reader.varint()));
+      this.#whole = takePieces(reader, counts[0]!);
       this.#shapes = pieces.map((own, number) => ({
         pieces: own,
         columns: openColumns(reader, own.length - 1, counts[number + 1]!),
@@ -82,6 +88,16 @@ export class ColumnarBlock {
     }
     out.append(pieces[columns.length]!);
   }
+}
+
+/** Takes `count` items, of at least one byte each. Throws data_corrupt. */
+function takeItems<T>(reader: ByteReader, count: number, take: () => T): readonly T[] {
+  return Array.from({ length: checkedCount(count, reader) }, take);
+}
+
+/** Takes `count` pieces, each with its length before it. Throws data_corrupt. */
+function takePieces(reader: ByteReader, count: number): readonly Uint8Array[] {
+  return takeItems(reader, count, () => reader.take(reader.varint()));
 }
 
 function openColumns(reader: ByteReader, columnCount: number, rows: number): readonly ColumnReader[] {
