@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
+import { gatherWarnings } from "#hub/search/options/request-version.ts";
 import type { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { AggregationsFixture } from "#test/support/search/aggregations.ts";
@@ -37,6 +38,19 @@ describe("values that scripts make", () => {
     });
     const first = await one({ terms: { field: "score", order: { _key: "asc" }, size: 1 } });
     assert.equal(keys(scores)[0], (keys(first)[0] as number) + 1);
+  });
+
+  test("value_type of terms is warned of only where it has no effect", async () => {
+    const warningsOf = async (more: JsonObject): Promise<readonly string[]> => {
+      const warnings = new Set<string>();
+      await gatherWarnings(warnings, 605, () => one({ terms: { value_type: "long", ...more } }));
+      return [...warnings];
+    };
+    assert.deepEqual(await warningsOf({ script: "1" }), []);
+    assert.deepEqual(await warningsOf({ field: "nothing", missing: 1 }), []);
+    assert.deepEqual(await warningsOf({ field: "host" }), [
+      "[terms] [value_type] has no effect here: the type of the field counts",
+    ]);
   });
 
   describe("include and exclude of terms", () => {
