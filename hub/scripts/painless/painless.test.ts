@@ -415,8 +415,8 @@ test("calls cost steps by the members that they touch", () => {
   const l = Array.from({ length: 10_000 }, (_, at) => at);
   const variables = { l, s: new Set(l), m: new Map(l.map((at) => [at, at])) };
   for (const [call, steps] of STEPS_OF_CALLS) {
-    const { run: start } = compilePainless(call, Object.keys(variables));
-    const limited = (): unknown => start([[...l], variables.s, variables.m], steps);
+    const script = compilePainless(call, Object.keys(variables));
+    const limited = (): unknown => script.run([[...l], variables.s, variables.m], steps);
     assert.throws(limited, { code: "script_failed" }, call);
   }
 });
