@@ -33,6 +33,8 @@ export async function ingestAccess(
   await send(hub, "warm", makeBodies(workspace, WARM_BLOCKS * BLOCK_DOCS));
   // Made before, as a client that makes documents slower than the hub takes them would measure the hub's pauses.
   const bodies = makeBodies(workspace, documents);
+  // Its merges are warmed as well: a hub compiles them once in its life.
+  await untilQuiet(hub);
   await ask("DELETE", `${hub.searchUrl}/warm`);
   await untilQuiet(hub);
   const before = cpuOf(hub);
