@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
+import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
 import type { SearchShard } from "#hub/search/phases/contract.ts";
 import type { HostShards, SearchHost } from "#hub/search/phases/scatter.ts";
 import type { SearchCall } from "#hub/search/phases/search-call.ts";
 import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
+import { searchShards } from "#hub/search/search.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { hostsOf } from "#test/support/search/hosts.ts";
@@ -92,3 +94,31 @@ for (const [what, more, before] of [
     const searched = await searchedHalf(context, index, { size: 20, sort: ["n"], ...more });
     assert.deepEqual(searched, { found: docs.slice(0, 20).map(({ n }) => n), before, all: OWN_HITS });
   });
+
+test("a page has the hits of this host in their places where indices sort a field differently", async (context) => {
+  const numbers = new IndexFixture({
+    index: "a",
+    mapping: { properties: { f: { type: "long" } } },
+    docs: [{ f: 1 }, { f: 2 }],
+  });
+  const words = new IndexFixture({
+    index: "b",
+    mapping: { properties: { f: { type: "keyword" } } },
+    docs: Array.from("abcdefghij", (f) => ({ f })),
+  });
+  context.after(() => numbers.close());
+  context.after(() => words.close());
+  const [first, second] = [numbers.shards[0]!, words.shards[0]!];
+  const body = { size: 8, sort: [{ f: "desc" }] };
+  const limits = DEFAULT_LIMITS;
+  const options = { signal: new AbortController().signal, limits };
+  const request = parseSearchRequest(body, limits);
+  const alone = await searchShards(request, [first, second], options);
+  const [other] = hostsOf([first, second], 2) as [HostShards];
+  const address = { hub: "b", thread: 0 };
+  const searched = new SearchedShards([{ ...second, order: 1 }], [{ address, ...other }]);
+  const together = await searched.search({ request, body, options });
+  const idsOf = (hits: readonly Hit[]) => Array.from(hits, (hit) => [hit?.["_index"], hit?.["_id"]]);
+  assert.equal(alone.hits.length, 8);
+  assert.deepEqual(idsOf(together.hits), idsOf(alone.hits));
+});

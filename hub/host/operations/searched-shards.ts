@@ -161,22 +161,30 @@ class OwnShards implements SearchHost {
     return {
       partial: collection.partial,
       fetch: async (places, fetchSignal) => {
-        // Places rise.
         const late = places.filter((place) => place >= soon.length);
         const rest = late.length === 0 ? [] : await collection.fetch(late, fetchSignal);
-        const first = places.slice(0, places.length - late.length).map((place) => soon[place]!);
-        const hits = [...first, ...rest];
+        // Places need not rise: where indices sort a field differently, the page has the order of the first one.
+        const lateHits = rest.values();
+        const hits = places.map((place) => soon[place] ?? lateHits.next().value!);
         return { hits, timedOut: collection.timedOut };
       },
       close: () => undefined,
     };
   }
 
-  /** Fetches as many hits as this host probably has in the answer, while the others still search. */
+  /**
+   * Fetches as many hits as this host probably has in the answer, while the others still search. What fails is fetched again if
+   * the answer has it: then the search fails, and not the part of this host. Throws cancelled.
+   */
   async #fetchSoon(request: SearchRequest, collection: Collection): Promise<readonly Hit[]> {
     if (!isSoonFetched(request)) return [];
     const count = Math.ceil((request.from + request.size) * this.#share);
-    return (await fetchedSoon(collection, count))?.hits ?? [];
+    try {
+      return (await fetchedSoon(collection, count))?.hits ?? [];
+    } catch (error) {
+      if (error instanceof AppError && error.code === "cancelled") throw error;
+      return [];
+    }
   }
 
   async partial<T>(
