@@ -94,10 +94,12 @@ export class Peer {
   /** Resolves with the answer. Throws what the other side threw, timeout, and the error of `fail`. */
   async call(operation: string, value: unknown, options: CallOptions = {}): Promise<Required<Message>> {
     this.#throwIfGone();
-    const { signal, timeoutMs = 0, parts = NO_PARTS, inSlices = false } = options;
-    const encoded = inSlices ? await encodeInSlices(value) : encodeValue(value);
+    const { signal, parts = NO_PARTS, inSlices = false } = options;
+    const startMs = performance.now();
+    const encoded = inSlices ? await encodeInSlices(value, signal) : encodeValue(value);
     this.#throwIfGone();
     if (isAborted(signal)) throw new AppError("cancelled", "the request was cancelled");
+    const timeoutMs = timeLeft(operation, options.timeoutMs ?? 0, performance.now() - startMs);
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<Settled>();
     const open: OpenCall = { operation, resolve, reject, cancelledMs: undefined };
@@ -197,6 +199,13 @@ export class Peer {
   #throwIfGone(): void {
     if (this.#gone !== undefined) throw this.#gone;
   }
+}
+
+/** Returns what is left of a call's time, whole ms; 0: it has no limit. Throws timeout. */
+function timeLeft(operation: string, timeoutMs: number, spentMs: number): number {
+  if (timeoutMs <= 0) return 0;
+  if (spentMs < timeoutMs) return Math.ceil(timeoutMs - spentMs);
+  throw new AppError("timeout", `${operation} took longer than ${timeoutMs} ms`);
 }
 
 /** A function because the compiler assumes that a signal is unchanged after an await. */

@@ -3,7 +3,7 @@
 import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
 import { LateBucket } from "#hub/search/wire/late-bucket.ts";
 import { readReply } from "#hub/search/wire/reply.ts";
-import { encodeInSlices, encodeValue } from "#hub/search/wire/value-writer.ts";
+import { encodeValue } from "#hub/search/wire/value-writer.ts";
 import type { FetchedHits, SearchResponse } from "./contract.ts";
 import type { OpenCollection, SearchHost } from "./scatter.ts";
 import type { PartialResult, SearchCall } from "./search-call.ts";
@@ -64,13 +64,13 @@ export class RemoteSearchHost implements SearchHost {
   }
 
   async search(call: SearchCall, signal: AbortSignal): Promise<SearchResponse> {
-    return readReply(await this.#exchange("search", await encodeInSlices(call), signal));
+    return readReply(await this.#exchange("search", encodeValue(call), signal));
   }
 
   async collect(call: SearchCall, signal: AbortSignal): Promise<OpenCollection> {
     const { version } = call;
     const sent = call.fetches === true ? { ...call, defersHits: true } : call;
-    const collected = await this.#exchange("collect", await encodeInSlices(sent), signal, (late) => {
+    const collected = await this.#exchange("collect", encodeValue(sent), signal, (late) => {
       const { id } = readReply<CollectReply>(late);
       if (id !== undefined) this.#close({ id, version, places: [] });
     });
@@ -94,7 +94,7 @@ export class RemoteSearchHost implements SearchHost {
 
   /** Sends a call that has one reply, the partial result of the host. */
   async partial<T>(operation: "count" | "suggest", call: SearchCall, signal: AbortSignal): Promise<T> {
-    return readReply<T>(await this.#exchange(operation, await encodeInSlices(call), signal));
+    return readReply<T>(await this.#exchange(operation, encodeValue(call), signal));
   }
 
   /** The host closes by itself after a while, so an answer isn't waited for. */

@@ -23,7 +23,7 @@ const MAX_KNOWN_LENGTH = 40;
 /** Texts up to this many units are written unit by unit, which is faster than a call while they are ASCII. */
 const SHORT_TEXT = 48;
 
-/** Items of a list, and members of an object, from which on it is written in steps; also those of a step. */
+/** Items and members of a step; a list with as many has small items, see encodeSteps. */
 const STEP_ITEMS = 64;
 
 /** Returns `value` encoded: JSON values, undefined, bigint, Map, bytes, RawJson, NumberText, AppError, LateBucket. Throws internal for others. */
@@ -40,14 +40,15 @@ export function* encodeSteps(value: unknown, isDeep = false): Generator<void, Ui
   return writer.finish();
 }
 
-/** Like encodeValue, in slices of time: the requests of a client may hold 100,000 ranges or terms. */
-export async function encodeInSlices(value: unknown): Promise<Uint8Array> {
+/** Like encodeValue, in slices of time: the requests of a client may hold 100,000 ranges or terms. Throws cancelled. */
+export async function encodeInSlices(value: unknown, signal?: AbortSignal): Promise<Uint8Array> {
   const steps = encodeSteps(value, true);
   const slices = new TimeSlices();
   for (;;) {
     const { done, value: bytes } = steps.next();
     if (done === true) return bytes;
     if (slices.isDue) await slices.pause();
+    if (signal?.aborted === true) throw new AppError("cancelled", "the request was cancelled");
   }
 }
 
@@ -77,6 +78,8 @@ class ValueWriter {
   readonly #shapes: Shape[][] = [];
   readonly #shapeList: Shape[] = [];
   readonly #texts = new Map<string, number>();
+  /** Items and members since the last pause. */
+  #since = 0;
 
   value(value: unknown): void {
     switch (typeof value) {
@@ -104,24 +107,23 @@ class ValueWriter {
     }
   }
 
-  /** Like `value`; pauses may be made between items of long lists and members of large objects. */
+  /** Like `value`, with pauses after so many items and members, however deep they are. */
   *steps(value: unknown, isDeep: boolean): Generator<void> {
     if (Array.isArray(value)) {
       if (this.#isNumbers(value)) return;
       this.#listHead(value.length);
-      for (const [at, item] of value.entries()) {
+      for (const item of value) {
         if (mayBeLong(item) && (isDeep || value.length < STEP_ITEMS)) yield* this.steps(item, isDeep);
         else this.value(item);
-        if (at > 0 && at % STEP_ITEMS === 0) yield;
+        if (this.#isPauseDue()) yield;
       }
     } else if (isPlain(value)) {
-      const keys = this.#objectHead(value);
-      for (const [at, key] of keys.entries()) {
+      for (const key of this.#objectHead(value)) {
         const each = value[key];
         if (mayBeLong(each)) yield* this.steps(each, isDeep);
         else if (typeof each === "string") this.#member(each);
         else this.value(each);
-        if (at > 0 && at % STEP_ITEMS === 0) yield;
+        if (this.#isPauseDue()) yield;
       }
     } else this.value(value);
   }
@@ -140,8 +142,14 @@ class ValueWriter {
     this.#view.setUint32(1, tables, true);
     const all = this.#bytes.subarray(0, this.#length);
     if (this.#bytes.length > MAX_SPARE_BYTES) return all;
-    spare = this.#bytes;
+    if (spare === undefined || spare.length < this.#bytes.length) spare = this.#bytes;
     return new Uint8Array(all);
+  }
+
+  #isPauseDue(): boolean {
+    if (++this.#since < STEP_ITEMS) return false;
+    this.#since = 0;
+    return true;
   }
 
   #number(value: number): void {

@@ -64,9 +64,13 @@ suite("an encoded value", () => {
     const terms = Array.from({ length: 1_000 }, (_, at) => `t${at}`);
     const large = { should: Array.from({ length: 64 }, () => ({ terms })) };
     const members = Object.fromEntries(terms.map((term) => [term, term]));
+    const nested = Array.from({ length: 30 }, () =>
+      Array.from({ length: 30 }, () => ({ terms: ["a", "b"] })),
+    );
     for (const [value, least] of [
       [large, 64 * 15],
       [members, 15],
+      [nested, 40],
     ] as const)
       assert.ok([...encodeSteps(value, true)].length >= least);
   });
