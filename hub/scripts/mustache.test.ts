@@ -56,6 +56,10 @@ test("a template can't make a text without end", () => {
   );
 });
 
+test("a template of too many parts is refused before it is rendered", () => {
+  assert.throws(() => compileMustache("{{x}}".repeat(200_001)), /at most 200000 parts/);
+});
+
 test("sections that write nothing end, too", () => {
   const template = compileMustache("{{#l}}{{#l}}{{#l}}{{/l}}{{/l}}{{/l}}");
   assert.throws(

@@ -129,6 +129,7 @@ class Output {
 class Parser {
   readonly #source: string;
   #at = 0;
+  #parts = 0;
   #open = "{{";
   #close = "}}";
 
@@ -148,6 +149,7 @@ class Parser {
       const start = this.#source.indexOf(this.#open, this.#at);
       const text = this.#source.slice(this.#at, start < 0 ? undefined : start);
       if (text !== "") nodes.push({ kind: "text", text });
+      if (++this.#parts > MAX_STEPS) throw fault(`a template may have at most ${MAX_STEPS} parts`);
       if (start < 0) {
         if (name === undefined) return nodes;
         throw fault(`Failed to close '${name}' tag @[query-template:${this.#line(this.#at)}]`);
@@ -220,10 +222,11 @@ class Parser {
   }
 }
 
-/** Renders, with pauses between turns of sections. `scopes`: what names are looked up in, the innermost last. */
+/** Renders, with pauses. `scopes`: what names are looked up in, the innermost last. */
 function* render(nodes: readonly Node[], scopes: readonly unknown[], output: Output): Generator<void> {
   for (const node of nodes) {
     output.step();
+    if (output.budget.isPauseDue()) yield;
     if (node.kind === "text") output.add(node.text);
     else if (node.kind === "section") yield* renderSection(node, scopes, output);
     else {
@@ -264,7 +267,6 @@ function* renderSection(
   if (isEmpty(value)) return;
   for (const each of Array.isArray(value) ? value : [value]) {
     output.step();
-    if (output.budget.isPauseDue()) yield;
     yield* render(children, [...scopes, each], output);
   }
 }
