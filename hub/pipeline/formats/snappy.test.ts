@@ -27,6 +27,7 @@ test("snappy: what is damaged or too long is refused", () => {
     [4, 0x08, 0x61, 0x62, 0x63],
     [6, 0x00, 0x61, 0x0d, 0x05],
     [0xff, 0xff, 0xff, 0xff, 0xff],
+    [50, 0x00, 0x61],
   ];
   for (const bytes of damaged)
     assert.throws(
@@ -34,7 +35,9 @@ test("snappy: what is damaged or too long is refused", () => {
       { code: "parsing" },
       JSON.stringify(bytes),
     );
-  assert.throws(() => unpackSnappy(Uint8Array.from([101, 0]), 100), { code: "request_too_large" });
+  assert.throws(() => unpackSnappy(Uint8Array.from([101, 0, 0, 0, 0, 0]), 100), {
+    code: "request_too_large",
+  });
 });
 
 const FRAMED = Buffer.from(
@@ -51,6 +54,7 @@ test("snappy: chunks of a stream, packed, plain and skipped", () => {
     FRAMED.subarray(0, -1),
     Buffer.concat([FRAMED, Buffer.from("\x02\0\0\0")]),
     Buffer.concat([FRAMED, reachesBack]),
+    Buffer.concat([FRAMED, Buffer.from("\xff\x03\0\0abc", "latin1")]),
   ])
     assert.throws(() => unpackFramedSnappy(bytes, 100), { code: "parsing" });
 });

@@ -76,6 +76,12 @@ const STREAM_HEAD = Buffer.from("\xff\x06\0\0sNaPpY", "latin1");
 const PLAIN_CHUNK = 1;
 const FIRST_SKIPPED = 0x80;
 
+/** The chunk that a stream begins with may come again. */
+const HEAD_CHUNK = 0xff;
+
+/** Bytes that an element of one byte can make at most: a copy of 64 bytes takes three. */
+const MAX_EXPANSION = 22;
+
 /** Before a chunk's data: one byte for its kind, three for its length; then a checksum, which isn't checked. */
 const CHUNK_HEAD_BYTES = 4;
 const CHECKSUM_BYTES = 4;
@@ -122,6 +128,7 @@ function framedLength(packed: Uint8Array, maxBytes: number): number {
 function chunkEnd(packed: Uint8Array, at: number): number {
   const end = at + CHUNK_HEAD_BYTES + littleEndian(packed, at + 1, 3, packed.length);
   if (end > packed.length) throw damaged();
+  if (packed[at] === HEAD_CHUNK && !isFramedSnappy(packed.subarray(at, end))) throw damaged();
   return end;
 }
 
@@ -138,7 +145,11 @@ function lengthOf(packed: Uint8Array, from: number, end: number): { length: numb
   for (let at = 0; at < 5 && from + at < end; at++) {
     const byte = packed[from + at]!;
     length += (byte & 0x7f) * 2 ** (7 * at);
-    if (byte < 0x80 && length < 2 ** 32) return { length, start: from + at + 1 };
+    if (byte >= 0x80) continue;
+    const start = from + at + 1;
+    // Before memory is taken for what can't come.
+    if (length > MAX_EXPANSION * (end - start)) break;
+    return { length, start };
   }
   throw damaged();
 }
