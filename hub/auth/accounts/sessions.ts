@@ -11,8 +11,8 @@ import type { Action, Principal } from "./principal.ts";
 const TOUCH_MS = 5 * 60_000;
 /** Maximum number of sessions of one account; opening another one ends the oldest. */
 const MAX_PER_ACCOUNT = 50;
-/** An entry of this age has a session, if it ever gets one: both are stored at once. */
-const OPENING_MS = 60_000;
+/** An entry of this age has a session, if it ever gets one: both are stored at once. Hubs' clocks may differ by some of it. */
+const OPENING_MS = 15 * 60_000;
 
 export interface SessionLife {
   /** End after the last use, ms. */
