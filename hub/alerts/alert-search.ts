@@ -10,10 +10,10 @@ import type { Reach } from "./alert-state.ts";
 import { type AlertRule, everyOf, isBroken, windowOf } from "./rule.ts";
 
 /**
- * Returns the indices within `reach` that an expression matches now; none if there is no such index. Throws forbidden if it
- * names one beyond.
+ * Returns the indices within `reach` that an expression matches now; none if there is no such index. `isStrict`: throws
+ * forbidden if it names one beyond, or if all that it matches are beyond.
  */
-export type FindIndices = (expression: string, reach: Reach) => readonly TargetIndex[];
+export type FindIndices = (expression: string, reach: Reach, isStrict: boolean) => readonly TargetIndex[];
 
 /** The count of a rule at a time in the past. */
 export interface PreviewPoint {
@@ -53,7 +53,8 @@ export class AlertSearch {
 
   /** Counts the lines in the window that ends at `nowMs`. Throws what a search throws, forbidden too; a part that failed is a failure. */
   async count(rule: AlertRule, reach: Reach, nowMs: number): Promise<number> {
-    const answer = await this.#search(rule, reach, { fromMs: nowMs - windowOf(rule), toMs: nowMs }, {});
+    const range = { fromMs: nowMs - windowOf(rule), toMs: nowMs };
+    const answer = await this.#search(rule, this.#find(rule.index, reach, true), range, {});
     return answer.total ?? 0;
   }
 
@@ -65,7 +66,8 @@ export class AlertSearch {
     for (let atMs = fromMs; atMs <= toMs; atMs += stepMs) ends.push(atMs);
     const ranges = ends.map((atMs) => ({ key: String(atMs), from: atMs - windowMs, to: atMs }));
     const aggs = { windows: { date_range: { field: "@timestamp", format: "epoch_millis", ranges } } };
-    const answer = await this.#search(rule, reach, { fromMs: fromMs - windowMs, toMs }, { aggs });
+    const targets = this.#find(rule.index, reach, false);
+    const answer = await this.#search(rule, targets, { fromMs: fromMs - windowMs, toMs }, { aggs });
     const { windows = {} } = (answer.aggregations?.parse() ?? {}) as {
       windows?: { buckets?: readonly { readonly key: string; readonly doc_count: number }[] };
     };
@@ -78,8 +80,8 @@ export class AlertSearch {
   }
 
   async #search(
-    { index, query }: AlertRule,
-    reach: Reach,
+    { query }: AlertRule,
+    targets: readonly TargetIndex[],
     { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
     more: Record<string, unknown>,
   ): Promise<Found> {
@@ -87,7 +89,7 @@ export class AlertSearch {
     const must = text === "" || text === "*" ? [] : [linesOf(text)];
     const range = { range: { "@timestamp": { gte: fromMs, lt: toMs, format: "epoch_millis" } } };
     const body = { size: 0, track_total_hits: true, query: { bool: { must, filter: [range] } }, ...more };
-    const call = { ...SEARCH, targets: this.#find(index, reach), body };
+    const call = { ...SEARCH, targets, body };
     const answer = await this.#shards.search(call, AbortSignal.timeout(TIMEOUT_MS));
     const failure = answer.shards.failures[0];
     if (failure !== undefined)

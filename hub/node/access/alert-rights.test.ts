@@ -7,7 +7,7 @@ import { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { World } from "#test/conformance/oauth/auth-server.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
-import { isReadable, presentReach, readableIndices, savedFor } from "./alert-rights.ts";
+import { indicesWithin, isReadable, presentReach, readableIndices, savedFor } from "./alert-rights.ts";
 
 suite("a rule's writer", () => {
   let world: World;
@@ -78,6 +78,12 @@ test("a rule counts in the indices that a search by its writer would read, and i
     readableIndices(catalog, expression, shop).map(({ name }) => name);
   assert.deepEqual(names("logs-*").toSorted(), [stream.name, "logs-shop"].toSorted());
   assert.deepEqual(names("logs-shop-later,logs-shop"), ["logs-shop"]);
+  assert.deepEqual(names("later-*"), [], "no index matches");
+  assert.throws(() => readableIndices(catalog, "logs-*", { indices: ["app-*"], internal: false }), {
+    code: "forbidden",
+    message:
+      "not run: who saved it may not search any index of [logs-*]; save the rule again to run it with your rights",
+  });
   assert.throws(() => names("logs-shop,logs-bank"), {
     code: "forbidden",
     message:
@@ -85,5 +91,11 @@ test("a rule counts in the indices that a search by its writer would read, and i
   });
   assert.ok(isReadable(shop, stream));
   assert.ok(!isReadable(shop, { name: "logs-bank" }));
-  assert.deepEqual(readableIndices(catalog, "logs-*", { indices: ["*"], internal: true }).length, 3);
+  assert.equal(readableIndices(catalog, "logs-*", { indices: ["*"], internal: true }).length, 3);
+  const within = indicesWithin(catalog, "logs-shop,logs-bank", shop);
+  assert.deepEqual(
+    within.map(({ name }) => name),
+    ["logs-shop"],
+  );
+  assert.deepEqual(indicesWithin(catalog, "logs-*", { indices: ["app-*"], internal: false }), []);
 });

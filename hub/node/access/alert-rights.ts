@@ -2,7 +2,7 @@
 
 import type { Reach } from "#hub/alerts/alert-state.ts";
 import type { SavedRule, Writer } from "#hub/alerts/rule-store.ts";
-import type { IndexInfo, Indices } from "#hub/api/ports/indices.ts";
+import type { IndexInfo, Indices, ResolveOptions } from "#hub/api/ports/indices.ts";
 import { mayReach } from "#hub/auth/accounts/index-rights.ts";
 import { type Action, NOBODY, type Principal } from "#hub/auth/accounts/principal.ts";
 import type { Authenticator } from "#hub/auth/sign-in/authenticator.ts";
@@ -11,6 +11,8 @@ import { AppError } from "#proto/kit/errors.ts";
 import { reachedName } from "./index-access.ts";
 import { GuardedIndices, type Sender } from "./index-guard.ts";
 
+/** A rule may name indices that don't exist yet, and counts none of them. */
+const LENIENT: ResolveOptions = { ignoreUnavailable: true, allowNoIndices: true };
 const REMEDY = "save the rule again to run it with your rights";
 
 /** Returns what a rule stores of its writer. Nobody signs in where `auth.mode` is off: no account is the writer. */
@@ -34,7 +36,10 @@ export async function presentReach(
   throw new AppError("forbidden", `not run: ${noun} ${name}, which saved it, ${reason}; ${REMEDY}`);
 }
 
-/** Returns the open indices within `reach` that an expression matches. Throws forbidden if it names one beyond. */
+/**
+ * Returns the indices within `reach` that an expression matches. Throws forbidden if it names one beyond, or if all that it
+ * matches are beyond: a count of no index would be 0, and look as if nothing were wrong.
+ */
 export function readableIndices(catalog: Indices, expression: string, reach: Reach): IndexInfo[] {
   const actions = new Set<Action>(["search"]);
   if (reach.internal) actions.add("administer");
@@ -43,22 +48,36 @@ export function readableIndices(catalog: Indices, expression: string, reach: Rea
     actions: ["search"],
   };
   const indices = new GuardedIndices(catalog, () => reader);
+  let found: IndexInfo[];
   try {
-    return indices.resolve(expression, { ignoreUnavailable: true, allowNoIndices: true });
+    found = indices.resolve(expression, LENIENT);
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== "forbidden") throw error;
     const { index } = error.data as { readonly index?: string };
-    throw new AppError(
-      "forbidden",
-      `not run: who saved it may not search [${index ?? expression}]; ${REMEDY}`,
-    );
+    throw unreadable(`[${index ?? expression}]`);
   }
+  if (found.length === 0 && catalog.resolve(expression, LENIENT).length > 0)
+    throw unreadable(`any index of [${expression}]`);
+  return found;
+}
+
+/** Returns those of the indices which an expression matches that are within `reach`. */
+export function indicesWithin(
+  catalog: Pick<Indices, "resolve">,
+  expression: string,
+  reach: Reach,
+): IndexInfo[] {
+  return catalog.resolve(expression, LENIENT).filter((index) => isReadable(reach, index));
 }
 
 /** Returns true if the index may be searched. */
 export function isReadable(reach: Reach, index: Pick<IndexInfo, "name" | "dataStream">): boolean {
   const name = reachedName(index);
   return (reach.internal || !isInternal(name)) && mayReach(reach.indices, name, ["search"]);
+}
+
+function unreadable(what: string): AppError {
+  return new AppError("forbidden", `not run: who saved it may not search ${what}; ${REMEDY}`);
 }
 
 function reachOf({ indices, actions }: Principal): Reach {

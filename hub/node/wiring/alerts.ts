@@ -5,7 +5,7 @@ import { Alerts, type AlertsOptions } from "#hub/alerts/alerts.ts";
 import { Notifier } from "#hub/alerts/notifier.ts";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { HostedShards } from "#hub/host/contract/hosted-shards.ts";
-import { isReadable, readableIndices } from "#hub/node/access/alert-rights.ts";
+import { indicesWithin, isReadable, readableIndices } from "#hub/node/access/alert-rights.ts";
 import type { HubSettings } from "#hub/node/settings/hub-settings.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -37,8 +37,9 @@ export function wireAlerts({
   log,
   metrics,
 }: AlertWiring): Alerts {
-  const search = new AlertSearch((expression, reach) => {
-    const open = readableIndices(catalog, expression, reach).filter(({ state }) => state === "open");
+  const search = new AlertSearch((expression, reach, isStrict) => {
+    const found = (isStrict ? readableIndices : indicesWithin)(catalog, expression, reach);
+    const open = found.filter(({ state }) => state === "open");
     return open.map(({ uuid }) => ({ uuid, typeName: "_doc" }));
   }, shards);
   const notifier = new Notifier({
