@@ -136,6 +136,31 @@ test("a rule counts in what its last writer may read now", async () => {
   assert.deepEqual(world.counted?.indices, ["bob-*"]);
 });
 
+test("who mutes a rule or turns it off and on leaves it its writer", async () => {
+  const world = new World();
+  world.present = new Map([["ada", SHOP]]);
+  world.writer = ADA;
+  world.reach = SHOP;
+  const hub = world.hub();
+  const { id, revision } = await hub.create(RULE);
+  world.writer = BOB;
+  world.reach = EVERYTHING;
+  const until = "2026-02-01T00:00:00Z";
+  const muted = await hub.switch(id, { muted_until: until }, revision);
+  assert.deepEqual(muted.rule, { ...checkRule(RULE), muted_until: until });
+  await assert.rejects(hub.switch(id, { enabled: false }, revision), { code: "journal_conflict" });
+  assert.equal((await hub.switch(id, { enabled: false })).rule.muted_until, until);
+  await hub.switch(id, { enabled: true, muted_until: null });
+  await world.pass(hub, 0, 9);
+  assert.deepEqual(world.counted, SHOP);
+  assert.deepEqual(world.told(), ["firing 9"]);
+  for (const body of [{}, { enabled: "x" }, { muted_until: "soon" }, { enabled: false, threshold: 1 }])
+    await assert.rejects(hub.switch(id, body), { code: "request_invalid" }, JSON.stringify(body));
+  await world.bucket.create("rule/wide", Buffer.from(JSON.stringify({ rule: RULE, reach: EVERYTHING })));
+  world.reach = SHOP;
+  await assert.rejects(hub.switch("wide", { enabled: false }), { code: "not_found" });
+});
+
 test("a rule whose writer is gone doesn't run, says so, and runs at once after it was saved again", async () => {
   const world = new World();
   world.present = new Map([["bob", SHOP]]);

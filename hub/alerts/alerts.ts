@@ -25,7 +25,7 @@ import {
 import { type Alert, alertView, unreadableView } from "./alert-view.ts";
 import { Messages } from "./messages.ts";
 import type { Notifier } from "./notifier.ts";
-import { type AlertRule, checkChannel, checkRule, isBroken, isMuted } from "./rule.ts";
+import { type AlertRule, checkChannel, checkRule, isBroken, isMuted, switched } from "./rule.ts";
 import {
   RuleStore,
   type SavedRule,
@@ -124,6 +124,17 @@ export class Alerts implements Component {
     if (!known.state.stopped) return this.#shown(stored, known.state);
     await this.#store.changeState(id, resumed, known);
     return this.#shown(stored, resumed(known.state));
+  }
+
+  /**
+   * Turns a rule on or off, or mutes it. It keeps its writer, so that it counts no lines that the writer may not read. Throws
+   * request_invalid, not_found, journal_conflict.
+   */
+  async switch(id: string, body: object, revision?: number): Promise<Alert> {
+    await this.#visible(id);
+    const { rule, revision: read, id: _, ...saved } = await this.#store.get(id);
+    const stored = await this.#store.put(id, { rule: switched(rule, body), ...saved }, revision ?? read);
+    return this.#shown(stored, (await this.#store.state(id)).state);
   }
 
   /** Throws not_found, journal_conflict. */

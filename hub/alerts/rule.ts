@@ -53,6 +53,9 @@ const ruleSchema = Type.Object(
   { additionalProperties: false },
 );
 
+/** Properties of a rule that can be changed without becoming its writer. */
+const SWITCHES: ReadonlySet<string> = new Set<keyof AlertRule>(["enabled", "muted_until"]);
+
 export type Channel = Static<typeof channelSchema>;
 
 /** The stored and sent form. */
@@ -72,6 +75,16 @@ export function checkRule(body: unknown): AlertRule {
     throw invalid(`muted_until must be a time like 2026-01-31T14:00:00Z, not ${rule.muted_until}`);
   for (const channel of rule.channels) if (channel.type === "webhook") checkWebhook(channel.url);
   return rule;
+}
+
+/** Returns a rule that is turned on, turned off or muted by a body `{enabled, muted_until}`. Throws request_invalid. */
+export function switched(rule: AlertRule, body: object): AlertRule {
+  const names = Object.keys(body);
+  if (names.length === 0 || !names.every((name) => SWITCHES.has(name)))
+    throw invalid(
+      `send ${[...SWITCHES].join(", ")} or both, not [${names.join(", ")}]; PUT changes a whole rule`,
+    );
+  return checkRule({ ...rule, ...body });
 }
 
 /** Returns a channel. Throws request_invalid. */

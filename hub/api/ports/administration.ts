@@ -76,7 +76,10 @@ export interface Alerts {
   list(): Promise<object[]>;
   get(id: string): Promise<object>;
   create(body: unknown): Promise<object>;
+  /** Makes the sender the writer, with whose rights the rule searches. */
   put(id: string, body: unknown, revision?: number): Promise<object>;
+  /** Changes only `enabled` and `muted_until`; the writer stays. */
+  switch(id: string, body: object, revision?: number): Promise<object>;
   delete(id: string, revision?: number): Promise<void>;
   /** Returns what a rule would have counted in the last `spanMs`. */
   preview(body: unknown, spanMs: number): Promise<object[]>;

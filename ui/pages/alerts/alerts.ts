@@ -20,6 +20,7 @@ import {
   type PreviewPoint,
   previewAlert,
   saveAlert,
+  switchAlert,
   testChannel,
 } from "#ui/services/administration/alert-client.ts";
 import { OwnRights } from "#ui/services/administration/own-rights.ts";
@@ -104,7 +105,7 @@ export class AlertsPage extends LitElement {
     const isMuted = rule.muted_until !== null && Date.parse(rule.muted_until) > Date.now();
     const mute = isMuted ? msg(str`Unmute ${rule.title}`) : msg(str`Mute ${rule.title} for an hour`);
     const turn = rule.enabled ? msg(str`Turn off ${rule.title}`) : msg(str`Turn on ${rule.title}`);
-    const change = (part: Partial<AlertRule>): void => void this.#change(alert, part);
+    const change = (part: Parameters<typeof switchAlert>[0]): void => void this.#change(alert, part);
     return html`<tr>
       <td><a class="name" href="#/alerts?id=${id}">${rule.title}</a></td>
       <td>${stateBadge(alert)}</td>
@@ -193,11 +194,11 @@ export class AlertsPage extends LitElement {
     this._said = (await this.#alerts.attempt(() => testChannel(detail))) ? msg("The test was sent.") : "";
   }
 
-  /** Changes the current state of the rule: another change of it may be in progress. */
-  #change({ id }: Alert, part: Partial<AlertRule>): Promise<boolean> {
+  /** Changes the current revision of the rule: another change of it may be in progress. */
+  #change({ id }: Alert, part: Parameters<typeof switchAlert>[0]): Promise<boolean> {
     return this.#alerts.attempt(async () => {
       const alert = this.#alerts.value?.find((one) => one.id === id);
-      if (alert !== undefined) await saveAlert({ ...alert.rule, ...part }, alert);
+      if (alert !== undefined) await switchAlert(part, alert);
     });
   }
 

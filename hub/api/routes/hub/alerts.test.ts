@@ -17,6 +17,7 @@ test("who saves or tries a rule needs the right to search, as the rule searches 
     "POST /api/alerts/_test alert",
     "GET /api/alerts/{id} search",
     "PUT /api/alerts/{id} alert,search",
+    "PATCH /api/alerts/{id} alert,search",
     "DELETE /api/alerts/{id} alert",
   ]);
   for (const route of routes.filter((each) => rightsOf(each).includes("alert")))

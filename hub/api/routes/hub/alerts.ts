@@ -10,7 +10,7 @@ import { MIB, parseDuration } from "#proto/kit/units.ts";
 const LIST = "/api/alerts";
 const ONE = "/api/alerts/{id}";
 const DEFAULT_SPAN = "24h";
-/** A rule searches with the rights of who saves it: a token without the scope to read must not save one. */
+/** A rule searches with the rights of who saves it, and its answer counts lines: a token must have the scope to read. */
 const SAVING: Pick<Route, "action" | "maxBodyBytes"> = { action: ["alert", "search"], maxBodyBytes: MIB };
 
 /** `indices`: those that the sender of a request may see. */
@@ -83,10 +83,22 @@ function ruleRoutes(alerts: Alerts, indices: Pick<Indices, "resolve">): Route[] 
       paths: [ONE],
       params: ["revision"],
       ...SAVING,
-      summary: "Changes an alert rule; with a revision only where it is still the newest.",
+      summary:
+        "Changes an alert rule, which has the sender's rights then; with a revision only where it is still the newest.",
       handle: async (request) => {
         const body = readable(request, indices);
         return json(await alerts.put(request.segment("id"), body, request.integer("revision")));
+      },
+    },
+    {
+      methods: ["PATCH"],
+      paths: [ONE],
+      params: ["revision"],
+      ...SAVING,
+      summary: "Turns an alert rule on or off, or mutes it; it keeps the rights of who saved it.",
+      handle: async (request) => {
+        const body = request.requiredObject();
+        return json(await alerts.switch(request.segment("id"), body, request.integer("revision")));
       },
     },
     {
