@@ -43,8 +43,10 @@ export interface AlertEvent {
 export interface AlertState {
   /** Number of the interval last evaluated: time since 1970 divided by the rule's. Only one hub gets to raise it. */
   readonly slot: number;
-  /** The rule's interval by which `slot` counts; "" in states of earlier versions. */
+  /** The rule's interval by which `slot` counts: hubs of earlier versions read it. */
   readonly every: string;
+  /** Revision of the rule that was evaluated last; 0 in states of earlier versions. */
+  readonly ruleRevision: number;
   readonly condition: AlertCondition;
   /** ISO time at which the condition began; "" if it was never evaluated. */
   readonly since: string;
@@ -73,6 +75,7 @@ const MAX_AHEAD_MS = 10 * MINUTE_MS;
 export const FIRST_STATE: AlertState = {
   slot: -1,
   every: "",
+  ruleRevision: 0,
   condition: "unknown",
   since: "",
   evaluated: "",
@@ -94,15 +97,33 @@ export interface Finding {
   readonly channels: readonly Channel[];
 }
 
-/** Returns whether a rule that is enabled has to be evaluated. */
-export function isDue({ slot, every }: AlertState, rule: AlertRule, nowMs: number): boolean {
-  if (every !== rule.every || slot < slotOf(rule, nowMs)) return true;
+/** A rule as it was stored under a revision. */
+export interface RevisedRule {
+  readonly rule: AlertRule;
+  readonly revision: number;
+}
+
+/** Returns whether a rule that is enabled has to be evaluated: in each interval, and once it was changed. */
+export function isDue(state: AlertState, { rule, revision }: RevisedRule, nowMs: number): boolean {
+  const { slot, ruleRevision } = state;
+  if (ruleRevision !== revision || slot < slotOf(rule, nowMs)) return true;
   return slot * everyOf(rule) - nowMs > MAX_AHEAD_MS;
 }
 
 /** Returns the state of a rule whose evaluation begins. */
-export function claimed(state: AlertState, rule: AlertRule, nowMs: number): AlertState {
-  return { ...state, slot: slotOf(rule, nowMs), every: rule.every };
+export function claimed(state: AlertState, revised: RevisedRule, nowMs: number): AlertState {
+  const { rule, revision } = revised;
+  return {
+    ...presentState(state, revised),
+    slot: slotOf(rule, nowMs),
+    every: rule.every,
+    ruleRevision: revision,
+  };
+}
+
+/** Returns the state without the failure of an evaluation of another revision of the rule. */
+export function presentState(state: AlertState, { revision }: Pick<RevisedRule, "revision">): AlertState {
+  return state.ruleRevision === revision ? state : { ...state, fault: "", stopped: false };
 }
 
 function slotOf(rule: AlertRule, nowMs: number): number {
@@ -148,11 +169,6 @@ export function withFault(state: AlertState, nowMs: number, fault: string, stopp
   return state.fault === fault
     ? next
     : withEvent(next, { at, event: "failed", count: state.count, note: fault });
-}
-
-/** Returns the state of a stopped rule that was saved again: it is due at once. */
-export function resumed(state: AlertState): AlertState {
-  return { ...state, slot: FIRST_STATE.slot, fault: "", stopped: false };
 }
 
 /** Returns the state with one more event. */

@@ -1,6 +1,6 @@
 /** Alert rules with their states, as the interface shows them. */
 
-import { type AlertState, FIRST_STATE } from "./alert-state.ts";
+import { type AlertState, FIRST_STATE, presentState } from "./alert-state.ts";
 import { type AlertRule, checkRule } from "./rule.ts";
 import type { StoredRule, UnreadableRule } from "./rule-store.ts";
 
@@ -21,7 +21,7 @@ const NO_WRITER =
 export function alertView(stored: StoredRule, state: AlertState, hasWriters: boolean): Alert {
   const { id, revision, rule, writer } = stored;
   const notice = hasWriters && writer === undefined ? NO_WRITER : "";
-  return { id, revision, rule, state: { ...state, reach: undefined }, notice };
+  return { id, revision, rule, state: { ...presentState(state, stored), reach: undefined }, notice };
 }
 
 /** Returns a placeholder for a rule that can't be read, so that it can be found and deleted. */

@@ -51,6 +51,8 @@ class World {
   writer: Writer | undefined;
   /** What writers may read now, by id. Absent: nobody signs in. */
   present: Map<string, Reach> | undefined;
+  /** What happens while a writer's rights are read. */
+  meanwhile: (() => Promise<unknown>) | undefined;
   readonly sent: (Notice & { readonly channel: Channel })[] = [];
   count = 0;
   refusal: Error | undefined;
@@ -87,10 +89,11 @@ class World {
     });
   }
 
-  readonly #presentReach = ({ id }: Writer): Promise<Reach> => {
+  readonly #presentReach = async ({ id }: Writer): Promise<Reach> => {
+    await this.meanwhile?.();
     const reach = this.present?.get(id);
-    if (reach === undefined) return Promise.reject(new AppError("forbidden", `${id} was removed`));
-    return Promise.resolve(reach);
+    if (reach === undefined) throw new AppError("forbidden", `${id} was removed`);
+    return reach;
   };
 
   async pass(hub: Alerts, afterMs: number, count: number): Promise<Alert> {
@@ -178,6 +181,43 @@ test("a rule whose writer is gone doesn't run, says so, and runs at once after i
   assert.deepEqual([saved.state.stopped, saved.state.fault], [false, ""]);
   assert.equal((await world.pass(hub, 1_000, 9)).state.condition, "firing");
   assert.deepEqual(world.told(), ["firing 9"]);
+});
+
+test("a rule that is saved while it is evaluated is evaluated again at once, with its new writer", async () => {
+  const world = new World();
+  world.present = new Map([["bob", SHOP]]);
+  world.writer = ADA;
+  const hub = world.hub();
+  const { id } = await hub.create({ ...RULE, every: "1d" });
+  world.writer = BOB;
+  world.meanwhile = () => hub.put(id, { ...RULE, every: "1d" });
+  const { state } = await world.pass(hub, 0, 9);
+  world.meanwhile = undefined;
+  assert.deepEqual([state.stopped, state.fault], [false, ""], "the refusal of the writer before");
+  assert.equal((await world.pass(hub, 0, 9)).state.condition, "firing");
+  assert.deepEqual(world.counted, SHOP);
+});
+
+test("a rule that was changed since a check read the list isn't evaluated as it was", async () => {
+  const world = new World();
+  const hub = world.hub();
+  await hub.create({ ...RULE, title: "A" });
+  const later = await hub.create({ ...RULE, title: "B" });
+  world.count = 9;
+  let isChanged = false;
+  const get = world.bucket.get.bind(world.bucket);
+  world.bucket.get = async (key) => {
+    if (key === `state/${later.id}` && !isChanged) {
+      isChanged = true;
+      await hub.put(later.id, { ...RULE, title: "B", enabled: false });
+    }
+    return get(key);
+  };
+  await hub.tick();
+  assert.deepEqual(
+    world.sent.map(({ title }) => title),
+    ["A"],
+  );
 });
 
 test("a rule whose writer's rights can't be read now failed, but isn't stopped", async () => {

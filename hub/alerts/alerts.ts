@@ -18,7 +18,6 @@ import {
   FIRST_STATE,
   isDue,
   type Reach,
-  resumed,
   withFault,
   withFinding,
 } from "./alert-state.ts";
@@ -120,10 +119,7 @@ export class Alerts implements Component {
     await this.#mustSee(id);
     const rule = await this.#checked(body);
     const stored = await this.#store.put(id, { rule, ...this.#options.sender() }, revision);
-    const known = await this.#store.state(id);
-    if (!known.state.stopped) return this.#shown(stored, known.state);
-    await this.#store.changeState(id, resumed, known);
-    return this.#shown(stored, resumed(known.state));
+    return this.#shown(stored, (await this.#store.state(id)).state);
   }
 
   /**
@@ -271,8 +267,10 @@ export class Alerts implements Component {
   async #evaluate(stored: StoredRule, before: StoredState): Promise<boolean> {
     const { id, rule } = stored;
     const nowMs = this.#options.clock.now();
-    if (!rule.enabled || !isDue(before.state, rule, nowMs)) return false;
-    const own = await this.#store.replaceState(id, before, claimed(before.state, rule, nowMs));
+    if (!rule.enabled || !isDue(before.state, stored, nowMs)) return false;
+    // Others of the list, which was read before, may have been evaluated for minutes. The next check has the newest rule.
+    if (!(await this.#store.isNewest(stored))) return false;
+    const own = await this.#store.replaceState(id, before, claimed(before.state, stored, nowMs));
     if (own === undefined) return false;
     const found = await this.#find(stored, nowMs);
     await this.#store.changeState(id, found, own);

@@ -56,7 +56,7 @@ export interface StoredState {
 export class RuleStore {
   readonly #bucket: StateBucket;
   /** Each rule that can be read, and each state, as the watch last saw them. */
-  readonly #rules = new Map<string, AlertRule>();
+  readonly #rules = new Map<string, StoredRule>();
   readonly #states = new Map<string, AlertState>();
   /** Whether a rule has changed since `takeDue` last said so. */
   #isChanged = false;
@@ -78,7 +78,7 @@ export class RuleStore {
         continue;
       }
       this.#isChanged = true;
-      const rule = value === null ? undefined : orUndefined(() => decode({ key, revision, value }).rule);
+      const rule = value === null ? undefined : orUndefined(() => decode({ key, revision, value }));
       if (rule === undefined) this.#rules.delete(idOf(key));
       else this.#rules.set(idOf(key), rule);
     }
@@ -93,9 +93,9 @@ export class RuleStore {
       this.#isChanged = false;
       return true;
     }
-    for (const [id, rule] of this.#rules) {
+    for (const [id, stored] of this.#rules) {
       const state = this.#states.get(id) ?? FIRST_STATE;
-      if (rule.enabled && isDue(state, rule, nowMs)) return true;
+      if (stored.rule.enabled && isDue(state, stored, nowMs)) return true;
       if (state.deliveries.some(({ notBeforeMs }) => notBeforeMs <= nowMs) && maySend(id)) return true;
     }
     return false;
@@ -121,6 +121,11 @@ export class RuleStore {
   /** Throws not_found, request_invalid. */
   async get(id: string): Promise<StoredRule> {
     return decode(await this.#entry(id));
+  }
+
+  /** Returns false once the rule was changed or deleted. */
+  async isNewest({ id, revision }: StoredRule): Promise<boolean> {
+    return (await this.#bucket.get(ruleKey(id)))?.revision === revision;
   }
 
   /** Throws request_invalid if the maximum number of rules exists. */
