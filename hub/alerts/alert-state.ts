@@ -47,6 +47,10 @@ export interface AlertState {
   readonly every: string;
   /** Revision of the rule that was evaluated last; 0 in states of earlier versions. */
   readonly ruleRevision: number;
+  /** Evaluations in this interval that may have failed for a while only, with the one in progress. */
+  readonly tries: number;
+  /** Earliest time of the next one in this interval, ms since 1970; 0: none is needed. */
+  readonly retryAtMs: number;
   readonly condition: AlertCondition;
   /** ISO time at which the condition began; "" if it was never evaluated. */
   readonly since: string;
@@ -55,7 +59,7 @@ export interface AlertState {
   readonly count: number;
   /** Why the last evaluation failed; "". */
   readonly fault: string;
-  /** Whether the last evaluation was refused because of the rights of who saved the rule; `fault` says why. */
+  /** Whether evaluations are refused because of the rights of who saved the rule; `fault` says why. */
   readonly stopped: boolean;
   /** The reach of the last count. Absent: nothing was counted since reaches are stored here. */
   readonly reach?: Reach | undefined;
@@ -71,11 +75,17 @@ const MAX_EVENTS = 50;
 const MAX_DELIVERIES = 20;
 /** An interval that begins later than this was evaluated by a clock that was set back since, not by another hub's. */
 const MAX_AHEAD_MS = 10 * MINUTE_MS;
+/** Wait for the first retry within an interval, doubled each time; longer than an evaluation takes. */
+const FIRST_RETRY_MS = MINUTE_MS;
+/** Evaluations in an interval: after 1, 2, 4 … 64 min, about two hours in all. */
+const MAX_TRIES = 8;
 
 export const FIRST_STATE: AlertState = {
   slot: -1,
   every: "",
   ruleRevision: 0,
+  tries: 0,
+  retryAtMs: 0,
   condition: "unknown",
   since: "",
   evaluated: "",
@@ -105,19 +115,25 @@ export interface RevisedRule {
 
 /** Returns whether a rule that is enabled has to be evaluated: in each interval, and once it was changed. */
 export function isDue(state: AlertState, { rule, revision }: RevisedRule, nowMs: number): boolean {
-  const { slot, ruleRevision } = state;
+  const { slot, ruleRevision, retryAtMs } = state;
   if (ruleRevision !== revision || slot < slotOf(rule, nowMs)) return true;
+  if (retryAtMs > 0 && retryAtMs <= nowMs) return true;
   return slot * everyOf(rule) - nowMs > MAX_AHEAD_MS;
 }
 
-/** Returns the state of a rule whose evaluation begins. */
+/** Returns the state of a rule whose evaluation begins. If its hub dies meanwhile, the rule is evaluated again. */
 export function claimed(state: AlertState, revised: RevisedRule, nowMs: number): AlertState {
   const { rule, revision } = revised;
+  const slot = slotOf(rule, nowMs);
+  const isSame = slot === state.slot && revision === state.ruleRevision;
+  const tries = isSame ? state.tries + 1 : 1;
   return {
     ...presentState(state, revised),
-    slot: slotOf(rule, nowMs),
+    slot,
     every: rule.every,
     ruleRevision: revision,
+    tries,
+    retryAtMs: tries < MAX_TRIES ? nowMs + FIRST_RETRY_MS * 2 ** (tries - 1) : 0,
   };
 }
 
@@ -135,7 +151,7 @@ export function withFinding(state: AlertState, finding: Finding): AlertState {
   const { nowMs, count, reach, isBroken, channels } = finding;
   const at = new Date(nowMs).toISOString();
   const condition: AlertCondition = isBroken ? "firing" : "ok";
-  const next = { ...state, evaluated: at, count, reach, fault: "", stopped: false, condition };
+  const next = { ...state, evaluated: at, count, reach, fault: "", stopped: false, retryAtMs: 0, condition };
   const wasFiring = isFiring(state);
   if (isBroken === wasFiring)
     return state.condition === "unknown" && !wasFiring ? { ...next, since: at } : next;
@@ -160,12 +176,21 @@ export function withFinding(state: AlertState, finding: Finding): AlertState {
   return withEvent(changed, { at, event, count, note: "" });
 }
 
-/**
- * Returns the state after an evaluation that failed, or that rights refused (`stopped`). The condition stays as it was.
- */
-export function withFault(state: AlertState, nowMs: number, fault: string, stopped: boolean): AlertState {
+/** An evaluation that failed, or that rights refused. */
+export interface Fault {
+  readonly nowMs: number;
+  readonly fault: string;
+  readonly isRefused: boolean;
+  /** Whether the same evaluation may succeed soon. */
+  readonly isRetryable: boolean;
+}
+
+/** Returns the state after an evaluation that failed. The condition stays as it was, and a stopped rule stays so. */
+export function withFault(state: AlertState, { nowMs, fault, isRefused, isRetryable }: Fault): AlertState {
   const at = new Date(nowMs).toISOString();
-  const next = { ...state, evaluated: at, fault, stopped };
+  const stopped = isRefused || state.stopped;
+  const retryAtMs = isRetryable ? state.retryAtMs : 0;
+  const next = { ...state, evaluated: at, fault, stopped, retryAtMs };
   return state.fault === fault
     ? next
     : withEvent(next, { at, event: "failed", count: state.count, note: fault });

@@ -9,7 +9,7 @@ import { fixtureShards, localShards } from "#test/support/host/local-shards.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 import { AlertSearch } from "./alert-search.ts";
-import type { Reach } from "./alert-state.ts";
+import { claimed, FIRST_STATE, type Reach } from "./alert-state.ts";
 import type { Alert } from "./alert-view.ts";
 import { Alerts } from "./alerts.ts";
 import type { Notice } from "./notifier.ts";
@@ -220,17 +220,63 @@ test("a rule that was changed since a check read the list isn't evaluated as it 
   );
 });
 
-test("a rule whose writer's rights can't be read now failed, but isn't stopped", async () => {
+test("a rule whose writer's rights can't be read now isn't stopped, and is tried again within its interval", async () => {
+  const world = new World();
+  world.present = new Map([["ada", SHOP]]);
+  world.writer = ADA;
+  const hub = world.hub();
+  await hub.create({ ...RULE, every: "1d" });
+  world.meanwhile = () => Promise.reject(new AppError("unavailable", "the log is away"));
+  const { state } = await world.pass(hub, 0, 9);
+  assert.deepEqual([state.stopped, state.fault], [false, "the log is away"]);
+  world.meanwhile = undefined;
+  assert.equal((await world.pass(hub, 59_000, 9)).state.fault, "the log is away", "too early");
+  const later = await world.pass(hub, 1_000, 9);
+  assert.deepEqual([later.state.condition, later.state.fault], ["firing", ""]);
+});
+
+test("a failed evaluation is tried again a bounded number of times in an interval", async () => {
   const world = new World();
   world.present = new Map();
   world.writer = ADA;
   const hub = world.hub();
-  await hub.create(RULE);
-  world.present.get = () => {
-    throw new AppError("unavailable", "the log is away");
+  await hub.create({ ...RULE, every: "1d" });
+  let tries = 0;
+  world.meanwhile = () => {
+    tries++;
+    return Promise.reject(new AppError("unavailable", "the log is away"));
   };
-  const { state } = await world.pass(hub, 0, 9);
-  assert.deepEqual([state.stopped, state.fault], [false, "the log is away"]);
+  for (let minutes = 0; minutes < 11 * 60; minutes++) await world.pass(hub, 60_000, 9);
+  assert.equal(tries, 8);
+});
+
+test("a stopped rule stays so while its writer's rights can't be read, and what was refused isn't tried again", async () => {
+  const world = new World();
+  world.present = new Map();
+  world.writer = ADA;
+  const hub = world.hub();
+  await hub.create({ ...RULE, every: "10m" });
+  await world.pass(hub, 0, 9);
+  let tries = 0;
+  world.meanwhile = () => {
+    tries++;
+    return Promise.reject(new AppError("unavailable", "the log is away"));
+  };
+  await world.pass(hub, 120_000, 9);
+  assert.equal(tries, 0);
+  const { state } = await world.pass(hub, 480_000, 9);
+  assert.deepEqual([state.stopped, state.fault], [true, "the log is away"]);
+});
+
+test("a rule whose hub died while it evaluated it is evaluated again within its interval", async () => {
+  const world = new World();
+  const hub = world.hub();
+  const { id } = await hub.create({ ...RULE, every: "1d" });
+  const store = new RuleStore(world.bucket);
+  const stored = await store.get(id);
+  await store.replaceState(id, await store.state(id), claimed(FIRST_STATE, stored, START));
+  assert.equal((await world.pass(hub, 59_000, 9)).state.condition, "unknown");
+  assert.equal((await world.pass(hub, 1_000, 9)).state.condition, "firing");
 });
 
 test("a rule without a writer counts in its stored reach, and asks to be saved where people sign in", async () => {

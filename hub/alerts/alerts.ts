@@ -287,10 +287,10 @@ export class Alerts implements Component {
       const finding = { nowMs, count, reach, isBroken: isBroken(rule, count), channels };
       return (state) => withFinding(state, finding);
     } catch (error) {
-      const { code, message } = toAppError(error);
+      const { code, message: fault, retryable: isRetryable } = toAppError(error);
       const isRefused = code === "forbidden";
       this.#evaluations.inc({ outcome: isRefused ? "refused" : "failed" });
-      return (state) => withFault(state, nowMs, message, isRefused);
+      return (state) => withFault(state, { nowMs, fault, isRefused, isRetryable });
     }
   }
 
