@@ -23,6 +23,8 @@ export interface Writer {
   readonly id: string;
   /** Its name then, for people. */
   readonly name: string;
+  /** The application, of an access token. */
+  readonly clientId?: string;
 }
 
 /** The content of a rule's record. */

@@ -161,6 +161,8 @@ export class Auth implements Component {
       accounts,
       signIn,
       accessTokens: this.provider.accessTokens,
+      clients: this.provider.clients,
+      consents: this.provider.consents,
       tickets: new Tickets(store),
       roleIndices: roleIndices(settings),
     });

@@ -57,6 +57,8 @@ export interface Principal {
   readonly actions: ReadonlySet<Action>;
   /** Grants on indices, see index-rights.ts. */
   readonly indices: readonly string[];
+  /** The application that an access token was issued to. */
+  readonly clientId?: string;
   /** Key of the dashboard session, which is not secret (see Sessions). */
   readonly sessionKey?: string;
   /** Common prefix of this hub's scope URLs; set for access tokens, to name a missing scope in the answer. */

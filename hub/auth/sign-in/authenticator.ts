@@ -15,6 +15,8 @@ import {
 import type { Sessions, Tickets } from "#hub/auth/accounts/sessions.ts";
 import { networkOf, RateLimit } from "#hub/auth/accounts/throttle.ts";
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
+import type { Clients } from "#hub/auth/provider/clients.ts";
+import type { Consents } from "#hub/auth/provider/consents.ts";
 import { ownScopeNames, scopeBaseOf } from "#hub/auth/provider/scopes.ts";
 import type { AccessTokens } from "#hub/auth/provider/tokens.ts";
 import { fingerprint } from "#hub/auth/state/secrets.ts";
@@ -48,6 +50,8 @@ export interface AuthenticatorParts {
   readonly signIn: PasswordSignIn;
   readonly tickets: Tickets;
   readonly accounts: { get(id: string): Promise<Account | null> };
+  readonly clients: Pick<Clients, "get">;
+  readonly consents: Pick<Consents, "scopes">;
   /** Index patterns of each role, from the settings. */
   readonly roleIndices: Readonly<Record<Role, readonly string[]>>;
   readonly clock: Clock;
@@ -108,9 +112,14 @@ export class Authenticator {
 
   /**
    * Returns a principal with its present rights, for work on its behalf without a request; null once its account or key is
-   * gone. A token's principal is its account without the administration, which can't be delegated.
+   * gone. A token's principal is its account without the administration, which can't be delegated; null once its application
+   * was removed or has no consent of the account.
    */
-  async present({ kind, id }: Pick<Principal, "kind" | "id">): Promise<Principal | null> {
+  async present({
+    kind,
+    id,
+    clientId,
+  }: Pick<Principal, "kind" | "id" | "clientId">): Promise<Principal | null> {
     if (kind === "anonymous") return null;
     if (kind === "api_key") {
       const key = await this.#parts.apiKeys.get(id);
@@ -120,14 +129,22 @@ export class Authenticator {
     if (account === null) return null;
     const user = this.#userOf(id, account);
     if (kind === "user") return user;
+    if (clientId === undefined || !(await this.#isAllowed(id, clientId))) return null;
     const actions = new Set(user.actions);
     actions.delete("administer");
-    return { ...user, kind, actions };
+    return { ...user, kind, clientId, actions };
   }
 
   /** Returns true while a principal's session is valid; always true for a principal without a session. */
   async stillValid({ sessionKey }: Principal): Promise<boolean> {
     return sessionKey === undefined || (await this.#parts.sessions.get(sessionKey)) !== null;
+  }
+
+  /** Returns whether an account still allows an application to act for it. */
+  async #isAllowed(accountId: string, clientId: string): Promise<boolean> {
+    const { clients, consents } = this.#parts;
+    const [client, scopes] = await Promise.all([clients.get(clientId), consents.scopes(accountId, clientId)]);
+    return client !== null && scopes.length > 0;
   }
 
   async #bySession({ method, headers }: Credentials): Promise<Principal> {
@@ -177,6 +194,7 @@ export class Authenticator {
     return {
       ...user,
       kind: "access_token",
+      clientId: found.clientId,
       actions: actionsOfScopes(user.role, ownScopeNames(found.scope, publicUrl)),
       scopeBase: scopeBaseOf(publicUrl),
     };

@@ -27,7 +27,6 @@ suite("a rule's writer", () => {
   test("has the rights that its account has now", async () => {
     const ada = await account("ada");
     assert.deepEqual(await now(ada), { indices: ["*"], internal: true });
-    assert.deepEqual(await now({ ...ada, kind: "access_token" }), { indices: ["*"], internal: false });
     await world.auth.accounts.setRole("ada", "editor", ["logs-*"], "test");
     assert.deepEqual(await now(ada), { indices: ["logs-*"], internal: false });
     await world.auth.accounts.setRole("ada", "viewer", ["*"], "test");
@@ -38,7 +37,6 @@ suite("a rule's writer", () => {
     const again = await account("ada");
     const removed = { code: "forbidden", message: /account ada.*was removed; save the rule again/ };
     await assert.rejects(now(ada), removed);
-    await assert.rejects(now({ ...ada, kind: "access_token" }), removed);
     assert.equal((await now(again)).internal, true, "another account of the name");
   });
 
@@ -54,12 +52,48 @@ suite("a rule's writer", () => {
   });
 });
 
+test("a rule saved through an application has the rights of the account while it allows the application", async (t) => {
+  const world = await World.start();
+  t.after(() => world.stop());
+  await world.addPerson();
+  const client = await world.addClient();
+  const { authenticator, provider } = world.auth;
+  const savedBy = async (): Promise<Writer> => {
+    const { access } = await world.tokens(client);
+    const headers = { authorization: `Bearer ${access}` };
+    const token = await authenticator.authenticate({ method: "PUT", headers, ip: "192.0.2.1" });
+    return savedFor(token).writer!;
+  };
+  const writer = await savedBy();
+  assert.equal(writer.clientId, client.clientId);
+  assert.deepEqual(await presentReach(authenticator, writer), { indices: ["*"], internal: false });
+  const gone = { code: "forbidden", message: /account ada.*application.*consent/ };
+  const { kind, id, name } = writer;
+  await assert.rejects(
+    presentReach(authenticator, { kind, id, name }),
+    gone,
+    "stored without its application",
+  );
+  await provider.consents.withdraw(id, client.clientId, name);
+  await assert.rejects(presentReach(authenticator, writer), gone);
+  await presentReach(authenticator, await savedBy());
+  await presentReach(authenticator, writer);
+  await provider.clients.remove(client.clientId, "test");
+  await assert.rejects(presentReach(authenticator, writer), gone);
+});
+
 test("a rule is saved for the account or key that sends it, for nobody where nobody signs in", () => {
   const sender = { kind: "user", id: "1", name: "ada", role: "editor", indices: ["a-*"] } as const;
   const ada: Principal = { ...sender, actions: actionsOf("editor", ["a-*"]) };
   assert.deepEqual(savedFor(ada), {
     reach: { indices: ["a-*"], internal: false },
     writer: { kind: "user", id: "1", name: "ada" },
+  });
+  assert.deepEqual(savedFor({ ...ada, kind: "access_token", clientId: "board" }).writer, {
+    kind: "access_token",
+    id: "1",
+    name: "ada",
+    clientId: "board",
   });
   assert.deepEqual(savedFor(ANONYMOUS), { reach: { indices: ["*"], internal: true } });
 });

@@ -13,13 +13,21 @@ import { GuardedIndices, type Sender } from "./index-guard.ts";
 
 /** A rule may name indices that don't exist yet, and counts none of them. */
 const LENIENT: ResolveOptions = { ignoreUnavailable: true, allowNoIndices: true };
+/** Why a writer has no rights at all anymore. */
+const ENDS: Readonly<Record<Writer["kind"], string>> = {
+  user: "was removed",
+  api_key: "was revoked or has expired",
+  access_token:
+    "was removed, or the application through which it did so was removed or has no consent anymore",
+};
 const REMEDY = "save the rule again to run it with your rights";
 
 /** Returns what a rule stores of its writer. Nobody signs in where `auth.mode` is off: no account is the writer. */
 export function savedFor(principal: Principal): Pick<SavedRule, "reach" | "writer"> {
-  const { kind, id, name } = principal;
+  const { kind, id, name, clientId } = principal;
   const reach = reachOf(principal);
-  return kind === "anonymous" ? { reach } : { reach, writer: { kind, id, name } };
+  if (kind === "anonymous") return { reach };
+  return { reach, writer: { kind, id, name, ...(clientId !== undefined && { clientId }) } };
 }
 
 /** Returns what a writer may read now. Throws forbidden if it is gone or may not search, unavailable. */
@@ -30,9 +38,8 @@ export async function presentReach(
   const principal = await authenticator.present(writer);
   if (principal?.actions.has("search") === true) return reachOf(principal);
   const { kind, name } = writer;
-  const [noun, end] =
-    kind === "api_key" ? ["API key", "was revoked or has expired"] : ["account", "was removed"];
-  const reason = principal === null ? end : "may no longer search";
+  const noun = kind === "api_key" ? "API key" : "account";
+  const reason = principal === null ? ENDS[kind] : "may no longer search";
   throw new AppError("forbidden", `not run: ${noun} ${name}, which saved it, ${reason}; ${REMEDY}`);
 }
 
