@@ -15,6 +15,12 @@ import { type AlertRule, everyOf, isBroken, windowOf } from "./rule.ts";
  */
 export type FindIndices = (expression: string, reach: Reach, isStrict: boolean) => readonly TargetIndex[];
 
+/** What a count may read. Present rights are strict; those of a rule without a writer are all that is known, and aren't. */
+export interface CountRights {
+  readonly reach: Reach;
+  readonly isStrict: boolean;
+}
+
 /** The count of a rule at a time in the past. */
 export interface PreviewPoint {
   /** ISO time at the end of the window. */
@@ -51,10 +57,13 @@ export class AlertSearch {
     await this.#shards.check({ body: { query: linesOf(query) }, limits: DEFAULT_LIMITS });
   }
 
-  /** Counts the lines in the window that ends at `nowMs`. Throws what a search throws, forbidden too; a part that failed is a failure. */
-  async count(rule: AlertRule, reach: Reach, nowMs: number): Promise<number> {
+  /**
+   * Counts the lines in the window that ends at `nowMs`; `isStrict` as in FindIndices. Throws what a search throws; a part
+   * that failed is a failure.
+   */
+  async count(rule: AlertRule, { reach, isStrict }: CountRights, nowMs: number): Promise<number> {
     const range = { fromMs: nowMs - windowOf(rule), toMs: nowMs };
-    const answer = await this.#search(rule, this.#find(rule.index, reach, true), range, {});
+    const answer = await this.#search(rule, this.#find(rule.index, reach, isStrict), range, {});
     return answer.total ?? 0;
   }
 

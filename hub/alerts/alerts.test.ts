@@ -48,6 +48,7 @@ class World {
   /** Of who sends requests, and of the last count. */
   reach: Reach = EVERYTHING;
   counted: Reach | undefined;
+  isStrict: boolean | undefined;
   writer: Writer | undefined;
   /** What writers may read now, by id. Absent: nobody signs in. */
   present: Map<string, Reach> | undefined;
@@ -67,8 +68,9 @@ class World {
       maySee: (_rule, reach) => this.reach.internal || !reach.internal,
       search: {
         check: (query) => new AlertSearch(() => [], NO_SHARDS).check(query),
-        count: (_rule, reach) => {
+        count: (_rule, { reach, isStrict }) => {
           this.counted = reach;
+          this.isStrict = isStrict;
           return Promise.resolve(this.count);
         },
         preview: () => Promise.resolve([]),
@@ -290,6 +292,12 @@ test("a rule without a writer counts in its stored reach, and asks to be saved w
   assert.deepEqual([state.condition, state.stopped], ["firing", false]);
   assert.match(notice, /save it again/);
   assert.deepEqual(world.counted, SHOP);
+  assert.equal(world.isStrict, false, "what is beyond its reach is left out, as before it was upgraded");
+  world.writer = ADA;
+  world.present.set("ada", SHOP);
+  await hub.put(id, RULE);
+  await world.pass(hub, 0, 9);
+  assert.equal(world.isStrict, true);
 });
 
 test("who doesn't reach what a rule counted in since its writer got more rights sees no such rule", async () => {
@@ -504,7 +512,7 @@ test("lines are counted in the window, and the preview shows what would have bee
   try {
     const search = new AlertSearch(() => [{ uuid: "uuid-logs", typeName: "_doc" }], fixtureShards(fixture));
     const rule = checkRule({ ...RULE, window: "10m", every: "5m", threshold: 9 });
-    assert.equal(await search.count(rule, EVERYTHING, START), 10);
+    assert.equal(await search.count(rule, { reach: EVERYTHING, isStrict: true }, START), 10);
     const points = await search.preview(rule, EVERYTHING, START - 30 * 60_000, START);
     assert.deepEqual(
       points.map(({ count, firing }) => `${count}${firing ? "!" : ""}`),

@@ -11,7 +11,7 @@ import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
-import type { AlertSearch, PreviewPoint } from "./alert-search.ts";
+import type { AlertSearch, CountRights, PreviewPoint } from "./alert-search.ts";
 import {
   type AlertState,
   claimed,
@@ -280,8 +280,9 @@ export class Alerts implements Component {
   async #find(stored: StoredRule, nowMs: number): Promise<(state: AlertState) => AlertState> {
     const { rule } = stored;
     try {
-      const reach = await this.#reachOf(stored);
-      const count = await this.#options.search.count(rule, reach, nowMs);
+      const rights = await this.#rightsOf(stored);
+      const { reach } = rights;
+      const count = await this.#options.search.count(rule, rights, nowMs);
       const channels = isMuted(rule, nowMs) ? [] : rule.channels;
       this.#evaluations.inc({ outcome: "done" });
       const finding = { nowMs, count, reach, isBroken: isBroken(rule, count), channels };
@@ -295,9 +296,10 @@ export class Alerts implements Component {
   }
 
   /** Returns what the rule may count in now. Throws forbidden. */
-  async #reachOf({ reach, writer }: StoredRule): Promise<Reach> {
+  async #rightsOf({ reach, writer }: StoredRule): Promise<CountRights> {
     const { presentReach } = this.#options;
-    return writer === undefined || presentReach === undefined ? reach : presentReach(writer);
+    if (writer === undefined || presentReach === undefined) return { reach, isStrict: false };
+    return { reach: await presentReach(writer), isStrict: true };
   }
 
   /** Returns the rule of a request. Throws request_invalid, parsing. */
