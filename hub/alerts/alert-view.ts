@@ -2,7 +2,7 @@
 
 import { type AlertState, FIRST_STATE, presentState } from "./alert-state.ts";
 import { type AlertRule, checkRule } from "./rule.ts";
-import type { StoredRule, UnreadableRule } from "./rule-store.ts";
+import type { StoredRule, UnreadableRule, Writer } from "./rule-store.ts";
 
 export interface Alert {
   readonly id: string;
@@ -12,16 +12,26 @@ export interface Alert {
   readonly state: AlertState;
   /** What people should do about a rule that runs; "". */
   readonly notice: string;
+  /** Whose rights the rule has; for administrators only. */
+  readonly writer?: Pick<Writer, "kind" | "name">;
+}
+
+/** What a view depends on besides the rule. */
+export interface ViewOptions {
+  /** People sign in, so that each rule that is saved has a writer. */
+  readonly hasWriters: boolean;
+  readonly isAdministrator: boolean;
 }
 
 const NO_WRITER =
   "it isn't known who saved this rule: it counts in the indices that were allowed then; save it again to run it with your rights";
 
-/** `hasWriters`: people sign in, so that each rule that is saved has a writer. */
-export function alertView(stored: StoredRule, state: AlertState, hasWriters: boolean): Alert {
+export function alertView(stored: StoredRule, state: AlertState, options: ViewOptions): Alert {
   const { id, revision, rule, writer } = stored;
-  const notice = hasWriters && writer === undefined ? NO_WRITER : "";
-  return { id, revision, rule, state: { ...presentState(state, stored), reach: undefined }, notice };
+  const notice = options.hasWriters && writer === undefined ? NO_WRITER : "";
+  const view = { id, revision, rule, state: { ...presentState(state, stored), reach: undefined }, notice };
+  if (writer === undefined || !options.isAdministrator) return view;
+  return { ...view, writer: { kind: writer.kind, name: writer.name } };
 }
 
 /** Returns a placeholder for a rule that can't be read, so that it can be found and deleted. */

@@ -3,7 +3,7 @@ import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { silentLogger } from "#proto/kit/log.ts";
+import { type Logger, silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { fixtureShards, localShards } from "#test/support/host/local-shards.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
@@ -49,6 +49,7 @@ class World {
   reach: Reach = EVERYTHING;
   counted: Reach | undefined;
   isStrict: boolean | undefined;
+  readonly warnings: object[] = [];
   writer: Writer | undefined;
   /** What writers may read now, by id. Absent: nobody signs in. */
   present: Map<string, Reach> | undefined;
@@ -86,7 +87,10 @@ class World {
       },
       dashboardUrl: () => "http://hub",
       clock: this.clock,
-      log: silentLogger(),
+      log: {
+        ...silentLogger(),
+        warn: (facts: object) => void this.warnings.push(facts),
+      } as unknown as Logger,
       metrics: new Metrics(),
     });
   }
@@ -164,6 +168,29 @@ test("who mutes a rule or turns it off and on leaves it its writer", async () =>
   await world.bucket.create("rule/wide", Buffer.from(JSON.stringify({ rule: RULE, reach: EVERYTHING })));
   world.reach = SHOP;
   await assert.rejects(hub.switch("wide", { enabled: false }), { code: "not_found" });
+});
+
+test("administrators see who saved a rule, and the log has one warning when it stops", async () => {
+  const world = new World();
+  world.present = new Map([["ada", SHOP]]);
+  world.writer = ADA;
+  world.reach = SHOP;
+  const hub = world.hub();
+  const { id } = await hub.create(RULE);
+  assert.equal((await hub.get(id)).writer, undefined);
+  world.reach = EVERYTHING;
+  assert.deepEqual((await hub.get(id)).writer, { kind: "user", name: "ada" });
+  await world.pass(hub, 0, 9);
+  assert.deepEqual(world.warnings, []);
+  world.present.clear();
+  await world.pass(hub, 60_000, 9);
+  await world.pass(hub, 60_000, 9);
+  assert.deepEqual(world.warnings, [{ alert: "Errors", reason: "ada was removed" }]);
+  world.present.set("ada", SHOP);
+  await world.pass(hub, 60_000, 9);
+  world.present.clear();
+  await world.pass(hub, 60_000, 9);
+  assert.equal(world.warnings.length, 2);
 });
 
 test("a rule whose writer is gone doesn't run, says so, and runs at once after it was saved again", async () => {

@@ -274,6 +274,9 @@ export class Alerts implements Component {
     if (own === undefined) return false;
     const found = await this.#find(stored, nowMs);
     await this.#store.changeState(id, found, own);
+    const { stopped, fault } = found(own.state);
+    if (stopped && !own.state.stopped)
+      this.#options.log.warn({ alert: rule.title, reason: fault }, "an alert rule doesn't run anymore");
     return true;
   }
 
@@ -318,6 +321,7 @@ export class Alerts implements Component {
   }
 
   #shown(stored: StoredRule, state: AlertState): Alert {
-    return alertView(stored, state, this.#options.presentReach !== undefined);
+    const hasWriters = this.#options.presentReach !== undefined;
+    return alertView(stored, state, { hasWriters, isAdministrator: this.#maySeeAll() });
   }
 }

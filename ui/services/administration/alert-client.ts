@@ -45,6 +45,8 @@ export interface Alert {
   };
   /** What to do about a rule that runs; "". */
   readonly notice: string;
+  /** Whose rights the rule has; only administrators get it. */
+  readonly writer?: { readonly kind: "user" | "api_key" | "access_token"; readonly name: string };
 }
 
 export interface PreviewPoint {
