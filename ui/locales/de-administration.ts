@@ -85,6 +85,13 @@ export const GERMAN_ADMINISTRATION: Readonly<Record<string, string>> = {
   OK: "OK",
   "Not checked yet": "Noch nicht geprüft",
   "Not running": "Läuft nicht",
+  "Runs with the rights of": "Läuft mit den Rechten von",
+  "API key {0}": "API-Schlüssel {0}",
+  "{0}, through an application": "{0}, durch eine Anwendung",
+  "This alert doesn't run because of the rights of whoever saved it. Save it to run it with your rights.":
+    "Dieser Alarm läuft nicht, weil dem, der ihn gespeichert hat, Rechte fehlen. Speichern Sie ihn, damit er mit Ihren Rechten läuft.",
+  "It isn't known who saved this alert. It counts in the indices that were allowed then. Save it to run it with your rights.":
+    "Wer diesen Alarm gespeichert hat, ist nicht bekannt. Er zählt in den Indizes, die damals erlaubt waren. Speichern Sie ihn, damit er mit Ihren Rechten läuft.",
   "Nothing has happened yet.": "Noch ist nichts geschehen.",
   What: "Was",
   Note: "Bemerkung",

@@ -12,7 +12,6 @@ import { pageStyles } from "#ui/components/style/page-styles.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import {
   type Alert,
-  type AlertEvent,
   type AlertRule,
   type Channel,
   deleteAlert,
@@ -26,7 +25,14 @@ import {
 import { OwnRights } from "#ui/services/administration/own-rights.ts";
 import { navigate, rememberAddress } from "#ui/services/browser/router.ts";
 import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
-import { formatAgo, formatCount, formatMoment } from "#ui/services/text/format.ts";
+import {
+  emptyAlertsView,
+  eventsView,
+  noteView,
+  noticesView,
+  stateBadges,
+  writerText,
+} from "./alert-views.ts";
 import "./alert-form.ts";
 import "#ui/components/controls/confirm-dialog.ts";
 
@@ -80,7 +86,7 @@ export class AlertsPage extends LitElement {
       <div class="title">
         ${isList ? nothing : html`<a class="button icon" href="#/alerts" aria-label=${msg("All alerts")} title=${msg("All alerts")}>${icon("arrowLeft")}</a>`}
         <h1>${isList ? msg("Alerts") : (alert?.rule.title ?? msg("New alert"))}</h1>
-        ${alert === undefined ? nothing : stateBadge(alert)}<span class="space"></span>
+        ${alert === undefined ? nothing : stateBadges(alert)}<span class="space"></span>
         ${isList && this.#rights.may("alert") ? html`<a class="button" href="#/alerts?new=1">${icon("plus")}${msg("New alert")}</a>` : nothing}
       </div>
       ${fault === undefined ? nothing : errorView(fault)}
@@ -94,24 +100,27 @@ export class AlertsPage extends LitElement {
     const alerts = this.#alerts.value;
     if (alerts === undefined) return nothing;
     if (alerts.length === 0) return emptyAlertsView();
+    const hasWriters = alerts.some(({ writer }) => writer !== undefined);
     return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Alerts")}><table>
       <thead><tr><th scope="col">${msg("Alert")}</th><th scope="col">${msg("State")}</th><th scope="col" class="number">${msg("Lines")}</th>
-        <th scope="col">${msg("Condition")}</th><th scope="col">${msg("Notifies")}</th><th scope="col"><span class="hidden-text">${msg("Actions")}</span></th></tr></thead>
-      <tbody>${alerts.map((alert) => this.#row(alert))}</tbody></table></div>`;
+        <th scope="col">${msg("Condition")}</th><th scope="col">${msg("Notifies")}</th>
+        ${hasWriters ? html`<th scope="col">${msg("Runs with the rights of")}</th>` : nothing}<th scope="col"><span class="hidden-text">${msg("Actions")}</span></th></tr></thead>
+      <tbody>${alerts.map((alert) => this.#row(alert, hasWriters))}</tbody></table></div>`;
   }
 
-  #row(alert: Alert): TemplateResult {
-    const { id, rule, state } = alert;
+  #row(alert: Alert, hasWriters: boolean): TemplateResult {
+    const { id, rule, state, writer } = alert;
     const isMuted = rule.muted_until !== null && Date.parse(rule.muted_until) > Date.now();
     const mute = isMuted ? msg(str`Unmute ${rule.title}`) : msg(str`Mute ${rule.title} for an hour`);
     const turn = rule.enabled ? msg(str`Turn off ${rule.title}`) : msg(str`Turn on ${rule.title}`);
     const change = (part: Parameters<typeof switchAlert>[0]): void => void this.#change(alert, part);
     return html`<tr>
       <td><a class="name" href="#/alerts?id=${id}">${rule.title}</a></td>
-      <td>${stateBadge(alert)}</td>
+      <td>${stateBadges(alert)}${noteView(alert)}</td>
       <td class="number">${state.evaluated === "" ? "–" : state.count}</td>
       <td>${rule.condition === "above" ? ">" : "<"} ${rule.threshold} / ${rule.window}</td>
       <td>${rule.channels.map(({ type }) => (type === "webhook" ? msg("Webhook") : msg("E-mail"))).join(", ") || "–"}</td>
+      ${hasWriters ? html`<td>${writer === undefined ? "–" : writerText(writer)}</td>` : nothing}
       <td>${
         this.#rights.may("alert")
           ? html`
@@ -128,7 +137,8 @@ export class AlertsPage extends LitElement {
   #rule(alert: Alert | undefined): TemplateResult | typeof nothing {
     const draft = this._draft;
     if (draft === undefined) return nothing;
-    return html`<div class="card">
+    return html`${alert === undefined ? nothing : noticesView(alert)}
+      <div class="card">
         <tr-alert-form .rule=${draft} .isNew=${alert === undefined} @tr-save=${this.#onSave} @tr-edit=${this.#onEdit} @tr-test=${this.#onTest}></tr-alert-form>
       </div>
       <h2>${msg("The last 24 hours with this rule")}</h2>
@@ -210,53 +220,6 @@ export class AlertsPage extends LitElement {
     });
     if (isSure) await this.#alerts.attempt(() => deleteAlert(alert));
   }
-}
-
-const EVENTS: Readonly<Record<AlertEvent["event"], readonly [text: string, look: string]>> = {
-  firing: [msg("Fired"), "failed"],
-  resolved: [msg("Resolved"), "ok"],
-  failed: [msg("Evaluation failed"), "warning"],
-  undelivered: [msg("Notification failed"), "warning"],
-};
-
-/** Returns the state in a word, with what is wrong. */
-function stateBadge({ rule, state, notice }: Alert): TemplateResult {
-  const isMuted = rule.muted_until !== null && Date.parse(rule.muted_until) > Date.now();
-  const note = state.fault || state.deliveries.find(({ fault }) => fault !== "")?.fault || notice;
-  const since = state.since === "" ? "" : formatAgo(Date.parse(state.since), Date.now());
-  const [text, look] = !rule.enabled
-    ? [msg("Off"), ""]
-    : state.stopped
-      ? [msg("Not running"), "warning"]
-      : state.condition === "firing"
-        ? [msg("Firing"), "failed"]
-        : state.condition === "ok"
-          ? [msg("OK"), "ok"]
-          : [msg("Not checked yet"), ""];
-  return html`<span class="badge ${look}">${text}</span>
-    <span class="muted">${state.condition === "firing" ? since : nothing} ${isMuted ? msg("muted") : nothing}</span>
-    ${note === "" ? nothing : html`<span class="muted" title=${note}>⚠ ${note.slice(0, 80)}</span>`}`;
-}
-
-/** Returns a rule's history, newest first. */
-function eventsView(events: readonly AlertEvent[]): TemplateResult {
-  return html`<h2>${msg("History")}</h2>${
-    events.length === 0
-      ? html`<p class="muted">${msg("Nothing has happened yet.")}</p>`
-      : html`<div class="table" tabindex="0" role="region" aria-label=${msg("History")}><table>
-        <thead><tr><th scope="col">${msg("Time")}</th><th scope="col">${msg("What")}</th><th scope="col" class="number">${msg("Lines")}</th><th scope="col">${msg("Note")}</th></tr></thead>
-        <tbody>${events.map(({ at, event, count, note }) => {
-          const [text, look] = EVENTS[event];
-          return html`<tr><td>${formatMoment(Date.parse(at))}</td><td><span class="badge ${look}">${text}</span></td><td class="number">${formatCount(count)}</td><td>${note}</td></tr>`;
-        })}</tbody></table></div>`
-  }`;
-}
-
-/** Returns what to do where there is no rule. */
-function emptyAlertsView(): TemplateResult {
-  return html`<div class="card empty"><h2>${msg("No alert is set up")}</h2>
-    <p>${msg("An alert counts the lines that match a search and notifies you when there are too many or too few.")}</p>
-    <p><a class="button" href="#/alerts?new=1&q=log.level:error">${msg("Alert on errors")}</a></p></div>`;
 }
 
 customElements.define("tr-page-alerts", AlertsPage);
