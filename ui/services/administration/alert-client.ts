@@ -58,7 +58,13 @@ export interface PreviewPoint {
 
 export async function listAlerts(signal?: AbortSignal): Promise<readonly Alert[]> {
   const { alerts } = (await callHub("GET", "/api/alerts", undefined, signal)) as { alerts: Alert[] };
-  return alerts;
+  return alerts.map(readAlert);
+}
+
+/** Returns an alert that a hub sent. Those of earlier versions send no `notice` and no `stopped`. */
+export function readAlert(alert: Alert): Alert {
+  const { state, notice = "" } = alert as Partial<Alert>;
+  return { ...alert, notice, state: { ...alert.state, stopped: state?.stopped ?? false } };
 }
 
 /** Creates a rule, or changes the one with an id unless it was changed meanwhile. */
