@@ -64,6 +64,53 @@ test("script_score sees the score and the document", async () => {
   }
 });
 
+describe("the values of a field", () => {
+  const properties = {
+    d: { type: "double" },
+    s: { type: "scaled_float", scaling_factor: 100 },
+    at: { type: "date" },
+    place: { type: "geo_point" },
+    k: { type: "keyword" },
+    n: { type: "long" },
+  };
+  const docs = [
+    {
+      d: [0.5, 1.5],
+      s: [0.25, 1.75],
+      at: ["2018-01-02T00:00:00Z", "2018-01-03T00:00:00Z"],
+      place: [{ lat: 1, lon: 2 }],
+      k: ["a", "b", "cc"],
+      n: [4, 5, 6],
+    },
+  ];
+  const index = new IndexFixture({ docs, mapping: { properties } });
+  after(() => index.close());
+
+  /** Returns what a script gives as a field of the document. */
+  async function fieldOf(source: string): Promise<unknown> {
+    const { hits } = await index.search({ script_fields: { f: { script: { source } } } });
+    return (hits[0]!["fields"] as { f: unknown[] }).f;
+  }
+
+  test("contain what is equal to one of them", async () => {
+    const rows: readonly (readonly [source: string, found: boolean])[] = [
+      ["doc['d'].contains(doc['d'].value)", true],
+      ["doc['d'].contains(1.5)", true],
+      ["doc['d'].contains(1.25)", false],
+      ["doc['s'].contains(doc['s'].value)", true],
+      ["doc['s'].contains(1.75)", true],
+      ["doc['at'].contains(doc['at'].value)", true],
+      ["doc['at'].contains(doc['at'].value.plusDays(1))", true],
+      ["doc['at'].contains(doc['at'].value.plusDays(2))", false],
+      ["doc['place'].contains(doc['place'].value)", true],
+      ["doc['k'].contains('b')", true],
+      ["doc['k'].contains('x')", false],
+      ["doc['n'].contains(5L)", true],
+    ];
+    for (const [source, found] of rows) assert.deepEqual(await fieldOf(source), [found], source);
+  });
+});
+
 describe("a document with many values", () => {
   const numbers = Array.from({ length: 40_000 }, (_, at) => at);
   const docs = [{ n: numbers, k: numbers.slice(0, 10_000).map(String), f: numbers.map((at) => at + 0.5) }];

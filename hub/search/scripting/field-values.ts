@@ -1,7 +1,7 @@
 /** The values that a document has in one column, as scripts see them: a list. */
 
 import { type Field, isDate } from "#hub/engine/mapping/field.ts";
-import { positionIn } from "#hub/scripts/library/collections.ts";
+import { has, positionIn } from "#hub/scripts/library/collections.ts";
 import { DateTime, DocumentDate } from "#hub/scripts/library/dates.ts";
 import { toDouble } from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
@@ -202,7 +202,7 @@ const VALUES_METHODS: Methods = new Map<string, Method>([
       return values[positionIn(values, index)];
     },
   ],
-  ["contains", (self: FieldValues, [value], context) => read(self, context).includes(value)],
+  ["contains", (self: FieldValues, [value], context) => has(self.values(context), value, context)],
   ["getLat", coordinate(({ lat }) => lat)],
   ["getLon", coordinate(({ lon }) => lon)],
   ["arcDistance", distance],
