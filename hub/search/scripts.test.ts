@@ -113,8 +113,12 @@ describe("the values of a field", () => {
 
 describe("a document with many values", () => {
   const numbers = Array.from({ length: 40_000 }, (_, at) => at);
-  const docs = [{ n: numbers, k: numbers.slice(0, 10_000).map(String), f: numbers.map((at) => at + 0.5) }];
-  const properties = { n: { type: "long" }, k: { type: "keyword" }, f: { type: "double" } };
+  const texts = (count: number): string[] => numbers.slice(0, count).map(String);
+  const docs = [
+    { n: numbers, k: texts(10_000), f: numbers.map((at) => at + 0.5), one: "4999", some: texts(900) },
+  ];
+  const keyword = { type: "keyword" };
+  const properties = { n: { type: "long" }, k: keyword, f: { type: "double" }, one: keyword, some: keyword };
   const large = new IndexFixture({ docs, mapping: { properties } });
   after(() => large.close());
   const valued = (source: string) => ({ size: 0, aggs: { a: { terms: { script: { source } } } } });
@@ -143,6 +147,17 @@ describe("a document with many values", () => {
       await assert.rejects(large.search(valued(source)), ({ data }: AppError) =>
         /maximum number of statements/.test(JSON.stringify(data)),
       );
+    });
+
+  for (const [source, key, params] of [
+    ["new HashSet(params.allowed).contains(doc['one'].value)", "true", { allowed: texts(5_000) }],
+    ["new HashSet(doc['some'].values).size()", "900"],
+    ["new ArrayList(doc['some']).size()", "900"],
+  ] as const)
+    test(`lets a script put some of them in a collection: ${source}`, async () => {
+      const aggs = { a: { terms: { script: { source, params } } } };
+      const { aggregations } = await large.search({ size: 0, aggs });
+      assert.partialDeepStrictEqual(aggregations, { a: { buckets: [{ key }] } });
     });
 
   test("is read and parsed once for all scripts of a hit", async () => {
