@@ -82,7 +82,7 @@ export interface Field {
 }
 
 /** Returns whether a field's values are times. */
-export function isDate(field: Field): boolean {
+export function isDate(field: Pick<Field, "type">): boolean {
   return field.type === "date" || field.type === "date_nanos";
 }
 

@@ -55,15 +55,24 @@ describe("values that scripts make", () => {
 
   describe("include and exclude of terms", () => {
     const docs = [
-      { n: 1, f: 1 },
-      { n: 2, f: 2.5 },
+      { n: 1, f: 1, d: "2018-01-02", b: true },
+      { n: 2, f: 2.5, d: "2018-01-03", b: false },
       { n: 3, f: 3.7 },
     ];
-    const properties = { n: { type: "long" }, f: { type: "double" } };
+    const properties = {
+      n: { type: "long" },
+      f: { type: "double" },
+      d: { type: "date" },
+      b: { type: "boolean" },
+    };
     const numbers = new IndexFixture({ docs, mapping: { properties }, shards: 2 });
     after(() => numbers.close());
     const [n, f] = ["doc['n'].value", "doc['f'].value"];
     const partition = { partition: 0, num_partitions: 2 };
+    const [d, b] = ["d", "b"].map((field) => `doc.${field}.empty ? null : doc.${field}.value`);
+    const first = '1514851200000,"key_as_string":"2018-01-02T00:00:00.000Z"';
+    const second = '1514937600000,"key_as_string":"2018-01-03T00:00:00.000Z"';
+    const [no, yes] = ['0,"key_as_string":"false"', '1,"key_as_string":"true"'];
 
     for (const [terms, keys] of [
       [{ script: f, value_type: "double", include: [1, "2.50"] }, ["1.0", "2.5"]],
@@ -74,6 +83,23 @@ describe("values that scripts make", () => {
       [{ script: n, value_type: "long", include: partition }, ["3"]],
       [{ script: n, include: [1, 2] }, ['"1"', '"2"']],
       [{ script: f, include: ["1.0", "2.50"] }, ['"1.0"']],
+      [{ script: d, value_type: "date" }, [first, second]],
+      [{ script: d, value_type: "date", include: ["2018-01-03"] }, [second]],
+      [{ script: d, value_type: "date", exclude: ["2018-01-03"], missing: "2018-01-03" }, [first]],
+      [
+        { script: d, value_type: "date", format: "dd/MM/yyyy", include: ["02/01/2018"] },
+        ['1514851200000,"key_as_string":"02/01/2018"'],
+      ],
+      [{ script: b, value_type: "boolean" }, [no, yes]],
+      [{ script: b, value_type: "boolean", include: ["true"] }, [yes]],
+      [{ script: b, value_type: "boolean", include: ["false"], missing: false }, [no]],
+      [{ field: "nope", value_type: "double", missing: 1.5, include: ["1.50"] }, ["1.5"]],
+      [{ field: "nope", value_type: "double", missing: 1, include: [1] }, ["1.0"]],
+      [{ field: "nope", value_type: "long", missing: "1", exclude: ["1.0"] }, []],
+      [{ field: "nope", value_type: "date", missing: "2018-01-02", include: ["2018-01-02"] }, [first]],
+      [{ field: "nope", value_type: "boolean", missing: true, exclude: ["true"] }, []],
+      [{ field: "nope", value_type: "string", missing: "x", include: "x|y" }, ['"x"']],
+      [{ field: "nope", value_type: "long", include: "x|y" }, []],
     ] as const)
       test(`compare numbers where keys are numbers, else texts: ${JSON.stringify(terms)}`, async () => {
         const text = await numbers.printed({
@@ -81,16 +107,18 @@ describe("values that scripts make", () => {
           aggs: { a: { terms: { ...terms, order: { _key: "asc" } } } },
         });
         assert.deepEqual(
-          [...text.matchAll(/"key":("?[^,]+)/g)].map(([, key]) => key),
+          [...text.matchAll(/"key":(.+?),"doc_count"/g)].map(([, key]) => key),
           keys,
         );
       });
 
     test("take no regular expression where keys are numbers", async () => {
-      const aggs = { a: { terms: { script: n, value_type: "long", include: "1|2" } } };
-      await assert.rejects(numbers.search({ size: 0, aggs }), ({ data }: AppError) =>
-        /aggregation_failed/.test(JSON.stringify(data)),
-      );
+      for (const value_type of ["long", "date", "boolean"]) {
+        const aggs = { a: { terms: { script: n, value_type, include: "1|2" } } };
+        await assert.rejects(numbers.search({ size: 0, aggs }), ({ data }: AppError) =>
+          /aggregation_failed/.test(JSON.stringify(data)),
+        );
+      }
     });
   });
 

@@ -47,7 +47,7 @@ export function termsField(shard: ShardContext, name: string): Field | undefined
 }
 
 /** True for fields whose values are numbers: numbers, dates, booleans. */
-export function isNumeric(field: Field): boolean {
+export function isNumeric(field: Pick<Field, "type">): boolean {
   return (
     field.type !== "keyword" && field.type !== "ip" && field.type !== "text" && field.type !== "geo_point"
   );

@@ -21,7 +21,11 @@ export function commonFormat(a: ValueFormat, b: ValueFormat): ValueFormat {
 }
 
 /** Returns the format of a field's values; `format` and `zone` of the request come first. */
-export function formatOf(field: Field | undefined, format?: string, zone?: string): ValueFormat {
+export function formatOf(
+  field: Pick<Field, "type" | "format"> | undefined,
+  format?: string,
+  zone?: string,
+): ValueFormat {
   if (field !== undefined && isDate(field))
     return { kind: "date", formats: format ?? field.format, zone: zone ?? "UTC" };
   if (field?.type === "boolean") return { kind: "boolean" };

@@ -148,7 +148,7 @@ function valueQuery(shard: ShardContext, field: Field, value: unknown): Query {
 }
 
 /** Returns 0 or 1. Throws request_invalid. */
-export function readBoolean(field: Field, value: unknown): 0 | 1 {
+export function readBoolean(field: Pick<Field, "path">, value: unknown): 0 | 1 {
   const text = scalarText(value, field.path);
   if (text === "true" || text === "T") return 1;
   if (text === "false" || text === "F" || text === "") return 0;
@@ -183,7 +183,7 @@ export function storedNumber(field: Field, value: number): number {
   return value;
 }
 
-export function isWholeType(field: Field): boolean {
+export function isWholeType(field: Pick<Field, "type">): boolean {
   return ["long", "integer", "short", "byte", "unsigned_long", "token_count"].includes(field.type);
 }
 

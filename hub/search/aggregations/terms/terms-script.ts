@@ -89,7 +89,11 @@ export class ScriptTermsCollector implements Collector<TermsState> {
     const { format, isWhole } = this.#scripted;
     if (format === undefined) return String(value);
     const number = scriptedNumber(value, "terms");
-    // Not -0, which would be another key than 0.
-    return isWhole ? Math.trunc(number) + 0 : number;
+    return isWhole ? wholeKey(number) : number;
   }
+}
+
+/** Cuts the fraction of a number. Not -0, which would be another key than 0. */
+export function wholeKey(number: number): number {
+  return Math.trunc(number) + 0;
 }

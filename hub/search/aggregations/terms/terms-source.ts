@@ -5,14 +5,14 @@
 
 import { parseIp } from "#hub/engine/bytes/ip.ts";
 import { DEFAULT_DATE_FORMAT } from "#hub/engine/mapping/date-format.ts";
-import { type Field, isDate } from "#hub/engine/mapping/field.ts";
+import { type Field, type FieldType, isDate } from "#hub/engine/mapping/field.ts";
 import type { SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import {
   BucketCollector,
   collectedTerms,
   KeyTable,
 } from "#hub/search/aggregations/buckets/bucket-collector.ts";
-import { type TermReading, termFilter } from "#hub/search/aggregations/buckets/terms-filter.ts";
+import { type TermFilter, type TermReading, termFilter } from "#hub/search/aggregations/buckets/terms-filter.ts";
 import {
   handOn,
   NO_TERMS,
@@ -25,7 +25,7 @@ import { atOnce } from "#hub/search/aggregations/tree/steps.ts";
 import { isNumeric, termsField } from "#hub/search/columns/column-values.ts";
 import { formatOf, RAW, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import { parseDateMath } from "#hub/search/dates/date-math.ts";
-import { readBoolean } from "#hub/search/fields/field-terms.ts";
+import { isWholeType, readBoolean } from "#hub/search/fields/field-terms.ts";
 import { scalarText } from "#hub/search/options/json.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import type { ValueScript } from "#hub/search/scripting/document-script.ts";
@@ -33,12 +33,19 @@ import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { keywordTerms } from "./terms-many.ts";
 import { NumberTermsCollector } from "./terms-number.ts";
-import { ScriptTermsCollector } from "./terms-script.ts";
+import { ScriptTermsCollector, wholeKey } from "./terms-script.ts";
 import { TextTermsCollector } from "./terms-text.ts";
 
-/** Values of value_type that mean numbers: whole ones, and all. */
-const WHOLE_VALUE_TYPES = ["long", "integer", "short", "byte"];
-const NUMBER_VALUE_TYPES = [...WHOLE_VALUE_TYPES, "double", "float", "number", "numeric"];
+/** What the keys of an aggregation are: the values of a field, or of what is assumed to be one. */
+type KeyType = Pick<Field, "path" | "type" | "format">;
+
+/** The types that values of value_type mean; others mean texts. */
+const VALUE_TYPES: ReadonlyMap<string | undefined, FieldType> = new Map([
+  ...["long", "integer", "short", "byte"].map((name) => [name, "long"] as const),
+  ...["double", "float", "number", "numeric"].map((name) => [name, "double"] as const),
+  ["date", "date"],
+  ["boolean", "boolean"],
+]);
 
 /** Options of an aggregation that select which values get buckets. */
 export interface TermsSource {
@@ -50,7 +57,7 @@ export interface TermsSource {
   readonly include: unknown;
   readonly exclude: unknown;
   readonly missing: unknown;
-  /** Type assumed for an unmapped field. */
+  /** Type assumed for the values of a script without a field, and for `missing` of an unmapped one. */
   readonly valueType: string | undefined;
   readonly format: string | undefined;
 }
@@ -60,15 +67,17 @@ export function termsCollector(
   unfiltered: Omit<TermsContext, "filter">,
   source: TermsSource,
 ): Collector<TermsState> {
-  const { owner, field: name, missing, format, include, exclude } = source;
+  const { owner, field: name, missing, format } = source;
   const { shard } = unfiltered;
   if (source.script !== undefined) return scriptTerms(unfiltered, source, source.script);
-  const field = name === "_index" || name === "_type" ? undefined : termsField(shard, name);
+  const isMetadata = name === "_index" || name === "_type";
+  const field = isMetadata ? undefined : termsField(shard, name);
   if (field?.type === "geo_point") throw pointFault(field, owner);
-  const context = { ...unfiltered, filter: termFilter(include, exclude, readingOf(field, shard), owner) };
+  const type = isMetadata || missing === undefined ? field : (field ?? assumedType(source));
+  const context = { ...unfiltered, filter: filterOf(source, type, shard) };
   if (name === "_index") return new ConstantTermCollector(context, shard.index);
   if (name === "_type") return new ConstantTermCollector(context, shard.typeName);
-  if (field === undefined) return unmapped(context, source);
+  if (field === undefined) return unmapped(context, source, type);
   if (field.type === "text") return new TextTermsCollector(context, field);
   if (!isNumeric(field)) {
     const text = missing === undefined ? undefined : scalarText(missing, "missing");
@@ -81,61 +90,66 @@ export function termsCollector(
 /** Keys are numbers if the field or value_type is numeric, whole ones for a value_type such as long; else texts, as in 6.5. */
 function scriptTerms(
   unfiltered: Omit<TermsContext, "filter">,
-  { owner, field: name, missing, valueType, format, include, exclude }: TermsSource,
+  source: TermsSource,
   script: ValueScript,
 ): Collector<TermsState> {
+  const { owner, field: name, missing, format } = source;
   const { shard } = unfiltered;
   const field = name === "" ? undefined : termsField(shard, name);
-  const isNumber = field === undefined ? NUMBER_VALUE_TYPES.includes(valueType ?? "") : isNumeric(field);
-  const reading = isNumber && field === undefined ? NUMBERS : readingOf(isNumber ? field : undefined, shard);
-  const filter = termFilter(include, exclude, reading, owner);
+  const type = field ?? assumedType(source);
+  const number = type !== undefined && isNumeric(type) ? type : undefined;
+  const text = missing === undefined ? undefined : scalarText(missing, "missing");
   return new ScriptTermsCollector(
-    { ...unfiltered, filter },
+    { ...unfiltered, filter: filterOf(source, number, shard) },
     {
       script,
-      format: isNumber ? formatOf(field, format) : undefined,
-      isWhole: field === undefined && WHOLE_VALUE_TYPES.includes(valueType ?? ""),
-      missing: missing === undefined || missing === null ? undefined : scalarText(missing, "missing"),
+      format: number === undefined ? undefined : formatOf(number, format),
+      isWhole: field === undefined && number !== undefined && hasWholeKeys(number),
+      missing: number === undefined ? text : missingNumber(missing, number, shard, owner, format),
     },
   );
 }
 
-/** Without the field all documents have the value of `missing`, if there is one. */
-function unmapped(context: TermsContext, { missing, valueType, format }: TermsSource): Collector<TermsState> {
+/** Without the field all documents have the value of `missing`, if there is one. `type`: the one assumed, undefined for texts. */
+function unmapped(
+  context: TermsContext,
+  { owner, missing, format }: TermsSource,
+  type: KeyType | undefined,
+): Collector<TermsState> {
   if (missing === undefined) {
     return { segment: () => undefined, collect: () => undefined, state: () => NO_TERMS };
   }
-  const text = scalarText(missing, "missing");
-  if (valueType === "date") {
-    const formats = format ?? DEFAULT_DATE_FORMAT;
-    const timeMs = parseDateMath(text, {
-      format: formats,
-      nowMs: context.shard.nowMs,
-      zone: UTC,
-      roundUp: false,
-    });
-    return new ConstantTermCollector(context, timeMs, { kind: "date", formats, zone: "UTC" });
-  }
-  if (valueType === "boolean") {
-    return new ConstantTermCollector(context, text === "true" ? 1 : 0, { kind: "boolean" });
-  }
-  const isNumber = typeof missing === "number" || NUMBER_VALUE_TYPES.includes(valueType ?? "");
-  return new ConstantTermCollector(context, isNumber ? Number(text) : text);
+  const number = type === undefined ? undefined : missingNumber(missing, type, context.shard, owner, format);
+  if (type === undefined || number === undefined)
+    return new ConstantTermCollector(
+      context,
+      typeof missing === "number" ? missing : scalarText(missing, "missing"),
+    );
+  return hasWholeKeys(type)
+    ? new ConstantTermCollector(context, wholeKey(number), formatOf(type, format))
+    : new ConstantTermCollector(context, number, formatOf(type, format), "double");
 }
 
-/** How include and exclude are read for numbers that belong to no field. */
-const NUMBERS: TermReading = {
-  isText: false,
-  isNumber: true,
-  bytes: (key) => Buffer.from(key),
-  key: (value) => {
-    const number = value.trim() === "" ? Number.NaN : Number(value);
-    return Number.isNaN(number) ? value : String(number);
-  },
-};
+/** Returns the type that `value_type` means; undefined for texts. */
+function assumedType({ field, valueType, format }: TermsSource): KeyType | undefined {
+  const type = VALUE_TYPES.get(valueType);
+  return type === undefined ? undefined : { path: field, type, format: format ?? DEFAULT_DATE_FORMAT };
+}
+
+function hasWholeKeys(type: KeyType): boolean {
+  return isWholeType(type) || isDate(type) || type.type === "boolean";
+}
+
+function filterOf(
+  { include, exclude, owner }: TermsSource,
+  type: KeyType | undefined,
+  shard: ShardContext,
+): TermFilter | undefined {
+  return termFilter(include, exclude, readingOf(type, shard), owner);
+}
 
 /** How include and exclude are read for a field. */
-export function readingOf(field: Field | undefined, shard: ShardContext): TermReading {
+export function readingOf(field: KeyType | undefined, shard: ShardContext): TermReading {
   const isNumber = field !== undefined && isNumeric(field);
   const date = { format: field?.format ?? "", nowMs: shard.nowMs, zone: UTC, roundUp: false };
   return {
@@ -143,10 +157,14 @@ export function readingOf(field: Field | undefined, shard: ShardContext): TermRe
     isNumber,
     bytes: (key) => (field?.type === "ip" ? parseIp(key) : null) ?? Buffer.from(key),
     key(value) {
-      if (field !== undefined && isDate(field)) return String(parseDateMath(value, date));
-      if (field?.type === "boolean")
+      if (!isNumber) return value;
+      if (isDate(field)) return String(parseDateMath(value, date));
+      if (field.type === "boolean")
         return String(readBoolean(field, value === "1" ? "true" : value === "0" ? "false" : value));
-      return isNumber && Number.isSafeInteger(Math.trunc(Number(value))) ? String(Number(value)) : value;
+      const number = value.trim() === "" ? Number.NaN : Number(value);
+      // Whole keys beyond 2^53 are their digits.
+      const isKey = isWholeType(field) ? Number.isSafeInteger(Math.trunc(number)) : !Number.isNaN(number);
+      return isKey ? String(number) : value;
     },
   };
 }
@@ -162,12 +180,19 @@ export class ConstantTermCollector implements Collector<TermsState> {
   readonly #context: TermsContext;
   readonly #value: string | number;
   readonly #format: ValueFormat;
+  readonly #kind: TermsState["kind"];
   readonly #keys: KeyTable<string | number>;
   readonly #buckets: BucketCollector;
 
-  constructor(context: TermsContext, value: string | number, format: ValueFormat = RAW) {
+  constructor(
+    context: TermsContext,
+    value: string | number,
+    format: ValueFormat = RAW,
+    kind: TermsState["kind"] = typeof value === "string" ? "text" : "long",
+  ) {
     this.#context = context;
     this.#format = format;
+    this.#kind = kind;
     this.#value = value;
     this.#keys = new KeyTable(context.budget);
     this.#buckets = new BucketCollector(context.shape.below, context.shard, context.budget);
@@ -187,11 +212,6 @@ export class ConstantTermCollector implements Collector<TermsState> {
   state(owner: number): TermsState {
     const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
     const handed = atOnce(handOn(this.#context, terms, this.#keys.owners));
-    return {
-      ...handed,
-      parts: 1,
-      kind: typeof this.#value === "string" ? "text" : "long",
-      format: this.#format,
-    };
+    return { ...handed, parts: 1, kind: this.#kind, format: this.#format };
   }
 }

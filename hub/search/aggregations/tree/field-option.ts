@@ -20,7 +20,7 @@ export function requireField(field: string | undefined, name: string): string {
 /** Returns `missing` as the number that the field keeps for it; dates are read by `format`, else the field's. Throws parsing. */
 export function missingNumber(
   missing: unknown,
-  field: Field | undefined,
+  field: Pick<Field, "type" | "format"> | undefined,
   shard: ShardContext,
   owner: string,
   format?: string,
