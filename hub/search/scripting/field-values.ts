@@ -86,9 +86,10 @@ export class FieldValues extends ScriptObject {
 
   /** Returns all values. Spends what it costs to convert those of another document than before. */
   values(context?: CallContext): readonly unknown[] {
-    if (this.#of !== this.#doc.doc) {
-      this.#of = this.#doc.doc;
-      this.#values = this.#read.all(this.#of);
+    const { doc } = this.#doc;
+    if (this.#of !== doc) {
+      this.#values = this.#read.all(doc);
+      this.#of = doc;
       context?.spend(this.#values.length >> this.#read.shift);
     }
     return this.#values;
@@ -110,8 +111,8 @@ export class FieldValues extends ScriptObject {
     const { count } = this.#read;
     if (this.#of === doc || count === undefined) return this.values().length;
     if (this.#sizeOf !== doc) {
-      this.#sizeOf = doc;
       this.#size = count(doc);
+      this.#sizeOf = doc;
     }
     return this.#size;
   }
@@ -125,8 +126,8 @@ export class FieldValues extends ScriptObject {
     const { first } = this.#read;
     if (this.#of === doc || first === undefined) return this.values()[0];
     if (this.#firstOf !== doc) {
-      this.#firstOf = doc;
       this.#firstValue = first(doc);
+      this.#firstOf = doc;
     }
     return this.#firstValue;
   }
