@@ -53,6 +53,18 @@ describe("values that scripts make", () => {
     ]);
   });
 
+  test("valueType is the old name of value_type", async () => {
+    const warnings = new Set<string>();
+    const answer = await gatherWarnings(warnings, 605, () =>
+      one({ terms: { script: "1", valueType: "double", include: [1] } }),
+    );
+    assert.deepEqual(
+      (answer["buckets"] as JsonObject[]).map(({ key }) => Number(key)),
+      [1],
+    );
+    assert.deepEqual([...warnings], ["Deprecated field [valueType] used, expected [value_type] instead"]);
+  });
+
   describe("include and exclude of terms", () => {
     const docs = [
       { n: 1, f: 1, d: "2018-01-02", b: true },

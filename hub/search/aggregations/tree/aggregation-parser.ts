@@ -2,7 +2,7 @@
 
 import { objectOf } from "#hub/search/options/json.ts";
 import { type Options, readOptions, type Values } from "#hub/search/options/options.ts";
-import { answersAs } from "#hub/search/options/request-version.ts";
+import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import type { QueryParser } from "#hub/search/parse/query-parser.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -238,5 +238,13 @@ function checkReads(
 
 /** Reads the options of an aggregation. Throws parsing. */
 export function readAggregation<O extends Options>(owner: string, body: unknown, options: O): Values<O> {
-  return readOptions(owner, objectOf(body, owner), options, "aggregation");
+  return readOptions(owner, renamed(objectOf(body, owner), options), options, "aggregation");
+}
+
+/** Returns the options with `value_type` under its name, which was also `valueType`. */
+function renamed(given: JsonObject, options: Options): JsonObject {
+  if (!Object.hasOwn(given, "valueType") || !Object.hasOwn(options, "value_type")) return given;
+  warnDeprecated("Deprecated field [valueType] used, expected [value_type] instead");
+  const { valueType, ...others } = given;
+  return { value_type: valueType, ...others };
 }
