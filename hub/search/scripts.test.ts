@@ -169,6 +169,17 @@ describe("a document with many values", () => {
   });
 });
 
+test("scripts of a hit share the objects and lists of the document, but not its own fields", async () => {
+  const { hits } = await one.search({
+    query: { ids: { values: ["b"] } },
+    script_fields: {
+      a: { script: "params._source.z = 1; params._source.remove('host'); params._source.n.add(0); params._source.z" },
+      b: { script: "[params._source.z, params._source.host, params._source.n.size()]" },
+    },
+  });
+  assert.deepEqual(hits[0]!["fields"], { a: [1], b: [null, "a", 3] });
+});
+
 test("script_fields are values of a hit, and leave the document out", async () => {
   const { hits } = await one.search({
     query: { ids: { values: ["b"] } },

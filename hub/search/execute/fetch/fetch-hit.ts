@@ -171,9 +171,10 @@ export class HitFetcher {
   #scripted({ segment, doc }: Pick<RankedHit, "segment" | "doc">): JsonObject {
     const found: JsonObject = {};
     let parsed: JsonObject | undefined;
-    // Scripts of a hit share it, as in 6.5.
-    const source = (): JsonObject =>
-      (parsed ??= parseDocument(new RawJson(segment.source(doc)).text) as JsonObject);
+    // Scripts of a hit share the objects and lists in it, as in 6.5, but not its own fields.
+    const source = (): JsonObject => ({
+      ...(parsed ??= parseDocument(new RawJson(segment.source(doc)).text) as JsonObject),
+    });
     for (const { name, ignoresFailure, make } of this.#scripts) {
       try {
         found[name] = make(segment, doc, source);
