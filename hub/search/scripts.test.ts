@@ -109,16 +109,70 @@ describe("the values of a field", () => {
     ];
     for (const [source, found] of rows) assert.deepEqual(await fieldOf(source), [found], source);
   });
+
+  test("have the methods of a list that read it", async () => {
+    const rows: readonly (readonly [source: string, result: unknown])[] = [
+      ["doc['k'].stream().filter(x -> x.length() > 1).count()", 1],
+      ["int all = 0; def i = doc['n'].iterator(); while (i.hasNext()) { all += i.next() } all", 15],
+      ["def l = []; doc['n'].forEach(x -> l.add(x)); l.size()", 3],
+      ["doc['n'].each(x -> x).size()", 3],
+      ["doc['k'].indexOf('b') + doc['d'].indexOf(1.5)", 2],
+      ["doc['k'].toString()", "[a, b, cc]"],
+      ["'' + doc['n']", "[4, 5, 6]"],
+      ["doc['n'].equals([4, 5, 6])", true],
+      ["doc['n'].equals(doc['n'])", true],
+      ["doc['n'].equals(doc['k'])", false],
+      ["doc['n'] == doc['k']", false],
+      ["doc['n'].hashCode() == doc['n'].asList().hashCode()", true],
+      ["doc['n'].any(x -> x > 5)", true],
+      ["doc['n'].find(x -> x > 4)", 5],
+      ["doc['n'].sum()", 15],
+      ["doc['k'].join('-')", "a-b-cc"],
+      ["def l = doc['n'].asList(); l.add(7); l.size() + doc['n'].size()", 7],
+    ];
+    for (const [source, result] of rows) assert.deepEqual(await fieldOf(source), [result], source);
+  });
+
+  test("can't be changed", async () => {
+    for (const change of [
+      "doc['n'].add(1)",
+      "doc['n'].set(0, 1)",
+      "doc['n'].remove(0)",
+      "doc['n'].clear()",
+      "def i = doc['n'].iterator(); i.next(); i.remove()",
+    ]) {
+      const source = `try { ${change} } catch (UnsupportedOperationException e) { return 'refused' }`;
+      assert.deepEqual(await fieldOf(source), ["refused"], change);
+    }
+  });
 });
 
 describe("a document with many values", () => {
   const numbers = Array.from({ length: 40_000 }, (_, at) => at);
+  const big = numbers.slice(0, 5_000).map((at) => String(2n ** 60n + BigInt(at)));
+  const place = numbers.slice(0, 5_000).map((at) => ({ lat: at / 100, lon: 1 }));
   const texts = (count: number): string[] => numbers.slice(0, count).map(String);
   const docs = [
-    { n: numbers, k: texts(10_000), f: numbers.map((at) => at + 0.5), one: "4999", some: texts(900) },
+    {
+      n: numbers,
+      k: texts(10_000),
+      f: numbers.map((at) => at + 0.5),
+      one: "4999",
+      some: texts(900),
+      big,
+      place,
+    },
   ];
   const keyword = { type: "keyword" };
-  const properties = { n: { type: "long" }, k: keyword, f: { type: "double" }, one: keyword, some: keyword };
+  const properties = {
+    n: { type: "long" },
+    k: keyword,
+    f: { type: "double" },
+    one: keyword,
+    some: keyword,
+    big: { type: "long" },
+    place: { type: "geo_point" },
+  };
   const large = new IndexFixture({ docs, mapping: { properties } });
   after(() => large.close());
   const valued = (source: string) => ({ size: 0, aggs: { a: { terms: { script: { source } } } } });
@@ -142,6 +196,13 @@ describe("a document with many values", () => {
     "doc['f'].getDates().size()",
     "Collections.max(doc['n'])",
     "for (x in doc['n']) { return 1 }",
+    "doc['k'].indexOf('0')",
+    "doc['k'].stream().count()",
+    "doc['k'].toString().length()",
+    "'' + doc['k']",
+    "doc['place'].value.lat",
+    "doc['place'].empty ? 1 : 0",
+    "doc['big'].size()",
   ])
     test(`costs steps where all are converted: ${source}`, async () => {
       await assert.rejects(large.search(valued(source)), ({ data }: AppError) =>
@@ -173,7 +234,10 @@ test("scripts of a hit share the objects and lists of the document, but not its 
   const { hits } = await one.search({
     query: { ids: { values: ["b"] } },
     script_fields: {
-      a: { script: "params._source.z = 1; params._source.remove('host'); params._source.n.add(0); params._source.z" },
+      a: {
+        script:
+          "params._source.z = 1; params._source.remove('host'); params._source.n.add(0); params._source.z",
+      },
       b: { script: "[params._source.z, params._source.host, params._source.n.size()]" },
     },
   });

@@ -55,7 +55,8 @@ const PLAIN_METHODS: Methods = new Map<string, Method>(
 
 /** Streams are above lists and texts, so what makes them is added here. */
 const stream = (self: Iterable<unknown>): Stream => new Stream([...self]);
-const LISTS: Methods = new Map([...LIST_METHODS, ["stream", stream]]);
+/** Methods of lists. */
+export const LISTS: Methods = new Map([...LIST_METHODS, ["stream", stream]]);
 const SETS: Methods = new Map([...SET_METHODS, ["stream", stream]]);
 const TEXTS: Methods = new Map<string, Method>([
   ...STRING_METHODS,

@@ -94,8 +94,8 @@ export abstract class ScriptObject {
   asJson?(): Readonly<Record<string, number>> | string;
   /** The members that each of its methods walks through. */
   streamed?(): readonly unknown[];
-  /** What its text is made of, where that may be long. */
-  parts?(): readonly unknown[];
+  /** What its text is made of, where that may be long. Spends what it costs to read these. */
+  parts?(context: CallContext): readonly unknown[];
   /** Reads a member by name or key, where the class has members instead of fields. */
   lookup?(key: unknown): unknown;
   /** Assigns a member. */
@@ -208,15 +208,15 @@ export function weigh(value: unknown, context: CallContext, depth = 0): void {
   if (typeof value === "string") context.spend(Math.floor(value.length / CHARS_A_STEP));
   if (typeof value !== "object" || value === null || depth > MAX_PRINT_DEPTH) return;
   if (value instanceof Decimal || value instanceof Char) return;
-  const parts = partsOf(value);
+  const parts = partsOf(value, context);
   context.spend(1 + Math.floor(parts.length / MEMBERS_A_STEP));
   // Objects print their parts on their own.
   const inner = value instanceof ScriptObject ? 0 : depth + 1;
   for (const each of parts) weigh(each, context, inner);
 }
 
-function partsOf(value: object): readonly unknown[] {
-  if (value instanceof ScriptObject) return value.parts?.() ?? [];
+function partsOf(value: object, context: CallContext): readonly unknown[] {
+  if (value instanceof ScriptObject) return value.parts?.(context) ?? [];
   if (Array.isArray(value)) return value;
   if (value instanceof Set) return [...value];
   if (!isMap(value)) return [];

@@ -123,8 +123,10 @@ function keywordReader(column: KeywordColumn | null): ValuesReader {
     const count = column.read(doc, ordinals);
     return ordinals.slice(0, count).map((ordinal) => column.text(ordinal));
   };
-  const first = (doc: number): string | undefined =>
-    column.read(doc, ordinals) === 0 ? undefined : column.text(ordinals[0]!);
+  const first = (doc: number): string | undefined => {
+    const ordinal = column.first(doc);
+    return ordinal < 0 ? undefined : column.text(ordinal);
+  };
   return { all, first, count: (doc) => column.read(doc, ordinals), shift: LARGE_SHIFT };
 }
 

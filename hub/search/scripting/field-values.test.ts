@@ -4,6 +4,8 @@ import { Analysis } from "#hub/engine/analysis/analysis.ts";
 import { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { FieldValues, type ValuesReader } from "./field-values.ts";
 
+const unlimited = { spend: () => undefined };
+
 test("values that couldn't be read are read again, not those of the document before", () => {
   const at = { doc: 0 };
   let fails = false;
@@ -25,8 +27,8 @@ test("values that couldn't be read are read again, not those of the document bef
   );
   const field = mapping.resolve("n")!;
   for (const [read, before, later] of [
-    [(values: FieldValues) => values.value, 0, 1],
-    [(values: FieldValues) => values.size, 2, 3],
+    [(values: FieldValues) => values.value(unlimited), 0, 1],
+    [(values: FieldValues) => values.size(unlimited), 2, 3],
     [(values: FieldValues) => values.values(), [0, 1], [1, 2]],
   ] as const) {
     const values = new FieldValues(at, field, reader);

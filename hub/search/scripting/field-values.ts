@@ -1,15 +1,18 @@
 /** The values that a document has in one column, as scripts see them: a list. */
 
 import { type Field, isDate } from "#hub/engine/mapping/field.ts";
-import { has, positionIn } from "#hub/scripts/library/collections.ts";
+import { call, has, positionIn, ScriptIterator, walk } from "#hub/scripts/library/collections.ts";
+import { charge } from "#hub/scripts/library/costs.ts";
 import { DateTime, DocumentDate } from "#hub/scripts/library/dates.ts";
-import { toDouble } from "#hub/scripts/values/operators.ts";
+import { LISTS } from "#hub/scripts/library/methods.ts";
+import { equals, toDouble } from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import {
   type CallContext,
   Decimal,
   type Method,
   type Methods,
+  print,
   ScriptObject,
 } from "#hub/scripts/values/values.ts";
 import { isNumeric } from "#hub/search/columns/column-values.ts";
@@ -96,8 +99,8 @@ export class FieldValues extends ScriptObject {
   }
 
   /** Returns the first value. As in 6.5, a document without one has 0, false, 1970 or null. */
-  get value(): unknown {
-    const first = this.#first();
+  value(context: CallContext): unknown {
+    const first = this.#first(context);
     if (first !== undefined) return first;
     const { type } = this.#field;
     if (type === "geo_point" || !isNumeric(this.#field)) return null;
@@ -106,10 +109,10 @@ export class FieldValues extends ScriptObject {
     return FRACTIONS.has(type) ? new Decimal(0) : 0;
   }
 
-  get size(): number {
+  size(context: CallContext): number {
     const { doc } = this.#doc;
     const { count } = this.#read;
-    if (this.#of === doc || count === undefined) return this.values().length;
+    if (this.#of === doc || count === undefined) return this.values(context).length;
     if (this.#sizeOf !== doc) {
       this.#size = count(doc);
       this.#sizeOf = doc;
@@ -117,14 +120,14 @@ export class FieldValues extends ScriptObject {
     return this.#size;
   }
 
-  get isEmpty(): boolean {
-    return this.#first() === undefined;
+  isEmpty(context: CallContext): boolean {
+    return this.#first(context) === undefined;
   }
 
-  #first(): unknown {
+  #first(context: CallContext): unknown {
     const { doc } = this.#doc;
     const { first } = this.#read;
-    if (this.#of === doc || first === undefined) return this.values()[0];
+    if (this.#of === doc || first === undefined) return this.values(context)[0];
     if (this.#firstOf !== doc) {
       this.#firstValue = first(doc);
       this.#firstOf = doc;
@@ -133,7 +136,7 @@ export class FieldValues extends ScriptObject {
   }
 
   /** Returns the first value as a date. */
-  date(): unknown {
+  date(context: CallContext): unknown {
     if (isDate(this.#field))
       warnDeprecated("getDate is no longer necessary on date fields as the value is now a date.", {
         until: 700,
@@ -142,7 +145,7 @@ export class FieldValues extends ScriptObject {
       warnDeprecated("getDate on numeric fields is deprecated. Use a date field to get dates.", {
         until: 700,
       });
-    return asDate(this.value);
+    return asDate(this.value(context));
   }
 
   /** Returns all values as dates. */
@@ -164,6 +167,14 @@ export class FieldValues extends ScriptObject {
     return this.values()[Symbol.iterator]();
   }
 
+  override toString(): string {
+    return print(this.values());
+  }
+
+  override parts(context: CallContext): readonly unknown[] {
+    return this.values(context);
+  }
+
   override isA(name: string): boolean {
     return name === "List" || name === "Collection";
   }
@@ -177,25 +188,53 @@ function read(self: FieldValues, context: CallContext): readonly unknown[] {
 }
 
 /** Returns the distance of a field's first point to a position, metres. */
-function distance(self: FieldValues, [lat, lon]: readonly unknown[]): Decimal {
-  const point = self.value;
+function distance(self: FieldValues, [lat, lon]: readonly unknown[], context: CallContext): Decimal {
+  const point = self.value(context);
   if (!(point instanceof Point)) throw new ScriptException("NullPointerException", null);
   return new Decimal(distanceMetres(point.lat, point.lon, toDouble(lat), toDouble(lon)));
 }
 
 const coordinate =
   (read: (point: Point) => number): Method =>
-  (self: FieldValues) =>
-    self.value instanceof Point ? new Decimal(read(self.value)) : null;
+  (self: FieldValues, _, context) => {
+    const point = self.value(context);
+    return point instanceof Point ? new Decimal(read(point)) : null;
+  };
+
+/** Methods of lists that read them. */
+const READING =
+  "forEach findAll find collect any every count sum join groupBy toArray asList containsAll indexOf lastIndexOf subList stream toString hashCode".split(
+    " ",
+  );
+const CHANGING = "add addAll set remove removeIf removeAll retainAll replaceAll clear sort".split(" ");
+
+/** Returns a method of lists as one of a field's values. */
+function readingMethod(name: string): [string, Method] {
+  const method = LISTS.get(name)!;
+  return [
+    name,
+    (self: FieldValues, values, context) => {
+      const list = self.values(context);
+      charge(list, name, values, context);
+      return method(list, values, context);
+    },
+  ];
+}
+
+const unmodifiable: Method = () => {
+  throw new ScriptException("UnsupportedOperationException", "doc values are unmodifiable");
+};
 
 const VALUES_METHODS: Methods = new Map<string, Method>([
-  ["getValue", (self: FieldValues) => self.value],
+  ...READING.map(readingMethod),
+  ...CHANGING.map((name) => [name, unmodifiable] as const),
+  ["getValue", (self: FieldValues, _, context) => self.value(context)],
   ["getValues", (self: FieldValues, _, context) => [...read(self, context)]],
-  ["getDate", (self: FieldValues) => self.date()],
+  ["getDate", (self: FieldValues, _, context) => self.date(context)],
   ["getDates", (self: FieldValues, _, context) => self.dates(context)],
-  ["size", (self: FieldValues) => self.size],
-  ["getLength", (self: FieldValues) => self.size],
-  ["isEmpty", (self: FieldValues) => self.isEmpty],
+  ["size", (self: FieldValues, _, context) => self.size(context)],
+  ["getLength", (self: FieldValues, _, context) => self.size(context)],
+  ["isEmpty", (self: FieldValues, _, context) => self.isEmpty(context)],
   [
     "get",
     (self: FieldValues, [index], context) => {
@@ -204,6 +243,21 @@ const VALUES_METHODS: Methods = new Map<string, Method>([
     },
   ],
   ["contains", (self: FieldValues, [value], context) => has(self.values(context), value, context)],
+  // Without the list, so that remove() fails.
+  ["iterator", (self: FieldValues, _, context) => new ScriptIterator(read(self, context))],
+  [
+    "each",
+    (self: FieldValues, [use], context) =>
+      walk(self.values(context).slice(), context, (all) => {
+        for (const one of all) call(use, one);
+        return self;
+      }),
+  ],
+  [
+    "equals",
+    (self: FieldValues, [other], context) =>
+      equals(read(self, context), other instanceof FieldValues ? read(other, context) : other, context),
+  ],
   ["getLat", coordinate(({ lat }) => lat)],
   ["getLon", coordinate(({ lon }) => lon)],
   ["arcDistance", distance],
