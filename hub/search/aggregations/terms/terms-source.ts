@@ -12,7 +12,11 @@ import {
   collectedTerms,
   KeyTable,
 } from "#hub/search/aggregations/buckets/bucket-collector.ts";
-import { type TermFilter, type TermReading, termFilter } from "#hub/search/aggregations/buckets/terms-filter.ts";
+import {
+  type TermFilter,
+  type TermReading,
+  termFilter,
+} from "#hub/search/aggregations/buckets/terms-filter.ts";
 import {
   handOn,
   NO_TERMS,
