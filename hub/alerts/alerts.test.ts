@@ -651,6 +651,29 @@ test("a damaged state, or one that a deleted rule left, keeps no rule from being
   assert.equal(store.takeDue(world.clock.nowMs), true, "it was never evaluated");
 });
 
+test("a damaged state hides no rule, is replaced with one warning, and its rule can be deleted", async () => {
+  const world = new World();
+  const hub = world.hub();
+  const [one, two] = [await hub.create(RULE), await hub.create({ ...RULE, title: "Other" })];
+  for (const { id } of [one, two]) await world.bucket.put(`state/${id}`, Buffer.from('{"deliveries":5}'));
+  assert.equal((await hub.list()).length, 2);
+  await hub.delete(two.id);
+  assert.equal((await world.pass(hub, 0, 9)).state.condition, "firing");
+  assert.deepEqual(world.told(), ["firing 9"]);
+  await world.pass(hub, 60_000, 9);
+  assert.deepEqual(world.warnings, [{ alert: "Errors" }]);
+});
+
+test("the states of hidden rules aren't read for a list", async (t) => {
+  const world = new World();
+  const hub = world.hub();
+  await hub.create(RULE);
+  world.reach = SHOP;
+  const reads = t.mock.method(world.bucket, "get");
+  await hub.list();
+  assert.equal(reads.mock.callCount(), 1, "the rule alone");
+});
+
 test("a rule is evaluated after the clock was set back, and not twice by hubs whose clocks differ a little", async () => {
   const world = new World();
   const hub = world.hub();

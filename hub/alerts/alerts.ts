@@ -272,6 +272,11 @@ export class Alerts implements Component {
     if (!(await this.#store.isNewest(stored))) return false;
     const own = await this.#store.replaceState(id, before, claimed(before.state, stored, nowMs));
     if (own === undefined) return false;
+    if (before.isDamaged === true)
+      this.#options.log.warn(
+        { alert: rule.title },
+        "the state of an alert rule was damaged: its history and waiting messages are lost",
+      );
     const found = await this.#find(stored, nowMs);
     await this.#store.changeState(id, found, own);
     const { stopped, fault } = found(own.state);
@@ -315,9 +320,10 @@ export class Alerts implements Component {
   /** Returns a rule with its state; undefined if the sender may not read all that its counts come from. */
   async #seen(stored: StoredRule): Promise<Alert | undefined> {
     const { rule, reach } = stored;
-    const { state } = await this.#store.state(stored.id);
     const { maySee } = this.#options;
-    return maySee(rule, reach) && maySee(rule, state.reach ?? reach) ? this.#shown(stored, state) : undefined;
+    if (!maySee(rule, reach)) return undefined;
+    const { state } = await this.#store.state(stored.id);
+    return maySee(rule, state.reach ?? reach) ? this.#shown(stored, state) : undefined;
   }
 
   #shown(stored: StoredRule, state: AlertState): Alert {

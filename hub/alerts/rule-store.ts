@@ -53,6 +53,8 @@ export interface UnreadableRule {
 export interface StoredState {
   readonly revision: number;
   readonly state: AlertState;
+  /** The stored state can't be read: `state` is the first one, which may replace it. */
+  readonly isDamaged?: true;
 }
 
 export class RuleStore {
@@ -160,7 +162,9 @@ export class RuleStore {
   async state(id: string): Promise<StoredState> {
     const entry = await this.#bucket.get(`state/${id}`);
     if (entry === null) return { revision: 0, state: FIRST_STATE };
-    return { revision: entry.revision, state: decodeState(entry.value) };
+    const { revision, value } = entry;
+    const state = orUndefined(() => decodeState(value));
+    return state === undefined ? { revision, state: FIRST_STATE, isDamaged: true } : { revision, state };
   }
 
   /** Replaces the state that was read. Returns the stored state, or undefined if another hub changed it first. */
@@ -208,7 +212,7 @@ function decode({ key, revision, value }: StateEntry): StoredRule {
   return { ...more, id: idOf(key), revision, rule: checkRule(rule) };
 }
 
-/** Returns what `read` returns, or undefined for a value that can't be read: `tick` meets it again and says so. */
+/** Returns what `read` returns, or undefined for a value that can't be read: `tick` meets it again and logs it. */
 function orUndefined<T>(read: () => T): T | undefined {
   try {
     return read();
