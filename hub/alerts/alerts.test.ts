@@ -664,6 +664,19 @@ test("a damaged state hides no rule, is replaced with one warning, and its rule 
   assert.deepEqual(world.warnings, [{ alert: "Errors" }]);
 });
 
+test("a stopped rule that a hub of an earlier version has evaluated since runs", async () => {
+  const world = new World();
+  world.present = new Map();
+  world.writer = ADA;
+  const hub = world.hub();
+  const { id } = await hub.create(RULE);
+  assert.equal((await world.pass(hub, 0, 9)).state.stopped, true);
+  const store = new RuleStore(world.bucket);
+  const known = await store.state(id);
+  await store.replaceState(id, known, { ...known.state, fault: "" });
+  assert.equal((await hub.get(id)).state.stopped, false);
+});
+
 test("the states of hidden rules aren't read for a list", async (t) => {
   const world = new World();
   const hub = world.hub();

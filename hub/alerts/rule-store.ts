@@ -226,7 +226,8 @@ function decodeState(value: Uint8Array): AlertState {
   const state = { ...FIRST_STATE, ...(JSON.parse(Buffer.from(value).toString()) as AlertState) };
   if (!Number.isFinite(state.slot) || !Array.isArray(state.deliveries))
     throw new AppError("data_corrupt", "the state of an alert rule is damaged");
-  return state;
+  // A hub of an earlier version clears `fault` alone.
+  return { ...state, stopped: state.stopped && state.fault !== "" };
 }
 
 function idOf(key: string): string {
