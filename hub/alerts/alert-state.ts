@@ -151,7 +151,19 @@ export function withFinding(state: AlertState, finding: Finding): AlertState {
   const { nowMs, count, reach, isBroken, channels } = finding;
   const at = new Date(nowMs).toISOString();
   const condition: AlertCondition = isBroken ? "firing" : "ok";
-  const next = { ...state, evaluated: at, count, reach, fault: "", stopped: false, retryAtMs: 0, condition };
+  // Who may read less than the counts before came from may see the rule from now on.
+  const events = isWithin(state.reach, reach) ? state.events : [];
+  const next = {
+    ...state,
+    events,
+    evaluated: at,
+    count,
+    reach,
+    fault: "",
+    stopped: false,
+    retryAtMs: 0,
+    condition,
+  };
   const wasFiring = isFiring(state);
   if (isBroken === wasFiring)
     return state.condition === "unknown" && !wasFiring ? { ...next, since: at } : next;
@@ -199,6 +211,14 @@ export function withFault(state: AlertState, { nowMs, fault, isRefused, isRetrya
 /** Returns the state with one more event. */
 export function withEvent(state: AlertState, event: AlertEvent): AlertState {
   return { ...state, events: [event, ...state.events].slice(0, MAX_EVENTS) };
+}
+
+/** Returns whether `next` has all patterns of `before`, or the one of all indices. */
+function isWithin(before: Reach | undefined, next: Reach): boolean {
+  if (before === undefined) return true;
+  const hasIndices =
+    next.indices.includes("*") || before.indices.every((each) => next.indices.includes(each));
+  return hasIndices && (next.internal || !before.internal);
 }
 
 /** A failed evaluation doesn't end a firing. */

@@ -342,6 +342,28 @@ test("who doesn't reach what a rule counted in since its writer got more rights 
   assert.equal((await hub.get(id)).state.reach, undefined, "grants aren't shown");
 });
 
+test("the history of a rule ends when its writer may read less, and who reads as much sees the rule then", async () => {
+  const world = new World();
+  world.present = new Map([["ada", EVERYTHING]]);
+  world.writer = ADA;
+  const hub = world.hub();
+  const { id } = await hub.create(RULE);
+  await world.pass(hub, 0, 502);
+  assert.equal((await world.pass(hub, 60_000, 503)).state.events.length, 1);
+  world.present.set("ada", SHOP);
+  world.reach = SHOP;
+  assert.deepEqual(await hub.list(), [], "what was counted is hidden until the next evaluation");
+  const own = await world.pass(hub, 60_000, 2);
+  assert.deepEqual(
+    own.state.events.map(({ event, count }) => `${event} ${count}`),
+    ["resolved 2"],
+  );
+  world.present.set("ada", { indices: ["logs-shop*", "logs-bank"], internal: false });
+  assert.equal((await world.pass(hub, 60_000, 2)).state.events.length, 1, "more rights");
+  await hub.switch(id, { enabled: false });
+  await hub.delete(id);
+});
+
 test("who doesn't reach what a rule counts in sees no such rule", async () => {
   const world = new World();
   const hub = world.hub();

@@ -317,11 +317,15 @@ export class Alerts implements Component {
     return rule;
   }
 
-  /** Returns a rule with its state; undefined if the sender may not read all that its counts come from. */
+  /**
+   * Returns a rule with its state; undefined if the sender may not read all that its counts come from: the reach of the last
+   * count, before the first one that of the save.
+   */
   async #seen(stored: StoredRule): Promise<Alert | undefined> {
-    const { rule, reach } = stored;
-    const { maySee } = this.#options;
-    if (!maySee(rule, reach)) return undefined;
+    const { rule, reach, writer } = stored;
+    const { maySee, presentReach } = this.#options;
+    const countsInReach = writer === undefined || presentReach === undefined;
+    if (countsInReach && !maySee(rule, reach)) return undefined;
     const { state } = await this.#store.state(stored.id);
     return maySee(rule, state.reach ?? reach) ? this.#shown(stored, state) : undefined;
   }
