@@ -5,9 +5,6 @@ import { html, nothing, type TemplateResult } from "lit";
 import type { Alert, AlertEvent } from "#ui/services/administration/alert-client.ts";
 import { formatAgo, formatCount, formatMoment } from "#ui/services/text/format.ts";
 
-/** Length at which a list cuts what is wrong with an alert, whose own page has all of it; characters. */
-const MAX_NOTE = 80;
-
 const EVENTS: Readonly<Record<AlertEvent["event"], readonly [text: string, look: string]>> = {
   firing: [msg("Fired"), "failed"],
   resolved: [msg("Resolved"), "ok"],
@@ -32,12 +29,10 @@ export function stateBadges({ rule, state }: Alert): TemplateResult {
     <span class="muted">${state.condition === "firing" ? since : nothing} ${isMuted ? msg("muted") : nothing}</span>`;
 }
 
-/** Returns the beginning of the first thing that is wrong with an alert, for a list. */
+/** Returns the first thing that is wrong with an alert, for a list. */
 export function noteView(alert: Alert): TemplateResult | typeof nothing {
   const [note] = faultsOf(alert);
-  return note === undefined
-    ? nothing
-    : html`<span class="muted" title=${note}>⚠ ${note.slice(0, MAX_NOTE)}</span>`;
+  return note === undefined ? nothing : html`<div class="muted note">⚠ ${note}</div>`;
 }
 
 /** Returns whose rights an alert has, and all that is wrong with it. */

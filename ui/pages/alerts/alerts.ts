@@ -1,7 +1,7 @@
 /** Alerts: rules, their results, and a form with a preview. The address selects the one shown. */
 
 import { msg, str } from "@lit/localize";
-import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { css, html, LitElement, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { property, state } from "lit/decorators.js";
 import { errorView } from "#ui/components/controls/error-view.ts";
 import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
@@ -50,7 +50,18 @@ export class AlertsPage extends LitElement {
   /** The initial rule of the form. */
   @state() accessor _draft: AlertRule | undefined;
 
-  static override styles = [controls, notices, pageStyles];
+  static override styles = [
+    controls,
+    notices,
+    pageStyles,
+    css`
+      .note {
+        max-width: 26rem;
+        min-width: 12rem;
+        white-space: normal;
+      }
+    `,
+  ];
 
   readonly #rights = new OwnRights(this);
   readonly #alerts = new Refreshing(this, listAlerts, REFRESH_MS, ["/api/alerts"]);
