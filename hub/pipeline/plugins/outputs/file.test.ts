@@ -19,11 +19,12 @@ function files(t: TestContext, options: string) {
   const parent = mkdtempSync(join(tmpdir(), "tailrace-file-"));
   const folder = join(parent, "out");
   mkdirSync(folder);
-  const world = new OutputWorld(`file { codec => line { format => "%{m}" } ${options} }`, folder);
+  let world: OutputWorld | undefined;
   t.after(async () => {
-    await world.writer.stop();
+    await world?.writer.stop();
     rmSync(parent, { recursive: true });
   });
+  world = new OutputWorld(`file { codec => line { format => "%{m}" } ${options} }`, folder);
   return { world, folder, read: (path: string) => readFileSync(join(folder, path), "utf8") };
 }
 
