@@ -41,15 +41,19 @@ describe("values that scripts make", () => {
   });
 
   test("value_type of terms is warned of only where it has no effect", async () => {
-    const warningsOf = async (more: JsonObject): Promise<readonly string[]> => {
+    const warningsOf = async (more: JsonObject, name = "terms"): Promise<readonly string[]> => {
       const warnings = new Set<string>();
-      await gatherWarnings(warnings, 605, () => one({ terms: { value_type: "long", ...more } }));
+      await gatherWarnings(warnings, 605, () => one({ [name]: { value_type: "long", ...more } }));
       return [...warnings];
     };
     assert.deepEqual(await warningsOf({ script: "1" }), []);
     assert.deepEqual(await warningsOf({ field: "nothing", missing: 1 }), []);
     assert.deepEqual(await warningsOf({ field: "host" }), [
       "[terms] [value_type] has no effect here: the type of the field counts",
+    ]);
+    assert.deepEqual(await warningsOf({ field: "nothing", missing: 1 }, "rare_terms"), []);
+    assert.deepEqual(await warningsOf({ field: "host" }, "rare_terms"), [
+      "[rare_terms] [value_type] has no effect here: the type of the field counts",
     ]);
   });
 

@@ -27,11 +27,11 @@ import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { isNumeric, termsField } from "#hub/search/columns/column-values.ts";
 import { isWholeType } from "#hub/search/fields/field-terms.ts";
-import { anything, integer, number, text, withoutEffect } from "#hub/search/options/options.ts";
+import { anything, integer, number, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { type TermsSource, termsCollector } from "./terms-source.ts";
+import { type TermsSource, termsCollector, VALUE_TYPE, warnOfValueType } from "./terms-source.ts";
 
 /** Maximum max_doc_count: values of more documents aren't rare. */
 const MAX_DOC_COUNT = 100;
@@ -47,7 +47,7 @@ const OPTIONS = {
   exclude: anything("regular expression or list of the values to exclude"),
   missing: anything("value of documents without one"),
   format: text("format of printed keys", undefined),
-  value_type: withoutEffect(text("the type of the field counts", undefined)),
+  value_type: VALUE_TYPE,
 } as const;
 
 export const rareTerms: AggregationType = {
@@ -58,6 +58,7 @@ export const rareTerms: AggregationType = {
   joined: "never",
   parse(body, { name, below }) {
     const options = readAggregation("rare_terms", body, OPTIONS);
+    warnOfValueType("rare_terms", options);
     const most = options.max_doc_count ?? 1;
     if (most < 1 || most > MAX_DOC_COUNT) {
       const limit = most < 1 ? "greater than 0" : `smaller than or equal to ${MAX_DOC_COUNT}`;

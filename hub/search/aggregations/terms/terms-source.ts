@@ -31,6 +31,8 @@ import { formatOf, RAW, type ValueFormat } from "#hub/search/columns/value-forma
 import { parseDateMath } from "#hub/search/dates/date-math.ts";
 import { isWholeType, readBoolean } from "#hub/search/fields/field-terms.ts";
 import { scalarText } from "#hub/search/options/json.ts";
+import { text } from "#hub/search/options/options.ts";
+import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import type { ValueScript } from "#hub/search/scripting/document-script.ts";
 import { UTC } from "#proto/kit/dates/time-zone.ts";
@@ -50,6 +52,22 @@ const VALUE_TYPES: ReadonlyMap<string | undefined, FieldType> = new Map([
   ["date", "date"],
   ["boolean", "boolean"],
 ]);
+
+/** The option `value_type`. */
+export const VALUE_TYPE = text(
+  "type of the values of a script without a field, and of missing where the field is unmapped",
+  undefined,
+);
+
+/** Warns of a `value_type` that can't count. */
+export function warnOfValueType(
+  owner: string,
+  options: { readonly value_type: string | undefined; readonly missing: unknown; readonly script?: unknown },
+): void {
+  const { value_type: valueType, missing, script } = options;
+  if (valueType !== undefined && script === undefined && missing === undefined)
+    warnDeprecated(`[${owner}] [value_type] has no effect here: the type of the field counts`);
+}
 
 /** Options of an aggregation that select which values get buckets. */
 export interface TermsSource {

@@ -18,11 +18,10 @@ import { orderOfTerms } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { anything, flag, integer, oneOf, text, withoutEffect } from "#hub/search/options/options.ts";
-import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { readValueScript } from "#hub/search/scripting/document-script.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { type TermsSource, termsCollector } from "./terms-source.ts";
+import { type TermsSource, termsCollector, VALUE_TYPE, warnOfValueType } from "./terms-source.ts";
 
 const OPTIONS = {
   field: text("field of keywords, numbers, dates, booleans or addresses", undefined),
@@ -43,10 +42,7 @@ const OPTIONS = {
     ["depth_first", "breadth_first"],
     undefined,
   ),
-  value_type: text(
-    "type of the values of a script without a field, and of missing where the field is unmapped",
-    undefined,
-  ),
+  value_type: VALUE_TYPE,
 } as const;
 
 export const terms: AggregationType = {
@@ -57,8 +53,7 @@ export const terms: AggregationType = {
   joined: "gains",
   parse(body, { name, below }) {
     const options = readAggregation("terms", body, OPTIONS);
-    if (options.value_type !== undefined && options.script === undefined && options.missing === undefined)
-      warnDeprecated("[terms] [value_type] has no effect here: the type of the field counts");
+    warnOfValueType("terms", options);
     const order = orderOfTerms(options.order, "terms", name, below);
     const size = options.size ?? 10;
     const shape = {
