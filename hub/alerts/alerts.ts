@@ -9,27 +9,19 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import type { Counter, Metrics } from "#proto/kit/metrics.ts";
+import type { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
-import type { AlertSearch, CountRights, PreviewPoint } from "./alert-search.ts";
-import {
-  type AlertState,
-  claimed,
-  FIRST_STATE,
-  isDue,
-  type Reach,
-  withFault,
-  withFinding,
-} from "./alert-state.ts";
+import type { AlertSearch, PreviewPoint } from "./alert-search.ts";
+import { type AlertState, FIRST_STATE, type Reach } from "./alert-state.ts";
 import { type Alert, alertView, unreadableView } from "./alert-view.ts";
 import { Messages } from "./messages.ts";
 import type { Notifier } from "./notifier.ts";
-import { type AlertRule, checkChannel, checkRule, isBroken, isMuted, switched } from "./rule.ts";
+import { type AlertRule, checkChannel, checkRule, switched } from "./rule.ts";
+import { RuleEvaluation } from "./rule-evaluation.ts";
 import {
   RuleStore,
   type SavedRule,
   type StoredRule,
-  type StoredState,
   type UnreadableRule,
   type Writer,
 } from "./rule-store.ts";
@@ -64,7 +56,7 @@ const MAX_PREVIEW_MS = 31 * 86_400_000;
 export class Alerts implements Component {
   readonly #options: AlertsOptions;
   readonly #store: RuleStore;
-  readonly #evaluations: Counter<"outcome">;
+  readonly #evaluation: RuleEvaluation;
   readonly #messages: Messages;
   readonly #task = new BackgroundTask();
   /** Rules whose messages are being sent, by id. */
@@ -75,10 +67,7 @@ export class Alerts implements Component {
   constructor(options: AlertsOptions) {
     this.#options = options;
     this.#store = new RuleStore(options.bucket);
-    const { metrics } = options;
-    this.#evaluations = metrics.counter("tailrace_alerts_evaluations_total", "Evaluations of alert rules.", [
-      "outcome",
-    ]);
+    this.#evaluation = new RuleEvaluation({ ...options, store: this.#store });
     this.#messages = new Messages({ ...options, store: this.#store });
   }
 
@@ -105,7 +94,7 @@ export class Alerts implements Component {
 
   /** Throws not_found, request_invalid if it can't be read. */
   async get(id: string): Promise<Alert> {
-    return this.#visible(id);
+    return this.#visible(await this.#store.get(id));
   }
 
   /** Throws request_invalid. */
@@ -127,10 +116,11 @@ export class Alerts implements Component {
    * request_invalid, not_found, journal_conflict.
    */
   async switch(id: string, body: object, revision?: number): Promise<Alert> {
-    await this.#visible(id);
-    const { rule, revision: read, id: _, ...saved } = await this.#store.get(id);
+    const before = await this.#store.get(id);
+    const { state } = await this.#visible(before);
+    const { rule, revision: read, id: _, ...saved } = before;
     const stored = await this.#store.put(id, { rule: switched(rule, body), ...saved }, revision ?? read);
-    return this.#shown(stored, (await this.#store.state(id)).state);
+    return this.#shown(stored, state);
   }
 
   /** Throws not_found, journal_conflict. */
@@ -187,7 +177,7 @@ export class Alerts implements Component {
   async #workOn(stored: StoredRule): Promise<void> {
     const { id } = stored;
     const before = await this.#store.state(id);
-    const isEvaluated = await this.#evaluate(stored, before);
+    const isEvaluated = await this.#evaluation.evaluate(stored, before);
     if (!this.#maySend(id)) return;
     const { state } = isEvaluated ? await this.#store.state(id) : before;
     const nowMs = this.#options.clock.now();
@@ -220,17 +210,17 @@ export class Alerts implements Component {
     this.#warned = new Map(unreadable.map(({ id, revision }) => [id, revision]));
   }
 
-  /** Throws not_found for a rule that doesn't exist, and for one that the sender may not see. */
-  async #visible(id: string): Promise<Alert> {
-    const alert = await this.#seen(await this.#store.get(id));
+  /** Throws not_found for a rule that the sender may not see. */
+  async #visible(stored: StoredRule): Promise<Alert> {
+    const alert = await this.#seen(stored);
     if (alert === undefined)
-      throw new AppError("not_found", `there is no alert rule ${id}; it may have been deleted`);
+      throw new AppError("not_found", `there is no alert rule ${stored.id}; it may have been deleted`);
     return alert;
   }
 
   /** Administrators may also replace and delete rules that can't be read. */
   async #mustSee(id: string): Promise<void> {
-    if (!this.#maySeeAll()) await this.#visible(id);
+    if (!this.#maySeeAll()) await this.#visible(await this.#store.get(id));
   }
 
   #maySeeAll(): boolean {
@@ -261,53 +251,6 @@ export class Alerts implements Component {
       }
       await clock.sleep(TICK_MS, signal);
     }
-  }
-
-  /** Evaluates a rule if it is due. Returns false if that left its state, read as `before`, unchanged. */
-  async #evaluate(stored: StoredRule, before: StoredState): Promise<boolean> {
-    const { id, rule } = stored;
-    const nowMs = this.#options.clock.now();
-    if (!rule.enabled || !isDue(before.state, stored, nowMs)) return false;
-    // Others of the list, which was read before, may have been evaluated for minutes. The next check has the newest rule.
-    if (!(await this.#store.isNewest(stored))) return false;
-    const own = await this.#store.replaceState(id, before, claimed(before.state, stored, nowMs));
-    if (own === undefined) return false;
-    if (before.isDamaged === true)
-      this.#options.log.warn(
-        { alert: rule.title },
-        "the state of an alert rule was damaged: its history and waiting messages are lost",
-      );
-    const found = await this.#find(stored, nowMs);
-    await this.#store.changeState(id, found, own);
-    const { stopped, fault } = found(own.state);
-    if (stopped && !own.state.stopped)
-      this.#options.log.warn({ alert: rule.title, reason: fault }, "an alert rule doesn't run anymore");
-    return true;
-  }
-
-  async #find(stored: StoredRule, nowMs: number): Promise<(state: AlertState) => AlertState> {
-    const { rule } = stored;
-    try {
-      const rights = await this.#rightsOf(stored);
-      const { reach } = rights;
-      const count = await this.#options.search.count(rule, rights, nowMs);
-      const channels = isMuted(rule, nowMs) ? [] : rule.channels;
-      this.#evaluations.inc({ outcome: "done" });
-      const finding = { nowMs, count, reach, isBroken: isBroken(rule, count), channels };
-      return (state) => withFinding(state, finding);
-    } catch (error) {
-      const { code, message: fault, retryable: isRetryable } = toAppError(error);
-      const isRefused = code === "forbidden";
-      this.#evaluations.inc({ outcome: isRefused ? "refused" : "failed" });
-      return (state) => withFault(state, { nowMs, fault, isRefused, isRetryable });
-    }
-  }
-
-  /** Returns what the rule may count in now. Throws forbidden. */
-  async #rightsOf({ reach, writer }: StoredRule): Promise<CountRights> {
-    const { presentReach } = this.#options;
-    if (writer === undefined || presentReach === undefined) return { reach, isStrict: false };
-    return { reach: await presentReach(writer), isStrict: true };
   }
 
   /** Returns the rule of a request. Throws request_invalid, parsing. */
