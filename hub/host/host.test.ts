@@ -5,26 +5,13 @@ import { systemClock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { temporaryFolder } from "#test/support/cluster/shard-feeding.ts";
+import { channelPair } from "#test/support/host/channel-pair.ts";
 import { Host } from "./host.ts";
 import type { Operation } from "./operations/operation.ts";
-import type { Channel, Packet } from "./wire/channel.ts";
 import { type Message, Peer } from "./wire/peer.ts";
 
-/** Both ends of a way for packets in this thread. */
-function channels(): [Channel, Channel] {
-  const listeners: ((packet: Packet) => void)[] = [];
-  const end = (own: number): Channel => ({
-    send: (packet) => queueMicrotask(() => listeners[1 - own]?.(packet)),
-    receive: (listener) => {
-      listeners[own] = listener;
-    },
-    close: () => undefined,
-  });
-  return [end(0), end(1)];
-}
-
 test("a cancelled call ends at once though the other host it asked is busy, whose answer is still taken", async (t) => {
-  const [frontEnd, hostEnd] = channels();
+  const [frontEnd, hostEnd] = channelPair();
   const asked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<Message>();
   const front = new Peer(frontEnd, {

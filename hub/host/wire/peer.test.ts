@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Channel, Packet } from "./channel.ts";
+import { channelPair } from "#test/support/host/channel-pair.ts";
 import { Peer } from "./peer.ts";
 
 /** A value that takes longer to encode than a slice of time. */
@@ -8,16 +8,9 @@ const LARGE = Array.from({ length: 200_000 }, (_, at) => ({ from: at, to: at + 5
 
 /** Two peers of this thread; the second one answers each call with what it was sent. */
 function peers(): { readonly asking: Peer; readonly operations: string[] } {
-  const listeners: ((packet: Packet) => void)[] = [];
-  const end = (own: number): Channel => ({
-    send: (packet) => queueMicrotask(() => listeners[1 - own]?.(packet)),
-    receive: (listener) => {
-      listeners[own] = listener;
-    },
-    close: () => undefined,
-  });
+  const [askingEnd, answeringEnd] = channelPair();
   const operations: string[] = [];
-  new Peer(end(1), {
+  new Peer(answeringEnd, {
     answer: ({ operation, value }) => {
       operations.push(operation);
       return Promise.resolve({ value });
@@ -25,7 +18,7 @@ function peers(): { readonly asking: Peer; readonly operations: string[] } {
     event: () => undefined,
   });
   const handlers = { answer: () => Promise.reject(new Error("not asked")), event: () => undefined };
-  return { asking: new Peer(end(0), handlers), operations };
+  return { asking: new Peer(askingEnd, handlers), operations };
 }
 
 test("a call in slices lets calls after it go first, and arrives whole", async () => {
