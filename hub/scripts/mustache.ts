@@ -29,7 +29,7 @@ const MAX_NAME = 1_000;
 /** Parts of a path that are looked up in one step. */
 const PARTS_A_STEP = 4;
 
-/** A compiled template. Both throw request_invalid where the text gets too long. */
+/** A compiled template. Its methods throw request_invalid where the text gets too long. */
 export interface MustacheTemplate {
   /** Makes a text of params. */
   render(params: JsonObject, budget?: TemplateBudget): string;

@@ -11,7 +11,7 @@ import type { Action, Principal } from "./principal.ts";
 const TOUCH_MS = 5 * 60_000;
 /** Maximum number of sessions of one account; opening another one ends the oldest. */
 const MAX_PER_ACCOUNT = 50;
-/** An entry of this age has a session, if it ever gets one: both are stored at once. Hubs' clocks may differ by some of it. */
+/** A younger entry may still wait for its session, as both are stored at the same time; hubs' clocks may differ by minutes. */
 const OPENING_MS = 15 * 60_000;
 
 export interface SessionLife {

@@ -73,7 +73,7 @@ export class FieldValues extends ScriptObject {
   readonly #read: ValuesReader;
   #of = -1;
   #values: readonly unknown[] = [];
-  /** The documents of the size and of the first value, which are kept apart: loops read them again and again. */
+  /** The documents of `#size` and `#firstValue`, which are kept apart because loops read them again and again. */
   #sizeOf = -1;
   #size = 0;
   #firstOf = -1;
@@ -87,7 +87,7 @@ export class FieldValues extends ScriptObject {
     this.#read = read;
   }
 
-  /** Returns all values. Spends what it costs to convert those of another document than before. */
+  /** Returns all values. Spends the steps of their conversion once for each document. */
   values(context?: CallContext): readonly unknown[] {
     const { doc } = this.#doc;
     if (this.#of !== doc) {

@@ -23,7 +23,7 @@ const MAX_KNOWN_LENGTH = 40;
 /** Texts up to this many units are written unit by unit, which is faster than a call while they are ASCII. */
 const SHORT_TEXT = 48;
 
-/** Items and members of a step; a list with as many has small items, see encodeSteps. */
+/** Items and members of one step; also the length from which a list's items are written whole, see encodeSteps. */
 const STEP_ITEMS = 64;
 
 /** Returns `value` encoded: JSON values, undefined, bigint, Map, bytes, RawJson, NumberText, AppError, LateBucket. Throws internal for others. */
@@ -33,7 +33,7 @@ export function encodeValue(value: unknown): Uint8Array {
   return writer.finish();
 }
 
-/** Like encodeValue, in steps. `isDeep`: also within the items of long lists; without it that is faster, but they must be small. */
+/** Like encodeValue, in steps. `isDeep`: makes steps within the items of long lists, too; slower, but needed where items are large. */
 export function* encodeSteps(value: unknown, isDeep = false): Generator<void, Uint8Array> {
   const writer = new ValueWriter();
   yield* writer.steps(value, isDeep);
