@@ -28,10 +28,12 @@ async function send(method: string, path: string, body: object): Promise<Record<
   return (await answer.json()) as Record<string, unknown>;
 }
 
-/** Loads the page again without its socket; over HTTP its requests can be held. */
+/** Loads the page again without its socket; over HTTP its requests can be held. Keys reach the page from then on. */
 async function overHttp(page: Page): Promise<void> {
   await page.routeWebSocket("**/api/live", (socket) => socket.close());
   await page.reload();
+  // The shell comes after the event "load", which a reload waits for.
+  await page.locator("tr-app").waitFor();
 }
 
 interface Held {
