@@ -18,7 +18,6 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
-import { MINUTE_MS } from "#proto/kit/units.ts";
 import { fittingAliases } from "./aliases.ts";
 import { IndexComparisons } from "./index-comparisons.ts";
 import {
@@ -31,6 +30,7 @@ import {
   nameIn,
 } from "./index-metadata.ts";
 import { indexMissing } from "./index-names.ts";
+import { checkDeletable } from "./returned-names.ts";
 
 interface Known {
   readonly index: IndexMetadata;
@@ -42,9 +42,6 @@ export type TakeOther = (key: string, value: Uint8Array | null, revision: number
 
 /** Pause before the bucket is read again for a change that the watch reported, ms. */
 const LOOK_AGAIN_MS = 1_000;
-
-/** For this long an index that got its name back isn't deleted by name: longer than clients repeat a request. */
-const RETURNED_MS = 5 * MINUTE_MS;
 
 /** Attempts of one change against concurrent changes of the same index. */
 const CHANGE_TRIES = 20;
@@ -121,16 +118,9 @@ export class IndexStore implements Component {
     return this.#indices.get(name)!;
   }
 
-  /** Throws request_invalid for an index that has just got its name back, see above; index_missing. */
+  /** Throws request_invalid for an index that has just got its name back; index_missing. */
   checkDeletable(name: string): void {
-    const { uuid, returnedMs = Number.NEGATIVE_INFINITY } = this.#known(name).index;
-    // A time ahead of this hub's clock by more is of a clock that was set back, and must not refuse for ever.
-    if (Math.abs(this.#clock.now() - returnedMs) >= RETURNED_MS) return;
-    throw new AppError(
-      "request_invalid",
-      `the index [${name}/${uuid}] has just got its name back from one that was deleted; so that a repeated request ` +
-        `doesn't delete it too, it can be deleted from ${new Date(returnedMs + RETURNED_MS).toISOString()} on`,
-    );
+    checkDeletable(this.#known(name).index, this.#clock.now());
   }
 
   /** Removes an index and marks the deletion as deliberate. Does nothing if the name is another one's, or nobody's. */
