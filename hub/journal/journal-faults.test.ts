@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, test } from "node:test";
 import { systemClock } from "#proto/kit/clock.ts";
+import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { DAY_MS, MIB } from "#proto/kit/units.ts";
 import { START } from "#proto/position.ts";
 import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
@@ -301,22 +302,64 @@ describe("the log's history", () => {
   });
 });
 
-test("a bucket whose newest record is damaged still lists and yields the others", async () => {
-  const before = await world.journal.bucket("damaged");
-  for (const key of ["a", "b", "last"]) await before.create(key, bytes(`value of ${key}`));
-  await restart((natsDir) => {
-    const file = join(natsDir, "store/jetstream/TAILRACE/streams/KV_damaged/msgs/1.blk");
-    const stored = readFileSync(file);
-    const at = stored.indexOf("value of last");
-    stored.writeUInt8(stored.readUInt8(at) ^ 1, at);
-    writeFileSync(file, stored);
+describe("a bucket with a damaged record", () => {
+  const KEYS = ["a", "b", "c", "d"];
+  const valuesOf = async (bucket: StateBucket): Promise<Record<string, string>> => {
+    const entries = (await bucket.keys()).map(async (key) => [key, text((await bucket.get(key))!.value)]);
+    return Object.fromEntries(await Promise.all(entries));
+  };
+  const copyFile = (): string => join(world.dataDir, "nats", "damaged.copy");
+
+  async function damage(key: string): Promise<void> {
+    const bucket = await world.journal.bucket("damaged");
+    for (const each of KEYS) await bucket.create(each, bytes(`value of ${each}`));
+    await restart((natsDir) => {
+      const file = join(natsDir, "store/jetstream/TAILRACE/streams/KV_damaged/msgs/1.blk");
+      const stored = readFileSync(file);
+      const at = stored.indexOf(`value of ${key}`);
+      stored.writeUInt8(stored.readUInt8(at) ^ 1, at);
+      writeFileSync(file, stored);
+    });
+  }
+
+  for (const [key, which] of [
+    ["a", "first"],
+    ["b", "middle"],
+    ["d", "newest"],
+  ] as const)
+    test(`loses that one alone, also when its key is written again: ${which}`, async () => {
+      await damage(key);
+      const bucket = await world.journal.bucket("damaged");
+      const others = Object.fromEntries(
+        KEYS.filter((each) => each !== key).map((each) => [each, `value of ${each}`]),
+      );
+      assert.deepEqual(await valuesOf(bucket), others);
+      assert.deepEqual(existsSync(copyFile()), false);
+      const found = new Set<string>();
+      const stop = new AbortController();
+      for await (const change of bucket.watch(stop.signal))
+        if (found.add(change.key).size === KEYS.length - 1) stop.abort();
+      assert.deepEqual(found, new Set(Object.keys(others)));
+      await bucket.create(key, bytes("made again"));
+      await bucket.put("c", bytes("changed"));
+      const expected = { ...others, [key]: "made again", c: "changed" };
+      assert.deepEqual(await valuesOf(bucket), expected);
+      await restart();
+      assert.deepEqual(await valuesOf(await world.journal.bucket("damaged")), expected);
+    });
+
+  test("has all others after a crash while it was written anew", async () => {
+    const before = await world.journal.bucket("damaged");
+    await before.create("kept", bytes("newer"));
+    await restart(() => {
+      const lines = ["kept", "missing"].map((key) =>
+        JSON.stringify({ key, value: Buffer.from(`value of ${key}`).toString("base64") }),
+      );
+      writeFileSync(copyFile(), `${lines.join("\n")}\n`);
+      writeFileSync(`${copyFile()}.part`, "of a crash before");
+    });
+    const bucket = await world.journal.bucket("damaged");
+    assert.deepEqual(await valuesOf(bucket), { kept: "newer", missing: "value of missing" });
+    assert.equal(existsSync(copyFile()), false);
   });
-  const bucket = await world.journal.bucket("damaged");
-  assert.deepEqual(await bucket.keys(), ["a", "b"]);
-  const found: string[] = [];
-  const stop = new AbortController();
-  for await (const { key } of bucket.watch(stop.signal)) if (found.push(key) === 2) stop.abort();
-  assert.deepEqual(found, ["a", "b"]);
-  await bucket.create("last", bytes("made again"));
-  assert.deepEqual(await bucket.keys(), ["a", "b", "last"]);
 });

@@ -1,5 +1,6 @@
 /** The durable log: streams that are published to and read by position, state buckets, and core NATS. */
 
+import { join } from "node:path";
 import { OpenBuckets } from "#hub/journal/buckets/nats-bucket.ts";
 import { Connection, type ConnectionEvent } from "#hub/journal/connection/connection.ts";
 import { CoreMessaging } from "#hub/journal/connection/core-messaging.ts";
@@ -104,9 +105,9 @@ export class Journal implements Component {
     this.#tails = new PublishedTails(connection, clock, metrics);
     const replicas = (): number => this.#replicas;
     const isAlone = this.server.embeds && !this.server.clustered;
-    const quietMs = isAlone ? { quietMs: LONE_QUIET_MS } : {};
+    const lone = isAlone ? { quietMs: LONE_QUIET_MS, repairFolder: join(options.dataDir, "nats") } : {};
     const shared = { connection, publisher, streams: this.#streams, clock, log, replicas };
-    this.#buckets = new OpenBuckets({ ...shared, ...quietMs });
+    this.#buckets = new OpenBuckets({ ...shared, ...lone });
   }
 
   /**

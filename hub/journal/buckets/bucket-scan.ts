@@ -94,6 +94,29 @@ export class BucketScan {
   }
 
   /**
+   * Calls `take` with each entry that the server can read, values included unless `headersOnly`. Returns how many more it stores,
+   * which are damaged, if nobody writes meanwhile. Throws errors of the session.
+   */
+  async readAll(
+    take: (entry: ScannedEntry) => void,
+    { headersOnly, signal, tries }: { headersOnly: boolean; signal: AbortSignal; tries: number },
+  ): Promise<number> {
+    const session = await this.#session(headersOnly, signal, tries);
+    try {
+      let unread = session.pending;
+      while (unread > 0) {
+        const got = await session.next();
+        if (got === IDLE) break; // the server counts what it can't deliver
+        take(this.#toEntry(got));
+        unread--;
+      }
+      return unread;
+    } finally {
+      await session.close();
+    }
+  }
+
+  /**
    * Yields the differences from `known` (key to revision): first all current entries, then every change. Updates `known`.
    * Throws when the session ends; called again, it yields the changes made meanwhile.
    */

@@ -14,6 +14,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { StateBucket, StateChange, StateEntry } from "#proto/kit/state-bucket.ts";
+import { repairBucket, type UnusedBucket } from "./bucket-repair.ts";
 import { BucketScan, OPERATION_HEADER, type ScannedEntry } from "./bucket-scan.ts";
 
 /** Values may have up to 1 MiB; the rest is for headers. */
@@ -51,6 +52,8 @@ export interface NatsBucketOptions {
    * server has forgotten the consumer.
    */
   readonly quietMs?: number;
+  /** Set where no other hub or command uses the server: folder of the hub alone for files while a bucket is repaired. */
+  readonly repairFolder?: string;
 }
 
 /** See StateBucket. */
@@ -69,10 +72,12 @@ export class NatsBucket implements StateBucket {
     this.#scan = new BucketScan(connection, streams, this.#stream, this.#prefix, quietMs);
   }
 
-  /** Creates the bucket if missing. Throws unavailable or timeout. */
+  /** Creates the bucket if missing, and repairs it if it may. Throws unavailable, timeout or a file's error. */
   static async open(options: NatsBucketOptions): Promise<NatsBucket> {
     const bucket = new NatsBucket(options);
     await bucket.ensure();
+    if (options.repairFolder !== undefined)
+      await repairBucket(bucket.#unused(), options.repairFolder, options.log);
     return bucket;
   }
 
@@ -94,6 +99,25 @@ export class NatsBucket implements StateBucket {
       throw toJournalError(error, `bucket ${name}`);
     }
     if (replicas > 1) await streams.replicate(this.#stream, replicas);
+  }
+
+  #unused(): UnusedBucket {
+    const { name, streams } = this.#options;
+    const readAll: UnusedBucket["readAll"] = (take, { valuesToo }) =>
+      within(LIST_TIMEOUT_MS, (signal) =>
+        this.#scan.readAll(take, { headersOnly: !valuesToo, signal, tries: 0 }),
+      );
+    return {
+      name,
+      readAll,
+      storedKeys: async () =>
+        (await streams.subjects(this.#stream)).map((subject) => subject.slice(this.#prefix.length)),
+      clear: async () => {
+        const { lastSequence } = await streams.state(this.#stream);
+        await streams.purge(this.#stream, lastSequence + 1);
+      },
+      create: (key, value) => this.create(key, value),
+    };
   }
 
   async get(key: string): Promise<StateEntry | null> {

@@ -184,6 +184,14 @@ export class StreamStore {
     await this.#call(`purge of ${stream}`, async (manager) => manager.streams.purge(stream, which));
   }
 
+  /** Returns the subjects of all messages, of damaged ones too. For streams of some thousand subjects. */
+  subjects(stream: string): Promise<string[]> {
+    return this.#call(`subjects of ${stream}`, async (manager) => {
+      const { state } = await manager.streams.info(stream, { subjects_filter: ">" });
+      return Object.keys(state.subjects ?? {});
+    });
+  }
+
   /** Returns the message with `sequence`, or null if there is none (any more). */
   message(stream: string, sequence: number): Promise<StoredMessage | null> {
     return this.#message(stream, { seq: sequence });

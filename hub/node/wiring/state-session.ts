@@ -24,16 +24,16 @@ import { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { serverTls } from "./journal-adapters.ts";
 
-/** Calls `use` with a connection to the hub's log. Throws unavailable, nats_missing, file_unreadable … with nothing left running. */
+/** Calls `use` with a connection to the hub's log and, where nobody else uses it, the folder to repair buckets in. Throws unavailable, nats_missing, file_unreadable … with nothing left running. */
 export async function withConnection<T>(
   settings: HubSettings,
   log: Logger,
-  use: (connection: Connection) => Promise<T>,
+  use: (connection: Connection, repairFolder: string | undefined) => Promise<T>,
 ): Promise<T> {
   const lifecycle = new Lifecycle((part, error) => log.error({ err: error, part }, "a part did not stop"));
   try {
-    const target = await reachNats(settings, log, lifecycle);
-    return await use(await connect(target, log, lifecycle));
+    const { target, repairFolder } = await reachNats(settings, log, lifecycle);
+    return await use(await connect(target, log, lifecycle), repairFolder);
   } finally {
     await lifecycle.stop();
   }
@@ -46,19 +46,25 @@ export async function withState<T>(
   name: string,
   use: (bucket: StateBucket) => Promise<T>,
 ): Promise<T> {
-  return withConnection(settings, log, async (connection) => use(await openBucket(connection, name, log)));
+  return withConnection(settings, log, async (connection, repairFolder) =>
+    use(await openBucket(connection, name, log, repairFolder)),
+  );
 }
 
 /** Returns an external NATS, the running hub's, or one that runs as long as `lifecycle`. */
-async function reachNats(settings: HubSettings, log: Logger, lifecycle: Lifecycle): Promise<NatsTarget> {
+async function reachNats(
+  settings: HubSettings,
+  log: Logger,
+  lifecycle: Lifecycle,
+): Promise<{ readonly target: NatsTarget; readonly repairFolder?: string }> {
   const servers = settings["nats.servers"];
   const token = settings["nats.token"];
-  if (servers.length > 0) return { servers, ...(token !== "" && { token }) };
+  if (servers.length > 0) return { target: { servers, ...(token !== "" && { token }) } };
   const folder = resolve(settings["path.data"]);
   if (!FolderLock.isHeld(folder, "hub")) checkFolderOwner(folder, "tailrace-hub");
   if (!existsSync(folder)) openDataFolder(folder, 0);
   const lock = lockUnlessRunning(folder);
-  if (lock === undefined) return ownTarget(runningServer(folder), serverTls(settings));
+  if (lock === undefined) return { target: ownTarget(runningServer(folder), serverTls(settings)) };
   if (hasClusterStore(folder) || settings["discovery.seed_hosts"].length > 0) {
     lock.release();
     throw new AppError(
@@ -69,7 +75,7 @@ async function reachNats(settings: HubSettings, log: Logger, lifecycle: Lifecycl
   await lifecycle.start("lock", { start: () => Promise.resolve(), stop: async () => lock.release() });
   const server = new EmbeddedServer({ dataDir: folder, host: "127.0.0.1", port: 0, log });
   await lifecycle.start("nats-server", server);
-  return ownTarget(server, undefined);
+  return { target: ownTarget(server, undefined), repairFolder: join(folder, "nats") };
 }
 
 /** Locks the folder as a hub does, so that no hub starts meanwhile; undefined if one is running. */
@@ -107,8 +113,13 @@ async function connect(target: NatsTarget, log: Logger, lifecycle: Lifecycle): P
   return connection;
 }
 
-/** Opens the bucket `name`, made with one replica if missing. Throws unavailable or timeout. */
-export function openBucket(connection: Connection, name: string, log: Logger): Promise<StateBucket> {
+/** Opens the bucket `name`, made with one replica if missing; `repairFolder` as in NatsBucket. Throws unavailable or timeout. */
+export function openBucket(
+  connection: Connection,
+  name: string,
+  log: Logger,
+  repairFolder?: string,
+): Promise<StateBucket> {
   const metrics = new JournalMetrics(new Metrics());
   const publisher = new Publisher({ connection, metrics, clock: systemClock, onFull: () => undefined });
   const streams = new StreamStore(connection);
@@ -120,6 +131,7 @@ export function openBucket(connection: Connection, name: string, log: Logger): P
     clock: systemClock,
     log,
     replicas: () => 1,
+    ...(repairFolder !== undefined && { repairFolder }),
   });
 }
 
