@@ -40,9 +40,9 @@ const START_BYTES = 2 << 20;
 /** Messages of the system for exhausted resources and missing permissions; LevelDB passes them on only as text. */
 const REFUSAL =
   /no space left|read-only file system|permission denied|too many open files|quota exceeded|cannot allocate/i;
-/** The agent has few rows; the defaults of LevelDB would take 12 MB of memory. */
 /** Paths and offsets of all users' files are confidential. */
 const PRIVATE = 0o600;
+/** The agent has few rows; the defaults of LevelDB would take 12 MB of memory. */
 const LEVEL_OPTIONS = {
   keyEncoding: "utf8",
   valueEncoding: "utf8",

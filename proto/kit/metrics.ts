@@ -1,4 +1,4 @@
-/** Metrics: declared in one place per process, named tailrace_<part>_<noun>_<unit>[_total]. */
+/** Metrics: declared by what measures, kept in one registry per process, named tailrace_<part>_<noun>_<unit>[_total]. */
 
 import {
   AggregatorRegistry,
