@@ -23,7 +23,7 @@ import type { StateBucket, StateChange } from "#proto/kit/state-bucket.ts";
 /** A bucket that nobody uses yet. */
 export interface UnusedBucket extends Pick<StateBucket, "create"> {
   readonly name: string;
-  /** Calls `take` with all that can be read; resolves with the number of records that can't. */
+  /** Calls `take` with all that can be read, maybe again after a failure; resolves with the number of records that can't. */
   readAll(take: (entry: StateChange) => void, options: { readonly valuesToo: boolean }): Promise<number>;
   /** Keys of all records, of those that can't be read too. */
   storedKeys(): Promise<string[]>;

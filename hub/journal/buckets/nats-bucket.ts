@@ -105,7 +105,9 @@ export class NatsBucket implements StateBucket {
     const { name, streams } = this.#options;
     const readAll: UnusedBucket["readAll"] = (take, { valuesToo }) =>
       within(LIST_TIMEOUT_MS, (signal) =>
-        this.#scan.readAll(take, { headersOnly: !valuesToo, signal, tries: 0 }),
+        this.#retried(signal, (tries) =>
+          this.#scan.readAll(take, { headersOnly: !valuesToo, signal, tries }),
+        ),
       );
     return {
       name,
@@ -181,14 +183,17 @@ export class NatsBucket implements StateBucket {
   }
 
   /** Returns at least the entries that begin with `prefix`. */
-  async #list(signal: AbortSignal, prefix = ""): Promise<ScannedEntry[]> {
+  #list(signal: AbortSignal, prefix = ""): Promise<ScannedEntry[]> {
+    return this.#retried(signal, (tries) =>
+      BELOW.test(prefix) ? this.#scan.listBelow(prefix, signal, tries) : this.#scan.list(signal, tries),
+    );
+  }
+
+  async #retried<T>(signal: AbortSignal, scan: (tries: number) => Promise<T>): Promise<T> {
     const backoff = new Backoff(RETRY);
     for (;;) {
       try {
-        const { tries } = backoff;
-        return await (BELOW.test(prefix)
-          ? this.#scan.listBelow(prefix, signal, tries)
-          : this.#scan.list(signal, tries));
+        return await scan(backoff.tries);
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof AppError && !error.retryable) throw error;
