@@ -6,7 +6,7 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestContext as Run, test } from "node:test";
+import { after, type TestContext as Run, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { containerInput } from "#agent/inputs/container.ts";
 import { systemClock } from "#proto/kit/clock.ts";
@@ -32,6 +32,12 @@ const FIELDS = {
   owner: { kind: "ReplicaSet", name: "web-7d9" },
 };
 
+/** The servers of all tests are of one authority and have one certificate. */
+const certificates = mkdtempSync(join(tmpdir(), "tailrace-certificates-"));
+const authority = makeAuthority(certificates);
+const served = issueCertificate(certificates, "api", authority, ["127.0.0.1"]);
+after(() => rmSync(certificates, { recursive: true }));
+
 /** An API server that gives `answers` one after the other, and an account that it knows. */
 async function apiServer(
   t: Run,
@@ -40,13 +46,11 @@ async function apiServer(
 ) {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-account-"));
   t.after(() => rmSync(folder, { recursive: true }));
-  const authority = makeAuthority(folder);
-  const { certificate, key } = issueCertificate(folder, "api", authority, ["127.0.0.1"]);
   copyFileSync(authority.certificate, join(folder, "ca.crt"));
   writeFileSync(join(folder, "token"), "first\n");
   const asked: Pick<IncomingMessage, "url" | "headers">[] = [];
   const server = createServer(
-    { cert: readFileSync(certificate), key: readFileSync(key) },
+    { cert: readFileSync(served.certificate), key: readFileSync(served.key) },
     ({ url, headers }, response) => {
       const at = asked.push({ url: url!, headers }) - 1;
       if (answer !== undefined) return answer(response);

@@ -6,7 +6,7 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { after, type TestContext, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { systemClock } from "#proto/kit/clock.ts";
 import { silentLogger } from "#proto/kit/log.ts";
@@ -19,17 +19,21 @@ interface Asked {
   readonly response: ServerResponse;
 }
 
+/** The servers of all tests are of one authority and have one certificate. */
+const certificates = mkdtempSync(join(tmpdir(), "tailrace-certificates-"));
+const authority = makeAuthority(certificates);
+const served = issueCertificate(certificates, "api", authority, ["127.0.0.1"]);
+after(() => rmSync(certificates, { recursive: true }));
+
 /** An API server whose requests the test answers one by one, and a watch whose pauses are over at once. */
 async function apiServer(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-account-"));
   t.after(() => rmSync(folder, { recursive: true }));
-  const authority = makeAuthority(folder);
-  const { certificate, key } = issueCertificate(folder, "api", authority, ["127.0.0.1"]);
   copyFileSync(authority.certificate, join(folder, "ca.crt"));
   writeFileSync(join(folder, "token"), "first\n");
   const waiting: Asked[] = [];
   const server = createServer(
-    { cert: readFileSync(certificate), key: readFileSync(key) },
+    { cert: readFileSync(served.certificate), key: readFileSync(served.key) },
     ({ url, headers }, response) => waiting.push({ url: new URL(url!, "https://api"), headers, response }),
   );
   await once(server.listen(0, "127.0.0.1"), "listening");

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
-import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { after, type TestContext, test } from "node:test";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { checkSettings } from "#proto/kit/settings/settings.ts";
@@ -19,15 +20,19 @@ import { tlsProperties } from "./tls-files.ts";
 
 const LOOK_MS = 5_000;
 
-/** Two pairs of one authority, and a watch of files that have the first. */
+/** Two pairs of one authority, which all tests read. */
+const certificates = mkdtempSync(join(tmpdir(), "tailrace-certificates-"));
+const root = makeAuthority(certificates);
+const between = issueCertificate(certificates, "between", root, ["between"]);
+const [first, second] = ["first", "second"].map((name) =>
+  issueCertificate(certificates, name, between, ["localhost"]),
+) as [CertificateFiles, CertificateFiles];
+after(() => rmSync(certificates, { recursive: true }));
+
+/** A watch of files that have the first pair. */
 async function watched(t: TestContext) {
   const workspace = new Workspace(t);
   const { folder } = workspace;
-  const root = makeAuthority(folder);
-  const between = issueCertificate(folder, "between", root, ["between"]);
-  const [first, second] = ["first", "second"].map((name) =>
-    issueCertificate(folder, name, between, ["localhost"]),
-  ) as [CertificateFiles, CertificateFiles];
   const [certificate, key] = [join(folder, "used.pem"), join(folder, "used.key")];
   const read = (path: string): string => readFileSync(path, "utf8");
   const chainOf = (files: CertificateFiles): string => read(files.certificate) + read(between.certificate);
@@ -55,10 +60,8 @@ async function watched(t: TestContext) {
   return {
     watch,
     folder,
-    root,
     certificate,
     key,
-    second,
     text,
     end: read(second.certificate).length,
     used,
@@ -68,7 +71,7 @@ async function watched(t: TestContext) {
 }
 
 test("a replaced certificate is used once its key matches, and a half exchange keeps the old one", async (t) => {
-  const { watch, certificate, key, second, text, used, warned, look } = await watched(t);
+  const { watch, certificate, key, text, used, warned, look } = await watched(t);
   writeFileSync(certificate, text);
   await look();
   assert.deepEqual([warned.length, watch.problem], [0, ""], "the key may follow");
@@ -86,7 +89,7 @@ for (const [what, length, message] of [
   ["in the second certificate", 100, /without its end/],
 ] as const)
   test(`a file of certificates that is cut ${what} isn't used`, async (t) => {
-    const { watch, certificate, key, second, text, end, used, warned, look } = await watched(t);
+    const { watch, certificate, key, text, end, used, warned, look } = await watched(t);
     copyFileSync(second.key, key);
     writeFileSync(certificate, text.slice(0, end + length));
     for (let looks = 0; looks < 3; looks++) await look();
@@ -99,7 +102,7 @@ for (const [what, length, message] of [
   });
 
 test("a file that changes between two looks isn't used yet", async (t) => {
-  const { certificate, key, second, text, used, look } = await watched(t);
+  const { certificate, key, text, used, look } = await watched(t);
   copyFileSync(second.key, key);
   for (let parts = 1; parts <= 3; parts++) {
     writeFileSync(certificate, text.repeat(parts));
@@ -121,7 +124,7 @@ test("a lone certificate of an authority that the file didn't have isn't used", 
 });
 
 test("a lone certificate that needs no other is used", async (t) => {
-  const { folder, root, certificate, key, used, look } = await watched(t);
+  const { folder, certificate, key, used, look } = await watched(t);
   const direct = issueCertificate(folder, "direct", root, ["localhost"]);
   const own = issueOwnCertificate(folder, "own", ["localhost"]);
   const replace = async (files: CertificateFiles, chain: string): Promise<void> => {
