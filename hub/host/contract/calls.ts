@@ -94,6 +94,8 @@ export interface SearchCall extends SearchBody, AnswerForm {
   readonly useCache: boolean;
   /** Shown with each hit when explanations are requested. */
   readonly nodeId: string;
+  /** The request's time, ms; without it that of the host's clock. */
+  readonly nowMs?: number;
   /** Time after which the call fails, ms; no limit without it. A host that doesn't end the call then is restarted. */
   readonly limitMs?: number;
   /** Id of the point in time that is searched, whose targets these are; without it the current state is searched. */

@@ -11,6 +11,7 @@ import type {
 } from "#hub/host/contract/calls.ts";
 import { packFound } from "#hub/host/contract/found.ts";
 import type { NamedIndex } from "#hub/host/contract/hosted-shards.ts";
+import { parseSlice } from "#hub/host/contract/slice.ts";
 import type { Message } from "#hub/host/wire/peer.ts";
 import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
 import { RawJson, writeJson } from "#hub/search/options/json-writer.ts";
@@ -21,7 +22,6 @@ import { toAppError } from "#proto/kit/errors.ts";
 import { type HostState, indicesOf, operation } from "./operation.ts";
 import type { SearchContext } from "./search-contexts.ts";
 import type { OtherShards } from "./searched-shards.ts";
-import { parseSlice } from "./slice.ts";
 import { openShards } from "./target.ts";
 
 /** See HostedShards.openContext. */

@@ -2,9 +2,10 @@
 
 import type { SearchBody, SearchCall } from "#hub/host/contract/calls.ts";
 import { packFound } from "#hub/host/contract/found.ts";
+import { optionsOf } from "#hub/host/contract/search-demand.ts";
+import { parseSlice } from "#hub/host/contract/slice.ts";
 import type { Message } from "#hub/host/wire/peer.ts";
 import { type Collapse, collapsedSearch, parseCollapse } from "#hub/search/collapse.ts";
-import { writeJson } from "#hub/search/options/json-writer.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import type { SearchOptions, SearchResponse, ShardFailure } from "#hub/search/phases/contract.ts";
 import type { SearchOperation } from "#hub/search/phases/remote-host.ts";
@@ -14,7 +15,6 @@ import { type NamedSuggester, parseSuggest, type Suggestions } from "#hub/search
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { type HostState, NOTHING, operation } from "./operation.ts";
 import type { SearchedShards } from "./searched-shards.ts";
-import { parseSlice } from "./slice.ts";
 import { withShards } from "./target.ts";
 
 /** A search that was read. */
@@ -56,20 +56,19 @@ function parseSearch({ body, limits }: SearchBody): ParsedSearch {
 
 async function run(
   { clock, results, progress: counts }: HostState,
-  { body, limits, typedKeys, nodeId, useCache, progress: id }: SearchCall,
+  call: SearchCall,
   { request, collapse, suggesters }: ParsedSearch,
   shards: SearchedShards,
   signal: AbortSignal,
 ): Promise<SearchResponse> {
-  const key = useCache ? cacheKey(body) : undefined;
+  const { body, limits } = call;
+  const { progress: counted, cache, ...given } = optionsOf(call);
   const options: SearchOptions = {
+    ...given,
     signal,
-    limits,
-    typedKeys,
     clock,
-    nodeId,
-    ...(id !== undefined && { progress: { id, done: () => counts.note(id) } }),
-    ...(key !== undefined && { cache: { results, key } }),
+    ...(counted !== undefined && { progress: { ...counted, done: () => counts.note(counted.id) } }),
+    ...(cache !== undefined && { cache: { ...cache, results } }),
   };
   const plain = searchBody(body);
   const response =
@@ -110,17 +109,6 @@ function searchBody({ suggest: suggestions, ...body }: JsonObject): JsonObject {
   const wantsHits = body["size"] !== undefined && body["size"] !== 0;
   if (suggestions === undefined || wantsHits || asked.some((key) => body[key] !== undefined)) return body;
   return { ...body, query: { match_none: {} }, size: 0 };
-}
-
-/** Longest request whose answer is cached, characters. */
-const MAX_KEY = 32_768;
-
-/** Returns the cache key of a request without hits; undefined if its answer isn't cached: it has hits, or depends on the time. */
-function cacheKey(body: JsonObject): string | undefined {
-  if (body["size"] !== 0 || body["profile"] === true) return undefined;
-  const { timeout: _timeout, stats: _stats, ...asked } = body;
-  const key = writeJson(asked);
-  return key.length > MAX_KEY || key.includes("now") ? undefined : key;
 }
 
 /** 6.x requires a format for each column; 7.x formats them by the mapping unless there is one. */

@@ -4,9 +4,9 @@
  */
 
 import type { HostAddress } from "#hub/host/contract/calls.ts";
+import { demandOf } from "#hub/host/contract/search-demand.ts";
 import { type CountResponse, collectCount, countOnHosts, countShards } from "#hub/search/count.ts";
 import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
-import { requestVersion } from "#hub/search/options/request-version.ts";
 import { type Collection, collectShards } from "#hub/search/phases/collect.ts";
 import {
   allFailed,
@@ -21,7 +21,7 @@ import {
   type SearchHost,
   searchHosts,
 } from "#hub/search/phases/scatter.ts";
-import type { CallShard, SearchCall, SearchDemand } from "#hub/search/phases/search-call.ts";
+import type { CallShard, SearchCall } from "#hub/search/phases/search-call.ts";
 import type { SearchLimits } from "#hub/search/query/query.ts";
 import {
   parseQueryRequest,
@@ -37,7 +37,7 @@ import {
   suggest,
   suggestOnHosts,
 } from "#hub/search/suggest.ts";
-import { type Clock, systemClock } from "#proto/kit/clock.ts";
+import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
@@ -207,22 +207,4 @@ class OwnShards implements SearchHost {
 
 function callShard({ index, shard, order = 0 }: SearchShard): CallShard {
   return { index, shard, order };
-}
-
-function demandOf(body: JsonObject, options: SearchOptions): SearchDemand {
-  const { limits, typedKeys, cursor, nodeId, cache, collapseField, timeLeftMs, progress } = options;
-  const clock: Clock = options.clock ?? systemClock;
-  return {
-    body,
-    limits,
-    version: requestVersion(),
-    nowMs: options.nowMs ?? clock.now(),
-    ...(typedKeys !== undefined && { typedKeys }),
-    ...(cursor !== undefined && { cursor }),
-    ...(nodeId !== undefined && { nodeId }),
-    ...(cache !== undefined && { cacheKey: cache.key }),
-    ...(collapseField !== undefined && { collapseField }),
-    ...(timeLeftMs !== undefined && { timeLeftMs }),
-    ...(progress !== undefined && { progress: progress.id }),
-  };
 }

@@ -2,27 +2,15 @@
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import type { ShardSearcher } from "#hub/cluster/hosting/hosting-contract.ts";
-import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
-import { addressKey, type HostAddress, POINT_LOST, type TargetIndex } from "#hub/host/contract/calls.ts";
+import { describe, placed, type Seen, ShardsByHost } from "#hub/host/contract/called-shards.ts";
+import { type HostAddress, POINT_LOST, type TargetIndex } from "#hub/host/contract/calls.ts";
 import { allFailed, type SearchShard } from "#hub/search/phases/contract.ts";
 import { RemoteSearchHost } from "#hub/search/phases/remote-host.ts";
-import { type CallShard, filterQuery, type ShardFilter } from "#hub/search/phases/search-call.ts";
-import type { SearchedIndex } from "#hub/search/query/query.ts";
+import { filterQuery } from "#hub/search/phases/search-call.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { HostState } from "./operation.ts";
 import { type OtherShards, SearchedShards } from "./searched-shards.ts";
-import { partOf, type Slice } from "./slice.ts";
-
-/** Options for opening the shards of a search. */
-export interface Opening {
-  /** The search sees only this part of the documents. */
-  readonly slice?: Slice | undefined;
-  /** Id of the context; the other hosts keep snapshots under it. */
-  readonly snapshot?: string;
-  /** Id of the point in time; this host and the others keep snapshots under it. */
-  readonly point?: string | undefined;
-}
 
 type Opener = Pick<HostState, "indices" | "shards" | "snapshots" | "placed" | "seat" | "ask">;
 
@@ -33,10 +21,10 @@ type Opener = Pick<HostState, "indices" | "shards" | "snapshots" | "placed" | "s
 export function openShards(
   host: Opener,
   targets: readonly TargetIndex[],
-  opening: Opening = {},
+  opening: Seen = {},
 ): SearchedShards {
   const own: SearchShard[] = [];
-  const others = new OtherHosts();
+  const others = new ShardsByHost();
   let order = 0;
   try {
     for (const target of targets) {
@@ -50,7 +38,7 @@ export function openShards(
         const { filter: given, ...rest } = described(shard, order);
         own.push({ ...rest, searcher, ...(given !== undefined && filterQuery(given)) });
       }
-      for (const { shard, at } of isWhole ? [] : placed(host, target, count))
+      for (const { shard, at } of isWhole ? [] : placed(host.seat, target, count))
         if (at !== host.seat.number) others.add(at, described(shard, order));
       order += count;
     }
@@ -58,7 +46,8 @@ export function openShards(
     for (const { searcher } of own) searcher.close();
     throw error;
   }
-  return new SearchedShards(own, others.all(host));
+  const all = others.all().map((each): OtherShards => ({ ...each, host: searchHost(host, each.address) }));
+  return new SearchedShards(own, all);
 }
 
 /** Opens the shards of an index that are searched here. Throws index_closed, not_found. */
@@ -71,7 +60,7 @@ function openOwn(
   if (isAllHere(target) && point === undefined) return allOf(host, index);
   const opened: Pick<ShardSearcher, "shard" | "searcher">[] = [];
   try {
-    for (const { shard, at } of placed(host, target, index.settings.numberOfShards))
+    for (const { shard, at } of placed(host.seat, target, index.settings.numberOfShards))
       if (at === host.seat.number)
         opened.push({
           shard,
@@ -87,7 +76,7 @@ function openOwn(
 /** Throws what `openOne` throws if a shard moved to other hubs since the search was planned. */
 function allOf(host: Opener, index: IndexMetadata): ShardSearcher[] {
   const { seat, placed: places } = host;
-  for (const { shard, at } of placed(host, { uuid: index.uuid }, index.settings.numberOfShards))
+  for (const { shard, at } of placed(seat, { uuid: index.uuid }, index.settings.numberOfShards))
     if (at === seat.number && places.isAbsent(index.uuid, shard)) openOne(host, index, shard);
   return host.shards.searchers([index]);
 }
@@ -113,46 +102,12 @@ function isAllHere({ shards, elsewhere }: TargetIndex): boolean {
   return shards === undefined && elsewhere === undefined;
 }
 
-/** Returns the shards of an index that are searched, in their order, each with the host that searches it. */
-function placed(
-  { seat }: Pick<Opener, "seat">,
-  { uuid, shards, elsewhere = [] }: Pick<TargetIndex, "uuid" | "shards" | "elsewhere">,
-  count: number,
-): { readonly shard: number; readonly at: HostAddress }[] {
-  const away = new Map(
-    elsewhere.flatMap(({ at, shards: theirs }) => theirs.map((shard) => [shard, at] as const)),
-  );
-  const wanted = shards?.filter((shard) => shard < count).toSorted((a, b) => a - b);
-  return (wanted ?? Array.from({ length: count }, (_, shard) => shard)).map((shard) => ({
-    shard,
-    at: away.get(shard) ?? ownerOf(uuid, shard, seat.count),
-  }));
-}
-
-/** The shards that other hosts search. */
-class OtherHosts {
-  readonly #byKey = new Map<string, { readonly address: HostAddress; readonly shards: CallShard[] }>();
-
-  add(address: HostAddress, shard: CallShard): void {
-    const key = addressKey(address);
-    const known = this.#byKey.get(key);
-    if (known === undefined) this.#byKey.set(key, { address, shards: [shard] });
-    else known.shards.push(shard);
-  }
-
-  all(host: Pick<Opener, "ask">): OtherShards[] {
-    return [...this.#byKey.values()].map(({ address, shards }) => {
-      return { address, host: searchHost(host, address), shards };
-    });
-  }
-}
-
 /** Keeps shards open while `run` runs. */
 export async function withShards<T>(
   host: HostState,
   targets: readonly TargetIndex[],
   run: (shards: SearchedShards) => T | Promise<T>,
-  opening: Opening = {},
+  opening: Seen = {},
 ): Promise<T> {
   const opened = openShards(host, targets, opening);
   try {
@@ -169,46 +124,4 @@ function searchHost({ ask }: Pick<Opener, "ask">, at: HostAddress): RemoteSearch
     const { parts } = await ask(at, "asked", message, signal, (answer) => late?.(answer.parts[0]!));
     return parts[0]!;
   });
-}
-
-/** Describes shards of an index; the first has the order `first`. */
-function describe(
-  target: TargetIndex,
-  { name }: Pick<IndexMetadata, "name">,
-  count: number,
-  { slice, point, snapshot = point }: Opening,
-): (shard: number, first: number) => CallShard {
-  const index = searchedIndex(name, target);
-  const whole = filterOf(target);
-  return (shard, first) => {
-    const part = slice === undefined ? undefined : partOf(shard, count, slice);
-    const filter: ShardFilter | undefined =
-      part === null ? { anyOf: [] } : part === undefined ? whole : { ...whole, slice: part };
-    return {
-      index,
-      shard,
-      order: first + shard,
-      keepsResults: target.keepsResults ?? true,
-      ...(filter !== undefined && { filter }),
-      ...(snapshot !== undefined && { snapshot }),
-    };
-  };
-}
-
-function searchedIndex(
-  name: string,
-  { uuid, typeName, maxTermsCount, maxAnalyzedOffset }: TargetIndex,
-): SearchedIndex {
-  return {
-    name,
-    uuid,
-    typeName,
-    ...(maxTermsCount !== undefined && { maxTermsCount }),
-    ...(maxAnalyzedOffset !== undefined && { maxAnalyzedOffset }),
-  };
-}
-
-function filterOf({ filters, isEmpty }: TargetIndex): ShardFilter | undefined {
-  if (isEmpty === true) return { anyOf: [] };
-  return filters === undefined ? undefined : { anyOf: filters };
 }
