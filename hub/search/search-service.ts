@@ -16,7 +16,7 @@ import { parseCollapse, searchCollapsed } from "./collapse.ts";
 import { collectCount } from "./count.ts";
 import { collectShards } from "./phases/collect.ts";
 import { allFailed, type SearchOptions, type SearchResponse, type SearchShard } from "./phases/contract.ts";
-import { fetchedSoon } from "./phases/fetch-soon.ts";
+import { fetchedSoon, isSoonFetched } from "./phases/fetch-soon.ts";
 import { OpenCollections } from "./phases/open-collections.ts";
 import {
   type CollectReply,
@@ -126,7 +126,8 @@ export class SearchService {
       };
       new SearchControl(this.#clock, signal, undefined).check();
       if (partial.hits.length === 0) return { id: undefined, partial };
-      const fetched = call.fetches === true ? await fetchedSoon(collection) : undefined;
+      const isSoon = call.fetches === true && isSoonFetched(request);
+      const fetched = isSoon ? await fetchedSoon(collection) : undefined;
       if (fetched !== undefined) {
         const sent = call.defersHits === true ? { deferred: deferHits(fetched) } : { fetched };
         return { id: undefined, partial, ...sent };

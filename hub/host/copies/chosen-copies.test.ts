@@ -56,6 +56,7 @@ function world(
     nameOf: () => "i",
     behind: () => behind,
     othersBehind: (hub) => (late.includes(hub) ? new AppError("unavailable", `${hub} is behind`) : undefined),
+    early: { during: (_call, _signal, search) => search() },
     clock,
     metrics: new Metrics(),
   });

@@ -30,6 +30,7 @@ import {
   lackingShards,
   type Plan,
 } from "./copy-choice.ts";
+import type { EarlyCollects } from "./early-collects.ts";
 import { ForwardedShards } from "./forwarded-shards.ts";
 
 /** Failures of a copy that another copy may not have. */
@@ -58,6 +59,8 @@ export interface ChosenCopiesOptions {
   readonly behind: () => CopiesBehind | undefined;
   /** Returns why another hub's answers since a monotonic time, ms, may lack writes; undefined if each is whole. */
   readonly othersBehind: (hub: string, sinceMs: number) => AppError | undefined;
+  /** Asks other hubs while this hub's shards are called. */
+  readonly early: Pick<EarlyCollects, "during">;
   readonly clock: Clock;
   readonly metrics: Metrics;
 }
@@ -98,11 +101,17 @@ export class ChosenCopies extends ForwardedShards {
   override search(call: SearchCall, signal: AbortSignal): Promise<Found> {
     // A point in time has snapshots only of the copies that were chosen when it was opened.
     if (call.point !== undefined) return this.#own.search(call, signal);
+    const { early, clock } = this.#options;
+    const nowMs = clock.now();
     return this.#search({
       targets: call.targets,
       wish: call.copies,
       signal,
-      run: (shards, targets) => shards.search({ ...call, targets }, signal),
+      run: (shards, targets) => {
+        const placed = { ...call, targets, nowMs };
+        const search = (): Promise<Found> => shards.search(placed, signal);
+        return shards === this.#own ? early.during(placed, signal, search) : search();
+      },
       failures: ({ shards }) => shards.failures,
       failing: withFailures,
     });

@@ -28,6 +28,8 @@ import {
 } from "./copy-choice.ts";
 import { ForwardedShards } from "./forwarded-shards.ts";
 
+type ContextCopiesOptions = Omit<ChosenCopiesOptions, "early" | "metrics">;
+
 /** One attempt to open a context. */
 interface Opening<T> {
   readonly call: calls.PointCall;
@@ -39,11 +41,11 @@ interface Opening<T> {
 }
 
 export class ContextCopies extends ForwardedShards {
-  readonly #options: Omit<ChosenCopiesOptions, "metrics">;
+  readonly #options: ContextCopiesOptions;
   /** Threads of other hubs that keep snapshots for a context. */
   readonly #contexts = new Map<string, readonly HubThread[]>();
 
-  constructor(options: Omit<ChosenCopiesOptions, "metrics">) {
+  constructor(options: ContextCopiesOptions) {
     super(options.own);
     this.#options = options;
   }

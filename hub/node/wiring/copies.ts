@@ -11,6 +11,7 @@ import { ContextCopies } from "#hub/host/copies/context-copies.ts";
 import { CopyAge } from "#hub/host/copies/copy-age.ts";
 import { CopyCalls } from "#hub/host/copies/copy-calls.ts";
 import type { CopyHolders } from "#hub/host/copies/copy-choice.ts";
+import { EarlyCollects } from "#hub/host/copies/early-collects.ts";
 import { HubAnswerer } from "#hub/host/copies/hub-answerer.ts";
 import { HubCaller } from "#hub/host/copies/hub-caller.ts";
 import { PlacedCopies } from "#hub/host/copies/placed-copies.ts";
@@ -102,11 +103,14 @@ function chosenCopies(
 ): PlacedCopies {
   const { node } = cluster.identity;
   const caller = new HubCaller({ transport: links, node });
-  hosts.useHubs((at, operation, { value, parts }, signal) =>
-    at.hub === node
-      ? hosts.hosts[at.thread]!.call(operation, value, { parts, signal })
-      : caller.call(at, operation, value, { parts, signal }),
-  );
+  const early = new EarlyCollects({
+    index: (uuid) => catalog.byUuid(uuid),
+    askHub: (at, operation, { value, parts }, signal) =>
+      at.hub === node
+        ? hosts.hosts[at.thread]!.call(operation, value, { parts, signal })
+        : caller.call(at, operation, value, { parts, signal }),
+  });
+  hosts.useHubs((...question) => early.ask(...question));
   const shared = {
     holders: copyHolders(hosts, cluster, caller),
     thread: (at: HubThread) => caller.thread(at),
@@ -114,6 +118,7 @@ function chosenCopies(
     nameOf: (uuid: string) => catalog.byUuid(uuid)?.name ?? "",
     behind: () => age.behind(),
     othersBehind: (hub: string, sinceMs: number) => caller.behind(hub, sinceMs),
+    early,
     clock: systemClock,
   };
   const own = hostedShards(hosts, catalog);

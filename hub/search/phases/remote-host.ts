@@ -55,6 +55,11 @@ export interface FetchCall {
   readonly places: readonly number[];
 }
 
+/** Returns a call as it is sent to a host. */
+export function collectCall(call: SearchCall): SearchCall {
+  return { ...call, fetches: true, defersHits: true };
+}
+
 /** The front's side of one host. */
 export class RemoteSearchHost implements SearchHost {
   readonly #exchange: Exchange;
@@ -69,8 +74,7 @@ export class RemoteSearchHost implements SearchHost {
 
   async collect(call: SearchCall, signal: AbortSignal): Promise<OpenCollection> {
     const { version } = call;
-    const sent = call.fetches === true ? { ...call, defersHits: true } : call;
-    const collected = await this.#exchange("collect", encodeValue(sent), signal, (late) => {
+    const collected = await this.#exchange("collect", encodeValue(collectCall(call)), signal, (late) => {
       const { id } = readReply<CollectReply>(late);
       if (id !== undefined) this.#close({ id, version, places: [] });
     });

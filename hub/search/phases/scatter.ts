@@ -11,7 +11,6 @@ import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { type ErrorCode, toAppError } from "#proto/kit/errors.ts";
 import { askHosts, failuresOf } from "./ask-hosts.ts";
 import { allFailed, type FetchedHits, type SearchResponse } from "./contract.ts";
-import { isSoonFetched } from "./fetch-soon.ts";
 import { type MergedHit, mergePartials } from "./merge.ts";
 import type { CallShard, PartialResult, SearchCall, SearchDemand } from "./search-call.ts";
 
@@ -56,7 +55,7 @@ export async function searchHosts(
   const [first] = targets;
   if (first !== undefined && targets.length === 1) return searchOne(demand, first, signal);
   const startMs = clock.monotonic();
-  const opened = await collectAll(demand, targets, isSoonFetched(request), signal);
+  const opened = await collectAll(demand, targets, signal);
   try {
     const control = new SearchControl(clock, signal, undefined);
     control.check();
@@ -92,12 +91,10 @@ const UNREACHED: ReadonlySet<ErrorCode> = new Set(["unavailable", "timeout", "cl
 function collectAll(
   demand: SearchDemand,
   targets: readonly HostShards[],
-  fetches: boolean,
   signal: AbortSignal,
 ): Promise<OpenCollection[]> {
   return askHosts(targets, signal, {
-    ask: ({ host, shards }, either) =>
-      host.collect({ ...demand, shards, ...(fetches && { fetches }) }, either),
+    ask: ({ host, shards }, either) => host.collect({ ...demand, shards }, either),
     unanswered: (failures) => ({
       partial: { ...NOTHING_FOUND, failures },
       fetch: () => Promise.resolve({ hits: [], timedOut: false }),

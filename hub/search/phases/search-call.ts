@@ -37,7 +37,7 @@ export interface SearchDemand {
 /** A search in shards of one host. */
 export interface SearchCall extends SearchDemand {
   readonly shards: readonly CallShard[];
-  /** True: the host fetches what it collected at once, if that is little. Hosts of earlier versions don't. */
+  /** True: the host fetches what it collected at once, if that is little, see isSoonFetched. Earlier versions fetch any, or none. */
   readonly fetches?: boolean;
   /** True: hits that are fetched at once may come as `deferred`, see CollectReply. Earlier versions don't say so. */
   readonly defersHits?: boolean;

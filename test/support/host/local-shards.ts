@@ -13,10 +13,10 @@ import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import type { IndexFixture } from "#test/support/search/shards.ts";
 
-/** A host without others. */
+/** A host; without `ask` there are no others. */
 export interface LocalHost
   extends Pick<HostState, "indices" | "clock">,
-    Partial<Pick<HostState, "results" | "contexts" | "snapshots">> {
+    Partial<Pick<HostState, "results" | "contexts" | "snapshots" | "ask">> {
   readonly shards: Omit<HostState["shards"], "searcher"> & Partial<Pick<HostState["shards"], "searcher">>;
 }
 

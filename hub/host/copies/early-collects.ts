@@ -1,0 +1,141 @@
+/**
+ * Sends what the merging host of a search asks of other hubs before it does: the front knows their shards as soon as it has
+ * the call. The question of the host then gets the answer that is under way, if it is the same byte for byte; else it is
+ * sent as if nothing had been sent before.
+ */
+
+import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
+import { ONLY_HOST } from "#hub/cluster/hosting/shard-owner.ts";
+import type { AskHub } from "#hub/host/client/host-threads.ts";
+import { describe, type HostsShards, placed, ShardsByHost } from "#hub/host/contract/called-shards.ts";
+import { addressKey, type HubThread, type SearchCall } from "#hub/host/contract/calls.ts";
+import { demandOf, optionsOf } from "#hub/host/contract/search-demand.ts";
+import type { Message } from "#hub/host/wire/peer.ts";
+import { collectCall } from "#hub/search/phases/remote-host.ts";
+import { encodeInSlices, encodeValue } from "#hub/search/wire/value-writer.ts";
+import { KIB } from "#proto/kit/units.ts";
+
+/** Larger questions aren't sent early: to make them takes the front longer than their way. */
+const MAX_BYTES = 32 * KIB;
+
+/** A question that was sent before the host asked. */
+interface Early {
+  readonly answer: Promise<Required<Message>>;
+  readonly ended: AbortController;
+}
+
+export interface EarlyCollectsOptions {
+  readonly index: (uuid: string) => IndexMetadata | undefined;
+  readonly askHub: AskHub;
+}
+
+export class EarlyCollects {
+  readonly #options: EarlyCollectsOptions;
+  /** Questions that no host has asked yet, by their address and payload. Equal ones are interchangeable. */
+  readonly #waiting = new Map<string, Early[]>();
+
+  constructor(options: EarlyCollectsOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the result of `search`, which sends `call` to the merging host. Questions that it didn't ask are cancelled. */
+  async during<T>(call: SearchCall, signal: AbortSignal, search: () => Promise<T>): Promise<T> {
+    if (!isSentEarly(call)) return search();
+    const over = new AbortController();
+    const end = (): void => over.abort();
+    signal.addEventListener("abort", end, { once: true });
+    try {
+      const answer = search();
+      void this.#send(call, over.signal).catch(() => undefined);
+      return await answer;
+    } finally {
+      signal.removeEventListener("abort", end);
+      end();
+    }
+  }
+
+  /** Answers a question of a host. See AskHub. */
+  ask(...[at, operation, message, signal]: Parameters<AskHub>): ReturnType<AskHub> {
+    const [payload] = message.parts;
+    const early =
+      operation === "asked" && message.value === "collect" && payload !== undefined && this.#waiting.size > 0
+        ? this.#take(keyOf(at, payload))
+        : undefined;
+    if (early === undefined) return this.#options.askHub(at, operation, message, signal);
+    if (signal.aborted) early.ended.abort();
+    signal.addEventListener("abort", () => early.ended.abort(), { once: true });
+    return early.answer;
+  }
+
+  async #send(call: SearchCall, signal: AbortSignal): Promise<void> {
+    const { length } = await encodeInSlices(call.body, signal);
+    if (length > MAX_BYTES || signal.aborted) return;
+    const demand = demandOf(call.body, optionsOf(call));
+    for (const { address, shards } of this.#elsewhere(call)) {
+      const payload = encodeValue(collectCall({ ...demand, shards }));
+      if (payload.length > MAX_BYTES) return;
+      this.#ask(address as HubThread, payload, signal);
+    }
+  }
+
+  #ask(at: HubThread, payload: Uint8Array, signal: AbortSignal): void {
+    const ended = new AbortController();
+    const message = { value: "collect", parts: [payload] };
+    const answer = this.#options.askHub(at, "asked", message, ended.signal);
+    answer.catch(() => undefined);
+    const early: Early = { answer, ended };
+    const key = keyOf(at, payload);
+    const same = this.#waiting.get(key);
+    if (same === undefined) this.#waiting.set(key, [early]);
+    else same.push(early);
+    signal.addEventListener(
+      "abort",
+      () => {
+        if (this.#drop(key, early)) ended.abort();
+      },
+      { once: true },
+    );
+  }
+
+  #take(key: string): Early | undefined {
+    const early = this.#waiting.get(key)?.[0];
+    if (early !== undefined) this.#drop(key, early);
+    return early;
+  }
+
+  /** Returns false if a host has asked the question. */
+  #drop(key: string, early: Early): boolean {
+    const same = this.#waiting.get(key);
+    const at = same?.indexOf(early) ?? -1;
+    if (same === undefined || at < 0) return false;
+    same.splice(at, 1);
+    if (same.length === 0) this.#waiting.delete(key);
+    return true;
+  }
+
+  #elsewhere({ targets }: SearchCall): readonly HostsShards[] {
+    const others = new ShardsByHost();
+    let order = 0;
+    for (const target of targets) {
+      const index = this.#options.index(target.uuid);
+      if (index === undefined) continue;
+      const count = index.settings.numberOfShards;
+      const described = describe(target, index, count, {});
+      for (const { shard, at } of placed(ONLY_HOST, target, count))
+        if (typeof at === "object") others.add(at, described(shard, order));
+      order += count;
+    }
+    return others.all();
+  }
+}
+
+function keyOf(at: HubThread, payload: Uint8Array): string {
+  const { buffer, byteOffset, length } = payload;
+  return `${addressKey(at)} ${Buffer.from(buffer, byteOffset, length).toString("latin1")}`;
+}
+
+/** Returns whether other hubs have shards of a call, and the merging host asks for what the call says and nothing else. */
+function isSentEarly({ body, targets, slice }: SearchCall): boolean {
+  const isWhole = slice === undefined && body["collapse"] === undefined && body["suggest"] === undefined;
+  return isWhole && targets.some(({ elsewhere = [] }) => elsewhere.length > 0);
+}
