@@ -4,6 +4,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { HOUR_MS } from "#proto/kit/units.ts";
 import { PERSON, World } from "#test/conformance/oauth/auth-server.ts";
 import { Browser, type Page } from "#test/conformance/oauth/browser.ts";
+import { countWaits } from "#test/conformance/oauth/count-waits.ts";
 
 suite("sign-in on the dashboard", () => {
   let world: World;
@@ -119,6 +120,32 @@ suite("sign-in on the dashboard", () => {
     } finally {
       for (const { count } of calls) count.restore();
     }
+  });
+
+  test("a browser that is remembered waits for the state few times, one after the other", async () => {
+    const { browser } = await signIn();
+    await relogin(browser);
+    const { bucket } = world;
+    let location = `${world.origin}/api/auth/login`;
+    const next = async (): Promise<void> => {
+      location = (await browser.get(location)).location!;
+    };
+    const start = await countWaits(bucket, next);
+    const authorization = await countWaits(bucket, next);
+    const callback = await countWaits(bucket, next);
+    assert.equal(location, `${world.origin}/`);
+    assert.deepEqual(start, [["create sign-in-flow"]]);
+    assert.deepEqual(authorization, [
+      ["get account", "get oauth.Session"],
+      ["put oauth.AuthorizationCode", "put oauth.Grant", "update oauth.Session"],
+    ]);
+    assert.deepEqual(callback, [
+      ["delete sign-in-flow", "get oauth.Session"],
+      ["update oauth.AuthorizationCode"],
+      ["delete oauth.Grant", "get account"],
+      ["create session", "delete session", "put session-of"],
+      ["delete session-of"],
+    ]);
   });
 
   for (const [what, kind, change] of [
