@@ -23,7 +23,7 @@ export interface AdapterParts {
   readonly store: Store;
   readonly families: TokenFamilies;
   readonly signInTokens: SignInTokens;
-  /** Codes, which are consumed, and grants of the dashboard's own sign-ins, which AccessTokens.verifyOwn ends. */
+  /** Codes, which are consumed. */
   readonly known: KnownRecords<AdapterPayload>;
   readonly audit: AuditSink;
   readonly accounts: Pick<Accounts, "get">;
@@ -68,35 +68,34 @@ export class StateAdapter implements Adapter {
       expiresInSeconds === undefined ? null : this.#parts.store.clock.now() + expiresInSeconds * 1_000;
     const isOwn = payload.clientId === DASHBOARD_CLIENT_ID;
     const exchange = currentExchange();
-    if (isOwn && this.#model === "AccessToken") {
-      const grant = await exchange?.reads.get(nameOf("Grant", hashOf(payload.grantId ?? "")));
-      return this.#parts.signInTokens.keep(key, { payload, grant: grant ?? null });
+    if (isOwn && this.#model === "AccessToken")
+      return this.#parts.signInTokens.keep(key, { payload, grant: await readGrant(payload.grantId) });
+    if (isOwn && this.#model === "Grant" && exchange !== undefined) {
+      // Stored within its code.
+      const data = await this.#completed(withoutSecrets(id, payload));
+      exchange.reads.set(nameOf("Grant", key), Promise.resolve({ id: key, data, expiresAt, revision: 0 }));
+      return;
     }
     const read = exchange?.reads.get(nameOf(this.#model, key));
     exchange?.reads.delete(nameOf(this.#model, key));
-    // Nobody has a code before the answer, and the grant of a sign-in counts only with its code.
-    const isEarly = this.#model === "AuthorizationCode" || (isOwn && this.#model === "Grant");
+    // Nobody has a code before the answer.
+    const isCode = this.#model === "AuthorizationCode";
     const stored =
       this.#model === "Session"
         ? this.#storeSession(key, withoutSecrets(id, payload), expiresAt, read)
-        : this.#store(id, key, payload, expiresAt, isEarly);
-    if (exchange !== undefined && isEarly) {
+        : this.#store(id, key, payload, expiresAt);
+    if (exchange !== undefined && isCode) {
       stored.catch(() => undefined); // reported below
       exchange.writes.push(stored);
     } else await Promise.all([stored, ...(exchange?.writes.splice(0) ?? [])]);
   }
 
-  async #store(
-    id: string,
-    key: string,
-    payload: AdapterPayload,
-    expiresAt: number | null,
-    isUsedSoon: boolean,
-  ): Promise<void> {
-    const record = await this.#withEpoch(withoutSecrets(id, payload));
-    const stored = isUsedSoon
-      ? this.#putKnown(key, record, expiresAt)
-      : this.#records.put(key, record, expiresAt);
+  async #store(id: string, key: string, payload: AdapterPayload, expiresAt: number | null): Promise<void> {
+    const record = await this.#completed(withoutSecrets(id, payload));
+    const stored =
+      this.#model === "AuthorizationCode"
+        ? this.#putKnown(key, record, expiresAt)
+        : this.#records.put(key, record, expiresAt);
     // Its owner's list has a grant only once it is there: who revokes by the list removes entries without one.
     if (this.#model === "Grant") await stored;
     // Else at once: each write waits for the log, and none depends on another.
@@ -161,11 +160,19 @@ export class StateAdapter implements Adapter {
     this.#note(key, { accountId, namedUntil, revision });
   }
 
-  /** Returns a grant with its account's epoch: a new password ends what was allowed in earlier ones. */
-  async #withEpoch(record: AdapterPayload): Promise<AdapterPayload> {
-    if (this.#model !== "Grant" || record.accountId === undefined) return record;
-    const account = await findAccountOf(this.#parts.accounts, record.accountId);
-    return { ...record, accountEpoch: account?.epoch ?? 0 };
+  /**
+   * Returns a grant with its account's epoch, as a new password ends what was allowed in earlier ones; and a code of the
+   * dashboard with its grant: whoever deletes the one record has used the code up and ended what came from it.
+   */
+  async #completed(record: AdapterPayload): Promise<AdapterPayload> {
+    const { accountId, clientId, grantId } = record;
+    if (this.#model === "Grant" && accountId !== undefined) {
+      const account = await findAccountOf(this.#parts.accounts, accountId);
+      return { ...record, accountEpoch: account?.epoch ?? 0 };
+    }
+    if (this.#model === "AuthorizationCode" && clientId === DASHBOARD_CLIENT_ID)
+      return { ...record, grant: (await readGrant(grantId))?.data };
+    return record;
   }
 
   async #putKnown(key: string, record: AdapterPayload, expiresAt: number | null): Promise<void> {
@@ -175,7 +182,7 @@ export class StateAdapter implements Adapter {
     this.#parts.known.note(nameOf(this.#model, key), { id: key, data, expiresAt, revision });
   }
 
-  /** Writes the entries of a record's family. The dashboard ends that of each of its sign-ins itself, see AccessTokens.verifyOwn. */
+  /** Writes the entries of a record's family. Those of the dashboard's sign-ins end with their code, see AccessTokens.verifyOwn. */
   async #indexFamily(
     id: string,
     key: string,
@@ -225,11 +232,15 @@ export class StateAdapter implements Adapter {
     return Promise.resolve(undefined);
   }
 
-  /** Consumes a credential. A second use gets invalid_grant and ends the family (RFC 6749 section 10.5). */
+  /**
+   * Consumes a credential. A second use gets invalid_grant and ends the family (RFC 6749 section 10.5). A code of the
+   * dashboard is used up where its token is redeemed, by compare-and-set, see AccessTokens.verifyOwn.
+   */
   async consume(id: string): Promise<void> {
     const key = hashOf(id);
     // Compared with the record that the request was checked against: whatever changed it since, this use has lost.
     const read = await this.#get(this.#model, key);
+    if (read?.data.clientId === DASHBOARD_CLIENT_ID) return;
     currentExchange()?.reads.delete(nameOf(this.#model, key));
     if (read !== null && read.data.consumed === undefined) {
       const consumed = Math.floor(this.#parts.store.clock.now() / 1_000);
@@ -257,18 +268,20 @@ export class StateAdapter implements Adapter {
   }
 
   async #read(key: string): Promise<AdapterPayload | undefined> {
-    const payload = (await this.#get(this.#model, key))?.data;
-    if (payload === undefined || !FAMILY_MODELS.has(this.#model)) return payload;
-    return (await this.#lives(payload)) ? payload : undefined;
+    const read = await this.#get(this.#model, key);
+    if (read === null || !FAMILY_MODELS.has(this.#model)) return read?.data;
+    const lives =
+      read.data.clientId === DASHBOARD_CLIENT_ID ? findsGrantWithin(read) : this.#lives(read.data);
+    return (await lives) ? read.data : undefined;
   }
 
   /** Returns true if a family has neither been revoked nor ended with its account's password. */
-  async #lives({ grantId, accountId, clientId }: AdapterPayload): Promise<boolean> {
+  async #lives({ grantId, accountId }: AdapterPayload): Promise<boolean> {
     if (grantId === undefined || accountId === undefined) return false;
-    const grant = this.#get("Grant", hashOf(grantId));
-    // The dashboard's sign-in reads the account itself, see AccessTokens.verifyOwn.
-    if (clientId === DASHBOARD_CLIENT_ID) return (await grant) !== null;
-    const [stored, account] = await Promise.all([grant, findAccountOf(this.#parts.accounts, accountId)]);
+    const [stored, account] = await Promise.all([
+      this.#get("Grant", hashOf(grantId)),
+      findAccountOf(this.#parts.accounts, accountId),
+    ]);
     return stored !== null && isSincePassword(epochOf(stored.data), account);
   }
 
@@ -287,6 +300,22 @@ export class StateAdapter implements Adapter {
     }
     return found;
   }
+}
+
+/** Returns the grant that the request has read, or given; null if there is none. */
+async function readGrant(grantId = ""): Promise<Stored<AdapterPayload> | null> {
+  return (await currentExchange()?.reads.get(nameOf("Grant", hashOf(grantId)))) ?? null;
+}
+
+/**
+ * Lets the request find the grant of a code of the dashboard, as a record with the key and the revision of the code. Returns
+ * false if the code has none.
+ */
+function findsGrantWithin(code: Stored<AdapterPayload>): boolean {
+  const { grant, grantId } = code.data as AdapterPayload & { readonly grant?: AdapterPayload };
+  if (grant === undefined || grantId === undefined) return false;
+  currentExchange()?.reads.set(nameOf("Grant", hashOf(grantId)), Promise.resolve({ ...code, data: grant }));
+  return true;
 }
 
 /** Returns the epoch of its account in which a grant was given; undefined for grants of earlier versions. */

@@ -7,7 +7,7 @@ import type { Stored } from "#hub/auth/state/records.ts";
 export interface Exchange {
   /** Records that the request has read, by kind and key. */
   readonly reads: Map<string, Promise<Stored<AdapterPayload> | null>>;
-  /** Writes of a new family that are under way. None of them is of use before the request's answer. */
+  /** Writes of codes that are under way. None of them is of use before the request's answer. */
   readonly writes: Promise<unknown>[];
   /** Accounts that the request reads, by id. */
   readonly accounts: Map<string, Promise<Account | null>>;

@@ -27,9 +27,6 @@ interface GrantRecord {
   readonly accountEpoch?: number;
 }
 
-/** A grant as it was stored. */
-export type StoredGrant = Pick<Stored<GrantRecord>, "id" | "revision" | "data">;
-
 export class TokenFamilies {
   readonly #store: Store;
   readonly #grants: Records<GrantRecord>;
@@ -61,14 +58,6 @@ export class TokenFamilies {
   /** Revokes a family: first the grant, which decides, then its members. */
   revoke(grantId: string): Promise<void> {
     return this.#revokeKey(hashOf(grantId));
-  }
-
-  /**
-   * Ends a family that no list names. Its members are invalid without the grant, and expire by themselves. Returns false if
-   * it had ended or its grant has changed.
-   */
-  end(grant: StoredGrant): Promise<boolean> {
-    return won(this.#grants.delete(grant.id, grant.revision));
   }
 
   /** Revokes all families of an account with one client. */
@@ -137,10 +126,10 @@ export interface AccessToken {
   readonly scope: string;
 }
 
-/** An access token with the grant that it was issued for, as that was stored. */
+/** An access token with the grant that it was issued for. `id` and `revision` are those of the code that holds the grant. */
 export interface SignInToken {
   readonly payload: AdapterPayload;
-  readonly grant: StoredGrant | null;
+  readonly grant: Pick<Stored<GrantRecord>, "id" | "revision" | "data"> | null;
 }
 
 /** Tokens of sign-ins that end at the same time. Beyond that the oldest one fails. */
@@ -170,12 +159,14 @@ export class SignInTokens {
 
 export class AccessTokens {
   readonly #tokens: Records<AdapterPayload>;
+  readonly #codes: Records<AdapterPayload>;
   readonly #families: TokenFamilies;
   readonly #signIns: SignInTokens;
   readonly #accounts: Accounts;
 
   constructor(store: Store, families: TokenFamilies, signIns: SignInTokens, accounts: Accounts) {
     this.#tokens = new Records(store, "oauth.AccessToken");
+    this.#codes = new Records(store, "oauth.AuthorizationCode");
     this.#families = families;
     this.#signIns = signIns;
     this.#accounts = accounts;
@@ -192,13 +183,15 @@ export class AccessTokens {
   }
 
   /**
-   * Like `verify`, for a token of the dashboard's own sign-in, which can be redeemed once. It ends the token's family, which
-   * nothing needs afterwards: only a family that lived until then makes the token valid.
+   * Like `verify`, for a token of the dashboard's own sign-in. It deletes the code with its grant by compare-and-set, which
+   * makes the token valid: of several uses of a code, on any hubs, one succeeds (RFC 6749 section 4.1.2), and nothing is left
+   * of the family.
    */
   async verifyOwn(token: string): Promise<AccessToken | null> {
     const { payload, grant } = this.#signIns.take(hashOf(token)) ?? {};
     if (payload === undefined || grant === undefined || grant === null) return null;
-    return this.#check(payload, async () => ((await this.#families.end(grant)) ? grant.data : null));
+    const useUp = (): Promise<boolean> => won(this.#codes.delete(grant.id, grant.revision));
+    return this.#check(payload, async () => ((await useUp()) ? grant.data : null));
   }
 
   async #check(

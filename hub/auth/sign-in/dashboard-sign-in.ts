@@ -100,7 +100,7 @@ export class DashboardSignIn {
   async #own({ accessToken }: TokenSet): Promise<FoundAccount> {
     const found = await this.#parts.accessTokens.verifyOwn(accessToken);
     if (found !== null) return { id: found.accountId, account: found.account };
-    throw new AppError("forbidden", "the account is gone");
+    throw new AppError("forbidden", "the sign-in was used already, or its account is gone");
   }
 
   async #foreign(
