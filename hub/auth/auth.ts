@@ -178,7 +178,7 @@ export class Auth implements Component {
   }
 
   async stop(): Promise<void> {
-    await this.connections.stop();
+    await Promise.all([this.connections.stop(), this.sessions.stop()]);
     await this.follower.stop();
   }
 

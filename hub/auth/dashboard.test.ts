@@ -143,7 +143,6 @@ suite("sign-in on the dashboard", () => {
       ["delete sign-in-flow", "get oauth.Session"],
       ["delete oauth.AuthorizationCode", "get account"],
       ["create session", "delete session", "put session-of"],
-      ["delete session-of"],
     ]);
   });
 

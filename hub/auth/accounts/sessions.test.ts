@@ -124,6 +124,27 @@ test("a browser that signs in again takes the place of its own session, and nobo
   assert.equal((await sessions.list("a")).length, 50);
 });
 
+test("a browser that signs in again waits for the end of its session, but not for that of its entry in the list", async () => {
+  const bucket = new MemoryBucket();
+  const accounts = { get: () => Promise.resolve({ epoch: 1 }) } as unknown as Accounts;
+  const sessions = new Sessions({ bucket, clock: new StillClock() }, accounts, LIFE);
+  const before = await sessions.open("a", 1, { ip: "", userAgent: "" });
+  const isSlow = Promise.withResolvers<void>();
+  const remove = bucket.delete.bind(bucket);
+  bucket.delete = async (name, revision) => {
+    if (name.startsWith("session-of.")) await isSlow.promise;
+    return remove(name, revision);
+  };
+  const secret = await sessions.open("a", 1, { ip: "", userAgent: "", before });
+  assert.equal(await sessions.find(before), null);
+  assert.notEqual(await sessions.find(secret), null);
+  assert.equal((await sessions.list("a")).length, 1);
+  assert.equal((await bucket.keys("session-of.a.")).length, 2);
+  isSlow.resolve();
+  await sessions.stop();
+  assert.equal((await bucket.keys("session-of.a.")).length, 1);
+});
+
 test("a session that has changed since it was read is not ended by that reading", async () => {
   const bucket = new MemoryBucket();
   const clock = new StillClock();

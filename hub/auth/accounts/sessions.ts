@@ -51,6 +51,13 @@ export interface LivingSession {
   readonly account: Account;
 }
 
+/** A session that has just ended. */
+interface EndedSession {
+  readonly session: Session;
+  /** The removal of its entry in the account's list, which is under way. */
+  readonly unlisted: Promise<unknown>;
+}
+
 export class Sessions {
   readonly #sessions: Records<Session>;
   readonly #byAccount: Records<null>;
@@ -61,6 +68,8 @@ export class Sessions {
   /** Sessions and entries that this process stored, for when a browser signs in again. */
   readonly #known: KnownRecords<Session>;
   readonly #knownEntries: KnownRecords<null>;
+  /** Removals of entries that no request waits for. */
+  readonly #unlisting = new Set<Promise<unknown>>();
 
   /**
    * `endAtProvider` ends the session with this name at the embedded provider, which would open the next session here
@@ -80,6 +89,11 @@ export class Sessions {
     this.#endAtProvider = endAtProvider;
     this.#known = new KnownRecords(store.clock);
     this.#knownEntries = new KnownRecords(store.clock);
+  }
+
+  /** Waits for what goes on after an answer. */
+  async stop(): Promise<void> {
+    await Promise.all(this.#unlisting);
   }
 
   /** Opens a session and returns the secret for the cookie. Each sign-in gets a new one, so a planted cookie is worthless. */
@@ -106,8 +120,15 @@ export class Sessions {
   /** Ends the browser's previous session; if there is none, the account's oldest ones beyond the limit. */
   async #endPrevious(accountId: string, opening: string, old: string | undefined): Promise<void> {
     const ended = old === undefined ? null : await this.#end(old);
+    if (ended !== null) this.#unlistLater(ended);
     // One session in place of another doesn't add to their number.
-    if (ended?.accountId !== accountId) await this.#dropOldest(accountId, opening);
+    if (ended?.session.accountId !== accountId) await this.#dropOldest(accountId, opening);
+  }
+
+  /** Lets the entry of an ended session go without a wait for it. One that stays is removed by whoever reads the list. */
+  #unlistLater({ unlisted }: EndedSession): void {
+    const over = unlisted.catch(() => undefined).finally(() => this.#unlisting.delete(over));
+    this.#unlisting.add(over);
   }
 
   /** Stores a session and its entry in the account's list at once: nobody has the secret before both are there. */
@@ -184,13 +205,13 @@ export class Sessions {
    */
   async end(key: string): Promise<void> {
     await this.#endSignIn(await this.#sessions.get(key));
-    await this.#end(key);
+    await (await this.#end(key))?.unlisted;
   }
 
   /** Ends a session, as `end` does, unless it has changed since it was read. */
   async #endRead(read: Stored<Session>): Promise<void> {
     await this.#endSignIn(read);
-    await this.#delete(read);
+    await (await this.#delete(read))?.unlisted;
   }
 
   /** Ends a session's sign-in at the provider. That is done first: only the session names it, for another attempt. */
@@ -199,29 +220,29 @@ export class Sessions {
     if (name !== undefined) await this.#endAtProvider(name);
   }
 
-  /** Ends a session here only, and returns it; null if there is none. */
-  async #end(key: string): Promise<Session | null> {
+  /** Ends a session here only; returns null if there is none. */
+  async #end(key: string): Promise<EndedSession | null> {
     const known = this.#known.take(key);
-    if (known !== undefined && (await won(this.#sessions.delete(key, known.revision)))) {
-      await this.#endEntry(`${known.data.accountId}.${key}`);
-      return known.data;
-    }
+    if (known !== undefined && (await won(this.#sessions.delete(key, known.revision))))
+      return { session: known.data, unlisted: this.#endEntry(`${known.data.accountId}.${key}`) };
     for (;;) {
       const read = await this.#sessions.get(key);
       if (read === null) return null;
+      const ended = await this.#delete(read);
       // Else a request has just noted the session's use, or has ended it.
-      if (await this.#delete(read)) return read.data;
+      if (ended !== null) return ended;
     }
   }
 
-  /** Deletes a session as it was read. Returns false if it has changed or ended since. */
-  async #delete({ id: key, data, revision }: Stored<Session>): Promise<boolean> {
-    const id = `${data.accountId}.${key}`;
+  /** Deletes a session as it was read. Returns null if it has changed or ended since. */
+  async #delete({ id: key, data: session, revision }: Stored<Session>): Promise<EndedSession | null> {
+    const id = `${session.accountId}.${key}`;
     const isEnding = won(this.#sessions.delete(key, revision));
     // Its entry is read meanwhile, but removed only once the session is: who ends all sessions reads the entries.
     const [hasEnded, entry] = await Promise.all([isEnding, this.#byAccount.get(id)]);
-    if (hasEnded && entry !== null) await won(this.#byAccount.delete(id, entry.revision));
-    return hasEnded;
+    if (!hasEnded) return null;
+    const unlisted = entry === null ? Promise.resolve() : won(this.#byAccount.delete(id, entry.revision));
+    return { session, unlisted };
   }
 
   /** Removes the entry of a session that has ended. */
