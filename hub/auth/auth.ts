@@ -13,8 +13,14 @@ import { StateFollower } from "#hub/auth/accounts/state-follower.ts";
 import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { Connections } from "#hub/auth/client/connections.ts";
 import { Endpoints, type Fetch } from "#hub/auth/client/endpoints.ts";
+import { SealedFlows, StoredFlows } from "#hub/auth/client/flows.ts";
 import { Authenticator } from "#hub/auth/sign-in/authenticator.ts";
-import { DashboardSignIn, embeddedSignIn, upstreamSignIn } from "#hub/auth/sign-in/dashboard-sign-in.ts";
+import {
+  DashboardSignIn,
+  embeddedSignIn,
+  type SignInPurpose,
+  upstreamSignIn,
+} from "#hub/auth/sign-in/dashboard-sign-in.ts";
 import type { Store } from "#hub/auth/state/records.ts";
 import {
   checkVault,
@@ -210,8 +216,10 @@ export class Auth implements Component {
 
   #makeSignIn(): DashboardSignIn {
     const { settings, store, publicUrl, keys, clock, fetch } = this.#shared;
+    const stored = new StoredFlows<SignInPurpose>(store, "sign-in-flow");
+    const isEmbedded = settings["auth.upstream.issuer"] === "";
     return new DashboardSignIn({
-      store,
+      flows: isEmbedded ? new SealedFlows(keys.flow, clock, stored) : stored,
       publicUrl,
       accounts: this.accounts,
       accessTokens: this.provider.accessTokens,

@@ -1,24 +1,12 @@
 /** The client side of the authorization code flow: PKCE, `state` and `iss` (RFC 6749 section 4.1, 7636, 9207, 9700). */
 
 import * as oauth from "oauth4webapi";
-import { KnownRecords } from "#hub/auth/state/known-records.ts";
-import { Records, type Store } from "#hub/auth/state/records.ts";
-import { hashOf, newSecret, sameText } from "#hub/auth/state/secrets.ts";
+import { hashOf } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Endpoints } from "./endpoints.ts";
+import type { Flow, Flows } from "./flows.ts";
 import type { ProviderDefinition } from "./provider-definition.ts";
 import { exchangeCode, type TokenCaller, type TokenSet } from "./token-endpoint.ts";
-
-/** Time to sign in at the provider and come back. */
-const FLOW_MS = 15 * 60_000;
-
-/** State of a flow between its start and its callback. */
-interface Flow<T> {
-  readonly verifier: string;
-  /** Hash of the secret that binds the flow to the browser that began it. */
-  readonly bindingHash: string;
-  readonly purpose: T;
-}
 
 /** Parameters of a new flow. */
 export interface FlowStart<T> {
@@ -30,18 +18,13 @@ export interface FlowStart<T> {
   readonly purpose: T;
 }
 
-/** Begins and ends flows of one kind. `T` must survive JSON. */
+/** Begins and ends flows of one kind. */
 export class CodeFlow<T> {
-  readonly #flows: Records<Flow<T>>;
-  readonly #known: KnownRecords<Flow<T>>;
-  readonly #store: Store;
+  readonly #flows: Flows<T>;
   readonly #endpoints: Endpoints;
 
-  /** `kind` names the flows' records. */
-  constructor(store: Store, kind: string, endpoints: Endpoints) {
-    this.#flows = new Records(store, kind);
-    this.#known = new KnownRecords(store.clock);
-    this.#store = store;
+  constructor(flows: Flows<T>, endpoints: Endpoints) {
+    this.#flows = flows;
     this.#endpoints = endpoints;
   }
 
@@ -51,13 +34,8 @@ export class CodeFlow<T> {
     if (server.authorization_endpoint === undefined) {
       throw new AppError("settings_invalid", `provider ${definition.name} has no authorization endpoint`);
     }
-    const state = newSecret();
     const verifier = oauth.generateRandomCodeVerifier();
-    const flow: Flow<T> = { verifier, bindingHash: hashOf(binding), purpose };
-    const id = hashOf(state);
-    const expiresAt = this.#store.clock.now() + FLOW_MS;
-    const revision = await this.#flows.create(id, flow, expiresAt);
-    this.#known.note(id, { id, data: flow, expiresAt, revision });
+    const state = await this.#flows.keep({ verifier, purpose }, binding);
     const url = new URL(server.authorization_endpoint);
     const parameters = {
       ...definition.authorization_parameters,
@@ -75,17 +53,16 @@ export class CodeFlow<T> {
   }
 
   /**
-   * Returns the purpose of a callback's flow. Each `state` is valid once and only in the browser that began it.
-   * Throws request_invalid.
+   * Returns a callback's flow. Its `state` is valid only in the browser that began it. Throws request_invalid.
    */
   async recall(
     parameters: URLSearchParams,
     binding: string | undefined,
-  ): Promise<{ verifier: string; purpose: T; state: string }> {
+  ): Promise<Flow<T> & { readonly state: string }> {
     const state = parameters.get("state") ?? "";
-    const id = hashOf(state);
-    const flow = state === "" ? null : await this.#flows.take(id, this.#known.take(id));
-    if (flow === null || binding === undefined || !sameText(flow.bindingHash, hashOf(binding))) {
+    // A stored flow is used up in any case, also by a browser without the cookie.
+    const flow = state === "" ? null : await this.#flows.take(state, binding ?? "");
+    if (flow === null || binding === undefined) {
       throw new AppError(
         "request_invalid",
         "this answer belongs to no request of this browser: it was used already, is too old, or was begun elsewhere; start again",

@@ -12,6 +12,7 @@ import { type ApiRequest, callApi } from "./api-call.ts";
 import { CodeFlow } from "./code-flow.ts";
 import { type ConnectionRecord, ConnectionStore } from "./connection-store.ts";
 import { Endpoints, type Fetch } from "./endpoints.ts";
+import { StoredFlows } from "./flows.ts";
 import { checkTokenHost } from "./provider-definition.ts";
 import { Providers } from "./providers.ts";
 import { Refresher } from "./refresher.ts";
@@ -69,7 +70,7 @@ export class Connections {
     this.providers = new Providers(store, vault, audit);
     this.#store = new ConnectionStore(store, vault);
     this.#endpoints = new Endpoints(clock, parts.fetch);
-    this.#flow = new CodeFlow(store, "connection-flow", this.#endpoints);
+    this.#flow = new CodeFlow(new StoredFlows(store, "connection-flow"), this.#endpoints);
     this.#refresher = new Refresher({
       store: this.#store,
       refresh: async (record, token) => refreshTokens(await this.#caller(record.providerId), token),

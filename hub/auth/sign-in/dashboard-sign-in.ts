@@ -4,12 +4,12 @@ import type { Account, Accounts } from "#hub/auth/accounts/accounts.ts";
 import { isRole, type Role } from "#hub/auth/accounts/principal.ts";
 import { CodeFlow } from "#hub/auth/client/code-flow.ts";
 import type { Endpoints, Fetch } from "#hub/auth/client/endpoints.ts";
+import type { Flows } from "#hub/auth/client/flows.ts";
 import type { ProviderDefinition } from "#hub/auth/client/provider-definition.ts";
 import { TokenRefused, type TokenSet } from "#hub/auth/client/token-endpoint.ts";
 import { DASHBOARD_CLIENT_ID } from "#hub/auth/provider/clients.ts";
 import { signInScope } from "#hub/auth/provider/scopes.ts";
 import type { AccessTokens } from "#hub/auth/provider/tokens.ts";
-import type { Store } from "#hub/auth/state/records.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 /** Path of the callback below the hub's address. */
@@ -34,8 +34,15 @@ export interface SignInProvider {
   readonly fetch: Fetch;
 }
 
+/** What a sign-in leads to. */
+export interface SignInPurpose {
+  /** Path below the hub's address. */
+  readonly returnTo: string;
+}
+
 export interface DashboardSignInParts {
-  readonly store: Store;
+  /** Sealed ones for the embedded provider only. */
+  readonly flows: Flows<SignInPurpose>;
   readonly accounts: Accounts;
   readonly accessTokens: AccessTokens;
   readonly publicUrl: () => string;
@@ -44,23 +51,21 @@ export interface DashboardSignInParts {
 }
 
 /** The account that signed in, and its destination. */
-export interface SignInResult {
+export interface SignInResult extends SignInPurpose {
   readonly id: string;
   readonly account: Account;
-  /** Path below the hub's address. */
-  readonly returnTo: string;
 }
 
 /** An account that the provider's token leads to. */
-type FoundAccount = Omit<SignInResult, "returnTo">;
+type FoundAccount = Omit<SignInResult, keyof SignInPurpose>;
 
 export class DashboardSignIn {
   readonly #parts: DashboardSignInParts;
-  readonly #flow: CodeFlow<{ returnTo: string }>;
+  readonly #flow: CodeFlow<SignInPurpose>;
 
   constructor(parts: DashboardSignInParts) {
     this.#parts = parts;
-    this.#flow = new CodeFlow(parts.store, "sign-in-flow", parts.endpoints);
+    this.#flow = new CodeFlow(parts.flows, parts.endpoints);
   }
 
   /** Returns the address to send the browser to. `binding`: a secret of the browser, from a cookie. Throws unavailable. */

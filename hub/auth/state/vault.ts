@@ -147,6 +147,8 @@ export interface InstallationKeys {
   readonly cookie: Uint8Array;
   /** Signs forms. */
   readonly form: Uint8Array;
+  /** Seals sign-ins that are under way. */
+  readonly flow: Uint8Array;
   /** Signs the marks of browsers that signed in before. */
   readonly device: Uint8Array;
   /** The dashboard's `client_secret` at the embedded provider. */
@@ -169,6 +171,7 @@ export async function loadInstallationKeys(store: Store, vault: Vault): Promise<
   return {
     cookie: derive("cookie"),
     form: derive("form"),
+    flow: derive("flow"),
     device: derive("device"),
     dashboardSecret: derive("dashboard client").toString("base64url"),
   };

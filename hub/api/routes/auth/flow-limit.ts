@@ -1,4 +1,4 @@
-/** Limits the requests with which strangers begin a sign-in or an authorization: each stores a record. */
+/** Limits the requests with which strangers begin a sign-in or an authorization: most store a record. */
 
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import type { ApiResponse } from "#hub/api/http/route.ts";
@@ -8,7 +8,7 @@ import { languageOf, sayIn } from "#hub/auth/web/page-language.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 
-/** Requests of one network per minute: each stores a record for a quarter of an hour. */
+/** Requests of one network per minute: most store a record for a quarter of an hour. */
 const FLOWS_PER_MINUTE = 300;
 
 export class FlowLimit {
