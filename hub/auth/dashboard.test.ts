@@ -130,14 +130,16 @@ suite("sign-in on the dashboard", () => {
     const { browser } = await signIn();
     await relogin(browser);
     const { bucket } = world;
-    let location = `${world.origin}/api/auth/login`;
+    let location = `${world.origin}/api/auth/login?return_to=/sample/search`;
     const next = async (): Promise<void> => {
-      location = (await browser.get(location)).location!;
+      const page = await browser.get(location);
+      location = page.location ?? String(page.status);
     };
     const start = await countWaits(bucket, next);
     const authorization = await countWaits(bucket, next);
     const callback = await countWaits(bucket, next);
-    assert.equal(location, `${world.origin}/`);
+    const page = await countWaits(bucket, next);
+    assert.equal(location, "200");
     assert.deepEqual(start, []);
     assert.deepEqual(authorization, [
       ["get account", "get oauth.Session"],
@@ -147,6 +149,7 @@ suite("sign-in on the dashboard", () => {
       ["delete oauth.AuthorizationCode", "get account", "get oauth.Session"],
       ["create session", "delete session", "put session-of"],
     ]);
+    assert.deepEqual(page, [["get account", "get session"]]);
   });
 
   test("a callback that comes several times at once, at two hubs, opens one session", async () => {

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
+import { Records } from "#hub/auth/state/records.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
-import type { Accounts } from "./accounts.ts";
+import type { Account, Accounts } from "./accounts.ts";
 import { Sessions } from "./sessions.ts";
 
 const LIFE = { idleMs: 1_000_000, absoluteMs: 10_000_000 };
@@ -143,6 +144,27 @@ test("a browser that signs in again waits for the end of its session, but not fo
   isSlow.resolve();
   await sessions.stop();
   assert.equal((await bucket.keys("session-of.a.")).length, 1);
+});
+
+test("a session and its account are read at once by whoever has opened or read the session", async () => {
+  const bucket = new CountedBucket();
+  const store = { bucket, clock: new StillClock() };
+  const stored = new Records<Account>(store, "account");
+  const account = { name: "ann", role: "viewer", indices: [], createdAt: 0, epoch: 1 } as const;
+  await stored.put("a", account);
+  const accounts = { get: async (id: string) => (await stored.get(id))?.data ?? null } as Accounts;
+  const atOnce = async (sessions: Sessions, secret: string): Promise<number> => {
+    bucket.atOnce = 0;
+    assert.deepEqual((await sessions.find(secret))?.account, account);
+    return bucket.atOnce;
+  };
+  const [here, elsewhere] = [new Sessions(store, accounts, LIFE), new Sessions(store, accounts, LIFE)];
+  const secret = await here.open("a", 1, { ip: "", userAgent: "" });
+  assert.equal(await atOnce(here, secret), 2);
+  assert.equal(await atOnce(elsewhere, secret), 1);
+  assert.equal(await atOnce(elsewhere, secret), 2);
+  await stored.delete("a");
+  assert.equal(await here.find(secret), null);
 });
 
 test("a session that has changed since it was read is not ended by that reading", async () => {

@@ -14,6 +14,9 @@ const MAX_PER_ACCOUNT = 50;
 /** A younger entry may still wait for its session, as both are stored at the same time; hubs' clocks may differ by minutes. */
 const OPENING_MS = 15 * 60_000;
 
+/** Sessions whose owner is remembered. The account of others is read after them. */
+const MAX_OWNERS = 10_000;
+
 export interface SessionLife {
   /** End after the last use, ms. */
   readonly idleMs: number;
@@ -68,6 +71,8 @@ export class Sessions {
   /** Sessions and entries that this process stored, for when a browser signs in again. */
   readonly #known: KnownRecords<Session>;
   readonly #knownEntries: KnownRecords<null>;
+  /** Accounts of sessions by the sessions' keys. A session stays that of its account. */
+  readonly #owners = new Map<string, string>();
   /** Removals of entries that no request waits for. */
   readonly #unlisting = new Set<Promise<unknown>>();
 
@@ -140,6 +145,7 @@ export class Sessions {
       this.#sessions.create(key, session, expiresAt),
       this.#byAccount.put(id, null, listedUntil),
     ]);
+    this.#noteOwner(key, session.accountId);
     this.#known.note(key, { id: key, data: session, expiresAt, revision });
     this.#knownEntries.note(id, { id, data: null, expiresAt: listedUntil, revision: entry });
   }
@@ -151,9 +157,11 @@ export class Sessions {
 
   /** Returns the session named `key`, or null. Open sockets call it from time to time to check that they may continue. */
   async get(key: string, touch = false): Promise<LivingSession | null> {
-    const read = await this.#sessions.get(key);
+    const [read, early] = await Promise.all([this.#sessions.get(key), this.#accountOf(key)]);
     if (read === null) return null;
-    const account = await this.#accounts.get(read.data.accountId);
+    const { accountId } = read.data;
+    const account = early === undefined ? await this.#accounts.get(accountId) : early;
+    this.#noteOwner(key, accountId);
     if (account === null || !isInEpoch(key, read.data.epoch, account)) {
       await this.#endRead(read);
       return null;
@@ -165,6 +173,19 @@ export class Sessions {
       await won(this.#extend(read, seen));
     }
     return { key, session: read.data, account };
+  }
+
+  /** Returns the account of a session, or null if it is gone; undefined if its owner isn't remembered. */
+  #accountOf(key: string): Promise<Account | null> | undefined {
+    const owner = this.#owners.get(key);
+    return owner === undefined ? undefined : this.#accounts.get(owner);
+  }
+
+  #noteOwner(key: string, accountId: string): void {
+    this.#owners.delete(key);
+    this.#owners.set(key, accountId);
+    const oldest = this.#owners.keys().next();
+    if (this.#owners.size > MAX_OWNERS && !oldest.done) this.#owners.delete(oldest.value);
   }
 
   /** Removes an entry without a session, unless its session may be on its way. */
