@@ -101,12 +101,6 @@ export class IdentityProvider {
     return answerClient(await this.library(), this.#parts.publicUrl(), request);
   }
 
-  /** Returns the name of the provider's session of the browser that sent this Cookie header, see BrowserSessions. */
-  async browserSession(cookieHeader: string | undefined): Promise<string | undefined> {
-    const id = this.#parts.cookies().read(cookieHeader, PROVIDER_COOKIE);
-    return id === undefined ? undefined : this.browserSessions.nameOf(id);
-  }
-
   /** Ends the provider's session of the browser that sent this Cookie header; returns the Set-Cookie values for it. */
   async endBrowserSession(cookieHeader: string | undefined): Promise<string[]> {
     const cookies = this.#parts.cookies();

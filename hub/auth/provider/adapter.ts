@@ -10,7 +10,7 @@ import type { KnownRecords } from "#hub/auth/state/known-records.ts";
 import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
 import { fingerprint, hashOf } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { SESSION_BY_UID } from "./browser-sessions.ts";
+import { SESSION_BY_UID, sessionName } from "./browser-sessions.ts";
 import { DASHBOARD_CLIENT_ID } from "./clients.ts";
 import { currentExchange, findAccountOf } from "./exchange.ts";
 import { FAMILY_MODELS, type SignInTokens, type TokenFamilies } from "./tokens.ts";
@@ -153,7 +153,7 @@ export class StateAdapter implements Adapter {
       before === null
         ? this.#records.put(key, record, expiresAt)
         : this.#records.update(before, record, expiresAt),
-      isNamed || uid === undefined ? undefined : this.#byUid.put(hashOf(uid), { key }, until),
+      isNamed || uid === undefined ? undefined : this.#byUid.put(sessionName(uid), { key }, until),
     ]);
     if (accountId === undefined) return;
     const namedUntil = isNamed ? known.namedUntil : (until ?? Number.POSITIVE_INFINITY);
@@ -223,7 +223,7 @@ export class StateAdapter implements Adapter {
 
   /** Returns the session with this uid. Its id is left out: only the browser has it. */
   async findByUid(uid: string): Promise<AdapterPayload | undefined> {
-    const key = (await this.#byUid.get(hashOf(uid)))?.data.key;
+    const key = (await this.#byUid.get(sessionName(uid)))?.data.key;
     return key === undefined ? undefined : this.#read(key);
   }
 

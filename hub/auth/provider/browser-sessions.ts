@@ -12,7 +12,7 @@ export const SESSION_MODEL = "oauth.Session";
 export const SESSION_BY_UID = "oauth-session-uid";
 
 export class BrowserSessions {
-  readonly #sessions: Records<{ readonly uid?: string }>;
+  readonly #sessions: Records<unknown>;
   readonly #byUid: Records<{ readonly key: string }>;
 
   constructor(store: Store) {
@@ -20,16 +20,7 @@ export class BrowserSessions {
     this.#byUid = new Records(store, SESSION_BY_UID);
   }
 
-  /**
-   * Returns the name of the session with this id, the value of the provider's cookie; undefined if there is none. The
-   * name stays when the session gets another id, and is not secret.
-   */
-  async nameOf(id: string): Promise<string | undefined> {
-    const uid = (await this.#sessions.get(hashOf(id)))?.data.uid;
-    return uid === undefined ? undefined : hashOf(uid);
-  }
-
-  /** Ends the session with this id. */
+  /** Ends the session with this id, the value of the provider's cookie. */
   async end(id: string): Promise<void> {
     await this.#sessions.delete(hashOf(id));
   }
@@ -42,6 +33,11 @@ export class BrowserSessions {
     // Unless a request that was under way has stored both again.
     await won(this.#byUid.delete(name, found.revision));
   }
+}
+
+/** Returns the name of the session with this uid. It stays when the session gets another id, and is not secret. */
+export function sessionName(uid: string): string {
+  return hashOf(uid);
 }
 
 /** Returns what a browser's session keeps of its sign-in as its `acr`: another password or role makes another mark. */

@@ -8,6 +8,7 @@ import type { AdapterPayload } from "oidc-provider";
 import { type Account, type Accounts, isSincePassword } from "#hub/auth/accounts/accounts.ts";
 import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
 import { hashOf } from "#hub/auth/state/secrets.ts";
+import { sessionName } from "./browser-sessions.ts";
 
 /** Models of oidc-provider whose records belong to a grant. */
 export const FAMILY_MODELS: ReadonlySet<string> = new Set([
@@ -126,6 +127,12 @@ export interface AccessToken {
   readonly scope: string;
 }
 
+/** A valid access token of the dashboard's own sign-in. */
+export interface OwnAccessToken extends AccessToken {
+  /** Name of the browser's session at the provider in which its code was issued, see BrowserSessions. */
+  readonly atProvider?: string;
+}
+
 /** An access token with the grant that it was issued for. `id` and `revision` are those of the code that holds the grant. */
 export interface SignInToken {
   readonly payload: AdapterPayload;
@@ -187,11 +194,13 @@ export class AccessTokens {
    * makes the token valid: of several uses of a code, on any hubs, one succeeds (RFC 6749 section 4.1.2), and nothing is left
    * of the family.
    */
-  async verifyOwn(token: string): Promise<AccessToken | null> {
+  async verifyOwn(token: string): Promise<OwnAccessToken | null> {
     const { payload, grant } = this.#signIns.take(hashOf(token)) ?? {};
     if (payload === undefined || grant === undefined || grant === null) return null;
     const useUp = (): Promise<boolean> => won(this.#codes.delete(grant.id, grant.revision));
-    return this.#check(payload, async () => ((await useUp()) ? grant.data : null));
+    const found = await this.#check(payload, async () => ((await useUp()) ? grant.data : null));
+    if (found === null || payload.sessionUid === undefined) return found;
+    return { ...found, atProvider: sessionName(payload.sessionUid) };
   }
 
   async #check(

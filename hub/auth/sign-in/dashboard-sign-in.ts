@@ -54,6 +54,8 @@ export interface DashboardSignInParts {
 export interface SignInResult extends SignInPurpose {
   readonly id: string;
   readonly account: Account;
+  /** Name of the browser's session at the embedded provider that it signed in with, see BrowserSessions. */
+  readonly atProvider?: string;
 }
 
 /** An account that the provider's token leads to. */
@@ -104,8 +106,10 @@ export class DashboardSignIn {
   /** Returns the account of the embedded provider's token. The token isn't needed afterwards. */
   async #own({ accessToken }: TokenSet): Promise<FoundAccount> {
     const found = await this.#parts.accessTokens.verifyOwn(accessToken);
-    if (found !== null) return { id: found.accountId, account: found.account };
-    throw new AppError("forbidden", "the sign-in was used already, or its account is gone");
+    if (found === null)
+      throw new AppError("forbidden", "the sign-in was used already, or its account is gone");
+    const { accountId: id, account, atProvider } = found;
+    return { id, account, ...(atProvider !== undefined && { atProvider }) };
   }
 
   async #foreign(

@@ -151,11 +151,8 @@ async function callback(
   const parameters = new URL(uri, auth.publicUrl()).searchParams;
   const binding = auth.cookies().read(headers.cookie, BINDING_COOKIE);
   try {
-    const [found, atProvider] = await Promise.all([
-      auth.dashboardSignIn.finish(parameters, binding),
-      auth.provider.browserSession(headers.cookie),
-    ]);
-    const cookie = await openSession(auth, { headers, ip }, found, atProvider);
+    const found = await auth.dashboardSignIn.finish(parameters, binding);
+    const cookie = await openSession(auth, { headers, ip }, found);
     return redirect(found.returnTo, [cookie]);
   } catch (error) {
     const { code, cause, message, status } = toAppError(error);
