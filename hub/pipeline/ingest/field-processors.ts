@@ -10,9 +10,9 @@ import { compileTemplate, compileValue, ESCAPES, type Escape } from "./template.
 
 const set: ProcessorKind = (settings) => {
   const field = settings.template("field");
-  const make = takeSource(settings);
-  const override = settings.flag("override", true);
   const ignoresEmpty = settings.flag("ignore_empty_value");
+  const make = takeSource(settings, ignoresEmpty);
+  const override = settings.flag("override", true);
   return (document) => {
     const path = field(document);
     const before = override ? undefined : document.get(path);
@@ -22,8 +22,11 @@ const set: ProcessorKind = (settings) => {
   };
 };
 
-/** Takes what `set` sets: a value, or a copy of another field. */
-function takeSource(settings: ProcessorSettings): (document: IngestDocument) => unknown {
+/** Takes what `set` sets: a value, or a copy of another field, which must be there unless `ignoresEmpty`. */
+function takeSource(
+  settings: ProcessorSettings,
+  ignoresEmpty: boolean,
+): (document: IngestDocument) => unknown {
   const from = settings.optionalText("copy_from");
   const value = settings.take("value");
   const write = takeEscape(settings);
@@ -33,7 +36,7 @@ function takeSource(settings: ProcessorSettings): (document: IngestDocument) => 
   }
   if (value !== undefined)
     throw settings.fault("copy_from", "cannot set both `copy_from` and `value` in the same processor");
-  return (document) => copyValue(document.get(from) ?? null);
+  return (document) => copyValue(ignoresEmpty ? document.get(from) : document.require(from));
 }
 
 /** Takes how fields are written in templates of a value. */

@@ -9,10 +9,11 @@ import { FILTER_PROCESSORS } from "./filter-processors.ts";
 import { fingerprint } from "./fingerprint-processor.ts";
 import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import { NETWORK_PROCESSORS } from "./network-processors.ts";
-import { json, uriParts } from "./parsing-processors.ts";
+import { json } from "./parsing-processors.ts";
 import { type ProcessorContext, type ProcessorKind, ProcessorSettings } from "./processor.ts";
 import { type Condition, script, takeCondition } from "./script-processor.ts";
 import { TEXT_PROCESSORS } from "./text-processors.ts";
+import { uriParts } from "./uri-parts-processor.ts";
 
 /** Processors of one pipeline, those for failures too. */
 const MAX_PROCESSORS = 1_000;

@@ -45,6 +45,8 @@ const ROWS: readonly Row[] = [
   [{ append: { field: "a", value: ["{{b}}"] } }, { a: "x", b: "y" }, { a: ["x", "y"], b: "y" }],
   [{ append: { field: "a", value: ["x", "y"], allow_duplicates: false } }, { a: ["x"] }, { a: ["x", "y"] }],
   [{ set: { field: "b", copy_from: "a" } }, { a: { c: [1] } }, { a: { c: [1] }, b: { c: [1] } }],
+  [{ set: { field: "b", copy_from: "none.c", ignore_empty_value: true } }, { a: 1 }, { a: 1 }],
+  [{ set: { field: "a", copy_from: "none", override: false } }, { a: 1 }, { a: 1 }],
   [{ set: { field: "b", value: "{{none}}", ignore_empty_value: true } }, { a: 1 }, { a: 1 }],
   [{ convert: { field: "a", type: "ip" } }, { a: "::1" }, { a: "::1" }],
   [{ convert: { field: "a", type: "integer" } }, { a: ["1", "-2"] }, { a: [1, -2] }],
@@ -227,15 +229,31 @@ test("an address is cut into its parts", () => {
     ],
     ["/v1.2/items", { path: "/v1.2/items" }],
     ["http://[::1]:9200/", { scheme: "http", domain: "[::1]", port: 9200, path: "/" }],
+    ["ftp://ada@files.example/a", { scheme: "ftp", domain: "files.example", path: "/a", user_info: "ada" }],
+    // What breaks the rules of addresses is cut as it stands.
+    [
+      "HTTP://ada:x@y@shop.example:80/a b/c%20d.html?q=\\1#é |",
+      {
+        scheme: "http",
+        domain: "shop.example",
+        port: 80,
+        path: "/a b/c%20d.html",
+        extension: "html",
+        query: "q=\\1",
+        fragment: "é |",
+        user_info: "ada:x@y",
+        username: "ada",
+        password: "x@y",
+      },
+    ],
+    ["http:a|b", { scheme: "http", domain: "", path: "a|b" }],
   ];
   for (const [text, parts] of rows) {
     const { source } = run([{ uri_parts: { field: "a", remove_if_successful: true } }], { a: text });
     assert.deepEqual(source, { url: { original: text, ...parts } }, text);
   }
-  assert.throws(
-    () => run([{ uri_parts: { field: "a" } }], { a: "no address at all" }),
-    /unable to parse URI/,
-  );
+  for (const a of ["no address at all", "gopher://x/a b", "http://x:y/a b"])
+    assert.throws(() => run([{ uri_parts: { field: "a" } }], { a }), /unable to parse URI/, a);
   assert.deepEqual(run([{ uri_parts: { field: "a", ignore_missing: true } }], {}).source, {});
 });
 
@@ -298,6 +316,7 @@ test("a document that a processor can't work on fails with the words of the 6.5 
     ],
     [{ remove: { field: "_routing" } }, {}, "field [_routing] not present as part of path [_routing]"],
     [{ trim: { field: "x.y" } }, {}, "field [x] not present as part of path [x.y]"],
+    [{ set: { field: "a", copy_from: "x.y" } }, {}, "field [x] not present as part of path [x.y]"],
     [
       { lowercase: { field: "f" } },
       { f: ["A"] },

@@ -1,46 +1,12 @@
-/**
- * Processors that read fields out of a text: `json` parses it, `kv` cuts it into keys and values, `uri_parts` cuts an
- * address into scheme, domain, path and so on.
- */
+/** Processors that read fields out of a text: `json` parses it, `kv` cuts it into keys and values. */
 
-import { isHash, valueText } from "#proto/event.ts";
+import { isHash } from "#proto/event.ts";
 import { member, put } from "#proto/event-members.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { parseDocumentJson } from "./document-json.ts";
 import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
 import { type ProcessorKind, type ProcessorSettings, readField, readText } from "./processor.ts";
 import { expressionOf, partsOf, within } from "./text-processors.ts";
-
-/** RFC 3986, appendix B, with the authority cut further; spaces and controls are no part of an address. */
-const URI =
-  /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/(?:([^/?#@\s]*)@)?(\[[^\]\s]*\]|[^/?#:\s]*)(?::(\d*))?(?=[/?#]|$))?((?!(?:[A-Za-z][A-Za-z0-9+.-]*:)?\/\/)[^?#\s]*)(?:\?([^#\s]*))?(?:#(\S*))?$/;
-
-/** RFC 2396, 3.2.1: an authority that names no host, such as `host:80-`. The domain is null then. */
-const REGISTRY = /^((?:[A-Za-z][A-Za-z0-9+.-]*:)?)\/\/(?:[\w.~$,;:@&=+!*'()-]|%[0-9A-Fa-f]{2})+(?=[/?#]|$)/;
-
-/** Characters that an address holds only percent-encoded. */
-const ILLEGAL = /["<>\\^`{|}]|%(?![0-9A-Fa-f]{2})/;
-
-/** The versions that have the processor, but read an extension from the whole path: `2/items` of `/v1.2/items`. */
-const PATH_EXTENSIONS = { since: 711, before: 814 };
-
-export const uriParts: ProcessorKind = (settings, { version }) => {
-  const field = settings.text("field");
-  const target = settings.text("target_field", "url");
-  const removes = settings.flag("remove_if_successful");
-  const isWholePath = version >= PATH_EXTENSIONS.since && version < PATH_EXTENSIONS.before;
-  const keepsOriginal = settings.flag("keep_original", true);
-  const ignoreMissing = settings.flag("ignore_missing");
-  return (document) => {
-    const value = readField(document, { field, target, ignoreMissing });
-    if (value === undefined) return;
-    const text = valueText(value);
-    const parts = addressParts(text, isWholePath ? lastOf : extensionOf);
-    if (parts === undefined) throw new ProcessorFault(`unable to parse URI [${text}]`);
-    if (removes && field !== target) document.remove(field);
-    document.set(target, { ...(keepsOriginal && { original: text }), ...parts });
-  };
-};
 
 export const json: ProcessorKind = (settings, context) => {
   const field = settings.text("field");
@@ -178,56 +144,4 @@ function endOfValue(text: string): number {
     if (depth <= 0) return index + token.length;
   }
   return text.length;
-}
-
-function addressParts(
-  text: string,
-  extension: (path: string) => string | undefined,
-): Record<string, unknown> | undefined {
-  const server = URI.exec(text);
-  const found = server ?? URI.exec(text.replace(REGISTRY, "$1"));
-  if (found === null || ILLEGAL.test(text)) return undefined;
-  const [, scheme, user, host, port, path = "", query, fragment] = found;
-  const [name, password] = user === undefined ? [] : cutAt(user, ":");
-  const parts = {
-    domain: server === null ? null : host === "" ? undefined : host,
-    fragment: decoded(fragment),
-    path: decoded(path),
-    extension: extension(path),
-    port: port === undefined || port === "" ? undefined : Number(port),
-    query: decoded(query),
-    scheme,
-    user_info: user,
-    username: name,
-    password,
-  };
-  return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
-}
-
-function cutAt(text: string, mark: string): [string, string | undefined] {
-  const at = text.indexOf(mark);
-  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
-}
-
-/** What stands after the last point of the last part of a path; a path without a slash has none. */
-function extensionOf(path: string): string | undefined {
-  const slash = path.lastIndexOf("/");
-  const at = path.lastIndexOf(".");
-  return slash < 0 || at < slash ? undefined : path.slice(at + 1);
-}
-
-/** What stands after the last point of a whole path. */
-function lastOf(path: string): string | undefined {
-  const at = path.lastIndexOf(".");
-  return at < 0 ? undefined : path.slice(at + 1);
-}
-
-/** Returns a part without percent-encoding; a part that is encoded wrongly stays as it is. */
-function decoded(part: string | undefined): string | undefined {
-  if (part === undefined || !part.includes("%")) return part;
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
