@@ -6,10 +6,14 @@ import { type AnyMap, membersOf } from "./collections.ts";
 import { DateTime } from "./dates.ts";
 import { Formatter } from "./formatters.ts";
 import { entriesOf } from "./maps.ts";
+import { Cidr } from "./networks.ts";
 import type { Static, Statics } from "./number-statics.ts";
 import { SortedMap, SortedSet } from "./sorted.ts";
 import { counted } from "./statics.ts";
 import { orderOf, StringBuilder, StringTokenizer } from "./strings.ts";
+
+/** A network is kept outside of the script's values, which count by themselves. */
+const CIDR_STEPS = 64;
 
 /** What these cost, a step for 8 members, is spent before the call: see counted(). */
 const list: Static = ([from], context) => (isNumber(from) ? [] : [...membersIn(from, context)]);
@@ -61,6 +65,10 @@ const CONSTRUCTORS: Readonly<Statics> = {
   SimpleDateFormat: ([pattern]) => new Formatter(print(pattern)),
   String: ([value]) =>
     value === undefined ? "" : Array.isArray(value) ? value.map((one) => print(one)).join("") : print(value),
+  CIDR: ([network], context) => {
+    context.spend(CIDR_STEPS);
+    return new Cidr(network);
+  },
   Object: () => new Map(),
 };
 

@@ -12,6 +12,7 @@ const PACKAGES: readonly (readonly [prefix: string, names: RegExp])[] = [
   ["org.elasticsearch.script.", /^JodaCompatible/],
   ["org.elasticsearch.index.fielddata.", /^ScriptDocValues/],
   ["org.elasticsearch.common.geo.", /^GeoPoint$/],
+  ["org.elasticsearch.painless.api.", /^CIDR$/],
   ["org.elasticsearch.search.lookup.", /^LeafDocLookup$/],
 ];
 

@@ -51,6 +51,32 @@ export function parseWhole(text: unknown, radix: unknown, bits: 32 | 64): number
   return whole(parsed);
 }
 
+/** The marks of a radix in `decode`, behind the sign. */
+const RADIX_MARK = /^([+-]?)(?:0[xX]|#|0(?=.))/;
+
+/** Integer.decode, Long.decode: "0x1f", "#1f" and "017" name their radix. Throws NumberFormatException. */
+function decodeWhole(text: unknown, bits: 32 | 64): number | bigint {
+  const source = textGiven(text);
+  const [mark = "", sign = ""] = RADIX_MARK.exec(source) ?? [];
+  if (mark === "") return parseWhole(source, undefined, bits);
+  const digits = source.slice(mark.length);
+  if (/^[+-]/.test(digits))
+    throw new ScriptException("NumberFormatException", "Sign character in wrong position");
+  const isOctal = !/[xX#]$/.test(mark);
+  if (!(isOctal ? /^[0-7]+$/ : /^[0-9a-f]+$/i).test(digits) || digits.length > 1_000)
+    throw new ScriptException("NumberFormatException", `For input string: "${digits}"`);
+  const size = BigInt(`${isOctal ? "0o" : "0x"}${digits}`);
+  const value = sign === "-" ? -size : size;
+  if (BigInt.asIntN(bits, value) !== value)
+    throw new ScriptException("NumberFormatException", `For input string: "${sign}${digits}"`);
+  return whole(value);
+}
+
+function textGiven(text: unknown): string {
+  if ((text ?? null) === null) throw new ScriptException("NullPointerException", null);
+  return print(text);
+}
+
 export function parseDecimal(text: unknown): Decimal {
   const source = print(text).trim();
   if (!/^[+-]?(?:NaN|Infinity|(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?[fd]?)$/i.test(source))
@@ -109,6 +135,8 @@ export const wholeClass = (bits: 32 | 64, type: string): Statics => ({
   toString: ([value, radix]) =>
     radix === undefined ? print(value) : BigInt(value as number).toString(toInteger(radix)),
   toHexString: ([value]) => BigInt.asUintN(bits, BigInt(value as number)).toString(16),
+  toOctalString: ([value]) => BigInt.asUintN(bits, BigInt(value as number)).toString(8),
+  decode: ([text]) => decodeWhole(text, bits),
   toBinaryString: ([value]) => BigInt.asUintN(bits, BigInt(value as number)).toString(2),
   max: (values) => extreme(values, 1),
   min: (values) => extreme(values, -1),

@@ -18,6 +18,12 @@ const CLASSES: Readonly<Record<string, string>> = {
   XDigit: "0-9A-Fa-f",
 };
 
+/** The engine refuses a higher number of repetitions. */
+const MAX_REPEATS = 16;
+/** Repetitions that one expression may write out: the engine has a state for each. */
+const MAX_WRITTEN_OUT = 1_000;
+const REPETITION = /\{(\d{1,4})(,?)(\d{0,4})\}(\??)/y;
+
 let isEngineOn = false;
 
 export function invalid(message: string): ScriptException {
@@ -40,8 +46,19 @@ export function linear(source: string, flags: string): RegExp {
 export function translated(source: string, ignoresCase: boolean): string {
   let text = "";
   let isInClass = false;
+  let atomStart = 0; // of the last character or class in `text`
+  let left = MAX_WRITTEN_OUT;
   for (let at = 0; at < source.length; at++) {
     const char = source[at]!;
+    const repetition = char === "{" && !isInClass ? repetitionAt(source, at) : undefined;
+    if (repetition !== undefined && !text.endsWith(")")) {
+      left -= repetition.most;
+      if (left < 0) throw invalid(`an expression repeats at most ${MAX_WRITTEN_OUT} times`);
+      text = text.slice(0, atomStart) + writtenOut(text.slice(atomStart), repetition);
+      at += repetition.length - 1;
+      continue;
+    }
+    if (!isInClass) atomStart = text.length;
     if (char === "\\") {
       const [escaped, length] = escapeAt(source, at, isInClass);
       text += escaped;
@@ -56,6 +73,36 @@ export function translated(source: string, ignoresCase: boolean): string {
       at += group[0].length - 1;
     } else text += ignoresCase ? bothCases(source, at, isInClass) : char;
   }
+  return text;
+}
+
+/** `{least,most}`; `mark`: "?" behind it, which takes as few as possible. */
+interface Repetition {
+  readonly least: number;
+  readonly most: number;
+  readonly isEndless: boolean;
+  readonly mark: string;
+  readonly length: number;
+}
+
+/** Returns the repetition at a place where the engine refuses it, else undefined. */
+function repetitionAt(source: string, at: number): Repetition | undefined {
+  REPETITION.lastIndex = at;
+  const [all, low, comma, high = "", mark = ""] = REPETITION.exec(source) ?? [];
+  if (all === undefined) return undefined;
+  const least = Number(low);
+  const most = high === "" ? least : Number(high);
+  if (most <= MAX_REPEATS || most < least) return undefined;
+  return { least, most, isEndless: comma === "," && high === "", mark, length: all.length };
+}
+
+/** "x{0,40}" → "x{0,16}x{0,16}x{0,8}", which finds the same. */
+function writtenOut(atom: string, { least, most, isEndless, mark }: Repetition): string {
+  let text = "";
+  for (let rest = least; rest > 0; rest -= MAX_REPEATS) text += `${atom}{${Math.min(rest, MAX_REPEATS)}}`;
+  if (isEndless) return `${text}${atom}*${mark}`;
+  for (let rest = most - least; rest > 0; rest -= MAX_REPEATS)
+    text += `${atom}{0,${Math.min(rest, MAX_REPEATS)}}${mark}`;
   return text;
 }
 

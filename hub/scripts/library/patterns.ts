@@ -24,6 +24,9 @@ const CHARS_A_STEP = 8;
 /** Steps that each use of an expression takes, whatever it reads. */
 const MATCH_STEPS = 8;
 
+/** Flags at the start of an expression, which hold for the whole of it. */
+const LEADING_FLAGS = /^\(\?([a-zA-Z]+)\)/;
+
 /** A compiled expression. */
 export class Pattern extends ScriptObject {
   readonly type = "Pattern";
@@ -34,16 +37,18 @@ export class Pattern extends ScriptObject {
   /** Matches whole texts. */
   readonly whole: RegExp;
 
-  /** `flags`: letters as scripts write them behind a literal. Throws IllegalArgumentException. */
-  constructor(source: string, flags: string) {
+  /** `given`: flags as scripts write them behind a literal. Throws IllegalArgumentException. */
+  constructor(source: string, given: string) {
     super();
     this.source = source;
+    const [leading = "", letters = ""] = LEADING_FLAGS.exec(source) ?? [];
+    const flags = given + letters;
     const unknown = flags.replace(/[imscuUlx]/g, "");
     if (unknown !== "") throw invalid(`Unknown flag [${unknown}]`);
     if (source.length > MAX_PATTERN) throw invalid(`an expression has at most ${MAX_PATTERN} characters`);
     if (/[clx]/.test(flags)) throw invalid("the flags c, l and x of expressions aren't offered");
-    const text = translated(source, flags.includes("i"));
-    const kept = flags.replace(/[^ms]/g, "");
+    const text = translated(source.slice(leading.length), flags.includes("i"));
+    const kept = ["m", "s"].filter((flag) => flags.includes(flag)).join("");
     this.part = linear(text, `g${kept}`);
     this.whole = linear(`^(?:${text})$`, kept.replace("m", ""));
   }

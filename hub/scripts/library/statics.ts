@@ -115,6 +115,7 @@ const STATICS: Readonly<Record<string, Statics>> = {
     getNumericValue: ([value]) => Number.parseInt(print(value), 36),
     toString: ([value]) => print(value),
     valueOf: ([value]) => value,
+    compare: ([a, b]) => print(a).charCodeAt(0) - print(b).charCodeAt(0),
   },
   String: {
     valueOf: ([value]) => (Array.isArray(value) ? value.map((one) => print(one)).join("") : print(value)),

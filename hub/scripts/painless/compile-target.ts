@@ -46,18 +46,22 @@ function frameAt(frame: Frame, depth: number): Frame {
   return at;
 }
 
-/** Compiles `object.name`, `object?.name` and `object[index]`. */
+/** Compiles `object.name`, `object?.name`, `object[index]` and `object?.0`. */
 export function compileRead(
   scope: Scope,
   target: Extract<Expression, { kind: "member" | "brace" }>,
 ): Evaluate {
   const object = scope.compiler.expression(scope, target.object);
-  const { offset } = target;
+  const { offset, isSafe } = target;
   if (target.kind === "brace") {
     const index = scope.compiler.expression(scope, target.index);
-    return guarded(offset, (frame) => element(object(frame), index(frame), frame));
+    return guarded(offset, (frame) => {
+      const value = object(frame);
+      if (isSafe && (value ?? null) === null) return null;
+      return element(value, index(frame), frame);
+    });
   }
-  const { name, isSafe } = target;
+  const { name } = target;
   return guarded(offset, (frame) => {
     const value = object(frame);
     if (isSafe && (value ?? null) === null) return null;

@@ -118,7 +118,7 @@ function readPostfix(tokens: TokenReader, nested: Nested): Expression {
       tokens.next();
       const index = nested.expression();
       tokens.expect("]");
-      object = { kind: "brace", object, index, offset };
+      object = { kind: "brace", object, index, isSafe: false, offset };
     } else if (text === "++" || text === "--") {
       tokens.next();
       object = {
@@ -139,7 +139,7 @@ function readMember(tokens: TokenReader, nested: Nested, object: Expression): Ex
   if (name.kind === "integer") {
     tokens.next();
     const index: Expression = { kind: "constant", value: Number(name.text), offset: name.offset };
-    return { kind: "brace", object, index, offset };
+    return { kind: "brace", object, index, isSafe, offset };
   }
   // A word of the language may be a name after a point ("ctx.in").
   if (name.kind !== "name" && name.kind !== "keyword") throw tokens.unexpected("{DOTID}");
@@ -157,7 +157,8 @@ function readMember(tokens: TokenReader, nested: Nested, object: Expression): Ex
 
 function targetOf(expression: Expression): Target {
   const { kind } = expression;
-  if (kind === "variable" || kind === "brace" || (kind === "member" && !expression.isSafe)) return expression;
+  if (kind === "variable" || ((kind === "brace" || kind === "member") && !expression.isSafe))
+    return expression;
   throw new ScriptException(
     "IllegalArgumentException",
     "Left-hand side cannot be assigned a value.",

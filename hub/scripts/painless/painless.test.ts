@@ -83,6 +83,14 @@ const EVALUATED: readonly (readonly [source: string, value: unknown, variables?:
   ["1 == 1.0 && 1 == 1L && 1 != 2", true],
   ["Math.max(1, 2.5) + Math.round(2.5) + Math.floor(1.9)", 6.5],
   ["Integer.parseInt('-12') + Long.parseLong('5')", -7],
+  ["Long.decode('0x1F') + Integer.decode('-#a') + Long.decode('017') + Long.decode('0')", 36],
+  ["Integer.decode('-0x80000000') + ''", "-2147483648"],
+  ["Integer.toOctalString(493) + Long.toOctalString(-1L)", "7551777777777777777777777"],
+  ["Character.compare('a'.charAt(0), (char) 'c')", -2],
+  ["def a = null; a?.0 == null && [7, 8]?.1 == 8", true],
+  ["CIDR net = new CIDR('10.0.0.0/8'); net.contains('10.9.8.7') && !net.contains('11.0.0.1')", true],
+  ["def net = new CIDR('2001:db8::/32'); net.contains('2001:db8::1') && !net.contains('')", true],
+  ["new CIDR('::1').contains('::1') && !new CIDR('::1').contains(null)", true],
   // Texts.
   ["'a' + 1 + 2.0 + null + true", "a12.0nulltrue"],
   ["'Ab,cd'.toLowerCase().splitOnToken(',')[1].charAt(0) == (char) 'c'", true],
@@ -243,6 +251,21 @@ const FAILING: readonly (readonly [
   ["[1][3]", "runtime error", "index_out_of_bounds_exception", "Index: 3, Size: 1", 3],
   ["throw new IllegalArgumentException('Cats!')", "runtime error", "illegal_argument_exception", "Cats!", 0],
   ["Integer.parseInt('x')", "runtime error", "number_format_exception", 'For input string: "x"', 0],
+  ["Long.decode('0x')", "runtime error", "number_format_exception", 'For input string: ""', 0],
+  [
+    "Integer.decode('0x-1')",
+    "runtime error",
+    "number_format_exception",
+    "Sign character in wrong position",
+    0,
+  ],
+  [
+    "new CIDR('10.0.0.0/33')",
+    "runtime error",
+    "illegal_argument_exception",
+    "Expected [ip/prefix] with a prefix from 0 to 32 but was [10.0.0.0/33]",
+    0,
+  ],
   [
     "int i = 0; while (i < 9) {} i",
     "runtime error",
@@ -462,9 +485,26 @@ test("regular expressions run where the context allows them, in linear time", ()
   );
   assert.equal(run("'a1b22'.replaceAll(/[0-9]+/, m -> '<' + m.group() + '>')"), "a<1>b<22>");
   assert.equal(run("/,\\s*/.split('a, b,c,,').length"), 3);
+  assert.equal(run("'x QWORD 1' =~ /(?i)qword.1/"), true);
+  assert.throws(() => run("'ab' =~ /a(?i)b/"), { code: "script_failed" });
   assert.equal(run(`'${"a".repeat(20_000)}!' ==~ /(a+)+$/`), false);
   assert.throws(() => run("'a' =~ /(?=a)/"), { code: "script_failed" });
   assert.throws(() => compilePainless("'a' =~ /a/", []), { code: "script_failed" });
+});
+
+test("a character or class of an expression may be repeated more often than the engine repeats it", () => {
+  const run = (source: string): unknown => compilePainless(source, ["t"], true).run(["a".repeat(29)]);
+  const found = (pattern: string): unknown => run(`Matcher m = /${pattern}/.matcher(t); m.find(); m.group()`);
+  assert.equal(found("a{3,40}"), "a".repeat(29));
+  assert.equal(found("[a-c]{3,28}"), "a".repeat(28));
+  assert.equal(found("\\w{17,28}?"), "a".repeat(17));
+  assert.deepEqual(
+    [run("t ==~ /.{29,}/"), run("t ==~ /.{30,}/"), run("t ==~ /a{28}/")],
+    [true, false, false],
+  );
+  assert.deepEqual([run("t ==~ /(?i)A{29}/"), run("'{17}' ==~ /\\{17\\}/")], [true, true]);
+  assert.throws(() => run("t =~ /a{999}b{999}/"), { code: "script_failed" });
+  assert.throws(() => run("t =~ /(ab){20}/"), { code: "script_failed" });
 });
 
 test("an iterator removes entries of its map and members of its list", () => {

@@ -86,6 +86,8 @@ interface Brace {
   readonly kind: "brace";
   readonly object: Expression;
   readonly index: Expression;
+  /** `a?.0`: null where there is no object. */
+  readonly isSafe: boolean;
 }
 
 /** What can be assigned to. */

@@ -21,7 +21,7 @@ Exception RuntimeException IllegalArgumentException IllegalStateException NullPo
 ArithmeticException IndexOutOfBoundsException ArrayIndexOutOfBoundsException StringIndexOutOfBoundsException
 NumberFormatException UnsupportedOperationException NoSuchElementException DateTimeException DateTimeParseException
 ConcurrentModificationException InputMismatchException
-Pattern Matcher Processors GeoPoint Debug System MovingFunctions
+Pattern Matcher Processors CIDR GeoPoint Debug System MovingFunctions
 `;
 
 const TYPES: ReadonlySet<string> = new Set(NAMES.split(/\s+/).filter(Boolean));
