@@ -38,6 +38,23 @@ test("an option without effect is a warning that names its replacement", () => {
   assert.match(said("input { heartbeat { threads => 2 } }")[0] ?? "", /warning: .*"threads" has no effect/);
 });
 
+test("every input and output takes a codec, and says where it has no effect", () => {
+  assert.match(
+    said("output { elasticsearch { codec => json { } } }")[0]!,
+    /warning: .*"codec" has no effect/,
+  );
+  assert.match(said("input { heartbeat { codec => json } }")[0]!, /warning: .*"codec" has no effect/);
+  assert.deepEqual(said("input { tcp { port => 1 codec => json } } output { stdout { codec => json } }"), []);
+});
+
+test("grok warns of a folder without files of patterns, and refuses what names their patterns", () => {
+  const grok = (name: string): string[] =>
+    said(`filter { grok { patterns_dir => "/none/such" match => { "m" => "%{${name}:n}" } } }`);
+  assert.match(grok("WORD")[0]!, /: warning: there are no files of patterns at \/none\/such/);
+  assert.equal(grok("WORD").length, 1);
+  assert.match(grok("TICKET").join("\n"), /: error: .*TICKET/);
+});
+
 test("an option whose other value would lose something is refused with what to write instead", () => {
   const refused = [
     ['output { file { path => "/%{name}" } }', /first folder of an absolute path/],

@@ -96,6 +96,7 @@ export const INPUT_OPTIONS = options({
   id: optional(text("name of this input in metrics and messages")),
   ecs_compatibility: ONE_NAMING,
   enable_metric: withoutEffect("inputs are always measured", Type.Boolean({ default: true })),
+  codec: withoutEffect("events are read in one form; inputs with a choice list the option"),
 });
 
 /** Options of every output. */
@@ -103,6 +104,7 @@ export const OUTPUT_OPTIONS = options({
   id: optional(text("name of this output in metrics and messages")),
   ecs_compatibility: ONE_NAMING,
   enable_metric: withoutEffect("outputs are always measured", Type.Boolean({ default: true })),
+  codec: withoutEffect("events are written in one form; outputs with a choice list the option"),
 });
 
 /** Returns the options of a plugin; its own stand in the place of common ones of the same name. */

@@ -67,9 +67,15 @@ export async function pluginKinds(): Promise<Kind[]> {
   ];
 }
 
+/** An option that works here and has no effect elsewhere is a plugin's own. */
+function isCommon(schema: TSchema, common: TSchema | undefined): boolean {
+  if (common === undefined) return false;
+  return treatmentOf(common) === undefined || treatmentOf(schema) !== undefined;
+}
+
 function optionTable(options: TObject, common?: TObject): string {
   const rows = Object.entries(options.properties)
-    .filter(([name]) => common === undefined || !Object.hasOwn(common.properties, name))
+    .filter(([name, schema]) => !isCommon(schema, common?.properties[name]))
     .map(([name, schema]) => {
       const isRequired = options.required?.includes(name) === true && !("default" in schema);
       const fallback = isRequired ? "required" : defaultOf(schema);

@@ -24,6 +24,12 @@ test("translate reads dictionaries of each kind, and grok reads pattern files", 
     { m: "see AB-12" },
   );
   assert.equal(result!["t"], "AB-12");
+  for (const path of [`${folder}/patterns`, `${folder}/pat*`]) {
+    const [found] = run(`grok { patterns_dir => "${path}" match => { "m" => "%{TICKET:t}" } }`, {
+      m: "AB-12",
+    });
+    assert.equal(found!["t"], "AB-12", path);
+  }
 });
 
 for (const [filter, file, content] of [

@@ -1,7 +1,7 @@
 /** Filter grok: reads fields out of text by patterns. */
 
-import { readdirSync, readFileSync } from "node:fs";
-import { join, matchesGlob } from "node:path";
+import { globSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import type { Static } from "typebox";
 import { toFloat, toInteger } from "#hub/pipeline/formats/value-conversion.ts";
 import { grokPatterns, parsePatternFile } from "#hub/pipeline/grok/all.ts";
@@ -18,7 +18,9 @@ import { Type } from "#proto/kit/schema.ts";
 
 const OPTIONS = options({
   match: anyTable("expressions by field, one or a list each; the search ends with the first match"),
-  patterns_dir: list("folders of pattern files; a later pattern of a name replaces an earlier one"),
+  patterns_dir: list(
+    "folders of pattern files, or files, with wildcards; a later pattern of a name replaces an earlier one",
+  ),
   pattern_definitions: table("further patterns by name"),
   patterns_files_glob: text("pattern of the file names in the folders", "*"),
   break_on_match: flag("false: all expressions are tried and add their fields", true),
@@ -221,12 +223,22 @@ function compileMatches(values: GrokFilterOptions, context: FilterContext): Fiel
   return matches;
 }
 
-function knownPatterns(values: GrokFilterOptions, { ecs, resolvePath }: FilterContext): PatternTable {
+function knownPatterns(values: GrokFilterOptions, { ecs, resolvePath, report }: FilterContext): PatternTable {
   const own = Object.entries(values.pattern_definitions);
   if (values.patterns_dir.length === 0 && own.length === 0) return grokPatterns(ecs);
   const patterns = new Map(grokPatterns(ecs));
-  for (const folder of values.patterns_dir)
-    readPatternFolder(resolvePath(folder), values.patterns_files_glob, patterns);
+  for (const given of values.patterns_dir) {
+    const files = patternFiles(resolvePath(given), values.patterns_files_glob);
+    if (files.length === 0)
+      report(
+        "warning",
+        "patterns_dir",
+        `there are no files of patterns at ${given}`,
+        "their patterns are missing",
+      );
+    for (const file of files)
+      for (const [name, pattern] of parsePatternFile(readFileSync(file, "utf8"))) patterns.set(name, pattern);
+  }
   for (const [name, pattern] of own) patterns.set(name, pattern);
   return patterns;
 }
@@ -261,14 +273,14 @@ function captureTarget(name: string, { target, overwrite }: GrokFilterOptions): 
   };
 }
 
-/** Adds the patterns of a folder's files, in the order of their names. */
-function readPatternFolder(folder: string, glob: string, patterns: Map<string, string>): void {
-  const names = readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isFile() && matchesGlob(entry.name, glob))
-    .map(({ name }) => name)
+/** Returns the files that a path names: those of a folder that `glob` names, or the path's own; in the order of their names. */
+function patternFiles(path: string, glob: string): string[] {
+  const kind = statSync(path, { throwIfNoEntry: false });
+  if (kind?.isFile() === true) return [path];
+  // The characters of a folder's name stand for themselves.
+  const found =
+    kind === undefined ? globSync(path) : globSync(glob, { cwd: path }).map((name) => join(path, name));
+  return found
+    .filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile() === true)
     .sort((a, b) => (a < b ? -1 : 1));
-  for (const name of names) {
-    for (const [key, pattern] of parsePatternFile(readFileSync(join(folder, name), "utf8")))
-      patterns.set(key, pattern);
-  }
 }
