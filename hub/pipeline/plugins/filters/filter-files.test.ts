@@ -8,8 +8,8 @@ import { repeated, run } from "#test/support/pipeline/run-filter.ts";
 test("translate reads dictionaries of each kind, and grok reads pattern files", (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-filters-"));
   t.after(() => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, "d.yml"), 'a: "1"\nb: {c: 2}\n');
-  writeFileSync(join(folder, "d.json"), '{"a":"1"}');
+  writeFileSync(join(folder, "d.yml"), 'a: "0"\nb: {c: 2}\na: "1"\n');
+  writeFileSync(join(folder, "d.json"), '{"a":"0","a":"1"}');
   writeFileSync(join(folder, "d.csv"), 'a,1\n"x,y",2\n');
   writeFileSync(join(folder, "patterns"), "# own\nTICKET [A-Z]+-\\d+\n");
   for (const kind of ["yml", "json", "csv"]) {

@@ -191,7 +191,8 @@ function readDictionary(path: string): Map<string, unknown> {
     const rows = content.split(/\r?\n/).map((line) => parseCsvLine(line, ",", '"') ?? []);
     return new Map(rows.filter((row) => row.length > 1).map(([key = "", result = ""]) => [key, result]));
   }
-  const value: unknown = kind === ".json" ? JSON.parse(content) : parseYaml(content);
+  // Of a key that occurs again the last value counts, in both formats.
+  const value: unknown = kind === ".json" ? JSON.parse(content) : parseYaml(content, { uniqueKeys: false });
   if (!isHash(value)) throw new AppError("settings_invalid", `${path} holds no table of values`);
   return new Map(Object.entries(value));
 }
