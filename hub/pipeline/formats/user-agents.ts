@@ -19,6 +19,7 @@ const AGENTS: readonly Rule[] = [
   ["Baiduspider", /Baiduspider/],
   ["Slurp", /Yahoo! Slurp/],
   ["Facebook External Hit", /facebookexternalhit\/([\d.]+)/],
+  ["WordPress", /^WordPress\/([\d.]+)/],
   ["curl", /^curl\/([\d.]+)/],
   ["Wget", /^Wget\/([\d.]+)/],
   [
@@ -43,6 +44,7 @@ const AGENTS: readonly Rule[] = [
   ["HeadlessChrome", /HeadlessChrome\/([\d.]+)/],
   ["Chromium", /Chromium\/([\d.]+)/],
   ["Chrome", /Chrome\/([\d.]+)/],
+  ["Google", / GSA\/([\d.]+) Mobile\//],
   ["Mobile Safari", /Version\/([\d.]+).*Mobile.*Safari\//],
   ["Android", /Android ([\d.]+).*Version\/[\d.]+ .*Safari/],
   ["Safari", /Version\/([\d.]+).*Safari\//],
@@ -77,7 +79,7 @@ const SYSTEMS: readonly Rule[] = [
   ["Ubuntu", /Ubuntu(?:\/([\d.]+))?/],
   ["Fedora", /Fedora(?:\/([\d.]+))?/],
   ["FreeBSD", /FreeBSD ?([\d.]+)?/],
-  ["Windows", /Windows\/\d/],
+  ["Windows", /Windows\/\d|\(Windows (\d+(?:\.\d+)?)\)/],
   ["Linux", /Linux(?:\/(\d+\.\d+(?:\.\d+)?))?/],
 ];
 
@@ -113,7 +115,7 @@ function first(rules: readonly Rule[], text: string): [name: string, version: st
 }
 
 function deviceOf(text: string, name: string, os: string): string {
-  if (/bot|crawler|spider|slurp/i.test(name) || text.includes("botocore")) return "Spider";
+  if (/bot|crawler|spider|slurp|^WordPress$/i.test(name) || text.includes("botocore")) return "Spider";
   const apple = /iPhone|iPad|iPod|Macintosh/.exec(text)?.[0];
   if (apple !== undefined) return apple === "Macintosh" ? "Mac" : apple;
   if (/; KF[A-Z]{2,6}\b/.test(text)) return "Kindle";

@@ -285,6 +285,11 @@ const ROWS: Record<string, Row[]> = {
         },
       },
     ],
+    [
+      'useragent { source => "m" target => "u" } mutate { add_field => { "o" => "%{[u][os_name]} %{[u][os_version]}" } remove_field => ["u"] }',
+      "Corporate-Client/9.1 (Windows 10) Agent/9.1",
+      { o: "Windows 10" },
+    ],
     ...(
       [
         ["Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)", "Googlebot", "Spider"],
@@ -298,6 +303,12 @@ const ROWS: Record<string, Row[]> = {
           "Mobile Safari",
           "iPhone",
         ],
+        [
+          "Mozilla/5.0 (iPhone; CPU iPhone OS 17_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) GSA/290.1 Mobile/15E148 Safari/604.1",
+          "Google",
+          "iPhone",
+        ],
+        ["WordPress/6.4.2; https://blog.example", "WordPress", "Spider"],
         ["curl/8.5.0", "curl", "Other"],
         ["aws-cli/1.16.248 Python/3.4.7 Linux/4.9.184-0.1.x86_64 botocore/1.12.239", "aws-cli", "Spider"],
         ["aws-cli/1.3.2 Python/2.7.5 Windows/7", "aws-cli", "Other"],
