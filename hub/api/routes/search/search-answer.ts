@@ -38,8 +38,9 @@ export function searchAnswer(response: Found, options: SearchAnswerOptions): Jso
       ...(failures.length > 0 && { failures: shardFailureBodies(failures, options.errors) }),
     },
     hits: hitsBody(response, options),
-    ...(response.aggregations !== undefined && { aggregations: response.aggregations }),
-    ...(response.suggest !== undefined && { suggest: response.suggest }),
+    // Without shards there are none, not even empty ones, as there is nothing that they could be reduced from.
+    ...(total > 0 && response.aggregations !== undefined && { aggregations: response.aggregations }),
+    ...(total > 0 && response.suggest !== undefined && { suggest: response.suggest }),
     ...(response.profile !== undefined && { profile: { shards: response.profile } }),
   };
 }
@@ -47,8 +48,8 @@ export function searchAnswer(response: Found, options: SearchAnswerOptions): Jso
 function hitsBody(response: Found, options: SearchAnswerOptions): JsonObject {
   const objects = hasObjectTotals(options);
   const total = objects ? objectTotal(response.total, response.totalLimit) : (response.total ?? -1);
-  const hasNone = response.shards.total === 0 || options.countOnly;
-  const maxScore = response.maxScore ?? (hasNone && !objects && !answersAs(700) ? 0 : null);
+  const isZero = response.shards.total === 0 || (options.countOnly && !answersAs(700));
+  const maxScore = response.maxScore ?? (isZero ? 0 : null);
   return {
     ...(total !== undefined && { total }),
     max_score: maxScore === null ? null : singleFraction(maxScore),
