@@ -151,3 +151,22 @@ test("a document of a mapping with _source disabled isn't shown", async () => {
   const changed = await send("PUT", "/unseen/_mapping/_doc", { _source: { enabled: true } });
   assert.match(changed.text, /Cannot update enabled setting for \[_source\]/);
 });
+
+test("fields say from 7.13 on whether they are metadata", async () => {
+  const path = "/there/_field_caps?fields=a,_id";
+  const metadata = async (headers: Readonly<Record<string, string>>): Promise<unknown[]> => {
+    const fields = (await send("GET", path, undefined, headers)).body["fields"] as unknown as Record<
+      string,
+      Record<string, { metadata_field?: boolean }>
+    >;
+    return [fields["_id"]!["_id"]!.metadata_field, fields["a"]!["keyword"]!.metadata_field];
+  };
+  assert.deepEqual(await metadata({ accept: SEVEN.accept }), [undefined, undefined]);
+  assert.deepEqual(await metadata({ accept: SEVEN.accept.replace("7", "8") }), [true, false]);
+});
+
+test("a template is looked for with the parameter that it is shown with", async () => {
+  await send("PUT", "/_template/kept", { index_patterns: ["kept-*"] });
+  assert.equal((await send("HEAD", "/_template/kept?include_type_name=true")).status, 200);
+  assert.equal((await send("HEAD", "/_template/other?include_type_name=true")).status, 404);
+});

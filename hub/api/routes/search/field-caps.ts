@@ -83,7 +83,9 @@ async function fieldCaps(parts: ApiContext, request: ApiRequest): Promise<ApiRes
     }
   }
   if (request.flag("include_unmapped") === true) addUnmapped(fields, found);
-  const described = Object.fromEntries([...fields].map(([name, types]) => [name, describeTypes(types)]));
+  const described = Object.fromEntries(
+    [...fields].map(([name, types]) => [name, describeTypes(name, types)]),
+  );
   return json({
     ...(answersAs(700) && { indices: found.map((index) => index.name) }),
     fields: described,
@@ -177,10 +179,14 @@ function capabilityOf(field: Field): Capability {
   return { type: field.type, searchable: field.index, aggregatable, ...(isObject(meta) && { meta }) };
 }
 
-function describeTypes(types: ReadonlyMap<string, readonly (readonly [string, Capability])[]>): JsonObject {
+function describeTypes(
+  name: string,
+  types: ReadonlyMap<string, readonly (readonly [string, Capability])[]>,
+): JsonObject {
   const isConflict = types.size > 1;
+  const metadata = answersAs(713) && { metadata_field: Object.hasOwn(META, name) };
   return Object.fromEntries(
-    [...types].map(([type, entries]) => [type, describeType(type, entries, isConflict)]),
+    [...types].map(([type, entries]) => [type, { ...describeType(type, entries, isConflict), ...metadata }]),
   );
 }
 

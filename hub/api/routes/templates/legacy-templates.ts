@@ -38,7 +38,7 @@ export function templateRoutes(parts: ApiContext): Route[] {
     {
       methods: ["HEAD"],
       paths: ["/_template/{name}"],
-      params: ["flat_settings", "master_timeout", "local"],
+      params: ["flat_settings", "master_timeout", "local", "include_type_name"],
       action: "monitor",
       summary: "Checks whether a template exists.",
       handle: (request) => empty(namesOf(parts, request).length > 0 ? 200 : 404),
