@@ -1,6 +1,7 @@
 /** Validates messages from clients of the live socket. */
 
 import { isObject } from "#proto/kit/json.ts";
+import { HOUR_MS } from "#proto/kit/units.ts";
 import {
   type Call,
   type ClientMessage,
@@ -76,7 +77,7 @@ const METHODS: ReadonlySet<unknown> = new Set(["GET", "POST", "PUT", "DELETE"]);
 /** Everything but the sign-in and the connecting of accounts, which set cookies, and this socket itself. */
 const CALL_PATH = /^\/(?:es|api(?!\/(?:auth|live|connections)(?:[/?]|$)))\/[\x21-\x7e]*$/;
 const MAX_PATH_LENGTH = 4_096;
-const MAX_WATCH_MS = 3_600_000;
+const MAX_WATCH_MS = HOUR_MS;
 
 function isCallPath(path: unknown): path is string {
   return (

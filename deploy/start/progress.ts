@@ -2,6 +2,7 @@
 
 import { systemClock } from "#proto/kit/clock.ts";
 import { requestJson, trustOwnCertificate } from "#proto/kit/json-request.ts";
+import { DAY_MS } from "#proto/kit/units.ts";
 import type { Sources } from "./sources.ts";
 import type { AgentReady, HubReady, Stack } from "./stack.ts";
 import { endProgress, progress, say } from "./terminal.ts";
@@ -23,7 +24,7 @@ const LINK_POLLS = 60;
 const BUSY_BYTES = 64 * 1024;
 const BUSY_LINES = 500;
 /** Logs that end so long ago are of the past: a link that ends now would show little but emptiness. */
-const PAST_MS = 86_400_000;
+const PAST_MS = DAY_MS;
 
 /** Starts the agent and prints how many lines are searchable, until all existing ones are; then prints the address. */
 export async function follow(hub: HubReady, stack: Stack, sources: Sources): Promise<void> {

@@ -11,6 +11,7 @@ import { BackgroundTask, type Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import type { StateBucket } from "#proto/kit/state-bucket.ts";
+import { DAY_MS } from "#proto/kit/units.ts";
 import type { AlertSearch, PreviewPoint } from "./alert-search.ts";
 import { type AlertState, FIRST_STATE, type Reach } from "./alert-state.ts";
 import { type Alert, alertView, unreadableView } from "./alert-view.ts";
@@ -51,7 +52,7 @@ const TICK_MS = 1_000;
 const WATCH_AGAIN_MS = 5_000;
 /** Rules whose messages are sent at the same time: each may wait ten seconds for a receiver that doesn't answer. */
 const MAX_DELIVERING = 32;
-const MAX_PREVIEW_MS = 31 * 86_400_000;
+const MAX_PREVIEW_MS = 31 * DAY_MS;
 
 export class Alerts implements Component {
   readonly #options: AlertsOptions;
@@ -132,7 +133,7 @@ export class Alerts implements Component {
   /** Returns what a rule would have counted in the last `spanMs`. Throws request_invalid. */
   async preview(body: unknown, spanMs: number): Promise<PreviewPoint[]> {
     if (!(spanMs > 0 && spanMs <= MAX_PREVIEW_MS))
-      throw new AppError("request_invalid", `span must be up to ${MAX_PREVIEW_MS / 86_400_000}d`);
+      throw new AppError("request_invalid", `span must be up to ${MAX_PREVIEW_MS / DAY_MS}d`);
     const nowMs = this.#options.clock.now();
     const rule = await this.#checked(body);
     return this.#options.search.preview(rule, this.#options.sender().reach, nowMs - spanMs, nowMs);

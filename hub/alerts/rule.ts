@@ -4,15 +4,15 @@ import type { Static } from "typebox";
 import { AppError } from "#proto/kit/errors.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { checkValue } from "#proto/kit/settings/settings.ts";
-import { parseDuration } from "#proto/kit/units.ts";
+import { DAY_MS, parseDuration } from "#proto/kit/units.ts";
 
 const MAX_CHANNELS = 10;
 const MAX_RECIPIENTS = 20;
 /** Shorter intervals cost more than they show. */
 const MIN_EVERY_MS = 5_000;
 const MIN_WINDOW_MS = 5_000;
-const MAX_WINDOW_MS = 7 * 86_400_000;
-const MAX_EVERY_MS = 86_400_000;
+const MAX_WINDOW_MS = 7 * DAY_MS;
+const MAX_EVERY_MS = DAY_MS;
 
 const channelSchema = Type.Union([
   Type.Object(
@@ -120,7 +120,7 @@ function durationIn(name: string, text: string, minMs: number, maxMs: number): n
     throw invalid(`${name}: ${(error as Error).message}`, error);
   }
   if (durationMs < minMs || durationMs > maxMs)
-    throw invalid(`${name} must be from ${minMs / 1_000}s to ${maxMs / 86_400_000}d, not ${text}`);
+    throw invalid(`${name} must be from ${minMs / 1_000}s to ${maxMs / DAY_MS}d, not ${text}`);
   return durationMs;
 }
 

@@ -6,7 +6,7 @@
 import type { EventLoopUtilization } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
 import { threadCpuMs } from "./thread-cpu.ts";
-import { MIB } from "./units.ts";
+import { HOUR_MS, MIB } from "./units.ts";
 
 /** The memory of a thread. */
 export interface ThreadHeap {
@@ -57,7 +57,7 @@ const PAUSE_LOOKS = 3;
 const PAUSE_EVERY_MS = 20_000;
 /** Share of what was taken from which freeing it was worth its time, and the longest wait after a time that wasn't. */
 const WORTHWHILE_SHARE = 0.1;
-const MAX_WAIT_MS = 3_600_000;
+const MAX_WAIT_MS = HOUR_MS;
 
 /**
  * Keeps the memory of a busy thread near what it needs, and gives back what it took once it is quiet: much of it soon, less of it

@@ -5,10 +5,10 @@ import { clusterSetting } from "#hub/api/parameters/cluster-settings.ts";
 import type { Cluster } from "#hub/api/ports/cluster.ts";
 import { POINT_LOST } from "#hub/host/contract/calls.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { parseDuration } from "#proto/kit/units.ts";
+import { DAY_MS, parseDuration } from "#proto/kit/units.ts";
 
 /** Maximum time between two requests for a context. */
-export const MAX_KEEP_ALIVE_MS = 24 * 3_600_000;
+export const MAX_KEEP_ALIVE_MS = DAY_MS;
 
 /** Checks the keep-alive that a client requests. Throws request_invalid. */
 export function checkKeepAlive(what: "scroll" | "point in time", keepAliveMs: number, limitMs: number): void {

@@ -10,14 +10,15 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { DAY_MS, HOUR_MS } from "#proto/kit/units.ts";
 
 /** Age at which results are deleted. */
-const KEEP_MS = 7 * 24 * 3_600_000;
+const KEEP_MS = 7 * DAY_MS;
 /** Results that are kept, the newest. */
 const KEEP_RESULTS = 10_000;
 /** Old results are searched for after this many new ones, and after this time. */
 const STORED_A_LOOK = 100;
-const LOOK_MS = 3_600_000;
+const LOOK_MS = HOUR_MS;
 /** Maximum number of results deleted at a time. */
 const PAGE = 1_000;
 const WRITE_TIMEOUT_MS = 10_000;

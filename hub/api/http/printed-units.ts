@@ -1,6 +1,7 @@
 /** The forms in which answers print sizes and times. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { DAY_MS, HOUR_MS } from "#proto/kit/units.ts";
 
 const SIZES: Readonly<Record<string, number>> = {
   b: 1,
@@ -21,8 +22,8 @@ const TIMES: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1_000,
   m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
+  h: HOUR_MS,
+  d: DAY_MS,
 };
 
 /** Returns 1536 as "1.5kb", or in whole units if `unit` is given. Throws request_invalid. */

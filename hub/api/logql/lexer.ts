@@ -1,6 +1,7 @@
 /** Cuts a LogQL query into tokens, and walks through them. Unexpected tokens throw an error with Loki's wording. */
 
 import { AppError } from "#proto/kit/errors.ts";
+import { DAY_MS, HOUR_MS } from "#proto/kit/units.ts";
 
 /** Maximum nesting depth of brackets and functions. */
 const MAX_DEPTH = 32;
@@ -163,10 +164,10 @@ const DURATION_MS: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1_000,
   m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 7 * 86_400_000,
-  y: 365 * 86_400_000,
+  h: HOUR_MS,
+  d: DAY_MS,
+  w: 7 * DAY_MS,
+  y: 365 * DAY_MS,
 };
 
 /** Returns the ms of a duration such as "1h30m"; NaN for a text that is none. */

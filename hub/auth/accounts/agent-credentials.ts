@@ -9,10 +9,11 @@ import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { Records, type Store, won } from "#hub/auth/state/records.ts";
 import { hashOf, newSecret } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { DAY_MS } from "#proto/kit/units.ts";
 import { networkOf, RateLimit } from "./throttle.ts";
 
 /** Life of an enrolment token: a day. */
-export const ENROLMENT_MS = 24 * 3_600_000;
+export const ENROLMENT_MS = DAY_MS;
 /** Prefix of agents' records in the state, for `StateFollower.onChange`. */
 export const AGENT_KIND = "agent";
 /** Life of a claim: one that a crashed hub left behind expires. */

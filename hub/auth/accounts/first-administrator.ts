@@ -4,11 +4,12 @@ import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { Records, type Store, won } from "#hub/auth/state/records.ts";
 import { hashOf, newSecret } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { DAY_MS } from "#proto/kit/units.ts";
 import { type Accounts, type AccountView, checkName } from "./accounts.ts";
 import type { Passwords } from "./passwords.ts";
 
 /** Life of the link: a day. */
-const LINK_MS = 24 * 3_600_000;
+const LINK_MS = DAY_MS;
 /** The one record of its kind. */
 const RECORD = "link";
 

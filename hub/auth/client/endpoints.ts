@@ -5,10 +5,11 @@ import { addPart } from "#proto/kit/byte-parts.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isLoopbackHttp } from "#proto/kit/loopback.ts";
+import { HOUR_MS } from "#proto/kit/units.ts";
 import type { ProviderDefinition } from "./provider-definition.ts";
 
 /** Life of cached metadata: the longest time that an old endpoint stays in use. */
-const KEEP_MS = 3_600_000;
+const KEEP_MS = HOUR_MS;
 /** Maximum number of providers whose metadata are cached. */
 const MAX_KEPT = 200;
 const DEADLINE_MS = 10_000;

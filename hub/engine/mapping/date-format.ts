@@ -219,9 +219,7 @@ function parseFullIso(text: string): number {
   // Days up to 28 are in every month; NaN fails every comparison.
   if (!(year >= 100 && month >= 1 && month <= 12 && day >= 1 && day <= 28)) return Number.NaN;
   if (!(hour <= 23 && minute <= 59 && second <= 59 && milli <= 999)) return Number.NaN;
-  return (
-    daysFromCivil(year, month, day) * DAY_MS + hour * 3_600_000 + minute * 60_000 + second * 1000 + milli
-  );
+  return daysFromCivil(year, month, day) * DAY_MS + hour * HOUR_MS + minute * 60_000 + second * 1000 + milli;
 }
 
 /** Number of the digits text[from..to); NaN if one is none. */

@@ -14,6 +14,7 @@ import {
   parseOverride,
   readSettingsFile,
 } from "#proto/kit/settings/settings.ts";
+import { HOUR_MS } from "#proto/kit/units.ts";
 import { tlsProperties } from "./tls-files.ts";
 
 const port = (fallback: number, description: string) =>
@@ -184,7 +185,7 @@ export const hubSchema = Type.Object(
     }),
     "search.slowlog.threshold": Type.Integer({
       minimum: -1,
-      maximum: 3_600_000,
+      maximum: HOUR_MS,
       default: 1000,
       description: "duration from which a search is logged as slow, ms; -1: never",
     }),

@@ -5,13 +5,14 @@
 import { AppError } from "#proto/kit/errors.ts";
 import { type Interval, IntervalSet } from "#proto/kit/interval-set.ts";
 import type { StateBucket, StateEntry } from "#proto/kit/state-bucket.ts";
+import { DAY_MS } from "#proto/kit/units.ts";
 import type { Position } from "#proto/position.ts";
 
 /** Sources of a partition; the one untouched longest goes first. Its data, if sent again, is dropped by the shards. */
 const SOURCE_LIMIT = 4096;
 
 /** A source untouched for this long is forgotten. */
-const MAX_AGE_MS = 7 * 86_400_000;
+const MAX_AGE_MS = 7 * DAY_MS;
 
 /** Separate ranges of one source. A file read in order has one. */
 const INTERVAL_LIMIT = 1024;

@@ -3,7 +3,7 @@
 import { toInteger } from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { type Method, type Methods, ScriptObject, whole } from "#hub/scripts/values/values.ts";
-import { DAY_MS } from "#proto/kit/units.ts";
+import { DAY_MS, HOUR_MS } from "#proto/kit/units.ts";
 import { CONSTANT_METHODS, Constant } from "./date-constants.ts";
 import { checkedTime } from "./date-fields.ts";
 import { type Moment, nanosOf, timeOf } from "./moment.ts";
@@ -15,7 +15,7 @@ const UNITS: Readonly<Record<string, number>> = {
   MILLIS: 1,
   SECONDS: 1000,
   MINUTES: 60_000,
-  HOURS: 3_600_000,
+  HOURS: HOUR_MS,
   HALF_DAYS: DAY_MS / 2,
   DAYS: DAY_MS,
   WEEKS: 7 * DAY_MS,
@@ -113,7 +113,7 @@ export const PLUS: Readonly<Record<string, (self: Moment, count: number) => Mome
   Months: (self, count) => plusMonths(self, count),
   Weeks: (self, count) => withLocal(self, (local) => local.setUTCDate(local.getUTCDate() + 7 * count)),
   Days: (self, count) => withLocal(self, (local) => local.setUTCDate(local.getUTCDate() + count)),
-  Hours: (self, count) => plusMs(self, count * 3_600_000),
+  Hours: (self, count) => plusMs(self, count * HOUR_MS),
   Minutes: (self, count) => plusMs(self, count * 60_000),
   Seconds: (self, count) => plusMs(self, count * 1000),
   Millis: (self, count) => plusMs(self, count),

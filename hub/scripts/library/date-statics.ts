@@ -4,7 +4,7 @@ import { toInteger } from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { print } from "#hub/scripts/values/values.ts";
 import { findTimeZone, UTC } from "#proto/kit/dates/time-zone.ts";
-import { DAY_MS } from "#proto/kit/units.ts";
+import { DAY_MS, HOUR_MS } from "#proto/kit/units.ts";
 import { ADJUSTERS } from "./date-adjusters.ts";
 import { CHRONO_UNITS, msBetween, plusUnit } from "./date-arithmetic.ts";
 import { Constant, dayOfWeek, monthOfYear } from "./date-constants.ts";
@@ -58,7 +58,7 @@ function parseDuration(text: string): Duration {
   if (found === null || !/\d/.test(text))
     throw new ScriptException("DateTimeParseException", "Text cannot be parsed to a Duration");
   const [days, hours, minutes, seconds] = found.slice(2).map((part) => Number(part ?? 0));
-  const ms = days! * DAY_MS + hours! * 3_600_000 + minutes! * 60_000 + seconds! * 1000;
+  const ms = days! * DAY_MS + hours! * HOUR_MS + minutes! * 60_000 + seconds! * 1000;
   return new Duration(found[1] === "-" ? -ms : ms);
 }
 
@@ -137,8 +137,8 @@ export const DATE_STATICS: Readonly<Record<string, Statics>> = {
     ofMillis: ([ms]) => new Duration(toInteger(ms)),
     ofSeconds: ([seconds]) => new Duration(toInteger(seconds) * 1000),
     ofMinutes: ([minutes]) => new Duration(toInteger(minutes) * 60_000),
-    ofHours: ([hours]) => new Duration(toInteger(hours) * 3_600_000),
-    ofDays: ([days]) => new Duration(toInteger(days) * 86_400_000),
+    ofHours: ([hours]) => new Duration(toInteger(hours) * HOUR_MS),
+    ofDays: ([days]) => new Duration(toInteger(days) * DAY_MS),
   },
   Period: {
     between: ([from, to]) => Period.between(from, to),

@@ -3,7 +3,7 @@
 import { toInteger } from "#hub/scripts/values/operators.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { type Methods, ScriptObject, whole } from "#hub/scripts/values/values.ts";
-import { DAY_MS } from "#proto/kit/units.ts";
+import { DAY_MS, HOUR_MS } from "#proto/kit/units.ts";
 import { monthsBetween, msBetween, plusMonths } from "./date-arithmetic.ts";
 import type { Moment } from "./moment.ts";
 
@@ -30,8 +30,8 @@ export class Duration extends ScriptObject {
 
   override toString(): string {
     if (this.ms === 0) return "PT0S";
-    const hours = Math.trunc(this.ms / 3_600_000);
-    const minutes = Math.trunc((this.ms % 3_600_000) / 60_000);
+    const hours = Math.trunc(this.ms / HOUR_MS);
+    const minutes = Math.trunc((this.ms % HOUR_MS) / 60_000);
     const seconds = (this.ms % 60_000) / 1000;
     const parts = [
       hours !== 0 && `${hours}H`,
@@ -50,7 +50,7 @@ const DURATION_METHODS: Methods = new Map(
     getNano: (self: Duration) => Math.round((((self.ms % 1000) + 1000) % 1000) * 1e6),
     toSeconds: (self: Duration) => Math.trunc(self.ms / 1000),
     toMinutes: (self: Duration) => Math.trunc(self.ms / 60_000),
-    toHours: (self: Duration) => Math.trunc(self.ms / 3_600_000),
+    toHours: (self: Duration) => Math.trunc(self.ms / HOUR_MS),
     toDays: (self: Duration) => Math.trunc(self.ms / DAY_MS),
     compareTo: (self: Duration, [other]: readonly unknown[]) => Math.sign(self.ms - lengthOf(other)),
     equals: (self: Duration, [other]: readonly unknown[]) =>

@@ -7,6 +7,7 @@ import { JODA, type PatternDialect } from "#proto/kit/dates/date-pattern.ts";
 import { compilePrinter } from "#proto/kit/dates/date-printer.ts";
 import { compileReader, type DateReader } from "#proto/kit/dates/date-reader.ts";
 import { type TimeZone, UTC } from "#proto/kit/dates/time-zone.ts";
+import { DAY_MS } from "#proto/kit/units.ts";
 import { MAX_DATE } from "./date-patterns.ts";
 import { DateTime } from "./dates.ts";
 import { DatePrinter, Moment, zoneOf } from "./moment.ts";
@@ -160,7 +161,7 @@ function weekDate(date: Moment): string {
 function ordinalDate(date: Moment): string {
   const { local } = date;
   const year = local.getUTCFullYear();
-  const day = Math.floor((local.getTime() - Date.UTC(year, 0, 1)) / 86_400_000) + 1;
+  const day = Math.floor((local.getTime() - Date.UTC(year, 0, 1)) / DAY_MS) + 1;
   return `${year}-${String(day).padStart(3, "0")}${offset(date)}`;
 }
 

@@ -2,6 +2,7 @@
 
 import type { TimeZone } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { DAY_MS, HOUR_MS } from "#proto/kit/units.ts";
 
 export type CalendarUnit = "second" | "minute" | "hour" | "day" | "week" | "month" | "quarter" | "year";
 
@@ -9,7 +10,7 @@ export type CalendarUnit = "second" | "minute" | "hour" | "day" | "week" | "mont
 const UNIT_MS: Readonly<Partial<Record<CalendarUnit, number>>> = {
   second: 1_000,
   minute: 60_000,
-  hour: 3_600_000,
+  hour: HOUR_MS,
 };
 
 const CALENDAR: Readonly<Record<string, CalendarUnit>> = {
@@ -97,8 +98,7 @@ export function floorLocal(localMs: number, unit: CalendarUnit): number {
 export function addUnits(localMs: number, unit: CalendarUnit, amount: number): number {
   const fixed = UNIT_MS[unit];
   if (fixed !== undefined) return localMs + amount * fixed;
-  if (unit === "day" || unit === "week")
-    return localMs + amount * (unit === "day" ? 86_400_000 : 604_800_000);
+  if (unit === "day" || unit === "week") return localMs + amount * (unit === "day" ? DAY_MS : 7 * DAY_MS);
   const months = amount * (unit === "month" ? 1 : unit === "quarter" ? 3 : 12);
   const date = new Date(localMs);
   const day = date.getUTCDate();

@@ -1,6 +1,6 @@
 /** Offsets of time zones from UTC, with the hours at which they change. */
 
-import { DAY_MS } from "#proto/kit/units.ts";
+import { DAY_MS, HOUR_MS } from "#proto/kit/units.ts";
 
 /** First and last time that a date can be, ms (ECMA-262 section 21.4.1.1). */
 const MAX_TIME_MS = 8.64e15;
@@ -105,7 +105,7 @@ export class TimeZone {
     const text = this.#format!.format(Math.min(MAX_TIME_MS, Math.max(-MAX_TIME_MS, utcMs)));
     const [, sign, hours, minutes, seconds = "0"] = PRINTED_OFFSET.exec(text) ?? [];
     if (sign === undefined) return 0;
-    const size = Number(hours) * 3_600_000 + Number(minutes) * 60_000 + Number(seconds) * 1_000;
+    const size = Number(hours) * HOUR_MS + Number(minutes) * 60_000 + Number(seconds) * 1_000;
     return sign === "-" ? -size : size;
   }
 }

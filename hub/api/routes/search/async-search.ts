@@ -10,6 +10,7 @@ import { keyOf } from "#hub/auth/accounts/principal.ts";
 import { answersAs, requestVersion } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { DAY_MS, HOUR_MS } from "#proto/kit/units.ts";
 import { readPoint, runOwnedSearch } from "./point-search.ts";
 import { answerOptions, checkCounted, checkPointRequest, targetOf } from "./search.ts";
 import { hasObjectTotals, searchAnswer } from "./search-answer.ts";
@@ -24,9 +25,9 @@ import {
 
 /** Default time that a submission waits for the answer, and the maximum for any request. */
 const DEFAULT_WAIT_MS = 1_000;
-const MAX_WAIT_MS = 3_600_000;
+const MAX_WAIT_MS = HOUR_MS;
 /** Default and maximum time that an answer is kept. */
-const MAX_KEEP_ALIVE_MS = 5 * 24 * 3_600_000;
+const MAX_KEEP_ALIVE_MS = 5 * DAY_MS;
 const MIN_KEEP_ALIVE_MS = 1_000;
 /** Maximum characters of a request that are shown with its task. */
 const MAX_DESCRIPTION = 1_000;

@@ -1,6 +1,6 @@
 /** How the values of a column of a columnar block are written. Grammar: hub/engine/README.md. */
 
-import { DAY_MS } from "#proto/kit/units.ts";
+import { DAY_MS, HOUR_MS } from "#proto/kit/units.ts";
 
 /** One value for all. */
 export const CONSTANT = 0;
@@ -60,7 +60,7 @@ export function writeTime(timeMs: number, out: Uint8Array, at: number): void {
   putDigits(out, at, 4, yearOfEra + era * 400 + (month <= 2 ? 1 : 0));
   putDigits(out, at + 5, 2, month);
   putDigits(out, at + 8, 2, dayOfYear - Math.floor((153 * monthFromMarch + 2) / 5) + 1);
-  putDigits(out, at + 11, 2, Math.floor(rest / 3_600_000));
+  putDigits(out, at + 11, 2, Math.floor(rest / HOUR_MS));
   putDigits(out, at + 14, 2, Math.floor(rest / 60_000) % 60);
   putDigits(out, at + 17, 2, Math.floor(rest / 1000) % 60);
   putDigits(out, at + 20, 3, rest % 1000);

@@ -11,7 +11,7 @@ import { valueText } from "#proto/event.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { list, oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
-import { parseDuration } from "#proto/kit/units.ts";
+import { DAY_MS, parseDuration } from "#proto/kit/units.ts";
 
 /** How long a file that lost its name is read on: its writer may not have noticed yet. ms */
 const NAMELESS_MS = 60_000;
@@ -116,7 +116,7 @@ class FileInput implements Component {
 
   async #forgetOld(): Promise<void> {
     const { state, clock } = this.#context;
-    const afterMs = milliseconds(this.#values.sincedb_clean_after, 86_400_000);
+    const afterMs = milliseconds(this.#values.sincedb_clean_after, DAY_MS);
     const old: string[] = [];
     for await (const [key, value] of state.entries())
       if ((readPosition(value)?.seenMs ?? 0) < clock.now() - afterMs) old.push(key);

@@ -23,6 +23,7 @@ import type { ShardContext } from "#hub/search/query/query.ts";
 import type { TimeZone } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { DAY_MS, HOUR_MS } from "#proto/kit/units.ts";
 import { type HistogramState, mergeHistograms, type NumberBucket } from "./histogram-buckets.ts";
 import { HistogramCollector } from "./histogram-collector.ts";
 
@@ -46,8 +47,8 @@ interface Step {
 const STEPS: readonly Step[] = [
   { unit: "second", symbol: "s", ms: 1000, multiples: [1, 5, 10, 30] },
   { unit: "minute", symbol: "m", ms: 60_000, multiples: [1, 5, 10, 30] },
-  { unit: "hour", symbol: "h", ms: 3_600_000, multiples: [1, 3, 12] },
-  { unit: "day", symbol: "d", ms: 86_400_000, multiples: [1, 7] },
+  { unit: "hour", symbol: "h", ms: HOUR_MS, multiples: [1, 3, 12] },
+  { unit: "day", symbol: "d", ms: DAY_MS, multiples: [1, 7] },
   { unit: "month", symbol: "M", ms: 2_629_746_000, multiples: [1, 3] },
   { unit: "year", symbol: "y", ms: 31_556_952_000, multiples: [1, 5, 10, 20, 50, 100] },
 ];

@@ -5,7 +5,7 @@ import { scalarText } from "#hub/search/options/json.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import type { TimeZone } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { parseDuration } from "#proto/kit/units.ts";
+import { DAY_MS, parseDuration } from "#proto/kit/units.ts";
 
 /** What times reach on either side of 1970. */
 const MAX_OFFSET_MS = 8.64e15;
@@ -66,7 +66,7 @@ function readTime(value: string, option: string): number {
   const match = /^([+-]?)(.+)$/.exec(value.trim());
   const weeks = /^(\d+)w$/.exec(match?.[2] ?? "");
   try {
-    const sizeMs = weeks === null ? parseDuration(match?.[2] ?? "", 1) : Number(weeks[1]) * 604_800_000;
+    const sizeMs = weeks === null ? parseDuration(match?.[2] ?? "", 1) : Number(weeks[1]) * 7 * DAY_MS;
     return match?.[1] === "-" ? -sizeMs : sizeMs;
   } catch (error) {
     throw new AppError(

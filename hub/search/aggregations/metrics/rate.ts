@@ -15,6 +15,7 @@ import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { fraction } from "#proto/kit/number-text.ts";
+import { DAY_MS, HOUR_MS } from "#proto/kit/units.ts";
 import { sum } from "./numeric-metric.ts";
 import { valueCount } from "./value-count.ts";
 
@@ -22,9 +23,9 @@ import { valueCount } from "./value-count.ts";
 const UNIT_MS = {
   second: 1_000,
   minute: 60_000,
-  hour: 3_600_000,
-  day: 86_400_000,
-  week: 604_800_000,
+  hour: HOUR_MS,
+  day: DAY_MS,
+  week: 7 * DAY_MS,
 } as const;
 
 /** Units of months. */

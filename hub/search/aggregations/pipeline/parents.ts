@@ -15,7 +15,7 @@ import { formatOf } from "#hub/search/columns/value-format.ts";
 import { integer, text } from "#hub/search/options/options.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { fraction } from "#proto/kit/number-text.ts";
-import { parseDuration } from "#proto/kit/units.ts";
+import { DAY_MS, HOUR_MS, parseDuration } from "#proto/kit/units.ts";
 import { MAX_WINDOW, movingAvg, movingFn } from "./moving-pipelines.ts";
 
 const DERIVATIVE = {
@@ -133,10 +133,10 @@ export const PARENT_TYPES: readonly PipelineType[] = [
 const CALENDAR_MS: Readonly<Record<string, number>> = {
   second: 1000,
   minute: 60_000,
-  hour: 3_600_000,
-  day: 86_400_000,
-  week: 604_800_000,
-  "1w": 604_800_000,
+  hour: HOUR_MS,
+  day: DAY_MS,
+  week: 7 * DAY_MS,
+  "1w": 7 * DAY_MS,
   month: 2_629_746_000,
   "1M": 2_629_746_000,
   quarter: 7_889_238_000,

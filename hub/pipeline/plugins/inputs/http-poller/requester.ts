@@ -11,6 +11,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { isLoopbackHost } from "#proto/kit/loopback.ts";
 import { oneOf, optional, options, text } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
+import { HOUR_MS } from "#proto/kit/units.ts";
 
 export const HTTP_POLLER_OPTIONS = options({
   urls: Type.Record(Type.String(), Type.Unknown(), {
@@ -54,7 +55,7 @@ export const HTTP_POLLER_OPTIONS = options({
 export type HttpPollerOptions = Static<typeof HTTP_POLLER_OPTIONS>;
 
 /** Longest that a service's Retry-After is heeded: longer ones are mistakes more often than wishes. */
-const MAX_RETRY_AFTER_MS = 3_600_000;
+const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 /** An answer, read whole. */
 export interface Answer {
