@@ -4,9 +4,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { compileLuceneExpression, type ExpressionResult, type ExpressionScript } from "./expression.ts";
 import { compilePainless, type PainlessScript } from "./painless/painless.ts";
-import { withDecimals } from "./values/json.ts";
 import { compileError, ScriptException } from "./values/script-error.ts";
-import { Decimal } from "./values/values.ts";
 
 /** A script of a request that is ready to run. */
 export interface Script {
@@ -47,12 +45,11 @@ export interface ScriptContext {
 export function readScript(given: unknown, names: readonly string[], context: ScriptContext = {}): Script {
   if (typeof given === "string") return { compiled: compile(given, names, context), params: {} };
   if (!isObject(given)) throw new AppError("parsing", "a script must be a text or an object");
-  const { source, inline, id, stored, lang = "painless", params: givenParams = {} } = given;
+  const { source, inline, id, stored, lang = "painless", params = {} } = given;
   const unknown = Object.keys(given).find((key) => !KNOWN.has(key));
   if (unknown !== undefined)
     throw new AppError("request_invalid", `[script] unknown field [${unknown}], parser not found`);
-  if (!isObject(givenParams)) throw new AppError("parsing", "[script] params must be an object");
-  const params = withDecimals(givenParams) as JsonObject;
+  if (!isObject(params)) throw new AppError("parsing", "[script] params must be an object");
   const wanted = id ?? stored;
   if (typeof wanted === "string") {
     const found = context.find?.(wanted);
@@ -93,7 +90,7 @@ function expression(
   const key = `expression ${result} ${names.join(",")}\n${source}`;
   const compiled = cached(key, () => compileLuceneExpression(source, names, result)) as ExpressionScript;
   for (const [name, offset] of hasLateParams ? [] : compiled.needs) {
-    if (typeof params[name] === "number" || params[name] instanceof Decimal) continue;
+    if (typeof params[name] === "number") continue;
     const why = Object.hasOwn(params, name)
       ? `Parameter [${name}] must be a numeric type`
       : `Unknown variable [${name}]`;

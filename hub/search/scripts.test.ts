@@ -1,10 +1,6 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import { parseJson } from "#hub/search/options/json.ts";
-import { decodeValue } from "#hub/search/wire/value-reader.ts";
-import { encodeValue } from "#hub/search/wire/value-writer.ts";
 import type { AppError } from "#proto/kit/errors.ts";
-import type { JsonObject } from "#proto/kit/json.ts";
 import { hitsFixture } from "#test/support/search/hits.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 
@@ -47,30 +43,6 @@ describe("a script as a query", () => {
     ])
       await assert.rejects(async () => one.ids(matching(source)));
   });
-});
-
-test("a whole parameter that is written with a fraction divides as a fraction, and isn't taken for the whole one", async () => {
-  const body = (d: string): JsonObject =>
-    parseJson(`{
-      "query": {"ids": {"values": ["a"]}},
-      "script_fields": {"half": {"script": {"source": "7 / params.d", "params": {"d": ${d}}}}},
-      "sort": [{"_script": {"type": "string", "script": {"source": "String.valueOf(params.d)", "params": {"d": ${d}}}}}],
-      "aggs": {"sum": {"sum": {"script": {"lang": "expression", "source": "7 / d", "params": {"d": ${d}}}}}}
-    }`) as JsonObject;
-  for (const index of [one, many]) {
-    for (const [d, half, text] of [
-      ["2", 3, "2"],
-      ["2.0", 3.5, "2.0"],
-      ["2", 3, "2"],
-    ] as const) {
-      const { hits, aggregations } = await index.search(decodeValue(encodeValue(body(d))) as JsonObject);
-      assert.deepEqual(
-        hits.map((hit) => [hit["fields"], hit["sort"]]),
-        [[{ half: [half] }, [text]]],
-      );
-      assert.deepEqual(aggregations, { sum: { value: 3.5 } });
-    }
-  }
 });
 
 test("script_score sees the score and the document", async () => {

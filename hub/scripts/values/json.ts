@@ -139,25 +139,6 @@ export function withLongs(value: unknown): unknown {
   return members.every(([key, each]) => each === value[key]) ? value : Object.fromEntries(members);
 }
 
-/**
- * Returns the parameters of a script with their fractions as scripts calculate with them; itself where all are. Those that came
- * from another thread as their text print themselves as raw numbers.
- */
-export function withDecimals<T>(value: T): T | Decimal {
-  if (typeof value !== "object" || value === null || value instanceof Decimal) return value;
-  if ("toJSON" in value && typeof value.toJSON === "function") {
-    const raw: unknown = value.toJSON();
-    return isRawNumber(raw) ? new Decimal(Number(raw.rawJSON)) : value;
-  }
-  if (Array.isArray(value)) {
-    const items = value.map(withDecimals);
-    return items.every((item, at) => item === value[at]) ? value : (items as T);
-  }
-  const members = Object.entries(value).map(([key, each]) => [key, withDecimals(each)] as const);
-  const isSame = members.every(([key, each]) => each === (value as Record<string, unknown>)[key]);
-  return isSame ? value : (Object.fromEntries(members) as T);
-}
-
 function decimal(value: Decimal, { long }: Conversion): unknown {
   if (!Number.isFinite(value.value)) return null;
   if (long === "raw" && (value.isFloat || Number.isInteger(value.value))) return value;

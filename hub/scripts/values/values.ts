@@ -19,8 +19,8 @@ export function isRawNumber(value: unknown): value is RawNumber {
   return EXACT.isRawJSON(value);
 }
 
-/** Returns a number, or its text, as JSON.stringify writes it with all digits. */
-export function rawNumber(value: bigint | string): unknown {
+/** Returns a whole number as JSON.stringify writes it with all digits. */
+export function rawNumber(value: bigint): unknown {
   return EXACT.rawJSON(String(value));
 }
 

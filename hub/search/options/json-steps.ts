@@ -1,16 +1,13 @@
 /** Parses long JSON texts in steps, so that other work is done between them. */
 
-import { hasScriptFractions, MAX_NESTING, parseJson } from "./json.ts";
+import { MAX_NESTING, parseJson } from "./json.ts";
 
 /** Characters that are parsed at a time: about a millisecond. */
 const PIECE_LENGTH = 32_768;
-/** Characters of a text that is parsed at once where pieces could part a script from the numbers that are its params: some 20 ms. */
-const MAX_WHOLE_LENGTH = 262_144;
 
 /** Returns what parseJson returns, in steps. Throws parsing. */
 export function* parseJsonSteps(text: string): Generator<void, unknown> {
   if (text.length <= PIECE_LENGTH) return parseJson(text);
-  if (text.length <= MAX_WHOLE_LENGTH && hasScriptFractions(text)) return parseJson(text);
   const found = yield* new PieceParser(text).run();
   // Errors and their positions are reported by the parser of whole texts.
   return found === undefined ? parseJson(text) : found;

@@ -1,11 +1,7 @@
 /** Writes answers as JSON. Raw documents and whole numbers of any size keep their text. */
 
-import { rawNumber } from "#hub/scripts/values/values.ts";
 import { NumberText } from "#proto/kit/number-text.ts";
 import { checkNesting, parseJson } from "./json.ts";
-
-/** A double has fewer. */
-const MAX_NUMBER_BYTES = 32;
 
 /** Keys that are kept quoted: those of answers, and the first ones of documents. */
 const MAX_QUOTED = 2_000;
@@ -163,9 +159,8 @@ export class RawJson {
     return JSON.parse(this.text);
   }
 
-  /** So that plain JSON.stringify is right too: numbers keep their text, all else is parsed. */
+  /** So that plain JSON.stringify is right too, if not exact. */
   toJSON(): unknown {
-    const isNumber = this.bytes.length <= MAX_NUMBER_BYTES && NUMBER.test(this.text);
-    return isNumber ? rawNumber(this.text) : this.parse();
+    return this.parse();
   }
 }

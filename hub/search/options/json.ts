@@ -1,32 +1,21 @@
 /** Reads JSON of requests: whole numbers beyond 2^53 stay exact, and errors name what was found. */
 
-import { Decimal } from "#hub/scripts/values/values.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Digits from which a number may not be exact as a double; shorter texts are parsed natively. */
 const LONG_NUMBER = /\d{16}/;
 
-/** A number that JSON.parse makes whole. */
-const WHOLE_FRACTION = /\d\.0+\s*[,}\]]|\d[eE][+-]?\d+\s*[,}\]]/;
-
-/** Members of a script that say which it is. */
-const SCRIPT_TEXTS = ["source", "inline", "id", "stored"] as const;
-
 /** Characters of a number that isn't exact as a double. Elasticsearch's parser has the same limit; longer ones take seconds to convert. */
 const MAX_NUMBER_LENGTH = 1_000;
 
-/**
- * Parses a request's JSON; whole numbers beyond 2^53 become bigint, and 5.0 in the params of a script a Decimal, as 7 / 5.0 isn't
- * 7 / 5. Throws parsing.
- */
+/** Parses a request's JSON; whole numbers beyond 2^53 become bigint. Throws parsing. */
 export function parseJson(text: string): unknown {
   checkNesting(text);
   const { stackTraceLimit } = Error;
   // A stack trace says nothing about broken JSON, and capturing it takes longer than parsing a request.
   Error.stackTraceLimit = 0;
   try {
-    if (hasScriptFractions(text)) return onlyInScripts(JSON.parse(text, decimalNumber));
     return LONG_NUMBER.test(text) ? JSON.parse(text, exactNumber) : JSON.parse(text);
   } catch (error) {
     throw new AppError("parsing", `the body is no valid JSON: ${(error as Error).message}`, {
@@ -124,27 +113,6 @@ export function scalarText(value: unknown, what: string): string {
 export function shortest(value: bigint): number | bigint {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
-}
-
-/** Returns true if the text may hold a script with a number such as 5.0 or 1e3, which is whole and has a fraction. */
-export function hasScriptFractions(text: string): boolean {
-  return text.includes('"params"') && WHOLE_FRACTION.test(text);
-}
-
-function decimalNumber(key: string, value: unknown, context?: { source?: string }): unknown {
-  const isDecimal = Number.isInteger(value) && !/^-?\d+$/.test(context?.source ?? "0");
-  return isDecimal ? new Decimal(value as number) : exactNumber(key, value, context);
-}
-
-/** Makes Decimals plain numbers, in place, but those in the params of scripts. */
-function onlyInScripts(value: unknown): unknown {
-  if (value instanceof Decimal) return value.value;
-  if (typeof value !== "object" || value === null) return value;
-  const members = value as Record<string, unknown>;
-  const isScript = SCRIPT_TEXTS.some((name) => typeof members[name] === "string");
-  for (const key of Object.keys(members))
-    if (!isScript || key !== "params") members[key] = onlyInScripts(members[key]);
-  return value;
 }
 
 function exactNumber(_key: string, value: unknown, context?: { source?: string }): unknown {

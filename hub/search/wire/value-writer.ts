@@ -1,6 +1,5 @@
 /** Encodes calls, answers and partial results for other threads and nodes; README.md has the grammar. */
 
-import { Decimal } from "#hub/scripts/values/values.ts";
 import { RawJson } from "#hub/search/options/json-writer.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { NumberText } from "#proto/kit/number-text.ts";
@@ -27,7 +26,7 @@ const SHORT_TEXT = 48;
 /** Items and members of one step; also the length from which a list's items are written whole, see encodeSteps. */
 const STEP_ITEMS = 64;
 
-/** Returns `value` encoded: JSON values, undefined, bigint, Map, bytes, RawJson, NumberText, Decimal, AppError, LateBucket. Throws internal for others. */
+/** Returns `value` encoded: JSON values, undefined, bigint, Map, bytes, RawJson, NumberText, AppError, LateBucket. Throws internal for others. */
 export function encodeValue(value: unknown): Uint8Array {
   const writer = new ValueWriter();
   writer.value(value);
@@ -210,7 +209,6 @@ class ValueWriter {
     if (value instanceof LateBucket) this.#lateBucket(value as LateBucket);
     else if (value instanceof RawJson) this.#blob(Tag.RAW_JSON, value.bytes);
     else if (value instanceof NumberText) this.#blob(Tag.RAW_JSON, Buffer.from(value.text));
-    else if (value instanceof Decimal) this.#blob(Tag.RAW_JSON, Buffer.from(JSON.stringify(value)));
     else if (value instanceof Uint8Array) this.#blob(Tag.BYTES, value);
     else if (value instanceof AppError) {
       const { code, message, detail, data } = value;
