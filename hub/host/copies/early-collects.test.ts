@@ -38,6 +38,12 @@ const TARGET: TargetIndex = {
   ],
 };
 
+/** One other hub has all shards, in two threads. */
+const TWO_THREADS: TargetIndex["elsewhere"] = [
+  { at: { hub: "b", thread: 0 }, shards: [0, 2] },
+  { at: { hub: "b", thread: 1 }, shards: [1] },
+];
+
 /** A question that went to another hub. */
 interface Sent {
   readonly hub: string;
@@ -124,6 +130,8 @@ describe("questions to other hubs", () => {
     ["an index that is gone", newest, { targets: [{ uuid: "gone", typeName: "_doc" }, TARGET] }],
     ["counted shards and typed keys", newest, { progress: "p", typedKeys: true }],
     ["shards that are named", newest, { targets: [{ ...TARGET, shards: [2, 0] }] }],
+    ["shards of one other hub alone", newest, { targets: [{ ...TARGET, shards: [2] }] }],
+    ["shards of one other hub's threads", newest, { targets: [{ ...TARGET, elsewhere: TWO_THREADS }] }],
   ] as const satisfies readonly (readonly [string, JsonObject, Partial<SearchCall>?])[])
     test(`are sent once for ${what}`, async () => {
       const { alone, search, sent, hubs } = world();

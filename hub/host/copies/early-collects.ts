@@ -113,9 +113,11 @@ export class EarlyCollects {
     return true;
   }
 
+  /** Returns the hosts at which the merging host will collect. */
   #elsewhere({ targets }: SearchCall): readonly HostsShards[] {
     const others = new ShardsByHost();
     let order = 0;
+    let own = 0;
     for (const target of targets) {
       const index = this.#options.index(target.uuid);
       if (index === undefined) continue;
@@ -123,9 +125,12 @@ export class EarlyCollects {
       const described = describe(target, index, count, {});
       for (const { shard, at } of placed(ONLY_HOST, target, count))
         if (typeof at === "object") others.add(at, described(shard, order));
+        else own++;
       order += count;
     }
-    return others.all();
+    const all = others.all();
+    // Where one host has all shards, the merging host leaves the whole search to it.
+    return own === 0 && all.length === 1 ? [] : all;
   }
 }
 
