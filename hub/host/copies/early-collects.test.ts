@@ -17,6 +17,9 @@ import { IndexFixture } from "#test/support/search/shards.ts";
 import { EarlyCollects } from "./early-collects.ts";
 
 const SHARDS = 3;
+/** Turns of the event loop in which hubs that began to search surely answer, and in which they close. */
+const TURNS = 50;
+const MAX_TURNS = 1_000;
 const NOW_MS = Date.UTC(2026, 10, 29);
 const fixture = new IndexFixture({
   mapping: { properties: { n: { type: "long" }, at: { type: "date" }, host: { type: "keyword" } } },
@@ -47,18 +50,28 @@ const TWO_THREADS: TargetIndex["elsewhere"] = [
 /** A question that went to another hub. */
 interface Sent {
   readonly hub: string;
+  readonly operation: string;
   readonly signal: AbortSignal;
 }
 
 /** Hub `gone` fails; without `answers` no hub answers. */
 function world({ answers = true, gone = "" } = {}) {
   const sent: Sent[] = [];
+  const asked: { readonly at: HubThread; readonly payload: Uint8Array }[] = [];
+  /** Snapshots that the other hubs have open. */
+  const open = { count: 0 };
   const searcherOf = (shard: number) => ({ ...fixture.shards[shard]!.searcher, close: () => undefined });
-  const service = new SearchService({ metrics: new Metrics(), open: ({ shard }) => searcherOf(shard) });
+  const opened = (shard: number) => {
+    open.count++;
+    return { ...searcherOf(shard), close: () => void open.count-- };
+  };
+  const service = new SearchService({ metrics: new Metrics(), open: ({ shard }) => opened(shard) });
   const early = new EarlyCollects({
     index: (wanted) => (wanted === uuid ? INDEX : undefined),
-    askHub: async ({ hub }, _operation, { value, parts }, signal) => {
-      sent.push({ hub, signal });
+    askHub: async (at, _operation, { value, parts }, signal) => {
+      const { hub } = at;
+      asked.push({ at, payload: parts[0]!.slice() });
+      sent.push({ hub, operation: value as string, signal });
       if (!answers) return waitFor(signal);
       if (hub === gone) throw new AppError("unavailable", `hub ${hub} doesn't answer`);
       return {
@@ -81,6 +94,8 @@ function world({ answers = true, gone = "" } = {}) {
     early.during(call, signal, () => own.search(call, signal));
   return {
     sent,
+    asked,
+    open,
     early,
     alone,
     search,
@@ -117,6 +132,21 @@ function answerOf({ hits, aggregations, total, shards }: Found): unknown {
   return { hits: textOf(hits), aggregations: textOf(aggregations), total, shards };
 }
 
+/** What other hubs collected stays open for it, as highlights are made of hits of the answer alone. */
+const lit = { query: { term: { host: "web-1" } }, highlight: { fields: { host: {} } } };
+
+/** Waits until the other hubs have answered, and keep what they collected in shards 1 and 2. */
+async function untilKept({ open, sent }: ReturnType<typeof world>): Promise<void> {
+  while (sent.length < 2 || open.count < 2) await setImmediate();
+  for (let turn = 0; turn < TURNS; turn++) await setImmediate();
+}
+
+async function untilClosed({ open, sent }: ReturnType<typeof world>): Promise<void> {
+  for (let turn = 0; turn < MAX_TURNS && open.count > 0; turn++) await setImmediate();
+  assert.equal(open.count, 0);
+  assert.equal(sent.filter(({ operation }) => operation === "close").length, 2);
+}
+
 const newest = { sort: [{ at: "desc" }], size: 12 };
 
 describe("questions to other hubs", () => {
@@ -124,7 +154,7 @@ describe("questions to other hubs", () => {
     ["a page", newest],
     ["a page after another one", { ...newest, search_after: [NOW_MS - 240_000] }],
     ["times relative to now", { ...newest, query: { range: { at: { gte: "now-10m" } } } }],
-    ["highlights", { query: { term: { host: "web-1" } }, highlight: { fields: { host: {} } } }],
+    ["highlights", lit],
     ["aggregations whose results are cached", { size: 0, aggs: { hosts: { terms: { field: "host" } } } }],
     ["an alias with a filter", newest, { targets: [{ ...TARGET, filters: [{ term: { host: "web-2" } }] }] }],
     ["an index that is gone", newest, { targets: [{ uuid: "gone", typeName: "_doc" }, TARGET] }],
@@ -197,6 +227,53 @@ describe("questions to other hubs", () => {
         [true, true],
       );
     }
+  });
+
+  for (const [when, run] of [
+    ["the merging host is lost before it asks", () => Promise.reject(new AppError("unavailable", "lost"))],
+    ["the merging host answers without asking", () => Promise.resolve()],
+    ["the merging host is full", () => Promise.reject(new AppError("overloaded", "full"))],
+  ] as const)
+    test(`whose answers came are closed if ${when}`, async () => {
+      const hubs = world();
+      const searched = hubs.early.during(callOf(lit), new AbortController().signal, async () => {
+        await untilKept(hubs);
+        await run();
+      });
+      await searched.catch(() => undefined);
+      await untilClosed(hubs);
+    });
+
+  test("whose answers came are closed if the client gives up", async () => {
+    const hubs = world();
+    const client = new AbortController();
+    const searched = hubs.early.during(callOf(lit), client.signal, () => waitFor(client.signal));
+    await untilKept(hubs);
+    client.abort();
+    await assert.rejects(searched, { code: "cancelled" });
+    await untilClosed(hubs);
+  });
+
+  test("whose answers came are closed if the merging host asks otherwise", async () => {
+    const hubs = world();
+    const call = callOf(lit);
+    await hubs.early.during({ ...call, nowMs: 0 }, new AbortController().signal, async () => {
+      await untilKept(hubs);
+      await hubs.alone(call);
+    });
+    await untilClosed(hubs);
+  });
+
+  test("whose answers came are closed if the merging host is lost as it asks", async () => {
+    const hubs = world();
+    const lost = new AbortController();
+    await hubs.early.during(callOf(lit), new AbortController().signal, async () => {
+      await untilKept(hubs);
+      for (const { at, payload } of hubs.asked.slice(0, 2))
+        void hubs.early.ask(at, "asked", { value: "collect", parts: [payload] }, lost.signal);
+      lost.abort();
+    });
+    await untilClosed(hubs);
   });
 
   test("that are large are left to the merging host", async () => {

@@ -11,7 +11,7 @@ import { describe, type HostsShards, placed, ShardsByHost } from "#hub/host/cont
 import { addressKey, type HubThread, type SearchCall } from "#hub/host/contract/calls.ts";
 import { demandOf, optionsOf } from "#hub/host/contract/search-demand.ts";
 import type { Message } from "#hub/host/wire/peer.ts";
-import { collectCall } from "#hub/search/phases/remote-host.ts";
+import { closingCall, collectCall } from "#hub/search/phases/remote-host.ts";
 import { encodeInSlices, encodeValue } from "#hub/search/wire/value-writer.ts";
 import { KIB } from "#proto/kit/units.ts";
 
@@ -20,6 +20,8 @@ const MAX_BYTES = 32 * KIB;
 
 /** A question that was sent before the host asked. */
 interface Early {
+  readonly at: HubThread;
+  readonly version: number;
   readonly answer: Promise<Required<Message>>;
   readonly ended: AbortController;
 }
@@ -38,7 +40,10 @@ export class EarlyCollects {
     this.#options = options;
   }
 
-  /** Returns the result of `search`, which sends `call` to the merging host. Questions that it didn't ask are cancelled. */
+  /**
+   * Returns the result of `search`, which sends `call` to the merging host. Questions that it didn't ask are cancelled; what
+   * the other hubs keep after their answers is closed.
+   */
   async during<T>(call: SearchCall, signal: AbortSignal, search: () => Promise<T>): Promise<T> {
     if (!isSentEarly(call)) return search();
     const over = new AbortController();
@@ -62,8 +67,8 @@ export class EarlyCollects {
         ? this.#take(keyOf(at, payload))
         : undefined;
     if (early === undefined) return this.#options.askHub(at, operation, message, signal);
-    if (signal.aborted) early.ended.abort();
-    signal.addEventListener("abort", () => early.ended.abort(), { once: true });
+    if (signal.aborted) this.#end(early);
+    signal.addEventListener("abort", () => this.#end(early), { once: true });
     return early.answer;
   }
 
@@ -74,16 +79,16 @@ export class EarlyCollects {
     for (const { address, shards } of this.#elsewhere(call)) {
       const payload = encodeValue(collectCall({ ...demand, shards }));
       if (payload.length > MAX_BYTES) return;
-      this.#ask(address as HubThread, payload, signal);
+      this.#ask(address as HubThread, payload, demand.version, signal);
     }
   }
 
-  #ask(at: HubThread, payload: Uint8Array, signal: AbortSignal): void {
+  #ask(at: HubThread, payload: Uint8Array, version: number, signal: AbortSignal): void {
     const ended = new AbortController();
     const message = { value: "collect", parts: [payload] };
     const answer = this.#options.askHub(at, "asked", message, ended.signal);
     answer.catch(() => undefined);
-    const early: Early = { answer, ended };
+    const early: Early = { at, version, answer, ended };
     const key = keyOf(at, payload);
     const same = this.#waiting.get(key);
     if (same === undefined) this.#waiting.set(key, [early]);
@@ -91,10 +96,22 @@ export class EarlyCollects {
     signal.addEventListener(
       "abort",
       () => {
-        if (this.#drop(key, early)) ended.abort();
+        if (this.#drop(key, early)) this.#end(early);
       },
       { once: true },
     );
+  }
+
+  /** Cancels a question that nobody waits for. If its answer came already, what the other hub keeps is closed. */
+  #end({ at, version, answer, ended }: Early): void {
+    ended.abort();
+    const close = async (): Promise<void> => {
+      const call = closingCall((await answer).parts[0]!, version);
+      if (call === undefined) return;
+      const message = { value: "close", parts: [encodeValue(call)] };
+      await this.#options.askHub(at, "asked", message, new AbortController().signal);
+    };
+    void close().catch(() => undefined);
   }
 
   #take(key: string): Early | undefined {

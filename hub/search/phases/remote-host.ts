@@ -60,6 +60,12 @@ export function collectCall(call: SearchCall): SearchCall {
   return { ...call, fetches: true, defersHits: true };
 }
 
+/** Returns the call that closes what a host keeps after its reply to `collect`; undefined if it keeps nothing. Throws data_corrupt. */
+export function closingCall(reply: Uint8Array, version: number): FetchCall | undefined {
+  const { id } = readReply<CollectReply>(reply);
+  return id === undefined ? undefined : { id, version, places: [] };
+}
+
 /** The front's side of one host. */
 export class RemoteSearchHost implements SearchHost {
   readonly #exchange: Exchange;
@@ -75,8 +81,8 @@ export class RemoteSearchHost implements SearchHost {
   async collect(call: SearchCall, signal: AbortSignal): Promise<OpenCollection> {
     const { version } = call;
     const collected = await this.#exchange("collect", encodeValue(collectCall(call)), signal, (late) => {
-      const { id } = readReply<CollectReply>(late);
-      if (id !== undefined) this.#close({ id, version, places: [] });
+      const close = closingCall(late, version);
+      if (close !== undefined) this.#close(close);
     });
     const { id, partial, ...made } = readReply<CollectReply>(collected);
     if (id === undefined) return { partial, fetch: from(made), close: () => undefined };
