@@ -126,7 +126,8 @@ export class SearchService {
       };
       new SearchControl(this.#clock, signal, undefined).check();
       if (partial.hits.length === 0) return { id: undefined, partial };
-      const isSoon = call.fetches === true && isSoonFetched(request);
+      const mayBeSoon = call.fetchesIfSoon === true || call.fetches === true;
+      const isSoon = mayBeSoon && isSoonFetched(request);
       const fetched = isSoon ? await fetchedSoon(collection) : undefined;
       if (fetched !== undefined) {
         const sent = call.defersHits === true ? { deferred: deferHits(fetched) } : { fetched };

@@ -5,6 +5,7 @@ import { decodeValue } from "#hub/search/wire/value-reader.ts";
 import { encodeValue } from "#hub/search/wire/value-writer.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { deferHits, RemoteSearchHost } from "./remote-host.ts";
+import type { SearchCall } from "./search-call.ts";
 
 const CALL = { body: {}, limits: DEFAULT_LIMITS, version: 605, nowMs: 0, shards: [] };
 
@@ -51,11 +52,13 @@ for (const [name, reply] of [
   test(`hits that a host fetched at once come ${name}`, async () => {
     const calls: unknown[] = [];
     const host = new RemoteSearchHost((_operation, payload) => {
-      calls.push((decodeValue(payload) as { defersHits?: boolean }).defersHits);
+      const { defersHits, fetchesIfSoon, fetches } = decodeValue(payload) as SearchCall;
+      calls.push({ defersHits, fetchesIfSoon, fetches });
       return Promise.resolve(encodeValue({ value: { id: undefined, partial: {}, ...reply }, warnings: [] }));
     });
     const { signal } = new AbortController();
-    const collection = await host.collect({ ...CALL, fetches: true }, signal);
+    const collection = await host.collect(CALL, signal);
     assert.deepEqual(await collection.fetch([1], signal), { hits: [{ _id: "b" }], timedOut: false });
-    assert.deepEqual(calls, [true]);
+    // Hubs of earlier versions would fetch whatever the search asks for.
+    assert.deepEqual(calls, [{ defersHits: true, fetchesIfSoon: true, fetches: undefined }]);
   });

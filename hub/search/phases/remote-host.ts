@@ -57,7 +57,7 @@ export interface FetchCall {
 
 /** Returns a call as it is sent to a host. */
 export function collectCall(call: SearchCall): SearchCall {
-  return { ...call, fetches: true, defersHits: true };
+  return { ...call, fetchesIfSoon: true, defersHits: true };
 }
 
 /** Returns the call that closes what a host keeps after its reply to `collect`; undefined if it keeps nothing. Throws data_corrupt. */

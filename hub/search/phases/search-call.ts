@@ -37,7 +37,9 @@ export interface SearchDemand {
 /** A search in shards of one host. */
 export interface SearchCall extends SearchDemand {
   readonly shards: readonly CallShard[];
-  /** True: the host fetches what it collected at once, if that is little, see isSoonFetched. Earlier versions fetch any, or none. */
+  /** True: the host fetches what it collected at once if that is little, see isSoonFetched. */
+  readonly fetchesIfSoon?: boolean;
+  /** The same from hubs of earlier versions. It isn't sent: they fetch any hits for it, with their highlights and scripts. */
   readonly fetches?: boolean;
   /** True: hits that are fetched at once may come as `deferred`, see CollectReply. Earlier versions don't say so. */
   readonly defersHits?: boolean;
