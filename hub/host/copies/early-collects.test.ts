@@ -283,6 +283,30 @@ describe("questions to other hubs", () => {
     assert.equal(hubs(), "");
   });
 
+  test("to the other hubs are sent if one of them is large", async () => {
+    const { early, hubs } = world();
+    const large = [{ terms: { host: Array.from({ length: 10_000 }, (_, n) => `web-${n}`) } }];
+    const [b, c] = TARGET.elsewhere!;
+    const targets = [
+      { ...TARGET, shards: [0, 1], elsewhere: [b!], filters: large },
+      { ...TARGET, shards: [2], elsewhere: [c!] },
+    ];
+    await early.during(callOf(newest, { targets }), new AbortController().signal, () => setImmediate());
+    assert.equal(hubs(), "c");
+  });
+
+  test("for many shards are left to the merging host", async () => {
+    for (const [count, expected] of [
+      [100, "bc"],
+      [101, ""],
+    ] as const) {
+      const { early, hubs } = world();
+      const targets = Array<TargetIndex>(count).fill(TARGET);
+      await early.during(callOf(newest, { targets }), new AbortController().signal, () => setImmediate());
+      assert.equal(hubs(), expected);
+    }
+  });
+
   test("are left to the merging host where it asks for something else than the call says", async () => {
     const kinds: readonly [JsonObject, Partial<SearchCall>, string][] = [
       [{}, {}, "bc"],

@@ -12,11 +12,13 @@ import { addressKey, type HubThread, type SearchCall } from "#hub/host/contract/
 import { demandOf, optionsOf } from "#hub/host/contract/search-demand.ts";
 import type { Message } from "#hub/host/wire/peer.ts";
 import { closingCall, collectCall } from "#hub/search/phases/remote-host.ts";
-import { encodeInSlices, encodeValue } from "#hub/search/wire/value-writer.ts";
+import { encodeValue } from "#hub/search/wire/value-writer.ts";
 import { KIB } from "#proto/kit/units.ts";
 
-/** Larger questions aren't sent early: to make them takes the front longer than their way. */
+/** Larger questions aren't sent early: to make them takes the front longer than their way. Bytes, about. */
 const MAX_BYTES = 32 * KIB;
+/** Shards of other hubs; nothing is sent early for a search of more, for the same reason. */
+const MAX_SHARDS = 200;
 
 /** A question that was sent before the host asked. */
 interface Early {
@@ -51,7 +53,7 @@ export class EarlyCollects {
     signal.addEventListener("abort", end, { once: true });
     try {
       const answer = search();
-      void this.#send(call, over.signal).catch(() => undefined);
+      this.#trySend(call, over.signal);
       return await answer;
     } finally {
       signal.removeEventListener("abort", end);
@@ -72,14 +74,20 @@ export class EarlyCollects {
     return early.answer;
   }
 
-  async #send(call: SearchCall, signal: AbortSignal): Promise<void> {
-    const { length } = await encodeInSlices(call.body, signal);
-    if (length > MAX_BYTES || signal.aborted) return;
+  #trySend(call: SearchCall, signal: AbortSignal): void {
+    try {
+      this.#send(call, signal);
+    } catch {
+      // The merging host says what is wrong with the call.
+    }
+  }
+
+  #send(call: SearchCall, signal: AbortSignal): void {
+    if (signal.aborted || !isSmall(call.body)) return;
     const demand = demandOf(call.body, optionsOf(call));
     for (const { address, shards } of this.#elsewhere(call)) {
-      const payload = encodeValue(collectCall({ ...demand, shards }));
-      if (payload.length > MAX_BYTES) return;
-      this.#ask(address as HubThread, payload, demand.version, signal);
+      const asked = collectCall({ ...demand, shards });
+      if (isSmall(asked)) this.#ask(address as HubThread, encodeValue(asked), demand.version, signal);
     }
   }
 
@@ -159,5 +167,25 @@ function keyOf(at: HubThread, payload: Uint8Array): string {
 /** Returns whether other hubs have shards of a call, and the merging host asks for what the call says and nothing else. */
 function isSentEarly({ body, targets, slice }: SearchCall): boolean {
   const isWhole = slice === undefined && body["collapse"] === undefined && body["suggest"] === undefined;
-  return isWhole && targets.some(({ elsewhere = [] }) => elsewhere.length > 0);
+  if (!isWhole) return false;
+  let away = 0;
+  for (const { elsewhere = [] } of targets) for (const { shards } of elsewhere) away += shards.length;
+  return away > 0 && away <= MAX_SHARDS;
+}
+
+function isSmall(value: unknown): boolean {
+  return roomAfter(value, MAX_BYTES) >= 0;
+}
+
+/** Returns what is left of `room` after a value; walks no further where that is negative. */
+function roomAfter(value: unknown, room: number): number {
+  if (typeof value === "string") return room - 1 - value.length;
+  if (typeof value !== "object" || value === null) return room - 5;
+  if (ArrayBuffer.isView(value)) return room - value.byteLength;
+  let left = room - 2;
+  for (const each of Array.isArray(value) ? (value as unknown[]) : Object.values(value)) {
+    if (left < 0) return left;
+    left = roomAfter(each, left - 1);
+  }
+  return left;
 }
