@@ -143,6 +143,11 @@ export class HostThreadClient implements CallableHost {
     return this.#report.position;
   }
 
+  /** False: calls wait until the thread is started again. */
+  get isServing(): boolean {
+    return this.#serving !== undefined;
+  }
+
   /** Why nothing can be indexed, made durable or searched now; empty while all is well. */
   get failure(): string {
     return this.#trouble || this.#report.failure;

@@ -190,6 +190,11 @@ export class HostThreads {
     return lowest(this.hosts.map(({ position }) => position));
   }
 
+  /** False while a thread is started again. */
+  get isServing(): boolean {
+    return this.hosts.every(({ isServing }) => isServing);
+  }
+
   /** Why nothing can be indexed, made durable or searched in some shards now; empty while all is well. */
   get failure(): string {
     return this.hosts.map(({ failure }) => failure).find((each) => each !== "") ?? "";

@@ -55,7 +55,7 @@ interface Sent {
 }
 
 /** Hub `gone` fails; without `answers` no hub answers. */
-function world({ answers = true, gone = "" } = {}) {
+function world({ answers = true, gone = "", isServing = true } = {}) {
   const sent: Sent[] = [];
   const asked: { readonly at: HubThread; readonly payload: Uint8Array }[] = [];
   /** Snapshots that the other hubs have open. */
@@ -68,6 +68,7 @@ function world({ answers = true, gone = "" } = {}) {
   const service = new SearchService({ metrics: new Metrics(), open: ({ shard }) => opened(shard) });
   const early = new EarlyCollects({
     index: (wanted) => (wanted === uuid ? INDEX : undefined),
+    isServing: () => isServing,
     askHub: async (at, _operation, { value, parts }, signal) => {
       const { hub } = at;
       asked.push({ at, payload: parts[0]!.slice() });
@@ -293,6 +294,12 @@ describe("questions to other hubs", () => {
     ];
     await early.during(callOf(newest, { targets }), new AbortController().signal, () => setImmediate());
     assert.equal(hubs(), "c");
+  });
+
+  test("are left to the merging host while a thread is restarting", async () => {
+    const { early, hubs } = world({ isServing: false });
+    await early.during(callOf(newest), new AbortController().signal, () => setImmediate());
+    assert.equal(hubs(), "");
   });
 
   test("for many shards are left to the merging host", async () => {

@@ -31,6 +31,8 @@ interface Early {
 export interface EarlyCollectsOptions {
   readonly index: (uuid: string) => IndexMetadata | undefined;
   readonly askHub: AskHub;
+  /** Returns false while a thread of this hub is restarting: answers would wait for it, and what other hubs keep would expire. */
+  readonly isServing: () => boolean;
 }
 
 export class EarlyCollects {
@@ -47,7 +49,7 @@ export class EarlyCollects {
    * the other hubs keep after their answers is closed.
    */
   async during<T>(call: SearchCall, signal: AbortSignal, search: () => Promise<T>): Promise<T> {
-    if (!isSentEarly(call)) return search();
+    if (!isSentEarly(call) || !this.#options.isServing()) return search();
     const over = new AbortController();
     const end = (): void => over.abort();
     signal.addEventListener("abort", end, { once: true });

@@ -109,6 +109,7 @@ function chosenCopies(
       at.hub === node
         ? hosts.hosts[at.thread]!.call(operation, value, { parts, signal })
         : caller.call(at, operation, value, { parts, signal }),
+    isServing: () => hosts.isServing,
   });
   hosts.useHubs((...question) => early.ask(...question));
   const shared = {
