@@ -10,7 +10,8 @@ const QUIET_TURNS = 100;
 
 /**
  * Holds the calls of `bucket` until nothing else goes on, lets all of them through at once, and so on until `run` has
- * ended. Returns how often it did so, and the kinds of the records that were waited for each time, sorted.
+ * ended. Returns how often it did so, and the kinds of the records that were waited for each time, sorted. Throws what `run`
+ * throws.
  */
 export async function countWaits(bucket: StateBucket, run: () => Promise<unknown>): Promise<string[][]> {
   const waits: string[][] = [];
@@ -32,21 +33,28 @@ export async function countWaits(bucket: StateBucket, run: () => Promise<unknown
     for (const { go } of calls) go();
     return calls.map((each) => each.name).sort();
   };
+  const restore = (): void => {
+    for (const name of CALLS) {
+      const before = own[name];
+      if (before === undefined) Reflect.deleteProperty(bucket, name);
+      else Object.defineProperty(bucket, name, before);
+    }
+  };
   let isOver = false;
   const over = run().finally(() => {
     isOver = true;
   });
-  while (!isOver) {
-    await turn();
-    if (held.length > 0 && ++quietTurns >= QUIET_TURNS) waits.push(release());
+  over.catch(() => undefined); // thrown below
+  try {
+    while (!isOver) {
+      await turn();
+      if (held.length > 0 && ++quietTurns >= QUIET_TURNS) waits.push(release());
+    }
+    await over;
+  } finally {
+    restore();
+    release();
   }
-  for (const name of CALLS) {
-    const before = own[name];
-    if (before === undefined) Reflect.deleteProperty(bucket, name);
-    else Object.defineProperty(bucket, name, before);
-  }
-  release();
-  await over;
   return waits;
 }
 
