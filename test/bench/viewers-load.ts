@@ -19,7 +19,10 @@ const ANSWER_MS = 60_000;
 export const SMALL_BULK = 100;
 /** Pauses between requests for `GET /`, sign-ins, lines for live tail and looks at the memory. */
 const LOOK_MS = 50;
-/** Short enough for a p99 that is not the longest, and fewer than the 300 sign-ins that one network may begin in a minute. */
+/**
+ * Fewer than the 300 sign-ins that one network may begin in a minute. The p99 of fewer than 100 samples, or of 30 s at this
+ * pause, is their longest (nearest rank); in a slow run that is true of longer ones, too.
+ */
 const SIGN_IN_MS = 300;
 const LINE_MS = 100;
 const MEMORY_MS = 250;
