@@ -85,6 +85,36 @@ suite("sign-in on the dashboard", () => {
     );
   });
 
+  test("an authorization whose sign-in has ended opens no session in that browser, whoever signs in with it", async () => {
+    const own = await World.start();
+    const other = await World.start({
+      bucket: own.bucket,
+      dataPath: own.dataPath,
+      publicUrl: own.origin,
+    });
+    try {
+      await own.addPerson();
+      const mallory = { name: "mallory", password: "a long password" };
+      await own.auth.accounts.add({ ...mallory, role: "viewer" }, "test");
+      const login = `${own.origin}/api/auth/login?return_to=/api/auth/me`;
+      const victim = new Browser();
+      const leaked = (await victim.get(login)).location!;
+      const form = await victim.follow(await victim.get(leaked), own.origin);
+      await victim.follow(await victim.submit(form, "/sign-in", PERSON), own.origin);
+      const attacker = new Browser();
+      const page = await attacker.follow(await attacker.get(leaked), own.origin);
+      const resumed = await attacker.submit(page, "/sign-in", mallory);
+      const { pathname, search } = new URL((await attacker.get(resumed.location!)).location!);
+      assert.match(search, /code=/);
+      const cookie = `tailrace_sign_in=${victim.cookie("tailrace_sign_in")}`;
+      for (const { app } of [other, own])
+        assert.equal((await app.inject({ url: pathname + search, headers: { cookie } })).statusCode, 400);
+    } finally {
+      await other.stop();
+      await own.stop();
+    }
+  });
+
   test("two tabs may sign in at the same time", async () => {
     const browser = new Browser();
     const login = `${world.origin}/api/auth/login?return_to=/api/auth/me`;
@@ -187,7 +217,7 @@ suite("sign-in on the dashboard", () => {
     const callback = (await browser.get(authorization)).location!;
     assert.equal((await browser.get(callback)).status, 303);
     const again = await browser.get(callback);
-    assert.equal(again.status, 403);
+    assert.equal(again.status, 400);
     assert.doesNotMatch(again.headers.getSetCookie().join(), /tailrace_session/);
     assert.equal((await me(browser)).status, 200);
   });

@@ -72,8 +72,9 @@ const MAX_STATE_LENGTH = 4_000;
 const SEALED = /^v1\./;
 
 /**
- * Flows that nothing is stored for: the `state` itself is the flow, sealed for the browser. It is good more than once, so it
- * is for the embedded provider only, whose codes are good once and bound to the flow by PKCE (RFC 9700 section 2.1).
+ * Flows that nothing is stored for: the `state` itself is the flow, sealed for the browser. It opens more than once, so it is
+ * for the embedded provider only, whose codes are good once and bound to the flow by PKCE (RFC 9700 section 2.1), and the
+ * browser's cookie must name the states that have ended, see BrowserBinding.
  */
 export class SealedFlows<T> implements Flows<T> {
   readonly #vault: Vault;

@@ -3,9 +3,9 @@
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, empty, json, type Route, redirect } from "#hub/api/http/route.ts";
 import type { Auth } from "#hub/auth/auth.ts";
+import { BrowserBinding } from "#hub/auth/sign-in/browser-binding.ts";
 import { openSession, SESSION_COOKIE } from "#hub/auth/sign-in/browser-session.ts";
 import { SIGN_IN_CALLBACK } from "#hub/auth/sign-in/dashboard-sign-in.ts";
-import { bindingFrom } from "#hub/auth/state/secrets.ts";
 import { pageAnswer } from "#hub/auth/web/page.ts";
 import { languageOf, sayIn } from "#hub/auth/web/page-language.ts";
 import { toAppError } from "#proto/kit/errors.ts";
@@ -14,8 +14,9 @@ import { FlowLimit } from "./flow-limit.ts";
 import { JSON_ROUTE, PAGE_ROUTE } from "./shared.ts";
 import { failureBody } from "./sign-in-pages.ts";
 
-/** Cookie that ties a sign-in to the browser that began it. */
+/** Cookie that ties a sign-in to the browser that began it, see BrowserBinding. */
 const BINDING_COOKIE = "tailrace_sign_in";
+/** No less than a flow lives, so that the mark of one that ended outlives it. */
 const BINDING_SECONDS = 15 * 60;
 
 type SessionParts = Pick<
@@ -138,9 +139,17 @@ async function login(auth: SessionParts, flows: FlowLimit, request: ApiRequest):
   const refused = flows.refusalOf(request);
   if (refused !== undefined) return refused;
   const query = new URL(uri, publicUrl).searchParams;
-  const binding = bindingFrom(auth.cookies().read(headers.cookie, BINDING_COOKIE));
-  const url = await auth.dashboardSignIn.start(query.get("return_to") ?? "/", binding);
-  return redirect(url, [auth.cookies().write(BINDING_COOKIE, binding, { maxAgeSeconds: BINDING_SECONDS })]);
+  const binding = bindingOf(auth, headers);
+  const url = await auth.dashboardSignIn.start(query.get("return_to") ?? "/", binding.secret);
+  return redirect(url, [bindingCookie(auth, binding)]);
+}
+
+function bindingOf({ cookies }: SessionParts, headers: ApiRequest["headers"]): BrowserBinding {
+  return BrowserBinding.from(cookies().read(headers.cookie, BINDING_COOKIE));
+}
+
+function bindingCookie({ cookies }: SessionParts, { value }: BrowserBinding): string {
+  return cookies().write(BINDING_COOKIE, value, { maxAgeSeconds: BINDING_SECONDS });
 }
 
 async function callback(
@@ -149,11 +158,12 @@ async function callback(
   log: Logger,
 ): Promise<ApiResponse> {
   const parameters = new URL(uri, auth.publicUrl()).searchParams;
-  const binding = auth.cookies().read(headers.cookie, BINDING_COOKIE);
+  const state = parameters.get("state") ?? "";
+  const binding = bindingOf(auth, headers);
   try {
-    const found = await auth.dashboardSignIn.finish(parameters, binding);
+    const found = await auth.dashboardSignIn.finish(parameters, binding.secretFor(state));
     const cookie = await openSession(auth, { headers, ip }, found);
-    return redirect(found.returnTo, [cookie]);
+    return redirect(found.returnTo, [cookie, bindingCookie(auth, binding.after(state))]);
   } catch (error) {
     const { code, cause, message, status } = toAppError(error);
     if (code === "internal") log.error({ err: cause }, "sign-in failed");
