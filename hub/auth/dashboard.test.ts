@@ -5,6 +5,7 @@ import { HOUR_MS } from "#proto/kit/units.ts";
 import { PERSON, World } from "#test/conformance/oauth/auth-server.ts";
 import { Browser, type Page } from "#test/conformance/oauth/browser.ts";
 import { countWaits } from "#test/conformance/oauth/count-waits.ts";
+import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 
 suite("sign-in on the dashboard", () => {
   let world: World;
@@ -594,6 +595,25 @@ suite("sign-in on the dashboard", () => {
       assert.equal(refused.headers.get("retry-after"), "60");
       assert.match(refused.text, /lang="de"[\s\S]*Zu viele Anfragen/);
       assert.deepEqual(await own.bucket.keys("sign-in-flow."), []);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  test("one network ends at most 300 sign-ins a minute, also with a state that is valid", async () => {
+    const own = await World.start({ bucket: new MemoryBucket() });
+    mock.timers.enable({ apis: ["Date"], now: Date.now() });
+    try {
+      const browser = new Browser();
+      const { location } = await browser.get(`${own.origin}/api/auth/login`);
+      const query = new URLSearchParams({ code: "x", iss: own.origin });
+      query.set("state", new URL(location!).searchParams.get("state")!);
+      const headers = { cookie: `tailrace_sign_in=${browser.cookie("tailrace_sign_in")}` };
+      const end = async (): Promise<number> =>
+        (await own.app.inject({ url: `/api/auth/callback?${query}`, headers })).statusCode;
+      const statuses = await Promise.all(Array.from({ length: 300 }, end));
+      assert.deepEqual([...new Set(statuses)], [403]);
+      assert.equal(await end(), 429);
     } finally {
       await own.stop();
     }

@@ -1,4 +1,7 @@
-/** Limits the requests with which strangers begin a sign-in or an authorization: most store a record. */
+/**
+ * Limits the requests with which strangers begin a sign-in or an authorization, as most store a record, and those that end a
+ * sign-in, each of which may exchange a code.
+ */
 
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import type { ApiResponse } from "#hub/api/http/route.ts";
@@ -8,7 +11,7 @@ import { languageOf, sayIn } from "#hub/auth/web/page-language.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 
-/** Requests of one network per minute: most store a record for a quarter of an hour. */
+/** Requests of one kind and network per minute. */
 const FLOWS_PER_MINUTE = 300;
 
 export class FlowLimit {

@@ -33,21 +33,22 @@ type SessionParts = Pick<
 >;
 
 export function sessionRoutes(auth: SessionParts, log: Logger): Route[] {
-  const flows = new FlowLimit(auth.provider.clock);
+  const begun = new FlowLimit(auth.provider.clock);
+  const ended = new FlowLimit(auth.provider.clock);
   return [
     {
       ...PAGE_ROUTE,
       methods: ["GET"],
       paths: ["/api/auth/login"],
       summary: "Sends the browser to the sign-in; the parameter return_to names where it goes then.",
-      handle: (request) => login(auth, flows, request),
+      handle: (request) => login(auth, begun, request),
     },
     {
       ...PAGE_ROUTE,
       methods: ["GET"],
       paths: [SIGN_IN_CALLBACK],
       summary: "Ends a sign-in: the provider sends the browser here.",
-      handle: (request) => callback(auth, request, log),
+      handle: (request) => ended.refusalOf(request) ?? callback(auth, request, log),
     },
     {
       ...JSON_ROUTE,
@@ -130,13 +131,13 @@ function ownSessions({ sessions, audit }: SessionParts): Route[] {
   ];
 }
 
-async function login(auth: SessionParts, flows: FlowLimit, request: ApiRequest): Promise<ApiResponse> {
+async function login(auth: SessionParts, begun: FlowLimit, request: ApiRequest): Promise<ApiResponse> {
   const { uri, headers } = request;
   const publicUrl = auth.publicUrl();
   if (auth.mode === "off") return redirect("/");
   // Cookies belong to one host: a browser that used another host name starts at the public address.
   if (headers.host !== new URL(publicUrl).host) return redirect(publicUrl + uri);
-  const refused = flows.refusalOf(request);
+  const refused = begun.refusalOf(request);
   if (refused !== undefined) return refused;
   const query = new URL(uri, publicUrl).searchParams;
   const binding = bindingOf(auth, headers);
