@@ -65,8 +65,8 @@ interface SealedFlow<T> extends Flow<T> {
   readonly expiresAt: number;
 }
 
-/** Longest `state` that is sent along. With the other parameters, an address of 8 KiB passes proxies. */
-const MAX_STATE_LENGTH = 4_000;
+/** Longest `state` that is sent along. nginx takes a response's head of 4 KiB by default, with cookies and other parameters. */
+const MAX_STATE_LENGTH = 2_000;
 
 /** What every sealed text begins with, and no secret. */
 const SEALED = /^v1\./;
