@@ -23,7 +23,7 @@ export interface AdapterParts {
   readonly store: Store;
   readonly families: TokenFamilies;
   readonly signInTokens: SignInTokens;
-  /** Codes, which are consumed. */
+  /** Codes that this process stored, for the request that exchanges them. */
   readonly known: KnownRecords<AdapterPayload>;
   readonly audit: AuditSink;
   readonly accounts: Pick<Accounts, "get">;

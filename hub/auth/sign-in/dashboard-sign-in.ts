@@ -107,7 +107,10 @@ export class DashboardSignIn {
   async #own({ accessToken }: TokenSet): Promise<FoundAccount> {
     const found = await this.#parts.accessTokens.verifyOwn(accessToken);
     if (found === null)
-      throw new AppError("forbidden", "the sign-in was used already, or its account is gone");
+      throw new AppError(
+        "forbidden",
+        "the sign-in was used already, or its account is gone or its password was changed",
+      );
     const { accountId: id, account, atProvider } = found;
     return { id, account, ...(atProvider !== undefined && { atProvider }) };
   }
