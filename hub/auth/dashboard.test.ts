@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, mock, suite, test } from "node:test";
+import { hashOf } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { HOUR_MS } from "#proto/kit/units.ts";
 import { PERSON, World } from "#test/conformance/oauth/auth-server.ts";
@@ -211,6 +212,45 @@ suite("sign-in on the dashboard", () => {
       await own.stop();
     }
   });
+
+  for (const [what, isRevoked, expected] of [
+    ["whose grant is stored apart, as hubs of before do, opens one session", false, [303, 403, 403]],
+    ["whose grant was stored apart and is revoked opens no session", true, [403, 403, 403]],
+  ] as const)
+    test(`a code ${what}`, async () => {
+      const own = await World.start({ bucket: new MemoryBucket() });
+      const { bucket, dataPath, origin } = own;
+      const other = await World.start({ bucket, dataPath, publicUrl: origin });
+      try {
+        await own.addPerson();
+        const browser = new Browser();
+        const form = await browser.follow(await browser.get(`${origin}/api/auth/login`), origin);
+        const resumed = await browser.submit(form, "/sign-in", PERSON);
+        const { pathname, search } = new URL((await browser.get(resumed.location!)).location!);
+        const [key = ""] = await bucket.keys("oauth.AuthorizationCode.");
+        const record = JSON.parse(Buffer.from((await bucket.get(key))!.value).toString());
+        const { grant, ...data } = record.data;
+        await bucket.put(key, Buffer.from(JSON.stringify({ ...record, data })));
+        if (!isRevoked)
+          await bucket.put(
+            `oauth.Grant.${hashOf(data.grantId)}`,
+            Buffer.from(JSON.stringify({ ...record, data: grant })),
+          );
+        const headers = { cookie: `tailrace_sign_in=${browser.cookie("tailrace_sign_in")}` };
+        const come = async (): Promise<number> =>
+          (await other.app.inject({ url: pathname + search, headers })).statusCode;
+        const statuses = await Promise.all([come(), come(), come()]);
+        assert.deepEqual(
+          statuses.sort((a, b) => a - b),
+          expected,
+        );
+        assert.deepEqual(await bucket.keys("oauth.Grant."), []);
+        assert.equal((await bucket.keys("session.")).length, isRevoked ? 0 : 1);
+      } finally {
+        await other.stop();
+        await own.stop();
+      }
+    });
 
   test("a callback that is opened again is refused, and the session it opened goes on", async () => {
     const { browser } = await signIn();

@@ -271,7 +271,7 @@ export class StateAdapter implements Adapter {
     const read = await this.#get(this.#model, key);
     if (read === null || !FAMILY_MODELS.has(this.#model)) return read?.data;
     const lives =
-      read.data.clientId === DASHBOARD_CLIENT_ID ? findsGrantWithin(read) : this.#lives(read.data);
+      read.data.clientId === DASHBOARD_CLIENT_ID ? this.#findsGrantOf(read) : this.#lives(read.data);
     return (await lives) ? read.data : undefined;
   }
 
@@ -283,6 +283,26 @@ export class StateAdapter implements Adapter {
       findAccountOf(this.#parts.accounts, accountId),
     ]);
     return stored !== null && isSincePassword(epochOf(stored.data), account);
+  }
+
+  /**
+   * Lets the request find the grant of a code of the dashboard, as a record with the key and the revision of the code. Returns
+   * false if the code has none.
+   */
+  async #findsGrantOf(code: Stored<AdapterPayload>): Promise<boolean> {
+    const { grant, grantId } = code.data as AdapterPayload & { readonly grant?: AdapterPayload };
+    if (grantId === undefined) return false;
+    const key = hashOf(grantId);
+    const data = grant ?? (await this.#grantApart(key));
+    if (data === undefined) return false;
+    currentExchange()?.reads.set(nameOf("Grant", key), Promise.resolve({ ...code, data }));
+    return true;
+  }
+
+  /** Returns the grant of a code that a hub of an earlier version issued, with the revision of its own record. */
+  async #grantApart(key: string): Promise<AdapterPayload | undefined> {
+    const stored = await this.#get("Grant", key);
+    return stored === null ? undefined : { ...stored.data, apart: stored.revision };
   }
 
   /** Returns a record; within a request as it was read first, or as this process stored it. */
@@ -305,17 +325,6 @@ export class StateAdapter implements Adapter {
 /** Returns the grant that the request has read, or given; null if there is none. */
 async function readGrant(grantId = ""): Promise<Stored<AdapterPayload> | null> {
   return (await currentExchange()?.reads.get(nameOf("Grant", hashOf(grantId)))) ?? null;
-}
-
-/**
- * Lets the request find the grant of a code of the dashboard, as a record with the key and the revision of the code. Returns
- * false if the code has none.
- */
-function findsGrantWithin(code: Stored<AdapterPayload>): boolean {
-  const { grant, grantId } = code.data as AdapterPayload & { readonly grant?: AdapterPayload };
-  if (grant === undefined || grantId === undefined) return false;
-  currentExchange()?.reads.set(nameOf("Grant", hashOf(grantId)), Promise.resolve({ ...code, data: grant }));
-  return true;
 }
 
 /** Returns the epoch of its account in which a grant was given; undefined for grants of earlier versions. */

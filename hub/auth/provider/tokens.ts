@@ -26,6 +26,8 @@ interface GrantRecord {
   readonly clientId?: string | undefined;
   /** The account's epoch when the grant was given. Absent: an earlier version of the hub stored it. */
   readonly accountEpoch?: number;
+  /** Never stored: the revision of the grant's own record, for a code of the dashboard that doesn't hold its grant. */
+  readonly apart?: number;
 }
 
 export class TokenFamilies {
@@ -59,6 +61,11 @@ export class TokenFamilies {
   /** Revokes a family: first the grant, which decides, then its members. */
   revoke(grantId: string): Promise<void> {
     return this.#revokeKey(hashOf(grantId));
+  }
+
+  /** Deletes a grant by compare-and-set. Returns false if its family has ended. */
+  end(grantId: string, revision: number): Promise<boolean> {
+    return won(this.#grants.delete(hashOf(grantId), revision));
   }
 
   /** Revokes all families of an account with one client. */
@@ -192,15 +199,19 @@ export class AccessTokens {
   /**
    * Like `verify`, for a token of the dashboard's own sign-in. It deletes the code with its grant by compare-and-set, which
    * makes the token valid: of several uses of a code, on any hubs, one succeeds (RFC 6749 section 4.1.2), and nothing is left
-   * of the family.
+   * of the family. The grant of a code of an earlier version is deleted in the same way.
    */
   async verifyOwn(token: string): Promise<OwnAccessToken | null> {
     const { payload, grant } = this.#signIns.take(hashOf(token)) ?? {};
     if (payload === undefined || grant === undefined || grant === null) return null;
-    const useUp = (): Promise<boolean> => won(this.#codes.delete(grant.id, grant.revision));
-    const found = await this.#check(payload, async () => ((await useUp()) ? grant.data : null));
+    const found = await this.#check(payload, async (id) => ((await this.#useUp(id, grant)) ? grant.data : null));
     if (found === null || payload.sessionUid === undefined) return found;
     return { ...found, atProvider: sessionName(payload.sessionUid) };
+  }
+
+  async #useUp(grantId: string, { id, revision, data }: NonNullable<SignInToken["grant"]>): Promise<boolean> {
+    if (!(await won(this.#codes.delete(id, revision)))) return false;
+    return data.apart === undefined || this.#families.end(grantId, data.apart);
   }
 
   async #check(
