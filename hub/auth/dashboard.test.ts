@@ -252,6 +252,15 @@ suite("sign-in on the dashboard", () => {
       }
     });
 
+  test("the dashboard's sign-in refuses prompt=consent, whose grant would be left in the state", async () => {
+    const { browser } = await signIn();
+    const { location } = await browser.get(`${world.origin}/api/auth/login`);
+    const page = await browser.follow(await browser.get(`${location}&prompt=consent`), world.origin);
+    assert.equal(page.status, 403);
+    assert.match(page.text, /has no prompt/);
+    assert.deepEqual(await world.bucket.keys("oauth.Interaction."), []);
+  });
+
   test("a callback that is opened again is refused, and the session it opened goes on", async () => {
     const { browser } = await signIn();
     const authorization = (await browser.get(`${world.origin}/api/auth/login`)).location!;

@@ -19,7 +19,8 @@ export interface RuleParts {
 
 /**
  * Returns a check of the requested scope (RFC 6749 section 3.3): oidc-provider drops unknown scopes silently, and the
- * parameter is required here.
+ * parameter is required here. The dashboard has one scope and no consent page, as the grant of that page would outlive the
+ * sign-in.
  */
 export function scopeCheck({ scopes, publicUrl }: RuleParts): (context: KoaContextWithOIDC) => void {
   const known = new Set(scopes.map(({ url }) => url));
@@ -28,7 +29,10 @@ export function scopeCheck({ scopes, publicUrl }: RuleParts): (context: KoaConte
     if (typeof asked !== "string" || asked === "") {
       throw new errors.InvalidRequest("missing required parameter 'scope'");
     }
-    if (oidc.client?.clientId === DASHBOARD_CLIENT_ID && asked === signInScope(publicUrl)) return;
+    if (oidc.client?.clientId === DASHBOARD_CLIENT_ID && asked === signInScope(publicUrl)) {
+      if (!oidc.prompts.has("consent")) return;
+      throw new errors.InvalidRequest("the dashboard's sign-in has no prompt 'consent'");
+    }
     const unknown = asked.split(" ").filter((scope) => scope !== "" && !known.has(scope));
     if (unknown.length > 0) throw new errors.InvalidScope("requested scope is unknown", unknown.join(" "));
   };
