@@ -204,6 +204,9 @@ suite("sign-in on the dashboard", () => {
         statuses.sort((a, b) => a - b),
         [303, 403, 403, 403, 403, 403],
       );
+      const replayed = [...own.audit, ...other.audit].filter(({ action }) => action === "code_replayed");
+      assert.ok(replayed.length > 0);
+      assert.equal(new Set(replayed.map(({ subject }) => subject)).size, 1);
       assert.equal(await come(other), 403);
       const { id } = (await own.auth.accounts.find(PERSON.name))!;
       assert.equal((await own.auth.sessions.list(id)).length, 1);

@@ -74,7 +74,12 @@ export class IdentityProvider {
       secret: keys.dashboardSecret,
     }));
     this.consents = new Consents(store, this.families, audit);
-    this.accessTokens = new AccessTokens(store, this.families, this.#signInTokens, accounts);
+    this.accessTokens = new AccessTokens(store, {
+      families: this.families,
+      signIns: this.#signInTokens,
+      accounts,
+      audit,
+    });
     this.browserSessions = new BrowserSessions(store);
   }
 

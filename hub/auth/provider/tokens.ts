@@ -6,8 +6,9 @@
 
 import type { AdapterPayload } from "oidc-provider";
 import { type Account, type Accounts, isSincePassword } from "#hub/auth/accounts/accounts.ts";
+import type { AuditSink } from "#hub/auth/audit/audit.ts";
 import { Records, type Store, type Stored, won } from "#hub/auth/state/records.ts";
-import { hashOf } from "#hub/auth/state/secrets.ts";
+import { fingerprintOf, hashOf } from "#hub/auth/state/secrets.ts";
 import { sessionName } from "./browser-sessions.ts";
 
 /** Models of oidc-provider whose records belong to a grant. */
@@ -171,19 +172,29 @@ export class SignInTokens {
   }
 }
 
+/** Dependencies of AccessTokens. */
+export interface AccessTokenParts {
+  readonly families: TokenFamilies;
+  readonly signIns: SignInTokens;
+  readonly accounts: Accounts;
+  readonly audit: AuditSink;
+}
+
 export class AccessTokens {
   readonly #tokens: Records<AdapterPayload>;
   readonly #codes: Records<AdapterPayload>;
   readonly #families: TokenFamilies;
   readonly #signIns: SignInTokens;
   readonly #accounts: Accounts;
+  readonly #audit: AuditSink;
 
-  constructor(store: Store, families: TokenFamilies, signIns: SignInTokens, accounts: Accounts) {
+  constructor(store: Store, { families, signIns, accounts, audit }: AccessTokenParts) {
     this.#tokens = new Records(store, "oauth.AccessToken");
     this.#codes = new Records(store, "oauth.AuthorizationCode");
     this.#families = families;
     this.#signIns = signIns;
     this.#accounts = accounts;
+    this.#audit = audit;
   }
 
   /**
@@ -210,7 +221,16 @@ export class AccessTokens {
   }
 
   async #useUp(grantId: string, { id, revision, data }: NonNullable<SignInToken["grant"]>): Promise<boolean> {
-    if (!(await won(this.#codes.delete(id, revision)))) return false;
+    if (!(await won(this.#codes.delete(id, revision)))) {
+      this.#audit({
+        action: "code_replayed",
+        outcome: "refused",
+        actor: data.clientId ?? "unknown",
+        subject: fingerprintOf(id),
+        reason: "used twice at once; one use counts",
+      });
+      return false;
+    }
     return data.apart === undefined || this.#families.end(grantId, data.apart);
   }
 

@@ -52,7 +52,12 @@ export function sameText(a: string, b: string): boolean {
 
 /** Returns the fingerprint of `secret` for the audit log: the first 8 characters of its hash. */
 export function fingerprint(secret: string): string {
-  return hashOf(secret).slice(0, FINGERPRINT_LENGTH);
+  return fingerprintOf(hashOf(secret));
+}
+
+/** Returns the fingerprint of the secret with this hash. */
+export function fingerprintOf(hash: string): string {
+  return hash.slice(0, FINGERPRINT_LENGTH);
 }
 
 /** Returns the HMAC-SHA256 of `text` under `key` as base64url. */
