@@ -56,6 +56,7 @@ interface Sent {
 
 /** Hub `gone` fails; without `answers` no hub answers. */
 function world({ answers = true, gone = "", isServing = true } = {}) {
+  const metrics = new Metrics();
   const sent: Sent[] = [];
   const asked: { readonly at: HubThread; readonly payload: Uint8Array }[] = [];
   /** Snapshots that the other hubs have open. */
@@ -69,6 +70,7 @@ function world({ answers = true, gone = "", isServing = true } = {}) {
   const early = new EarlyCollects({
     index: (wanted) => (wanted === uuid ? INDEX : undefined),
     isServing: () => isServing,
+    metrics,
     askHub: async (at, _operation, { value, parts }, signal) => {
       const { hub } = at;
       asked.push({ at, payload: parts[0]!.slice() });
@@ -95,6 +97,7 @@ function world({ answers = true, gone = "", isServing = true } = {}) {
     early.during(call, signal, () => own.search(call, signal));
   return {
     sent,
+    metrics,
     asked,
     open,
     early,
@@ -174,6 +177,15 @@ describe("questions to other hubs", () => {
       assert.equal(hubs(), once);
       assert.notEqual(once, "");
     });
+
+  test("are counted, and so are those that were asked", async () => {
+    const { search, early, metrics } = world();
+    await search(callOf(newest));
+    await early.during(callOf(newest), new AbortController().signal, () => setImmediate());
+    const text = await metrics.text();
+    assert.match(text, /early_questions_total 4\n/);
+    assert.match(text, /early_questions_taken_total 2\n/);
+  });
 
   test("of equal searches at the same time are sent for each", async () => {
     const { search, hubs } = world();

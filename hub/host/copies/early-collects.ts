@@ -13,6 +13,7 @@ import { demandOf, optionsOf } from "#hub/host/contract/search-demand.ts";
 import type { Message } from "#hub/host/wire/peer.ts";
 import { closingCall, collectCall } from "#hub/search/phases/remote-host.ts";
 import { encodeValue } from "#hub/search/wire/value-writer.ts";
+import type { Counter, Metrics } from "#proto/kit/metrics.ts";
 import { KIB } from "#proto/kit/units.ts";
 
 /** Larger questions aren't sent early: to make them takes the front longer than their way. Bytes, about. */
@@ -33,15 +34,26 @@ export interface EarlyCollectsOptions {
   readonly askHub: AskHub;
   /** Returns false while a thread of this hub is restarting: answers would wait for it, and what other hubs keep would expire. */
   readonly isServing: () => boolean;
+  readonly metrics: Metrics;
 }
 
 export class EarlyCollects {
   readonly #options: EarlyCollectsOptions;
+  readonly #sent: Counter;
+  readonly #taken: Counter;
   /** Questions that no host has asked yet, by their address and payload. Equal ones are interchangeable. */
   readonly #waiting = new Map<string, Early[]>();
 
   constructor(options: EarlyCollectsOptions) {
     this.#options = options;
+    this.#sent = options.metrics.counter(
+      "tailrace_cluster_early_questions_total",
+      "questions of searches that were sent to other hubs before the merging thread asked them",
+    );
+    this.#taken = options.metrics.counter(
+      "tailrace_cluster_early_questions_taken_total",
+      "those of tailrace_cluster_early_questions_total that the merging thread asked then",
+    );
   }
 
   /**
@@ -71,6 +83,7 @@ export class EarlyCollects {
         ? this.#take(keyOf(at, payload))
         : undefined;
     if (early === undefined) return this.#options.askHub(at, operation, message, signal);
+    this.#taken.inc();
     if (signal.aborted) this.#end(early);
     signal.addEventListener("abort", () => this.#end(early), { once: true });
     return early.answer;
@@ -98,6 +111,7 @@ export class EarlyCollects {
     const message = { value: "collect", parts: [payload] };
     const answer = this.#options.askHub(at, "asked", message, ended.signal);
     answer.catch(() => undefined);
+    this.#sent.inc();
     const early: Early = { at, version, answer, ended };
     const key = keyOf(at, payload);
     const same = this.#waiting.get(key);

@@ -110,6 +110,7 @@ function chosenCopies(
         ? hosts.hosts[at.thread]!.call(operation, value, { parts, signal })
         : caller.call(at, operation, value, { parts, signal }),
     isServing: () => hosts.isServing,
+    metrics,
   });
   hosts.useHubs((...question) => early.ask(...question));
   const shared = {
