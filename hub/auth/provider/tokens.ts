@@ -215,7 +215,9 @@ export class AccessTokens {
   async verifyOwn(token: string): Promise<OwnAccessToken | null> {
     const { payload, grant } = this.#signIns.take(hashOf(token)) ?? {};
     if (payload === undefined || grant === undefined || grant === null) return null;
-    const found = await this.#check(payload, async (id) => ((await this.#useUp(id, grant)) ? grant.data : null));
+    const found = await this.#check(payload, async (id) =>
+      (await this.#useUp(id, grant)) ? grant.data : null,
+    );
     if (found === null || payload.sessionUid === undefined) return found;
     return { ...found, atProvider: sessionName(payload.sessionUid) };
   }

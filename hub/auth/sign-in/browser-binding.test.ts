@@ -14,7 +14,8 @@ test("a state whose sign-in has ended gets no secret, others do", () => {
 test("a browser in which many sign-ins have ended gets a new secret, which opens none of the states before", () => {
   const begun = BrowserBinding.from(undefined);
   let binding = begun;
-  for (let number = 1; number <= 32; number++) binding = BrowserBinding.from(binding.after(`${number}`).value);
+  for (let number = 1; number <= 32; number++)
+    binding = BrowserBinding.from(binding.after(`${number}`).value);
   assert.equal(binding.secret, begun.secret);
   assert.equal(binding.value.length, 331);
   assert.equal(binding.secretFor("1"), undefined);
