@@ -32,24 +32,26 @@ export function formatOf(
   return format === undefined ? RAW : { kind: "decimal", pattern: format };
 }
 
-/** Prints a value; undefined if the number says it all. */
-export function printValue(format: ValueFormat, value: number): string | undefined {
+/** Prints a value, a bigint if it is whole and beyond 2^53; undefined if the number says it all. */
+export function printValue(format: ValueFormat, value: number | bigint): string | undefined {
   switch (format.kind) {
     case "raw":
       return undefined;
     case "boolean":
-      return value === 0 ? "false" : "true";
+      return Number(value) === 0 ? "false" : "true";
     case "decimal":
       return printDecimal(value, format.pattern);
     case "date":
-      return printDate(value, format.formats, timeZone(format.zone));
+      return printDate(Number(value), format.formats, timeZone(format.zone));
   }
 }
 
 /** Patterns such as "0.00", "#,##0.0" and "$0" with text around them. */
-function printDecimal(value: number, pattern: string): string {
+function printDecimal(value: number | bigint, pattern: string): string {
   const match = /^([^#0,.]*)([#0,]*)(?:\.([#0]*))?(.*)$/s.exec(pattern);
-  if (match === null || !Number.isFinite(value)) return doubleText(value);
+  if (typeof value === "bigint") {
+    if (match === null) return String(value);
+  } else if (match === null || !Number.isFinite(value)) return doubleText(value);
   const [, before = "", whole = "", decimals = "", after = ""] = match;
   const percent = after.startsWith("%");
   const text = new Intl.NumberFormat("en-US", {
@@ -58,6 +60,10 @@ function printDecimal(value: number, pattern: string): string {
     maximumFractionDigits: decimals.length,
     useGrouping: whole.includes(","),
     roundingMode: "halfEven",
-  }).format(percent ? value * 100 : value);
+  }).format(percent ? times100(value) : value);
   return `${before}${text}${after}`;
+}
+
+function times100(value: number | bigint): number | bigint {
+  return typeof value === "bigint" ? value * 100n : value * 100;
 }

@@ -8,6 +8,7 @@ import type {
   TreeState,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { mergeTree, renderTree } from "#hub/search/aggregations/tree/aggregation-tree.ts";
+import { compareNumberKeys } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { commonFormat, printValue, RAW, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
@@ -159,7 +160,7 @@ function* firstBuckets(
   buckets: readonly TermBucket[],
   shape: TermsShape,
   count: number,
-  areAddresses: boolean,
+  { areAddresses = false, kind }: Pick<TermsState, "areAddresses" | "kind">,
 ): Steps<TermBucket[]> {
   const addresses: Uint8Array[] = [];
   for (const { key } of areAddresses ? buckets : []) {
@@ -171,6 +172,9 @@ function* firstBuckets(
     count: (at: number) => buckets[at]!.count,
     key: (at: number) => buckets[at]!.key,
     below: (at: number) => buckets[at]!.below,
+    ...(kind === "long" && {
+      compareKeys: (a: number, b: number) => compareNumberKeys(buckets[a]!.key, buckets[b]!.key),
+    }),
     ...(areAddresses && {
       compareKeys: (a: number, b: number) => Buffer.compare(addresses[a]!, addresses[b]!),
     }),
@@ -247,7 +251,7 @@ export function* renderTerms(
 ): Steps<RenderedTerms> {
   const wanted = state.buckets.filter((bucket) => bucket.count >= shape.minDocCount);
   const total = wanted.reduce((sum, bucket) => sum + bucket.count, 0);
-  const shown = yield* firstBuckets(wanted, shape, shape.size, state.areAddresses ?? false);
+  const shown = yield* firstBuckets(wanted, shape, shape.size, state);
   budget.add(shown.length);
   const buckets: JsonObject[] = [];
   const isLeaf = shape.below.size === 0 && shape.below.siblings === undefined;
@@ -278,9 +282,12 @@ export function shownKey(key: string | number, kind: TermsState["kind"]): unknow
 
 /** Returns a bucket without the aggregations below it. */
 function ownMembers({ key, count }: TermBucket, state: TermsState, shape: TermsShape): JsonObject {
-  const printed = typeof key === "number" ? printValue(state.format, key) : undefined;
+  const shown = shownKey(key, state.kind);
+  const value = typeof key === "number" ? key : shown;
+  const isNumber = typeof value === "number" || typeof value === "bigint";
+  const printed = isNumber ? printValue(state.format, value) : undefined;
   return {
-    key: shownKey(key, state.kind),
+    key: shown,
     ...(printed === undefined ? {} : { key_as_string: printed }),
     doc_count: count,
     ...(shape.showError ? { doc_count_error_upper_bound: errorOf(state) } : {}),

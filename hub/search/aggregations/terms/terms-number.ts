@@ -9,6 +9,7 @@ import {
 } from "#hub/search/aggregations/buckets/bucket-collector.ts";
 import { handOn, type TermsContext, type TermsState } from "#hub/search/aggregations/buckets/terms-state.ts";
 import type { Collector } from "#hub/search/aggregations/tree/aggregation.ts";
+import { compareNumberKeys } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
 import type { ValueFormat } from "#hub/search/columns/value-format.ts";
@@ -51,7 +52,11 @@ export class NumberTermsCollector implements Collector<TermsState> {
   }
 
   *steps(owner: number): Steps<TermsState> {
-    const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
+    const collected = collectedTerms(this.#keys.of(owner), this.#buckets);
+    const terms = {
+      ...collected,
+      compareKeys: (a: number, b: number) => compareNumberKeys(collected.key(a), collected.key(b)),
+    };
     const whole = isWholeType(this.#field) || isDate(this.#field) || this.#field.type === "boolean";
     const handed = yield* handOn(this.#context, terms, this.#keys.owners);
     return { ...handed, parts: 1, kind: whole ? "long" : "double", format: this.#format };

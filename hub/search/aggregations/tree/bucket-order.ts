@@ -87,6 +87,17 @@ export function compareKeys(a: string | number, b: string | number): number {
   return compareText(String(a), String(b));
 }
 
+/** Compares keys of numbers, of which those beyond 2^53 are their digits. */
+export function compareNumberKeys(a: string | number, b: string | number): number {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  const [left, right] = [exactKey(a), exactKey(b)];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+function exactKey(key: string | number): number | bigint {
+  return typeof key === "number" ? key : BigInt(key);
+}
+
 /** Compares text by code points. */
 function compareText(a: string, b: string): number {
   if (a === b) return 0;
