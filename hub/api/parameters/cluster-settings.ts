@@ -5,6 +5,7 @@
 
 import { warnOfClusterSetting } from "#hub/api/compat/interface-compatibility.ts";
 import type { Cluster } from "#hub/api/ports/cluster.ts";
+import { scalarText } from "#hub/search/options/json.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -46,12 +47,11 @@ export function clusterSetting(cluster: Cluster, name: ClusterSettingName): stri
  */
 export function checkClusterSettings(changes: Readonly<JsonObject>, kind: "persistent" | "transient"): void {
   for (const [name, value] of Object.entries(changes)) {
-    const text = optionalText(value, name);
-    if (text === undefined || name.startsWith(NOTES)) continue;
+    if (value === undefined || value === null || name.startsWith(NOTES)) continue;
     if (STATIC.has(name))
       throw new AppError("request_invalid", `${kind} setting [${name}], not dynamically updateable`);
     const check = Object.hasOwn(SETTINGS, name) ? SETTINGS[name as ClusterSettingName] : undefined;
-    if (check !== undefined) check(text, name);
+    if (check !== undefined) check(scalarText(value, name), name);
     else if (!warnOfClusterSetting(name))
       throw new AppError("request_invalid", `${kind} setting [${name}], not recognized`, {
         data: answersAs(700) ? { type: "settings_exception" } : {},

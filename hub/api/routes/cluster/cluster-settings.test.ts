@@ -29,6 +29,20 @@ test("a name that no server knows is refused, one without effect answers with a 
   assert.deepEqual([note.status, note.headers["warning"]], [200, undefined]);
 });
 
+test("a list is kept as a list where the setting has no effect", async () => {
+  const seeds = ["127.0.0.1:9300", "127.0.0.2:9300"];
+  const put = await send("PUT", "/_cluster/settings", {
+    persistent: { cluster: { remote: { far: { seeds } } } },
+  });
+  assert.equal(put.status, 200, put.text);
+  assert.match(String(put.headers["warning"]), /\[cluster.remote.far.seeds\] is accepted and does nothing/);
+  const { text } = await send("GET", "/_cluster/settings?flat_settings=true");
+  assert.deepEqual(JSON.parse(text).persistent, { "cluster.remote.far.seeds": seeds });
+  const refused = await send("PUT", "/_cluster/settings", { transient: { "search.max_buckets": ["5"] } });
+  assert.equal(refused.status, 400);
+  await send("PUT", "/_cluster/settings", { persistent: { "cluster.remote.far.seeds": null } });
+});
+
 test("values that a setting doesn't take are refused by its name", async () => {
   for (const [name, value] of [
     ["search.max_buckets", "many"],

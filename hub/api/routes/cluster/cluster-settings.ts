@@ -7,6 +7,7 @@ import { type ApiResponse, empty, json, type Route } from "#hub/api/http/route.t
 import { checkClusterSettings } from "#hub/api/parameters/cluster-settings.ts";
 import { flattenSettings, nestSettings } from "#hub/api/parameters/index-settings.ts";
 import { optionalText } from "#hub/api/parameters/values.ts";
+import { scalarText } from "#hub/search/options/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { attributeSettings } from "./nodes.ts";
@@ -70,8 +71,14 @@ async function putSettings({ cluster }: ApiContext, request: ApiRequest): Promis
 
 function flattenCluster(value: unknown): JsonObject {
   return Object.fromEntries(
-    Object.entries(flattenSettings(value)).map(([key, each]) => [key, optionalText(each, key) ?? null]),
+    Object.entries(flattenSettings(value)).map(([key, each]) => [key, settingValue(each, key)]),
   );
+}
+
+/** Returns a setting's value as text, or a list as texts. Throws parsing. */
+function settingValue(value: unknown, name: string): string | readonly string[] | null {
+  if (Array.isArray(value)) return value.map((each) => scalarText(each, name));
+  return optionalText(value, name) ?? null;
 }
 
 export function votingExclusionRoutes(parts: ApiContext): Route[] {
