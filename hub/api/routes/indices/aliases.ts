@@ -43,6 +43,14 @@ export function aliasRoutes(parts: ApiContext): Route[] {
       handle: (request) => putAlias(parts, request),
     },
     {
+      methods: ["PUT"],
+      paths: ["/{index}/_aliases"],
+      params: TIMEOUT_PARAMS,
+      action: "index_manage",
+      summary: "Gives indices the alias that the body names.",
+      handle: (request) => putAlias(parts, request),
+    },
+    {
       methods: ["GET", "HEAD"],
       paths: ["/_alias", "/_aliases", "/_alias/{name}", "/{index}/_alias", "/{index}/_alias/{name}"],
       params: [...RESOLVE_PARAMS, "local"],

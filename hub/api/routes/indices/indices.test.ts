@@ -131,7 +131,8 @@ test("aliases are given, shown, missed and taken", async () => {
   const before = await send("GET", "/_alias/-one,bo*,-other");
   assert.deepEqual([before.status, before.body["error"]], [404, "alias [-one] missing"]);
   assert.equal((await send("GET", "/_alias/one,both,-on*,-both")).status, 200);
-  assert.equal((await send("PUT", "/al-2/_alias/two")).status, 200);
+  assert.equal((await send("PUT", "/al-2/_aliases", { alias: "two" })).status, 200);
+  assert.equal((await send("HEAD", "/al-2/_alias/two")).status, 200);
   assert.equal((await send("DELETE", "/al-*/_alias/both,two")).status, 200);
   assert.deepEqual((await send("GET", "/al-2/_alias")).body, { "al-2": { aliases: {} } });
   const takeAway = (options: object): Promise<{ status: number; text: string }> =>
