@@ -24,7 +24,10 @@ async function keysOf(index: IndexFixture, terms: object, name = "key"): Promise
 test("whole numbers beyond 2^53 are ordered by size", async () => {
   for (const index of indices) {
     assert.deepEqual(await keysOf(index, {}), NUMBERS, "equal counts");
-    assert.deepEqual(await keysOf(index, { order: { _key: "desc" }, size: 2 }), NUMBERS.toReversed().slice(0, 2));
+    assert.deepEqual(
+      await keysOf(index, { order: { _key: "desc" }, size: 2 }),
+      NUMBERS.toReversed().slice(0, 2),
+    );
   }
 });
 
