@@ -48,6 +48,17 @@ test("a script that can't be compiled isn't stored", async () => {
   assert.equal((await send("GET", "/_scripts/wrong")).status, 404);
 });
 
+test("params beside the source of a stored script are refused, from 7.0 on warned of", async () => {
+  const script = { lang: "mustache", source: "{}", params: { a: 1 } };
+  assert.equal((await send("PUT", "/_scripts/example", { script })).status, 400);
+  const seven = { accept: "application/vnd.elasticsearch+json; compatible-with=7" };
+  const { status, headers } = await send("PUT", "/_scripts/example", { script }, seven);
+  assert.equal(status, 200);
+  assert.match(String(headers["warning"]), /\[params\] of a stored script is accepted and does nothing/);
+  const { script: stored } = (await send("GET", "/_scripts/example")).body;
+  assert.deepEqual(stored, { lang: "mustache", source: "{}" });
+});
+
 test("an ingest pipeline runs a stored script", async () => {
   const script = { lang: "painless", source: "ctx.sum = ctx.a + params.b" };
   await send("PUT", "/_scripts/add", { script });

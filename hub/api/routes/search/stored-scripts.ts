@@ -13,6 +13,7 @@ import { EXPRESSION_CONTEXTS, SCRIPT_CONTEXTS } from "#hub/scripts/stored-script
 import { toJson } from "#hub/scripts/values/json.ts";
 import { toDouble, truth } from "#hub/scripts/values/operators.ts";
 import { print } from "#hub/scripts/values/values.ts";
+import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { SampleDoc } from "#hub/search/scripting/sample-doc.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -75,9 +76,17 @@ async function put(scripts: StoredScripts, request: ApiRequest): Promise<ApiResp
   return json({ acknowledged: true });
 }
 
-/** Returns the script of {script: {…}}, or of {template: …}, the older form of a search template. */
+/**
+ * Returns the script of {script: {…}}, or of {template: …}, the older form of a search template. From 7.0 on params may stand
+ * beside its source as an example.
+ */
 function scriptOf(body: JsonObject): unknown {
-  if (isObject(body["script"])) return body["script"];
+  if (isObject(body["script"])) {
+    const { params, ...script } = body["script"];
+    if (params === undefined || !answersAs(700)) return body["script"];
+    warnDeprecated("[params] of a stored script is accepted and does nothing: give them where it is used");
+    return script;
+  }
   const template = body["template"];
   if (template !== undefined) return { lang: "mustache", source: template };
   throw new AppError("request_invalid", "unexpected field, expected [script]", {
