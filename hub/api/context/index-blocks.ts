@@ -10,6 +10,7 @@ import type { Documents } from "#hub/api/ports/documents.ts";
 import type { IndexInfo, Indices } from "#hub/api/ports/indices.ts";
 import { backingIndices } from "#hub/cluster/catalog/data-streams.ts";
 import type { WriteResult } from "#hub/cluster/writes/writes.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
 /** What a block forbids. `delete` is only for the deletion of the index. */
@@ -21,6 +22,9 @@ export interface IndexBlock {
   readonly description: string;
   readonly levels: readonly BlockLevel[];
 }
+
+/** Of the block that a hub sets where its disk is full. */
+const FULL_DISK_ID = "12";
 
 export const INDEX_BLOCKS: readonly IndexBlock[] = [
   {
@@ -39,7 +43,7 @@ export const INDEX_BLOCKS: readonly IndexBlock[] = [
   },
   {
     setting: "blocks.read_only_allow_delete",
-    id: "12",
+    id: FULL_DISK_ID,
     description: "index read-only / allow delete (api)",
     levels: ["write", "metadata_write"],
   },
@@ -91,8 +95,15 @@ export function blockDocuments(documents: Documents, indices: Indices, cluster: 
 function blockFault(index: IndexInfo, level: BlockLevel): AppError | undefined {
   const found = blocksOf(index).filter(({ levels }) => levels.includes(level));
   if (found.length === 0) return undefined;
-  const reasons = found.map(({ id, description }) => `[FORBIDDEN/${id}/${description}];`).join("");
-  return new AppError("forbidden", `blocked by: ${reasons}`, { data: { type: "cluster_block_exception" } });
+  // From 7.x on clients are asked to come again where the disk is full, unless another block is set too.
+  const isPassing = (block: IndexBlock): boolean => block.id === FULL_DISK_ID && answersAs(700);
+  const reasons = found.map((block) => {
+    const status = isPassing(block) ? "TOO_MANY_REQUESTS" : "FORBIDDEN";
+    return `[${status}/${block.id}/${block.description}];`;
+  });
+  const status = found.every(isPassing) ? { status: 429 } : {};
+  const data = { type: "cluster_block_exception", ...status };
+  return new AppError("forbidden", `blocked by: ${reasons.join("")}`, { data });
 }
 
 /** Returns why a client may not write to `name`: a block of its `index`, or that it may not create the missing index. */

@@ -94,3 +94,13 @@ test("a block of metadata forbids changes of aliases and rollovers, and removals
   assert.equal((await send("POST", "/_aliases", REMOVAL)).status, 200);
   assert.equal((await send("HEAD", "/w-000001")).status, 404);
 });
+
+test("a write to an index that only may be deleted from is to be repeated, for clients of 7.x", async () => {
+  await send("PUT", "/full", { settings: { "index.blocks.read_only_allow_delete": true } });
+  const seven = { accept: "application/vnd.elasticsearch+json; compatible-with=7" };
+  const write = (headers = {}): ReturnType<typeof send> => send("PUT", "/full/_doc/1", {}, headers);
+  assert.equal((await write()).status, 403);
+  const { status, body } = await write(seven);
+  assert.deepEqual([status, body["error"]!["type"]], [429, "cluster_block_exception"]);
+  assert.match(String(body["error"]!["reason"]), /\[TOO_MANY_REQUESTS\/12\//);
+});
