@@ -1,90 +1,171 @@
 /**
  * Buckets with damaged records. A nats-server from 2.10 on that overwrites one drops all records which it wrote after it, or never
- * answers the write; it can't remove one alone either. So a bucket is written anew before anybody uses it.
+ * answers the write; 2.9 loses what is written in its place. None can remove one alone. So the server's hub writes such a bucket
+ * anew when it opens it.
  *
  * | what is found | what is done | what can go wrong |
  * |---|---|---|
  * | as many records can be read as are stored | nothing | one is damaged later, while the hub runs: found at the next start |
- * | fewer | the others are copied to a file, which gets its name once it is complete; the bucket is emptied and filled from the file, which is then removed | the damaged records are lost; the log names their keys |
- * | a complete file (a crash came in between) | what the bucket doesn't have is put back, and the file is removed; then the rows above | – |
+ * | fewer, but each key can be read when it is asked for | nothing: the server only paused | – |
+ * | fewer | the others are copied to a file, which gets its name once it is complete; what they were is removed from the bucket, and the file is put back | the damaged records are lost; the log names their keys. A nats-server 2.9 has the others on disk after two minutes only |
+ * | the same, and there is no space for the file | nothing, the log says so | the bucket stays as it is |
+ * | a complete file, and the bucket still has what it is of | the file is removed: the crash came before it was needed | – |
+ * | a complete file, and the bucket was emptied | what the bucket doesn't have is put back, and the file is removed | – |
+ * | a key that somebody else wrote or deleted since the copy (a command, or a hub that uses this one's server) | it stays as they left it | until the file is put back, some milliseconds, they miss the others |
  *
- * Only the one user of a server may do this: what another writes between copying and emptying would be lost. Where several servers
- * store a bucket, they restore it from each other.
+ * Where several servers store a bucket, they restore it from each other.
  */
 
-import { closeSync, createReadStream, existsSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import {
+  closeSync,
+  createReadStream,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { toAppError } from "#proto/kit/errors.ts";
+import { AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
 import { syncFolder, writeFully } from "#proto/kit/files/files.ts";
 import type { Logger } from "#proto/kit/log.ts";
-import type { StateBucket, StateChange } from "#proto/kit/state-bucket.ts";
+import type { StateChange } from "#proto/kit/state-bucket.ts";
 
-/** A bucket that nobody uses yet. */
-export interface UnusedBucket extends Pick<StateBucket, "create"> {
+/** Ending of the copies' names; what stands before it is the name of the bucket. */
+const COPY = ".copy";
+
+/** What the repair needs of a bucket. */
+export interface RepairedBucket {
   readonly name: string;
+  /** First and last sequence of its records. */
+  bounds(): Promise<{ readonly firstSequence: number; readonly lastSequence: number }>;
   /** Calls `take` with all that can be read, maybe again after a failure; resolves with the number of records that can't. */
   readAll(take: (entry: StateChange) => void, options: { readonly valuesToo: boolean }): Promise<number>;
   /** Keys of all records, of those that can't be read too. */
   storedKeys(): Promise<string[]>;
-  /** Removes all records. */
-  clear(): Promise<void>;
+  /** Returns a key's record, value null for a deleted one; null if there is none that can be read. */
+  read(key: string): Promise<StateChange | null>;
+  /** Removes the records up to a sequence. */
+  clear(lastSequence: number): Promise<void>;
+  /** Stores a key without a record. Throws journal_conflict if it has one, that of a deletion included. */
+  add(key: string, value: Uint8Array): Promise<unknown>;
 }
 
-/** Record of the file, a line of JSON. */
+/** First line of the file: what it is a copy of. */
+interface CopyHeader {
+  readonly lastSequence: number;
+}
+
+/** Each further line. */
 interface CopiedRecord {
   readonly key: string;
   /** Base64. */
   readonly value: string;
 }
 
-/** Writes a bucket anew that has damaged records. `folder`: of the hub alone. Throws unavailable, timeout or a file's error. */
-export async function repairBucket(bucket: UnusedBucket, folder: string, log: Logger): Promise<void> {
-  const file = join(folder, `${bucket.name}.copy`);
+/**
+ * Writes a bucket anew that has damaged records. `folder`: of the hub alone. Throws the bucket's errors, and data_corrupt or
+ * file_unreadable for a copy that can't be put back.
+ */
+export async function repairBucket(bucket: RepairedBucket, folder: string, log: Logger): Promise<void> {
+  const file = join(folder, bucket.name + COPY);
   await putBack(bucket, file);
   if ((await bucket.readAll(() => undefined, { valuesToo: false })) === 0) return;
-  const lost = await copy(bucket, file);
+  let copy: Copy | undefined;
+  try {
+    copy = await makeCopy(bucket, file);
+  } catch (err) {
+    if (systemCode(err) === "") throw err;
+    log.error(
+      { err, bucket: bucket.name },
+      "records of the hub's state are damaged, and the others can't be copied",
+    );
+  }
+  if (copy === undefined) return;
   log.error(
-    { bucket: bucket.name, keys: lost },
+    { bucket: bucket.name, keys: copy.lost },
     "records of the hub's state are damaged on disk and lost; all others are written anew",
   );
-  await bucket.clear();
+  await bucket.clear(copy.lastSequence);
   await putBack(bucket, file);
 }
 
-/** Copies what can be read; returns the keys of the rest. */
-async function copy(bucket: UnusedBucket, file: string): Promise<string[]> {
+/** Returns the names of the buckets whose repair a crash has interrupted. */
+export function interruptedRepairs(folder: string): string[] {
+  const files = readdirSync(folder).filter((name) => name.endsWith(COPY));
+  return files.map((name) => name.slice(0, -COPY.length));
+}
+
+interface Copy extends CopyHeader {
+  /** Keys of the damaged records. */
+  readonly lost: readonly string[];
+}
+
+/** Copies what can be read; returns undefined, without a copy, if that is all. */
+async function makeCopy(bucket: RepairedBucket, file: string): Promise<Copy | undefined> {
+  // Before anything is read: what is written from now on stays in the bucket.
+  const { lastSequence } = await bucket.bounds();
   const unread = new Set(await bucket.storedKeys());
   const part = `${file}.part`;
   const fd = openSync(part, "w", 0o600);
   try {
+    const write = (line: CopyHeader | CopiedRecord): void =>
+      writeFully(fd, Buffer.from(`${JSON.stringify(line)}\n`));
     const take = ({ key, value }: StateChange): void => {
       unread.delete(key);
-      if (value === null) return;
-      const record: CopiedRecord = { key, value: Buffer.from(value).toString("base64") };
-      writeFully(fd, Buffer.from(`${JSON.stringify(record)}\n`));
+      if (value !== null) write({ key, value: Buffer.from(value).toString("base64") });
     };
+    write({ lastSequence });
     await bucket.readAll(take, { valuesToo: true });
+    // A server that paused ends a listing as one does that can't deliver more.
+    for (const key of [...unread]) {
+      const found = await bucket.read(key);
+      if (found !== null) take(found);
+    }
     fsyncSync(fd);
   } finally {
     closeSync(fd);
   }
+  if (unread.size === 0) {
+    rmSync(part);
+    return undefined;
+  }
   renameSync(part, file);
   syncFolder(dirname(file));
-  return [...unread];
+  return { lastSequence, lost: [...unread] };
 }
 
-/** Puts back what the file has and the bucket hasn't; removes the file. Does nothing without a file. */
-async function putBack(bucket: UnusedBucket, file: string): Promise<void> {
+/** Puts back what the file has and an emptied bucket hasn't; removes the file. Does nothing without a file. */
+async function putBack(bucket: RepairedBucket, file: string): Promise<void> {
   if (!existsSync(file)) return;
+  const { firstSequence } = await bucket.bounds();
+  let number = 0;
   for await (const line of createInterface({ input: createReadStream(file) })) {
-    const { key, value } = JSON.parse(line) as CopiedRecord;
-    try {
-      await bucket.create(key, Buffer.from(value, "base64"));
-    } catch (error) {
-      if (toAppError(error).code !== "journal_conflict") throw error;
-    }
+    number++;
+    const record = parse(line, file, number);
+    if ("lastSequence" in record) {
+      if (firstSequence <= record.lastSequence) break; // the bucket wasn't emptied
+    } else await addMissing(bucket, record);
   }
   rmSync(file);
   syncFolder(dirname(file));
+}
+
+function parse(line: string, file: string, number: number): CopyHeader | CopiedRecord {
+  try {
+    return JSON.parse(line) as CopyHeader | CopiedRecord;
+  } catch (error) {
+    const message = `line ${number} of ${file} is damaged; remove that line to start without its record`;
+    throw new AppError("data_corrupt", message, { cause: error });
+  }
+}
+
+async function addMissing(bucket: RepairedBucket, { key, value }: CopiedRecord): Promise<void> {
+  try {
+    await bucket.add(key, Buffer.from(value, "base64"));
+  } catch (error) {
+    if (toAppError(error).code !== "journal_conflict") throw error;
+  }
 }

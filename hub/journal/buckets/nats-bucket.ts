@@ -14,7 +14,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { StateBucket, StateChange, StateEntry } from "#proto/kit/state-bucket.ts";
-import { repairBucket, type UnusedBucket } from "./bucket-repair.ts";
+import { type RepairedBucket, repairBucket } from "./bucket-repair.ts";
 import { BucketScan, OPERATION_HEADER, type ScannedEntry } from "./bucket-scan.ts";
 
 /** Values may have up to 1 MiB; the rest is for headers. */
@@ -52,7 +52,7 @@ export interface NatsBucketOptions {
    * server has forgotten the consumer.
    */
   readonly quietMs?: number;
-  /** Set where no other hub or command uses the server: folder of the hub alone for files while a bucket is repaired. */
+  /** Set where the server has no others that store the bucket: folder of the hub alone for files while a bucket is repaired. */
   readonly repairFolder?: string;
 }
 
@@ -72,12 +72,17 @@ export class NatsBucket implements StateBucket {
     this.#scan = new BucketScan(connection, streams, this.#stream, this.#prefix, quietMs);
   }
 
-  /** Creates the bucket if missing, and repairs it if it may. Throws unavailable, timeout or a file's error. */
+  /** Creates the bucket if missing, and repairs it if it may. Throws unavailable, timeout or data_corrupt. */
   static async open(options: NatsBucketOptions): Promise<NatsBucket> {
     const bucket = new NatsBucket(options);
     await bucket.ensure();
-    if (options.repairFolder !== undefined)
-      await repairBucket(bucket.#unused(), options.repairFolder, options.log);
+    const { repairFolder, name, log } = options;
+    if (repairFolder === undefined) return bucket;
+    try {
+      await repairBucket(bucket.#repaired(), repairFolder, log);
+    } catch (error) {
+      throw toJournalError(error, `repair of bucket ${name}`);
+    }
     return bucket;
   }
 
@@ -101,9 +106,10 @@ export class NatsBucket implements StateBucket {
     if (replicas > 1) await streams.replicate(this.#stream, replicas);
   }
 
-  #unused(): UnusedBucket {
+  /** Reading of a damaged record by its key gives none, as for a key that isn't there. */
+  #repaired(): RepairedBucket {
     const { name, streams } = this.#options;
-    const readAll: UnusedBucket["readAll"] = (take, { valuesToo }) =>
+    const readAll: RepairedBucket["readAll"] = (take, { valuesToo }) =>
       within(LIST_TIMEOUT_MS, (signal) =>
         this.#retried(signal, (tries) =>
           this.#scan.readAll(take, { headersOnly: !valuesToo, signal, tries }),
@@ -111,14 +117,16 @@ export class NatsBucket implements StateBucket {
       );
     return {
       name,
+      bounds: () => streams.state(this.#stream),
       readAll,
       storedKeys: async () =>
         (await streams.subjects(this.#stream)).map((subject) => subject.slice(this.#prefix.length)),
-      clear: async () => {
-        const { lastSequence } = await streams.state(this.#stream);
-        await streams.purge(this.#stream, lastSequence + 1);
+      read: async (key) => {
+        const found = await this.#last(key);
+        return found && { key, value: found.deleted ? null : found.value, revision: found.revision };
       },
-      create: (key, value) => this.create(key, value),
+      clear: (lastSequence) => streams.purge(this.#stream, lastSequence + 1),
+      add: (key, value) => this.#write(key, value, 0),
     };
   }
 

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { Auth } from "#hub/auth/auth.ts";
 import { hasOwnStore, OWN_STORE } from "#hub/cluster/discovery/formation-file.ts";
 import { CLUSTER_BUCKET, renameCluster } from "#hub/cluster/membership/cluster-identity.ts";
+import { interruptedRepairs } from "#hub/journal/buckets/bucket-repair.ts";
 import { Connection } from "#hub/journal/connection/connection.ts";
 import type { JournalOptions } from "#hub/journal/journal.ts";
 import { EmbeddedServer, ownTarget } from "#hub/journal/server/embedded-server.ts";
@@ -75,6 +76,8 @@ async function bring(
     const target = ownTarget(server, undefined);
     const from = new Connection({ name: "growth", log, clock: systemClock, target: () => target });
     await lifecycle.start("connection", from);
+    const repairFolder = join(folder, "nats");
+    for (const name of interruptedRepairs(repairFolder)) await openBucket(from, name, log, repairFolder);
     log.info("the log of this hub becomes the cluster's; the other hubs wait for it");
     const progress = (stream: string, messages: number): void =>
       log.info({ stream, messages }, "a stream is in the cluster's store");
