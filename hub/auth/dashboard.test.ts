@@ -662,7 +662,7 @@ suite("sign-in on the dashboard", () => {
       query.set("state", new URL(location!).searchParams.get("state")!);
       const headers = { cookie: `tailrace_sign_in=${browser.cookie("tailrace_sign_in")}` };
       const end = async (): Promise<number> =>
-        (await own.app.inject({ url: `/api/auth/callback?${query}`, headers })).statusCode;
+        (await own.app.inject({ url: `/api/auth/callback?${query.toString()}`, headers })).statusCode;
       const statuses = await Promise.all(Array.from({ length: 300 }, end));
       assert.deepEqual([...new Set(statuses)], [403]);
       assert.equal(await end(), 429);

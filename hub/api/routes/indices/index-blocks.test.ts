@@ -102,5 +102,5 @@ test("a write to an index that only may be deleted from is to be repeated, for c
   assert.equal((await write()).status, 403);
   const { status, body } = await write(seven);
   assert.deepEqual([status, body["error"]!["type"]], [429, "cluster_block_exception"]);
-  assert.match(String(body["error"]!["reason"]), /\[TOO_MANY_REQUESTS\/12\//);
+  assert.match(JSON.stringify(body["error"]!["reason"]), /\[TOO_MANY_REQUESTS\/12\//);
 });

@@ -13,7 +13,9 @@ const indices = [1, 3].map(
       shards,
     }),
 );
-after(() => Promise.all(indices.map((index) => index.close())));
+after(() => {
+  for (const index of indices) index.close();
+});
 
 async function keysOf(index: IndexFixture, terms: object, name = "key"): Promise<string[]> {
   const { aggregations } = await index.search({ size: 0, aggs: { a: { terms: { field: "n", ...terms } } } });
