@@ -120,7 +120,7 @@ async function makeCopy(bucket: RepairedBucket, file: string): Promise<Copy | un
     write({ lastSequence });
     await bucket.readAll(take, { valuesToo: true });
     // A server that paused ends a listing as one does that can't deliver more.
-    for (const key of [...unread]) {
+    for (const key of unread) {
       const found = await bucket.read(key);
       if (found !== null) take(found);
     }

@@ -69,7 +69,7 @@ export const FUZZY_COMPLETION_OPTIONS = {
 interface Wanted {
   /** The common prefix of all matching terms. */
   readonly prefix: string;
-  accepts(term: string): boolean;
+  readonly accepts: (term: string) => boolean;
 }
 
 /** Inputs that a shard is searched for: those that one of `readings` accepts, and whose contexts match. */
