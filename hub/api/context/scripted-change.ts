@@ -27,8 +27,8 @@ export interface ScriptedUpdate {
   readonly id: string;
   readonly routing?: string;
   readonly script: Script | PartialChange;
-  /** Document to index if the id doesn't exist. */
-  readonly upsert: JsonObject | Uint8Array | undefined;
+  /** Document to index if the id doesn't exist, as it came. */
+  readonly upsert: Uint8Array | undefined;
   /** True: the script runs on `upsert` too. */
   readonly isUpsertScripted: boolean;
   /** Ingest pipeline that `upsert` passes: in a bulk before its script, else after it. */
@@ -126,12 +126,11 @@ function changeOf(
 
 async function upsert(
   parts: ApiContext,
-  { upsert: document, isUpsertScripted, isBulkItem, pipeline, script, id }: ScriptedUpdate,
+  { upsert: given, isUpsertScripted, isBulkItem, pipeline, script, id }: ScriptedUpdate,
   place: { readonly index: string; readonly id: string },
   options: WriteOptions,
 ): Promise<WriteResult> {
-  if (document === undefined) throw new AppError("document_missing", `[_doc][${id}]: document missing`);
-  const given = document instanceof Uint8Array ? document : jsonBytes(document);
+  if (given === undefined) throw new AppError("document_missing", `[_doc][${id}]: document missing`);
   const item = { ...place, ...pipelineOf(pipeline), kind: "create" } as const;
   if (!isUpsertScripted || "doc" in script) return writeOne(parts, { ...item, source: given }, options);
   const remake = (source: Uint8Array): Uint8Array | undefined => {

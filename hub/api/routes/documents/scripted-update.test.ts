@@ -36,6 +36,12 @@ test("a missing document is created from [upsert], by the script where [scripted
   assert.deepEqual(await sourceOf("/shop/_doc/4"), { n: 11 });
 });
 
+test("[upsert] is stored as it came", async () => {
+  const body = '{"script":"ctx._source.n += 1","upsert":{"n":1.0,"big":9007199254740993}}';
+  assert.equal((await send("POST", "/shop/_doc/16/_update", body)).status, 201);
+  assert.match((await send("GET", "/shop/_doc/16")).text, /"_source":\{"n":1\.0,"big":9007199254740993\}/);
+});
+
 test("a script that fails names its position, and leaves the document unchanged", async () => {
   await send("PUT", "/shop/_doc/5", { n: 1 });
   const failed = await update("/shop/_doc/5", { script: "ctx._source.n = 2; ctx._source.missing.length()" });

@@ -4,12 +4,7 @@ import { adoptType, documentType } from "#hub/api/compat/mapping-types.ts";
 import { type ApiContext, findStored } from "#hub/api/context/api-context.ts";
 import { aliasFault } from "#hub/api/context/index-blocks.ts";
 import { passesPipelines } from "#hub/api/context/ingest-documents.ts";
-import {
-  parsed,
-  readChangeScript,
-  type ScriptedUpdate,
-  scriptedUpdate,
-} from "#hub/api/context/scripted-change.ts";
+import { readChangeScript, type ScriptedUpdate, scriptedUpdate } from "#hub/api/context/scripted-change.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, MAX_BODY_BYTES, type Route } from "#hub/api/http/route.ts";
 import { checkMayRead, SOURCE_PARAMS, sourceParams } from "#hub/api/parameters/shared-parameters.ts";
@@ -211,7 +206,7 @@ export function scriptedUpdateOf(
   { script, upsert, isUpsertScripted }: UpdateBody,
 ): ScriptedUpdate | undefined {
   if (script === undefined) return undefined;
-  return { ...place, script, upsert: upsert === undefined ? undefined : parsed(upsert), isUpsertScripted };
+  return { ...place, script, upsert, isUpsertScripted };
 }
 
 /** Returns the update by a partial document if the index has pipelines, which get the merged document; else undefined. */
