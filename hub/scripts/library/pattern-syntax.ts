@@ -20,8 +20,10 @@ const CLASSES: Readonly<Record<string, string>> = {
 
 /** The engine refuses a higher number of repetitions. */
 const MAX_REPEATS = 16;
-/** Repetitions that one expression may write out: the engine has a state for each. */
-const MAX_WRITTEN_OUT = 1_000;
+/** Characters of repeated parts that one expression may write out: the engine has a state for each. */
+const MAX_WRITTEN_OUT = 4_000;
+/** Escapes of more than one character behind the backslash. */
+const LONG_ESCAPE = /\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|c[A-Za-z])/y;
 const REPETITION = /\{(\d{1,4})(,?)(\d{0,4})\}(\??)/y;
 
 let isEngineOn = false;
@@ -47,18 +49,22 @@ export function translated(source: string, ignoresCase: boolean): string {
   let text = "";
   let isInClass = false;
   let atomStart = 0; // of the last character or class in `text`
+  let endsWithGroup = false;
   let left = MAX_WRITTEN_OUT;
   for (let at = 0; at < source.length; at++) {
     const char = source[at]!;
     const repetition = char === "{" && !isInClass ? repetitionAt(source, at) : undefined;
-    if (repetition !== undefined && !text.endsWith(")")) {
-      left -= repetition.most;
-      if (left < 0) throw invalid(`an expression repeats at most ${MAX_WRITTEN_OUT} times`);
-      text = text.slice(0, atomStart) + writtenOut(text.slice(atomStart), repetition);
+    if (repetition !== undefined && !endsWithGroup) {
+      const last = text.slice(atomStart);
+      const atom = isSecondHalf(last.at(-1) ?? "") ? `(?:${last})` : last;
+      left -= repetition.most * atom.length;
+      if (left < 0) throw invalid(`an expression repeats at most ${MAX_WRITTEN_OUT} characters`);
+      text = text.slice(0, atomStart) + writtenOut(atom, repetition);
       at += repetition.length - 1;
       continue;
     }
-    if (!isInClass) atomStart = text.length;
+    if (!isInClass && !isSecondHalf(char)) atomStart = text.length;
+    endsWithGroup = char === ")" && !isInClass;
     if (char === "\\") {
       const [escaped, length] = escapeAt(source, at, isInClass);
       text += escaped;
@@ -113,11 +119,19 @@ function escapeAt(source: string, at: number, isInClass: boolean): [text: string
     if (members === undefined) throw invalid(`Unknown character property name {${name}}`);
     return [isInClass ? members : `[${members}]`, found.length];
   }
+  LONG_ESCAPE.lastIndex = at;
+  const long = LONG_ESCAPE.exec(source);
+  if (long !== null) return [long[0], long[0].length];
   const next = source[at + 1] ?? "";
   if (next === "A") return ["^", 2];
   if (next === "z" || next === "Z") return ["$", 2];
   if (next === "h") return [isInClass ? " \\t" : "[ \\t]", 2];
   return [`\\${next}`, 2];
+}
+
+/** Returns true for the second half of a character beyond U+FFFF. */
+function isSecondHalf(char: string): boolean {
+  return char >= "\udc00" && char <= "\udfff";
 }
 
 /** "a" → "[aA]"; within a class "aA", and "a-z" → "a-zA-Z" by its three parts. */

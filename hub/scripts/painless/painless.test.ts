@@ -503,8 +503,12 @@ test("a character or class of an expression may be repeated more often than the 
     [true, false, false],
   );
   assert.deepEqual([run("t ==~ /(?i)A{29}/"), run("'{17}' ==~ /\\{17\\}/")], [true, true]);
-  assert.throws(() => run("t =~ /a{999}b{999}/"), { code: "script_failed" });
-  assert.throws(() => run("t =~ /(ab){20}/"), { code: "script_failed" });
+  assert.equal(run("t ==~ /\\x61{29}/"), true);
+  assert.equal(run("t ==~ /\\u0061{29}/"), true);
+  assert.equal(run(`'${")".repeat(20)}' ==~ /\\){20}/`), true);
+  assert.equal(run(`'${"😀".repeat(20)}' ==~ /😀{20}/`), true);
+  for (const pattern of ["a{3000}b{3000}", `[${"a".repeat(100)}]{100}`, "(ab){20}"])
+    assert.throws(() => run(`t =~ /${pattern}/`), { code: "script_failed" }, pattern);
 });
 
 test("an iterator removes entries of its map and members of its list", () => {
