@@ -96,7 +96,6 @@ export const INPUT_OPTIONS = options({
   id: optional(text("name of this input in metrics and messages")),
   ecs_compatibility: ONE_NAMING,
   enable_metric: withoutEffect("inputs are always measured", Type.Boolean({ default: true })),
-  codec: withoutEffect("events are read in one form; inputs with a choice list the option"),
 });
 
 /** Options of every output. */
