@@ -109,8 +109,22 @@ suite("sign-in on the dashboard", () => {
       const { pathname, search } = new URL((await attacker.get(resumed.location!)).location!);
       assert.match(search, /code=/);
       const cookie = `tailrace_sign_in=${victim.cookie("tailrace_sign_in")}`;
+      const query = new URLSearchParams(search);
+      const state = query.get("state")!;
+      const [version, id, iv = "", text = "", tag] = state.split(".");
+      const written = [
+        state,
+        `${state}.x`,
+        `${state}.`,
+        `${state}=`,
+        [version, id, `${iv}!`, text, tag].join("."),
+      ];
       for (const { app } of [other, own])
-        assert.equal((await app.inject({ url: pathname + search, headers: { cookie } })).statusCode, 400);
+        for (const each of written) {
+          query.set("state", each);
+          const url = `${pathname}?${query.toString()}`;
+          assert.equal((await app.inject({ url, headers: { cookie } })).statusCode, 400, each);
+        }
     } finally {
       await other.stop();
       await own.stop();
