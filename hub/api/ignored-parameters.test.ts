@@ -36,7 +36,12 @@ for (const [field, pattern] of [
   ],
   [{ type: "constant_keyword", value: "x" }, /\[value\] of type \[constant_keyword\] of field \[a\.b\]/],
   [{ type: "constant_keyword" }, undefined],
-  [{ type: "completion", analyzer: "whitespace", preserve_separators: false }, undefined],
+  [
+    { type: "completion", analyzer: "whitespace" },
+    /\[analyzer\] of type \[completion\] of field \[a\.b\] is accepted and does less: completions ignore case/,
+  ],
+  [{ type: "completion", preserve_separators: false }, /\[preserve_separators\] of type \[completion\]/],
+  [{ type: "completion", analyzer: "simple", preserve_separators: true }, undefined],
 ] as const) {
   test(`a field ${JSON.stringify(field)} ${pattern === undefined ? "has no warning" : "is warned of"}`, async () => {
     const mappings = { properties: { a: { properties: { b: field } } } };

@@ -206,62 +206,6 @@ test("points are completed by their geohashes where a field of theirs says so, h
   }
 });
 
-test("completions are analysed as their field says, inputs and prefixes", async () => {
-  const completion = (settings: JsonObject): JsonObject => ({ type: "completion", ...settings });
-  const index = new IndexFixture({
-    analysis: {
-      filter: {
-        kinds: { type: "synonym", synonyms: ["king, roi"] },
-        the: { type: "stop", stopwords: ["the"] },
-      },
-      analyzer: {
-        folded: { tokenizer: "standard", filter: ["lowercase", "asciifolding"] },
-        royal: { tokenizer: "standard", filter: ["lowercase", "kinds"] },
-        without: { tokenizer: "standard", filter: ["lowercase", "the"] },
-      },
-    },
-    mapping: {
-      properties: {
-        folded: completion({ analyzer: "folded" }),
-        cased: completion({ analyzer: "whitespace", search_analyzer: "keyword" }),
-        royal: completion({ analyzer: "royal" }),
-        whole: completion({ preserve_separators: false }),
-        gaps: completion({ analyzer: "without" }),
-        none: completion({ analyzer: "without", preserve_position_increments: false }),
-        usual: completion({ analyzer: "simple" }),
-      },
-    },
-    docs: [
-      { folded: { input: "Jára  Cimrman", weight: 3 }, cased: "Jára", royal: "The king of Rock" },
-      { whole: "Foo Fighters", gaps: "The Beatles", none: "The Beatles", usual: "AC/DC  2" },
-    ],
-    segmentDocs: 1,
-  });
-  const texts = async (field: string, prefix: string, more: JsonObject = {}): Promise<string[]> =>
-    found({ prefix, completion: { field, ...more } }, index.shards);
-  try {
-    for (const [field, prefix, expected, more = {}] of [
-      ["folded", "jara c", "Jára  Cimrman 3.00"],
-      ["folded", "JÁRA", "Jára  Cimrman 3.00"],
-      ["folded", "jxra", "Jára  Cimrman 3.00", { fuzzy: true }],
-      ["folded", "ja, ra", ""],
-      ["folded", "JARA", "", { analyzer: "keyword" }],
-      ["cased", "jár", ""],
-      ["cased", "Jár", "Jára 1.00"],
-      ["royal", "the roi of r", "The king of Rock 1.00"],
-      ["royal", "the king of r", "The king of Rock 1.00"],
-      ["whole", "foof", "Foo Fighters 1.00"],
-      ["gaps", "b", ""],
-      ["gaps", "the b", "The Beatles 1.00"],
-      ["none", "b", "The Beatles 1.00"],
-      ["usual", "ac/dc 2", "AC/DC  2 1.00"],
-    ] as const)
-      assert.deepEqual(await texts(field, prefix, more), [expected], `${field}: ${prefix}`);
-  } finally {
-    index.close();
-  }
-});
-
 test("a completion shows the parts of documents that the search asks for", async () => {
   const docs = [{ name: "quick", more: 1 }];
   const index = new IndexFixture({ mapping: { properties: { name: { type: "completion" } } }, docs });

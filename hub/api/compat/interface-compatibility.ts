@@ -185,6 +185,9 @@ interface LesserField {
   readonly why: string;
 }
 
+const COMPLETION_WHY =
+  "completions ignore case and repeated blanks, and nothing else; let a pipeline change the inputs";
+
 /** Field types that are stored as a less capable type, with what that lacks. */
 const LESSER_FIELDS: readonly LesserField[] = [
   { type: "version", why: "versions are ordered as texts: 1.10.0 comes before 1.9.0; pad their numbers" },
@@ -193,6 +196,10 @@ const LESSER_FIELDS: readonly LesserField[] = [
     parameter: "value",
     why: "a document without the value isn't found by it; let a pipeline set the field",
   },
+  { type: "completion", parameter: "analyzer", usual: "simple", why: COMPLETION_WHY },
+  { type: "completion", parameter: "search_analyzer", usual: "simple", why: COMPLETION_WHY },
+  { type: "completion", parameter: "preserve_separators", usual: true, why: COMPLETION_WHY },
+  { type: "completion", parameter: "preserve_position_increments", usual: true, why: COMPLETION_WHY },
 ];
 
 /** Warns of fields of a mapping ({properties, …}) that are stored as a less capable type. */

@@ -1,6 +1,6 @@
 /** A mapping prepared for one buffer: the target of each name of a document, down to the buffers of its fields. */
 
-import type { Analysis, Analyzer } from "#hub/engine/analysis/analysis.ts";
+import type { Analyzer } from "#hub/engine/analysis/analysis.ts";
 import { hashTerm } from "#hub/engine/analysis/tokenizers/ascii-tokenizer.ts";
 import type { BufferedField } from "#hub/engine/buffer/buffered-fields.ts";
 import type { SegmentBuffer } from "#hub/engine/buffer/segment-buffer.ts";
@@ -8,7 +8,6 @@ import { toBytes } from "#hub/engine/bytes/bytes.ts";
 import { type Field, flattenedTerms } from "#hub/engine/mapping/field.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { type Dynamic, isObjectNode, type MappingNode, type ObjectNode } from "#hub/engine/mapping/node.ts";
-import { completionAnalyzer } from "./completions.ts";
 
 /** A field with its buffer. */
 export interface Leaf {
@@ -17,7 +16,7 @@ export interface Leaf {
   readonly buffer: BufferedField | undefined;
   /** flattened only: where values go behind their keys. */
   readonly keyed: BufferedField | undefined;
-  /** Text, token_count, and completion with terms that aren't the usual ones. */
+  /** Text and token_count only. */
   readonly analyzer: Analyzer | null;
   /** Keyword fields with a normalizer only. */
   readonly normalize: ((text: string) => string) | null;
@@ -81,11 +80,6 @@ function makeObject(node: ObjectNode, inherited: Dynamic, isBelow: boolean, part
   };
 }
 
-function analyzerOf(field: Field, analysis: Analysis): Analyzer | null {
-  if (field.type === "completion") return completionAnalyzer(field, field.analyzer, analysis);
-  return field.type === "text" || field.type === "token_count" ? analysis.analyzer(field.analyzer) : null;
-}
-
 function makeLeaf(field: Field, parts: PlanParts): Leaf {
   const { normalizer } = field;
   const { buffer, leaves } = parts;
@@ -96,7 +90,8 @@ function makeLeaf(field: Field, parts: PlanParts): Leaf {
     field,
     buffer: isKept ? buffer.field(isFlattened ? flattenedTerms(field, "values") : field) : undefined,
     keyed: isKept && isFlattened ? buffer.field(flattenedTerms(field, "keyed")) : undefined,
-    analyzer: analyzerOf(field, analysis),
+    analyzer:
+      field.type === "text" || field.type === "token_count" ? analysis.analyzer(field.analyzer) : null,
     normalize: normalizer === undefined ? null : (text) => analysis.normalize(normalizer, text),
     multiFields: field.multiFields.map((each) => makeLeaf(each, parts)),
     copies: [],

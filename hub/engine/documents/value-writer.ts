@@ -5,7 +5,7 @@ import { parseIp } from "#hub/engine/bytes/ip.ts";
 import { MAX_TERM_BYTES } from "#hub/engine/dictionary/dictionary-writer.ts";
 import * as json from "#hub/engine/json/scanner.ts";
 import { type Field, isFeature } from "#hub/engine/mapping/field.ts";
-import { completionTerms, TOO_MANY_TERMS } from "./completions.ts";
+import { completionTerm } from "./completions.ts";
 import { notAnObject } from "./flattened.ts";
 import type { Leaf } from "./plan.ts";
 import {
@@ -125,15 +125,10 @@ export class ValueWriter {
   }
 
   #completion(leaf: Leaf, kind: number): void {
-    const { field, analyzer } = leaf;
-    const text = this.#scalarText(kind);
-    if (text.slice(0, field.ignoreAbove).trim() === "") throw new ValueError("value must have a length > 0");
-    const terms = completionTerms(text, field, analyzer, field.ignoreAbove);
-    if (terms === undefined) throw new ValueError(TOO_MANY_TERMS);
-    for (const term of terms) {
-      const bytes = toBytes(term);
-      this.#addKeyword(leaf, bytes, 0, bytes.length);
-    }
+    const term = completionTerm(this.#scalarText(kind), leaf.field.ignoreAbove);
+    if (term === "") throw new ValueError("value must have a length > 0");
+    const bytes = toBytes(term);
+    this.#addKeyword(leaf, bytes, 0, bytes.length);
   }
 
   #addKeyword(leaf: Leaf, bytes: Uint8Array, from: number, to: number): void {

@@ -41,9 +41,9 @@ export interface Field {
   readonly index: boolean;
   /** Sortable and fit for aggregations. */
   readonly docValues: boolean;
-  /** Text, token_count, completion: name of the analyzer that makes terms of values; keyword: "keyword". */
+  /** Text, token_count: name of the analyzer that makes terms of values; keyword: "keyword". */
   readonly analyzer: string;
-  /** Text, completion: name of the analyzer of query text. */
+  /** Text: name of the analyzer of query text. */
   readonly searchAnalyzer: string;
   /** Text: length norms are kept. */
   readonly norms: boolean;

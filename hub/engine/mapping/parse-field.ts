@@ -171,7 +171,7 @@ function leaf(path: string, type: FieldType, reader: ParameterReader, analysis: 
     index: type === "binary" || type === "alias" ? false : reader.boolean("index", true),
     docValues: NO_COLUMNS.has(type) ? false : reader.boolean("doc_values", type !== "binary"),
     analyzer,
-    searchAnalyzer: searchAnalyzerOf(type, reader, analyzer, analysis),
+    searchAnalyzer: isText ? reader.analyzer("search_analyzer", analyzer, analysis) : "keyword",
     norms: isText && reader.boolean("norms", true),
     positions: isText && (options === "positions" || options === "offsets"),
     offsets: isText && options === "offsets",
@@ -198,30 +198,8 @@ function leaf(path: string, type: FieldType, reader: ParameterReader, analysis: 
 function analyzerOf(type: FieldType, reader: ParameterReader, analysis: Analysis): string {
   if (type === "token_count" && reader.optional("analyzer") === undefined)
     throw parseError(`Analyzer must be set for field [${reader.field}] but wasn't.`);
-  if (type === "completion") return completionAnalyzerOf("analyzer", "simple", reader, analysis);
   const isAnalysed = type === "text" || type === "token_count";
   return isAnalysed ? reader.analyzer("analyzer", "default", analysis) : "keyword";
-}
-
-function searchAnalyzerOf(
-  type: FieldType,
-  reader: ParameterReader,
-  analyzer: string,
-  analysis: Analysis,
-): string {
-  if (type === "completion") return completionAnalyzerOf("search_analyzer", analyzer, reader, analysis);
-  return type === "text" ? reader.analyzer("search_analyzer", analyzer, analysis) : "keyword";
-}
-
-/** An index that is there already may name an analyzer that it hasn't: earlier versions didn't look for it. */
-function completionAnalyzerOf(
-  key: string,
-  fallback: string,
-  reader: ParameterReader,
-  analysis: Analysis,
-): string {
-  const isLost = analysis.isStored && !analysis.has(reader.string(key, fallback));
-  return isLost ? fallback : reader.analyzer(key, fallback, analysis);
 }
 
 function normalizerOf(reader: ParameterReader, analysis: Analysis): string | undefined {

@@ -1,7 +1,7 @@
 /** Turns an exact value into a query for a field of a mapping. */
 
 import { parseIp, parseIpBlock } from "#hub/engine/bytes/ip.ts";
-import { completionAnalyzer, completionTerms } from "#hub/engine/documents/completions.ts";
+import { completionTerm } from "#hub/engine/documents/completions.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { nanosMath, parseDateMath } from "#hub/search/dates/date-math.ts";
 import { TermListNode, TermsNode } from "#hub/search/execute/nodes/any-term.ts";
@@ -44,11 +44,8 @@ export function exactQuery(shard: ShardContext, name: string, value: unknown): Q
   checkSearchable(field, shard);
   if (field.type === "text") return new TermNode(field.path, scalarText(value, name));
   if (field.type === "keyword") return new TermNode(field.path, keywordTerm(shard, field, value));
-  if (field.type === "completion") {
-    const analyzer = completionAnalyzer(field, field.searchAnalyzer, shard.mapping.analysis);
-    const [term = ""] = completionTerms(scalarText(value, name), field, analyzer, field.ignoreAbove) ?? [];
-    return new TermNode(field.path, term);
-  }
+  if (field.type === "completion")
+    return new TermNode(field.path, completionTerm(scalarText(value, name), field.ignoreAbove));
   return valueQuery(shard, field, value);
 }
 

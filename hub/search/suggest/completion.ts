@@ -1,13 +1,8 @@
 /** `completion`: inputs of completion fields that begin with a text, the highest weight first. */
 
-import {
-  completionAnalyzer,
-  completionTerms,
-  TOO_MANY_TERMS,
-  usualTerm,
-} from "#hub/engine/documents/completions.ts";
+import { completionTerm } from "#hub/engine/documents/completions.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
-import { NO_MORE_DOCS, type SegmentReader, type TermIterator } from "#hub/engine/searcher/searcher.ts";
+import { NO_MORE_DOCS, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { checkRegexpLength } from "#hub/search/fields/pattern-query.ts";
 import { RawJson } from "#hub/search/options/json-writer.ts";
 import {
@@ -44,7 +39,7 @@ export const COMPLETION_OPTIONS = {
   skip_duplicates: flag("whether a text is suggested once only", false),
   fuzzy: anything("true, or an object: also what begins similarly"),
   regex: object("hint without influence on the answer: [regex] is read with all its operators"),
-  analyzer: text("analyzer of the text; the field's search_analyzer if absent", undefined),
+  analyzer: withoutEffect(text("the analyzer of the field is taken", undefined)),
   shard_size: integer(
     "hint without influence on the answer: each shard returns as many as an exact answer needs",
     undefined,
@@ -72,9 +67,8 @@ interface Wanted {
   readonly accepts: (term: string) => boolean;
 }
 
-/** Inputs that a shard is searched for: those that one of `readings` accepts, and whose contexts match. */
-interface WantedInputs {
-  readonly readings: readonly Wanted[];
+/** The same, with the match of an input's contexts. */
+interface WantedInputs extends Wanted {
   readonly test: ContextTest;
 }
 
@@ -118,8 +112,8 @@ export interface CompletionText {
 export function completionSuggester(given: CompletionText, body: JsonObject): Suggester<CompletionState> {
   const options = readOptions("completion", body, COMPLETION_OPTIONS, "option");
   const asked = readAsked(options.contexts);
+  const wanted = wantedOf(given, options.fuzzy);
   const { field, size, skip_duplicates: once } = options;
-  const readings = reader(given, options.fuzzy, options.analyzer);
   return {
     kind: "completion",
     check({ context }) {
@@ -135,7 +129,7 @@ export function completionSuggester(given: CompletionText, body: JsonObject): Su
           ...(await candidates(
             shard.shard,
             shard.field,
-            { readings: readings(shard.field, shard.shard), test: contextTest(shard.field, asked) },
+            { ...wanted, test: contextTest(shard.field, asked) },
             control,
             notes,
           )),
@@ -184,42 +178,20 @@ function firstOf<T extends Pick<FoundCompletion, "text" | "weight" | "order">>(
   return sorted.filter(({ text: own }) => !once || (!texts.has(own) && texts.add(own))).slice(0, size);
 }
 
-/** Returns what the inputs of a field are compared with: a text may have several readings, such as synonyms. */
-function reader(
-  { text: given, isRegexp, maxRegexLength }: CompletionText,
-  fuzzy: unknown,
-  analyzer: string | undefined,
-): (field: Field, shard: SuggestShard) => readonly Wanted[] {
+function wantedOf({ text: given, isRegexp, maxRegexLength }: CompletionText, fuzzy: unknown): Wanted {
   if (isRegexp) {
     checkRegexpLength(given, maxRegexLength);
     const compiled = compileRegexp(`${given}.*`);
-    const wanted = [{ prefix: compiled.prefix, accepts: (term: string) => compiled.matches(term) }];
-    return () => wanted;
+    return { prefix: compiled.prefix, accepts: (term) => compiled.matches(term) };
   }
-  const matching = prefixMatch(fuzzy);
-  return (field, { context }) => {
-    const own = completionAnalyzer(field, analyzer ?? field.searchAnalyzer, context.mapping.analysis);
-    const terms = completionTerms(given, field, own, Number.POSITIVE_INFINITY);
-    if (terms === undefined) throw new AppError("request_invalid", TOO_MANY_TERMS);
-    return terms.map(matching);
-  };
-}
-
-/** Returns what makes the match of a prefix; `fuzzy`: see FUZZY_COMPLETION_OPTIONS. Throws parsing. */
-function prefixMatch(fuzzy: unknown): (prefix: string) => Wanted {
-  const literal = (prefix: string): Wanted => ({ prefix, accepts: () => true });
-  if (fuzzy === undefined || fuzzy === false) return literal;
+  const prefix = completionTerm(given, Number.POSITIVE_INFINITY);
+  if (fuzzy === undefined || fuzzy === false) return { prefix, accepts: () => true };
   const options = readOptions("fuzzy", isObject(fuzzy) ? fuzzy : {}, FUZZY_COMPLETION_OPTIONS, "option");
   const { fuzziness, min_length: minLength, prefix_length: kept } = options;
-  const isAutomatic = /^auto/i.test(fuzziness);
-  const limit = Math.min(2, Number(fuzziness));
-  if (!isAutomatic && !(limit >= 0))
-    throw new AppError("parsing", `[fuzzy] [fuzziness] must be AUTO, 0, 1 or 2`);
-  return (prefix) => {
-    const edits = isAutomatic ? automaticEdits(prefix) : limit;
-    if (prefix.length < minLength || edits === 0) return literal(prefix);
-    return { prefix: prefix.slice(0, kept), accepts: beginsWithinEdits(prefix, edits) };
-  };
+  const edits = /^auto/i.test(fuzziness) ? automaticEdits(prefix) : Math.min(2, Number(fuzziness));
+  if (!(edits >= 0)) throw new AppError("parsing", `[fuzzy] [fuzziness] must be AUTO, 0, 1 or 2`);
+  if (prefix.length < minLength || edits === 0) return { prefix, accepts: () => true };
+  return { prefix: prefix.slice(0, kept), accepts: beginsWithinEdits(prefix, edits) };
 }
 
 /** Shards that have the field. */
@@ -243,15 +215,14 @@ async function candidates(
 ): Promise<Candidate[]> {
   const all: Candidate[] = [];
   const path = sourcePath(field, shard.context);
-  const fits = inputTest(field, shard);
   for (const segment of shard.context.searcher.segments) {
     const best = new Map<number, Candidate>();
     const visible = shard.visible(segment);
-    for (const terms of matchingTerms(segment, field, wanted.readings)) {
-      if (notes.isCut || control.timedOut) break;
+    const terms = segment.terms(field.path)?.prefix(wanted.prefix);
+    while (!notes.isCut && terms?.next() === true && !control.timedOut) {
       if (control.isDue) await control.pause();
-      if (terms === undefined) continue;
       const term = terms.text();
+      if (!wanted.accepts(term)) continue;
       const postings = terms.postings();
       for (let doc = postings.next(); doc !== NO_MORE_DOCS; doc = postings.next()) {
         if (!segment.isLive(doc) || visible?.has(doc) === false) continue;
@@ -259,7 +230,8 @@ async function candidates(
           notes.isCut = true;
           break;
         }
-        const input = inputOf(segment.source(doc), path, (text) => fits(text, term), wanted.test);
+        const fits = (text: string): boolean => completionTerm(text, field.ignoreAbove) === term;
+        const input = inputOf(segment.source(doc), path, fits, wanted.test);
         if (input === undefined || input.weight <= (best.get(doc)?.weight ?? -1)) continue;
         best.set(doc, { ...input, text: input.text ?? term, shard, segment, doc });
       }
@@ -267,27 +239,6 @@ async function candidates(
     all.push(...best.values());
   }
   return all;
-}
-
-/** Returns the terms that a reading accepts; undefined for each that was read and isn't, so that the reading can be paused. */
-function* matchingTerms(
-  segment: SegmentReader,
-  { path }: Field,
-  readings: readonly Wanted[],
-): Generator<TermIterator | undefined> {
-  for (const { prefix, accepts } of readings) {
-    const terms = segment.terms(path)?.prefix(prefix);
-    while (terms?.next() === true) yield accepts(terms.text()) ? terms : undefined;
-  }
-}
-
-/** Returns a test whether a term is one of an input. Segments of earlier versions have the usual term for any analyzer. */
-function inputTest(field: Field, { context }: SuggestShard): (input: string, term: string) => boolean {
-  const analyzer = completionAnalyzer(field, field.analyzer, context.mapping.analysis);
-  return (input, term) =>
-    usualTerm(input.slice(0, field.ignoreAbove)) === term ||
-    (analyzer !== null &&
-      completionTerms(input, field, analyzer, field.ignoreAbove)?.includes(term) === true);
 }
 
 /** A matching input of a document; the text is undefined if the document doesn't contain it literally. */
