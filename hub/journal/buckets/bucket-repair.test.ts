@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -38,8 +38,8 @@ class FakeBucket implements RepairedBucket {
     return Object.fromEntries([...this.records.values()].map(({ key, value }) => [key, value]));
   }
 
-  async bounds(): Promise<{ firstSequence: number; lastSequence: number }> {
-    return { firstSequence: this.#first, lastSequence: this.#last };
+  async bounds(): Promise<{ messages: number; firstSequence: number; lastSequence: number }> {
+    return { messages: this.records.size, firstSequence: this.#first, lastSequence: this.#last };
   }
 
   async readAll(take: (entry: StateChange) => void): Promise<number> {
@@ -165,6 +165,22 @@ test("the copy of a repair that a crash interrupted doesn't bring back what was 
   later.put("mallory", null);
   await repair(later, folder);
   assert.deepEqual(later.values, { a: "value of a", mallory: null });
+});
+
+test("a bucket that the server has lost gets what the copy has", async () => {
+  const [bucket, folder] = [new FakeBucket(), newFolder()];
+  writeFileSync(join(folder, "b.copy"), '{"lastSequence":9}\n{"key":"a","value":"eA=="}\n');
+  await repair(bucket, folder);
+  assert.deepEqual(bucket.values, { a: "x" });
+});
+
+test("a disk that gets full leaves the bucket as it is, and no part of a copy", async () => {
+  const [bucket, folder] = [bucketOf("a"), newFolder()];
+  bucket.put("bad", "x", true);
+  bucket.read = () => Promise.reject(Object.assign(new Error("no space left"), { code: "ENOSPC" }));
+  await repair(bucket, folder);
+  assert.equal(bucket.cleared, 0);
+  assert.deepEqual(readdirSync(folder), []);
 });
 
 test("without a place for the copy the bucket is left as it is", async () => {

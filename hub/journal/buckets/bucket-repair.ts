@@ -10,7 +10,7 @@
  * | fewer | the others are copied to a file, which gets its name once it is complete; what they were is removed from the bucket, and the file is put back | the damaged records are lost; the log names their keys. A nats-server 2.9 has the others on disk after two minutes only |
  * | the same, and there is no space for the file | nothing, the log says so | the bucket stays as it is |
  * | a complete file, and the bucket still has what it is of | the file is removed: the crash came before it was needed | – |
- * | a complete file, and the bucket was emptied | what the bucket doesn't have is put back, and the file is removed | – |
+ * | a complete file, and the bucket was emptied, or the server has lost it | what the bucket doesn't have is put back, and the file is removed | – |
  * | a key that somebody else wrote or deleted since the copy (a command, or a hub that uses this one's server) | it stays as they left it | until the file is put back, some milliseconds, they miss the others |
  *
  * Where several servers store a bucket, they restore it from each other.
@@ -39,8 +39,12 @@ const COPY = ".copy";
 /** What the repair needs of a bucket. */
 export interface RepairedBucket {
   readonly name: string;
-  /** First and last sequence of its records. */
-  bounds(): Promise<{ readonly firstSequence: number; readonly lastSequence: number }>;
+  /** Number of its records, and their first and last sequence. */
+  bounds(): Promise<{
+    readonly messages: number;
+    readonly firstSequence: number;
+    readonly lastSequence: number;
+  }>;
   /** Calls `take` with all that can be read, maybe again after a failure; resolves with the number of records that can't. */
   readAll(take: (entry: StateChange) => void, options: { readonly valuesToo: boolean }): Promise<number>;
   /** Keys of all records, of those that can't be read too. */
@@ -77,6 +81,7 @@ export async function repairBucket(bucket: RepairedBucket, folder: string, log: 
   try {
     copy = await makeCopy(bucket, file);
   } catch (err) {
+    rmSync(`${file}.part`, { force: true });
     if (systemCode(err) === "") throw err;
     log.error(
       { err, bucket: bucket.name },
@@ -140,13 +145,13 @@ async function makeCopy(bucket: RepairedBucket, file: string): Promise<Copy | un
 /** Puts back what the file has and an emptied bucket hasn't; removes the file. Does nothing without a file. */
 async function putBack(bucket: RepairedBucket, file: string): Promise<void> {
   if (!existsSync(file)) return;
-  const { firstSequence } = await bucket.bounds();
+  const { messages, firstSequence } = await bucket.bounds();
   let number = 0;
   for await (const line of createInterface({ input: createReadStream(file) })) {
     number++;
     const record = parse(line, file, number);
     if ("lastSequence" in record) {
-      if (firstSequence <= record.lastSequence) break; // the bucket wasn't emptied
+      if (messages > 0 && firstSequence <= record.lastSequence) break; // the bucket wasn't emptied
     } else await addMissing(bucket, record);
   }
   rmSync(file);
