@@ -21,9 +21,11 @@ const CLASSES: Readonly<Record<string, string>> = {
 /** The engine refuses a higher number of repetitions. */
 const MAX_REPEATS = 16;
 /** Characters of repeated parts that one expression may write out: the engine has a state for each. */
-const MAX_WRITTEN_OUT = 4_000;
-/** Escapes of more than one character behind the backslash. */
-const LONG_ESCAPE = /\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|c[A-Za-z])/y;
+const MAX_WRITTEN_OUT = 16_000;
+/** Escapes of more than one character behind the backslash; both halves of one beyond U+FFFF together. */
+const LONG_ESCAPE =
+  /\\(?:u[Dd][89ABab][\dA-Fa-f]{2}\\u[Dd][C-Fc-f][\dA-Fa-f]{2}|x[\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|c[A-Za-z])/y;
+const TWO_HALVES = /[\udc00-\udfff]$|^\\u\w{4}\\u/;
 const REPETITION = /\{(\d{1,4})(,?)(\d{0,4})\}(\??)/y;
 
 let isEngineOn = false;
@@ -56,7 +58,7 @@ export function translated(source: string, ignoresCase: boolean): string {
     const repetition = char === "{" && !isInClass ? repetitionAt(source, at) : undefined;
     if (repetition !== undefined && !endsWithGroup) {
       const last = text.slice(atomStart);
-      const atom = isSecondHalf(last.at(-1) ?? "") ? `(?:${last})` : last;
+      const atom = TWO_HALVES.test(last) ? `(?:${last})` : last;
       left -= repetition.most * atom.length;
       if (left < 0) throw invalid(`an expression repeats at most ${MAX_WRITTEN_OUT} characters`);
       text = text.slice(0, atomStart) + writtenOut(atom, repetition);
