@@ -183,6 +183,14 @@ test("a disk that gets full leaves the bucket as it is, and no part of a copy", 
   assert.deepEqual(readdirSync(folder), []);
 });
 
+test("a server that fails while its records are copied isn't taken for a full disk", async () => {
+  const [bucket, folder] = [bucketOf("a"), newFolder()];
+  bucket.put("bad", "x", true);
+  bucket.read = () => Promise.reject(new AppError("unavailable", "no server"));
+  await assert.rejects(repair(bucket, folder), { code: "unavailable" });
+  assert.deepEqual([bucket.cleared, readdirSync(folder)], [0, []]);
+});
+
 test("without a place for the copy the bucket is left as it is", async () => {
   const bucket = bucketOf("a");
   bucket.put("bad", "x", true);

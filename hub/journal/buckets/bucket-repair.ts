@@ -28,7 +28,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
+import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { syncFolder, writeFully } from "#proto/kit/files/files.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { StateChange } from "#proto/kit/state-bucket.ts";
@@ -70,8 +70,8 @@ interface CopiedRecord {
 }
 
 /**
- * Writes a bucket anew that has damaged records. `folder`: of the hub alone. Throws the bucket's errors, and data_corrupt or
- * file_unreadable for a copy that can't be put back.
+ * Writes a bucket anew that has damaged records. `folder`: of the hub alone. Throws the bucket's errors, data_corrupt for a
+ * damaged copy, and errors of the file system.
  */
 export async function repairBucket(bucket: RepairedBucket, folder: string, log: Logger): Promise<void> {
   const file = join(folder, bucket.name + COPY);
@@ -82,7 +82,7 @@ export async function repairBucket(bucket: RepairedBucket, folder: string, log: 
     copy = await makeCopy(bucket, file);
   } catch (err) {
     rmSync(`${file}.part`, { force: true });
-    if (systemCode(err) === "") throw err;
+    if (err instanceof AppError) throw err; // of the bucket, not of the disk
     log.error(
       { err, bucket: bucket.name },
       "records of the hub's state are damaged, and the others can't be copied",
