@@ -213,6 +213,17 @@ suite("sign-in on the dashboard", () => {
       const { pathname, search } = new URL(callback);
       const come = async ({ app }: World): Promise<number> =>
         (await app.inject({ url: pathname + search, headers: { cookie } })).statusCode;
+      // Two uses have read the code before either deletes it.
+      const both = Promise.withResolvers<void>();
+      const remove = bucket.delete.bind(bucket);
+      let uses = 0;
+      bucket.delete = async (key, revision) => {
+        if (key.startsWith("oauth.AuthorizationCode.")) {
+          if (++uses === 2) both.resolve();
+          await both.promise;
+        }
+        return remove(key, revision);
+      };
       const statuses = await Promise.all([own, other, own, other, own, other].map(come));
       assert.deepEqual(
         statuses.sort((a, b) => a - b),
