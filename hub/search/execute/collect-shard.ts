@@ -20,7 +20,7 @@ import { type After, TopHits } from "#hub/search/execute/hits/top-hits.ts";
 import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { AllNode } from "#hub/search/execute/nodes/documents.ts";
 import { prepareAll } from "#hub/search/execute/nodes/set-algebra.ts";
-import { PacedParts } from "#hub/search/execute/paced-parts.ts";
+import { nextSize, PacedParts } from "#hub/search/execute/paced-parts.ts";
 import {
   type CollectedDocuments,
   NO_MORE_DOCS,
@@ -242,14 +242,12 @@ class Collection {
       from = run.to;
       const count = countRun(run);
       this.#total += count;
+      const startMs = performance.now();
       if (this.#parts.areNeeded) await this.#aggregateBlock(run);
       else if (count > 0) this.#parts.timed(run.to - run.from, () => this.#aggregations.collectRun(run, 0));
-      if (!this.#control.isDue) {
-        // Parts are of one block.
-        size = this.#parts.areNeeded ? 1 : Math.min(LARGEST_RUN, 2 * size);
-        continue;
-      }
-      size = this.#parts.areNeeded ? 1 : Math.max(1, size >>> 1);
+      // Parts are of one block.
+      size = this.#parts.areNeeded ? 1 : nextSize(size, performance.now() - startMs, 1, LARGEST_RUN);
+      if (!this.#control.isDue) continue;
       await this.#control.pause();
       if (this.#isOver) return;
     }

@@ -7,8 +7,10 @@ import { COLUMN_BLOCK } from "#hub/engine/searcher/searcher.ts";
 import type { CollectBudget } from "#hub/search/aggregations/tree/aggregation.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 
+/** Time that aggregations should have the thread for at a time, ms: other work waits for its end. */
+const STEP_MS = 1;
 /** Time for one block from which on aggregations get parts of blocks, ms, and the smallest part, in documents. */
-const SLOW_BLOCK_MS = 8;
+const SLOW_BLOCK_MS = 2;
 const SMALLEST_PART = 8;
 /** Documents at a time if each may fall into thousands of buckets. */
 const COSTLY_PART = 32;
@@ -45,13 +47,11 @@ export class PacedParts {
   async collect(docs: Int32Array, length: number, collect: (part: Int32Array) => void): Promise<void> {
     for (let from = 0; from < length; ) {
       const part = docs.subarray(from, Math.min(length, from + this.#part));
+      const startMs = performance.now();
       collect(part);
       from += part.length;
-      if (!this.#control.isDue) {
-        this.#part = Math.min(this.#largest, 2 * this.#part);
-        continue;
-      }
-      this.#part = Math.max(SMALLEST_PART, this.#part >>> 1);
+      this.#part = nextSize(this.#part, performance.now() - startMs, SMALLEST_PART, this.#largest);
+      if (!this.#control.isDue) continue;
       await this.#control.pause();
       if (this.#control.timedOut) return;
     }
@@ -60,4 +60,10 @@ export class PacedParts {
   get #largest(): number {
     return this.#budget.isCostly ? COSTLY_PART : COLUMN_BLOCK;
   }
+}
+
+/** Returns how much to take next, after `size` took `tookMs`, so that a step takes about STEP_MS. */
+export function nextSize(size: number, tookMs: number, least: number, most: number): number {
+  if (tookMs > STEP_MS) return Math.max(least, size >>> 1);
+  return tookMs > STEP_MS / 2 ? Math.min(most, size) : Math.min(most, 2 * size);
 }

@@ -4,7 +4,7 @@ import { NO_MORE_DOCS } from "#hub/engine/searcher/searcher.ts";
 
 /** Documents that a scorer fills in between two checks of the time, and the time limit, ms. */
 const FILLED_A_LOOK = 16;
-const FILL_MS = 4;
+const FILL_MS = 1;
 
 /** Walks matching documents in ascending order. */
 export abstract class Scorer {
