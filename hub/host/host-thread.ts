@@ -15,6 +15,7 @@ import { columnRegisters } from "#hub/search/aggregations/sketches/hyper-log-log
 import { mergedTermsCache } from "#hub/search/aggregations/terms/merged-terms.ts";
 import { sharedTermsCache } from "#hub/search/aggregations/terms/shared-terms.ts";
 import { searchMemory } from "#hub/search/query/search-memory.ts";
+import { expectDocuments } from "#hub/search/query/turns.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { sendingLogger } from "#proto/kit/log.ts";
 import { exportLongestTurn } from "#proto/kit/longest-turn.ts";
@@ -24,7 +25,7 @@ import { HeapKeeper, OWN_HEAP, type ThreadHeap } from "#proto/kit/thread-heap.ts
 import { lowerThreadPriority } from "#proto/kit/thread-priority.ts";
 import { Host } from "./host.ts";
 import type { Operation } from "./operations/operation.ts";
-import { BUSY_WORDS, COMMITTING, portChannel, TURNS } from "./wire/channel.ts";
+import { BUSY_WORDS, COMMITTING, DOCUMENTS, portChannel, TURNS } from "./wire/channel.ts";
 
 /** The data that the front gives to a thread. */
 export interface HostThreadData {
@@ -75,6 +76,7 @@ export function runHostThread(operations?: Readonly<Record<string, Operation>>):
   if (searchBytes !== undefined) searchMemory().limit(searchBytes);
   const words = new Int32Array(pulse, 0, BUSY_WORDS);
   setInterval(() => Atomics.add(words, TURNS, 1), TURN_MS).unref();
+  expectDocuments(() => Atomics.load(words, DOCUMENTS) === 1);
   new HeapKeeper(HOST_HEAP, false).start();
   const metrics = new Metrics();
   watchEngine(metrics);
@@ -99,6 +101,7 @@ export function runHostThread(operations?: Readonly<Record<string, Operation>>):
     metrics,
     clock: systemClock,
     onCommitting: (isUnderWay) => Atomics.store(words, COMMITTING, isUnderWay ? 1 : 0),
+    onDocuments: () => Atomics.store(words, DOCUMENTS, 0),
     ...(operations !== undefined && { operations }),
   });
   for (const line of early) host.sendLine(line);

@@ -34,6 +34,8 @@ export interface HostOptions {
   readonly clock: Clock;
   /** See ShardHostOptions. */
   readonly onCommitting: (isUnderWay: boolean) => void;
+  /** Called when a message with documents arrived. */
+  readonly onDocuments?: () => void;
   /** Which of the hub's shards are here. */
   readonly seat: HostSeat;
   /** Further operations, for tests. */
@@ -173,6 +175,7 @@ export class Host {
   #take(operation: string, value: unknown, parts: readonly Uint8Array[]): void {
     if (operation === "doc") {
       noteWriting();
+      this.#options.onDocuments?.();
       this.#docs.take(value as Parameters<DocStream["take"]>[0], parts[0]!);
     } else if (operation === "passed") this.#docs.take(value as Parameters<DocStream["take"]>[0], null);
     else if (operation === "readingFailed") this.#docs.fail(value as Parameters<DocStream["fail"]>[0]);

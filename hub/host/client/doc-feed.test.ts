@@ -11,7 +11,7 @@ const at = (sequence: number): Position => ({ incarnation: 1, sequence });
 
 /** A feed and the stream of its host, joined directly; `sent` counts messages. */
 function join(read: (after: Position, signal: AbortSignal) => AsyncIterable<DocMessage>) {
-  const counts = { sent: 0 };
+  const counts = { sent: 0, few: 0 };
   const feed: DocFeed = new DocFeed(
     {
       notify: (operation: string, value: unknown, parts?: readonly Uint8Array[]) => {
@@ -21,6 +21,7 @@ function join(read: (after: Position, signal: AbortSignal) => AsyncIterable<DocM
       },
     },
     read,
+    () => counts.few++,
   );
   const stream = new DocStream({
     notify: (operation, value) => {
@@ -67,6 +68,21 @@ test("messages are sent ahead only as far as the host takes them", async () => {
   }
   assert.equal(taken, 2_000);
   assert.ok(Math.max(...ahead) <= 256, `${Math.max(...ahead)} messages ahead`);
+  await feed.stop();
+});
+
+test("the host is told of a message that it has only few documents before", async () => {
+  const bytes = [10, 60_000, 60_000, 10];
+  const { feed, stream, counts } = join(async function* messages() {
+    for (const [nth, length] of bytes.entries()) yield { position: at(nth + 1), data: Buffer.alloc(length) };
+  });
+  const few: number[] = [];
+  for await (const { position } of stream.read(at(0), new AbortController().signal)) {
+    if (position.sequence === 1) await setImmediate(); // all are sent while the first is applied
+    few.push(counts.few);
+    if (position.sequence === bytes.length) break;
+  }
+  assert.deepEqual(few, [2, 2, 2, 2], "those up to the second: the third would be more than 64 KiB together");
   await feed.stop();
 });
 

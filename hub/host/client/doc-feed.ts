@@ -6,11 +6,14 @@
 import type { DocEntry } from "#hub/cluster/hosting/log-follower.ts";
 import type { Peer } from "#hub/host/wire/peer.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { KIB } from "#proto/kit/units.ts";
 import type { Position } from "#proto/position.ts";
 
 /** Maximum bytes and messages sent ahead to a host; a single message may be larger. */
 const AHEAD_BYTES = 8 * 1024 * 1024;
 const AHEAD_MESSAGES = 256;
+/** Documents of at most so many bytes ahead of a host are few: they take it less time than a search's slice. */
+const FEW_BYTES = 64 * KIB;
 
 /** See LogFollowerOptions.read. */
 export type ReadDocs = (after: Position, signal: AbortSignal) => AsyncIterable<DocEntry>;
@@ -29,11 +32,14 @@ export class DocFeed {
   readonly #read: ReadDocs;
   #reading: Reading | undefined;
   #running: Promise<void> = Promise.resolve();
+  readonly #onFew: () => void;
   #sent: Position | undefined;
 
-  constructor(host: Pick<Peer, "notify">, read: ReadDocs) {
+  /** `onFew` is called before a message is sent with which the host has only few documents to write. */
+  constructor(host: Pick<Peer, "notify">, read: ReadDocs, onFew: () => void) {
     this.#host = host;
     this.#read = read;
+    this.#onFew = onFew;
   }
 
   /** The last message that was sent; undefined before the first. */
@@ -105,6 +111,7 @@ export class DocFeed {
     }
     reading.bytesAhead += data.length;
     reading.messagesAhead++;
+    if (reading.bytesAhead <= FEW_BYTES) this.#onFew();
     this.#host.notify("doc", { reading: reading.number, position }, [data]);
   }
 

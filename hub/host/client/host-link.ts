@@ -46,6 +46,8 @@ export interface HostLinkOptions {
   readonly log: Logger;
   readonly onReport: (report: HostReport) => void;
   readonly askOther: AskOther;
+  /** See DocFeed. */
+  readonly onFewDocuments: () => void;
 }
 
 export class HostLink {
@@ -89,7 +91,7 @@ export class HostLink {
   /** Makes the host follow the log. */
   async follow(services: LogServices): Promise<void> {
     this.#services = services;
-    this.#feed = new DocFeed(this.#peer, services.read);
+    this.#feed = new DocFeed(this.#peer, services.read, this.#options.onFewDocuments);
     await this.#peer.call("follow", null);
   }
 

@@ -7,7 +7,7 @@ import { Worker } from "node:worker_threads";
 import type { HostSeat } from "#hub/cluster/hosting/shard-owner.ts";
 import type { HostReport } from "#hub/host/host.ts";
 import type { HostThreadData } from "#hub/host/host-thread.ts";
-import { BUSY_WORDS, COMMITTING, newPulse, portChannel, TURNS } from "#hub/host/wire/channel.ts";
+import { BUSY_WORDS, COMMITTING, DOCUMENTS, newPulse, portChannel, TURNS } from "#hub/host/wire/channel.ts";
 import type { CallOptions, Message } from "#hub/host/wire/peer.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -202,8 +202,14 @@ export class HostThreadClient implements CallableHost {
     const workerData: HostThreadData = { folder, level: log.level, pulse, seat, searchBytes, cacheBytes };
     const worker = new Worker(script ?? new URL("../shard-host-thread.ts", import.meta.url), { workerData });
     const channel = portChannel(worker, () => undefined);
-    const link = new HostLink({ channel, log, askOther, onReport: (report) => this.#take(life, report) });
     const words = new Int32Array(pulse, 0, BUSY_WORDS);
+    const link = new HostLink({
+      channel,
+      log,
+      askOther,
+      onReport: (report) => this.#take(life, report),
+      onFewDocuments: () => Atomics.store(words, DOCUMENTS, 1),
+    });
     const life: Life = { worker, link, pulse: words, watch: new ThreadWatch(), cpuMs: 0, isAsked: false };
     let cause: unknown;
     worker.on("error", (error) => {

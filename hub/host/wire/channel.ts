@@ -6,11 +6,13 @@
 import type { MessagePort } from "node:worker_threads";
 
 /** In words of 32 bits. */
-export const BUSY_WORDS = 2;
+export const BUSY_WORDS = 3;
 /** Counts the turns of the thread's event loop, several a second. */
 export const TURNS = 0;
 /** 1 during a commit, which may wait long for a slow disk. */
 export const COMMITTING = 1;
+/** 1 while a few documents are on their way to the thread: searches leave it to them. */
+export const DOCUMENTS = 2;
 
 /** A frame in transit: its bytes (HostFrame) and the binary data that follows it. */
 export interface Packet {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Clock } from "#proto/kit/clock.ts";
 import { SearchControl } from "./search-control.ts";
+import { expectDocuments } from "./turns.ts";
 
 /** A clock that a test moves. */
 class HandClock implements Clock {
@@ -30,6 +31,21 @@ test("a search that ran out of time ends after its slice", async () => {
   clock.ms = 25;
   await control.pause();
   assert.equal(control.timedOut, true);
+});
+
+test("a search leaves the thread to documents that are on their way, after a least time", async (context) => {
+  context.after(() => expectDocuments(() => false));
+  const clock = new HandClock();
+  const control = new SearchControl(clock, NEVER, undefined, () => 0);
+  clock.ms = 1;
+  assert.equal(control.isDue, false);
+  expectDocuments(() => true);
+  assert.equal(control.isDue, true);
+  await control.pause();
+  clock.ms = 1.1;
+  assert.equal(control.isDue, false, "documents come without end, and it has to end as well");
+  clock.ms = 1.3;
+  assert.equal(control.isDue, true);
 });
 
 test("a search ends when its client goes away", async () => {

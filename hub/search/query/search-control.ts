@@ -8,7 +8,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { MIB } from "#proto/kit/units.ts";
 import { searchMemory } from "./search-memory.ts";
-import { endFirst, hasUsedMost, nextTurn, sliceMs, type Turn, turnMs } from "./turns.ts";
+import { endFirst, hasUsedMost, mustYield, nextTurn, sliceMs, type Turn, turnMs } from "./turns.ts";
 
 /** Slices between two checks of the heap. */
 const SLICES_PER_LOOK = 8;
@@ -60,7 +60,8 @@ export class SearchControl implements Turn {
 
   /** True if `pause` has something to do; cheap enough for each batch. */
   get isDue(): boolean {
-    return this.#clock.monotonic() >= this.#sliceEndMs;
+    const nowMs = this.#clock.monotonic();
+    return nowMs >= this.#sliceEndMs || mustYield(nowMs, this.#sliceStartMs);
   }
 
   /** Time that the search has had the thread for, ms; without the slice under way. */

@@ -1,8 +1,8 @@
 /**
  * Turns of the searches of this thread: one continues in each turn of the event loop. Between two slices of searches
- * everything else is served, however many searches there are: messages of the log, other calls, timers. The search that
- * has used the least of the thread goes first, so that a short one doesn't wait for long ones; now and then it is the
- * one that has waited longest.
+ * everything else is served, however many searches there are: messages of the log, other calls, timers. A slice ends early
+ * when a few documents come, whose writer waits for them. The search that has used the least of the thread goes first, so
+ * that a short one doesn't wait for long ones; now and then it is the one that has waited longest.
  *
  * While documents are written and the machine has more work than CPUs, searches that have used much time pause after
  * each slice for as long as the slice took: they use at most half of the thread, and the threads that write documents
@@ -53,6 +53,8 @@ export class ThreadContention {
 const SLICE_MS = 8;
 /** The same while documents are written: each message of the log waits for the slice under way. */
 const WRITING_SLICE_MS = 2;
+/** A search keeps the thread for this long at least, so that it ends while documents come without end. */
+const LEAST_SLICE_MS = 0.25;
 /** Time, ms, after the last message for which documents count as being written. */
 const WRITING_MS = 500;
 /** Every this many turns the one that has waited longest is next, whatever it has used. */
@@ -89,6 +91,7 @@ let resumedAtMs = Number.NEGATIVE_INFINITY;
 let resting: NodeJS.Timeout | undefined;
 let hasRested = false;
 let writtenAtMs = Number.NEGATIVE_INFINITY;
+let areDocumentsComing = (): boolean => false;
 
 /** Resolves when it is the caller's turn. */
 export function nextTurn(turn: Turn = FIRST): Promise<void> {
@@ -102,6 +105,19 @@ export function nextTurn(turn: Turn = FIRST): Promise<void> {
 /** Records that the thread got documents to write, which searches must not delay. */
 export function noteWriting(nowMs = performance.now()): void {
   writtenAtMs = nowMs;
+}
+
+/**
+ * Sets how to see whether documents are on their way to this thread, before it takes the message: a search then leaves the
+ * thread to them.
+ */
+export function expectDocuments(look: () => boolean): void {
+  areDocumentsComing = look;
+}
+
+/** Returns whether a search that has the thread since `sinceMs` should leave it to documents. */
+export function mustYield(nowMs: number, sinceMs: number): boolean {
+  return nowMs - sinceMs >= LEAST_SLICE_MS && areDocumentsComing();
 }
 
 /** Replaces the measurement whether this thread has to wait for a processor; for tests. */
