@@ -47,6 +47,11 @@ export class CaptureReader<T> {
     }));
   }
 
+  /** What stands for the names of all captures, also of those within repetitions. */
+  get targets(): readonly T[] {
+    return [...this.#targets, ...this.#rounds.flatMap(({ reader }) => reader.targets)];
+  }
+
   /** Tells the captures of a match that the expression gave. */
   visit(match: RegExpExecArray, visitor: CaptureVisitor<T>): void {
     const groups = this.#groups;

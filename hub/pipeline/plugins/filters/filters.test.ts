@@ -269,6 +269,17 @@ const ROWS: Record<string, Row[]> = {
     ],
     ['grok { match => { "m" => "%{WORD:a:int} %{WORD:b:int}" } }', "1e3 12e400", { a: 1, b: 12 }],
     ['grok { match => { "m" => "%{WORD:m}" } overwrite => ["m"] }', "first second", { m: "first" }],
+    [
+      'grok { match => { "m" => "%{WORD:a}(?:=%{INT:b:int})?(?:,(?<c>\\w))*%{DATA:d}$" } keep_empty_captures => true }',
+      "x",
+      { a: "x", b: null, c: null, d: "" },
+    ],
+    [
+      'grok { match => { "m" => "(?:%{INT:n:int}|%{WORD:w}|%{DATA:n})$" } keep_empty_captures => true }',
+      "7",
+      { n: 7, w: null },
+    ],
+    ['grok { match => { "m" => "%{WORD:a}(?:=%{INT:b})?" } }', "x", { a: "x" }],
   ],
   useragent: [
     [

@@ -25,7 +25,10 @@ const OPTIONS = options({
   patterns_files_glob: text("pattern of the file names in the folders", "*"),
   break_on_match: flag("false: all expressions are tried and add their fields", true),
   named_captures_only: flag("false: references without a field capture under their pattern's name", true),
-  keep_empty_captures: flag("true: captures without text become empty fields", false),
+  keep_empty_captures: flag(
+    "true: captures without text become empty fields, those that took no part in the match null",
+    false,
+  ),
   target: optional(text("field under which all captures are put")),
   tag_on_failure: list("tags of events without a match", ["_grokparsefailure"]),
   timeout_millis: Type.Integer({
@@ -105,6 +108,7 @@ class Attempt {
       if (match === null) continue;
       matched = true;
       matcher.captures.visit(match, (target, text) => this.#capture(target, text));
+      if (this.#values.keep_empty_captures) this.#keepAbsent(matcher.captures.targets);
       if (this.#values.break_on_match) break;
     }
     return matched;
@@ -117,6 +121,13 @@ class Attempt {
     const match = guard.exec(expression, subject, this.#budgetMs);
     if (this.#budgetMs > 0) this.#budgetMs = Math.max(1, this.#budgetMs - (clock.monotonic() - startMs));
     return match;
+  }
+
+  /** A capture that took no part in the match is a field without a value. */
+  #keepAbsent(targets: readonly CaptureTarget[]): void {
+    for (const { reference } of targets) {
+      if (!this.#event.has(reference)) this.#event.set(reference, null);
+    }
   }
 
   #capture({ reference, type, overwrite }: CaptureTarget, text: string): void {
