@@ -179,6 +179,19 @@ test("combined reads an access log's line into fields and time", () => {
   ]);
 });
 
+test("cef keeps extensions without a value", () => {
+  const line = "CEF:0|v|p|1|2|n|3|cs1= cs1Label=a start= spt= dpt=80";
+  const { deviceCustomString1, startTime, sourcePort } = fields(make("cef").decode(Buffer.from(line), 0)[0]!);
+  assert.deepEqual([deviceCustomString1, startTime, sourcePort], ["", "", ""]);
+  const ecs = fields(make("cef", { ecs_compatibility: "v8" }).decode(Buffer.from(line), 0)[0]!);
+  assert.deepEqual((ecs["cef"] as Record<string, unknown>)["device_custom_string_1"], {
+    label: "a",
+    value: "",
+  });
+  assert.equal((ecs["event"] as Record<string, unknown>)["start"], null);
+  assert.deepEqual(ecs["source"], { port: "" });
+});
+
 test("cef reads header and extensions by both schemas, and writes them escaped", () => {
   const line = String.raw`<34>Jan 1 host CEF:0|Sec\|urity|threat\\manager|1.0|100|worm stopped|10|src=10.0.0.192 dpt=80 msg=a\=b c cs1Label=user id cs1=x foo=bar`;
   const legacy = fields(make("cef").decode(Buffer.from(line), 0)[0]!);
