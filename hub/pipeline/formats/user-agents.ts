@@ -19,6 +19,9 @@ const AGENTS: readonly Rule[] = [
   ["Baiduspider", /Baiduspider/],
   ["Slurp", /Yahoo! Slurp/],
   ["Facebook External Hit", /facebookexternalhit\/([\d.]+)/],
+  ["Facebook Messenger", /\[(?:FBAN\/MessengerForiOS|FB_IAB\/MESSENGER);FBAV\/([\d.]+)/],
+  ["Facebook", /\[FB(?:AN|_IAB)\/[^;\]]*;(?:FBAV\/([\d.]+))?/],
+  ["MacOutlook", /^MacOutlook\/([\d.]+)/],
   ["WordPress", /^WordPress\/([\d.]+)/],
   ["curl", /^curl\/([\d.]+)/],
   ["Wget", /^Wget\/([\d.]+)/],
@@ -72,7 +75,7 @@ const SYSTEMS: readonly Rule[] = [
   ["Windows Phone", /Windows Phone(?: OS)? ([\d.]+)/],
   ["Windows", /Windows NT ([\d.]+)/],
   ["iOS", /(?:iPhone|CPU) OS ([\d_]+)/],
-  ["Mac OS X", /Mac OS X ([\d_.]+)/],
+  ["Mac OS X", /Mac OS X (?:Version )?([\d_.]+)/],
   ["Android", /Android ([\d.]+)/],
   ["Android", /Android/],
   ["Chrome OS", /CrOS \S+ ([\d.]+)/],
@@ -117,7 +120,8 @@ function first(rules: readonly Rule[], text: string): [name: string, version: st
 function deviceOf(text: string, name: string, os: string): string {
   if (/bot|crawler|spider|slurp|^WordPress$/i.test(name) || text.includes("botocore")) return "Spider";
   const apple = /iPhone|iPad|iPod|Macintosh/.exec(text)?.[0];
-  if (apple !== undefined) return apple === "Macintosh" ? "Mac" : apple;
+  if (apple !== undefined && apple !== "Macintosh") return apple;
+  if (apple !== undefined || os === "Mac OS X") return "Mac";
   if (/; KF[A-Z]{2,6}\b/.test(text)) return "Kindle";
   if (os !== "Android") return "Other";
   return (

@@ -321,6 +321,17 @@ const ROWS: Record<string, Row[]> = {
         ],
         ["WordPress/6.4.2; https://blog.example", "WordPress", "Spider"],
         ["curl/8.5.0", "curl", "Other"],
+        [
+          "Mozilla/5.0 (iPhone; CPU iPhone OS 13_3_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148 [FBAN/FBIOS;FBDV/iPhone11,8;FBSN/iOS]",
+          "Facebook",
+          "iPhone",
+        ],
+        [
+          "Mozilla/5.0 (iPad; CPU OS 12_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/16A366 [FBAN/MessengerForiOS;FBAV/200.0.0.43.118;FBSN/iOS]",
+          "Facebook Messenger",
+          "iPad",
+        ],
+        ["MacOutlook/16.24.0.190414 (Intelx64 Mac OS X Version 10.14.4 (Build 18E226))", "MacOutlook", "Mac"],
         ["aws-cli/1.16.248 Python/3.4.7 Linux/4.9.184-0.1.x86_64 botocore/1.12.239", "aws-cli", "Spider"],
         ["aws-cli/1.3.2 Python/2.7.5 Windows/7", "aws-cli", "Other"],
         ["-", "Other", "Other"],
