@@ -5,9 +5,13 @@
 
 /**
  * How a value is read: u an unsigned number, a an IPv4 address, b an IPv6 address, m a MAC address, s a text, o bytes in hexadecimal, f a float, c an
- * application's class and number (RFC 6759), l the three numbers of an access list.
+ * application's class and number (RFC 6759), l the three numbers of an access list, w the status of forwarding and its reason, p padding, which has
+ * no value.
  */
-type FieldKind = "u" | "a" | "b" | "m" | "s" | "o" | "f" | "c" | "l";
+type FieldKind = "u" | "a" | "b" | "m" | "s" | "o" | "f" | "c" | "l" | "w" | "p";
+
+/** A status of forwarding is in the upper bits, its reason in the others (RFC 7270 §4.12). */
+export type FlowValue = string | number | { readonly status: number; readonly reason: number };
 
 export interface FlowField {
   readonly name: string;
@@ -16,6 +20,9 @@ export interface FlowField {
 
 /** Fields of reverse flows have the numbers of forward ones under this enterprise (RFC 5103 §6.1). */
 const REVERSE_ENTERPRISE = 29_305;
+
+/** Class of the applications that an enterprise numbers: PANA-L7-PEN (RFC 6759 §4.1). */
+const ENTERPRISE_CLASS = 20;
 
 const IPFIX = parseTable(`
 1u:octetDeltaCount 2u:packetDeltaCount 3u:deltaFlowCount 4u:protocolIdentifier 5u:ipClassOfService
@@ -59,7 +66,7 @@ const IPFIX = parseTable(`
 195u:ipDiffServCodePoint 196u:ipPrecedence 197u:fragmentFlags 198u:octetDeltaSumOfSquares
 199u:octetTotalSumOfSquares 200u:mplsTopLabelTTL 201u:mplsLabelStackLength 202u:mplsLabelStackDepth
 203u:mplsTopLabelExp 204u:ipPayloadLength 205u:udpMessageLength 206u:isMulticast 207u:ipv4IHL 208u:ipv4Options
-209u:tcpOptions 211a:collectorIPv4Address 212b:collectorIPv6Address 213u:exportInterface
+209u:tcpOptions 210p:paddingOctets 211a:collectorIPv4Address 212b:collectorIPv6Address 213u:exportInterface
 214u:exportProtocolVersion 215u:exportTransportProtocol 216u:collectorTransportPort 217u:exporterTransportPort
 218u:tcpSynTotalCount 219u:tcpFinTotalCount 220u:tcpRstTotalCount 221u:tcpPshTotalCount 222u:tcpAckTotalCount
 223u:tcpUrgTotalCount 224u:ipTotalLength 225a:postNATSourceIPv4Address 226a:postNATDestinationIPv4Address
@@ -122,7 +129,7 @@ const IPFIX = parseTable(`
 
 /** Where their names are other ones than those of IPFIX. */
 const NETFLOW = parseTable(`
-1u:in_bytes 2u:in_pkts 3u:flows 4u:protocol 5u:src_tos 6u:tcp_flags 7u:l4_src_port 8a:ipv4_src_addr 9u:src_mask
+0p:padding 1u:in_bytes 2u:in_pkts 3u:flows 4u:protocol 5u:src_tos 6u:tcp_flags 7u:l4_src_port 8a:ipv4_src_addr 9u:src_mask
 10u:input_snmp 11u:l4_dst_port 12a:ipv4_dst_addr 13u:dst_mask 14u:output_snmp 15a:ipv4_next_hop 16u:src_as
 17u:dst_as 18a:bgp_ipv4_next_hop 19u:mul_dst_pkts 20u:mul_dst_bytes 21u:last_switched 22u:first_switched
 23u:out_bytes 24u:out_pkts 25u:min_pkt_length 26u:max_pkt_length 27b:ipv6_src_addr 28b:ipv6_dst_addr
@@ -133,7 +140,7 @@ const NETFLOW = parseTable(`
 50u:flow_sampler_random_interval 52u:min_ttl 53u:max_ttl 54u:ipv4_ident 55u:dst_tos 56m:in_src_mac
 57m:out_dst_mac 58u:src_vlan 59u:dst_vlan 60u:ip_protocol_version 61u:direction 62b:ipv6_next_hop
 63b:bgp_ipv6_next_hop 64u:ipv6_option_headers 80m:in_dst_mac 81m:out_src_mac 82s:if_name 83s:if_desc
-84s:sampler_name 85u:in_permanent_bytes 86u:in_permanent_pkts 89u:forwarding_status 92u:src_traffic_index
+84s:sampler_name 85u:in_permanent_bytes 86u:in_permanent_pkts 89w:forwarding_status 92u:src_traffic_index
 93u:dst_traffic_index 94s:application_description 95c:application_id 96s:application_name 136u:flow_end_reason
 148u:conn_id 152u:flow_start_msec 153u:flow_end_msec 176u:icmp_type 177u:icmp_code 178u:icmp_type_ipv6
 179u:icmp_code_ipv6 180u:udp_src_port 181u:udp_dst_port 182u:tcp_src_port 194u:ip_tos 195u:ip_dscp
@@ -141,7 +148,8 @@ const NETFLOW = parseTable(`
 228u:xlate_dst_port 231u:fwd_flow_delta_bytes 232u:rev_flow_delta_bytes 233u:fw_event 281b:xlate_src_addr_ipv6
 282b:xlate_dst_addr_ipv6 323u:event_time_msec 361u:postNATPortBlockStart 362u:postNATPortBlockEnd
 33000l:ingress_acl_id 33001l:egress_acl_id 33002u:fw_ext_event 40000s:username 40001a:xlate_src_addr_ipv4
-40002a:xlate_dst_addr_ipv4 40003u:xlate_src_port 40004u:xlate_dst_port 40005u:fw_event
+40002a:xlate_dst_addr_ipv4 40003u:xlate_src_port 40004u:xlate_dst_port 40005u:fw_event 56701s:app_id
+56702s:user_id 57590u:nprobe_proto 57591s:nprobe_proto_name
 `);
 
 /** Scopes of option records of NetFlow. */
@@ -176,7 +184,7 @@ export function ipfixField(type: number, enterprise: number): FlowField {
 }
 
 /** Returns a field's value; a number that has more than 53 bits as text, what has no number's length in hexadecimal. */
-export function fieldValue(kind: FieldKind, bytes: Buffer): string | number {
+export function fieldValue(kind: FieldKind, bytes: Buffer): FlowValue {
   const { length } = bytes;
   if (kind === "a" && length === 4) return bytes.join(".");
   if (kind === "b" && length === 16) return ipv6Text(bytes);
@@ -185,9 +193,19 @@ export function fieldValue(kind: FieldKind, bytes: Buffer): string | number {
   if (kind === "o") return bytes.toString("hex");
   if (kind === "f" && length === 8) return finite(bytes.readDoubleBE());
   if (kind === "f" && length === 4) return finite(bytes.readFloatBE());
-  if (kind === "c" && length > 1) return `${bytes[0]}..${unsigned(bytes.subarray(1))}`;
+  if (kind === "c" && length > 1) return applicationText(bytes);
+  if (kind === "w" && length === 1) return { status: bytes[0]! >> 6, reason: bytes[0]! & 0x3f };
   if (kind === "l" && length === 12) return bytes.toString("hex").match(/.{8}/g)!.join("-");
   return unsigned(bytes);
+}
+
+/** An application of an enterprise has the enterprise's number between its class and its own. */
+function applicationText(bytes: Buffer): string {
+  const numbers =
+    bytes[0] === ENTERPRISE_CLASS && bytes.length > 5
+      ? [bytes.subarray(1, 5), bytes.subarray(5)]
+      : [bytes.subarray(1)];
+  return [bytes[0], ...numbers.map(unsigned)].join("..");
 }
 
 function unsigned(bytes: Buffer): string | number {

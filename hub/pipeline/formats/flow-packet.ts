@@ -104,7 +104,8 @@ export class FlowReader {
           }
         }
         if (at + length > set.length) throw new RangeError("a record is longer than its set");
-        if (length > 0) values[field.name] = timed(field, set.subarray(at, at + length), head);
+        if (length > 0 && field.kind !== "p")
+          values[field.name] = timed(field, set.subarray(at, at + length), head);
         at += length;
       }
       yield { timeMs, values, fieldCount: template.fields.length };

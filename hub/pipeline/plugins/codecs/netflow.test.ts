@@ -170,6 +170,41 @@ test("netflow reads records by the template of the same sender, and tags them un
   assert.deepEqual(late[0]!.fields["tags"], ["_netflowtemplatemissing"]);
 });
 
+test("netflow reads applications of enterprises, the status of forwarding and names of firewalls", () => {
+  const layout: readonly (readonly [type: number, length: number])[] = [
+    [95, 9],
+    [89, 1],
+    [56_701, 12],
+    [57_590, 2],
+    [210, 2],
+    [0, 1],
+  ];
+  const numbers = layout.flatMap(([type, length]): Part[] => [
+    [type, 2],
+    [length, 2],
+  ]);
+  const application: Part[] = [
+    [20, 1],
+    [12_356, 4],
+    [40_568, 4],
+  ];
+  const values = bytes(...application, [0x41, 1], ["ssl", 12], [82, 2], [7, 2], [7, 1]);
+  const codec = netflowCodec.create(DEFAULTS);
+  codec.decode(version9(set(0, bytes([301, 2], [layout.length, 2], ...numbers))), 0);
+  const events = codec.decode(version9(set(301, values)), 0);
+  assert.deepEqual(fieldsOf(events), [
+    {
+      version: 9,
+      flow_seq_num: 7,
+      flowset_id: 301,
+      application_id: "20..12356..40568",
+      forwarding_status: { status: 1, reason: 1 },
+      app_id: "ssl",
+      nprobe_proto: 82,
+    },
+  ]);
+});
+
 test("netflow reads what routers say about themselves", () => {
   const options = set(
     1,
