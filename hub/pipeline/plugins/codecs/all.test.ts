@@ -192,6 +192,27 @@ test("cef keeps extensions without a value", () => {
   assert.deepEqual(ecs["source"], { port: "" });
 });
 
+test("cef names zones by the Elastic Common Schema, and writes a domain as one of the DNS", () => {
+  const line = "CEF:0|v|p|1|2|n|3|deviceZoneURI=/A sourceTranslatedZoneExternalID=7 agentZoneURI=/B";
+  const cef = fields(make("cef", { ecs_compatibility: "v8" }).decode(Buffer.from(line), 0)[0]!)["cef"];
+  assert.deepEqual(cef, {
+    version: "0",
+    name: "n",
+    zone: { uri: "/A" },
+    source: { translated_zone: { external_id: "7" } },
+    agent: { zone: { uri: "/B" } },
+  });
+  const codec = make("cef", {
+    ecs_compatibility: "v8",
+    fields: ["[source][registered_domain]", "[cef][zone][uri]"],
+  });
+  const event = new Event({ source: { registered_domain: "a.example" }, cef: { zone: { uri: "/A" } } }, 0);
+  assert.match(
+    Buffer.from(codec.encode(event)).toString(),
+    /\|sourceDnsDomain=a\.example deviceZoneURI=\/A$/,
+  );
+});
+
 test("cef reads header and extensions by both schemas, and writes them escaped", () => {
   const line = String.raw`<34>Jan 1 host CEF:0|Sec\|urity|threat\\manager|1.0|100|worm stopped|10|src=10.0.0.192 dpt=80 msg=a\=b c cs1Label=user id cs1=x foo=bar`;
   const legacy = fields(make("cef").decode(Buffer.from(line), 0)[0]!);
