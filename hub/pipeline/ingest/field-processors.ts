@@ -6,7 +6,8 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { convert } from "./convert-processor.ts";
 import { type IngestDocument, ProcessorFault, typeNameOf } from "./ingest-document.ts";
 import { type ProcessorKind, type ProcessorSettings, readField } from "./processor.ts";
-import { compileTemplate, compileValue, ESCAPES, type Escape } from "./template.ts";
+import { remove } from "./remove-processor.ts";
+import { compileValue, ESCAPES, type Escape } from "./template.ts";
 
 const set: ProcessorKind = (settings) => {
   const field = settings.template("field");
@@ -51,17 +52,6 @@ function takeEscape(settings: ProcessorSettings): Escape {
 function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === "";
 }
-
-const remove: ProcessorKind = (settings) => {
-  const fields = settings.texts("field").map((field) => compileTemplate(field));
-  const ignoreMissing = settings.flag("ignore_missing");
-  return (document) => {
-    for (const field of fields) {
-      const path = field(document);
-      if (!ignoreMissing || document.has(path)) document.remove(path);
-    }
-  };
-};
 
 const rename: ProcessorKind = (settings) => {
   const field = settings.template("field");

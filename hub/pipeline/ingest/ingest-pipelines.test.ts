@@ -41,6 +41,11 @@ const ROWS: readonly Row[] = [
   [{ set: { field: "c", value: 2, override: false } }, { c: 1 }, { c: 1 }],
   [{ set: { field: "@timestamp", value: "now" } }, {}, { "@timestamp": "now" }],
   [{ remove: { field: ["a", "b.c"] } }, { a: 1, b: { c: 1, d: 2 } }, { b: { d: 2 } }],
+  [
+    { remove: { keep: ["a", "b.c", "{{n}}", "g.h"] } },
+    { a: { x: 1 }, b: { c: 1, d: 2 }, cc: 1, e: [1], f: 2, g: "text", n: "f" },
+    { a: { x: 1 }, b: { c: 1 }, f: 2, g: "text" },
+  ],
   [{ rename: { field: "a", target_field: "b.c" } }, { a: 1 }, { b: { c: 1 } }],
   [{ append: { field: "a", value: ["{{b}}"] } }, { a: "x", b: "y" }, { a: ["x", "y"], b: "y" }],
   [{ append: { field: "a", value: ["x", "y"], allow_duplicates: false } }, { a: ["x"] }, { a: ["x", "y"] }],
