@@ -60,6 +60,8 @@ const rename: ProcessorKind = (settings) => {
   const overrides = settings.flag("override");
   return (document) => {
     const [from, to] = [field(document), target(document)];
+    // A template may render to nothing.
+    if (ignoreMissing && from === "") return;
     if (!document.has(from)) {
       if (ignoreMissing) return;
       throw new ProcessorFault(`field [${from}] doesn't exist`);
@@ -86,9 +88,8 @@ const append: ProcessorKind = (settings) => {
     const before = document.get(path);
     const list = before === undefined ? [] : Array.isArray(before) ? before : [before];
     const added = make(document) as unknown[];
-    const joined = [...(list as unknown[]), ...added];
-    if (allowsDuplicates) document.set(path, joined);
-    else if (added.some((each) => !list.includes(each))) document.set(path, [...new Set(joined)]);
+    const taken = allowsDuplicates ? added : [...new Set(added)].filter((each) => !list.includes(each));
+    if (allowsDuplicates || taken.length > 0) document.set(path, [...(list as unknown[]), ...taken]);
   };
 };
 

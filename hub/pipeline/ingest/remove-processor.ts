@@ -22,7 +22,8 @@ export const remove: ProcessorKind = (settings) => {
   return (document) => {
     for (const field of fields) {
       const path = field(document);
-      if (!ignoreMissing || document.has(path)) document.remove(path);
+      // A template may render to nothing.
+      if (!ignoreMissing || (path !== "" && document.has(path))) document.remove(path);
     }
   };
 };
