@@ -39,8 +39,7 @@ function textOf(key: string, value: number): { readonly key: string; readonly te
 }
 
 function printMillis(ms: number): string {
-  if (ms <= 0) return ms === 0 ? "0s" : String(ms);
-  return printTime(ms, undefined);
+  return ms < 0 ? String(ms) : printTime(ms, undefined);
 }
 
 function printNanos(nanos: number): string {

@@ -41,7 +41,7 @@ export function printSize(bytes: number, unit: string | undefined): string {
   return fitting === undefined ? `${bytes}b` : `${oneDecimal(bytes / SIZES[fitting]!)}${fitting}`;
 }
 
-/** Returns 1500 as "1.5s", or in whole units if `unit` is given. Throws request_invalid. */
+/** Returns 1500 as "1.5s", 0 as "0s", or in whole units if `unit` is given. Throws request_invalid. */
 export function printTime(ms: number, unit: string | undefined): string {
   if (unit !== undefined && unit !== "") {
     const factor = Object.hasOwn(TIMES, unit) ? TIMES[unit]! : undefined;
@@ -52,6 +52,7 @@ export function printTime(ms: number, unit: string | undefined): string {
       );
     return String(Math.floor(ms / factor));
   }
+  if (ms === 0) return "0s";
   const fitting = ["d", "h", "m", "s"].find((name) => ms >= TIMES[name]!);
   return fitting === undefined ? `${Math.round(ms)}ms` : `${oneDecimal(ms / TIMES[fitting]!)}${fitting}`;
 }

@@ -8,16 +8,8 @@ import { type StatsSource, statCell, statsSources } from "#hub/api/stats/statist
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import {
-  type CatTable,
-  CLOCK_COLUMNS,
-  clockCells,
-  column,
-  HIDDEN,
-  HIDDEN_RIGHT,
-  RIGHT,
-  type Row,
-} from "./table.ts";
+import { statCells, statColumnsOfIndices } from "./stat-columns.ts";
+import { type CatTable, CLOCK_COLUMNS, clockCells, column, HIDDEN, RIGHT, type Row } from "./table.ts";
 
 export const indicesTable: CatTable = {
   paths: ["/_cat/indices", "/_cat/indices/{index}"],
@@ -36,7 +28,7 @@ export const indicesTable: CatTable = {
     column("creation.date.string", "cds", "index creation date (as string)", HIDDEN),
     column("store.size", "ss,storeSize", "store size of primaries & replicas", RIGHT),
     column("pri.store.size", "", "store size of primaries", RIGHT),
-    column("segments.count", "sc,segmentsCount", "number of segments", HIDDEN_RIGHT),
+    ...statColumnsOfIndices(),
   ],
   async rows(api, request) {
     const wanted = request.query["health"]?.toLowerCase();
@@ -62,6 +54,7 @@ function indexRow(index: IndexInfo, source: HealthSource, stats: StatsSource | u
   // From 7.2 on the copies of a closed index are counted too.
   const isCounted = isOpen || answersAs(702);
   return {
+    ...(stats !== undefined && statCells(stats)),
     health: isCounted ? indexHealth(index, source).status : null,
     status: index.state,
     index: index.name,
@@ -74,7 +67,6 @@ function indexRow(index: IndexInfo, source: HealthSource, stats: StatsSource | u
     "creation.date.string": new Date(settings.creationDate).toISOString(),
     "store.size": cell("store.size"),
     "pri.store.size": cell("store.size"),
-    "segments.count": cell("segments.count"),
   };
 }
 

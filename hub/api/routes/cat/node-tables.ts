@@ -1,8 +1,10 @@
 /** Tables of `_cat` with rows for nodes, and for the tasks, queues and pools of nodes. */
 
 import { freemem, loadavg, totalmem } from "node:os";
+import { BUILD } from "#hub/api/compat/version.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { maySeeTasksOf, taskHeaders } from "#hub/api/context/tasks.ts";
+import type { ApiRequest } from "#hub/api/http/request.ts";
 import { meantNodes } from "#hub/api/parameters/meant-nodes.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
@@ -13,7 +15,23 @@ import { statCell, statsSources, together } from "#hub/api/stats/statistics.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { heapMemory } from "#proto/kit/process-memory.ts";
+import { statCells, statColumns } from "./stat-columns.ts";
 import { type CatTable, column, HIDDEN, HIDDEN_RIGHT, RIGHT, type Row } from "./table.ts";
+
+const SECTIONS_OF_NODES = [
+  "completion",
+  "fielddata",
+  "query_cache",
+  "request_cache",
+  "flush",
+  "get",
+  "indexing",
+  "merges",
+  "refresh",
+  "search",
+  "segments",
+  "suggest",
+];
 
 export const nodesTable: CatTable = {
   paths: ["/_cat/nodes"],
@@ -25,6 +43,10 @@ export const nodesTable: CatTable = {
     column("ip", "i", "ip address"),
     column("port", "po", "bound transport port", HIDDEN),
     column("http_address", "http", "bound http address", HIDDEN),
+    column("version", "v", "es version", HIDDEN),
+    column("flavor", "f", "es distribution flavor", HIDDEN),
+    column("type", "t", "es distribution type", HIDDEN),
+    column("build", "b", "es build hash", HIDDEN),
     column("file_desc.current", "fdc,fileDescriptorCurrent", "used file descriptors", HIDDEN_RIGHT),
     column("file_desc.percent", "fdp,fileDescriptorPercent", "used file descriptor ratio", HIDDEN_RIGHT),
     column("file_desc.max", "fdm,fileDescriptorMax", "max file descriptors", HIDDEN_RIGHT),
@@ -37,28 +59,42 @@ export const nodesTable: CatTable = {
     column("heap.max", "hm,heapMax", "max configured heap", HIDDEN_RIGHT),
     column("ram.percent", "rp,ramPercent", "used machine memory ratio", RIGHT),
     column("cpu", "", "recent cpu usage", RIGHT),
+    column("uptime", "u", "node uptime", HIDDEN_RIGHT),
     column("load_1m", "l", "1m load avg", RIGHT),
     column("load_5m", "l", "5m load avg", RIGHT),
     column("load_15m", "l", "15m load avg", RIGHT),
     column("node.role", "r,role,nodeRole", "m:master eligible node, d:data node, i:ingest node"),
     column("master", "m", "*:current master"),
     column("name", "n", "node name"),
+    ...statColumns(SECTIONS_OF_NODES),
   ],
-  rows(api, request) {
+  async rows(api, request) {
     const isFull = request.flag("full_id") ?? false;
+    const stats = await statisticsOf(api, request);
     return api.cluster.nodes().map((node, at) => ({
       id: isFull ? node.id : node.id.slice(0, 4),
       ip: node.host,
       port: node.transportAddress.slice(node.transportAddress.lastIndexOf(":") + 1),
       http_address: node.httpAddress,
       // Only for this node; the load of another node is in that node's metrics.
-      ...(at === 0 && ownLoad(api)),
+      ...(at === 0 && { ...ownLoad(api), ...stats }),
+      version: api.compatVersion,
+      flavor: BUILD.build_flavor,
+      type: BUILD.build_type,
+      build: BUILD.build_hash,
       "node.role": "mdi",
       master: node.master ? "*" : "-",
       name: node.name,
     }));
   },
 };
+
+/** Cells that no table shows unless they are named: a thread of shards that hangs doesn't hold up the others. */
+async function statisticsOf(api: ApiContext, request: ApiRequest): Promise<Row> {
+  if (request.list("h") === undefined && request.list("s") === undefined) return {};
+  const open = api.indices.all().filter(({ state }) => state === "open");
+  return statCells(together((await statsSources(api, open)).values()));
+}
 
 function ownLoad({ dataFolder }: ApiContext): Row {
   const heap = heapMemory();
@@ -76,6 +112,7 @@ function ownLoad({ dataFolder }: ApiContext): Row {
     "heap.max": { bytes: heap.totalBytes },
     "heap.percent": Math.round((heap.usedBytes / heap.totalBytes) * 100),
     "ram.percent": Math.round((1 - freemem() / totalmem()) * 100),
+    uptime: { ms: Math.round(process.uptime() * 1_000) },
     cpu: Math.min(100, Math.round(one * 100)),
     load_1m: one.toFixed(2),
     load_5m: five.toFixed(2),

@@ -257,6 +257,32 @@ test("tables choose, sort and print their columns", async () => {
   assert.match((await send("GET", "/_cat/health?help")).text, /^epoch +\| t,time +\| seconds since/);
   assert.match((await send("GET", "/_cat")).text, /^=\^\.\^=\n\/_cat\/aliases\n/);
   assert.equal((await send("GET", "/_cat/indices?s=nothing")).status, 500);
+  const counted = await send(
+    "GET",
+    "/_cat/indices/nested?format=json&h=sc,pri.segments.count,fielddata.memory_size,tm,suggest.total,pri.merges.total_time",
+  );
+  assert.deepEqual(counted.body, [
+    {
+      sc: "1",
+      "pri.segments.count": "1",
+      "fielddata.memory_size": "24b",
+      tm: "24b",
+      "suggest.total": "0",
+      "pri.merges.total_time": "0s",
+    },
+  ]);
+  const help = (await send("GET", "/_cat/indices?help")).text!.split("\n").map((line) => line.split(" ")[0]);
+  assert.deepEqual(
+    help.filter((name) => name !== "" && !help.includes(`pri.${name}`) && !name!.startsWith("pri.")),
+    "health status index uuid pri rep docs.count docs.deleted creation.date creation.date.string".split(" "),
+  );
+  const [node] = (await send("GET", "/_cat/nodes?format=json&h=version,uptime,search.query_total"))
+    .body as unknown as {
+    version: string;
+    uptime: string;
+    "search.query_total": string;
+  }[];
+  assert.match(`${node!.version} ${node!.uptime} ${node!["search.query_total"]}`, /^6\.5\.4 [\d.]+\w+ \d+$/);
 });
 
 test("a setting without effect is accepted with a warning", async () => {
