@@ -151,11 +151,12 @@ export class Dispatcher {
     const owner = ownerOf(principal, ip);
     turn.body = await bodies.read(raw, bodyLimitOf(route), owner);
     const body = bodyOf(turn.body.bytes, query, raw, route);
+    const path = { ...found.path, ...takeSegments(query, found.absent) };
     if (route.takesAnyParams !== true) checkParameters(turn.path, query, route.params);
     const request = new ApiRequest({
       method: raw.method as Method,
       uri: turn.uri,
-      path: found.path,
+      path,
       query,
       headers: raw.headers,
       ip,
@@ -250,6 +251,14 @@ export class Dispatcher {
     if (answer.release !== undefined) response.once("finish", answer.release);
     response.end(body);
   }
+}
+
+/** Takes named segments of other paths out of the parameters: `/_cat/indices?index=logs` is `/_cat/indices/logs`. */
+function takeSegments(query: Record<string, string>, names: readonly string[]): Record<string, string> {
+  const given = names.filter((name) => (query[name] ?? "") !== "");
+  const segments = Object.fromEntries(given.map((name) => [name, query[name]!]));
+  for (const name of given) delete query[name];
+  return segments;
 }
 
 /** Throws unauthenticated, forbidden. */

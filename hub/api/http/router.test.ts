@@ -43,6 +43,13 @@ test("a known path names the methods of all routes that fit it", () => {
   assert.deepEqual(router.find("GET", "/a/b/c/d"), { kind: "nothing" });
 });
 
+test("segments that only other paths of a route have are absent, unless they are parameters of their own", () => {
+  const paths = ["/_table", "/_table/{index}", "/{index}/{type}/_table"];
+  const found = new Router([{ ...route(["GET"], ...paths), params: ["type"] }]).find("GET", "/_table");
+  assert.ok(found.kind === "route");
+  assert.deepEqual(found.absent, ["index"]);
+});
+
 test("two routes for the same are a mistake, found at the start", () => {
   assert.throws(
     () => new Router([route(["GET"], "/{a}"), route(["GET"], "/{b}")]),

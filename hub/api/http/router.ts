@@ -8,6 +8,8 @@ import type { Route } from "./route.ts";
 export interface Match {
   readonly route: Route;
   readonly path: Readonly<Record<string, string>>;
+  /** Names of segments that only other paths of the route have; a request may give them as parameters. */
+  readonly absent: readonly string[];
 }
 
 /** The result of a look-up by method and path. */
@@ -20,6 +22,7 @@ interface Endpoint {
   readonly route: Route;
   /** Names of the path's named segments, in order. */
   readonly names: readonly string[];
+  readonly absent: readonly string[];
 }
 
 interface Node {
@@ -50,11 +53,11 @@ export class Router {
   }
 
   #add(route: Route, path: string): void {
-    const names: string[] = [];
+    const names = namesOf(path);
+    const absent = new Set(route.paths.flatMap(namesOf)).difference(new Set([...names, ...route.params]));
     let node = this.#root;
     for (const segment of path.split("/").filter((part) => part !== "")) {
       if (segment.startsWith("{")) {
-        names.push(segment.slice(1, -1));
         node.named ??= makeNode();
         node = node.named;
       } else {
@@ -65,9 +68,14 @@ export class Router {
     }
     for (const method of route.methods) {
       if (node.endpoints.has(method)) throw new Error(`two routes for ${method} ${path}`);
-      node.endpoints.set(method, { route, names });
+      node.endpoints.set(method, { route, names, absent: [...absent] });
     }
   }
+}
+
+/** Returns the names of a path's named segments, in order. */
+function namesOf(path: string): string[] {
+  return Array.from(path.matchAll(/\/\{([^}]+)\}/g), ([, name]) => name!);
 }
 
 function makeNode(): Node {
@@ -108,9 +116,10 @@ function addMethods(node: Node, segments: readonly string[], at: number, methods
   if (node.named !== undefined) addMethods(node.named, segments, at + 1, methods);
 }
 
-function matched({ route, names }: Endpoint, values: readonly string[]): Match {
+function matched({ route, names, absent }: Endpoint, values: readonly string[]): Match {
   return {
     route,
+    absent,
     path: Object.fromEntries(names.map((name, at) => [name, decodeSegment(values[at] ?? "")])),
   };
 }

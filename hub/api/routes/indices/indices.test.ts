@@ -257,6 +257,8 @@ test("tables choose, sort and print their columns", async () => {
   assert.match((await send("GET", "/_cat/health?help")).text, /^epoch +\| t,time +\| seconds since/);
   assert.match((await send("GET", "/_cat")).text, /^=\^\.\^=\n\/_cat\/aliases\n/);
   assert.equal((await send("GET", "/_cat/indices?s=nothing")).status, 500);
+  assert.equal((await send("GET", "/_cat/indices?index=nested&h=index")).text, "nested\n");
+  assert.equal((await send("GET", "/_cat/indices/nested?index=dotted")).status, 400, "it is named twice");
   const counted = await send(
     "GET",
     "/_cat/indices/nested?format=json&h=sc,pri.segments.count,fielddata.memory_size,tm,suggest.total,pri.merges.total_time",
