@@ -13,6 +13,7 @@ import { LogBatch } from "#proto/messages.ts";
 import { BatchEncoder, encodeSource } from "#proto/raw-encoder.ts";
 import { issueOwnCertificate } from "#test/harness/certificates.ts";
 import { type TestContext, testContext } from "#test/support/agent/recording-output.ts";
+import { replaceMethod } from "#test/support/kit/replaced-method.ts";
 import { StdinInput } from "./stdin.ts";
 import { syslogInput } from "./syslog.ts";
 import { TcpInput, tcpInput } from "./tcp.ts";
@@ -275,7 +276,7 @@ for (const [what, octetCounting, text] of [
     const long = "x".repeat(10_000);
     const concat = Buffer.concat.bind(Buffer);
     let copied = 0;
-    t.mock.method(Buffer, "concat", (parts: readonly Uint8Array[]) => {
+    replaceMethod(t, Buffer, "concat", (parts) => {
       const whole = concat(parts);
       copied += whole.length;
       return whole;

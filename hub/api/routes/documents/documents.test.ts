@@ -7,6 +7,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { FairTurns } from "#proto/kit/fair-turns.ts";
 import { FakeHub } from "#test/support/api/fake-hub.ts";
 import { clientOf } from "#test/support/api/http-client.ts";
+import { replaceMethod } from "#test/support/kit/replaced-method.ts";
 
 const hub = new FakeHub();
 const send = clientOf(() => hub.server.addresses.http);
@@ -199,7 +200,7 @@ test("where a later part of a bulk can't be written, its items fail and those be
 test("a bulk whose writes stand still is answered within its time, and what it has none left for isn't tried", async (t) => {
   await send("PUT", "/still/_doc/1", { n: 1 });
   let [nowMs, stillMs, tried] = [1_000_000, 40_000, [] as number[]];
-  t.mock.method(performance, "now", () => nowMs);
+  replaceMethod(t, performance, "now", () => nowMs);
   const write = (items: readonly WriteItem[], { timeoutMs }: WriteOptions) => {
     tried.push(timeoutMs);
     nowMs += Math.min(timeoutMs, stillMs);

@@ -14,6 +14,7 @@ import { FairShares } from "#proto/kit/fair-shares.ts";
 import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
 import { InputWorld, plain } from "#test/contract/input-runner.ts";
 import { freePort } from "#test/harness/free-ports.ts";
+import { replaceMethod } from "#test/support/kit/replaced-method.ts";
 import { RelpReader } from "./relp.ts";
 import { ChunkPlaces } from "./stream/chunk-places.ts";
 import { ForwardHandshake, forwardMessage } from "./stream/forward-protocol.ts";
@@ -163,7 +164,7 @@ for (const [what, reader, text, expected] of [
   test(`${what} may come byte by byte, and each byte is copied a few times`, async (t) => {
     const concat = Buffer.concat.bind(Buffer);
     let copied = 0;
-    t.mock.method(Buffer, "concat", (parts: readonly Uint8Array[]) => {
+    replaceMethod(t, Buffer, "concat", (parts) => {
       const whole = concat(parts);
       copied += whole.length;
       return whole;
