@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type TestContext, test } from "node:test";
+import { after, test } from "node:test";
 import { actionCode, type DocumentBatch, idsOf } from "#proto/document-batch.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { silentLogger } from "#proto/kit/log.ts";
@@ -18,6 +18,10 @@ import type { AppendRun, LentBody } from "./append-run.ts";
 import { BodyThreads } from "./body-threads.ts";
 
 const ACTION = '{"index":{}}\n';
+
+/** One for all tests: its thread takes longer to start than a test with it. */
+const threads = new BodyThreads({ log: silentLogger(), metrics: new Metrics(), count: 1 });
+after(() => threads.stop());
 
 /** The documents of a bulk request, with action lines between them. */
 function runOf(index: string, documents: readonly string[]): DocumentBatch {
@@ -81,9 +85,7 @@ test("a run for an index that can't be is left to those who write one by one", a
 });
 
 /** A run whose bytes a thread has. */
-async function lentRun(t: TestContext, index: string, documents: readonly string[]): Promise<AppendRun> {
-  const threads = new BodyThreads({ log: silentLogger(), metrics: new Metrics(), count: 1 });
-  t.after(() => threads.stop());
+async function lentRun(index: string, documents: readonly string[]): Promise<AppendRun> {
   const run = runOf(index, documents);
   const body = threads.lend(Buffer.from(run.bytes));
   const scan = { kind: "scan", lineBytes: ACTION.length, from: 0 } as const;
@@ -97,7 +99,7 @@ test("a run that a thread has gets in with new fields mapped, and each document'
   const documents = Array.from({ length: 6_000 }, (_, n) =>
     n % 2 === 0 ? `{"n":${n}}` : `{"text":"é ${n}"}`,
   );
-  const run = await lentRun(t, "a", documents);
+  const run = await lentRun("a", documents);
   const result = (await node.documents.append(run, options))!;
   assert.deepEqual([result.failures.size, log.messages.length, count(node, "a")], [0, 2, 6_000]);
   assert.deepEqual(Object.keys(node.catalog.get("a")!.mapping.toJSON()["properties"]!), ["n", "text"]);
@@ -106,7 +108,7 @@ test("a run that a thread has gets in with new fields mapped, and each document'
     const found = await node.documents.get("a", ids[place]!, {});
     assert.equal(Buffer.from(found!.source).toString(), documents[place]);
   }
-  const failing = await lentRun(t, "a", ['{"n":2}', '{"n":"no"}', '{"n":3}']);
+  const failing = await lentRun("a", ['{"n":2}', '{"n":"no"}', '{"n":3}']);
   const failed = (await node.documents.append(failing, options))!.failures;
   assert.deepEqual(
     [...failed].map(([place, { code }]) => [place, code]),
@@ -116,12 +118,9 @@ test("a run that a thread has gets in with new fields mapped, and each document'
 
 /** A run of documents with ids whose bytes a thread has. */
 async function keyedRun(
-  t: TestContext,
   index: string,
   documents: readonly (readonly [id: string, json: string])[],
 ): Promise<AppendRun> {
-  const threads = new BodyThreads({ log: silentLogger(), metrics: new Metrics(), count: 1 });
-  t.after(() => threads.stop());
   const lines = documents.map(([id, json]) => `{"index":{"_id":"${id}"}}\n${json}\n`);
   const from = '{"index":{"_id":"'.length;
   const id = { from, to: from + documents[0]![0].length };
@@ -138,7 +137,7 @@ test("documents of a run with ids replace each other in their order, each in the
   await node.catalog.create("a", { settings: { number_of_shards: 3 }, mappings: {}, aliases: {} });
   const documents = Array.from({ length: 12_000 }, (_, n) => [`${n % 5_500}`, `{"n":${n}}`] as const);
   const { outcomes, versions, seqNos, failures } = (await node.documents.append(
-    await keyedRun(t, "a", documents),
+    await keyedRun("a", documents),
     options,
   ))!;
   assert.deepEqual([failures.size, count(node, "a")], [0, 5_500]);
@@ -165,7 +164,7 @@ test("of a run with ids whose hub is killed in the middle the messages in the lo
     node.crash();
     throw new AppError("unavailable", "killed");
   };
-  const run = await keyedRun(t, "a", documents);
+  const run = await keyedRun("a", documents);
   const { failures } = (await node.documents.append(run, {
     ...options,
     refresh: "false",
@@ -193,9 +192,9 @@ test("a run that a thread has is left to those who have it here where its docume
   const node = await openNode(t, log, temporaryFolder(t));
   const mappings = { properties: { steps: { type: "nested" } } };
   await node.catalog.create("nested", { settings: {}, mappings, aliases: {} });
-  const nested = await lentRun(t, "nested", ['{"steps":[{"a":1}]}']);
+  const nested = await lentRun("nested", ['{"steps":[{"a":1}]}']);
   assert.equal(await node.documents.append(nested, options), null);
-  const { lent, ...run } = await lentRun(t, "b", ['{"a":1}']);
+  const { lent, ...run } = await lentRun("b", ['{"a":1}']);
   const withoutSamples = { ...run, lent: { ...lent!, samples: new Map<number, Uint8Array>() } };
   assert.equal(await node.documents.append(withoutSamples, options), null);
   assert.equal(log.messages.length, 0);
@@ -204,7 +203,7 @@ test("a run that a thread has is left to those who have it here where its docume
 test("where the thread that has a run is lost nothing of it is written", async (t) => {
   const log = new MemoryLog();
   const node = await openNode(t, log, temporaryFolder(t));
-  const { lent, ...run } = await lentRun(t, "a", ['{"a":1}']);
+  const { lent, ...run } = await lentRun("a", ['{"a":1}']);
   const lost = new AppError("unavailable", "lost");
   const body = { ...lent!.body, run: () => Promise.reject(lost) };
   await assert.rejects(node.documents.append({ ...run, lent: { ...lent!, body } }, options), lost);
@@ -218,10 +217,10 @@ test("a run with ids isn't written as new documents", async (t) => {
     ["1", "{}"],
     ["2", "{}"],
   ] as const;
-  const { actions: _actions, ...withoutActions } = await keyedRun(t, "a", documents);
+  const { actions: _actions, ...withoutActions } = await keyedRun("a", documents);
   const internal = { code: "internal" };
   await assert.rejects(node.documents.append(withoutActions, options), internal);
-  const { idEnds: _idEnds, ...withoutEnds } = await keyedRun(t, "a", documents);
+  const { idEnds: _idEnds, ...withoutEnds } = await keyedRun("a", documents);
   await assert.rejects(node.documents.append(withoutEnds, options), internal);
   assert.throws(() => encodeAppends(new Uint8Array(), withoutEnds), internal);
   assert.equal(log.messages.length, 0);
@@ -242,7 +241,7 @@ test("a run whose index is deleted or closed while a thread packs it isn't writt
   };
   for (const [name, change] of Object.entries(changes)) {
     await catalog.create(name, none);
-    const { lent, ...run } = await keyedRun(t, name, [["1", "{}"]]);
+    const { lent, ...run } = await keyedRun(name, [["1", "{}"]]);
     const body: LentBody = {
       ...lent!.body,
       run: async (job, signal) => {
