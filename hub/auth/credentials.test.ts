@@ -133,7 +133,7 @@ suite("credentials", () => {
         own.audit.filter(({ action }) => action === "request_refused").map(({ actor }) => actor),
         [PERSON.name],
       );
-      for (let at = 0; at < 200; at++) {
+      for (let at = 0; at < 70; at++) {
         await new Browser().get(`${own.origin}/api/auth/callback?state=unknown`);
         await own.ask("/token", {
           grant_type: "authorization_code",
