@@ -27,7 +27,8 @@ import { type GroupReport, NO_TESTS, type TestCounts } from "./run-process.ts";
 const ROOT = resolve(import.meta.dirname, "..");
 
 /** Files that start a nats-server, a pipeline with its threads, or threads that host shards. */
-const SERVERS = /\b(?:startNats|EmbeddedServer|useJournal|running-pipeline|openThreadNode)\b|new Pipeline\(/;
+const SERVERS =
+  /\b(?:startNats|findBinary|EmbeddedServer|useJournal|running-pipeline|openThreadNode)\b|new Pipeline\(/;
 
 /** Files with hooks at their top level, which would also run for the tests of other files in the same process. */
 const HOOKED = /^(?:beforeEach|afterEach)\(/m;
