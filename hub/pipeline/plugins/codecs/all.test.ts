@@ -179,17 +179,10 @@ test("combined reads an access log's line into fields and time", () => {
   ]);
 });
 
-test("cef keeps extensions without a value", () => {
-  const line = "CEF:0|v|p|1|2|n|3|cs1= cs1Label=a start= spt= dpt=80";
-  const { deviceCustomString1, startTime, sourcePort } = fields(make("cef").decode(Buffer.from(line), 0)[0]!);
-  assert.deepEqual([deviceCustomString1, startTime, sourcePort], ["", "", ""]);
+test("cef leaves out extensions without a value: typed fields would refuse their documents", () => {
+  const line = "CEF:0|v|p|1|2|n|3|src= dpt= start= cs1=a sntdom=";
   const ecs = fields(make("cef", { ecs_compatibility: "v8" }).decode(Buffer.from(line), 0)[0]!);
-  assert.deepEqual((ecs["cef"] as Record<string, unknown>)["device_custom_string_1"], {
-    label: "a",
-    value: "",
-  });
-  assert.equal((ecs["event"] as Record<string, unknown>)["start"], null);
-  assert.deepEqual(ecs["source"], { port: "" });
+  assert.deepEqual(Object.keys(ecs).sort(), ["cef", "event", "observer"]);
 });
 
 test("cef names zones by the Elastic Common Schema, and writes a domain as one of the DNS", () => {

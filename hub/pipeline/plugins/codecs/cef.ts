@@ -160,7 +160,7 @@ class CefCodec implements Codec {
     const syslog = line.slice(0, start).trim();
     if (syslog !== "") event.set(fieldReference(this.#ecs ? "[log][syslog][header]" : "syslog"), syslog);
     const zone = extensions.find(([key]) => cefName(key)?.ecs === ZONE_FIELD)?.[1];
-    for (const [key, value] of extensions) this.#setExtension(event, key, value, zone);
+    for (const [key, value] of extensions) if (value !== "") this.#setExtension(event, key, value, zone);
     return true;
   }
 
@@ -171,7 +171,7 @@ class CefCodec implements Codec {
   }
 
   #converted(value: string, kind: "int" | "time" | undefined, zone: string | undefined): unknown {
-    if (kind === "time") return value === "" ? null : (this.#timeOf(value, zone) ?? value);
+    if (kind === "time") return this.#timeOf(value, zone) ?? value;
     return kind === "int" && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
   }
 
