@@ -93,11 +93,19 @@ test("while memory is tight the search that has used most continues first, but f
   assert.ok(withShort.indexOf("short") < withShort.indexOf("b"), withShort);
 });
 
-/** Takes this many turns of a search that has used so much; returns how many rests there were. */
-async function restsOf(context: TestContext, usedMs: number, turns: number): Promise<number> {
+/** Takes this many turns, of `sliceMs`, of a search that has used so much; returns how many rests there were. */
+async function restsOf(context: TestContext, usedMs: number, turns: number, sliceMs = 3): Promise<number> {
+  await nextTurn();
   const timer = context.mock.method(globalThis, "setTimeout");
-  for (let times = 0; times < turns; times++) await nextTurn({ usedMs, isOver: false });
+  for (let times = 0; times < turns; times++) {
+    standStill(sliceMs);
+    await nextTurn({ usedMs, isOver: false });
+  }
   return timer.mock.callCount();
+}
+
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 suite("while documents are written and processors are short", () => {
@@ -114,21 +122,35 @@ suite("while documents are written and processors are short", () => {
     assert.equal(await restsOf(context, 900, 10), 10);
   });
 
+  test("slices that documents ended early are rested from together", async (context) => {
+    const rests = await restsOf(context, 900, 10, 0.5);
+    assert.ok(rests > 0 && rests <= 5, String(rests));
+  });
+
   test("a search that has used little doesn't", async (context) => {
     assert.equal(await restsOf(context, 100, 10), 0);
   });
 
   test("several that have used little each rest, as they have used much together", async (context) => {
     const timer = context.mock.method(globalThis, "setTimeout");
-    for (let times = 0; times < 3; times++)
-      await Promise.all(Array.from({ length: 8 }, () => nextTurn({ usedMs: 100, isOver: false })));
+    const take = async (): Promise<void> => {
+      for (let times = 0; times < 3; times++) {
+        await nextTurn({ usedMs: 100, isOver: false });
+        standStill(3);
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, take));
     assert.ok(timer.mock.callCount() >= 3, String(timer.mock.callCount()));
   });
 
-  test("one that has used little ends the rest of others", async () => {
+  test("one that has used little ends the rest of others", async (context) => {
     const order: string[] = [];
+    await nextTurn();
+    standStill(10);
+    const timer = context.mock.method(globalThis, "setTimeout", () => ({})); // no rest ends by itself
     const long = nextTurn({ usedMs: 900, isOver: false }).then(() => order.push("long"));
     await new Promise(setImmediate);
+    assert.equal(timer.mock.callCount(), 1);
     await nextTurn().then(() => order.push("short"));
     await long;
     assert.deepEqual(order, ["short", "long"]);
@@ -169,6 +191,6 @@ test("a thread that runs for less than it is busy is disturbed by others", () =>
 test("the own thread is measured: one that stands still in its turn isn't running", async () => {
   await new Promise(setImmediate); // the event loop is measured from its first turn on
   const contention = new ThreadContention();
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  standStill(200);
   assert.equal(contention.isContended, true);
 });

@@ -4,9 +4,9 @@
  * when a few documents come, whose writer waits for them. The search that has used the least of the thread goes first, so
  * that a short one doesn't wait for long ones; now and then it is the one that has waited longest.
  *
- * While documents are written and the machine has more work than CPUs, searches that have used much time pause after
- * each slice for as long as the slice took: they use at most half of the thread, and the threads that write documents
- * get the CPU. What is much depends on how many searches there are: else many that end soon would never pause.
+ * While documents are written and the machine has more work than CPUs, searches that have used much time rest for as long as
+ * their slices took, once that is as long as a whole slice: they use at most half of the thread, and the threads that write
+ * documents get the CPU. What is much depends on how many searches there are: else many that end soon would never pause.
  */
 
 import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
@@ -87,7 +87,9 @@ let turns = 0;
 let isMemoryTight = false;
 const contention = new ThreadContention();
 let isContended = (): boolean => contention.isContended;
-let resumedAtMs = Number.NEGATIVE_INFINITY;
+let resumedAtMs: number | undefined;
+/** What searches have had since the last rest, ms. */
+let owedMs = 0;
 let resting: NodeJS.Timeout | undefined;
 let hasRested = false;
 let writtenAtMs = Number.NEGATIVE_INFINITY;
@@ -95,6 +97,8 @@ let areDocumentsComing = (): boolean => false;
 
 /** Resolves when it is the caller's turn. */
 export function nextTurn(turn: Turn = FIRST): Promise<void> {
+  if (resumedAtMs !== undefined) owedMs += performance.now() - resumedAtMs;
+  resumedAtMs = undefined;
   return new Promise((resume) => {
     waiting.push({ turn, resume });
     if (resting !== undefined && !isLong(turn)) wake(false);
@@ -200,9 +204,10 @@ function wake(isOver: boolean): void {
 /** Returns how long the thread is left to others before a search continues, ms. */
 function restOf(next: Waiting | undefined): number {
   if (next === undefined || !isLong(next.turn)) return 0;
-  const nowMs = performance.now();
-  if (!isWriting(nowMs) || !isContended()) return 0;
-  return Math.min(REST_MS, Math.ceil(nowMs - resumedAtMs));
+  if (owedMs < WRITING_SLICE_MS) return 0;
+  const restMs = isWriting(performance.now()) && isContended() ? Math.min(REST_MS, Math.ceil(owedMs)) : 0;
+  owedMs = 0;
+  return restMs;
 }
 
 function isLong({ usedMs, isOver }: Turn): boolean {
