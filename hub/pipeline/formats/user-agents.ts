@@ -19,8 +19,11 @@ const AGENTS: readonly Rule[] = [
   ["Baiduspider", /Baiduspider/],
   ["Slurp", /Yahoo! Slurp/],
   ["Facebook External Hit", /facebookexternalhit\/([\d.]+)/],
-  ["Facebook Messenger", /\[(?:FBAN\/MessengerForiOS|FB_IAB\/MESSENGER);FBAV\/([\d.]+)/],
-  ["Facebook", /\[FB(?:AN|_IAB)\/[^;\]]*;(?:FBAV\/([\d.]+))?/],
+  [
+    "Facebook Messenger",
+    /\[(?:FBAN\/MessengerForiOS|FB_IAB\/(?:MESSENGER|Orca-Android));(?:[^\][]*?FBAV\/([\d.]+))?/,
+  ],
+  ["Facebook", /\[FB(?:AN|_IAB)\/[^;\][]*;(?:[^\][]*?FBAV\/([\d.]+))?/],
   ["MacOutlook", /^MacOutlook\/([\d.]+)/],
   ["WordPress", /^WordPress\/([\d.]+)/],
   ["curl", /^curl\/([\d.]+)/],
@@ -60,6 +63,9 @@ const AGENTS: readonly Rule[] = [
 /** IE 8 came with Trident 4. */
 const IE_OVER_TRIDENT = 4;
 
+/** Longest beginning of an agent that is read: it is a stranger's text, and each rule may look at it from each character on. */
+const MAX_LENGTH = 2_048;
+
 /** Marketing names of Windows NT versions. */
 const WINDOWS: Readonly<Record<string, string>> = {
   "10.0": "10",
@@ -87,7 +93,8 @@ const SYSTEMS: readonly Rule[] = [
 ];
 
 /** Returns what `text` says; unknown parts are "Other". */
-export function parseUserAgent(text: string): UserAgent {
+export function parseUserAgent(agent: string): UserAgent {
+  const text = agent.slice(0, MAX_LENGTH);
   const [name, version] = first(AGENTS, text);
   const [os, system] = first(SYSTEMS, text);
   const osVersion = os === "Windows" ? (WINDOWS[system] ?? system) : system.replaceAll("_", ".");

@@ -279,6 +279,11 @@ const ROWS: Record<string, Row[]> = {
       "7",
       { n: 7, w: null },
     ],
+    [
+      'mutate { add_field => { "a" => "t" } } grok { match => { "m" => "%{WORD:w}(?:=%{INT:[a][b]})?$" } keep_empty_captures => true }',
+      "x",
+      { a: "t", w: "x" },
+    ],
     ['grok { match => { "m" => "%{WORD:a}(?:=%{INT:b})?" } }', "x", { a: "x" }],
   ],
   useragent: [
@@ -331,6 +336,12 @@ const ROWS: Record<string, Row[]> = {
           "Facebook Messenger",
           "iPad",
         ],
+        [
+          "Mozilla/5.0 (Linux; Android 9; SM-G960F; wv) AppleWebKit/537.36 Version/4.0 Mobile Safari/537.36 [FB_IAB/Orca-Android;FBAV/250.1.0;]",
+          "Facebook Messenger",
+          "SM-G960F",
+        ],
+        [`${"[FBAN/".repeat(400)} curl/8.5.0`, "Other", "Other"],
         ["MacOutlook/16.24.0.190414 (Intelx64 Mac OS X Version 10.14.4 (Build 18E226))", "MacOutlook", "Mac"],
         ["aws-cli/1.16.248 Python/3.4.7 Linux/4.9.184-0.1.x86_64 botocore/1.12.239", "aws-cli", "Spider"],
         ["aws-cli/1.3.2 Python/2.7.5 Windows/7", "aws-cli", "Other"],

@@ -123,11 +123,9 @@ class Attempt {
     return match;
   }
 
-  /** A capture that took no part in the match is a field without a value. */
+  /** A capture that took no part in the match is a field without a value; it doesn't refuse what stands in its way. */
   #keepAbsent(targets: readonly CaptureTarget[]): void {
-    for (const { reference } of targets) {
-      if (!this.#event.has(reference)) this.#event.set(reference, null);
-    }
+    for (const { reference } of targets) if (!this.#event.has(reference)) this.#event.trySet(reference, null);
   }
 
   #capture({ reference, type, overwrite }: CaptureTarget, text: string): void {
