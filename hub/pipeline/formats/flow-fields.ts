@@ -194,7 +194,7 @@ export function fieldValue(kind: FieldKind, bytes: Buffer): FlowValue {
   if (kind === "f" && length === 8) return finite(bytes.readDoubleBE());
   if (kind === "f" && length === 4) return finite(bytes.readFloatBE());
   if (kind === "c" && length > 1) return applicationText(bytes);
-  if (kind === "w" && length === 1) return { status: bytes[0]! >> 6, reason: bytes[0]! & 0x3f };
+  if (kind === "w" && length > 0) return { status: bytes.at(-1)! >> 6, reason: bytes.at(-1)! & 0x3f };
   if (kind === "l" && length === 12) return bytes.toString("hex").match(/.{8}/g)!.join("-");
   return unsigned(bytes);
 }

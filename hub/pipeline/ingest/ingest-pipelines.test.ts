@@ -42,7 +42,7 @@ const ROWS: readonly Row[] = [
   [{ set: { field: "@timestamp", value: "now" } }, {}, { "@timestamp": "now" }],
   [{ remove: { field: ["a", "b.c"] } }, { a: 1, b: { c: 1, d: 2 } }, { b: { d: 2 } }],
   [
-    { remove: { keep: ["a", "b.c", "{{n}}", "g.h"] } },
+    { remove: { keep: ["_source.a", "b.c", "{{n}}", "g.h"] } },
     { a: { x: 1 }, b: { c: 1, d: 2 }, cc: 1, e: [1], f: 2, g: "text", n: "f" },
     { a: { x: 1 }, b: { c: 1 }, f: 2, g: "text" },
   ],

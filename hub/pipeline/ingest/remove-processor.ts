@@ -14,7 +14,7 @@ export const remove: ProcessorKind = (settings) => {
     return (document) =>
       keepOnly(
         document.source,
-        kept.map((field) => field(document)),
+        kept.map((field) => field(document).replace(/^_source\./, "")),
       );
   }
   const fields = settings.texts("field").map((field) => compileTemplate(field));

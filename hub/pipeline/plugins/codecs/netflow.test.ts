@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { fieldValue } from "#hub/pipeline/formats/flow-fields.ts";
 import type { Event } from "#proto/event.ts";
 import { netflowCodec } from "./netflow.ts";
 
@@ -188,6 +189,7 @@ test("netflow reads applications of enterprises, the status of forwarding and na
     [12_356, 4],
     [40_568, 4],
   ];
+  assert.deepEqual(fieldValue("w", Buffer.from([0, 0, 0, 0x82])), { status: 2, reason: 2 });
   const values = bytes(...application, [0x41, 1], ["ssl", 12], [82, 2], [7, 2], [7, 1]);
   const codec = netflowCodec.create(DEFAULTS);
   codec.decode(version9(set(0, bytes([301, 2], [layout.length, 2], ...numbers))), 0);
