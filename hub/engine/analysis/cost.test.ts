@@ -14,6 +14,10 @@ function filtered(filter: PartSpec, text: string): string[] {
   return words(new Analysis().chain({ tokenizer: "keyword", filters: [filter], charFilters: [] }), text);
 }
 
+function filteredWords(filter: PartSpec, text: string): string[] {
+  return words(new Analysis().chain({ tokenizer: "whitespace", filters: [filter], charFilters: [] }), text);
+}
+
 function within(ms: number, act: () => void): void {
   const startMs = threadCpuMs();
   act();
@@ -44,6 +48,21 @@ describe("grams", () => {
       ])
         assert.equal([...chain.pieces("a".repeat(800), 30)].flat().length, 30, type);
     }
+  });
+});
+
+describe("shingles", () => {
+  const shingle = (max: number): PartSpec => ({ type: "shingle", max_shingle_size: max });
+
+  test("may have more sizes than index.max_shingle_diff allows by default", () => {
+    assert.equal(filteredWords(shingle(5), "a b c d e").at(4), "a b c d e");
+  });
+
+  test("of many sizes are refused in requests and in new settings, but not in stored ones", () => {
+    const problem = /must be less than or equal to: \[6\] but was \[99\]/;
+    assert.throws(() => filteredWords(shingle(100), "a"), problem);
+    assert.throws(() => new Analysis({ filter: { wide: shingle(100) } }), problem);
+    assert.ok(new Analysis({ filter: { wide: shingle(100) } }, { isStored: true }));
   });
 });
 

@@ -1,12 +1,14 @@
 /** Refuses parts of new settings and of requests that would occupy a thread for long. */
 
 import { MAX_GRAM_DIFFERENCE } from "./filters/grams.ts";
+import { MAX_SHINGLE_DIFFERENCE, shingleSizes } from "./filters/neighbours.ts";
 import { type Options, readInteger, readList, readString } from "./parts/options.ts";
 import { compilePattern, compileSimplePattern, type Pattern } from "./parts/pattern.ts";
 
 /** Throws RangeError, with the remedy. */
 export function checkPart(type: string, options: Options): void {
   if (/^n_?gram$/i.test(type)) checkGrams(options);
+  if (type === "shingle") checkShingles(options);
   for (const { source, pattern } of patternsOf(type, options)) {
     if (pattern.fault !== undefined)
       throw new RangeError(
@@ -20,6 +22,15 @@ function checkGrams(options: Options): void {
   if (difference > MAX_GRAM_DIFFERENCE)
     throw new RangeError(
       `The difference between max_gram and min_gram in NGram Tokenizer must be less than or equal to: [${MAX_GRAM_DIFFERENCE}] but was [${difference}]. Set them closer together, or use edge_ngram, which has no such limit.`,
+    );
+}
+
+function checkShingles(options: Options): void {
+  const { min, max, hasUnigrams } = shingleSizes(options);
+  const difference = max - min + (hasUnigrams ? 1 : 0);
+  if (difference > MAX_SHINGLE_DIFFERENCE)
+    throw new RangeError(
+      `In Shingle TokenFilter the difference between max_shingle_size and min_shingle_size (and +1 if outputting unigrams) must be less than or equal to: [${MAX_SHINGLE_DIFFERENCE}] but was [${difference}]. Set them closer together.`,
     );
 }
 

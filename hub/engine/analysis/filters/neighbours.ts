@@ -4,8 +4,8 @@ import { type Options, readBoolean, readInteger, readString } from "#hub/engine/
 import { words } from "#hub/engine/analysis/parts/stop-words.ts";
 import type { Token, TokenFilter } from "#hub/engine/analysis/parts/token.ts";
 
-/** Words of a shingle at most beyond the least, as index.max_shingle_diff says by default. */
-const MAX_DIFFERENCE = 3;
+/** Most sizes of `shingle` beyond the least: every word begins a shingle of each size. */
+export const MAX_SHINGLE_DIFFERENCE = 6;
 
 /** A word, or a filler where a filter has taken one out. */
 interface Slot {
@@ -28,10 +28,6 @@ export function shingleFilter(options: Options): TokenFilter {
   if (min < 2 || max < min)
     throw new RangeError(
       `[min_shingle_size] must be 2 or more and not above [max_shingle_size], but are ${min} and ${max}`,
-    );
-  if (max - min + (unigrams ? 1 : 0) > MAX_DIFFERENCE)
-    throw new RangeError(
-      `In Shingle TokenFilter the difference between max_shingle_size and min_shingle_size (and +1 if outputting unigrams) must be less than or equal to: [${MAX_DIFFERENCE}] but was [${max - min + (unigrams ? 1 : 0)}]. This limit can be set by changing the [index.max_shingle_diff] index level setting.`,
     );
   const whereNone = readBoolean(options, "output_unigrams_if_no_shingles", false);
   const separator = readString(options, "token_separator", " ");
