@@ -50,6 +50,11 @@ export function parseFunction(name: string, body: unknown): ScoreFunction {
   return decayFunction(name, json);
 }
 
+/** Returns the options that aren't null, which is as good as leaving them out. */
+export function withoutNulls(json: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(json).filter(([, value]) => value !== null));
+}
+
 const MODIFIERS: Readonly<Record<string, (value: number) => number>> = {
   none: (value) => value,
   log: Math.log10,
@@ -71,7 +76,7 @@ const FIELD_VALUE_OPTIONS = {
 } as const;
 
 function fieldValueFactor(json: JsonObject): ScoreFunction {
-  const options = readOptions("field_value_factor", json, FIELD_VALUE_OPTIONS);
+  const options = readOptions("field_value_factor", withoutNulls(json), FIELD_VALUE_OPTIONS);
   const modify = MODIFIERS[options.modifier]!;
   return {
     bind(shard) {

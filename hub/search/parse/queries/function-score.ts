@@ -5,11 +5,13 @@ import { FunctionScoreNode, type WeightedFunction } from "#hub/search/execute/no
 import { objectOf } from "#hub/search/options/json.ts";
 import { anything, number, object, oneOf, required } from "#hub/search/options/options.ts";
 import { type QueryParser, type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
+import type { Query } from "#hub/search/query/query.ts";
 import {
   FUNCTION_NAMES,
   parseFunction,
   readWeight,
   type ScoreFunction,
+  withoutNulls,
 } from "#hub/search/scoring/score-functions.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -42,8 +44,8 @@ export const functionScore: QueryType = {
   summary: "The documents of a query, their scores combined with functions of the documents.",
   options: OPTIONS,
   parse(body, parser) {
-    const options = readBody("function_score", body, OPTIONS);
-    const json = objectOf(body, "function_score");
+    const json = withoutNulls(objectOf(body, "function_score"));
+    const options = readBody("function_score", json, OPTIONS);
     const single = FUNCTION_NAMES.some((name) => json[name] !== undefined) || json["weight"] !== undefined;
     if (single && options.functions !== undefined) {
       throw new AppError(
@@ -94,7 +96,7 @@ function readFunctions(given: unknown, parser: QueryParser): WeightedFunction[] 
   parser.countClauses(given.length);
   return given.map((each: unknown) => {
     if (!isObject(each)) throw new AppError("parsing", "[function_score] [functions] must hold objects");
-    return readFunction(each, parser);
+    return readFunction(withoutNulls(each), parser);
   });
 }
 
@@ -114,10 +116,16 @@ function readFunction({ filter, weight, ...rest }: JsonObject, parser: QueryPars
     );
   }
   return {
-    filter: filter === undefined ? undefined : parser.parse(filter),
+    filter: readFilter(filter, parser),
     score: entry === undefined ? undefined : parseFunction(entry[0], entry[1]),
     weight: weight === undefined ? 1 : readWeight(weight),
   };
+}
+
+/** A list counts for its last query, as in 6.5 and later. */
+function readFilter(given: unknown, parser: QueryParser): Query | undefined {
+  const filter: unknown = Array.isArray(given) ? given.at(-1) : given;
+  return filter === undefined ? undefined : parser.parse(filter);
 }
 
 const SCRIPT_OPTIONS = {
