@@ -17,6 +17,7 @@ import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { checkSearchable, exactQuery, fieldOf, normalizedFor } from "./field-terms.ts";
 import { minimumShouldMatch } from "./minimum-should-match.ts";
+import { isGraph, type Place, stretches } from "./token-graph.ts";
 
 export interface TextOptions {
   readonly operator: "or" | "and";
@@ -46,11 +47,13 @@ export function matchQuery(shard: ShardContext, name: string, value: unknown, op
     const field = fieldOf(shard, name);
     if (field === undefined || field.type !== "text") return plainQuery(shard, name, field, value, options);
     checkSearchable(field, shard);
-    const places = tokenPlaces(analyze(shard, field, scalarText(value, name), options.analyzer));
-    if (places.length === 0) return options.zeroTerms ?? new NoneNode();
-    const clauses = places.map(({ terms }) =>
-      bestOf(terms.map((term) => termOrFuzzy(field.path, term, options))),
-    );
+    const tokens = analyze(shard, field, scalarText(value, name), options.analyzer);
+    if (tokens.length === 0) return options.zeroTerms ?? new NoneNode();
+    const wordQuery = ({ terms }: Place): Query =>
+      bestOf(terms.map((term) => termOrFuzzy(field.path, term, options)));
+    const clauses = isGraph(tokens)
+      ? stretches(tokens).map((ways) => anyOf(ways.map((way) => wayQuery(field, way, wordQuery))))
+      : tokenPlaces(tokens).map(wordQuery);
     if (clauses.length === 1) return clauses[0]!;
     if (options.operator === "and") return new BooleanNode({ must: clauses });
     const minimum = minimumShouldMatch(options.minimumShouldMatch);
@@ -59,6 +62,12 @@ export function matchQuery(shard: ShardContext, name: string, value: unknown, op
       ...(minimum === undefined ? {} : { minimumShouldMatch: minimum }),
     });
   });
+}
+
+/** A way of several words is a phrase; where the field has no positions, its words may stand anywhere. */
+function wayQuery(field: Field, way: readonly Place[], wordQuery: (place: Place) => Query): Query {
+  if (way.length === 1) return wordQuery(way[0]!);
+  return field.positions ? new PhraseNode(field.path, way, 0) : new BooleanNode({ must: way.map(wordQuery) });
 }
 
 export interface PhraseOptions {
@@ -151,8 +160,8 @@ export function analyze(
 }
 
 /** Tokens as places of a phrase: those at one position are alternatives. */
-export function tokenPlaces(tokens: readonly Token[]): { terms: string[]; offset: number }[] {
-  const places: { terms: string[]; offset: number }[] = [];
+export function tokenPlaces(tokens: readonly Token[]): Place[] {
+  const places: Place[] = [];
   const first = tokens[0]?.position ?? 0;
   for (const { text, position } of tokens) {
     const last = places.at(-1);
