@@ -29,14 +29,19 @@ export const json: ProcessorKind = (settings, context) => {
   return (document) => {
     const given = document.get(field);
     const value = given === null ? null : readField(document, { field, target: field, ignoreMissing: false });
-    const parsed =
-      typeof value === "string" ? (isStrict ? parseDocumentJson(value) : leadingJson(value)) : value;
+    const parsed = typeof value === "string" ? readJson(value, isStrict) : value;
     if (parsed === undefined) throw new ProcessorFault(`field [${field}] holds no JSON`);
     if (!addsToRoot) document.set(target ?? field, parsed);
     else if (!isHash(parsed)) throw new ProcessorFault("cannot add non-map fields to root of document");
     else addMembers(document.source, parsed, conflict === "merge");
   };
 };
+
+/** Returns the value of a text, or that which it begins with; null for a blank text, undefined for one without. */
+function readJson(text: string, isStrict: boolean): unknown {
+  if (text.trim() === "") return null;
+  return isStrict ? parseDocumentJson(text) : leadingJson(text);
+}
 
 /** A quote without its end is the last token: looked for from each quote, the end would be looked for again and again. */
 const TOKENS = /"(?:[^"\\]|\\.)*(?:"|\\?$)|[{}[\]]|[^\s{}[\],:"]+/gs;

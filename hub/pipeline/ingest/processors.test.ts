@@ -422,6 +422,8 @@ test("text that is no JSON is given up in time that grows with its length", () =
 test("json takes the value that a text begins with, and merges it where told", () => {
   const deep = `${"[".repeat(8_000)}${"]".repeat(8_000)}`;
   assert.throws(() => run({ json: { field: "a" } }, { a: deep }), /holds no JSON/);
+  for (const blank of ["", " \n"])
+    assert.deepEqual(run({ json: { field: "a", target_field: "b" } }, { a: blank }).source["b"], null);
   assert.deepEqual(run({ json: { field: "a" } }, { a: '{"b":"]"} trailing' }).source, { a: { b: "]" } });
   assert.throws(
     () => run({ json: { field: "a", strict_json_parsing: true } }, { a: "{} x" }),
