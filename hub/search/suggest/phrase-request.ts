@@ -36,7 +36,7 @@ const PHRASE_SUGGESTION_OPTIONS = {
     1,
   ),
   confidence: number("factor of the given text's score, which others must exceed", 1),
-  max_errors: number("words that may be corrected, as a number or, below 1, a share", 1),
+  max_errors: number("words that may be corrected, as a number or, below 1, a share", 0.5),
   real_word_error_likelihood: number("probability that a word in the index is spelled correctly", 0.95),
   separator: text("separator between the words of a shingle", " "),
   force_unigrams: flag("whether words are corrected alone, never shingles", true),

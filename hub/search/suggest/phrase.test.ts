@@ -115,6 +115,7 @@ suite("phrase suggestions", () => {
       ["nobel prize", "noble prize", "nobl prize", "nobel peace", "nobel price"],
     ],
     ["nobl price", { max_errors: 2, token_limit: 2 }, []],
+    ["nobl prize nobl prize", { size: 1 }, ["nobel prize nobel prize"]],
     ["onbel prize", { direct_generator: [{ field: "body.grams", prefix_length: 0 }] }, ["nobel prize"]],
     [
       "xobel prize",
