@@ -24,6 +24,8 @@ interface CrossFieldsOptions {
   /** Share of the scores of the other fields. */
   readonly tieBreaker: number;
   readonly lenient: boolean;
+  /** What text without tokens matches. */
+  readonly zeroTerms?: Query;
 }
 
 interface BoostedField {
@@ -66,7 +68,7 @@ function groupQuery(
   const [{ field: first }] = group as [BoostedField];
   for (const { field } of group) checkSearchable(field, shard);
   const places = tokenPlaces(analyze(shard, first, scalarText(value, first.path), options.analyzer));
-  if (places.length === 0) return new NoneNode();
+  if (places.length === 0) return options.zeroTerms ?? new NoneNode();
   const clauses = places.map(({ terms }) =>
     bestOf(
       terms.flatMap((term) => blended(shard, group, term)),

@@ -2,7 +2,7 @@
 
 import { bestOf } from "#hub/search/execute/nodes/best-of.ts";
 import { anyOf } from "#hub/search/execute/nodes/boolean.ts";
-import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
+import { AllNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { boosted, MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { crossFieldsQuery } from "#hub/search/fields/cross-fields.ts";
 import { expandFields, readFieldNames } from "#hub/search/fields/field-names.ts";
@@ -45,7 +45,7 @@ const OPTIONS = {
   slop: integer("number of positions that words of a phrase may be moved", 0),
   tie_breaker: number("share of the other fields' scores", undefined),
   lenient: flag("whether values of the wrong type match nothing instead of failing", undefined),
-  zero_terms_query: withoutEffect(oneOf("a text without words matches nothing", ["none", "all"], "none")),
+  zero_terms_query: oneOf("documents that a text without words matches", ["none", "all"], "none"),
   cutoff_frequency: withoutEffect(number("all words count alike; rare words score higher anyway", undefined)),
   auto_generate_synonyms_phrase_query: withoutEffect(
     flag("synonyms of several words are always phrases", true),
@@ -64,6 +64,7 @@ export const multiMatch: QueryType = {
     if (options.type === "bool_prefix") refuseForPrefix(body);
     const names = readFieldNames(options.fields ?? ["*"]);
     const lenient = options.lenient ?? options.fields === undefined;
+    const zeroTerms = options.zero_terms_query === "all" ? new AllNode() : new NoneNode();
     const one = (shard: ShardContext, field: string): Query => {
       if (options.type === "phrase" || options.type === "phrase_prefix") {
         const expansions = options.type === "phrase" ? {} : { maxExpansions: options.max_expansions ?? 50 };
@@ -71,6 +72,7 @@ export const multiMatch: QueryType = {
           slop: options.slop ?? 0,
           analyzer: options.analyzer,
           lenient,
+          zeroTerms,
           ...expansions,
         });
       }
@@ -84,6 +86,7 @@ export const multiMatch: QueryType = {
         maxExpansions: options.max_expansions ?? 50,
         transpositions: options.fuzzy_transpositions,
         lenient,
+        zeroTerms,
       });
     };
     const query = new MappedNode((shard) => {
@@ -94,6 +97,7 @@ export const multiMatch: QueryType = {
           analyzer: options.analyzer,
           tieBreaker: options.tie_breaker ?? 0,
           lenient,
+          zeroTerms,
         });
       }
       const parts = expandFields(shard, names).map(({ name, boost }) => boosted(one(shard, name), boost));

@@ -108,6 +108,13 @@ const MATCHES: readonly (readonly [query: JsonObject, ids: string])[] = [
   [{ multi_match: { query: "web-1", fields: ["host", "message"] } }, "ad"],
   [{ multi_match: { query: "quick", fields: ["mess*^2"] } }, "ac"],
   [{ multi_match: { query: "404" } }, "d"],
+  ...["best_fields", "cross_fields", "phrase"].flatMap((type): [JsonObject, string][] => {
+    const blank = { query: "", type, fields: ["message"] };
+    return [
+      [{ multi_match: blank }, ""],
+      [{ multi_match: { ...blank, zero_terms_query: "all" } }, "abcd"],
+    ];
+  }),
   [{ term: { host: "web-1" } }, "ad"],
   [{ term: { host: { value: "web-1", boost: 2 } } }, "ad"],
   [{ term: { message: "quick" } }, "ac"],
