@@ -12,8 +12,9 @@ export interface Place {
 /** Tokens that overlap: one of the ways is to be found, all places of it in their order. */
 export type Stretch = readonly (readonly Place[])[];
 
-/** Ways through one stretch at most, and tokens of one, as clauses of a query. */
+/** Ways through one stretch at most, and tokens of one, as clauses of a query; and places of all its ways together. */
 const MAX_WAYS = 1024;
+const MAX_PLACES = 8 * MAX_WAYS;
 
 /** Tokens that are made of their neighbours: they stand beside these, not in their place. */
 const JOINED_TYPES: ReadonlySet<string> = new Set(["shingle", "gram", "<DOUBLE>"]);
@@ -41,10 +42,13 @@ export function stretches(tokens: readonly Token[]): Stretch[] {
 function waysThrough(tokens: readonly Token[]): Stretch {
   if (tokens.length > MAX_WAYS) throw tooMany();
   const ways: Place[][] = [];
+  const starts = [...new Set(tokens.map(({ position }) => position))];
+  let places = 0;
   const walk = (from: number, offset: number, before: readonly Place[]): void => {
-    const start = Math.min(...tokens.map(({ position }) => position).filter((position) => position >= from));
-    if (start === Number.POSITIVE_INFINITY) {
-      if (ways.push([...before]) > MAX_WAYS) throw tooMany();
+    const start = starts.find((position) => position >= from);
+    if (start === undefined) {
+      places += before.length;
+      if (ways.push([...before]) > MAX_WAYS || places > MAX_PLACES) throw tooMany();
       return;
     }
     const at = offset + start - from;
