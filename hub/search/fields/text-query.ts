@@ -17,7 +17,7 @@ import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { checkSearchable, exactQuery, fieldOf, normalizedFor } from "./field-terms.ts";
 import { minimumShouldMatch } from "./minimum-should-match.ts";
-import { isGraph, type Place, stretches, waysThrough } from "./token-graph.ts";
+import { isGraph, type Place, stretches } from "./token-graph.ts";
 
 export interface TextOptions {
   readonly operator: "or" | "and";
@@ -93,37 +93,25 @@ export function phraseQuery(
       return field === undefined ? exactQuery(shard, name, value) : exactQuery(shard, field.path, value);
     }
     checkSearchable(field, shard);
-    const tokens = analyze(shard, field, text, options.analyzer);
-    if (tokens.length === 0) return options.zeroTerms ?? new NoneNode();
-    // Where there are too many ways, tokens at one place are alternatives, however far each reaches.
-    const ways = isGraph(tokens) ? waysThrough(tokens) : undefined;
-    return anyOf((ways ?? [tokenPlaces(tokens)]).map((way) => placesQuery(shard, field, way, options)));
+    const places = tokenPlaces(analyze(shard, field, text, options.analyzer));
+    const last = places.at(-1);
+    if (last === undefined) return options.zeroTerms ?? new NoneNode();
+    if (options.maxExpansions !== undefined) {
+      shard.requireOne(); // the first terms of each shard
+      last.terms = last.terms.flatMap((term) => expand(shard, field.path, term, options.maxExpansions!));
+      if (last.terms.length === 0) return new NoneNode();
+      // A single word is a query of the words that begin with it, whose scores are added.
+      if (places.length === 1) return anyOf(last.terms.map((term) => new TermNode(field.path, term)));
+    }
+    if (places.length === 1) return bestOf(last.terms.map((term) => new TermNode(field.path, term)));
+    if (!field.positions) {
+      throw new AppError(
+        "query_shard",
+        `field:[${field.path}] was indexed without position data; cannot run PhraseQuery`,
+      );
+    }
+    return new PhraseNode(field.path, places, options.slop, options.maxExpansions !== undefined);
   });
-}
-
-/** The words of `places`, of which there is one at least. */
-function placesQuery(
-  shard: ShardContext,
-  field: Field,
-  places: readonly Place[],
-  { slop, maxExpansions }: PhraseOptions,
-): Query {
-  const last = places.at(-1)!;
-  if (maxExpansions !== undefined) {
-    shard.requireOne(); // the first terms of each shard
-    last.terms = last.terms.flatMap((term) => expand(shard, field.path, term, maxExpansions));
-    if (last.terms.length === 0) return new NoneNode();
-    // A single word is a query of the words that begin with it, whose scores are added.
-    if (places.length === 1) return anyOf(last.terms.map((term) => new TermNode(field.path, term)));
-  }
-  if (places.length === 1) return bestOf(last.terms.map((term) => new TermNode(field.path, term)));
-  if (!field.positions) {
-    throw new AppError(
-      "query_shard",
-      `field:[${field.path}] was indexed without position data; cannot run PhraseQuery`,
-    );
-  }
-  return new PhraseNode(field.path, places, slop, maxExpansions !== undefined);
 }
 
 /** Returns the documents with a term that begins with `prefix` in any case. */

@@ -52,32 +52,6 @@ describe("synonyms of several words in a match", () => {
   });
 });
 
-describe("synonyms of several words in a phrase", () => {
-  const phrases = async (query: string, type = "match_phrase"): Promise<unknown[]> => {
-    const { hits } = await index.search({
-      query: { [type]: { text: { query, analyzer: "wide" } } },
-      sort: ["_doc"],
-    });
-    return hits.map((hit) => hit["_id"]);
-  };
-
-  test("are one of the ways to read it", async () => {
-    assert.deepEqual(await phrases("in usa"), ["0"]);
-    assert.deepEqual(await phrases("in the usa"), ["1"]);
-    assert.deepEqual(await phrases("in the us"), []);
-    assert.deepEqual(await phrases("made in the united states of america"), ["1"]);
-    assert.deepEqual(await phrases("made in united states of america"), ["0"]);
-  });
-
-  test("may have their last word completed", async () => {
-    assert.deepEqual(await phrases("in the usa", "match_phrase_prefix"), ["1"]);
-  });
-
-  test("are read as alternatives of their first word where there are too many ways", async () => {
-    assert.deepEqual(await phrases(Array(12).fill("usa").join(" ")), []);
-  });
-});
-
 test("shingles stand beside their words", async () => {
   assert.deepEqual(await found("made america", { analyzer: "pairs" }), ["0", "1", "2"]);
 });

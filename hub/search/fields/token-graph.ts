@@ -36,31 +36,27 @@ export function stretches(tokens: readonly Token[]): Stretch[] {
     else groups.at(-1)!.push(token);
     end = Math.max(end, endOf(token));
   }
-  return groups.map((group) => {
-    const ways = waysThrough(group);
-    if (ways === undefined) throw tooMany();
-    return ways;
-  });
+  return groups.map(waysThrough);
 }
 
-/** Returns the ways from the first token to the last; undefined if they are too many. */
-export function waysThrough(tokens: readonly Token[]): Stretch | undefined {
-  if (tokens.length > MAX_WAYS) return undefined;
+function waysThrough(tokens: readonly Token[]): Stretch {
+  if (tokens.length > MAX_WAYS) throw tooMany();
   const ways: Place[][] = [];
   const starts = [...new Set(tokens.map(({ position }) => position))];
   let places = 0;
-  const walk = (from: number, offset: number, before: readonly Place[]): boolean => {
+  const walk = (from: number, offset: number, before: readonly Place[]): void => {
     const start = starts.find((position) => position >= from);
     if (start === undefined) {
       places += before.length;
-      return ways.push([...before]) <= MAX_WAYS && places <= MAX_PLACES;
+      if (ways.push([...before]) > MAX_WAYS || places > MAX_PLACES) throw tooMany();
+      return;
     }
     const at = offset + start - from;
-    return termsByEnd(tokens, start)
-      .entries()
-      .every(([end, terms]) => walk(end, at + 1, [...before, { terms: [...terms], offset: at }]));
+    for (const [end, terms] of termsByEnd(tokens, start))
+      walk(end, at + 1, [...before, { terms, offset: at }]);
   };
-  return walk(tokens[0]!.position, 0, []) ? ways : undefined;
+  walk(tokens[0]!.position, 0, []);
+  return ways;
 }
 
 /** Terms that begin at `start`, by the place after them. */
