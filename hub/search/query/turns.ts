@@ -80,6 +80,12 @@ interface Waiting {
   readonly resume: () => void;
 }
 
+/** The search that has the thread, with what it had used before. */
+interface Resumed {
+  readonly turn: Turn;
+  readonly usedMs: number;
+}
+
 const FIRST: Turn = { usedMs: 0, isOver: false };
 /** In the order in which they paused. */
 const waiting: Waiting[] = [];
@@ -87,21 +93,22 @@ let turns = 0;
 let isMemoryTight = false;
 const contention = new ThreadContention();
 let isContended = (): boolean => contention.isContended;
-let resumedAtMs: number | undefined;
-/** What searches have had since the last rest, ms. */
+let resumed: Resumed | undefined;
+/** What searches that have used much have had since their last rest began, ms. */
 let owedMs = 0;
+/** The end of that rest; others may have the thread until then. */
+let restEndMs = Number.NEGATIVE_INFINITY;
 let resting: NodeJS.Timeout | undefined;
-let hasRested = false;
 let writtenAtMs = Number.NEGATIVE_INFINITY;
 let areDocumentsComing = (): boolean => false;
 
 /** Resolves when it is the caller's turn. */
 export function nextTurn(turn: Turn = FIRST): Promise<void> {
-  if (resumedAtMs !== undefined) owedMs += performance.now() - resumedAtMs;
-  resumedAtMs = undefined;
   return new Promise((resume) => {
     waiting.push({ turn, resume });
-    if (resting !== undefined && !isLong(turn)) wake(false);
+    if (turn === resumed?.turn && isLong(turn)) owedMs += turn.usedMs - resumed.usedMs;
+    resumed = undefined;
+    if (resting !== undefined && !isLong(turn)) wake();
     else if (waiting.length === 1) setImmediate(continueOne);
   });
 }
@@ -165,49 +172,42 @@ function endTurn(): void {
   turnStartMs = -1;
 }
 
-/** Since when short searches go in place of a long one that rests; undefined: none does. */
-let passedSinceMs: number | undefined;
-
 function continueOne(): void {
   let at = chosen();
-  const nowMs = performance.now();
-  // Short searches in a row also count as its rest: otherwise it would never continue.
-  const isRested = hasRested || (passedSinceMs !== undefined && nowMs - passedSinceMs >= REST_MS);
-  const restMs = isRested ? 0 : restOf(waiting[at]);
+  const restMs = restOf(waiting[at]);
   if (restMs > 0) {
     const short = waiting.findIndex(({ turn }) => !isLong(turn));
     if (short < 0) {
-      resting = setTimeout(() => wake(true), restMs);
+      resting = setTimeout(wake, Math.ceil(restMs));
       return;
     }
-    passedSinceMs ??= nowMs;
     at = short;
   }
-  hasRested = false;
-  const next = waiting[at];
-  if (next !== undefined && isLong(next.turn)) passedSinceMs = undefined;
-  waiting.splice(at, 1);
+  const [next] = waiting.splice(at, 1);
   // What it does next happens before the next turn.
   if (waiting.length > 0) setImmediate(continueOne);
-  resumedAtMs = performance.now();
-  next?.resume();
+  if (next === undefined) return;
+  resumed = { turn: next.turn, usedMs: next.turn.usedMs };
+  next.resume();
 }
 
-/** Ends a rest; `isOver`: it was whole. */
-function wake(isOver: boolean): void {
+/** Looks again which search is next: a rest is over, or one came that needn't rest. */
+function wake(): void {
   clearTimeout(resting);
   resting = undefined;
-  hasRested = isOver;
   setImmediate(continueOne);
 }
 
 /** Returns how long the thread is left to others before a search continues, ms. */
 function restOf(next: Waiting | undefined): number {
   if (next === undefined || !isLong(next.turn)) return 0;
-  if (owedMs < WRITING_SLICE_MS) return 0;
-  const restMs = isWriting(performance.now()) && isContended() ? Math.min(REST_MS, Math.ceil(owedMs)) : 0;
-  owedMs = 0;
-  return restMs;
+  const nowMs = performance.now();
+  if (owedMs >= WRITING_SLICE_MS) {
+    const mustRest = isWriting(nowMs) && isContended();
+    if (mustRest) restEndMs = nowMs + Math.min(REST_MS, owedMs);
+    owedMs = 0;
+  }
+  return restEndMs - nowMs;
 }
 
 function isLong({ usedMs, isOver }: Turn): boolean {
