@@ -113,7 +113,12 @@ const SECTIONS: Readonly<Record<string, readonly Statistic[]>> = {
     stat("total_time_in_millis", ({ counts }) => operations(counts, "refreshing").timeMs, "time"),
     // Every refresh makes documents searchable.
     since(702, "external_total", ({ counts }) => operations(counts, "refreshing").total),
-    since(702, "external_total_time_in_millis", ({ counts }) => operations(counts, "refreshing").timeMs),
+    since(
+      702,
+      "external_total_time_in_millis",
+      ({ counts }) => operations(counts, "refreshing").timeMs,
+      "external_time",
+    ),
     stat("listeners", 0),
   ],
   flush: [

@@ -16,9 +16,9 @@ import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { heapMemory } from "#proto/kit/process-memory.ts";
 import { statCells, statColumns } from "./stat-columns.ts";
-import { type CatTable, column, HIDDEN, HIDDEN_RIGHT, RIGHT, type Row } from "./table.ts";
+import { type CatTable, column, HIDDEN, HIDDEN_RIGHT, namesColumn, RIGHT, type Row } from "./table.ts";
 
-const SECTIONS_OF_NODES = [
+const STATISTICS = statColumns([
   "completion",
   "fielddata",
   "query_cache",
@@ -31,7 +31,7 @@ const SECTIONS_OF_NODES = [
   "search",
   "segments",
   "suggest",
-];
+]);
 
 export const nodesTable: CatTable = {
   paths: ["/_cat/nodes"],
@@ -66,7 +66,7 @@ export const nodesTable: CatTable = {
     column("node.role", "r,role,nodeRole", "m:master eligible node, d:data node, i:ingest node"),
     column("master", "m", "*:current master"),
     column("name", "n", "node name"),
-    ...statColumns(SECTIONS_OF_NODES),
+    ...STATISTICS,
   ],
   async rows(api, request) {
     const isFull = request.flag("full_id") ?? false;
@@ -91,7 +91,7 @@ export const nodesTable: CatTable = {
 
 /** Cells that no table shows unless they are named: a thread of shards that hangs doesn't hold up the others. */
 async function statisticsOf(api: ApiContext, request: ApiRequest): Promise<Row> {
-  if (request.list("h") === undefined && request.list("s") === undefined) return {};
+  if (!namesColumn(request, STATISTICS)) return {};
   const open = api.indices.all().filter(({ state }) => state === "open");
   return statCells(together((await statsSources(api, open)).values()));
 }

@@ -119,7 +119,7 @@ export function statColumns(sections?: readonly string[]): Column[] {
 
 /** Returns the columns of indices: each of all copies, then, as `pri.<name>`, of the primaries. */
 export function statColumnsOfIndices(): Column[] {
-  return statColumns().flatMap((each) => [each, column(`pri.${each.name}`, "", each.help, HIDDEN_RIGHT)]);
+  return statColumns().flatMap((each) => [each, { ...each, name: `pri.${each.name}`, aliases: [] }]);
 }
 
 /** Returns the cells of all these columns. Copies are alike: `pri.<name>` has the same value. */

@@ -141,6 +141,12 @@ interface ChosenColumn {
   readonly shown: string;
 }
 
+/** Returns whether a request names one of `columns`, to show it or to sort by it. */
+export function namesColumn(request: ApiRequest, columns: readonly Column[]): boolean {
+  const names = [...(request.list("h") ?? []), ...(request.list("s") ?? []).map((key) => key.split(":")[0]!)];
+  return chosenColumns(columns, names).length > 0;
+}
+
 function chosenColumns(columns: readonly Column[], wanted: readonly string[] | undefined): ChosenColumn[] {
   if (wanted === undefined) {
     return columns.filter(({ hidden }) => hidden !== true).map((column) => ({ column, shown: column.name }));
