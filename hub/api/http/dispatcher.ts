@@ -253,12 +253,15 @@ export class Dispatcher {
   }
 }
 
-/** Takes named segments of other paths out of the parameters: `/_cat/indices?index=logs` is `/_cat/indices/logs`. */
+/**
+ * Takes named segments of other paths out of the parameters: `/_cat/indices?index=logs` is `/_cat/indices/logs`. An empty one
+ * is as good as none.
+ */
 function takeSegments(query: Record<string, string>, names: readonly string[]): Record<string, string> {
-  const given = names.filter((name) => (query[name] ?? "") !== "");
-  const segments = Object.fromEntries(given.map((name) => [name, query[name]!]));
+  const given = names.filter((name) => query[name] !== undefined);
+  const segments = given.filter((name) => query[name] !== "").map((name) => [name, query[name]!]);
   for (const name of given) delete query[name];
-  return segments;
+  return Object.fromEntries(segments) as Record<string, string>;
 }
 
 /** Throws unauthenticated, forbidden. */

@@ -48,6 +48,10 @@ test("segments that only other paths of a route have are absent, unless they are
   const found = new Router([{ ...route(["GET"], ...paths), params: ["type"] }]).find("GET", "/_table");
   assert.ok(found.kind === "route");
   assert.deepEqual(found.absent, ["index"]);
+  const deleting: Route = { ...route(["DELETE"], "/", "/{index}"), action: "index_delete" };
+  const all = new Router([deleting]).find("DELETE", "/");
+  assert.ok(all.kind === "route");
+  assert.deepEqual(all.absent, [], "what changes something is told by its path");
 });
 
 test("two routes for the same are a mistake, found at the start", () => {

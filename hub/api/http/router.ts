@@ -2,13 +2,16 @@
 
 import { AppError } from "#proto/kit/errors.ts";
 import type { Method } from "./request.ts";
-import type { Route } from "./route.ts";
+import { type Route, rightsOf } from "./route.ts";
 
 /** A route with the values of its path's named segments. */
 export interface Match {
   readonly route: Route;
   readonly path: Readonly<Record<string, string>>;
-  /** Names of segments that only other paths of the route have; a request may give them as parameters. */
+  /**
+   * Names of segments that only other paths of a route have that reads; a request may give them as parameters. One that
+   * changes something is told what by its path, which the audit log names.
+   */
   readonly absent: readonly string[];
 }
 
@@ -54,7 +57,8 @@ export class Router {
 
   #add(route: Route, path: string): void {
     const names = namesOf(path);
-    const absent = new Set(route.paths.flatMap(namesOf)).difference(new Set([...names, ...route.params]));
+    const others = isReading(route) ? route.paths.flatMap(namesOf) : [];
+    const absent = new Set(others).difference(new Set([...names, ...route.params]));
     let node = this.#root;
     for (const segment of path.split("/").filter((part) => part !== "")) {
       if (segment.startsWith("{")) {
@@ -76,6 +80,10 @@ export class Router {
 /** Returns the names of a path's named segments, in order. */
 function namesOf(path: string): string[] {
   return Array.from(path.matchAll(/\/\{([^}]+)\}/g), ([, name]) => name!);
+}
+
+function isReading(route: Route): boolean {
+  return rightsOf(route).every((action) => action === "monitor" || action === "search");
 }
 
 function makeNode(): Node {

@@ -241,6 +241,17 @@ test("_analyze shows tokens of texts, with each step where it is asked for", asy
   assert.deepEqual((await send("GET", "/_analyze?analyzer=standard&text=")).body, { tokens: [] });
 });
 
+test("names of indices that are commas alone delete and close none", async () => {
+  for (const [method, path] of [
+    ["DELETE", "/%2C"],
+    ["DELETE", "/,,"],
+    ["DELETE", "/?index=nested"],
+    ["POST", "/%2C/_close"],
+  ] as const)
+    assert.equal((await send(method, path)).status, 400, `${method} ${path}`);
+  assert.equal((await send("GET", "/_cat/indices/nested?h=index,status")).text, "nested open\n");
+});
+
 test("tables choose, sort and print their columns", async () => {
   const json = await send(
     "GET",
@@ -258,6 +269,7 @@ test("tables choose, sort and print their columns", async () => {
   assert.match((await send("GET", "/_cat")).text, /^=\^\.\^=\n\/_cat\/aliases\n/);
   assert.equal((await send("GET", "/_cat/indices?s=nothing")).status, 500);
   assert.equal((await send("GET", "/_cat/indices?index=nested&h=index")).text, "nested\n");
+  assert.equal((await send("GET", "/_cat/indices?index=")).status, 200);
   assert.equal((await send("GET", "/_cat/indices/nested?index=dotted")).status, 400, "it is named twice");
   const counted = await send(
     "GET",

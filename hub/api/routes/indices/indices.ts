@@ -154,11 +154,7 @@ function existsIndex({ indices }: ApiContext, request: ApiRequest): ApiResponse 
 }
 
 async function deleteIndices({ indices, cluster }: ApiContext, request: ApiRequest): Promise<ApiResponse> {
-  const expression = request.path["index"];
-  if (expression === undefined)
-    throw new AppError("request_invalid", "Validation Failed: 1: index / indices is missing;", {
-      data: { type: "action_request_validation_exception" },
-    });
+  const expression = namedIndices(request, "index / indices");
   checkWholeNames(cluster, expression);
   // Deletion by an alias is refused: the name doesn't show which indices it means.
   const found = indices.resolve(expression, {
@@ -168,6 +164,15 @@ async function deleteIndices({ indices, cluster }: ApiContext, request: ApiReque
   checkDeletable(indices, found);
   await indices.delete(found.map(({ name }) => name));
   return json({ acknowledged: true });
+}
+
+/** Returns the expression of a request that must name indices: one of commas alone, as of empty variables, would mean all. */
+function namedIndices(request: ApiRequest, what: string): string {
+  const expression = request.path["index"] ?? "";
+  if (/[^,\s]/.test(expression)) return expression;
+  throw new AppError("request_invalid", `Validation Failed: 1: ${what} is missing;`, {
+    data: { type: "action_request_validation_exception" },
+  });
 }
 
 /** Throws request_invalid, forbidden for indices that mustn't be deleted. */
@@ -196,11 +201,7 @@ async function setState(
   request: ApiRequest,
   state: "open" | "close",
 ): Promise<ApiResponse> {
-  const expression = request.path["index"];
-  if (expression === undefined)
-    throw new AppError("request_invalid", "Validation Failed: 1: index is missing;", {
-      data: { type: "action_request_validation_exception" },
-    });
+  const expression = namedIndices(request, "index");
   if (state === "close") checkWholeNames(parts.cluster, expression);
   else asksForCopies(request); // throws before an index is opened
   const states = state === "open" ? "closed" : "open";
