@@ -13,8 +13,8 @@ import { didYouMean } from "#proto/kit/nearest.ts";
 import type { Candidate, CandidateSet } from "./phrase-candidates.ts";
 
 /**
- * Maximum number of words scored for one phrase and shard; with more combinations the answer is what was found until
- * then.
+ * Maximum number of words scored for one phrase, shard and number of corrected words; with more combinations the answer is
+ * that of fewer corrected words.
  */
 const MAX_SCORED = 200_000;
 
@@ -174,7 +174,7 @@ export class PhraseScorer {
   readonly #rules: ScoringRules;
   readonly #sets: readonly CandidateSet[];
   readonly #path: Candidate[] = [];
-  readonly #best: Correction[] = [];
+  #best: Correction[] = [];
   #scored = 0;
 
   constructor(terms: TermFrequencies, rules: ScoringRules, sets: readonly CandidateSet[]) {
@@ -202,7 +202,13 @@ export class PhraseScorer {
   *corrections(maxErrors: number, most: number, cutoff: number): Steps<readonly Correction[]> {
     const share = Math.round(Math.fround(maxErrors * this.#sets.length));
     const errors = Math.max(1, maxErrors >= 1 ? Math.trunc(maxErrors) : share);
-    yield* this.#walk(0, errors, 0, most, cutoff);
+    for (let allowed = 1; allowed <= errors; allowed++) {
+      const ofFewer = this.#best;
+      this.#best = [];
+      this.#scored = 0;
+      yield* this.#walk(0, allowed, 0, most, cutoff);
+      if (this.isCut) return allowed > 1 ? ofFewer : this.#best;
+    }
     return this.#best;
   }
 

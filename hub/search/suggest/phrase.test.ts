@@ -223,3 +223,28 @@ suite("phrase suggestions", () => {
     });
   }
 });
+
+test("where several corrections have too many combinations, those with fewer corrected words count", async () => {
+  const words = [
+    "barkers",
+    "candles",
+    "dangers",
+    "falcons",
+    "gardens",
+    "hammers",
+    "jackets",
+    "kettles",
+    "lanterns",
+  ];
+  const similar = (word: string): string[] => Array.from("qxyzvk", (end) => word.slice(0, -1) + end);
+  const docs = [...Array(20).fill(words.join(" ")), ...words.flatMap(similar)].map((body) => ({ body }));
+  const index = new IndexFixture({ mapping: { properties: { body: { type: "text" } } }, docs });
+  const text = [similar("barkers")[0], ...words.slice(1)].join(" ");
+  const direct_generator = [{ field: "body", suggest_mode: "always", max_term_freq: 1_000 }];
+  try {
+    const [best] = await phrases(text, { field: "body", size: 1, direct_generator }, index);
+    assert.equal(best?.["text"], words.join(" "));
+  } finally {
+    index.close();
+  }
+});

@@ -48,7 +48,7 @@ const OPTIONS = {
   zero_terms_query: oneOf("documents that a text without words matches", ["none", "all"], "none"),
   cutoff_frequency: withoutEffect(number("all words count alike; rare words score higher anyway", undefined)),
   auto_generate_synonyms_phrase_query: withoutEffect(
-    flag("synonyms of several words are always phrases", true),
+    flag("synonyms of several words are phrases, but for the types cross_fields and bool_prefix", true),
   ),
 } as const;
 
