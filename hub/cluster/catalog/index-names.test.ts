@@ -67,6 +67,29 @@ for (const [expression, names] of [
   });
 }
 
+const hidden = new Map<string, NamedIndex>(
+  [
+    { name: "h1", aliases: { quiet: { is_hidden: true } } },
+    { name: "h2", aliases: { ".quiet": { is_hidden: true } } },
+    { name: "h3", aliases: { loud: {} } },
+  ].map((index) => [index.name, { ...index, state: "open" as const, settings: { raw: { hidden: true } } }]),
+);
+
+for (const [expression, expandHidden, names] of [
+  ["q*", false, []],
+  ["*", false, ["h3"]],
+  ["q*", true, ["h1"]],
+  [".*", false, ["h2"]],
+  ["quiet", false, ["h1"]],
+] as const) {
+  test(`${expression} means ${names.join(", ") || "nothing"} of hidden indices, ${expandHidden ? "" : "not "}expanded to them`, () => {
+    assert.deepEqual(
+      resolveIndices(hidden, expression, { expandHidden }).map(({ name }) => name),
+      names,
+    );
+  });
+}
+
 test("a missing name is an error unless it may be missing", () => {
   assert.throws(() => resolveIndices(indices, "a1,gone", {}), { code: "index_missing" });
   assert.throws(() => resolveIndices(indices, "z*", { allowNoIndices: false }), { code: "index_missing" });

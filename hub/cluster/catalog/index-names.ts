@@ -50,7 +50,7 @@ export interface ResolveOptions {
   readonly allowNoIndices?: boolean;
   /** Which states wildcards match. */
   readonly expandWildcards?: "open" | "closed" | "all" | "none";
-  /** Wildcards also match hidden indices; a leading "." in pattern and name does the same. */
+  /** Wildcards also match hidden indices and aliases; a leading "." in pattern and name does the same. */
   readonly expandHidden?: boolean;
   /** True: wildcards don't match aliases, and an alias given by name is rejected. */
   readonly concreteOnly?: boolean;
@@ -59,7 +59,7 @@ export interface ResolveOptions {
 /** The properties of an index that name resolution uses. */
 export interface NamedIndex {
   readonly name: string;
-  readonly aliases: Readonly<Record<string, unknown>>;
+  readonly aliases: Readonly<Record<string, { readonly is_hidden?: boolean }>>;
   readonly state: "open" | "close";
   readonly dataStream?: string;
   readonly settings?: { readonly raw: Readonly<Record<string, unknown>> };
@@ -178,11 +178,14 @@ function wildcardNames(
   concreteOnly: boolean,
   expandHidden: boolean,
 ): string[] {
-  const isHidden = String(settings?.raw["hidden"]) === "true";
-  const isSeen = !isHidden || expandHidden || (name.startsWith(".") && pattern.startsWith("."));
+  const isSeen = (each: string, isHidden: boolean): boolean =>
+    !isHidden || expandHidden || (each.startsWith(".") && pattern.startsWith("."));
+  const shownAliases = Object.entries(aliases).filter(([alias, info]) =>
+    isSeen(alias, info.is_hidden === true),
+  );
   return [
-    ...(isSeen ? [name] : []),
-    ...(concreteOnly ? [] : Object.keys(aliases)),
+    ...(isSeen(name, String(settings?.raw["hidden"]) === "true") ? [name] : []),
+    ...(concreteOnly ? [] : shownAliases.map(([alias]) => alias)),
     ...(concreteOnly || dataStream === undefined ? [] : [dataStream]),
   ];
 }
