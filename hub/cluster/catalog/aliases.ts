@@ -61,12 +61,8 @@ export function writeIndexOf(indices: Iterable<IndexMetadata>, alias: string): I
   const [stream] = new Set(behind.map(({ dataStream }) => dataStream));
   if (stream !== undefined && behind.every(({ dataStream }) => dataStream === stream))
     return backingIndices(behind, stream).at(-1);
-  const names = behind
-    .map((index) => index.name)
-    .sort()
-    .join(", ");
   throw new AppError(
     "request_invalid",
-    `Alias [${alias}] has more than one indices associated with it [[${names}]], can't execute a single index op`,
+    `no write index is defined for alias [${alias}]. The write index may be explicitly disabled using is_write_index=false or the alias points to multiple indices without one being designated as a write index`,
   );
 }
