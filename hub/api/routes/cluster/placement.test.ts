@@ -54,6 +54,9 @@ test("where copies are is explained, and isn't changed by hand", async () => {
   }
   const explained = await send("POST", "/_cluster/reroute?explain=true&dry_run=true", moved);
   assert.equal((explained.body["explanations"] as unknown as { command: string }[])[0]!.command, "move");
+  const beyond = { commands: [{ cancel: { index: "placed", shard: 7, node: "a" } }] };
+  const { status, text } = await send("POST", "/_cluster/reroute?explain=true&dry_run=true", beyond);
+  assert.deepEqual([status, text.includes("the index [placed] has no shard [7]")], [200, true]);
   const stores = await send("GET", "/placed/_shard_stores");
   assert.deepEqual(Object.keys(stores.body["indices"]!), ["placed"]);
   assert.deepEqual((await send("GET", "/placed/_shard_stores?status=green")).body, { indices: {} });

@@ -73,7 +73,7 @@ function meaning({ indices, cluster }: ApiContext, name: string, given: JsonObje
   const [index] = indices.resolve(text, { allowNoIndices: false, expandWildcards: "all" });
   const { numberOfShards, numberOfReplicas } = index!.settings;
   if (!Number.isInteger(shard) || shard < 0 || shard >= numberOfShards)
-    throw new AppError("request_invalid", `the index [${text}] has no shard [${shard}]`);
+    return `the index [${text}] has no shard [${shard}]`;
   const idOf = (parameter: string): string => {
     const node = given[parameter];
     if (typeof node !== "string") throw new AppError("parsing", `[${name}] needs [${parameter}]`);
