@@ -50,6 +50,10 @@ async function resize(parts: ApiContext, request: ApiRequest, kind: Resize): Pro
   const given = flattenSettings(body["settings"]);
   warnOfSettings(given);
   const copies = copiesSettings(request, kind);
+  // Only the routing shards of an index with one shard can be chosen anew: those of others follow from the source.
+  const isFree = kind === "split" && source!.settings.numberOfShards === 1;
+  if (!isFree && given["number_of_routing_shards"] !== undefined)
+    throw new AppError("request_invalid", "cannot provide index.number_of_routing_shards on resize");
   const shards = shardsOf(kind, source!, given["number_of_shards"]);
   requireBlocked(source!);
   const settings = { ...(copies ? source!.settings.raw : keptSettings(source!)), ...given };

@@ -242,6 +242,14 @@ const ERRORS: readonly (readonly [string, string, object | undefined, number, st
   [
     "POST",
     "/nested/_split/more",
+    { settings: { number_of_shards: 4, number_of_routing_shards: 8 } },
+    400,
+    "illegal_argument_exception",
+    /^cannot provide index.number_of_routing_shards on resize$/,
+  ],
+  [
+    "POST",
+    "/nested/_split/more",
     { foo: 1 },
     400,
     "x_content_parse_exception",
