@@ -26,7 +26,8 @@ export function nodeRoutes(parts: ApiContext): Route[] {
       paths: ["/_nodes/reload_secure_settings", "/_nodes/{nodes}/reload_secure_settings"],
       params: ["timeout"],
       action: "administer",
-      summary: "Does nothing: secrets are read from the keystore whenever they are needed.",
+      summary:
+        "Does nothing: secrets are read from the keystore whenever they are needed. It has no password, so that one given is wrong.",
       handle: (request) => reloadSecrets(parts, request),
     },
   ];
@@ -83,10 +84,14 @@ function askedOf({ path }: ApiRequest): { expression: string | undefined; metric
 
 function reloadSecrets({ cluster }: ApiContext, request: ApiRequest): ApiResponse {
   const found = meantNodes(cluster.nodes(), request.path["nodes"]);
+  const password = request.object()["secure_settings_password"] ?? "";
+  const fault = { type: "security_exception", reason: "Provided keystore password was incorrect" };
   return json({
     _nodes: { total: found.length, successful: found.length, failed: 0 },
     cluster_name: cluster.name,
-    nodes: Object.fromEntries(found.map(({ id, name }) => [id, { name }])),
+    nodes: Object.fromEntries(
+      found.map(({ id, name }) => [id, { name, ...(password !== "" && { reload_exception: fault }) }]),
+    ),
   });
 }
 

@@ -161,6 +161,14 @@ test("every node answers that it has its secrets", async () => {
   const { status, body } = await send("POST", "/_nodes/reload_secure_settings");
   assert.equal(status, 200);
   assert.equal(at(body, "nodes.node-id.name"), "hub-1");
+  assert.equal(at(body, "nodes.node-id.reload_exception"), undefined);
+});
+
+test("a password of the keystore, which has none, is wrong", async () => {
+  const given = { secure_settings_password: "guessed" };
+  const { status, body } = await send("POST", "/_nodes/reload_secure_settings", given);
+  assert.equal(status, 200);
+  assert.equal(at(body, "nodes.node-id.reload_exception.type"), "security_exception");
 });
 
 test("a name that begins with _ is no index, whatever is done with it", async () => {
