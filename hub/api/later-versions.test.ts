@@ -53,6 +53,16 @@ test("the reason names a missing index from 7 on", async () => {
   assert.equal(await reason({ accept: SEVEN.accept }), "no such index [missing]");
 });
 
+test("local is deprecated where mappings of fields are shown, from 7.8 on", async () => {
+  const warning = async (headers: object) =>
+    String(
+      (await send("GET", "/there/_mapping/field/a?local=true", undefined, { ...headers })).headers["warning"],
+    );
+  assert.equal(await warning({}), "undefined");
+  const later = "application/vnd.elasticsearch+json; compatible-with=8";
+  assert.match(await warning({ accept: later }), /Use \[local\] in get field mapping requests is deprecated/);
+});
+
 test("a task is listed with what the client calls it, and every answer has it", async () => {
   const listed = await send("GET", "/_tasks?group_by=none", undefined, { "x-opaque-id": "mine" });
   assert.equal(listed.headers["x-opaque-id"], "mine");

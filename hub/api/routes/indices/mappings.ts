@@ -22,7 +22,7 @@ import { RESOLVE_PARAMS, resolveOptions } from "#hub/api/parameters/shared-param
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { printField } from "#hub/engine/mapping/node.ts";
-import { answersAs } from "#hub/search/options/request-version.ts";
+import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -174,6 +174,11 @@ function getFieldMapping(parts: ApiContext, request: ApiRequest): ApiResponse {
   const types = request.list("type");
   const includeType = request.flag("include_type_name") ?? showsTypes();
   const withDefaults = request.flag("include_defaults") ?? false;
+  if (request.query["local"] !== undefined)
+    warnDeprecated(
+      "Use [local] in get field mapping requests is deprecated. The parameter will be removed in the next major version",
+      { from: 708 },
+    );
   const found = indices.resolve(request.path["index"], resolveOptions(request));
   const typed = found.filter((index) => types === undefined || types.some((type) => hasType(index, type)));
   if (types !== undefined && typed.length === 0) throw typeMissing(types);
