@@ -292,6 +292,20 @@ test("expressions are alternatives: the one that matches first in the text count
   assert.deepEqual(grok(["%{NUMBER:d:float}"], { a: "153.883481" }), { a: "153.883481", d: 153.88348 });
 });
 
+test("scripts read JSON as the processor json does", () => {
+  const script = (source: string): JsonObject => ({ script: { source } });
+  const given = { t: '{"a":{"b":[1,2.5]}}', odd: "{a", list: "[1]" };
+  assert.deepEqual(stored(script("ctx.m = Processors.json(ctx.t).a.b[1] * 2"), given)["m"], 5);
+  assert.deepEqual(stored(script("Processors.json(ctx, 't')"), given), { ...given, a: { b: [1, 2.5] } });
+  assert.deepEqual(stored(script("Map m = ['t': ctx.list]; ctx.m = Processors.json(m.t)"), given)["m"], [1]);
+  for (const [source, message] of [
+    ["Processors.json(ctx.odd)", /is no JSON/],
+    ["Processors.json(ctx, 'list')", /cannot add non-map fields/],
+    ["Processors.json('x', 't')", /a map was expected/],
+  ] as const)
+    assert.throws(() => run(script(source), given), { message });
+});
+
 test("scripts calculate with floats of 32 bits", () => {
   const pipeline = new IngestPipeline(
     {

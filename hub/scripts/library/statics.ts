@@ -28,6 +28,7 @@ import {
   type Statics,
   wholeClass,
 } from "./number-statics.ts";
+import { PROCESSOR_STATICS } from "./processor-statics.ts";
 import { COLLECTORS, Optional, Stream } from "./streams.ts";
 import { bounded, orderOf } from "./strings.ts";
 
@@ -234,25 +235,13 @@ const STATICS: Readonly<Record<string, Statics>> = {
     // No finer than milliseconds: a script has no way to measure others.
     nanoTime: () => whole(BigInt(Date.now()) * 1_000_000n),
   },
-  Processors: {
-    bytes: ([text]) => parseBytes(print(text)),
-    lowercase: ([text]) => print(text).toLowerCase(),
-    uppercase: ([text]) => print(text).toUpperCase(),
-    urlDecode: ([text]) => decodeURIComponent(print(text).replaceAll("+", " ")),
-  },
+  Processors: PROCESSOR_STATICS,
 };
 
 /** Character.digit: the value of a digit in a radix, -1 for what is none. */
 function digitOf(char: string, radix: number): number {
   const value = Number.parseInt(char, Math.min(36, Math.max(2, radix)));
   return Number.isNaN(value) ? -1 : value;
-}
-
-function parseBytes(text: string): number {
-  const [, amount, unit = "b"] = /^\s*([\d.]+)\s*([kmgtp]?b)\s*$/i.exec(text) ?? [];
-  if (amount === undefined)
-    throw new ScriptException("IllegalArgumentException", `failed to parse [${text}] as a size in bytes`);
-  return Math.round(Number(amount) * 1024 ** Math.max(0, "bkmgtp".indexOf(unit.toLowerCase()[0]!)));
 }
 
 function rangeOf(from: number, to: number, context: CallContext): number[] {
