@@ -17,6 +17,8 @@ import { uriParts } from "./uri-parts-processor.ts";
 
 /** Processors of one pipeline, those for failures too. */
 const MAX_PROCESSORS = 1_000;
+/** Name of a pipeline that a simulation gives without one. */
+const ON_TRIAL = "_simulate_pipeline";
 /** How deep failures, lists and pipelines may stand in one another. */
 const MAX_DEPTH = 16;
 
@@ -71,7 +73,7 @@ export class IngestPipeline {
   readonly #onFailure: readonly Step[];
 
   /** Throws request_invalid naming the processor and its setting. */
-  constructor(definition: JsonObject, context: PipelineContext) {
+  constructor(definition: JsonObject, context: PipelineContext, id = ON_TRIAL) {
     const { processors, on_failure: onFailure, description, version, _meta: _, ...others } = definition;
     const [unknown] = Object.keys(others);
     if (unknown !== undefined)
@@ -83,7 +85,11 @@ export class IngestPipeline {
     if (!Array.isArray(processors)) throw parseFault("[processors] required property is missing");
     const compiler = new Compiler(context);
     this.#steps = compiler.steps(processors, 0);
-    this.#onFailure = onFailure === undefined ? [] : compiler.failureSteps(onFailure, 0);
+    if (Array.isArray(onFailure) && onFailure.length === 0)
+      throw parseFault(`pipeline [${id}] cannot have an empty on_failure option defined`);
+    if (onFailure !== undefined && !Array.isArray(onFailure))
+      throw parseFault("[on_failure] property isn't a list");
+    this.#onFailure = compiler.steps(onFailure ?? [], 0);
   }
 
   /** Takes a document through. Throws ProcessorFault if a processor failed and nothing takes care of it. */
@@ -105,9 +111,12 @@ class Compiler {
     return list.map((item) => this.#step(item, depth));
   }
 
-  failureSteps(list: unknown, depth: number): Step[] {
-    if (!Array.isArray(list) || list.length === 0)
-      throw parseFault("[on_failure] processors list cannot be empty");
+  /** Takes the processors of the setting `on_failure`. */
+  #failureSteps(settings: ProcessorSettings, depth: number): Step[] {
+    const list = settings.take("on_failure");
+    if (list === undefined) return [];
+    if (!Array.isArray(list)) throw settings.mismatch("on_failure", "list", list);
+    if (list.length === 0) throw settings.fault("on_failure", "processors list cannot be empty");
     return this.steps(list, depth);
   }
 
@@ -126,7 +135,7 @@ class Compiler {
     const tag = settings.optionalText("tag");
     const description = settings.optionalText("description");
     const ignoresFailure = settings.flag("ignore_failure");
-    const failures = settings.take("on_failure");
+    const onFailure = this.#failureSteps(settings, depth + 1);
     const work = kind(settings, {
       ...this.#context,
       compile: (definition) => {
@@ -142,7 +151,7 @@ class Compiler {
       ignoresFailure,
       condition,
       conditionText,
-      onFailure: failures === undefined ? [] : this.failureSteps(failures, depth + 1),
+      onFailure,
       work,
     };
   }

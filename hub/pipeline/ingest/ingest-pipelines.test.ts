@@ -443,6 +443,8 @@ test("what can't be a definition is refused with its place", () => {
     [{ convert: { field: "a", type: "colour" } }, /type \[colour\] not supported/, "type"],
     [{ gsub: { field: "a", pattern: "(", replacement: "" } }, /Invalid regex pattern/, "pattern"],
     ["set", /a processor is an object/, undefined],
+    [{ drop: { on_failure: [] } }, /^\[on_failure\] processors list cannot be empty$/, "on_failure"],
+    [{ drop: { on_failure: {} } }, /^\[on_failure\] property isn't a list/, "on_failure"],
   ];
   for (const [processor, message, property] of rows) {
     assert.throws(
@@ -454,6 +456,14 @@ test("what can't be a definition is refused with its place", () => {
       String(message),
     );
   }
+});
+
+test("a pipeline without processors for failures is refused with its name", () => {
+  const made = (id?: string) => new IngestPipeline({ processors: [], on_failure: [] }, context, id);
+  assert.throws(() => made("mine"), {
+    message: "pipeline [mine] cannot have an empty on_failure option defined",
+  });
+  assert.throws(() => made(), { message: /pipeline \[_simulate_pipeline\]/ });
 });
 
 test("pipelines are stored, run in a thread, call one another and are seen by other hubs", async (t) => {

@@ -81,7 +81,7 @@ export class IngestPipelines implements Component {
   async put(id: string, definition: JsonObject): Promise<void> {
     const text = JSON.stringify(definition);
     this.#texts.check(id, text);
-    await this.#thread.ask({ kind: "check", definition: text });
+    await this.#thread.ask({ kind: "check", id, definition: text });
     await this.#texts.put(id, text);
   }
 

@@ -46,7 +46,7 @@ export type IngestOutcome =
 export type IngestRequest =
   | { readonly kind: "define"; readonly library: IngestLibrary }
   /** Answers without a fault where the definition can be used. */
-  | { readonly kind: "check"; readonly definition: string }
+  | { readonly kind: "check"; readonly id: string; readonly definition: string }
   | { readonly kind: "run"; readonly tasks: readonly IngestTask[] }
   | Simulation
   /** Answers with the patterns that grok knows; `ecs`: those of `ecs_compatibility: v1`. */
@@ -94,8 +94,8 @@ class Pipelines {
   }
 
   /** Throws request_invalid. */
-  compile(definition: string): IngestPipeline {
-    return new IngestPipeline(JSON.parse(definition) as JsonObject, this.#context());
+  compile(definition: string, id?: string): IngestPipeline {
+    return new IngestPipeline(JSON.parse(definition) as JsonObject, this.#context(), id);
   }
 
   /** Sends a document through the pipeline of a request. Throws ProcessorFault. */
@@ -142,7 +142,7 @@ class Pipelines {
     const { pipelines } = this.#library;
     const definition = Object.hasOwn(pipelines, id) ? pipelines[id] : undefined;
     if (definition === undefined) throw new ProcessorFault(`pipeline with id [${id}] does not exist`);
-    const made = this.compile(definition);
+    const made = this.compile(definition, id);
     this.#compiled.set(id, made);
     return made;
   }
@@ -161,7 +161,7 @@ function answer(pipelines: Pipelines, request: IngestRequest): IngestReply {
         pipelines.define(request.library);
         return { value: true };
       case "check":
-        pipelines.compile(request.definition);
+        pipelines.compile(request.definition, request.id);
         return { value: true };
       case "run":
         return { value: request.tasks.map((task) => runTask(pipelines, task)) };
