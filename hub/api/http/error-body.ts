@@ -55,8 +55,13 @@ const TYPES: Readonly<Record<ErrorCode, string>> = {
   too_many_buckets: "too_many_buckets_exception",
 };
 
-/** The first version that answers failures of scripts and processors with 400. */
+/**
+ * The first version that answers failures of scripts with 400, those of processors as what they threw, and names the processor
+ * of a faulty definition beside the reason instead of in `header`.
+ */
 const LENIENT_SCRIPTS = 700;
+/** Classes of Java that a document's failure may have without being a fault of the server. */
+const FAULTS_OF_DOCUMENTS = ["java.lang.IllegalArgumentException", "ElasticsearchParseException"];
 
 /** Keys of an error's data that clients get besides type and reason, in this order. */
 const FACTS = [
@@ -69,6 +74,9 @@ const FACTS = [
   "col",
   "script",
   "lang",
+  "processor_type",
+  "processor_tag",
+  "property_name",
 ];
 /** Errors about the content of a document or request; their bodies don't name the document's index. */
 const PLACELESS: ReadonlySet<ErrorCode> = new Set(["mapping_parse", "mapping_conflict", "mapping_strict"]);
@@ -88,14 +96,18 @@ export interface ErrorContext {
 
 /**
  * Returns an error as a version answers it: 6.x doesn't name a missing index in the reason, and treats failures of scripts and
- * processors as server errors.
+ * processors as server errors. Applied to its own result it changes nothing.
  */
 export function errorIn(error: AppError, version: VersionNumber): AppError {
   const { code, message, detail, data, cause } = error;
   if (code === "index_missing" && version >= 700 && message === "no such index")
     return new AppError(code, `no such index [${String(data["index"])}]`, { data, cause });
-  if (typeof data["java_class"] === "string" && version < LENIENT_SCRIPTS)
-    return processorError(error, data["java_class"]);
+  if (typeof data["java_class"] === "string")
+    return version < LENIENT_SCRIPTS
+      ? processorError(error, data["java_class"])
+      : thrownError(error, data["java_class"]);
+  if (isObject(data["header"]) && version >= LENIENT_SCRIPTS)
+    return new AppError(code, message, { cause, data: { ...without(data, ["header"]), ...data["header"] } });
   if (code !== "script_failed" || version >= LENIENT_SCRIPTS || data["status"] !== undefined) return error;
   return new AppError(code, message, {
     cause,
@@ -113,7 +125,7 @@ function processorError({ code, message, data, cause }: AppError, javaClass: str
   const isScript = data["script_stack"] !== undefined;
   const thrown = isScript
     ? itemError(new AppError(code, message, { data: without(data, ["header", "java_class"]) }))
-    : { type: snakeCase(javaClass.slice(javaClass.lastIndexOf(".") + 1)), reason: message };
+    : { type: thrownType(javaClass), reason: message };
   const said = isScript
     ? `ScriptException[${message}]; nested: ${nestedText(data)};`
     : `${javaClass}: ${message}`;
@@ -122,6 +134,24 @@ function processorError({ code, message, data, cause }: AppError, javaClass: str
     cause,
     data: { type: "exception", status: 500, header: data["header"], caused_by: wrapped },
   });
+}
+
+/** Returns the error for a document that a processor can't handle as 7.x answers it: as what the processor threw. */
+function thrownError({ code, message, data, cause }: AppError, javaClass: string): AppError {
+  const isOfDocument = data["script_stack"] !== undefined || FAULTS_OF_DOCUMENTS.includes(javaClass);
+  return new AppError(code, message, {
+    cause,
+    data: {
+      type: thrownType(javaClass),
+      ...without(data, ["header", "java_class"]),
+      ...(!isOfDocument && { status: 500 }),
+    },
+  });
+}
+
+/** Returns the type that clients get of an exception of that class. */
+function thrownType(javaClass: string): string {
+  return snakeCase(javaClass.replace(/^.*\.|^Elasticsearch/, ""));
 }
 
 function without(data: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {

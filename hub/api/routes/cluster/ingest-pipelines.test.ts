@@ -53,3 +53,11 @@ test("an item of a bulk whose document a processor can't work on has the status 
   const [item] = body["items"] as unknown as { index: object }[];
   assert.deepEqual(item!.index, { _index: "a", _type: "_doc", _id: "1", status: 500, error: FAILURE });
 });
+
+test("from 7 on a document that a processor can't work on has the error that the processor threw", async () => {
+  const type = "application/vnd.elasticsearch+json; compatible-with=7";
+  const line = '{"index":{"_index":"a","_id":"1"}}\n{"g":1}\n';
+  const { body } = await send("POST", "/_bulk?pipeline=trims", line, { accept: type, "content-type": type });
+  const [item] = body["items"] as unknown as { index: { status: number; error: object } }[];
+  assert.deepEqual([item!.index.status, item!.index.error], [400, INNER]);
+});
