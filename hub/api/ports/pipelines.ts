@@ -69,13 +69,14 @@ export interface IngestPipelines {
     }[],
   ): Promise<readonly IngestOutcome[]>;
   /**
-   * Returns the `docs` of `_simulate`: sources are JSON texts, what failed is {failed: IngestFailure}. Throws
-   * request_invalid, overloaded, timeout.
+   * Returns the `docs` of `_simulate`: sources are JSON texts, what failed is {failed: IngestFailure}. `id`: of a stored
+   * pipeline. Throws request_invalid, overloaded, timeout.
    */
   simulate(
     definition: JsonObject,
     documents: readonly { readonly source: string; readonly destination: IngestDestination }[],
     verbose: boolean,
+    id?: string,
   ): Promise<unknown[]>;
   /** Returns the counts of each pipeline since this hub's start, by id. */
   counts(): ReadonlyMap<string, IngestCounts>;

@@ -39,6 +39,13 @@ export class ProcessorFault extends Error {
   }
 }
 
+/** Pipelines call one another without end. */
+export class PipelineCycle extends ProcessorFault {
+  constructor(id: string) {
+    super(`Cycle detected for pipeline: ${id}`, { javaClass: "java.lang.IllegalStateException" });
+  }
+}
+
 /** Why a document failed. Without `fault` no processor did. */
 export interface IngestFailure {
   readonly message: string;

@@ -7,7 +7,7 @@ import { nearestName } from "#proto/kit/nearest.ts";
 import { FIELD_PROCESSORS } from "./field-processors.ts";
 import { FILTER_PROCESSORS } from "./filter-processors.ts";
 import { fingerprint } from "./fingerprint-processor.ts";
-import { type IngestDocument, ProcessorFault } from "./ingest-document.ts";
+import { type IngestDocument, PipelineCycle, ProcessorFault } from "./ingest-document.ts";
 import { NETWORK_PROCESSORS } from "./network-processors.ts";
 import { json } from "./parsing-processors.ts";
 import { type ProcessorContext, type ProcessorKind, ProcessorSettings } from "./processor.ts";
@@ -19,6 +19,8 @@ import { uriParts } from "./uri-parts-processor.ts";
 const MAX_PROCESSORS = 1_000;
 /** Name of a pipeline that a simulation gives without one. */
 const ON_TRIAL = "_simulate_pipeline";
+/** The first version that documents know the name of their pipeline in. */
+export const NAMED_PIPELINES = 706;
 /** How deep failures, lists and pipelines may stand in one another. */
 const MAX_DEPTH = 16;
 
@@ -71,6 +73,8 @@ export type PipelineContext = Pick<
 export class IngestPipeline {
   readonly #steps: readonly Step[];
   readonly #onFailure: readonly Step[];
+  /** Undefined: documents aren't told. */
+  readonly #name: string | undefined;
 
   /** Throws request_invalid naming the processor and its setting. */
   constructor(definition: JsonObject, context: PipelineContext, id = ON_TRIAL) {
@@ -83,6 +87,7 @@ export class IngestPipeline {
     if (version !== undefined && !Number.isInteger(version))
       throw parseFault("[version] property isn't an integer");
     if (!Array.isArray(processors)) throw parseFault("[processors] required property is missing");
+    this.#name = context.version >= NAMED_PIPELINES ? id : undefined;
     const compiler = new Compiler(context);
     this.#steps = compiler.steps(processors, 0);
     if (Array.isArray(onFailure) && onFailure.length === 0)
@@ -94,7 +99,17 @@ export class IngestPipeline {
 
   /** Takes a document through. Throws ProcessorFault if a processor failed and nothing takes care of it. */
   run(document: IngestDocument): void {
-    runSteps(this.#steps, this.#onFailure, document);
+    const { ingest } = document;
+    const { pipeline: caller } = ingest;
+    if (this.#name !== undefined) ingest["pipeline"] = this.#name;
+    try {
+      runSteps(this.#steps, this.#onFailure, document);
+    } finally {
+      if (this.#name !== undefined) {
+        if (caller === undefined) delete ingest["pipeline"];
+        else ingest["pipeline"] = caller;
+      }
+    }
   }
 }
 
@@ -194,7 +209,9 @@ function runStep(step: Step, document: IngestDocument): void {
     // The failure of the called pipeline's processor was reported before.
     const isNew = fault.processor === undefined;
     fault.processor ??= step;
-    if (isNew) document.listener?.(step, step.ignoresFailure ? "error_ignored" : "error", fault);
+    // Pipelines that call one another fail before any of them has done something.
+    if (isNew || (error instanceof PipelineCycle && step.type === "pipeline"))
+      document.listener?.(step, step.ignoresFailure ? "error_ignored" : "error", fault);
     if (step.ignoresFailure) return;
     if (step.onFailure.length === 0) throw fault;
     withFailure(step, fault, document, () => runSteps(step.onFailure, [], document));

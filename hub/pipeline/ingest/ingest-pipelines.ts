@@ -143,9 +143,11 @@ export class IngestPipelines implements Component {
     definition: JsonObject,
     documents: Simulation["documents"],
     verbose: boolean,
+    id?: string,
   ): Promise<unknown[]> {
     const question = {
       kind: "simulate",
+      ...(id !== undefined && { id }),
       definition: JSON.stringify(definition),
       documents,
       verbose,

@@ -13,9 +13,10 @@ import {
   failureOf,
   IngestDocument,
   type IngestFailure,
+  PipelineCycle,
   ProcessorFault,
 } from "./ingest-document.ts";
-import { IngestPipeline, type PipelineContext } from "./ingest-pipeline.ts";
+import { IngestPipeline, NAMED_PIPELINES, type PipelineContext } from "./ingest-pipeline.ts";
 import { simulated } from "./simulation.ts";
 
 /** Definitions by id, as JSON. */
@@ -56,6 +57,8 @@ export type IngestRequest =
 export interface Simulation {
   readonly kind: "simulate";
   readonly definition: string;
+  /** Of a stored pipeline. */
+  readonly id?: string;
   readonly documents: readonly { readonly source: string; readonly destination: Destination }[];
   readonly verbose: boolean;
 }
@@ -100,12 +103,14 @@ class Pipelines {
 
   /** Sends a document through the pipeline of a request. Throws ProcessorFault. */
   run(id: string, document: IngestDocument): void {
-    this.#get(id).run(document);
+    // Before, a pipeline that was reached again through another one was noticed only when that one was.
+    if (this.#library.version >= NAMED_PIPELINES) this.#call(id, document);
+    else this.#get(id).run(document);
   }
 
   /** Tries a definition out; returns the documents of the answer. Throws request_invalid. */
-  simulate({ definition, documents, verbose }: Simulation): unknown[] {
-    const pipeline = this.compile(definition);
+  simulate({ definition, id, documents, verbose }: Simulation): unknown[] {
+    const pipeline = this.compile(definition, id);
     return documents.map(({ source, destination }) => {
       const document = new IngestDocument(parseFields(source) ?? {}, destination, systemClock.now());
       return simulated(pipeline, document, verbose, this.#library.version >= 700);
@@ -119,10 +124,7 @@ class Pipelines {
 
   /** Sends a document through a pipeline that another one names. Throws ProcessorFault. */
   #call(id: string, document: IngestDocument): void {
-    if (this.#running.includes(id) || this.#running.length >= MAX_CALLS)
-      throw new ProcessorFault(`Cycle detected for pipeline: ${id}`, {
-        javaClass: "java.lang.IllegalStateException",
-      });
+    if (this.#running.includes(id) || this.#running.length >= MAX_CALLS) throw new PipelineCycle(id);
     this.#running.push(id);
     try {
       this.#get(id).run(document);

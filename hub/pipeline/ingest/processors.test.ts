@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -496,4 +496,64 @@ test("a verbose simulation prints each processor, those of called pipelines too"
   );
   assert.deepEqual(steps[0]!["if"], { condition: "ctx.none == 1", result: false });
   assert.equal(steps[2]!["tag"], "inner");
+});
+
+/** Pipelines of servers of a version: `a` and `b` call each other, `outer` calls `inner`. */
+async function callingPipelines(t: TestContext, version: number): Promise<IngestPipelines> {
+  const ingest = new IngestPipelines(new MemoryBucket(), silentLogger(), { version });
+  await ingest.start();
+  t.after(() => ingest.stop());
+  const names = { append: { field: "names", value: "{{_ingest.pipeline}}" } };
+  const call = (name: string): JsonObject => ({ processors: [names, { pipeline: { name } }, names] });
+  for (const [id, called] of [
+    ["a", "b"],
+    ["b", "a"],
+    ["outer", "inner"],
+  ] as const)
+    await ingest.put(id, call(called));
+  await ingest.put("inner", { processors: [names] });
+  return ingest;
+}
+
+test("documents know the name of the pipeline that they are in from 7.6 on", async (t) => {
+  for (const [version, names] of [
+    [717, ["outer", "inner", "outer"]],
+    [705, ["", "", ""]],
+  ] as const) {
+    const ingest = await callingPipelines(t, version);
+    const source = Buffer.from("{}");
+    const [outcome] = await ingest.run([{ pipeline: "outer", destination: {}, source }]);
+    assert.deepEqual(outcome, { kind: "done", source: JSON.stringify({ names }), destination: {} });
+  }
+});
+
+test("pipelines that call each other are one failed step of a verbose simulation", async (t) => {
+  const documents = [{ source: "{}", destination: {} }];
+  const trial = { processors: [{ set: { field: "x", value: 1 } }, { pipeline: { name: "a", tag: "t" } }] };
+  const later = await (await callingPipelines(t, 717)).simulate(trial, documents, true);
+  const steps = (result: unknown): JsonObject[] =>
+    (result as { processor_results: JsonObject[] }).processor_results;
+  const cause = { type: "illegal_state_exception", reason: "Cycle detected for pipeline: a" };
+  assert.deepEqual(steps(later[0])[1], {
+    processor_type: "pipeline",
+    status: "error",
+    tag: "t",
+    error: { root_cause: [cause], ...cause },
+  });
+  assert.equal(steps(later[0]).length, 2);
+  const [older] = await (await callingPipelines(t, 605)).simulate(trial, documents, true);
+  const javaClass = "java.lang.IllegalStateException";
+  const fault = { processorType: "pipeline", javaClass };
+  assert.deepEqual(steps(older)[1], { tag: "t", failed: { message: cause.reason, fault } });
+});
+
+test("a cycle of pipelines is named by the pipeline of the request from 7.6 on", async (t) => {
+  for (const [version, id] of [
+    [717, "a"],
+    [605, "b"],
+  ] as const) {
+    const ingest = await callingPipelines(t, version);
+    const [outcome] = await ingest.run([{ pipeline: "a", destination: {}, source: Buffer.from("{}") }]);
+    assert.equal((outcome as { message?: string }).message, `Cycle detected for pipeline: ${id}`);
+  }
 });

@@ -1,7 +1,13 @@
 /** Documents on trial: what `_simulate` prints of one. */
 
 import { snakeCase } from "#hub/scripts/values/script-error.ts";
-import { failureOf, type IngestDocument, ProcessorFault, type StepListener } from "./ingest-document.ts";
+import {
+  failureOf,
+  type IngestDocument,
+  PipelineCycle,
+  ProcessorFault,
+  type StepListener,
+} from "./ingest-document.ts";
 import type { IngestPipeline } from "./ingest-pipeline.ts";
 
 /** Steps of one document that are shown. */
@@ -32,8 +38,12 @@ export function simulated(
 }
 
 function stepListener(document: IngestDocument, steps: unknown[], isLater: boolean): StepListener {
+  /** Number of steps before each processor that called a pipeline. */
+  const entered = new Map<unknown, number>();
   return (step, status, fault) => {
     if (steps.length >= MAX_STEPS) return;
+    if (status === "entered") entered.set(step, steps.length);
+    if (fault instanceof PipelineCycle) steps.length = entered.get(step) ?? steps.length;
     const { type, tag, description, conditionText } = step;
     const about = {
       ...(isLater && { processor_type: type, status: status === "entered" ? "success" : status }),
@@ -47,6 +57,7 @@ function stepListener(document: IngestDocument, steps: unknown[], isLater: boole
       if (isLater) steps.push(about);
     } else if (status === "error_ignored")
       steps.push({ ...about, ignored_error: shown(document, fault), ...shown(document, undefined) });
+    else if (fault instanceof PipelineCycle && !isLater) steps.push({ ...about, failed: failureOf(fault) });
     else steps.push({ ...about, ...shown(document, fault) });
   };
 }

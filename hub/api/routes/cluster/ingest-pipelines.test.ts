@@ -44,6 +44,21 @@ test("a document that fails on trial has the error of one that is written", asyn
   assert.deepEqual(body["docs"], [{ error: { root_cause: [{ header, reason, type }], ...FAILURE } }]);
 });
 
+test("a step that failed on trial keeps what is known about it", async (t) => {
+  t.mock.method(ingest, "simulate", () =>
+    Promise.resolve([{ processor_results: [{ tag: "z", failed: FAILED }] }]),
+  );
+  const trial = { pipeline: { processors: [] }, docs: [{ _source: {} }] };
+  const { body } = await send("POST", "/_ingest/pipeline/_simulate?verbose=true", trial);
+  const [doc] = body["docs"] as unknown as {
+    processor_results: { tag: string; error: { type: string } }[];
+  }[];
+  assert.deepEqual(
+    doc!.processor_results.map(({ tag, error }) => [tag, error.type]),
+    [["z", "exception"]],
+  );
+});
+
 test("an item of a bulk whose document a processor can't work on has the status and the error of an index request", async () => {
   const { body } = await send(
     "POST",

@@ -108,17 +108,20 @@ async function simulate(ingest: IngestPipelines, request: ApiRequest): Promise<A
   if (docs.length === 0 || docs.length > MAX_SAMPLES)
     throw new AppError("request_invalid", `must specify 1 to ${MAX_SAMPLES} documents in [docs]`);
   const samples = docs.map(sampleOf);
-  const shown = await ingest.simulate(definition, samples, request.flag("verbose") ?? false);
+  const shown = await ingest.simulate(definition, samples, request.flag("verbose") ?? false, id);
   return json({ docs: shown.map(printed) });
 }
 
 /** Writes a document of a simulation: its source comes as text, its failure as that of a document that is written. */
 function printed(shown: unknown): unknown {
   if (!isObject(shown)) return shown;
-  const { doc, processor_results: steps, failed } = shown;
+  const { doc, processor_results: steps, failed, ...about } = shown;
   if (Array.isArray(steps)) return { processor_results: steps.map(printed) };
   if (failed !== undefined)
-    return { error: errorDetail(errorIn(ingestError(failed as IngestFailure), requestVersion()), NOWHERE) };
+    return {
+      ...about,
+      error: errorDetail(errorIn(ingestError(failed as IngestFailure), requestVersion()), NOWHERE),
+    };
   return isObject(doc)
     ? { ...shown, doc: { ...doc, _source: new RawJson(Buffer.from(String(doc["_source"]))) } }
     : shown;
