@@ -118,6 +118,7 @@ test("refreshes in slices take turns", async (t) => {
 test("an index that can't be refreshed doesn't keep others from it", async (t) => {
   const node = await openNode(t, new MemoryLog(), temporaryFolder(t), new MemoryBucket(), hastyClock());
   for (const index of ["a", "b"]) await node.documents.write([put("1", {}, index)], options);
+  await node.host.refresh(["a", "b"].map((name) => node.catalog.get(name)!));
   const refreshed = new Set<Shard>();
   const broken = new Set<Shard>();
   t.mock.method(Shard.prototype, "refresh", function (this: Shard) {

@@ -122,12 +122,15 @@ export class HostedIndex {
     if (isWanted && this.#isStale) this.refresh();
   }
 
-  refresh(): void {
+  /** `only`: the numbers of the shards to refresh; the regular refresh of the index comes as if they hadn't been. */
+  refresh(only?: readonly number[]): void {
     const startMs = this.#clock.monotonic();
-    for (const hosted of this.#all) {
+    for (const [number, hosted] of this.#hosted) {
+      if (only?.includes(number) === false) continue;
       hosted.shard.refresh();
       hosted.isStale = false;
     }
+    if (only !== undefined) return;
     const endMs = this.#clock.monotonic();
     this.#pace.refreshed(endMs, endMs - startMs);
   }

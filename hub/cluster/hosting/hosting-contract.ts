@@ -29,3 +29,6 @@ export interface ShardSearcher {
   readonly shard: number;
   readonly searcher: Searcher;
 }
+
+/** Numbers of shards by the uuid of their index. */
+export type ShardNumbers = ReadonlyMap<string, readonly number[]>;

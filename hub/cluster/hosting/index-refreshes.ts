@@ -5,7 +5,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { TimeSlices } from "#proto/kit/time-slices.ts";
 import { beginSlice } from "./host-progress.ts";
 import type { HostedIndex, HostedIndices } from "./hosted-index.ts";
-import type { HostedCatalog } from "./hosting-contract.ts";
+import type { HostedCatalog, ShardNumbers } from "./hosting-contract.ts";
 import { type RefreshInterval, refreshInterval } from "./refresh-schedule.ts";
 
 export interface IndexRefreshesOptions {
@@ -35,13 +35,14 @@ export class IndexRefreshes {
     return hosted.refreshDue(isDue, (uuid) => this.#waiters.refreshed(uuid), beginSlice(clock));
   }
 
-  /** Refreshes indices now, in slices. */
-  async now(indices: readonly IndexMetadata[]): Promise<void> {
+  /** Refreshes indices now, in slices; of those in `only` these shards. */
+  async now(indices: readonly IndexMetadata[], only?: ShardNumbers): Promise<void> {
     const slices = new TimeSlices();
     for (const { uuid } of indices) {
       if (slices.isDue) await slices.pause();
-      this.#options.hosted.get(uuid)?.refresh();
-      this.#waiters.refreshed(uuid);
+      const numbers = only?.get(uuid);
+      this.#options.hosted.get(uuid)?.refresh(numbers);
+      if (numbers === undefined) this.#waiters.refreshed(uuid);
     }
   }
 

@@ -13,7 +13,7 @@ import type { tailrace } from "#proto/messages.ts";
 import type { Position } from "#proto/position.ts";
 import { beginSlice, HostProgress } from "./host-progress.ts";
 import { HostedIndex, HostedIndices, type HostedShardStats } from "./hosted-index.ts";
-import type { ShardHostOptions, ShardSearcher } from "./hosting-contract.ts";
+import type { ShardHostOptions, ShardNumbers, ShardSearcher } from "./hosting-contract.ts";
 import { IndexRefreshes } from "./index-refreshes.ts";
 import { MergeScheduler } from "./merge-scheduler.ts";
 import { notOpen, PlacedShards, unhosted } from "./placed-shards.ts";
@@ -208,8 +208,8 @@ export class ShardHost {
   }
 
   /** See IndexRefreshes.now. */
-  refresh(indices: readonly IndexMetadata[]): Promise<void> {
-    return this.#refreshes.now(indices);
+  refresh(indices: readonly IndexMetadata[], only?: ShardNumbers): Promise<void> {
+    return this.#refreshes.now(indices, only);
   }
 
   /** See IndexRefreshes.next. */

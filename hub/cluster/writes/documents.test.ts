@@ -11,6 +11,7 @@ import {
 } from "#test/support/cluster/shard-feeding.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 import type { Documents } from "./documents.ts";
+import { shardOf } from "./routing.ts";
 
 /** Long enough that a test which waits for it fails by its own limit. */
 const LONG = { refresh: "false", timeoutMs: 300_000, signal: new AbortController().signal } as const;
@@ -211,6 +212,27 @@ test("waiting for a refresh ends with the refresh of its own index, or with a re
   await node.documents.write([put("2", {}, "seldom")], { ...LONG, refresh: "wait_for", timeoutMs: 50 });
   assert.equal(count(node, "seldom"), 2);
   await waiting;
+});
+
+test("a refresh with a write makes the shards that it went to visible, and no others", async (t) => {
+  const node = await openNode(t, new MemoryLog(), temporaryFolder(t));
+  await node.documents.write([put("0", {})], options);
+  const { numberOfShards } = node.catalog.get("a")!.settings;
+  const idIn = (wanted: number): string => {
+    for (let number = 1; ; number++)
+      if (shardOf(`${number}`, "", numberOfShards) === wanted) return `${number}`;
+  };
+  await node.catalog.putSettings("a", { refresh_interval: "-1" });
+  await node.documents.write([put(idIn(0), {}), put(idIn(1), {})], LONG);
+  assert.equal(count(node, "a"), 1);
+  await node.host.refresh([node.catalog.get("a")!]);
+  assert.equal(count(node, "a"), 3);
+  const deleted = (id: string) => ({ kind: "delete", index: "a", id }) as const;
+  await node.documents.write([deleted(idIn(0))], LONG);
+  await node.documents.write([deleted(idIn(1))], { ...LONG, refresh: "true" });
+  assert.equal(count(node, "a"), 2);
+  await node.host.refresh([node.catalog.get("a")!]);
+  assert.equal(count(node, "a"), 1);
 });
 
 test("a refresh that takes longer than the request's time ends with the write's result, which is stored", async (t) => {

@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { IndexCatalog } from "#hub/cluster/catalog/index-catalog.ts";
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
+import type { ShardNumbers } from "#hub/cluster/hosting/hosting-contract.ts";
 import { jsonShape } from "#proto/codec/json-shape.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
 import { TimeSlices } from "#proto/kit/time-slices.ts";
@@ -34,7 +35,8 @@ export interface ShardPort {
     shard: number,
     id: string,
   ): Promise<Omit<StoredDocument, "index" | "id" | "routing"> | null>;
-  refresh(indices: readonly IndexMetadata[]): Promise<unknown>;
+  /** `only`: of an index that it has, these shards by the index's uuid. */
+  refresh(indices: readonly IndexMetadata[], only?: ShardNumbers): Promise<unknown>;
   /** Resolves when all of them had a refresh that began after the call, are gone, or `signal` is aborted. */
   nextRefresh(indices: readonly IndexMetadata[], signal: AbortSignal): Promise<void>;
 }
@@ -138,7 +140,9 @@ export class Documents {
     const written = new Map(
       prepared.flatMap((each) => (each ? [[each.index.uuid, each.index] as const] : [])),
     );
-    await this.#refresh([...written.values()], options, deadline);
+    // Other shards of these indices stay as they are: refreshing them as well costs more, and isn't asked for.
+    const only = options.refresh === "true" ? writtenShards(prepared) : undefined;
+    await this.#refresh([...written.values()], options, deadline, only);
     return results;
   }
 
@@ -276,6 +280,7 @@ export class Documents {
     indices: readonly IndexMetadata[],
     options: WriteOptions,
     deadline: WriteDeadline,
+    only?: ShardNumbers,
   ): Promise<void> {
     const { refresh, signal, onWritten } = options;
     if (refresh === "false") return;
@@ -285,8 +290,21 @@ export class Documents {
     // A request that has waited long enough for the regular refresh gets its own.
     if (refresh !== "true" && (!deadline.isOver || signal.aborted)) return;
     // Everything is written: an error would make the client write it again.
-    await doneOrLate(options, () => shards.refresh(indices));
+    await doneOrLate(options, () => shards.refresh(indices, only));
   }
+}
+
+/** Returns the shards that operations went to, by the uuid of their index. */
+function writtenShards(prepared: readonly (Prepared | undefined)[]): Map<string, number[]> {
+  const numbers = new Map<string, Set<number>>();
+  for (const each of prepared) {
+    if (each === undefined) continue;
+    const { index, operation } = each;
+    let known = numbers.get(index.uuid);
+    if (known === undefined) numbers.set(index.uuid, (known = new Set()));
+    known.add(shardOf(operation.id ?? "", operation.routing ?? "", index.settings.numberOfShards));
+  }
+  return new Map([...numbers].map(([uuid, each]) => [uuid, [...each]]));
 }
 
 function replyKey(index: IndexMetadata, shard: number, part: number, lenient: boolean): string {

@@ -67,6 +67,23 @@ suite("an index in two threads", () => {
     assert.equal(lowered(), 2);
   });
 
+  test("a refresh of some shards reaches the threads that have them", async (t) => {
+    const node = await open(t, 2);
+    await fill(node);
+    const index = node.catalog.get("a")!;
+    await node.catalog.putSettings("a", { refresh_interval: "-1" });
+    await node.shards.refresh([index]);
+    const all = (): Promise<{ total: unknown }> => search(node, {});
+    const before = (await all()).total;
+    const more = Array.from({ length: DOCS }, (_, at) => put(`more-${at}`, {}));
+    await node.documents.write(more, { ...options, refresh: "false" });
+    assert.deepEqual((await all()).total, before);
+    await node.shards.refresh([index], new Map([[index.uuid, [0, 1]]]));
+    const some = (await all()).total;
+    await node.shards.refresh([index]);
+    assert.equal(new Set([before, some, (await all()).total].map((total) => JSON.stringify(total))).size, 3);
+  });
+
   test("searches, counts and documents are those of one thread", async (t) => {
     const log = new MemoryLog();
     const two = await open(t, 2, log);

@@ -1,6 +1,7 @@
 /** Implements operations on the shards of a host as calls to it. */
 
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
+import type { ShardNumbers } from "#hub/cluster/hosting/hosting-contract.ts";
 import type {
   ContextCall,
   Count,
@@ -149,8 +150,8 @@ export class ShardsClient implements HostedShards {
     return this.#onIndices("largest", indices, { field });
   }
 
-  async refresh(indices: readonly NamedIndex[]): Promise<Refreshed> {
-    await this.#host.call("refresh", { indices: named(indices) });
+  async refresh(indices: readonly NamedIndex[], only?: ShardNumbers): Promise<Refreshed> {
+    await this.#host.call("refresh", { indices: named(indices), only });
     return REFRESHED;
   }
 

@@ -5,6 +5,7 @@
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
+import type { ShardNumbers } from "#hub/cluster/hosting/hosting-contract.ts";
 import { ownerOf } from "#hub/cluster/hosting/shard-owner.ts";
 import type * as calls from "#hub/host/contract/calls.ts";
 import type { Found } from "#hub/host/contract/found.ts";
@@ -127,8 +128,8 @@ export class SpreadShards implements HostedShards {
     return merged(await this.#all((host) => host.largest(indices, field)), Math.max);
   }
 
-  async refresh(indices: readonly NamedIndex[]): Promise<Refreshed> {
-    await this.#all((host) => host.refresh(indices));
+  async refresh(indices: readonly NamedIndex[], only?: ShardNumbers): Promise<Refreshed> {
+    await this.#all((host) => host.refresh(indices, only));
     return REFRESHED;
   }
 

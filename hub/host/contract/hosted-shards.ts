@@ -2,6 +2,7 @@
 
 import type { IndexMetadata } from "#hub/cluster/catalog/index-metadata.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
+import type { ShardNumbers } from "#hub/cluster/hosting/hosting-contract.ts";
 import type { ResultCacheStats } from "#hub/search/execute/result-cache.ts";
 import type { AppError } from "#proto/kit/errors.ts";
 import type {
@@ -103,8 +104,11 @@ export interface HostedShards {
   segments(indices: readonly NamedIndex[]): Promise<ShardSegments[]>;
   /** Returns the largest value of a number or date field by uuid; absent if an index has none. Throws index_closed. */
   largest(indices: readonly NamedIndex[], field: string): Promise<ReadonlyMap<string, number>>;
-  /** Makes earlier writes visible to searches, as far as the copies have them. */
-  refresh(indices: readonly NamedIndex[]): Promise<Refreshed>;
+  /**
+   * Makes earlier writes visible to searches, as far as the copies have them. `only`: of an index that it has, those to
+   * these shards suffice.
+   */
+  refresh(indices: readonly NamedIndex[], only?: ShardNumbers): Promise<Refreshed>;
   /** Resolves when each index had a refresh that began after the call, is gone, or `signal` is aborted. */
   nextRefresh(indices: readonly NamedIndex[], signal: AbortSignal): Promise<void>;
   /** Makes everything applied durable. */

@@ -3,6 +3,7 @@
  * reads it by id at once. Concurrent callers share one read of the log's end.
  */
 
+import type { ShardNumbers } from "#hub/cluster/hosting/hosting-contract.ts";
 import {
   type HostedShards,
   type NamedIndex,
@@ -130,8 +131,9 @@ export class SharedShards extends ForwardedShards {
     this.#options.calls.stop();
   }
 
-  override refresh(indices: readonly NamedIndex[]): Promise<Refreshed> {
-    return this.#everywhere("refresh", indices, () => super.refresh(indices));
+  /** Other hubs refresh all shards of the indices. */
+  override refresh(indices: readonly NamedIndex[], only?: ShardNumbers): Promise<Refreshed> {
+    return this.#everywhere("refresh", indices, () => super.refresh(indices, only));
   }
 
   /** As `refresh`, but after everything that is in the log, including writes of pipelines of this hub alone. */

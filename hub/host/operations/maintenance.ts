@@ -1,6 +1,6 @@
 /** Statistics of this host's shards, and their maintenance: refresh, flush, merge. */
 
-import type { ShardSearcher } from "#hub/cluster/hosting/hosting-contract.ts";
+import type { ShardNumbers, ShardSearcher } from "#hub/cluster/hosting/hosting-contract.ts";
 import type { NamedShard } from "#hub/cluster/hosting/shard-folders.ts";
 import type { ShardSegments } from "#hub/host/contract/calls.ts";
 import type { NamedIndex } from "#hub/host/contract/hosted-shards.ts";
@@ -44,8 +44,8 @@ export const largest = operation<IndicesCall & { readonly field: string }>((host
 );
 
 /** See HostedShards.refresh. */
-export const refresh = operation<IndicesCall>(async (host, { indices }) => {
-  await host.shards.refresh(indicesOf(host, indices));
+export const refresh = operation<IndicesCall & { readonly only?: ShardNumbers }>(async (host, call) => {
+  await host.shards.refresh(indicesOf(host, call.indices), call.only);
   return NOTHING;
 });
 

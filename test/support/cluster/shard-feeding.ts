@@ -104,7 +104,7 @@ export async function openNode(
     now: Date.now,
     shards: {
       get: async (index, shard, id) => host.get(index, shard, id),
-      refresh: (indices) => host.refresh(indices),
+      refresh: (indices, only) => host.refresh(indices, only),
       nextRefresh: (indices, signal) => host.nextRefresh(indices, signal),
     },
   });
