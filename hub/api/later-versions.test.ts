@@ -53,6 +53,14 @@ test("the reason names a missing index from 7 on", async () => {
   assert.equal(await reason({ accept: SEVEN.accept }), "no such index [missing]");
 });
 
+test("an index of one shard is split with routing shards of its own from 7 on", async () => {
+  await send("PUT", "/single", { settings: { number_of_shards: 1 } });
+  const settings = { number_of_shards: 2, number_of_routing_shards: 4 };
+  const refused = await send("POST", "/single/_split/more", { settings });
+  assert.match(refused.text, /cannot provide index.number_of_routing_shards on resize/);
+  assert.match((await send("POST", "/single/_split/more", { settings }, SEVEN)).text, /must be read-only/);
+});
+
 test("local is deprecated where mappings of fields are shown, from 7.8 on", async () => {
   const warning = async (headers: object) =>
     String(

@@ -50,11 +50,11 @@ async function resize(parts: ApiContext, request: ApiRequest, kind: Resize): Pro
   const given = flattenSettings(body["settings"]);
   warnOfSettings(given);
   const copies = copiesSettings(request, kind);
-  // Only the routing shards of an index with one shard can be chosen anew: those of others follow from the source.
-  const isFree = kind === "split" && source!.settings.numberOfShards === 1;
+  const shards = shardsOf(kind, source!, given["number_of_shards"]);
+  // Those of the new index follow from the source, unless that has one shard, whose routing shards 7 lets be chosen anew.
+  const isFree = answersAs(700) && kind === "split" && source!.settings.numberOfShards === 1;
   if (!isFree && given["number_of_routing_shards"] !== undefined)
     throw new AppError("request_invalid", "cannot provide index.number_of_routing_shards on resize");
-  const shards = shardsOf(kind, source!, given["number_of_shards"]);
   requireBlocked(source!);
   const settings = { ...(copies ? source!.settings.raw : keptSettings(source!)), ...given };
   const isLater = ([key]: readonly [string, unknown]): boolean => isSetAfterDocuments(key);
