@@ -49,6 +49,8 @@ function addTexts(texts: string[], value: unknown, around: object[], context: Ca
   if (value === null || value === undefined) return;
   if (!isList(value)) {
     weigh(value, context);
+    // A map is printed only to some depth: without this, one that holds itself would have a text.
+    if (isMap(value)) convert(value, around, { ...context, long: "nearest" });
     texts.push(print(value));
     return;
   }

@@ -233,6 +233,7 @@ test("values within lists are counted, those of a list that holds another many t
     [`${nested} l`, /a value may have at most 10000 members/],
     [`${nested} ['a': l]`, /a value may have at most 10000 members/],
     ["def l = []; l.add(l); return l", /Iterable object is self-referencing itself/],
+    ["def m = [:]; def n = ['m': m]; m.n = n; return m", /Iterable object is self-referencing itself/],
     ["def l = []; for (int i = 0; i < 110; i++) { l = [l]; } return l", /nested deeper than 100/],
   ];
   for (const [source, error] of rows)
