@@ -61,6 +61,17 @@ test("an index of one shard is split with routing shards of its own from 7 on", 
   assert.match((await send("POST", "/single/_split/more", { settings }, SEVEN)).text, /must be read-only/);
 });
 
+test("a conflict names the document without its type from 7.10 on", async () => {
+  const reason = async (version: number): Promise<unknown> => {
+    const type = `application/vnd.elasticsearch+json; compatible-with=${version}`;
+    const headers = { accept: type, "content-type": type };
+    const { body } = await send("PUT", "/there/_create/1", { a: "x" }, headers);
+    return body["error"]!["reason"];
+  };
+  assert.match(String(await reason(7)), /^\[_doc\]\[1\]: version conflict/);
+  assert.match(String(await reason(8)), /^\[1\]: version conflict/);
+});
+
 test("local is deprecated where mappings of fields are shown, from 7.8 on", async () => {
   const warning = async (headers: object) =>
     String(

@@ -150,9 +150,11 @@ export function typeName(indices: Pick<Indices, "get">, name: string): string {
   return index === undefined ? DEFAULT_TYPE : typeOf(index);
 }
 
-/** Returns the error of a write with the type of the index in its message, as clients of 6.5 expect. */
+/** Returns the error of a write with the type of the index in its message, as clients of 6.5 expect; from 7.10 on a conflict has none. */
 export function inType(error: AppError, type: string): AppError {
   const { code, message, data, cause } = error;
+  if (code === "version_conflict" && answersAs(710))
+    return new AppError(code, message.replace(/^\[_doc\]/, ""), { data, cause });
   if (type === DEFAULT_TYPE || (code !== "version_conflict" && code !== "document_missing")) return error;
   return new AppError(code, message.replace(/^\[_doc\]/, `[${type}]`), { data, cause });
 }
