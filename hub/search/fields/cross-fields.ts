@@ -5,16 +5,16 @@
 
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { bestOf } from "#hub/search/execute/nodes/best-of.ts";
-import { BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
+import { anyOf, BooleanNode } from "#hub/search/execute/nodes/boolean.ts";
 import { NoneNode } from "#hub/search/execute/nodes/documents.ts";
+import { PhraseNode } from "#hub/search/execute/nodes/phrase.ts";
 import { TermNode } from "#hub/search/execute/nodes/term.ts";
 import { boosted } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { scalarText } from "#hub/search/options/json.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import type { FieldName } from "./field-names.ts";
 import { checkSearchable, fieldOf } from "./field-terms.ts";
-import { minimumShouldMatch } from "./minimum-should-match.ts";
-import { analyze, matchQuery, tokenPlaces, unlessLenient } from "./text-query.ts";
+import { analyze, joinedClauses, matchQuery, textParts, unlessLenient } from "./text-query.ts";
 
 interface CrossFieldsOptions {
   readonly operator: "or" | "and";
@@ -24,6 +24,8 @@ interface CrossFieldsOptions {
   /** Share of the scores of the other fields. */
   readonly tieBreaker: number;
   readonly lenient: boolean;
+  /** Whether the words of a synonym of several must follow one another in a field. True by default. */
+  readonly phraseSynonyms?: boolean | undefined;
   /** What text without tokens matches. */
   readonly zeroTerms?: Query;
 }
@@ -67,21 +69,24 @@ function groupQuery(
 ): Query {
   const [{ field: first }] = group as [BoostedField];
   for (const { field } of group) checkSearchable(field, shard);
-  const places = tokenPlaces(analyze(shard, first, scalarText(value, first.path), options.analyzer));
-  if (places.length === 0) return options.zeroTerms ?? new NoneNode();
-  const clauses = places.map(({ terms }) =>
+  const parts = textParts(analyze(shard, first, scalarText(value, first.path), options.analyzer));
+  if (parts.length === 0) return options.zeroTerms ?? new NoneNode();
+  const word = (terms: readonly string[]): Query =>
     bestOf(
       terms.flatMap((term) => blended(shard, group, term)),
       options.tieBreaker,
-    ),
-  );
-  if (clauses.length === 1) return clauses[0]!;
-  if (options.operator === "and") return new BooleanNode({ must: clauses });
-  const minimum = minimumShouldMatch(options.minimumShouldMatch);
-  return new BooleanNode({
-    should: clauses,
-    ...(minimum === undefined ? {} : { minimumShouldMatch: minimum }),
+    );
+  const isPhrase = group.every(({ field }) => field.positions) && options.phraseSynonyms !== false;
+  const clauses = parts.map(({ ways }) => {
+    const queries = ways.map((way) => {
+      if (way.length === 1) return word(way[0]!.terms);
+      if (!isPhrase) return new BooleanNode({ must: way.map(({ terms }) => word(terms)) });
+      const phrases = group.map(({ field, boost }) => boosted(new PhraseNode(field.path, way, 0), boost));
+      return bestOf(phrases, options.tieBreaker);
+    });
+    return queries.length === 1 ? queries[0]! : anyOf(queries);
   });
+  return joinedClauses(clauses, options);
 }
 
 /** One term in several fields, scored by the same document frequency; searches without scores don't ask for it. */

@@ -17,7 +17,7 @@ import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { checkSearchable, exactQuery, fieldOf, normalizedFor } from "./field-terms.ts";
 import { minimumShouldMatch } from "./minimum-should-match.ts";
-import { isGraph, type Place, stretches } from "./token-graph.ts";
+import { type GraphPart, graphParts, isGraph, type Way } from "./token-graph.ts";
 
 export interface TextOptions {
   readonly operator: "or" | "and";
@@ -32,6 +32,8 @@ export interface TextOptions {
   readonly maxExpansions?: number;
   /** Whether two letters that changed places are one edit; else two. */
   readonly transpositions?: boolean | undefined;
+  /** Whether the words of a synonym of several must follow one another; if not, all must be there. True by default. */
+  readonly phraseSynonyms?: boolean | undefined;
   /** Whether values that don't fit the field's type match nothing instead of failing. */
   readonly lenient: boolean;
   /** What text without tokens matches. */
@@ -47,71 +49,40 @@ export function matchQuery(shard: ShardContext, name: string, value: unknown, op
     const field = fieldOf(shard, name);
     if (field === undefined || field.type !== "text") return plainQuery(shard, name, field, value, options);
     checkSearchable(field, shard);
-    const tokens = analyze(shard, field, scalarText(value, name), options.analyzer);
-    if (tokens.length === 0) return options.zeroTerms ?? new NoneNode();
-    const wordQuery = ({ terms }: Place): Query =>
-      bestOf(terms.map((term) => termOrFuzzy(field.path, term, options)));
-    const clauses = isGraph(tokens)
-      ? stretches(tokens).map((ways) => anyOf(ways.map((way) => wayQuery(field, way, wordQuery))))
-      : tokenPlaces(tokens).map(wordQuery);
-    if (clauses.length === 1) return clauses[0]!;
-    if (options.operator === "and") return new BooleanNode({ must: clauses });
-    const minimum = minimumShouldMatch(options.minimumShouldMatch);
-    return new BooleanNode({
-      should: clauses,
-      ...(minimum === undefined ? {} : { minimumShouldMatch: minimum }),
-    });
+    const parts = textParts(analyze(shard, field, scalarText(value, name), options.analyzer));
+    if (parts.length === 0) return options.zeroTerms ?? new NoneNode();
+    return joinedClauses(
+      parts.map((part) => partQuery(field, part, options)),
+      options,
+    );
   });
 }
 
-/** A way of several words is a phrase; where the field has no positions, its words may stand anywhere. */
-function wayQuery(field: Field, way: readonly Place[], wordQuery: (place: Place) => Query): Query {
-  if (way.length === 1) return wordQuery(way[0]!);
-  return field.positions ? new PhraseNode(field.path, way, 0) : new BooleanNode({ must: way.map(wordQuery) });
-}
-
-export interface PhraseOptions {
-  readonly slop: number;
-  readonly analyzer?: string | undefined;
-  readonly lenient: boolean;
-  /** Maximum number of terms that the last word may be completed to; undefined: it isn't completed. */
-  readonly maxExpansions?: number;
-  readonly zeroTerms?: Query;
-}
-
-/** Returns the documents in which the text's terms follow one another. */
-export function phraseQuery(
-  shard: ShardContext,
-  name: string,
-  value: unknown,
-  options: PhraseOptions,
+/** Joins the clauses of a text's words by the operator. */
+export function joinedClauses(
+  clauses: readonly Query[],
+  options: Pick<TextOptions, "operator" | "minimumShouldMatch">,
 ): Query {
-  return unlessLenient(options.lenient, () => {
-    const field = fieldOf(shard, name);
-    const text = scalarText(value, name);
-    if (field === undefined || field.type !== "text") {
-      return field === undefined ? exactQuery(shard, name, value) : exactQuery(shard, field.path, value);
-    }
-    checkSearchable(field, shard);
-    const places = tokenPlaces(analyze(shard, field, text, options.analyzer));
-    const last = places.at(-1);
-    if (last === undefined) return options.zeroTerms ?? new NoneNode();
-    if (options.maxExpansions !== undefined) {
-      shard.requireOne(); // the first terms of each shard
-      last.terms = last.terms.flatMap((term) => expand(shard, field.path, term, options.maxExpansions!));
-      if (last.terms.length === 0) return new NoneNode();
-      // A single word is a query of the words that begin with it, whose scores are added.
-      if (places.length === 1) return anyOf(last.terms.map((term) => new TermNode(field.path, term)));
-    }
-    if (places.length === 1) return bestOf(last.terms.map((term) => new TermNode(field.path, term)));
-    if (!field.positions) {
-      throw new AppError(
-        "query_shard",
-        `field:[${field.path}] was indexed without position data; cannot run PhraseQuery`,
-      );
-    }
-    return new PhraseNode(field.path, places, options.slop, options.maxExpansions !== undefined);
+  if (clauses.length === 1) return clauses[0]!;
+  if (options.operator === "and") return new BooleanNode({ must: clauses });
+  const minimum = minimumShouldMatch(options.minimumShouldMatch);
+  return new BooleanNode({
+    should: clauses,
+    ...(minimum === undefined ? {} : { minimumShouldMatch: minimum }),
   });
+}
+
+/** Returns the documents that have a word, or any of the ways through several. */
+function partQuery(field: Field, { ways }: GraphPart, options: TextOptions): Query {
+  const word = (terms: readonly string[]): Query =>
+    bestOf(terms.map((term) => termOrFuzzy(field.path, term, options)));
+  const isPhrase = field.positions && options.phraseSynonyms !== false;
+  const queries = ways.map((way) => {
+    if (way.length === 1) return word(way[0]!.terms);
+    if (isPhrase) return new PhraseNode(field.path, way, 0);
+    return new BooleanNode({ must: way.map(({ terms }) => word(terms)) });
+  });
+  return queries.length === 1 ? queries[0]! : anyOf(queries);
 }
 
 /** Returns the documents with a term that begins with `prefix` in any case. */
@@ -160,8 +131,8 @@ export function analyze(
 }
 
 /** Tokens as places of a phrase: those at one position are alternatives. */
-export function tokenPlaces(tokens: readonly Token[]): Place[] {
-  const places: Place[] = [];
+export function tokenPlaces(tokens: readonly Token[]): { terms: string[]; offset: number }[] {
+  const places: { terms: string[]; offset: number }[] = [];
   const first = tokens[0]?.position ?? 0;
   for (const { text, position } of tokens) {
     const last = places.at(-1);
@@ -169,6 +140,16 @@ export function tokenPlaces(tokens: readonly Token[]): Place[] {
     else places.push({ terms: [text], offset: position - first });
   }
   return places;
+}
+
+/** Tokens as parts of a query: words with their alternatives, or the ways through synonyms of several words. */
+export function textParts(tokens: readonly Token[]): GraphPart[] {
+  if (isGraph(tokens)) return graphParts(tokens);
+  const places = tokenPlaces(tokens);
+  return places.map(({ terms, offset }, at) => ({
+    gap: at === 0 ? 0 : offset - places[at - 1]!.offset - 1,
+    ways: [[{ terms, offset: 0 }]],
+  }));
 }
 
 function plainQuery(
@@ -199,17 +180,6 @@ export function termOrFuzzy(
   });
 }
 
-/** Returns the first terms of the shard that begin with `prefix`. */
-function expand(shard: ShardContext, path: string, prefix: string, limit: number): string[] {
-  const found = new Set<string>();
-  for (const segment of shard.searcher.segments) {
-    const terms = segment.terms(path)?.prefix(prefix);
-    for (let count = 0; terms !== undefined && count < limit && terms.next(); count++)
-      found.add(terms.text());
-  }
-  return [...found].sort().slice(0, limit);
-}
-
 /** Returns what `make` makes; if it fails and `lenient` is set, no documents. */
 export function unlessLenient(lenient: boolean, make: () => Query): Query {
   if (!lenient) return make();
@@ -232,20 +202,19 @@ export function boolPrefixQuery(
   if (field?.type !== "text") return matchQuery(shard, name, value, options);
   return unlessLenient(options.lenient, () => {
     checkSearchable(field, shard);
-    const places = tokenPlaces(analyze(shard, field, scalarText(value, name), options.analyzer));
-    const last = places.pop();
+    const parts = textParts(analyze(shard, field, scalarText(value, name), options.analyzer));
+    const last = parts.pop();
     if (last === undefined) return options.zeroTerms ?? new NoneNode();
+    const [way] = last.ways as [Way];
+    // As in Lucene, the last of several words of a synonym isn't a beginning.
+    const isWord = last.ways.length === 1 && way.length === 1;
     const clauses = [
-      ...places.map(({ terms }) => bestOf(terms.map((term) => termOrFuzzy(field.path, term, options)))),
-      // All terms with the prefix score alike.
-      new ConstantNode(bestOf(last.terms.map((term) => prefixQuery(field.path, term)))),
+      ...parts.map((part) => partQuery(field, part, options)),
+      isWord
+        ? // All terms with the prefix score alike.
+          new ConstantNode(bestOf(way[0]!.terms.map((term) => prefixQuery(field.path, term))))
+        : partQuery(field, last, options),
     ];
-    if (clauses.length === 1) return clauses[0]!;
-    if (options.operator === "and") return new BooleanNode({ must: clauses });
-    const minimum = minimumShouldMatch(options.minimumShouldMatch);
-    return new BooleanNode({
-      should: clauses,
-      ...(minimum === undefined ? {} : { minimumShouldMatch: minimum }),
-    });
+    return joinedClauses(clauses, options);
   });
 }

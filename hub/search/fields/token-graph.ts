@@ -1,82 +1,124 @@
-/** The ways to read a text of which some tokens span several places, as synonyms of several words do. */
+/**
+ * Reads tokens as a graph. A token leads from its position over as many positions as it spans: a synonym of several words
+ * and the word that it stands for are two ways from one position to another.
+ */
 
 import type { Token } from "#hub/engine/analysis/analysis.ts";
+import type { PhrasePart } from "#hub/search/execute/nodes/phrase.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
-/** A place of a phrase with the terms that it may have; `offset` counts from the first. */
-export interface Place {
-  terms: string[];
-  offset: number;
+/** Maximum number of ways, and of the words of one: as many as a query may have clauses. */
+const MAX_WAYS = 1024;
+
+/** Ways through a whole phrase at most: each is a phrase of its own, which are found one after the other. */
+const MAX_PHRASES = 16;
+
+/** Types of tokens that are indexed over words: those of one position are alternatives, whatever they span. */
+const OVERLAYS = new Set(["shingle", "gram", "<DOUBLE>"]);
+
+/** Tokens that follow one another, without gaps but those of words that the analyzer took out. */
+export type Way = readonly PhrasePart[];
+
+/** A stretch of a text that all ways through it enter and leave at the same positions. */
+export interface GraphPart {
+  /** Free positions in front, of words that the analyzer took out. */
+  readonly gap: number;
+  readonly ways: readonly Way[];
 }
 
-/** Tokens that overlap: one of the ways is to be found, all places of it in their order. */
-export type Stretch = readonly (readonly Place[])[];
+/** Tokens from one position to another. */
+interface Edge {
+  readonly terms: string[];
+  readonly end: number;
+}
 
-/** Ways through one stretch at most, and tokens of one, as clauses of a query; and places of all its ways together. */
-const MAX_WAYS = 1024;
-const MAX_PLACES = 8 * MAX_WAYS;
-
-/** Tokens that are made of their neighbours: they stand beside these, not in their place. */
-const JOINED_TYPES: ReadonlySet<string> = new Set(["shingle", "gram", "<DOUBLE>"]);
-
-/** Whether some tokens span several places and stand for the tokens there. */
+/** Returns true if tokens span several positions, so that there may be several ways. */
 export function isGraph(tokens: readonly Token[]): boolean {
   return (
     tokens.some(({ positionLength = 1 }) => positionLength > 1) &&
-    !tokens.some(({ type }) => JOINED_TYPES.has(type))
+    !tokens.some(({ type }) => OVERLAYS.has(type))
   );
 }
 
-/** Cuts the tokens, which are in the order of their positions, where none reaches over. Throws request_invalid. */
-export function stretches(tokens: readonly Token[]): Stretch[] {
-  const groups: Token[][] = [];
-  let end = -1;
-  for (const token of tokens) {
-    if (token.position >= end) groups.push([token]);
-    else groups.at(-1)!.push(token);
-    end = Math.max(end, endOf(token));
+/** Returns the stretches of a graph in their order. Throws request_invalid for too many ways. */
+export function graphParts(tokens: readonly Token[]): GraphPart[] {
+  const edges = edgesOf(tokens);
+  const starts = [...edges.keys()].sort((a, b) => a - b);
+  const parts: GraphPart[] = [];
+  let before = starts[0] ?? 0;
+  for (let from = 0; from < starts.length; ) {
+    const start = starts[from]!;
+    let end = lastEnd(edges.get(start)!);
+    let to = from + 1;
+    for (; to < starts.length && starts[to]! < end; to++)
+      end = Math.max(end, lastEnd(edges.get(starts[to]!)!));
+    parts.push({ gap: start - before, ways: waysFrom(edges, starts.slice(from, to)) });
+    before = end;
+    from = to;
   }
-  return groups.map(waysThrough);
+  return parts;
 }
 
-function waysThrough(tokens: readonly Token[]): Stretch {
-  if (tokens.length > MAX_WAYS) throw tooMany();
-  const ways: Place[][] = [];
-  const starts = [...new Set(tokens.map(({ position }) => position))];
-  let places = 0;
-  const walk = (from: number, offset: number, before: readonly Place[]): void => {
-    const start = starts.find((position) => position >= from);
-    if (start === undefined) {
-      places += before.length;
-      if (ways.push([...before]) > MAX_WAYS || places > MAX_PLACES) throw tooMany();
-      return;
+/** Returns the ways through all parts; undefined where they are too many. */
+export function wholeWays(parts: readonly GraphPart[]): Way[] | undefined {
+  let found: PhrasePart[][] = [[]];
+  for (const { gap, ways } of parts) {
+    const [only] = ways as [Way];
+    if (ways.length === 1) {
+      for (const way of found) append(way, only, gap);
+      continue;
     }
-    const at = offset + start - from;
-    for (const [end, terms] of termsByEnd(tokens, start))
-      walk(end, at + 1, [...before, { terms, offset: at }]);
-  };
-  walk(tokens[0]!.position, 0, []);
-  return ways;
-}
-
-/** Terms that begin at `start`, by the place after them. */
-function termsByEnd(tokens: readonly Token[], start: number): Map<number, string[]> {
-  const found = new Map<number, string[]>();
-  for (const token of tokens) {
-    if (token.position !== start) continue;
-    const terms = found.get(endOf(token));
-    if (terms === undefined) found.set(endOf(token), [token.text]);
-    else terms.push(token.text);
+    if (found.length * ways.length > MAX_PHRASES) return undefined;
+    found = found.flatMap((head) => ways.map((way) => append([...head], way, gap)));
   }
   return found;
 }
 
-function endOf({ position, positionLength = 1 }: Token): number {
-  return position + positionLength;
+function append(head: PhrasePart[], way: Way, gap: number): PhrasePart[] {
+  const last = head.at(-1);
+  const next = last === undefined ? 0 : last.offset + 1 + gap;
+  for (const { terms, offset } of way) head.push({ terms, offset: next + offset });
+  return head;
+}
+
+function lastEnd(edges: readonly Edge[]): number {
+  return Math.max(...edges.map(({ end }) => end));
+}
+
+function edgesOf(tokens: readonly Token[]): Map<number, Edge[]> {
+  const edges = new Map<number, Edge[]>();
+  for (const { text, position, positionLength = 1 } of tokens) {
+    const end = position + positionLength;
+    const from = edges.get(position);
+    const same = from?.find((edge) => edge.end === end);
+    if (same !== undefined) same.terms.push(text);
+    else if (from === undefined) edges.set(position, [{ terms: [text], end }]);
+    else from.push({ terms: [text], end });
+  }
+  return edges;
+}
+
+/** Returns the ways from the first of `starts`, the positions of a stretch at which tokens begin, in ascending order. */
+function waysFrom(edges: ReadonlyMap<number, readonly Edge[]>, starts: readonly number[]): Way[] {
+  const found: Way[] = [];
+  const walk = (position: number, offset: number, way: Way): void => {
+    if (way.length === MAX_WAYS) throw tooMany();
+    for (const { terms, end } of edges.get(position)!) {
+      const longer = [...way, { terms, offset }];
+      // No token begins where the analyzer took a word out.
+      const next = starts.find((each) => each >= end);
+      if (next !== undefined) walk(next, offset + 1 + next - end, longer);
+      else if (found.push(longer) > MAX_WAYS) throw tooMany();
+    }
+  };
+  walk(starts[0]!, 0, []);
+  return found;
 }
 
 function tooMany(): AppError {
-  return new AppError("request_invalid", `the text can be read in more than ${MAX_WAYS} ways`, {
-    data: { type: "too_many_clauses" },
-  });
+  return new AppError(
+    "request_invalid",
+    `the text's words and synonyms make more than ${MAX_WAYS} ways or words of a way; search for fewer at a time`,
+    { data: { type: "too_many_clauses" } },
+  );
 }

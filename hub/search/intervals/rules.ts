@@ -4,7 +4,8 @@ import type { Field } from "#hub/engine/mapping/field.ts";
 import { type TermSelection, TermsNode } from "#hub/search/execute/nodes/any-term.ts";
 import { checkSearchable, fieldOf } from "#hub/search/fields/field-terms.ts";
 import { checkRegexpLength } from "#hub/search/fields/pattern-query.ts";
-import { analyze, editsOf, tokenPlaces } from "#hub/search/fields/text-query.ts";
+import { analyze, editsOf, textParts } from "#hub/search/fields/text-query.ts";
+import type { Way } from "#hub/search/fields/token-graph.ts";
 import { objectOf, onlyEntry } from "#hub/search/options/json.ts";
 import {
   anything,
@@ -156,15 +157,25 @@ function matchRule(body: JsonObject, parser: QueryParser, depth: number): Rule {
   const rule: Rule = (shard, name) => {
     const field = textField(shard, options.use_field ?? name);
     if (field === undefined) return nothing();
-    const places = tokenPlaces(analyze(shard, field, options.query, options.analyzer));
+    const parts = textParts(analyze(shard, field, options.query, options.analyzer));
     // Positions without a word, such as those of stop words, are counted before the next one.
-    const sources = places.map(({ terms, offset }, at) => {
-      const before = at === 0 ? 0 : offset - places[at - 1]!.offset - 1;
-      return extendedSource(anySource(terms.map((term) => termSource(field.path, term))), before);
-    });
+    const sources = parts.map(({ gap, ways }) =>
+      extendedSource(anySource(ways.map((way) => waySource(field.path, way))), gap),
+    );
     return arranged(sources, options);
   };
   return filtered(rule, options.filter, parser, depth);
+}
+
+/** Returns the stretches that hold the words of a way one after the other. */
+function waySource(path: string, way: Way): IntervalSource {
+  const words = way.map(({ terms, offset }, at) =>
+    extendedSource(
+      anySource(terms.map((term) => termSource(path, term))),
+      at === 0 ? 0 : offset - way[at - 1]!.offset - 1,
+    ),
+  );
+  return allSource(words, { ordered: true, maxGaps: 0 });
 }
 
 function allOfRule(body: JsonObject, parser: QueryParser, depth: number): Rule {

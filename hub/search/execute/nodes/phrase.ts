@@ -29,20 +29,26 @@ export interface PhrasePart {
 /** Documents of the rarest part up to which a phrase whose positions are compared one by one is looked for at once: some ms. */
 const MAX_AT_ONCE = 16_384;
 
-/** A phrase of at least two parts, in a text field with positions. */
+interface PhraseScoring {
+  /** Whether the last part has what a prefix was completed to. */
+  readonly isPrefix?: boolean;
+  /** Terms whose rarity counts; those of the phrase by default. */
+  readonly scoredTerms?: readonly string[];
+}
+
+/** A phrase in a text field with positions. */
 export class PhraseNode implements Query {
   readonly #field: string;
   readonly #parts: readonly PhrasePart[];
   readonly #slop: number;
+  readonly #scoring: PhraseScoring;
 
-  readonly #isPrefix: boolean;
-
-  /** `slop`: by how many positions terms may be moved; `isPrefix`: the last part has what a prefix was completed to. */
-  constructor(field: string, parts: readonly PhrasePart[], slop: number, isPrefix = false) {
+  /** `slop`: by how many positions terms may be moved. */
+  constructor(field: string, parts: readonly PhrasePart[], slop: number, scoring: PhraseScoring = {}) {
     this.#field = field;
     this.#parts = parts;
     this.#slop = slop;
-    this.#isPrefix = isPrefix;
+    this.#scoring = scoring;
   }
 
   weight(shard: ShardContext, mode: ScoreMode): Weight {
@@ -85,9 +91,11 @@ export class PhraseNode implements Query {
   }
 
   /** Returns the terms whose idf is added up: as Lucene 7.5 does it, each twice if there are alternatives. */
-  #scoredTerms(): string[] {
+  #scoredTerms(): readonly string[] {
+    const { isPrefix = false, scoredTerms } = this.#scoring;
+    if (scoredTerms !== undefined) return scoredTerms;
     const terms = this.#parts.flatMap((part) => part.terms);
-    const hasAlternatives = this.#isPrefix || terms.length > this.#parts.length;
+    const hasAlternatives = isPrefix || terms.length > this.#parts.length;
     return hasAlternatives ? terms.flatMap((term) => [term, term]) : terms;
   }
 
@@ -106,7 +114,7 @@ export class PhraseNode implements Query {
    */
   #find(segment: SegmentReader): Bitset | null {
     const terms = this.#parts.map((part) => part.terms);
-    if (this.#slop > 0 || terms.some(({ length }) => length !== 1))
+    if (this.#slop > 0 || terms.length === 1 || terms.some(({ length }) => length !== 1))
       return walkedSet(this.#scorer(segment, null), segment);
     let candidates: Bitset | undefined;
     for (let at = 1; at < terms.length; at++) {

@@ -5,7 +5,8 @@
 import { AllNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { minimumShouldMatch } from "#hub/search/fields/minimum-should-match.ts";
-import { boolPrefixQuery, MAX_EXPANSIONS, matchQuery, phraseQuery } from "#hub/search/fields/text-query.ts";
+import { phraseQuery } from "#hub/search/fields/phrase-query.ts";
+import { boolPrefixQuery, MAX_EXPANSIONS, matchQuery } from "#hub/search/fields/text-query.ts";
 import { anything, flag, integer, number, oneOf, text, withoutEffect } from "#hub/search/options/options.ts";
 import { type QueryType, readFieldBody, withBoost } from "#hub/search/parse/query-parser.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -24,8 +25,9 @@ export const MATCH_OPTIONS = {
   lenient: flag("whether values of the wrong type match nothing instead of failing", false),
   zero_terms_query: oneOf("documents that a text without words matches", ["none", "all"], "none"),
   cutoff_frequency: withoutEffect(number("all words count alike; rare words score higher anyway", undefined)),
-  auto_generate_synonyms_phrase_query: withoutEffect(
-    flag("synonyms of several words are always phrases", true),
+  auto_generate_synonyms_phrase_query: flag(
+    "whether the words of a synonym of several must follow one another",
+    true,
   ),
 } as const;
 
@@ -45,6 +47,7 @@ export const match: QueryType = {
         prefixLength: options.prefix_length ?? 0,
         maxExpansions: options.max_expansions ?? MAX_EXPANSIONS,
         transpositions: options.fuzzy_transpositions,
+        phraseSynonyms: options.auto_generate_synonyms_phrase_query,
         lenient: options.lenient ?? false,
         zeroTerms: options.zero_terms_query === "all" ? new AllNode() : new NoneNode(),
       }),

@@ -6,7 +6,8 @@ import { AllNode, NoneNode } from "#hub/search/execute/nodes/documents.ts";
 import { boosted, MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { crossFieldsQuery } from "#hub/search/fields/cross-fields.ts";
 import { expandFields, readFieldNames } from "#hub/search/fields/field-names.ts";
-import { boolPrefixQuery, matchQuery, phraseQuery } from "#hub/search/fields/text-query.ts";
+import { phraseQuery } from "#hub/search/fields/phrase-query.ts";
+import { boolPrefixQuery, matchQuery } from "#hub/search/fields/text-query.ts";
 import {
   anything,
   flag,
@@ -47,8 +48,9 @@ const OPTIONS = {
   lenient: flag("whether values of the wrong type match nothing instead of failing", undefined),
   zero_terms_query: oneOf("documents that a text without words matches", ["none", "all"], "none"),
   cutoff_frequency: withoutEffect(number("all words count alike; rare words score higher anyway", undefined)),
-  auto_generate_synonyms_phrase_query: withoutEffect(
-    flag("synonyms of several words are phrases, but for the types cross_fields and bool_prefix", true),
+  auto_generate_synonyms_phrase_query: flag(
+    "whether the words of a synonym of several must follow one another",
+    true,
   ),
 } as const;
 
@@ -85,6 +87,7 @@ export const multiMatch: QueryType = {
         prefixLength: options.prefix_length ?? 0,
         maxExpansions: options.max_expansions ?? 50,
         transpositions: options.fuzzy_transpositions,
+        phraseSynonyms: options.auto_generate_synonyms_phrase_query,
         lenient,
         zeroTerms,
       });
@@ -96,6 +99,7 @@ export const multiMatch: QueryType = {
           minimumShouldMatch: options.minimum_should_match,
           analyzer: options.analyzer,
           tieBreaker: options.tie_breaker ?? 0,
+          phraseSynonyms: options.auto_generate_synonyms_phrase_query,
           lenient,
           zeroTerms,
         });

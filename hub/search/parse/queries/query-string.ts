@@ -53,8 +53,9 @@ const QUERY_STRING_OPTIONS = {
     "hint without influence on the answer: the size of an automaton is bounded in any case",
     10_000,
   ),
-  auto_generate_synonyms_phrase_query: withoutEffect(
-    flag("synonyms of several words are always phrases", true),
+  auto_generate_synonyms_phrase_query: flag(
+    "whether the words of a synonym of several must follow one another",
+    true,
   ),
   auto_generate_phrase_queries: withoutEffect(flag("6.x ignores it as well", false)),
   split_on_whitespace: withoutEffect(flag("6.x ignores it as well", true)),
@@ -103,6 +104,7 @@ export const queryString: QueryType = {
       fuzzyPrefixLength: options.fuzzy_prefix_length,
       fuzzyMaxExpansions: options.fuzzy_max_expansions,
       fuzzyTranspositions: options.fuzzy_transpositions,
+      phraseSynonyms: options.auto_generate_synonyms_phrase_query,
       maxRegexLength: parser.maxRegexLength,
     };
     return withBoost(new MappedNode((shard) => stringQuery(shard, tree, settings)), options);
@@ -122,8 +124,9 @@ const SIMPLE_OPTIONS = {
     false,
   ),
   quote_field_suffix: text("ending of the fields in which phrases are looked for", undefined),
-  auto_generate_synonyms_phrase_query: withoutEffect(
-    flag("synonyms of several words are always phrases", true),
+  auto_generate_synonyms_phrase_query: flag(
+    "whether the words of a synonym of several must follow one another",
+    true,
   ),
   fuzzy_prefix_length: integer("leading characters of fuzzy words without edits", 0),
   fuzzy_max_expansions: integer("maximum number of similar terms of a fuzzy word", 50, 1),
@@ -156,6 +159,7 @@ export const simpleQueryString: QueryType = {
       fuzzyPrefixLength: options.fuzzy_prefix_length,
       fuzzyMaxExpansions: options.fuzzy_max_expansions,
       fuzzyTranspositions: options.fuzzy_transpositions,
+      phraseSynonyms: options.auto_generate_synonyms_phrase_query,
       maxRegexLength: parser.maxRegexLength,
     };
     return withBoost(new MappedNode((shard) => stringQuery(shard, tree, settings)), options);

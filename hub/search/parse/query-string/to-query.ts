@@ -9,7 +9,8 @@ import { expandFields, type FieldName } from "#hub/search/fields/field-names.ts"
 import { boundsQuery } from "#hub/search/fields/field-range.ts";
 import { fieldOf, normalizedFor } from "#hub/search/fields/field-terms.ts";
 import { regexpQuery, wildcardQuery } from "#hub/search/fields/pattern-query.ts";
-import { MAX_EXPANSIONS, matchQuery, phraseQuery } from "#hub/search/fields/text-query.ts";
+import { phraseQuery } from "#hub/search/fields/phrase-query.ts";
+import { MAX_EXPANSIONS, matchQuery } from "#hub/search/fields/text-query.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import type { TimeZone } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -45,6 +46,8 @@ export interface StringOptions {
   /** Similar terms of a fuzzy word that are looked for at most. */
   readonly fuzzyMaxExpansions: number;
   readonly fuzzyTranspositions: boolean | undefined;
+  /** Whether the words of a synonym of several must follow one another. */
+  readonly phraseSynonyms: boolean | undefined;
   /** Characters of a regular expression. */
   readonly maxRegexLength: number;
 }
@@ -76,6 +79,7 @@ function unboosted(shard: ShardContext, node: StringNode, options: StringOptions
       minimumShouldMatch: undefined,
       analyzer: options.analyzer,
       tieBreaker: options.tieBreaker,
+      phraseSynonyms: options.phraseSynonyms,
       lenient,
     });
   const parts = fields.map(({ name, boost }) =>
@@ -141,6 +145,7 @@ function fieldQuery(shard: ShardContext, name: string, node: StringNode, options
         prefixLength: options.fuzzyPrefixLength,
         maxExpansions: options.fuzzyMaxExpansions,
         transpositions: options.fuzzyTranspositions,
+        phraseSynonyms: options.phraseSynonyms,
         lenient: options.lenient,
       });
     case "phrase":
