@@ -79,6 +79,21 @@ suite("changes by query", () => {
     assert.deepEqual([passed.status, passed.body["version_conflicts"]], [200, 150]);
   });
 
+  test("_reindex replaces a document of any version whose script takes the version away", async () => {
+    for (const index of ["versioned", "replaced"])
+      await ask("PUT", `/${index}/_doc/1?version=7&version_type=external&refresh=true`, { n: 1 });
+    const copy = (source: string): Promise<Answer> =>
+      ask("POST", "/_reindex", {
+        source: { index: "versioned" },
+        dest: { index: "replaced", version_type: "external" },
+        script: { source },
+      });
+    assert.equal((await copy("ctx._source.n = 2")).status, 409);
+    const { status, body } = await copy("ctx._source.n = 2; ctx._version = null");
+    assert.deepEqual([status, body["updated"]], [200, 1]);
+    assert.match((await ask("GET", "/replaced/_doc/1")).text, /"_version":8.*"n":2/);
+  });
+
   test("_reindex refuses an invalid index name before it reads anything", async () => {
     for (const index of ["half-\ud800", "Upper", "a b", "_x"]) {
       const { status, text } = await ask("POST", "/_reindex", {

@@ -206,7 +206,9 @@ function scriptedCopyOf(script: Script, found: FoundDocument, dest: Destination)
   const copy = scriptedCopy(script, seen, ["_index", "_type", "_id", "_routing", "_version"]);
   if (copy === undefined) return undefined;
   const { _index, _id, _routing, _version } = copy.moved;
-  const place = copyOf({ ...found, source: copy.source }, dest);
+  // Without a version the copy replaces whatever is there.
+  const where = _version === null ? { ...dest, versionType: undefined } : dest;
+  const place = copyOf({ ...found, source: copy.source }, where);
   const id = _id === undefined ? found.id : _id === null ? undefined : String(_id as string);
   const routing =
     _routing === undefined ? place.routing : _routing === null ? undefined : String(_routing as string);
