@@ -71,7 +71,8 @@ export function creationFault(cluster: Cluster, name: string): AppError | undefi
   const setting = clusterSetting(cluster, "action.auto_create_index") ?? "true";
   const decision = decide(setting, name);
   if (decision === undefined) return undefined;
-  return new AppError("index_missing", `no such index [${name}] and ${decision}`, { data: { index: name } });
+  const missing = answersAs(700) ? `no such index [${name}]` : "no such index";
+  return new AppError("index_missing", `${missing} and ${decision}`, { data: { index: name } });
 }
 
 /** Returns why `name` must not be created, in the words of the other server; undefined if it may. */

@@ -76,7 +76,7 @@ test("with action.destructive_requires_name indices are deleted and closed by wh
 test("action.auto_create_index decides which indices a client's write makes", async () => {
   const rows: readonly (readonly [setting: boolean | string, index: string, refused: RegExp | undefined])[] =
     [
-      [false, "made-a", /no such index \[made-a\] and \[action.auto_create_index\] is \[false\]/],
+      [false, "made-a", /no such index and \[action.auto_create_index\] is \[false\]/],
       ["+made-*,-other*", "made-b", undefined],
       ["made-c*,-other*", "other-c", /contains \[-other\*\] which forbids automatic creation of the index/],
       ["made-*,logs", "none", /\[action.auto_create_index\] \(\[made-\*,logs\]\) doesn't match/],
