@@ -135,6 +135,7 @@ export class QueryParser {
     const [name, body] = entry;
     const type = this.#types.get(name);
     if (type === undefined) {
+      if (!isObject(body)) throw malformed(name);
       const reason = REFUSED_QUERIES.get(name);
       if (reason !== undefined)
         throw new AppError("request_invalid", `[${name}] query can't be used: ${reason}`);
@@ -224,9 +225,7 @@ export function readFieldBody<O extends Options>(
   options: O,
   valueKeys: readonly string[],
 ): FieldBody<O & typeof COMMON_OPTIONS> {
-  if (!isObject(body)) {
-    throw new AppError("parsing", `[${owner}] query malformed, no start_object after query name`);
-  }
+  if (!isObject(body)) throw malformed(owner);
   const { boost, _name, ...fields } = body;
   const outer = {
     ...(typeof boost === "number" ? { boost } : {}),
@@ -286,3 +285,7 @@ export const REFUSED_QUERIES: ReadonlyMap<string, string> = new Map([
   ["percolate", "queries aren't kept as documents; use alerts"],
   ["geo_shape", "shapes aren't offered; use geo_bounding_box, geo_distance or geo_polygon"],
 ]);
+
+function malformed(name: string): AppError {
+  return new AppError("parsing", `[${name}] query malformed, no start_object after query name`);
+}

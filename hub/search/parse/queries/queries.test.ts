@@ -288,6 +288,7 @@ const FAULTS: readonly (readonly [query: unknown, code: string, message: RegExp]
   [{ terms: { "": [1] } }, "request_invalid", /^field name cannot be null\.$/],
   [{ match_phrase: { "": "x" } }, "request_invalid", /^\[match_phrase\] requires fieldName$/],
   [{ match: "x" }, "parsing", /\[match\] query malformed, no start_object after query name/],
+  [{ foo: "x" }, "parsing", /\[foo\] query malformed, no start_object after query name/],
   [{ match: { a: "x", b: "y" } }, "parsing", /doesn't support multiple fields, found \[a\] and \[b\]/],
   [{ match: { a: { query: "x", foo: 1 } } }, "parsing", /\[match\] query does not support \[foo\]/],
   [{ bool: { foo: [] } }, "parsing", /\[bool\] query does not support \[foo\]/],
