@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import type { AppError } from "#proto/kit/errors.ts";
 import { flag, integer, readOptions, refused, text, withoutEffect } from "./options.ts";
 import { gatherWarnings } from "./request-version.ts";
 
@@ -39,4 +40,16 @@ test("an option that is refused is refused by name, with the reason", () => {
     code: "request_invalid",
     message: "[match] [script] can't be used: use a filter",
   });
+});
+
+test("from 7.8 on a wrong value of an aggregation's option is a fault of the content", () => {
+  const typeFor = (version: number): unknown => {
+    try {
+      gatherWarnings(new Set(), version, () => readOptions("stats", { size: "x" }, OPTIONS, "aggregation"));
+    } catch (error) {
+      return (error as AppError).data["type"];
+    }
+    return "none";
+  };
+  assert.deepEqual([605, 710].map(typeFor), [undefined, "x_content_parse_exception"]);
 });

@@ -46,13 +46,27 @@ export function readOptions<O extends Options>(
         throw new AppError("parsing", `Required [${key}] is missing in [${owner}]: ${option.summary}`);
       values[key] = option.fallback;
     } else {
-      const read = option.read(value, `[${owner}] [${key}]`);
+      const read = readValue(option, value, `[${owner}] [${key}]`, kind);
       values[key] = read;
       if (option.noEffect !== undefined && read !== option.fallback)
         warnDeprecated(`[${owner}] [${key}] has no effect here: ${option.noEffect}`);
     }
   }
   return values as Values<O>;
+}
+
+/** From 7.8 on values of the wrong kind in aggregations are faults of the object's content. */
+function readValue<T>(option: Option<T>, value: unknown, where: string, kind: string): T {
+  if (kind !== "aggregation" || !answersAs(708)) return option.read(value, where);
+  try {
+    return option.read(value, where);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "parsing") throw error;
+    throw new AppError("parsing", error.message, {
+      cause: error,
+      data: { type: "x_content_parse_exception", ...error.data },
+    });
+  }
 }
 
 /** From 7.8 on unknown options of aggregations are reported as unknown fields of an object. */
