@@ -249,7 +249,8 @@ suite("changes by query", () => {
       (await ask("GET", "/back-1")).text,
       /"short".*"default_pipeline":"_none".*"number_of_shards":"2"/,
     );
-    await ask("DELETE", "/kept-1");
+    await ask("PUT", "/kept-1/_doc/later?refresh=true", {});
+    await ask("POST", "/kept-1/_close");
     assert.equal((await ask("POST", path, { indices: "kept-1" })).status, 200);
     assert.equal(await countOf("kept"), 1_200);
     assert.equal((await ask("DELETE", "/_snapshot/r/first")).status, 200);
