@@ -20,6 +20,7 @@ const fixture = new IndexFixture({
       synonyms: { tokenizer: "standard", filter: ["lowercase", "graph"] },
       synonyms_stop: { tokenizer: "standard", filter: ["lowercase", "graph", "stop"] },
       overlaid: { tokenizer: "standard", filter: ["lowercase", "overlay"] },
+      flat: { tokenizer: "standard", filter: ["lowercase", "graph", "flatten_graph"] },
       paired: { tokenizer: "standard", filter: ["lowercase", "pairs"] },
       grams: { tokenizer: "standard", filter: ["lowercase", "grams"] },
     },
@@ -28,6 +29,7 @@ const fixture = new IndexFixture({
     properties: {
       line: { type: "text" },
       also: { type: "text" },
+      flat: { type: "text", analyzer: "flat", search_analyzer: "standard" },
       paired: { type: "text", analyzer: "paired" },
       grams: { type: "text", analyzer: "grams" },
       plain: { type: "text", index_options: "docs" },
@@ -43,6 +45,7 @@ const fixture = new IndexFixture({
   ].map((line, n) => ({
     n,
     line,
+    flat: line,
     paired: line,
     grams: line,
     plain: line,
@@ -142,6 +145,11 @@ const FOUND: readonly (readonly [what: string, query: JsonObject, documents: num
       },
     },
     [0, 1, 2, 4],
+  ],
+  [
+    "a synonym of several words that was indexed",
+    { match_phrase: { flat: "killed out of memory today" } },
+    [0],
   ],
   ["shingles beside their words", { match: { paired: { query: "killed oom", operator: "and" } } }, [0]],
   [

@@ -7,15 +7,10 @@ import {
   readList,
   readString,
 } from "#hub/engine/analysis/parts/options.ts";
-import {
-  type FilterMaker,
-  mapText,
-  mapWords,
-  type Token,
-  type TokenFilter,
-} from "#hub/engine/analysis/parts/token.ts";
+import { type FilterMaker, mapText, mapWords, type TokenFilter } from "#hub/engine/analysis/parts/token.ts";
 import { snowballStemmerOf, stemmerOf } from "#hub/engine/analysis/stemmers/all.ts";
 import { cjkBigram, cjkWidth } from "./cjk.ts";
+import { flattenGraph } from "./flatten-graph.ts";
 import { asciiDigits, foldToAscii, lowercaseOf } from "./folding.ts";
 import { edgeNgramFilter, ngramFilter } from "./grams.ts";
 import { commonGramsFilter, shingleFilter } from "./neighbours.ts";
@@ -106,7 +101,7 @@ export const TOKEN_FILTERS: Readonly<Record<string, FilterMaker>> = {
   remove_duplicates: () => uniqueFilter({ only_on_same_position: true }),
   word_delimiter: wordDelimiter,
   word_delimiter_graph: wordDelimiterGraph,
-  flatten_graph: () => flattened,
+  flatten_graph: () => flattenGraph,
   synonym: synonymFilter,
   synonym_graph: synonymGraphFilter,
   multiplexer,
@@ -166,14 +161,6 @@ function foldingFilter(options: Options): TokenFilter {
       const text = foldToAscii(token.text);
       return text === token.text ? [token] : [{ ...token, text }, token];
     });
-}
-
-/** Each token spans one place: what an index can store. */
-function flattened(tokens: Token[]): Token[] {
-  return tokens.map((token) => {
-    const { positionLength: _, ...rest } = token;
-    return rest;
-  });
 }
 
 /** `multiplexer`: the words as each of several lists of filters makes them, at one place, each once. */
