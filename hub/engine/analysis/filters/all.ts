@@ -10,6 +10,7 @@ import {
 import { type FilterMaker, mapText, mapWords, type TokenFilter } from "#hub/engine/analysis/parts/token.ts";
 import { snowballStemmerOf, stemmerOf } from "#hub/engine/analysis/stemmers/all.ts";
 import { cjkBigram, cjkWidth } from "./cjk.ts";
+import { decompounder } from "./decompounder.ts";
 import { flattenGraph } from "./flatten-graph.ts";
 import { asciiDigits, foldToAscii, lowercaseOf } from "./folding.ts";
 import { edgeNgramFilter, ngramFilter } from "./grams.ts";
@@ -37,8 +38,7 @@ import { wordDelimiter, wordDelimiterGraph } from "./word-delimiter.ts";
 
 /** Filters of other servers that aren't offered, and what helps instead. */
 const REFUSED: Readonly<Record<string, string>> = {
-  dictionary_decompounder: "use synonym with the words that matter",
-  hyphenation_decompounder: "use synonym with the words that matter",
+  hyphenation_decompounder: "use dictionary_decompounder",
   hunspell: "use stemmer",
   kstem: "use stemmer with the language english",
   min_hash: "compare the texts' terms by more_like_this",
@@ -96,6 +96,7 @@ export const TOKEN_FILTERS: Readonly<Record<string, FilterMaker>> = {
   pattern_replace: patternReplaceFilter,
   pattern_capture: patternCaptureFilter,
   fingerprint: fingerprintFilter,
+  dictionary_decompounder: decompounder,
   delimited_payload: delimitedPayloadFilter,
   delimited_payload_filter: delimitedPayloadFilter,
   remove_duplicates: () => uniqueFilter({ only_on_same_position: true }),
@@ -148,6 +149,7 @@ export const WORDWISE_FILTERS: ReadonlySet<string> = new Set([
   "keep_types",
   "classic",
   "pattern_replace",
+  "dictionary_decompounder",
 ]);
 
 function stemming(stem: (word: string) => string): TokenFilter {

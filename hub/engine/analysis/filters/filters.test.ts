@@ -149,6 +149,22 @@ const ROWS: readonly Row[] = [
     tokens: "run@0 x@1",
   },
   {
+    filter: { type: "dictionary_decompounder", word_list: ["log", "logs", "server", "rot"] },
+    text: "logserver rotated logs logserverlogs",
+    tokens:
+      "logserver@0 log@0 logs@0 server@0 rotated@1 rot@1 logs@2 logserverlogs@3 log@3 logs@3 server@3 log@3 logs@3",
+  },
+  {
+    filter: {
+      type: "dictionary_decompounder",
+      word_list: ["log", "logs", "server"],
+      only_longest_match: true,
+      min_subword_size: 4,
+    },
+    text: "logserver logsx",
+    tokens: "logserver@0 logs@0 server@0 logsx@1 logs@1",
+  },
+  {
     filter: { type: "multiplexer", filters: ["lowercase, porter_stem", "reverse"] },
     text: "Cars",
     tokens: "Cars@0 car@0 sraC@0",
