@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { gatherWarnings } from "#hub/search/options/request-version.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 
@@ -51,3 +52,42 @@ interface Part {
   readonly breakdown: Readonly<Record<string, number>>;
   readonly children?: readonly Part[];
 }
+
+/** [aggregation, class of 6.5, class of 7.10, buckets] */
+const AGGREGATORS: readonly (readonly [JsonObject, string, string, number | undefined])[] = [
+  [{ max: { field: "n" } }, "MaxAggregator", "MaxAggregator", undefined],
+  [{ value_count: { field: "n" } }, "ValueCountAggregator", "ValueCountAggregator", undefined],
+  [
+    { percentiles: { field: "n" } },
+    "TDigestPercentilesAggregator",
+    "TDigestPercentilesAggregator",
+    undefined,
+  ],
+  [{ histogram: { field: "n", interval: 10 } }, "HistogramAggregator", "NumericHistogramAggregator", 3],
+  [
+    { date_histogram: { field: "at", interval: "1d" } },
+    "DateHistogramAggregator",
+    "DateHistogramAggregator",
+    2,
+  ],
+];
+
+for (const [aggregation, before, since79, buckets] of AGGREGATORS)
+  test(`a profile names the class of ${JSON.stringify(aggregation)}, with its documents and buckets`, async () => {
+    const dated = new IndexFixture({
+      mapping: { properties: { at: { type: "date" } } },
+      docs: [0, 1, 15, 25].map((n) => ({ n, at: n < 5 ? "2020-01-01" : "2020-01-03" })),
+    });
+    for (const [version, type] of [
+      [605, before],
+      [710, since79],
+    ] as const) {
+      const { profile } = await gatherWarnings(new Set(), version, () =>
+        dated.search({ profile: true, size: 0, aggs: { x: aggregation } }),
+      );
+      const [found] = profile![0]!["aggregations"] as (Part & { debug?: JsonObject })[];
+      assert.deepEqual([found!.type, found!.breakdown["collect_count"]], [type, 4]);
+      assert.equal(found!.debug?.["total_buckets"], version === 605 ? undefined : buckets);
+    }
+    dated.close();
+  });

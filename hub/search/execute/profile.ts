@@ -10,7 +10,7 @@ import { answersAs } from "#hub/search/options/request-version.ts";
 import { NO_MORE_DOCS, type Query, type ShardContext } from "#hub/search/query/query.ts";
 import type { SearchControl } from "#hub/search/query/search-control.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
-import type { JsonObject } from "#proto/kit/json.ts";
+import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { type CollectOptions, collectShard } from "./collect-shard.ts";
 
 /** Maximum depth of a query's parts that are reported separately. */
@@ -34,14 +34,16 @@ export async function profileShard(
   for (const [name, node] of request.aggregations) {
     const tree: AggregationTree = new Map([[name, node]]);
     const start = performance.now();
-    await collectShard(
+    const { total, aggregations: states } = await collectShard(
       { ...request, aggregations: tree, size: 0, from: 0 },
       shard,
       { ...how, limit: 0 },
       control,
     );
-    const type = `${node.aggregation.constructor.name}Aggregator`;
-    aggregations.push(aggregationBody(type, name, performance.now() - start));
+    const tookMs = performance.now() - start;
+    const state = states[name];
+    const type = aggregatorName(node.aggregation.typedName(state));
+    aggregations.push(aggregationBody({ type, name, tookMs, documents: total, buckets: bucketsOf(state) }));
   }
   return {
     searches: [{ query: [query], rewrite_time: 0, collector: [collectorBody(request, how, searchMs)] }],
@@ -157,7 +159,49 @@ const LATER_AGGREGATION_PHASES: Readonly<Record<string, number>> = {
   post_collection_count: 0,
 };
 
-function aggregationBody(type: string, name: string, tookMs: number): JsonObject {
+/** Classes of 6.5 that aren't named as the results are, and of 7.9 where they differ. */
+const AGGREGATORS: Readonly<Record<string, readonly [name: string, since79?: string]>> = {
+  sterms: ["GlobalOrdinalsStringTerms"],
+  lterms: ["LongTerms", "NumericTerms"],
+  dterms: ["DoubleTerms", "NumericTerms"],
+  srareterms: ["StringRareTerms"],
+  lrareterms: ["LongRareTerms"],
+  sigsterms: ["GlobalOrdinalsSignificantTerms", "GlobalOrdinalsStringTerms"],
+  siglterms: ["SignificantLongTerms", "NumericTerms"],
+  date_range: ["Range"],
+  ip_range: ["BinaryRange"],
+  geohash_grid: ["GeoHashGrid"],
+  geotile_grid: ["GeoTileGrid"],
+  histogram: ["Histogram", "NumericHistogram"],
+  tdigest_percentiles: ["TDigestPercentiles"],
+  hdr_percentiles: ["HDRPercentiles"],
+  tdigest_percentile_ranks: ["TDigestPercentileRanks"],
+  hdr_percentile_ranks: ["HDRPercentileRanks"],
+};
+
+/** Returns the class that gathers results of a type. */
+function aggregatorName(type: string): string {
+  const camelCase = type.replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const [name, since79 = name] = AGGREGATORS[type] ?? [camelCase];
+  return `${answersAs(709) ? since79 : name}Aggregator`;
+}
+
+/** Returns how many buckets a state has; undefined if it is none of buckets. */
+function bucketsOf(state: unknown): number | undefined {
+  const buckets = isObject(state) ? state["buckets"] : undefined;
+  return Array.isArray(buckets) ? buckets.length : undefined;
+}
+
+interface ProfiledAggregation {
+  readonly type: string;
+  readonly name: string;
+  readonly tookMs: number;
+  /** Documents that were collected. */
+  readonly documents: number;
+  readonly buckets: number | undefined;
+}
+
+function aggregationBody({ type, name, tookMs, documents, buckets }: ProfiledAggregation): JsonObject {
   const time = Math.round(tookMs * NANOS);
   return {
     type,
@@ -171,8 +215,9 @@ function aggregationBody(type: string, name: string, tookMs: number): JsonObject
       initialize_count: 1,
       reduce_count: 0,
       collect: time,
-      collect_count: 1,
+      collect_count: documents,
       ...(answersAs(700) && LATER_AGGREGATION_PHASES),
     },
+    ...(buckets !== undefined && answersAs(709) && { debug: { total_buckets: buckets } }),
   };
 }
