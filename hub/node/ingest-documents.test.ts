@@ -5,7 +5,6 @@ import type { WriteItem } from "#hub/api/ports/documents.ts";
 import { parseBulk } from "#hub/api/routes/documents/bulk-parser.ts";
 import { IngestPipelines } from "#hub/pipeline/ingest/ingest-pipelines.ts";
 import { systemClock } from "#proto/kit/clock.ts";
-import type { JsonObject } from "#proto/kit/json.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 
@@ -15,9 +14,6 @@ async function openDocuments(t: TestContext) {
   t.after(() => ingest.stop());
   await ingest.put("p", { processors: [{ set: { field: "b", value: 2 } }] });
   await ingest.put("asked", { processors: [{ set: { field: "z", value: 9 } }] });
-  const set = (field: string, value: unknown): JsonObject => ({ set: { field, value } });
-  await ingest.put("once", { processors: [set("_if_seq_no", 4), set("_if_primary_term", 1)] });
-  await ingest.put("odd", { processors: [set("_if_seq_no", "first")] });
   const written: WriteItem[] = [];
   const documents = {
     write: (items: readonly WriteItem[]) => {
@@ -32,7 +28,7 @@ async function openDocuments(t: TestContext) {
     { settingsFor: () => ({ default_pipeline: "p" }), ensure: unused, putSettings: unused },
     systemClock,
   );
-  return { wrapped, written, texts: () => written.map(textsOf) };
+  return { wrapped, texts: () => written.map(textsOf) };
 }
 
 /** Documents without types need no index. */
@@ -93,15 +89,4 @@ test("an upsert of a bulk goes through the pipeline that its request names, doc_
     items.flatMap(({ write }) => ("script" in write ? [write.pipeline] : [])),
     ["asked"],
   );
-});
-
-test("a pipeline may require a sequence number of the document that it replaces", async (t) => {
-  const { wrapped, written } = await openDocuments(t);
-  const item = { kind: "index", index: "x", id: "1", source: Buffer.from("{}") } as const;
-  const options = {} as Parameters<typeof wrapped.write>[1];
-  await wrapped.write([{ ...item, pipeline: "once" }], options);
-  const [{ ifSeqNo, ifPrimaryTerm } = {}] = written as { ifSeqNo?: number; ifPrimaryTerm?: number }[];
-  assert.deepEqual([ifSeqNo, ifPrimaryTerm], [4, 1]);
-  const [result] = await wrapped.write([{ ...item, pipeline: "odd" }], options);
-  assert.match(String(result && "error" in result && result.error.message), /\[_if_seq_no\] must be a whole/);
 });

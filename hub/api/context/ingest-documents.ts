@@ -255,25 +255,13 @@ export function ingestError({ message, fault }: IngestFailure): AppError {
   });
 }
 
-/** Returns the version and the sequence number that processors set on a document. Throws request_invalid. */
-function conditionsOf(destination: IngestDestination): WriteConditions {
-  return makeConditions({
-    version: numberIn(destination, "_version"),
-    versionType: destination._version_type,
-    ifSeqNo: numberIn(destination, "_if_seq_no"),
-    ifPrimaryTerm: numberIn(destination, "_if_primary_term"),
-  });
-}
-
-function numberIn(
-  destination: IngestDestination,
-  name: "_version" | "_if_seq_no" | "_if_primary_term",
-): number | undefined {
-  const given = destination[name];
-  if (given === undefined) return undefined;
-  const number = Number(given);
-  if (Number.isSafeInteger(number)) return number;
-  throw new AppError("request_invalid", `[${name}] must be a whole number, but is [${given}]`);
+/** Returns the version that processors set on a document. Throws request_invalid. */
+function conditionsOf({ _version: version, _version_type: versionType }: IngestDestination): WriteConditions {
+  if (version === undefined && versionType === undefined) return {};
+  const number = version === undefined ? undefined : Number(version);
+  if (number !== undefined && !Number.isSafeInteger(number))
+    throw new AppError("request_invalid", `[_version] must be a whole number, but is [${version}]`);
+  return makeConditions({ version: number, versionType, ifSeqNo: undefined, ifPrimaryTerm: undefined });
 }
 
 function missing(pipeline: string): AppError {

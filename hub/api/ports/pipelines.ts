@@ -22,17 +22,7 @@ export interface GrokOutcome {
 
 /** The destination of a document after an ingest pipeline. */
 export type IngestDestination = Partial<
-  Record<
-    | "_index"
-    | "_type"
-    | "_id"
-    | "_routing"
-    | "_version"
-    | "_version_type"
-    | "_if_seq_no"
-    | "_if_primary_term",
-    string
-  >
+  Record<"_index" | "_type" | "_id" | "_routing" | "_version" | "_version_type", string>
 >;
 
 /** The result of an ingest pipeline for a document. */

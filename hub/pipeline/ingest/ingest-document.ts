@@ -6,16 +6,7 @@ import { put } from "#proto/event-members.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Names that stand for where a document is to go, and on what condition. */
-export const DESTINATION = [
-  "_index",
-  "_type",
-  "_id",
-  "_routing",
-  "_version",
-  "_version_type",
-  "_if_seq_no",
-  "_if_primary_term",
-] as const;
+export const DESTINATION = ["_index", "_type", "_id", "_routing", "_version", "_version_type"] as const;
 
 /** Where a document is to go, as texts. */
 export type Destination = Partial<Record<(typeof DESTINATION)[number], string>>;
