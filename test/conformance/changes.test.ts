@@ -249,8 +249,7 @@ suite("changes by query", () => {
       (await ask("GET", "/back-1")).text,
       /"short".*"default_pipeline":"_none".*"number_of_shards":"2"/,
     );
-    await ask("PUT", "/kept-1/_doc/later?refresh=true", {});
-    await ask("POST", "/kept-1/_close");
+    await ask("DELETE", "/kept-1");
     assert.equal((await ask("POST", path, { indices: "kept-1" })).status, 200);
     assert.equal(await countOf("kept"), 1_200);
     assert.equal((await ask("DELETE", "/_snapshot/r/first")).status, 200);

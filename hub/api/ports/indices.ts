@@ -124,8 +124,6 @@ export interface Indices {
    * Throws what `create` throws.
    */
   createExact(name: string, definition: IndexDefinition, dataStream?: string): Promise<IndexInfo>;
-  /** Throws what `createExact` would throw for the definition, whether or not the name is free. */
-  checkExact(name: string, definition: IndexDefinition): void;
   /**
    * Returns the index `name`, creating it with its templates if it is missing; for an alias its write index. Throws
    * index_name_invalid.

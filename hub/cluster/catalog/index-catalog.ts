@@ -145,11 +145,6 @@ export class IndexCatalog implements Component {
     return this.#add(newIndex({ name, definition, nowMs: this.#options.now(), dataStream }));
   }
 
-  /** Throws what `createExact` would throw for the definition, whether or not the name is free. */
-  checkExact(name: string, definition: IndexDefinition): void {
-    newIndex({ name, definition, nowMs: this.#options.now() });
-  }
-
   /**
    * Creates a data stream with its first index and returns that index. Throws what `create` throws, request_invalid
    * without a template.

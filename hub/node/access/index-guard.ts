@@ -96,11 +96,6 @@ export class GuardedIndices implements Indices {
     return this.#inner.createExact(name, definition, dataStream);
   }
 
-  checkExact(name: string, definition: IndexDefinition): void {
-    this.requireAll([name, ...Object.keys(definition.aliases)]);
-    this.#inner.checkExact(name, definition);
-  }
-
   settingsFor(name: string): Readonly<Record<string, unknown>> {
     return this.#inner.settingsFor(name);
   }

@@ -1,19 +1,20 @@
-/**
- * Restores indices of a snapshot as a task: each is created with its stored definition, in place of a closed one of its
- * name, and filled through the log.
- */
+/** Restores indices of a snapshot as a task: each is created with its stored definition and filled through the log. */
 
+import { splitType } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
+import { flattenSettings, isSetAfterDocuments } from "#hub/api/parameters/index-settings.ts";
 import { isTrue } from "#hub/api/parameters/values.ts";
-import type { IndexInfo, IndexTemplate } from "#hub/api/ports/indices.ts";
+import type { AliasInfo, IndexInfo, IndexTemplate } from "#hub/api/ports/indices.ts";
 import type { DocumentPages } from "#hub/api/routes/by-query/change-by-query.ts";
 import { startCopy } from "#hub/api/routes/by-query/copy-index.ts";
 import type { ComponentTemplate, ComposableTemplate } from "#hub/cluster/catalog/composable-templates.ts";
+import { matchesWildcard } from "#hub/cluster/catalog/index-names.ts";
+import { Pattern } from "#hub/scripts/library/patterns.ts";
+import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { IndexSnapshots, SnapshotIndex, SnapshotRecord } from "./index-snapshots.ts";
-import { notRestorable, planRestore, type RestorePlan } from "./restore-plan.ts";
 
 /** Keys of a request's body. */
 const KEYS = [
@@ -48,8 +49,8 @@ export interface Restoring {
 }
 
 /**
- * Creates the indices and starts to fill them. Throws request_invalid, not_found, index_exists, settings_invalid; then none
- * of them was created or replaced.
+ * Creates the indices and starts to fill them. Throws request_invalid, not_found, index_exists; then none of them was
+ * created.
  */
 export async function restoreSnapshot(
   parts: ApiContext,
@@ -60,7 +61,16 @@ export async function restoreSnapshot(
 ): Promise<Restoring> {
   checkKeys(body, KEYS);
   if (record.state !== "SUCCESS") throw notRestorable(record, `its state is ${record.state}`);
-  const plans = planRestore(parts.indices, record, body);
+  const chosen = chosenIndices(record, body).map((index) => [index, newName(index.name, body)] as const);
+  const names = chosen.map(([, name]) => name);
+  for (const [at, name] of names.entries()) {
+    if (names.indexOf(name) !== at) throw notRestorable(record, `two indices would be called [${name}]`);
+    if (parts.indices.get(name) !== undefined)
+      throw notRestorable(
+        record,
+        `cannot restore index [${name}] because an index with same name already exists in the cluster. Either delete the existing index or restore the index under a different name by providing a rename pattern and replacement name`,
+      );
+  }
   if (body["include_global_state"] !== undefined && isTrue(body["include_global_state"]))
     await restoreTemplates(parts, record);
   const made: MadeIndex[] = [];
@@ -68,19 +78,15 @@ export async function restoreSnapshot(
     for (const { target } of indices) await parts.indices.deleteExactly(target);
   };
   try {
-    for (const plan of plans) {
-      const { name, definition, dataStream, replaced } = plan;
-      if (replaced !== undefined) await parts.indices.deleteExactly(replaced);
-      made.push({ plan, target: await parts.indices.createExact(name, definition, dataStream) });
-    }
+    for (const [index, name] of chosen) made.push(await makeIndex(parts, index, name, body));
   } catch (error) {
     await remove(made);
     throw error;
   }
   const run = async (): Promise<void> => {
-    for (const [at, index] of made.entries()) {
+    for (const [at, [index]] of chosen.entries()) {
       try {
-        await fillIndex(parts, request, store, index);
+        await fillIndex(parts, request, store, index, made[at]!);
       } catch (error) {
         await remove(made.slice(at + 1)); // they would stay empty
         throw error;
@@ -89,24 +95,54 @@ export async function restoreSnapshot(
   };
   const done = run();
   done.catch(() => undefined);
-  return {
-    indices: plans.map(({ name }) => name),
-    shards: plans.reduce((sum, { index }) => sum + index.shards, 0),
-    done,
-  };
+  return { indices: names, shards: chosen.reduce((sum, [{ shards }]) => sum + shards, 0), done };
 }
 
-/** An index without its documents. */
+/** An index without its documents, and the settings to be set after these. */
 interface MadeIndex {
-  readonly plan: RestorePlan;
   readonly target: IndexInfo;
+  readonly later: JsonObject;
+}
+
+/** Creates an index without its documents. */
+async function makeIndex(
+  parts: ApiContext,
+  index: SnapshotIndex,
+  name: string,
+  body: JsonObject,
+): Promise<MadeIndex> {
+  const ignored = listOf(body["ignore_index_settings"]).map((key) => key.replace(/^index\./, ""));
+  const own = Object.entries(index.settings).filter(
+    ([key]) => !ignored.some((pattern) => matchesWildcard(pattern, key)),
+  );
+  const { number_of_shards: shards, ...given } = flattenSettings(body["index_settings"]);
+  if (shards !== undefined)
+    throw new AppError("request_invalid", "cannot modify setting [index.number_of_shards] on restore");
+  const settings: JsonObject = { number_of_replicas: index.replicas, ...Object.fromEntries(own), ...given };
+  const entries = Object.entries(settings);
+  const keepsAliases = body["include_aliases"] === undefined || isTrue(body["include_aliases"]);
+  const isRenamed = name !== index.name;
+  const target = await parts.indices.createExact(
+    name,
+    {
+      settings: {
+        ...Object.fromEntries(entries.filter(([key]) => !isSetAfterDocuments(key))),
+        number_of_shards: index.shards,
+      },
+      mappings: splitType(index.mapping, name).mapping,
+      aliases: keepsAliases ? (index.aliases as Record<string, AliasInfo>) : {},
+    },
+    isRenamed ? undefined : index.dataStream,
+  );
+  return { target, later: Object.fromEntries(entries.filter(([key]) => isSetAfterDocuments(key))) };
 }
 
 async function fillIndex(
   parts: ApiContext,
   request: ApiRequest,
   store: IndexSnapshots,
-  { plan: { index, later }, target }: MadeIndex,
+  index: SnapshotIndex,
+  { target, later }: MadeIndex,
 ): Promise<void> {
   const copy = await startCopy(parts, request, {
     action: "cluster:admin/snapshot/restore",
@@ -129,6 +165,48 @@ function pagesOf(store: IndexSnapshots, { name, docs, pages }: SnapshotIndex): D
   };
 }
 
+/** Returns the indices of a snapshot that names and patterns select. Throws index_missing. */
+export function chosenIndices(record: SnapshotRecord, body: JsonObject): SnapshotIndex[] {
+  const patterns = listOf(body["indices"]);
+  if (patterns.length === 0) return [...record.indices];
+  const ignoresMissing = body["ignore_unavailable"] !== undefined && isTrue(body["ignore_unavailable"]);
+  const found = new Set<SnapshotIndex>();
+  for (const given of patterns) {
+    const isLeftOut = given.startsWith("-");
+    const pattern = isLeftOut ? given.slice(1) : given === "_all" ? "*" : given;
+    const matching = record.indices.filter(({ name }) => matchesWildcard(pattern, name));
+    if (matching.length === 0 && !pattern.includes("*") && !ignoresMissing)
+      throw new AppError("index_missing", `no such index [${pattern}]`, { data: { index: pattern } });
+    for (const index of matching) {
+      if (isLeftOut) found.delete(index);
+      else found.add(index);
+    }
+  }
+  return [...found];
+}
+
+/** Returns a list of names, given as a list or as comma-separated text. */
+export function listOf(value: unknown): string[] {
+  if (value === undefined || value === null) return [];
+  return (Array.isArray(value) ? value.map(valueText) : valueText(value).split(","))
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+}
+
+function newName(
+  name: string,
+  { rename_pattern: pattern, rename_replacement: replacement }: JsonObject,
+): string {
+  if (pattern === undefined) return name;
+  if (typeof pattern !== "string" || typeof replacement !== "string")
+    throw new AppError("request_invalid", "rename_pattern and rename_replacement must both be texts");
+  try {
+    return name.replace(new Pattern(pattern, "").part, replacement);
+  } catch (error) {
+    throw new AppError("request_invalid", `[rename_pattern] can't be used: ${(error as Error).message}`);
+  }
+}
+
 async function restoreTemplates(
   { indices }: ApiContext,
   { globalState = {}, snapshot }: SnapshotRecord,
@@ -146,4 +224,10 @@ async function restoreTemplates(
   for (const [name, template] of Object.entries(composable))
     await templateCatalog.putComposable(name, template);
   for (const [name, template] of Object.entries(templates)) await indices.putTemplate(name, template);
+}
+
+function notRestorable({ snapshot }: SnapshotRecord, why: string): AppError {
+  return new AppError("request_invalid", `[${snapshot}] ${why}`, {
+    data: { type: "snapshot_restore_exception", status: 500 },
+  });
 }

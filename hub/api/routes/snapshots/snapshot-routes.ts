@@ -12,8 +12,7 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import type { IndexSnapshots, SnapshotRecord } from "./index-snapshots.ts";
 import { printSnapshot, printStatus } from "./print-snapshot.ts";
 import { chosenRepositories, openRepository, refuseReadonly, repositoriesOf } from "./repository-routes.ts";
-import { chosenIndices, listOf } from "./restore-plan.ts";
-import { checkKeys, restoreSnapshot } from "./restore-snapshot.ts";
+import { checkKeys, chosenIndices, listOf, restoreSnapshot } from "./restore-snapshot.ts";
 import { type Taking, takeSnapshot } from "./take-snapshot.ts";
 
 const PATH = "/_snapshot/{repository}/{snapshot}";
