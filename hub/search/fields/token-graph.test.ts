@@ -220,6 +220,10 @@ suite("token graph", () => {
     const refused = (error: unknown): boolean =>
       error instanceof AppError && error.code === "request_invalid";
     assert.equal(wholeWays(graphParts(many)), undefined, "each would be a phrase");
+    const stretches = Array.from({ length: 700 }, (_, at) =>
+      one.map((each) => ({ ...each, position: each.position + 2 * at })),
+    ).flat();
+    assert.throws(() => graphParts(stretches), refused, "of 2,100 words");
     const long = Array.from({ length: 2000 }, (_, at) => token("a", at));
     assert.throws(() => graphParts([token("all", 0, 2000), ...long]), refused);
   });

@@ -10,6 +10,9 @@ import { AppError } from "#proto/kit/errors.ts";
 /** Maximum number of ways, and of the words of one: as many as a query may have clauses. */
 const MAX_WAYS = 1024;
 
+/** Words of all ways of all stretches that have several. */
+const MAX_WORDS = 2 * MAX_WAYS;
+
 /** Ways through a whole phrase at most: each is a phrase of its own, which are found one after the other. */
 const MAX_PHRASES = 16;
 
@@ -45,6 +48,7 @@ export function graphParts(tokens: readonly Token[]): GraphPart[] {
   const edges = edgesOf(tokens);
   const starts = [...edges.keys()].sort((a, b) => a - b);
   const parts: GraphPart[] = [];
+  let words = 0;
   let before = starts[0] ?? 0;
   for (let from = 0; from < starts.length; ) {
     const start = starts[from]!;
@@ -52,7 +56,10 @@ export function graphParts(tokens: readonly Token[]): GraphPart[] {
     let to = from + 1;
     for (; to < starts.length && starts[to]! < end; to++)
       end = Math.max(end, lastEnd(edges.get(starts[to]!)!));
-    parts.push({ gap: start - before, ways: waysFrom(edges, starts.slice(from, to)) });
+    const ways = waysFrom(edges, starts.slice(from, to));
+    if (ways.length > 1) for (const way of ways) words += way.length;
+    if (words > MAX_WORDS) throw tooMany();
+    parts.push({ gap: start - before, ways });
     before = end;
     from = to;
   }
@@ -101,6 +108,7 @@ function edgesOf(tokens: readonly Token[]): Map<number, Edge[]> {
 /** Returns the ways from the first of `starts`, the positions of a stretch at which tokens begin, in ascending order. */
 function waysFrom(edges: ReadonlyMap<number, readonly Edge[]>, starts: readonly number[]): Way[] {
   const found: Way[] = [];
+  let words = 0;
   const walk = (position: number, offset: number, way: Way): void => {
     if (way.length === MAX_WAYS) throw tooMany();
     for (const { terms, end } of edges.get(position)!) {
@@ -108,7 +116,9 @@ function waysFrom(edges: ReadonlyMap<number, readonly Edge[]>, starts: readonly 
       // No token begins where the analyzer took a word out.
       const next = starts.find((each) => each >= end);
       if (next !== undefined) walk(next, offset + 1 + next - end, longer);
-      else if (found.push(longer) > MAX_WAYS) throw tooMany();
+      else if (found.push(longer) > MAX_WAYS || (words > 0 && words + longer.length > MAX_WORDS))
+        throw tooMany();
+      else words += longer.length;
     }
   };
   walk(starts[0]!, 0, []);
@@ -118,7 +128,7 @@ function waysFrom(edges: ReadonlyMap<number, readonly Edge[]>, starts: readonly 
 function tooMany(): AppError {
   return new AppError(
     "request_invalid",
-    `the text's words and synonyms make more than ${MAX_WAYS} ways or words of a way; search for fewer at a time`,
+    `the text's words and synonyms make more than ${MAX_WAYS} ways, or ways of more than ${MAX_WORDS} words; search for fewer at a time`,
     { data: { type: "too_many_clauses" } },
   );
 }
