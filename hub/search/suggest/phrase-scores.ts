@@ -201,7 +201,8 @@ export class PhraseScorer {
   /** Returns the best corrections above `cutoff`, the best first. `maxErrors`: words, or from below 1 a share of them. */
   *corrections(maxErrors: number, most: number, cutoff: number): Steps<readonly Correction[]> {
     const share = Math.round(Math.fround(maxErrors * this.#sets.length));
-    const errors = Math.max(1, maxErrors >= 1 ? Math.trunc(maxErrors) : share);
+    const correctable = this.#sets.filter(({ candidates }) => candidates.length > 0).length;
+    const errors = Math.max(1, Math.min(correctable, maxErrors >= 1 ? Math.trunc(maxErrors) : share));
     for (let allowed = 1; allowed <= errors; allowed++) {
       const ofFewer = this.#best;
       this.#best = [];

@@ -9,6 +9,7 @@ export function decompounder(options: Options): TokenFilter {
   const dictionary = new Set(words(options, "word_list", []));
   if (dictionary.size === 0)
     throw new RangeError("word_list must be provided for [dictionary_decompounder], as a list of words");
+  const longestWord = Math.max(...Array.from(dictionary, ({ length }) => length));
   const minWord = readInteger(options, "min_word_size", 5);
   const minPart = readInteger(options, "min_subword_size", 2);
   const maxPart = readInteger(options, "max_subword_size", 15);
@@ -19,7 +20,7 @@ export function decompounder(options: Options): TokenFilter {
     );
   const partsAt = (text: string, from: number): string[] => {
     const found: string[] = [];
-    const longest = Math.min(maxPart, text.length - from);
+    const longest = Math.min(maxPart, longestWord, text.length - from);
     for (let length = minPart; length <= longest; length++) {
       const part = text.slice(from, from + length);
       if (dictionary.has(part)) found.push(part);
