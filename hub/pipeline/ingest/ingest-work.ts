@@ -71,7 +71,7 @@ export type IngestReply =
 export const FIRST_VERSION = 605;
 
 /** Pipelines that may call one another for one document. */
-const MAX_CALLS = 32;
+const MAX_CALLS = 33;
 
 /** Compiled pipelines of this thread. */
 class Pipelines {

@@ -3,9 +3,12 @@
 import { parseDocument } from "#hub/scripts/values/json.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { type CallContext, isMap, print, ScriptObject, weigh } from "#hub/scripts/values/values.ts";
+import { isDeeper } from "#proto/kit/json.ts";
 import { entriesOf, read, write } from "./maps.ts";
 import type { Statics } from "./number-statics.ts";
 
+/** Objects and lists in one another, as many as the processor `json` takes; deeper ones couldn't be written. */
+const MAX_NESTING = 1_000;
 /** Parsing costs a step for 8 characters. */
 const PARSED_SHIFT = 3;
 
@@ -31,10 +34,12 @@ function parseJson(given: unknown, context: CallContext): unknown {
   const text = print(given);
   context.spend(text.length >> PARSED_SHIFT);
   try {
-    return parseDocument(text);
+    const value = parseDocument(text);
+    if (text.length <= 2 * MAX_NESTING || !isDeeper(value, MAX_NESTING)) return value;
   } catch {
-    throw new ScriptException("IllegalArgumentException", "the value is no JSON");
+    // As below.
   }
+  throw new ScriptException("IllegalArgumentException", `the value is no JSON, or nests ${MAX_NESTING} deep`);
 }
 
 /** Adds the members of the object that a field of `map` holds as JSON to the map. Throws IllegalArgumentException. */
