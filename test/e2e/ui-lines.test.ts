@@ -256,8 +256,12 @@ for (const width of [390, 620, 720])
         body: {},
         index: "logs",
       };
-      await cost.evaluate((view, shown) => Object.assign(view, { cost: shown }), slow);
-      await cost.getByRole("button", { name: "Explain the time it took" }).waitFor();
+      const explain = cost.getByRole("button", { name: "Explain the time it took" });
+      // The page gives the cost of its own search once the lines are drawn, which may be after this.
+      await becomes(async () => {
+        await cost.evaluate((view, shown) => Object.assign(view, { cost: shown }), slow);
+        return explain.isVisible();
+      }, true);
       const box = await bar.locator('span[role="status"]').boundingBox();
       assert.ok(box !== null && box.width >= 100, `${box?.width} px`);
     }));
