@@ -145,12 +145,12 @@ suite("while documents are written and processors are short", () => {
   });
 
   test("a search that has used little doesn't", async (context) => {
-    assert.equal(await restsOf(context, 100, 10), 0);
+    assert.equal(await restsOf(context, 20, 10), 0);
   });
 
   test("several that have used little each rest, as they have used much together", async (context) => {
     const timer = context.mock.method(globalThis, "setTimeout");
-    await Promise.all(Array.from({ length: 8 }, () => new Slices(100).take(3, 3)));
+    await Promise.all(Array.from({ length: 8 }, () => new Slices(40).take(3, 3)));
     assert.ok(timer.mock.callCount() >= 3, String(timer.mock.callCount()));
   });
 
