@@ -9,7 +9,8 @@ export function decompounder(options: Options): TokenFilter {
   const dictionary = new Set(words(options, "word_list", []));
   if (dictionary.size === 0)
     throw new RangeError("word_list must be provided for [dictionary_decompounder], as a list of words");
-  const longestWord = Math.max(...Array.from(dictionary, ({ length }) => length));
+  let longestWord = 0;
+  for (const { length } of dictionary) longestWord = Math.max(longestWord, length);
   const minWord = readInteger(options, "min_word_size", 5);
   const minPart = readInteger(options, "min_subword_size", 2);
   const maxPart = readInteger(options, "max_subword_size", 15);
