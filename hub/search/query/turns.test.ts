@@ -172,7 +172,7 @@ suite("while documents are written and processors are short", () => {
     const short = async (): Promise<void> => {
       while (performance.now() < endMs) {
         await nextTurn();
-        await new Promise((resolve) => setTimeout(resolve, 3));
+        await new Promise((resolve) => setTimeout(resolve, 3)); // a client that thinks
       }
     };
     const longOne = async (): Promise<void> => {

@@ -18,20 +18,7 @@ import { heapMemory } from "#proto/kit/process-memory.ts";
 import { statCells, statColumns } from "./stat-columns.ts";
 import { type CatTable, column, HIDDEN, HIDDEN_RIGHT, namesColumn, RIGHT, type Row } from "./table.ts";
 
-const STATISTICS = statColumns([
-  "completion",
-  "fielddata",
-  "query_cache",
-  "request_cache",
-  "flush",
-  "get",
-  "indexing",
-  "merges",
-  "refresh",
-  "search",
-  "segments",
-  "suggest",
-]);
+const STATISTICS = statColumns(["warmer", "memory"]);
 
 export const nodesTable: CatTable = {
   paths: ["/_cat/nodes"],

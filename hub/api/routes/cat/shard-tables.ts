@@ -14,19 +14,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { statCells, statColumns } from "./stat-columns.ts";
 import { type CatTable, column, HIDDEN, HIDDEN_RIGHT, RIGHT, type Row } from "./table.ts";
 
-/** Sections of statistics in the order of the help of `_cat/shards`; others are before and after. */
-const SECTIONS = [
-  "completion",
-  "fielddata",
-  "query_cache",
-  "flush",
-  "get",
-  "indexing",
-  "merges",
-  "refresh",
-  "search",
-  "segments",
-];
+const STATISTICS = statColumns(["request_cache", "suggest", "memory"]);
 
 export const shardsTable: CatTable = {
   paths: ["/_cat/shards", "/_cat/shards/{index}"],
@@ -48,11 +36,11 @@ export const shardsTable: CatTable = {
     column("unassigned.for", "uf", "time has been unassigned", HIDDEN),
     column("unassigned.details", "ud", "additional details as to why the shard became unassigned", HIDDEN),
     column("recoverysource.type", "rs", "recovery source type", HIDDEN_RIGHT),
-    ...statColumns(SECTIONS),
+    ...STATISTICS.filter(({ name }) => !name.startsWith("warmer.")),
     column("seq_no.max", "sqm,maxSeqNo", "max sequence number", HIDDEN_RIGHT),
     column("seq_no.local_checkpoint", "sql,localCheckpoint", "local checkpoint", HIDDEN_RIGHT),
     column("seq_no.global_checkpoint", "sqg,globalCheckpoint", "global checkpoint", HIDDEN_RIGHT),
-    ...statColumns(["warmer"]),
+    ...STATISTICS.filter(({ name }) => name.startsWith("warmer.")),
   ],
   async rows({ indices, shards, cluster }, request) {
     const options = resolveOptions(request, { expandWildcards: "open" });

@@ -109,11 +109,10 @@ const ROWS: readonly StatColumn[] = [
   },
 ];
 
-/** Returns the columns of `sections` (absent: all) in the order of the help. */
-export function statColumns(sections?: readonly string[]): Column[] {
-  return ROWS.filter(({ name }) => sections?.includes(sectionOf(name)) ?? true).map(
-    ({ name, aliases, help, from }) =>
-      column(name, aliases, help, { ...HIDDEN_RIGHT, ...(from !== undefined && { from }) }),
+/** Returns the columns of all sections but `without`, in the order of the help. */
+export function statColumns(without: readonly string[] = []): Column[] {
+  return ROWS.filter(({ name }) => !without.includes(sectionOf(name))).map(({ name, aliases, help, from }) =>
+    column(name, aliases, help, { ...HIDDEN_RIGHT, ...(from !== undefined && { from }) }),
   );
 }
 
