@@ -8,7 +8,7 @@ import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { AppError } from "#proto/kit/errors.ts";
 import { FairShares, type Holding } from "#proto/kit/fair-shares.ts";
-import { freeBytes } from "#proto/kit/free-bytes.ts";
+import { freeBytes, largeBytes, recycleBytes } from "#proto/kit/large-bytes.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 
 /**
@@ -52,9 +52,11 @@ export class GrowingBytes {
   #grow(least: number): void {
     const trusted = Math.max(TRUSTED_BYTES, TRUSTED_TIMES * least);
     const isTrusted = this.#announced >= least && this.#announced <= trusted;
-    const larger = Buffer.allocUnsafeSlow(isTrusted ? this.#announced : Math.max(least, 2 * this.length));
+    const size = isTrusted ? this.#announced : Math.max(least, 2 * this.length);
+    // Bodies of this size may be lent to a thread, which gives their memory back.
+    const larger = size > TRUSTED_BYTES ? largeBytes(size) : Buffer.allocUnsafeSlow(size);
     larger.set(this.view);
-    freeBytes(this.#bytes);
+    recycleBytes(this.#bytes);
     this.#bytes = larger;
   }
 }

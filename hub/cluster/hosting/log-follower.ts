@@ -4,7 +4,7 @@ import { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
 import type { ItemResult } from "#hub/engine/operations/item-result.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { type AppError, systemCode, toAppError } from "#proto/kit/errors.ts";
-import { freeBytes } from "#proto/kit/free-bytes.ts";
+import { freeBytes, recycleBytes } from "#proto/kit/large-bytes.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
@@ -189,7 +189,7 @@ export class LogFollower implements Component {
         this.#upkeep.applied(batch.bytes.length);
         if (items !== null) this.#answer(batch.header, message.position, items);
         // The shard has copied what it keeps.
-        freeBytes(batch.bytes);
+        recycleBytes(batch.bytes);
         freeBytes(message.data);
         return;
       } catch (error) {

@@ -13,7 +13,7 @@ import { MAX_BYTES, packParts, WORTHWHILE } from "#hub/engine/operations/append-
 import { SOURCE_BLOCK_BYTES } from "#hub/engine/stored/stored.ts";
 import { type DocumentBatch, documentStart } from "#proto/document-batch.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { freeBytes } from "#proto/kit/free-bytes.ts";
+import { freeBytes } from "#proto/kit/large-bytes.ts";
 
 const NOTHING = new Uint8Array(0);
 

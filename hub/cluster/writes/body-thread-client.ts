@@ -3,22 +3,24 @@
 import { isMarkedAsUntransferable, Worker } from "node:worker_threads";
 import type { KernelSeed } from "#hub/engine/kernel/kernel.ts";
 import { AppError, type ErrorCode } from "#proto/kit/errors.ts";
+import { recycleBytes } from "#proto/kit/large-bytes.ts";
 import type { LentBody } from "./append-run.ts";
 import type { BodyJob, BodyResults } from "./body-work.ts";
 
 /** A job takes some 20 ms. */
 const JOB_LIMIT_MS = 60_000;
 
-/** What is sent to a thread: a body (no answer), a job with one, a request to give it back, or one to free it (no answer). */
+/** What is sent to a thread: a body (no answer), a job with one, a request to give it back, or one to give back its memory. */
 export type BodyRequest =
   | { readonly kind: "lend"; readonly body: number; readonly bytes: Uint8Array }
   | { readonly kind: "job"; readonly body: number; readonly job: BodyJob }
   | { readonly kind: "reclaim"; readonly body: number }
   | { readonly kind: "free"; readonly body: number };
 
-/** What a thread answers: the result of a job, or the bytes that it gives back. */
+/** What a thread answers: the result of a job, the bytes that it gives back, or memory that isn't read again. */
 export interface BodyReply {
   readonly result?: BodyResults[BodyJob["kind"]] | Uint8Array;
+  readonly freed?: Uint8Array;
   readonly error?: { readonly code: ErrorCode; readonly message: string; readonly detail?: string };
 }
 
@@ -57,7 +59,10 @@ export class BodyThread {
     this.#worker = new Worker(options.script, { workerData: options.seed });
     // The requests keep the process alive, not their thread.
     this.#worker.unref();
-    this.#worker.on("message", (reply: BodyReply) => this.#done(reply));
+    this.#worker.on("message", (reply: BodyReply) => {
+      if (reply.freed === undefined) this.#done(reply);
+      else recycleBytes(reply.freed);
+    });
     this.#worker.on("error", (error) => {
       this.#cause = error;
     });

@@ -17,21 +17,19 @@ if (port !== null) {
   port.on("message", (request: BodyRequest) => {
     const { body } = request;
     if (request.kind === "lend") bodies.set(body, new BodyWork(request.bytes));
-    else if (request.kind === "free") {
-      bodies.get(body)?.free();
-      bodies.delete(body);
-    } else {
+    else {
       const reply = replyTo(request);
-      if (request.kind === "reclaim") bodies.delete(body);
-      port.postMessage(reply, memoryOf(reply.result ?? null));
+      if (request.kind !== "job") bodies.delete(body);
+      port.postMessage(reply, memoryOf(reply.result ?? reply.freed ?? null));
     }
   });
 }
 
-function replyTo(request: Extract<BodyRequest, { kind: "job" | "reclaim" }>): BodyReply {
+function replyTo(request: Exclude<BodyRequest, { kind: "lend" }>): BodyReply {
   try {
     const work = bodies.get(request.body);
     if (work === undefined) throw new AppError("internal", "the thread hasn't got this body");
+    if (request.kind === "free") return { freed: new Uint8Array(work.bytes.buffer) };
     return { result: request.kind === "job" ? work.run(request.job) : work.bytes };
   } catch (error) {
     const { code, message, detail } = toAppError(error);

@@ -88,11 +88,6 @@ export class BodyWork {
     }
   }
 
-  /** Frees the memory of the body. */
-  free(): void {
-    (this.bytes.buffer as ArrayBuffer).transfer(0);
-  }
-
   #scan({ from, ...line }: ScanJob): ScanResult | null {
     const { buffer, byteOffset, byteLength } = this.bytes;
     const found = scanLines(Buffer.from(buffer, byteOffset, byteLength), line, from, SCAN_BYTES);

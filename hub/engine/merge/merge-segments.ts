@@ -14,7 +14,7 @@ import {
   StoredWriter,
 } from "#hub/engine/stored/stored.ts";
 import { PlainBlock } from "#hub/engine/stored/stored-blocks.ts";
-import { freeBytes } from "#proto/kit/free-bytes.ts";
+import { freeBytes } from "#proto/kit/large-bytes.ts";
 import type { FieldEntry, SegmentDirectory } from "../segment/directory.ts";
 import { hashId, newIdSeed, writeIdIndex } from "../segment/id-index.ts";
 import { fullPresence, type PresenceEntry, writePresence } from "../segment/presence.ts";

@@ -7,7 +7,7 @@ import { ShardSegment, segmentFileName } from "#hub/engine/commit/shard-segment.
 import { FileSink, SegmentFile } from "#hub/engine/files/segment-file.ts";
 import { Segment } from "#hub/engine/segment/segment.ts";
 import { toAppError } from "#proto/kit/errors.ts";
-import { freeBytes } from "#proto/kit/free-bytes.ts";
+import { freeBytes } from "#proto/kit/large-bytes.ts";
 import { comparePositions } from "#proto/position.ts";
 import { chooseFinal, chooseMerge, FINAL_BYTES } from "./merge-choice.ts";
 import { type MergeInput, numberDocuments } from "./merge-input.ts";

@@ -10,6 +10,7 @@ import { copyBytes } from "#hub/engine/bytes/bytes.ts";
 import { type PackedBlock, packLz4, unpackLz4To } from "#hub/engine/encoding/lz4.ts";
 import { LZ4_HEADER_BYTES, LZ4_MAGIC } from "#hub/engine/kernel/assembly/layout.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { largeBytes } from "#proto/kit/large-bytes.ts";
 import { DocAppends, type tailrace } from "#proto/messages.ts";
 
 const UINT32_BYTES = 4;
@@ -107,9 +108,9 @@ function unpacked(
   documentBytes: number,
 ): Pick<AppendColumns, "documents" | "ids"> {
   if (documents.length > 0 || ids.length > 0 || documentBytes > packedBytes) throw corrupt();
-  const plain = Buffer.allocUnsafeSlow(packedBytes > MAX_BYTES ? 0 : packedBytes);
+  const plain = largeBytes(packedBytes > MAX_BYTES ? 0 : packedBytes);
   unpackParts(packed, plain, 0, packedBytes);
-  return { documents: plain.subarray(0, documentBytes), ids: plain.subarray(documentBytes) };
+  return { documents: plain.subarray(0, documentBytes), ids: plain.subarray(documentBytes, packedBytes) };
 }
 
 /** Documents in blocks, with their ids packed apart. */
@@ -125,7 +126,8 @@ function fromBlocks(appends: tailrace.DocAppends): Documents {
   const sizes = parts.map((part) => readU32(part, 4));
   const documentBytes = sizes.reduce((sum, size) => sum + size, 0);
   if (documentBytes + packedBytes > MAX_BYTES || (packedBytes > 0 && ids.length > 0)) throw corrupt();
-  const plain = Buffer.allocUnsafeSlow(documentBytes + packedBytes + ids.length);
+  const end = documentBytes + packedBytes + ids.length;
+  const plain = largeBytes(end);
   const extents = new Extents();
   const found: PackedBlock[] = [];
   let at = 0;
@@ -139,7 +141,7 @@ function fromBlocks(appends: tailrace.DocAppends): Documents {
   }
   unpackParts(packed, plain, at, packedBytes);
   plain.set(ids, at + packedBytes);
-  return { isPacked: true, documents: plain, ...extents.all(), blocks: found, ids: plain.subarray(at) };
+  return { isPacked: true, documents: plain, ...extents.all(), blocks: found, ids: plain.subarray(at, end) };
 }
 
 /** Where documents of blocks are. */

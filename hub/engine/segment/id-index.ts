@@ -6,7 +6,7 @@
 import { randomInt } from "node:crypto";
 import { readU32 } from "#hub/engine/bytes/byte-buffer.ts";
 import type { Extent, SegmentFile, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
-import { freeBytes } from "#proto/kit/free-bytes.ts";
+import { freeBytes } from "#proto/kit/large-bytes.ts";
 import { hashTerm } from "../analysis/tokenizers/ascii-tokenizer.ts";
 
 export interface IdIndexEntry {

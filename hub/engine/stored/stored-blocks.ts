@@ -5,7 +5,7 @@
 
 import { BoundedCache } from "#hub/engine/bytes/bounded-cache.ts";
 import { ByteReader, readU32 } from "#hub/engine/bytes/byte-buffer.ts";
-import { freeBytes } from "#proto/kit/free-bytes.ts";
+import { freeBytes } from "#proto/kit/large-bytes.ts";
 
 /** Bytes of all blocks: about sixty of merged segments. */
 const LIMIT_BYTES = 16 * 1024 * 1024;

@@ -1,6 +1,6 @@
 /** Writes JSON as bytes into one growing buffer, without strings in between. */
 
-import { freeBytes } from "#proto/kit/free-bytes.ts";
+import { freeBytes } from "#proto/kit/large-bytes.ts";
 
 const BACKSLASH = 0x5c;
 

@@ -14,7 +14,7 @@ import {
 } from "#proto/document-batch.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
-import { freeBytes } from "#proto/kit/free-bytes.ts";
+import { freeBytes } from "#proto/kit/large-bytes.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import { comparePositions, type Position } from "#proto/position.ts";

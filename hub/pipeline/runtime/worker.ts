@@ -17,7 +17,7 @@ import {
 import { RegexpGuard, RegexpTimeout } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { freeBytes } from "#proto/kit/free-bytes.ts";
+import { freeBytes } from "#proto/kit/large-bytes.ts";
 import { HeapKeeper, OWN_HEAP } from "#proto/kit/thread-heap.ts";
 import { lowerThreadPriority } from "#proto/kit/thread-priority.ts";
 import { DefaultPipeline } from "../default/default-pipeline.ts";

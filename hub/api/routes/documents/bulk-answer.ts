@@ -7,7 +7,7 @@ import { writeBody, writeStatus } from "#hub/api/parameters/write-options.ts";
 import type { Indices } from "#hub/api/ports/indices.ts";
 import { type AppendResult, type RefreshPolicy, WRITE_OUTCOMES } from "#hub/cluster/writes/writes.ts";
 import type { AppError } from "#proto/kit/errors.ts";
-import { freeBytes } from "#proto/kit/free-bytes.ts";
+import { largeBytes, recycleBytes } from "#proto/kit/large-bytes.ts";
 import { TimeSlices } from "#proto/kit/time-slices.ts";
 
 const COMMA = 0x2c;
@@ -86,7 +86,7 @@ export class BulkAnswer {
 
   /** Frees the memory of the answer. */
   release(): void {
-    freeBytes(this.#bytes);
+    recycleBytes(this.#bytes);
   }
 
   /** Adds items that differ only in id and number: one is written and copied, then each copy gets its own values. */
@@ -120,9 +120,9 @@ export class BulkAnswer {
   #reserve(count: number): void {
     if (this.#length + count <= this.#bytes.length) return;
     const needed = this.#length + count + END.length;
-    const larger = Buffer.allocUnsafeSlow(this.isEmpty ? needed : Math.max(needed, 2 * this.#bytes.length));
+    const larger = largeBytes(this.isEmpty ? needed : Math.max(needed, 2 * this.#bytes.length));
     this.#bytes.copy(larger, HEAD_BYTES, HEAD_BYTES, this.#length);
-    freeBytes(this.#bytes);
+    recycleBytes(this.#bytes);
     this.#bytes = larger;
   }
 }

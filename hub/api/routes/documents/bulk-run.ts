@@ -14,7 +14,7 @@ import {
 } from "#hub/cluster/writes/body-lines.ts";
 import type { ScanResult } from "#hub/cluster/writes/body-work.ts";
 import { actionCode, type DocumentBatch, documentStart as startOf } from "#proto/document-batch.ts";
-import { freeBytes } from "#proto/kit/free-bytes.ts";
+import { freeBytes } from "#proto/kit/large-bytes.ts";
 import { MIB } from "#proto/kit/units.ts";
 import { idInLine } from "./bulk-line.ts";
 import { type BulkDefaults, type BulkItem, firstItem } from "./bulk-parser.ts";

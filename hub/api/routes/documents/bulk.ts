@@ -14,7 +14,7 @@ import type { WriteOptions } from "#hub/cluster/writes/writes.ts";
 import { RawJson } from "#hub/search/options/json-writer.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Turn } from "#proto/kit/fair-turns.ts";
-import { freeBytes } from "#proto/kit/free-bytes.ts";
+import { freeBytes } from "#proto/kit/large-bytes.ts";
 import { collectInSlices, TimeSlices } from "#proto/kit/time-slices.ts";
 import { BulkAnswer } from "./bulk-answer.ts";
 import { failureBody, LEFT, orFailure, refusedPairs, writePart } from "./bulk-items.ts";

@@ -1,0 +1,89 @@
+/**
+ * Memory of large messages, which is freed or used again immediately. That memory is outside of the heap, whose objects are
+ * few and long-lived. To find it, the garbage collector would scan the whole heap several times a second, which would cost
+ * more than the work itself.
+ *
+ * The system gives new memory page by page as it is touched, and clears each page: for messages of megabytes that takes
+ * longer than copying them. So a thread keeps a little of what it frees for its next messages.
+ */
+
+/** Smaller ones are left to the collector, which frees them with its young generation. */
+const LARGE_BYTES = 32 * 1024;
+/** What a thread keeps at most, in bytes and in buffers. */
+const MOST_KEPT_BYTES = 8 * 1024 * 1024;
+const MOST_KEPT = 8;
+/** Memory that isn't used again within this time is freed, ms. */
+const KEPT_MS = 2_000;
+/** Memory of a size is used again for at least this share of it. */
+const LEAST_SHARE = 1 / 4;
+
+interface Kept {
+  readonly memory: ArrayBuffer;
+  readonly sinceMs: number;
+}
+
+/** The longest kept first. */
+const kept: Kept[] = [];
+let keptBytes = 0;
+let timer: NodeJS.Timeout | undefined;
+
+/**
+ * Frees bytes or numbers that are not read again; they and every view of their memory become empty. Bytes that
+ * are a part of larger memory, or of memory shared by threads, are kept.
+ */
+export function freeBytes(view: ArrayBufferView): void {
+  ownMemory(view)?.transfer(0);
+}
+
+/**
+ * Returns at least so many bytes, of any content, whose memory is theirs alone. `recycleBytes` takes them back, so that the
+ * next ones needn't be new.
+ */
+export function largeBytes(least: number): Buffer<ArrayBuffer> {
+  let place = -1;
+  for (const [at, { memory }] of kept.entries()) {
+    const size = memory.byteLength;
+    if (size < least || size * LEAST_SHARE > least) continue;
+    if (place < 0 || size < kept[place]!.memory.byteLength) place = at;
+  }
+  if (place < 0) return Buffer.allocUnsafeSlow(rounded(least));
+  const [{ memory }] = kept.splice(place, 1) as [Kept];
+  keptBytes -= memory.byteLength;
+  return Buffer.from(memory);
+}
+
+/** Like `freeBytes`; the memory may be used again by `largeBytes` of this thread. */
+export function recycleBytes(view: ArrayBufferView): void {
+  // Moved, so that the views of before are empty.
+  const memory = ownMemory(view)?.transfer();
+  if (memory === undefined) return;
+  if (memory.byteLength > MOST_KEPT_BYTES) return void memory.transfer(0);
+  kept.push({ memory, sinceMs: performance.now() });
+  keptBytes += memory.byteLength;
+  while (keptBytes > MOST_KEPT_BYTES || kept.length > MOST_KEPT) freeOldest();
+  timer ??= setTimeout(freeUnused, KEPT_MS).unref();
+}
+
+function freeUnused(): void {
+  const beforeMs = performance.now() - KEPT_MS;
+  while (kept.length > 0 && kept[0]!.sinceMs <= beforeMs) freeOldest();
+  timer = kept.length === 0 ? undefined : setTimeout(freeUnused, KEPT_MS).unref();
+}
+
+function freeOldest(): void {
+  const { memory } = kept.shift()!;
+  keptBytes -= memory.byteLength;
+  memory.transfer(0);
+}
+
+/** The memory of large bytes that have it to themselves. */
+function ownMemory({ buffer, byteLength }: ArrayBufferView): ArrayBuffer | undefined {
+  if (byteLength < LARGE_BYTES || byteLength !== buffer.byteLength) return undefined;
+  return buffer instanceof ArrayBuffer && !buffer.detached ? buffer : undefined;
+}
+
+/** A size of which there are eight for each doubling, so that messages of about one size fit into each other's memory. */
+function rounded(bytes: number): number {
+  const step = 2 ** Math.max(0, Math.floor(Math.log2(Math.max(1, bytes))) - 3);
+  return Math.ceil(bytes / step) * step;
+}
