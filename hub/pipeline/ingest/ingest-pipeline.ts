@@ -7,7 +7,7 @@ import { nearestName } from "#proto/kit/nearest.ts";
 import { FIELD_PROCESSORS } from "./field-processors.ts";
 import { FILTER_PROCESSORS } from "./filter-processors.ts";
 import { fingerprint } from "./fingerprint-processor.ts";
-import { type IngestDocument, PipelineCycle, ProcessorFault } from "./ingest-document.ts";
+import { type IngestDocument, PipelineCycle, ProcessorFault, typeNameOf } from "./ingest-document.ts";
 import { NETWORK_PROCESSORS } from "./network-processors.ts";
 import { json } from "./parsing-processors.ts";
 import { type ProcessorContext, type ProcessorKind, ProcessorSettings } from "./processor.ts";
@@ -123,7 +123,11 @@ class Compiler {
 
   steps(list: readonly unknown[], depth: number): Step[] {
     if (depth > MAX_DEPTH) throw parseFault(`processors stand more than ${MAX_DEPTH} deep in one another`);
-    return list.map((item) => this.#step(item, depth));
+    return list.flatMap((item) => {
+      if (!isHash(item)) throw parseFault("a processor is an object: its type, with its settings");
+      // An object may have several processors, which run in the order they are written in.
+      return Object.entries(item).map(([type, given]) => this.#step(type, given, depth));
+    });
   }
 
   /** Takes the processors of the setting `on_failure`. */
@@ -135,17 +139,15 @@ class Compiler {
     return this.steps(list, depth);
   }
 
-  #step(item: unknown, depth: number): Step {
+  #step(type: string, given: unknown, depth: number): Step {
     if (++this.#count > MAX_PROCESSORS)
       throw parseFault(`a pipeline has at most ${MAX_PROCESSORS} processors`);
-    const [entry, ...others] = isHash(item) ? Object.entries(item) : [];
-    if (entry === undefined || others.length > 0 || !isHash(entry[1]))
-      throw parseFault("a processor is an object with one member: its type, with its settings");
-    const [type, given] = entry;
     const kind = KINDS.get(type);
     if (kind === undefined) throw unknownType(type);
-    const settings = new ProcessorSettings(type, given as JsonObject);
-    const conditionText = textOf((given as JsonObject)["if"]);
+    const object = type === "script" && typeof given === "string" ? { source: given } : given;
+    if (!isHash(object)) throw typeFault(type, `property isn't a map, but of type [${typeNameOf(object)}]`);
+    const settings = new ProcessorSettings(type, object as JsonObject);
+    const conditionText = textOf(object["if"]);
     const condition = takeCondition(settings, this.#context.findScript);
     const tag = settings.optionalText("tag");
     const description = settings.optionalText("description");
@@ -154,8 +156,10 @@ class Compiler {
     const work = kind(settings, {
       ...this.#context,
       compile: (definition) => {
-        const [step] = this.steps([definition], depth + 1);
-        return (document) => runStep(step!, document);
+        const [step, ...others] = this.steps([definition], depth + 1);
+        if (step === undefined || others.length > 0)
+          throw settings.fault("processor", "Must specify exactly one processor type");
+        return (document) => runStep(step, document);
       },
     });
     settings.finish();

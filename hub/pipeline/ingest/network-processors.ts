@@ -29,7 +29,7 @@ const MAX_PORT = 65_535;
 export const communityIdProcessor: ProcessorKind = (settings) => {
   const fields = readFlowFields(settings);
   const target = settings.text("target_field", "network.community_id");
-  const seed = Number(settings.text("seed", "0"));
+  const seed = Number(settings.take("seed") ?? 0);
   if (!(Number.isInteger(seed) && seed >= 0 && seed <= MAX_PORT))
     throw settings.fault("seed", `must be a value between 0 and ${MAX_PORT}`);
   const ignoreMissing = settings.flag("ignore_missing", true);
@@ -116,7 +116,7 @@ function wholeOf(document: IngestDocument, field: string, name: string): number 
 
 function portOf(document: IngestDocument, field: string, name: string): number {
   const port = wholeOf(document, field, name);
-  if (port < 0 || port > MAX_PORT) throw new ProcessorFault(`invalid ${name} [${port}]`);
+  if (port < 1 || port > MAX_PORT) throw new ProcessorFault(`invalid ${name} [${port}]`);
   return port;
 }
 

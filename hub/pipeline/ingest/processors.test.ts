@@ -61,6 +61,24 @@ test("both directions of a flow have the same community id", () => {
   assert.throws(() => run({ community_id: { ignore_missing: false } }, {}), /source\.ip/);
 });
 
+test("a flow whose protocol has ports has no community id without them", () => {
+  for (const [ports, message] of [
+    [[0, 53], /invalid source port \[0\]/],
+    [[53, 65_536], /invalid destination port \[65536\]/],
+  ] as const)
+    assert.throws(
+      () => run({ community_id: {} }, flow("1.1.1.1", "2.2.2.2", { transport: "udp" }, ports)),
+      message,
+    );
+  const portless = { ...flow("1.1.1.1", "2.2.2.2", { transport: "tcp" }), source: { ip: "1.1.1.1" } };
+  assert.throws(() => run({ community_id: {} }, portless), /invalid source port/);
+  const seeded = flow("128.232.110.120", "66.35.250.204", { transport: "tcp" }, [34_855, 80]);
+  assert.deepEqual(
+    stored({ community_id: { seed: 123 } }, seeded),
+    stored({ community_id: { seed: "123" } }, seeded),
+  );
+});
+
 test("a flow's direction is told by the networks of the inside", () => {
   const rows: [from: string, to: string, networks: string[], direction: string][] = [
     ["10.0.0.1", "192.168.1.1", ["private"], "internal"],
@@ -450,6 +468,20 @@ test("json takes the value that a text begins with, and merges it where told", (
 test("foreach walks through the members of an object, whose names may change", () => {
   const processor = { foreach: { field: "m", processor: { uppercase: { field: "_ingest._key" } } } };
   assert.deepEqual(run(processor, { m: { a: 1, b: 2 } }).source, { m: { A: 1, B: 2 } });
+});
+
+test("an object may have several processors, and a script may be its text alone", () => {
+  const processor = { script: "ctx.a = 1", set: { field: "b", value: "{{a}}" }, remove: { field: "a" } };
+  assert.deepEqual(stored(processor, {}), { b: "1" });
+  assert.throws(() => run({ set: "a" }, {}), /property isn't a map, but of type \[java\.lang\.String\]/);
+  assert.throws(
+    () =>
+      run(
+        { foreach: { field: "a", processor: { trim: { field: "b" }, set: { field: "b", value: 1 } } } },
+        {},
+      ),
+    /exactly one processor type/,
+  );
 });
 
 test("the names that nodes list are those of the processors", () => {
