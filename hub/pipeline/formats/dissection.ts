@@ -42,6 +42,8 @@ export function parseDissection(text: string, separator?: string): Dissection | 
     return `Found invalid key/reference associations: '${unpaired}' Please ensure each '*<key>' is matched with a matching '&<key>`;
   return (subject) => {
     if (!subject.startsWith(head)) return undefined;
+    // An ingest pipeline finds no parts in an empty text.
+    if (separator !== undefined && subject.length === head.length) return undefined;
     const values =
       separator === undefined ? cut(subject, head.length, parts) : cutRuns(subject, head.length, parts);
     return values === undefined ? undefined : assemble(parts, values, separator);
@@ -64,19 +66,19 @@ function cut(subject: string, start: number, parts: readonly Part[]): string[] |
 
 /**
  * As `cut`, as ingest pipelines do it: each repetition of a delimiter stands for an empty part after it, whatever that
- * part's own delimiter is.
+ * part's own delimiter is, until a part that is padded takes the rest.
  */
 function cutRuns(subject: string, start: number, parts: readonly Part[]): string[] | undefined {
   const values: string[] = [];
   let at = start;
   while (values.length < parts.length) {
-    const { delimiter, padded } = parts[values.length]!;
+    const { delimiter } = parts[values.length]!;
     const end = delimiter === "" ? subject.length : subject.indexOf(delimiter, at);
     if (end < 0) return undefined;
     values.push(subject.slice(at, end));
     at = end + delimiter.length;
     for (; delimiter !== "" && subject.startsWith(delimiter, at); at += delimiter.length) {
-      if (padded) continue;
+      if (parts[values.length - 1]!.padded) continue;
       if (values.length === parts.length) break;
       values.push("");
     }

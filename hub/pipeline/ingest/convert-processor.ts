@@ -48,8 +48,8 @@ export const convert: ProcessorKind = (settings) => {
 
 /** What a double can't hold keeps its digits. */
 function integer(value: unknown, bits: number): unknown {
-  const text = valueText(value).trim();
-  const found = /^[-+]?(0[xX][0-9a-fA-F]+|\d+)$/.test(text) ? BigInt(text.replace(/^[-+]/, "")) : undefined;
+  const text = valueText(value);
+  const found = /^(?:[-+]?\d+|-?0x[0-9a-fA-F]+)$/.test(text) ? BigInt(text.replace(/^[-+]/, "")) : undefined;
   const signed = found !== undefined && text.startsWith("-") ? -found : found;
   const limit = 2n ** BigInt(bits);
   if (signed === undefined || signed >= limit || signed < -limit)
@@ -63,9 +63,12 @@ function floatNumber(value: unknown): Decimal {
   return new Decimal(float(value), true);
 }
 
+/** Java's, whose numbers may end with the letter of their type. */
+const FLOAT = /^([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)[dDfF]?$/;
+
 function float(value: unknown): number {
   const text = valueText(value).trim();
-  const number = text === "" ? Number.NaN : Number(text);
+  const number = Number(FLOAT.exec(text)?.[1]);
   if (!Number.isFinite(number)) throw new ProcessorFault(`unable to convert [${text}] to float`);
   return number;
 }

@@ -170,6 +170,33 @@ test("each processor makes of a text what the reference makes of it", () => {
   }
 });
 
+test("texts are trimmed, decoded and converted as Java does", () => {
+  const rows: [processor: JsonObject, text: string, result: unknown][] = [
+    [{ trim: {} }, " \u0000x\t\u0001", "x"],
+    [{ trim: {} }, "\u00a0x\ufeff", "\u00a0x\ufeff"],
+    [{ urldecode: {} }, "caf%E9+%C3%A9", "caf\ufffd é"],
+    [{ html_strip: {} }, "a &amp; b", "a &amp; b"],
+    [{ html_strip: {} }, "<p>a &lt; b &eacute;</p>", "\na < b é\n"],
+    [{ html_strip: {} }, "a<!-- <b> x > y -->b", "ab"],
+    [{ html_strip: {} }, "<script>alert(1)</script>x", "\nx"],
+    [{ html_strip: {} }, "1 < 2 > 1", "1 < 2 > 1"],
+    [{ convert: { type: "double" } }, " 1.5d ", 1.5],
+    [{ convert: { type: "integer" } }, "-0x1f", -31],
+  ];
+  for (const [processor, m, result] of rows) {
+    const [[type, settings]] = Object.entries(processor) as [[string, JsonObject]];
+    assert.deepEqual(stored({ [type]: { field: "m", ...settings } }, { m })["m"], result, JSON.stringify(m));
+  }
+  for (const [type, m] of [
+    ["integer", " 42 "],
+    ["long", "0X1f"],
+    ["double", "0x10"],
+    ["float", ""],
+  ])
+    assert.throws(() => run({ convert: { field: "m", type } }, { m }), /unable to convert/, m);
+  assert.throws(() => run({ urldecode: { field: "m" } }, { m: "a%4" }), /no URL-encoded text/);
+});
+
 test("csv takes one character as separator and as quote", () => {
   for (const option of [{ separator: "" }, { separator: "||" }, { quote: "" }])
     assert.throws(
@@ -193,6 +220,16 @@ test("kv gathers many values of one key in linear time", () => {
   assert.equal((a as string[]).length, 50_000);
   // In quadratic time it takes more than ten seconds.
   assert.ok(user + system < 2_000_000, `${user + system} µs`);
+});
+
+test("a padded part of dissect takes all delimiters behind it, also an empty one", () => {
+  const pattern = "%{a},%{->},%{b}";
+  assert.deepEqual(stored({ dissect: { field: "m", pattern } }, { m: "x,,,,y" }), {
+    m: "x,,,,y",
+    a: "x",
+    b: "y",
+  });
+  assert.throws(() => run({ dissect: { field: "m", pattern: "%{a}" } }, { m: "" }), /Unable to find match/);
 });
 
 test("a text that dissect can't cut is named with the pattern", () => {
@@ -256,6 +293,13 @@ test("uri_parts takes an extension from the path, and from 8.14 on from its last
   assert.equal(extensionOf("12.2.1", 717), "1");
   assert.equal(extensionOf("/v1.2/items", 814), undefined);
   assert.equal(extensionOf("/v1.2/a.b.txt", 814), "txt");
+});
+
+test("uri_parts replaces encoded bytes that are no UTF-8", () => {
+  const { url } = stored({ uri_parts: { field: "u" } }, { u: "http://a/caf%E9?q=%C3%A9" }) as {
+    url: JsonObject;
+  };
+  assert.deepEqual([url["path"], url["query"]], ["/caf\ufffd", "q=é"]);
 });
 
 test("an authority that names no host leaves the domain null", () => {

@@ -2,8 +2,11 @@
 
 import { RegexpTimeout } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { print } from "#hub/scripts/values/values.ts";
-import { translateRubyRegexp } from "../regexp/ruby-regexp.ts";
+import { withoutMarkup } from "#proto/codec/html-markup.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import { ProcessorFault, typeNameOf } from "./ingest-document.ts";
+import { javaRegexp } from "./java-regexp.ts";
+import { decodePercents } from "./percent-encoding.ts";
 import { fieldChange, type ProcessorKind, type ProcessorSettings, readField, readText } from "./processor.ts";
 import { compileTemplate } from "./template.ts";
 
@@ -45,7 +48,8 @@ function ofText(change: (text: string) => unknown): ProcessorKind {
 }
 
 const gsub: ProcessorKind = (settings, context) => {
-  const expression = new RegExp(expressionOf(settings, "pattern").source, "gu");
+  const single = expressionOf(settings, "pattern");
+  const expression = new RegExp(single, `${single.flags}g`);
   const replacement = javaReplacement(settings.text("replacement"), expression);
   return ofText((text) =>
     within(() =>
@@ -174,7 +178,7 @@ const pipeline: ProcessorKind = (settings, context) => {
 export const TEXT_PROCESSORS: Readonly<Record<string, ProcessorKind>> = {
   lowercase: ofText((text) => text.toLowerCase()),
   uppercase: ofText((text) => text.toUpperCase()),
-  trim: ofText((text) => text.trim()),
+  trim: ofText(trimmed),
   html_strip: ofText(stripHtml),
   urldecode: ofText(decodeUrl),
   bytes: ofText(byteCount),
@@ -186,25 +190,14 @@ export const TEXT_PROCESSORS: Readonly<Record<string, ProcessorKind>> = {
   pipeline,
 };
 
-/** Takes an expression. They are the other dialect's; those without captures by name translate one to one. */
+/** Takes an expression of Java. Throws request_invalid. */
 export function expressionOf(settings: ProcessorSettings, name: string): RegExp {
-  const text = unquoted(settings.text(name));
   try {
-    return new RegExp(text, "u");
-  } catch {
-    try {
-      return translateRubyRegexp(text, { dotAll: false, unnamedCapture: true }).expression("");
-    } catch (error) {
-      throw settings.fault(name, `Invalid regex pattern. ${(error as Error).message}`);
-    }
+    return javaRegexp(settings.text(name));
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw settings.fault(name, `Invalid regex pattern. ${(error as Error).message}`);
   }
-}
-
-/** Escapes what stands between \\Q and \\E, which only Java has. */
-function unquoted(text: string): string {
-  return text.replace(/\\Q(.*?)(?:\\E|$)/gs, (_whole, literal: string) =>
-    literal.replace(/[$()*+.?[\\\]^{|}/]/g, "\\$&"),
-  );
 }
 
 /** Runs an expression; one that takes too long is a fault of its processor. */
@@ -217,42 +210,22 @@ export function within<T>(work: () => T): T {
   }
 }
 
-/** Elements within a line of text; all others begin and end lines. */
-const INLINE = new Set(
-  "a abbr acronym b basefont bdo big cite code dfn em font i img input kbd label q s samp select small span strike strong sub sup textarea tt u var".split(
-    " ",
-  ),
-);
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  amp: "&",
-  apos: "'",
-  gt: ">",
-  lt: "<",
-  nbsp: "\u00a0",
-  quot: '"',
-};
-
-/** Returns the text of HTML: a line end for each tag that ends a line, and characters for entities. */
+/** The original leaves a text alone that has no tag, with its entities. */
 function stripHtml(text: string): string {
-  return text
-    .replace(/<([^<>]*)>/g, (_whole, inner: string) => {
-      const name = /^\/?([A-Za-z][\w:-]*)/.exec(inner)?.[1];
-      return name === undefined || INLINE.has(name.toLowerCase()) ? "" : "\n";
-    })
-    .replace(/&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(\w{2,6}));/g, (whole, decimal, hex, name) => {
-      if (name !== undefined) return Object.hasOwn(ENTITIES, name) ? ENTITIES[name]! : whole;
-      const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
-      return code <= 0x10_ff_ff && (code < 0xd8_00 || code > 0xdf_ff) ? String.fromCodePoint(code) : whole;
-    });
+  return text.includes("<") && text.includes(">") ? withoutMarkup(text) : text;
+}
+
+/** Removes blanks and control characters at the ends, as Java's trim does, which leaves all other white space. */
+function trimmed(text: string): string {
+  let [from, to] = [0, text.length];
+  while (from < to && text[from]! <= " ") from++;
+  while (to > from && text[to - 1]! <= " ") to--;
+  return text.slice(from, to);
 }
 
 function decodeUrl(text: string): string {
-  try {
-    return decodeURIComponent(text.replaceAll("+", " "));
-  } catch {
-    throw new ProcessorFault(`[${text}] is no URL-encoded text`);
-  }
+  if (/%(?![0-9A-Fa-f]{2})/.test(text)) throw new ProcessorFault(`[${text}] is no URL-encoded text`);
+  return decodePercents(text.replaceAll("+", " "));
 }
 
 function byteCount(text: string): number {

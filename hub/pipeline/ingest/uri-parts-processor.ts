@@ -2,6 +2,7 @@
 
 import { valueText } from "#proto/event.ts";
 import { ProcessorFault } from "./ingest-document.ts";
+import { decodePercents } from "./percent-encoding.ts";
 import { type ProcessorKind, readField } from "./processor.ts";
 
 /** RFC 3986, appendix B, with the authority cut further; spaces and controls are no part of an address. */
@@ -48,11 +49,11 @@ function addressParts(
   const [, scheme, user, host, port, path = "", query, fragment] = found;
   const parts = {
     domain: server === null ? null : host === "" ? undefined : host,
-    fragment: decoded(fragment),
-    path: decoded(path),
+    fragment: fragment && decodePercents(fragment),
+    path: decodePercents(path),
     extension: extension(path),
     port: port === undefined || port === "" ? undefined : Number(port),
-    query: decoded(query),
+    query: query && decodePercents(query),
     scheme,
     ...userParts(user),
   };
@@ -112,14 +113,4 @@ function extensionOf(path: string): string | undefined {
 function lastOf(path: string): string | undefined {
   const at = path.lastIndexOf(".");
   return at < 0 ? undefined : path.slice(at + 1);
-}
-
-/** Returns a part without percent-encoding; a part that is encoded wrongly stays as it is. */
-function decoded(part: string | undefined): string | undefined {
-  if (part === undefined || !part.includes("%")) return part;
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
