@@ -2,9 +2,12 @@
 
 const DASH = 0x2d;
 
-/** RFC 5424 §6.3.2 allows names of 32 bytes; devices write longer ones, and further spaces. */
-const ELEMENTS = /\[([^ =\]"]{1,255})((?: +[^ =\]"]{1,255}="(?:[^"\\]|\\.)*")*) *\]/gs;
-const PARAMETERS = / +([^ =\]"]{1,255})="((?:[^"\\]|\\.)*)"/gs;
+/**
+ * RFC 5424 §6.3.2 allows names of 32 bytes; devices write longer ones, and further spaces, as the RFC's own examples do
+ * behind `=`.
+ */
+const ELEMENTS = /\[ *([^ =\]"]{1,255})((?: +[^ =\]"]{1,255}= *"(?:[^"\\]|\\.)*")*) *\]/gs;
+const PARAMETERS = / +([^ =\]"]{1,255})= *"((?:[^"\\]|\\.)*)"/gs;
 
 /**
  * Returns the elements of RFC 5424 structured data (§6.3) by id, each with its parameters; `text` with its brackets. A

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { parseStructuredData } from "./structured-data.ts";
 import { SyslogLine } from "./syslog.ts";
 import { LocalTime } from "./time.ts";
 
@@ -84,6 +85,51 @@ for (const [sender, text, expected] of [
     "<13>Nov 29 2026 02:10:00 fw01 :irc.x PRIVMSG",
     ["02:10:00.000", "fw01", undefined, undefined, ":irc.x PRIVMSG"],
   ],
+  [
+    "Cisco ASA with ISO times",
+    "<166>2026-11-29T02:10:00 fw01 : %ASA-6-302013: Built",
+    ["02:10:00.000", "fw01", undefined, undefined, "%ASA-6-302013: Built"],
+  ],
+  [
+    "Cisco ASA with a colon in the place of a host",
+    "<166>Nov 29 2026 02:10:00 : %ASA-6-302013: Built",
+    ["02:10:00.000", undefined, undefined, undefined, "%ASA-6-302013: Built"],
+  ],
+  [
+    "Cisco IOS with its name",
+    "<189>30: 29: sw-1: *Nov 29 02:10:00.123: %SYS-5-CONFIG_I: Configured",
+    ["02:10:00.123", "sw-1", undefined, undefined, "%SYS-5-CONFIG_I: Configured"],
+  ],
+  [
+    "a switch that writes months in capitals",
+    "<190>NOV 29 02:10:00 192.168.33.8-1 CMDLOGGER[165319912]: text",
+    ["02:10:00.000", "192.168.33.8-1", "CMDLOGGER", "165319912", "text"],
+  ],
+  [
+    "a sender with a space behind the priority",
+    "<167> Nov  9 02:10:00 web-1 app: hi",
+    ["02:10:00.000", "web-1", "app", undefined, "hi"],
+  ],
+  [
+    "a sender with an ISO time and no tag",
+    "<14>2026-11-29T02:10:00 esx01 text without a tag",
+    ["02:10:00.000", "esx01", undefined, undefined, "text without a tag"],
+  ],
+  [
+    "a sender of CEF",
+    "<14>Nov 29 02:10:00 fw01 CEF:0|Vendor|Product|1.0|100|name|5|src=1.2.3.4",
+    ["02:10:00.000", "fw01", undefined, undefined, "CEF:0|Vendor|Product|1.0|100|name|5|src=1.2.3.4"],
+  ],
+  [
+    "a sender of CEF without a host",
+    "<14>Nov 29 02:10:00 CEF:0|Vendor|Product|1.0|100|name|5|src=1.2.3.4",
+    ["02:10:00.000", undefined, undefined, undefined, "CEF:0|Vendor|Product|1.0|100|name|5|src=1.2.3.4"],
+  ],
+  [
+    "a sender of LEEF into a file",
+    "Nov 29 02:10:00 fw01 LEEF:1.0|Vendor|Product|1.0|100|src=1.2.3.4",
+    ["02:10:00.000", "fw01", undefined, undefined, "LEEF:1.0|Vendor|Product|1.0|100|src=1.2.3.4"],
+  ],
 ] as const)
   test(`syslog of ${sender} is read`, () => {
     const found = read(text);
@@ -105,7 +151,28 @@ for (const [head, expectedMs] of [
     assert.equal(line.timeMs, expectedMs);
   });
 
+for (const head of ["2026-11-29T02:10:00.5", "2026-11-29 02:10:00.500"])
+  test(`a time without a zone behind a priority is the process's: ${head}`, () => {
+    const found = read(`<13>${head} web-1 app: hi`);
+    assert.deepEqual([found?.time, found?.host], ["2026-11-29T02:10:00.500Z", "web-1"]);
+  });
+
+test("an event format stands in the place of a tag behind an ISO time", () => {
+  const found = read("2026-11-29T02:10:00Z fw01 CEF:0|Vendor|Product|1.0|100|name|5|");
+  assert.deepEqual([found?.host, found?.message], ["fw01", "CEF:0|Vendor|Product|1.0|100|name|5|"]);
+});
+
+test("structured data with spaces where the standard's examples have them is read", () => {
+  const text = '[ a@1 iut="3" source= "Application"][b@1 class="high" ]';
+  assert.deepEqual(parseStructuredData(text), {
+    "a@1": { iut: "3", source: "Application" },
+    "b@1": { class: "high" },
+  });
+});
+
 for (const text of [
+  "2026-11-29 02:10:00 web-1 app: no priority, so no zone is missing",
+  "<13>app: Nov 29 02:10:00 is no device's time",
   "Nov 29 02:10:00 app[12]: no priority, so no host is missing",
   "Nov 29 02:10:00.123 web-1 su: no priority",
   "<13>Nov 31 2026 02:10:00 web-1 a: no such day",

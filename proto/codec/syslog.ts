@@ -19,6 +19,8 @@ const MAX_PRIORITY = 191;
 /** RFC 5424 §6.2.4; RFC 1123 names are no longer either. */
 const MAX_HOST_BYTES = 255;
 
+const EVENT_FORMATS = [Buffer.from("CEF:"), Buffer.from("LEEF:")];
+
 /** Daemons' names are short; a longer word before a colon is text. RFC 5424 §6.2.5 allows 48. */
 const MAX_TAG_BYTES = 64;
 
@@ -82,15 +84,17 @@ export class SyslogLine {
       if (time === null) return false;
       this.timeMs = time.timeMs;
       this.#at = time.end;
+      if (time.host !== undefined) Object.assign(this.host, time.host);
     }
-    return this.#readOrigin(bytes, end, isDevice);
+    return this.#readOrigin(bytes, end);
   }
 
-  /** Reads host and tag, which stand after the time; `isDevice`: after that of a network device. */
-  #readOrigin(bytes: Uint8Array, end: number, isDevice: boolean): boolean {
+  /** Reads host and tag, which stand after the time. */
+  #readOrigin(bytes: Uint8Array, end: number): boolean {
     this.message.end = end;
-    if (bytes[this.#at] === COLON) {
-      this.message.start = afterColon(bytes, this.#at, end);
+    const text = this.#hostlessText(bytes, end);
+    if (text >= 0) {
+      this.message.start = text;
       return true;
     }
     const hostEnd = tokenEnd(bytes, this.#at + 1, end);
@@ -105,11 +109,21 @@ export class SyslogLine {
     this.host.start = this.#at + 1;
     this.host.end = hostEnd;
     this.#readTag(bytes, hostEnd + 1, end);
-    // Firewalls write `host : text`.
-    const isText = isDevice && this.process.start < 0 && hostEnd + 2 < end;
-    if (isText && bytes[hostEnd + 1] === COLON && bytes[hostEnd + 2] === SPACE)
-      this.message.start = hostEnd + 3;
-    return this.process.start >= 0 || !this.#timeIsIso;
+    if (this.priority >= 0) {
+      // Firewalls write `host : text`.
+      if (this.process.start < 0 && isLoneColon(bytes, hostEnd, end)) this.message.start = hostEnd + 3;
+      return true;
+    }
+    return this.process.start >= 0 || !this.#timeIsIso || isEventFormat(bytes, hostEnd + 1);
+  }
+
+  /** Returns where the text begins if neither host nor tag stands after the time, else -1. */
+  #hostlessText(bytes: Uint8Array, end: number): number {
+    const at = this.#at;
+    if (bytes[at] === COLON) return afterColon(bytes, at, end);
+    if (this.priority < 0) return -1;
+    if (isLoneColon(bytes, at, end)) return at + 3;
+    return isEventFormat(bytes, at + 1) ? at + 1 : -1;
   }
 
   /** Reads `<13>`; returns the offset after it. */
@@ -128,11 +142,12 @@ export class SyslogLine {
     return at + 1;
   }
 
-  /** Reads `Mar 27 13:06:56` or an RFC 3339 time. */
+  /** Reads `Mar 27 13:06:56` or an RFC 3339 time; behind a priority ISO times without "T" and zone, too. */
   #readTime(bytes: Uint8Array, at: number, end: number, readTimeMs: number): boolean {
     this.#timeIsIso = bytes[at]! >= 0x30 && bytes[at]! <= 0x39;
     if (this.#timeIsIso) {
-      if (bytes[at + 10] !== 0x54 || !this.#iso.read(bytes, at, end) || !this.#iso.hasZone) return false;
+      if (!this.#iso.read(bytes, at, end)) return false;
+      if (this.priority < 0 && (bytes[at + 10] !== 0x54 || !this.#iso.hasZone)) return false;
       this.timeMs = this.#iso.timeMs;
       this.#at = this.#iso.end;
       if (this.priority < 0) this.timeEnd = this.#at;
@@ -166,7 +181,7 @@ export class SyslogLine {
       if (pidEnd < 0 || pidEnd >= end || pidEnd - place > MAX_TAG_BYTES) return;
       place = pidEnd + 1;
     }
-    if (bytes[place] !== COLON || place >= end) return;
+    if (bytes[place] !== COLON || place >= end || isEventFormat(bytes, at)) return;
     this.process.start = at;
     this.process.end = nameEnd;
     if (pidEnd > 0) this.#setPid(bytes, nameEnd + 1, pidEnd);
@@ -216,6 +231,18 @@ export class SyslogLine {
 function isZone(bytes: Uint8Array, at: number): boolean {
   if (bytes[at + 3] !== COLON) return false;
   return ["UTC", "GMT"].includes(String.fromCharCode(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!));
+}
+
+/** ` : ` at `at`. */
+function isLoneColon(bytes: Uint8Array, at: number, end: number): boolean {
+  return at + 2 < end && bytes[at] === SPACE && bytes[at + 1] === COLON && bytes[at + 2] === SPACE;
+}
+
+/** `CEF:0` or `LEEF:1`, whose version would look like the text behind a tag. */
+function isEventFormat(bytes: Uint8Array, at: number): boolean {
+  const name = EVENT_FORMATS.find((each) => each.every((byte, index) => bytes[at + index] === byte));
+  const digit = name === undefined ? -1 : bytes[at + name.length]! - 0x30;
+  return digit >= 0 && digit <= 9;
 }
 
 /** Returns the offset after the colon at `at` and one space. */
