@@ -10,7 +10,7 @@ message Request { repeated ResourceLogs resourceLogs = 1; }
 message ResourceLogs { Resource resource = 1; repeated ScopeLogs scopeLogs = 2; }
 message Resource { repeated KeyValue attributes = 1; }
 message ScopeLogs { Scope scope = 1; repeated LogRecord logRecords = 2; }
-message Scope { string name = 1; string version = 2; }
+message Scope { string name = 1; string version = 2; repeated KeyValue attributes = 3; }
 message LogRecord {
   fixed64 timeUnixNano = 1; int32 severityNumber = 2; string severityText = 3; AnyValue body = 5;
   repeated KeyValue attributes = 6; bytes traceId = 9; bytes spanId = 10; fixed64 observedTimeUnixNano = 11;

@@ -213,6 +213,30 @@ test("otlp names the records that it leaves out, and takes the others", async (t
   assert.deepEqual(world.messages, ["one", "one"]);
 });
 
+test("otlp takes JSON in the names of the schema, and keeps what is said of the scope", async (t) => {
+  const { world, post } = await start(t, "otlp");
+  const attributes = [{ key: "some_key", value: { int_value: "7" } }];
+  const record = {
+    time_unix_nano: "1760000000000000000",
+    severity_number: "SEVERITY_NUMBER_WARN2",
+    body: { kvlist_value: { values: [{ key: "a_b", value: { string_value: "c_d" } }] } },
+    trace_id: "5b8efff798038103d269b633813fc60c",
+    attributes,
+  };
+  const scope = { name: "lib", version: "1.2", attributes };
+  const body = JSON.stringify({ resource_logs: [{ scope_logs: [{ scope, log_records: [record] }] }] });
+  assert.deepEqual(await post("/v1/logs", body, JSON_TYPE), { status: 200, text: "{}" });
+  const { event } = world.sent[0]!;
+  assert.equal(event.timeMs, 1_760_000_000_000);
+  assert.deepEqual(plain(event), {
+    body: { a_b: "c_d" },
+    log: { level: "warn" },
+    attributes: { some_key: 7 },
+    scope: { name: "lib", version: "1.2", attributes: { some_key: 7 } },
+    trace: { id: "5b8efff798038103d269b633813fc60c" },
+  });
+});
+
 test("loki takes JSON of its first interface", async (t) => {
   const { world, post } = await start(t, "loki");
   const entries = [{ ts: "2024-05-01T10:00:00.5Z", line: "a" }, { line: "b" }];

@@ -90,7 +90,23 @@ export function decodeOtlpProtobuf(body: Uint8Array): JsonObject | undefined {
 
 /** Returns the request that a body in JSON is; undefined: it is none. */
 export function decodeOtlpJson(body: Uint8Array): JsonObject | undefined {
-  return parseEventObject(decodeText(body));
+  const logs = parseEventObject(decodeText(body));
+  return logs?.["resource_logs"] === undefined ? logs : (inJsonNames(logs, 0) as JsonObject);
+}
+
+/** Levels of JSON that hold values within values as deep as they are followed. */
+const MAX_JSON_DEPTH = 8 + 4 * MAX_DEPTH;
+
+/** Names members as JSON does: some senders use the names of the schema, such as `log_records`, as JSON of protobuf may. */
+function inJsonNames(value: unknown, depth: number): unknown {
+  if (depth > MAX_JSON_DEPTH) return value;
+  if (Array.isArray(value)) return value.map((each) => inJsonNames(each, depth + 1));
+  if (!isHash(value)) return value;
+  const jsonName = (name: string): string =>
+    name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [jsonName(name), inJsonNames(each, depth + 1)]),
+  );
 }
 
 /** The events of a request. */
@@ -124,8 +140,7 @@ function eventOf(record: JsonObject, resource: JsonObject, scope: unknown, nowMs
   const body = anyValue(record["body"], 0);
   const fields: JsonObject = isHash(body) ? { body } : { message: valueText(body) };
   if (isHash(body) && typeof body["message"] === "string") fields["message"] = body["message"];
-  const severity = Number(record["severityNumber"] ?? 0);
-  const level = record["severityText"] ?? LEVELS[Math.ceil(severity / 4) - 1];
+  const level = record["severityText"] || levelOf(record["severityNumber"]);
   if (level !== undefined && level !== "") fields["log"] = { level: valueText(level).toLowerCase() };
   for (const [name, [outer, inner]] of Object.entries(ECS)) {
     if (resource[name] !== undefined)
@@ -134,14 +149,29 @@ function eventOf(record: JsonObject, resource: JsonObject, scope: unknown, nowMs
   const attributes = attributesOf(record["attributes"], 0);
   if (Object.keys(attributes).length > 0) fields["attributes"] = attributes;
   if (Object.keys(resource).length > 0) fields["resource"] = { attributes: resource };
-  if (isHash(scope) && scope["name"] !== undefined && scope["name"] !== "")
-    fields["scope"] = { name: scope["name"] };
+  const from = isHash(scope) ? scopeOf(scope) : {};
+  if (Object.keys(from).length > 0) fields["scope"] = from;
   const [trace, span] = [hex(record["traceId"]), hex(record["spanId"])];
   if (trace !== "") fields["trace"] = { id: trace };
   if (span !== "") fields["span"] = { id: span };
   if (typeof record["eventName"] === "string" && record["eventName"] !== "")
     fields["event"] = { action: record["eventName"] };
   return new Event(fields, timeMs);
+}
+
+/** Returns the level of a severity's number; some senders write its name in the schema, such as SEVERITY_NUMBER_INFO2. */
+function levelOf(severity: unknown): string | undefined {
+  const name = /^SEVERITY_NUMBER_([A-Z]+)\d?$/.exec(valueText(severity))?.[1]?.toLowerCase();
+  return LEVELS.find((level) => level === name) ?? LEVELS[Math.ceil(Number(severity ?? 0) / 4) - 1];
+}
+
+function scopeOf({ name, version, attributes }: JsonObject): JsonObject {
+  const given = attributesOf(attributes, 0);
+  return {
+    ...(name !== undefined && name !== "" && { name }),
+    ...(version !== undefined && version !== "" && { version }),
+    ...(Object.keys(given).length > 0 && { attributes: given }),
+  };
 }
 
 function lengthOf(value: unknown): number {
