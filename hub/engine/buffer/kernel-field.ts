@@ -2,7 +2,7 @@
 
 import type { Token } from "#hub/engine/analysis/parts/token.ts";
 import { type TermSink, tokenizeAscii } from "#hub/engine/analysis/tokenizers/ascii-tokenizer.ts";
-import { IntList } from "#hub/engine/bytes/byte-buffer.ts";
+import { grown, IntList } from "#hub/engine/bytes/byte-buffer.ts";
 import { toBytes } from "#hub/engine/bytes/bytes.ts";
 import type { SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
 import * as at from "#hub/engine/kernel/assembly/layout.ts";
@@ -113,7 +113,7 @@ export class KernelField implements BufferedField {
   /** Writes the column. The ids of terms must be ordinals now. */
   writeColumn(file: SegmentFileWriter, docCount: number): FieldEntry["column"] {
     const isTerms = this.field.type === "keyword" || this.field.type === "ip";
-    const values = isTerms ? Float64Array.from(this.#integers(at.FIELD_IDS)) : this.#floats(at.FIELD_VALUES);
+    const values = isTerms ? floatsOf(this.#integers(at.FIELD_IDS)) : this.#floats(at.FIELD_VALUES);
     const docs = this.#integers(at.FIELD_VALUE_DOCS);
     const column = {
       docs,
@@ -167,4 +167,14 @@ export class KernelField implements BufferedField {
     const bytes = this.#kernel.view(this.fieldAt + buffer);
     return new Float64Array(bytes.buffer, bytes.byteOffset, bytes.length / 8);
   }
+}
+
+/** Where integers become floats, for one column after another: new memory for each would be given page by page. */
+let floats = new Float64Array(0);
+
+/** Returns the same numbers; valid until the next call. */
+function floatsOf(integers: Int32Array): Float64Array {
+  floats = grown(floats, integers.length);
+  floats.set(integers);
+  return floats.subarray(0, integers.length);
 }
