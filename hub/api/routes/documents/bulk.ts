@@ -14,7 +14,7 @@ import type { WriteOptions } from "#hub/cluster/writes/writes.ts";
 import { RawJson } from "#hub/search/options/json-writer.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Turn } from "#proto/kit/fair-turns.ts";
-import { freeBytes } from "#proto/kit/large-bytes.ts";
+import { recycleBytes } from "#proto/kit/large-bytes.ts";
 import { collectInSlices, TimeSlices } from "#proto/kit/time-slices.ts";
 import { BulkAnswer } from "./bulk-answer.ts";
 import { failureBody, LEFT, orFailure, refusedPairs, writePart } from "./bulk-items.ts";
@@ -224,7 +224,8 @@ async function appendAll(
     await answer.addRun({ kind, result, indices: parts.indices, refresh: options.refresh, failure });
   }
   // The body isn't needed any more: the log has a copy.
-  if (isCopied) freeBytes(run.bytes);
+  // Its memory may be larger than the body, and holds nothing else.
+  if (isCopied) recycleBytes(new Uint8Array(run.bytes.buffer));
 }
 
 /** Returns the run after its bytes came back to this thread; null if they already are on it. */
