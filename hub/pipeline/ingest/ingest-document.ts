@@ -94,6 +94,8 @@ export class IngestDocument {
   ingest: JsonObject;
   /** True: nothing is to be written. */
   dropped = false;
+  /** True: what is left of the pipeline under way isn't run. */
+  isTerminated = false;
   /** Of a simulation that shows each step. */
   listener: StepListener | undefined;
 

@@ -105,6 +105,7 @@ export class IngestPipeline {
     try {
       runSteps(this.#steps, this.#onFailure, document);
     } finally {
+      document.isTerminated = false;
       if (this.#name !== undefined) {
         if (caller === undefined) delete ingest["pipeline"];
         else ingest["pipeline"] = caller;
@@ -191,7 +192,7 @@ function runSteps(steps: readonly Step[], onFailure: readonly Step[], document: 
       withFailure(step, error as Error, document, () => runSteps(onFailure, [], document));
       return;
     }
-    if (document.dropped) return;
+    if (document.dropped || document.isTerminated) return;
   }
 }
 

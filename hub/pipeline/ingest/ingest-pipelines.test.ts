@@ -189,6 +189,23 @@ test("a failure is ignored, taken care of, or ends the document's way", () => {
   assert.equal(run([{ drop: {} }, { fail: { message: "not reached" } }], {}).dropped, true);
 });
 
+test("terminate ends its pipeline, also from a handler, and not the one that called it", () => {
+  const notReached = { fail: { message: "not reached" } };
+  const ended = run([{ terminate: { if: "ctx.n == 1" } }, { set: { field: "n", value: 2 } }], { n: 1 });
+  assert.deepEqual([ended.source, ended.dropped], [{ n: 1 }, false]);
+  assert.deepEqual(
+    run([{ terminate: { if: "ctx.n == 1" } }, { remove: { field: "n" } }], { n: 2 }).source,
+    {},
+  );
+  run([{ fail: { message: "x", on_failure: [{ terminate: {} }, notReached] } }, notReached], {});
+  const inner = new IngestPipeline({ processors: [{ terminate: {} }, notReached] }, context);
+  const outer = [{ pipeline: { name: "inner" } }, { set: { field: "after", value: true } }];
+  const document = new IngestDocument({}, { _index: "logs", _id: "1" }, 0);
+  const calling = { ...context, hasPipeline: () => true, call: () => inner.run(document) };
+  new IngestPipeline({ processors: outer }, calling).run(document);
+  assert.deepEqual(document.source, { after: true });
+});
+
 /** A guard for which a second is a fiftieth of one. */
 class HastyGuard extends RegexpGuard {
   override run<T>(expression: object, subject: string, timeoutMs: number, work: () => T): T {

@@ -200,6 +200,7 @@ export const PROCESSOR_TYPES: readonly string[] = [
   "set",
   "sort",
   "split",
+  "terminate",
   "trim",
   "uppercase",
   "uri_parts",

@@ -153,6 +153,10 @@ const drop: ProcessorKind = () => (document) => {
   document.dropped = true;
 };
 
+const terminate: ProcessorKind = () => (document) => {
+  document.isTerminated = true;
+};
+
 const fail: ProcessorKind = (settings) => {
   const message = compileTemplate(settings.text("message"));
   return (document) => {
@@ -186,6 +190,7 @@ export const TEXT_PROCESSORS: Readonly<Record<string, ProcessorKind>> = {
   split,
   join,
   drop,
+  terminate,
   fail,
   pipeline,
 };
