@@ -124,26 +124,30 @@ test("a short rest collects what the work before it left, every 20 s at most", (
   assert.equal(look(0.9, 60) + look(0.01, 14), "", "it is little");
 });
 
-/** Returns what is done after the thread blocked without running, as one that waits for a CPU does, and its loop was idle. */
-async function afterBlocking(context: TestContext, blockedMs: number, idleMs: number): Promise<string> {
+/** Returns what is done after the thread blocked without running, as one that waits for a CPU does, and `idle` passed. */
+async function afterBlocking(
+  context: TestContext,
+  blockedMs: number,
+  idle: () => Promise<unknown> = async () => undefined,
+): Promise<string> {
   await nextTurn(); // from here on the event loop runs
   context.mock.timers.enable({ apis: ["setInterval"] });
   const heap = new FakeHeap();
   const keeper = new HeapKeeper(heap);
   keeper.start();
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, blockedMs);
-  await delay(idleMs);
+  await idle();
   context.mock.timers.tick(2_000);
   keeper.stop();
   return heap.done.join();
 }
 
 test("a thread that waits for a CPU is at rest if it does nothing", async (context) => {
-  assert.equal(await afterBlocking(context, 150, 600), "release", "it is quiet");
+  assert.equal(await afterBlocking(context, 150, () => delay(600)), "release", "it is quiet");
 });
 
 test("a thread that waits for a CPU with work to do isn't at rest", async (context) => {
-  assert.equal(await afterBlocking(context, 300, 0), "");
+  assert.equal(await afterBlocking(context, 300), "");
 });
 
 test("what only giving back can free is counted until it is given back", () => {
