@@ -98,9 +98,8 @@ test("a watch without changes asks the hub's own server each 10 s, and yields th
     await asksRarely.promise;
     assert.deepEqual(expiries, [2, 2, 10]);
     await bucket.put("second", bytes("2"));
-    const stored = performance.now();
     assert.equal((await next).value?.key, "second");
-    assert.ok(performance.now() - stored < 1_000);
+    assert.equal(expiries.length, 3, "it came by the request that waited");
     stop.abort();
   } finally {
     await journal.stop();
