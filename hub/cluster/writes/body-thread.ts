@@ -18,6 +18,8 @@ if (port !== null) {
     const { body } = request;
     if (request.kind === "lend") bodies.set(body, new BodyWork(request.bytes));
     else {
+      // A body that its client has left may be freed after it was given back: nobody waits for an answer.
+      if (request.kind === "free" && !bodies.has(body)) return;
       const reply = replyTo(request);
       if (request.kind !== "job") bodies.delete(body);
       port.postMessage(reply, memoryOf(reply.result ?? reply.freed ?? null));

@@ -140,6 +140,20 @@ test("a job isn't begun once its client has left", async (t) => {
   await assert.rejects(second.run(job, late.signal), { code: "timeout" });
 });
 
+test("a body that was given back to a client that has left leaves the job of another alone", async (t) => {
+  const { threads } = threadsOf(t);
+  const job = { kind: "scan", lineBytes: LINE.length, from: 0 } as const;
+  const [left, other] = [threads.lend(bodyOf(["{}"])), threads.lend(bodyOf(["{}"]))];
+  const client = new AbortController();
+  const reclaimed = left.reclaim(client.signal);
+  client.abort();
+  left.free();
+  const found = other.run(job, SIGNAL);
+  await assert.rejects(reclaimed, { code: "cancelled" });
+  assert.equal((await found)?.ends.length, 1);
+  assert.equal((await other.reclaim(SIGNAL)).toString(), `${LINE}{}\n`);
+});
+
 test("a thread without bodies ends, and with the hub all do", async (t) => {
   const { threads, metrics } = threadsOf(t, { idleMs: 1 });
   const running = async (): Promise<string | undefined> =>
