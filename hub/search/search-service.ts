@@ -201,12 +201,12 @@ function failuresOf({ failures }: Opened): SearchResponse["shards"]["failures"] 
 
 function withFailures(response: SearchResponse, opened: Opened): SearchResponse {
   if (opened.failures.length === 0) return response;
-  const { total, successful, failures } = response.shards;
+  const { total, failures } = response.shards;
   return {
     ...response,
     shards: {
+      ...response.shards,
       total: total + opened.failures.length,
-      successful,
       failures: [...failures, ...failuresOf(opened)],
     },
   };

@@ -96,7 +96,6 @@ const PARAMETERS: readonly IgnoredParameter[] = [
     path: "_search/point_in_time",
     why: "checked; see allow_partial_search_results",
   },
-  { name: "pre_filter_shard_size", why: "checked; shards that can't match end their search at once" },
   { name: "ccs_minimize_roundtrips", why: "there are no remote clusters" },
   { name: "operation_threading", why: "it chose the server's threads, which are others here" },
   { name: "accept_enterprise", why: "there are no licences" },

@@ -103,6 +103,8 @@ export interface SearchCall extends SearchBody, AnswerForm {
   /** The option `slice` as given, and the largest number of parts. */
   readonly slice?: unknown;
   readonly maxSlices?: number;
+  /** Number of shards above which those that can't match are counted; without it they never are. */
+  readonly skipsAbove?: number;
   /** Name under which collected shards are counted; see HostedShards.progress. */
   readonly progress?: string;
 }

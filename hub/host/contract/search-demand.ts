@@ -37,7 +37,8 @@ export function optionsOf({
 
 /** Returns what all hosts of a search get alike. */
 export function demandOf(body: JsonObject, options: DemandOptions): SearchDemand {
-  const { limits, typedKeys, cursor, nodeId, cache, collapseField, timeLeftMs, progress } = options;
+  const { limits, typedKeys, cursor, nodeId, cache, collapseField, timeLeftMs, progress, countsUnmatched } =
+    options;
   const clock: Clock = options.clock ?? systemClock;
   return {
     body,
@@ -45,6 +46,7 @@ export function demandOf(body: JsonObject, options: DemandOptions): SearchDemand
     version: requestVersion(),
     nowMs: options.nowMs ?? clock.now(),
     ...(typedKeys !== undefined && { typedKeys }),
+    ...(countsUnmatched !== undefined && { countsUnmatched }),
     ...(cursor !== undefined && { cursor }),
     ...(nodeId !== undefined && { nodeId }),
     ...(cache !== undefined && { cacheKey: cache.key }),

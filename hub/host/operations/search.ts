@@ -61,12 +61,13 @@ async function run(
   shards: SearchedShards,
   signal: AbortSignal,
 ): Promise<SearchResponse> {
-  const { body, limits } = call;
+  const { body, limits, skipsAbove } = call;
   const { progress: counted, cache, ...given } = optionsOf(call);
   const options: SearchOptions = {
     ...given,
     signal,
     clock,
+    ...(skipsAbove !== undefined && shards.count > skipsAbove && { countsUnmatched: true }),
     ...(counted !== undefined && { progress: { ...counted, done: () => counts.note(counted.id) } }),
     ...(cache !== undefined && { cache: { ...cache, results } }),
   };

@@ -26,6 +26,7 @@ import type { SearchCursor, SearchOptions, SearchShard, ShardFailure } from "./c
 import { grouped, joined, type PlacedShard } from "./joined-shards.ts";
 import { prepareNested, prepareRuntimeFields } from "./prepare-search.ts";
 import type { PartialResult } from "./search-call.ts";
+import { countUnmatched } from "./skipped-shards.ts";
 
 /** Options of the part of a search that a host runs. */
 export interface HostSearchOptions extends SearchOptions {
@@ -45,17 +46,20 @@ export async function collectShards(
     options.timeLeftMs ?? Number.POSITIVE_INFINITY,
   );
   const control = new SearchControl(clock, options.signal, timeoutMs);
-  const collector = new Collector(request, options, control, options.nowMs ?? clock.now());
+  const nowMs = options.nowMs ?? clock.now();
+  const collector = new Collector(request, options, control, nowMs);
   if (options.collapseField !== undefined)
     for (const shard of shards) checkCollapse(shard, options.collapseField, request);
   const groups = grouped(request, shards);
+  const unmatched =
+    options.countsUnmatched === true ? await countUnmatched(request, shards, nowMs, control) : undefined;
   const isOnly = options.isWhole === true && groups.length === 1;
   for (const group of groups) {
     if (group.length === 1) await collector.add(group[0], isOnly);
     else await collector.addJoined(group, isOnly);
     for (const _ of group) options.progress?.done();
   }
-  return withPauses(collectionSteps(request, options, control, collector), control);
+  return withPauses(collectionSteps(request, options, control, collector, unmatched), control);
 }
 
 /** A hit of a host with what is needed to fetch it. */
@@ -173,11 +177,13 @@ function* collectionSteps(
   options: SearchOptions,
   control: SearchControl,
   { found, failures }: Collector,
+  unmatched: number | undefined,
 ): Steps<Collection> {
   const orders = found[0]?.result.orders ?? [];
   const hits = yield* bestHits(found, orders, request.from + request.size);
   const partial: PartialResult = {
     searched: found.flatMap(({ order, others }) => [order, ...others]),
+    ...(unmatched !== undefined && { unmatched }),
     failures,
     total: found.reduce((sum, { result }) => sum + result.total, 0),
     maxScore: largest(found.map(({ result }) => result.maxScore)),

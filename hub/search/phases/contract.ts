@@ -37,6 +37,8 @@ export interface SearchOptions {
   readonly nowMs?: number;
   /** Field that hits are collapsed on: a shard that can't do that fails the search. */
   readonly collapseField?: string;
+  /** True: the shards are counted that can't match by the ranges of their fields. */
+  readonly countsUnmatched?: boolean;
   /** Time until the request's deadline, ms, in addition to its `timeout`. */
   readonly timeLeftMs?: number;
   /** The counter of collected shards, and the name under which they are counted. */
@@ -72,6 +74,8 @@ export interface SearchResponse {
   readonly shards: {
     readonly total: number;
     readonly successful: number;
+    /** Of the successful ones, those that can't match; absent unless they were counted. */
+    readonly skipped?: number;
     readonly failures: readonly ShardFailure[];
   };
   /** Undefined if hits weren't counted. */

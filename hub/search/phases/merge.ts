@@ -28,7 +28,11 @@ export interface MergedSearch {
 export function* mergePartials(
   request: SearchRequest,
   partials: readonly PartialResult[],
-  { limits, typedKeys = false }: Pick<SearchOptions, "limits" | "typedKeys">,
+  {
+    limits,
+    typedKeys = false,
+    countsUnmatched = false,
+  }: Pick<SearchOptions, "limits" | "typedKeys" | "countsUnmatched">,
 ): Steps<MergedSearch> {
   const failures = inOrder(partials.flatMap((partial) => partial.failures)).map(({ failure }) => failure);
   const successful = partials.reduce((sum, { searched }) => sum + searched.length, 0);
@@ -42,7 +46,12 @@ export function* mergePartials(
       timedOut: partials.some(({ timedOut }) => timedOut),
       terminatedEarly:
         terminateAfter > 0 ? partials.some(({ terminatedEarly }) => terminatedEarly) : undefined,
-      shards: { total: successful + failures.length, successful, failures },
+      shards: {
+        total: successful + failures.length,
+        successful,
+        ...(countsUnmatched && { skipped: skippedOf(partials, successful) }),
+        failures,
+      },
       total: trackTotalHits === false ? undefined : partials.reduce((sum, { total }) => sum + total, 0),
       ...(typeof trackTotalHits === "number" && { totalLimit: trackTotalHits }),
       maxScore: maxScore(request, partials),
@@ -52,6 +61,12 @@ export function* mergePartials(
         : undefined,
     },
   };
+}
+
+/** One shard is searched in any case, as in the reference: something has to make the empty answer. */
+function skippedOf(partials: readonly PartialResult[], successful: number): number {
+  const unmatched = partials.reduce((sum, partial) => sum + (partial.unmatched ?? 0), 0);
+  return Math.min(unmatched, Math.max(0, successful - 1));
 }
 
 interface PlacedHit extends MergedHit {

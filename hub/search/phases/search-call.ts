@@ -23,6 +23,8 @@ export interface SearchDemand {
   /** Time until the request's deadline, ms; undefined: none. What was found until then is the answer. */
   readonly timeLeftMs?: number;
   readonly typedKeys?: boolean;
+  /** See SearchOptions. */
+  readonly countsUnmatched?: boolean;
   readonly cursor?: SearchCursor;
   /** Shown with each hit when explanations are requested. */
   readonly nodeId?: string;
@@ -91,6 +93,8 @@ export type HitPlace = SearchCursor;
 export interface PartialResult {
   /** Orders of the shards that were searched, ascending. */
   readonly searched: readonly number[];
+  /** How many of them can't match by the ranges of their fields; absent unless they were counted. */
+  readonly unmatched?: number;
   /** Shards that could not be searched, by their order. */
   readonly failures: readonly { readonly order: number; readonly failure: ShardFailure }[];
   /** Matching live documents. */

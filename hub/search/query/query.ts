@@ -18,6 +18,8 @@ export { NO_MORE_DOCS };
 export interface Query {
   /** Binds to a shard. Throws query_shard or request_invalid if the mapping doesn't allow it. */
   weight(shard: ShardContext, mode: ScoreMode): Weight;
+  /** Returns false if no document of the shard can match, as far as that is known without a walk. Absent: any may match. */
+  canMatch?(shard: ShardContext): boolean;
   /** Passes what to mark in text to `sink`; absent for queries that mark nothing. */
   highlight?(sink: HighlightSink, shard: ShardContext): void;
   /** Describes the query; absent: the class name is the description. */

@@ -22,6 +22,7 @@ import {
   type SearchTarget,
   searchLimits,
 } from "./search-target.ts";
+import { skipsAbove } from "./skipped-shards.ts";
 
 /** Default time that a submission waits for the answer, and the maximum for any request. */
 const DEFAULT_WAIT_MS = 1_000;
@@ -262,6 +263,7 @@ function searchOf(
     objectTotals: hasObjectTotals(answerOptions(parts, request)),
     allowPartial: request.flag("allow_partial_search_results") ?? true,
     useCache: request.flag("request_cache") ?? true,
+    ...skipsAbove(request, body),
   };
   const isCountOnly = body["size"] === 0;
   return async (signal, progress) => {
@@ -332,8 +334,8 @@ function state({ id, found, startMs, expiresMs, endedMs }: AsyncSearch, isKept: 
 
 async function shardsOf({ id, work, found, error, endedMs }: AsyncSearch): Promise<JsonObject> {
   if (found !== undefined) {
-    const { total, successful, failures } = found.response.shards;
-    return { total, successful, skipped: 0, failed: failures.length };
+    const { total, successful, skipped = 0, failures } = found.response.shards;
+    return { total, successful, skipped, failed: failures.length };
   }
   const failures = error?.data["failures"];
   const failed = error === undefined ? 0 : Array.isArray(failures) ? failures.length : work.shards;

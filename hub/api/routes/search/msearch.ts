@@ -19,6 +19,7 @@ import { answerOptions, checkCounted, checkPointTarget } from "./search.ts";
 import { hasObjectTotals, searchAnswer } from "./search-answer.ts";
 import { checkSearchParams, checkSearchType, findsNoHits, withoutNegatives } from "./search-params.ts";
 import { parsePreference, type SearchTarget, searchLimits } from "./search-target.ts";
+import { skipsAbove } from "./skipped-shards.ts";
 
 /** Maximum number of searches of a request: all their answers are held in memory. */
 const MAX_SEARCHES = 1000;
@@ -128,6 +129,7 @@ async function searchOne(
       objectTotals: hasObjectTotals(answerOptions(parts, request)),
       allowPartial: header["allow_partial_search_results"] !== false,
       useCache: header["request_cache"] !== false,
+      ...skipsAbove(request, body, header["search_type"]),
       signal: request.signal,
     });
     const options = { ...answerOptions(parts, request), countOnly: findsNoHits(body), pointId };

@@ -4,6 +4,7 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { keepAliveLimitMs } from "#hub/api/context/keep-alive.ts";
 import type { PointView } from "#hub/api/context/point-contexts.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
+import type { SearchCall } from "#hub/host/contract/calls.ts";
 import type { Found } from "#hub/host/contract/found.ts";
 import { objectOf } from "#hub/search/options/json.ts";
 import { readOptions, required, text } from "#hub/search/options/options.ts";
@@ -67,7 +68,12 @@ export async function runOwnedSearch(parts: ApiContext, run: OwnedSearch): Promi
       parts,
       run,
       view,
-      { point: id, slice, ...(run.progress !== undefined && { progress: run.progress }) },
+      {
+        point: id,
+        slice,
+        ...(run.progress !== undefined && { progress: run.progress }),
+        ...(run.skipsAbove !== undefined && { skipsAbove: run.skipsAbove }),
+      },
       given,
     ),
   );
@@ -79,7 +85,7 @@ async function searchView(
   parts: ApiContext,
   { target, typedKeys, objectTotals, signal }: SearchRun,
   view: PointView,
-  point: { readonly point: string; readonly slice: unknown; readonly progress?: string },
+  point: Pick<SearchCall, "point" | "slice" | "progress" | "skipsAbove">,
   given: JsonObject,
 ): Promise<Found> {
   const indices = indicesOf(parts, view);

@@ -45,6 +45,8 @@ export interface SearchRun {
   /** False: cached results aren't used. */
   readonly useCache: boolean;
   /** See SearchCall. */
+  readonly skipsAbove?: number;
+  /** See SearchCall. */
   readonly progress?: string;
   readonly signal: AbortSignal;
 }
@@ -60,8 +62,11 @@ export async function runSearch(parts: ApiContext, run: SearchRun): Promise<Foun
   const { shards } = parts;
   const { indices, targets } = await checkedIndices(parts, target, () => shards.check({ body, limits }));
   const { nodeId } = parts.errors;
-  const { progress } = run;
-  const named = progress === undefined ? {} : { progress };
+  const { progress, skipsAbove } = run;
+  const named = {
+    ...(progress !== undefined && { progress }),
+    ...(skipsAbove !== undefined && { skipsAbove }),
+  };
   const form = { limits, typedKeys, objectTotals, useCache, nodeId, ...named };
   const { copies } = target;
   const call = { targets, ...(copies !== undefined && { copies }), ...timedBody(parts, body), ...form };

@@ -21,7 +21,7 @@ export interface SearchAnswerOptions {
 
 /** Returns the body of a search's answer. */
 export function searchAnswer(response: Found, options: SearchAnswerOptions): JsonObject {
-  const { total, successful, failures } = response.shards;
+  const { total, successful, skipped = 0, failures } = response.shards;
   const phases = reducePhases(successful, options.reduceSize);
   return {
     ...(options.scrollId !== undefined && { _scroll_id: options.scrollId }),
@@ -33,7 +33,7 @@ export function searchAnswer(response: Found, options: SearchAnswerOptions): Jso
     _shards: {
       total,
       successful,
-      skipped: 0,
+      skipped,
       failed: failures.length,
       ...(failures.length > 0 && { failures: shardFailureBodies(failures, options.errors) }),
     },

@@ -147,7 +147,7 @@ export function checkSearchType(type: unknown): void {
   throw new AppError("request_invalid", `No search type for [${scalarText(type, "search_type")}]`);
 }
 
-/** Checks the parameters that have no effect here. Throws request_invalid. */
+/** Checks parameters whose values are limited. Throws request_invalid. */
 export function checkSearchParams(request: ApiRequest): void {
   checkSearchType(request.query["search_type"]);
   if ((request.integer("batched_reduce_size") ?? 2) < 2) {

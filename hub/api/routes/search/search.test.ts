@@ -284,3 +284,43 @@ describe("_search", () => {
     }
   });
 });
+
+describe("_shards.skipped", () => {
+  const skipped = async (params: string, body: JsonObject, version?: string): Promise<unknown> => {
+    const { body: found } = await fixture.send("GET", `/logs/_search${params}`, body, version);
+    return found["_shards"]!["skipped"];
+  };
+  const query = { range: { status: { gte: 1000 } } };
+
+  test("counts shards that can't match where there are more than pre_filter_shard_size", async () => {
+    assert.equal(await skipped("?pre_filter_shard_size=1", { query }), 1);
+    assert.equal(await skipped("?pre_filter_shard_size=2", { query }), 0);
+    assert.equal(await skipped("", { query }), 0, "128 by default");
+  });
+
+  test("is 0 for searches that need all shards", async () => {
+    const few = "?pre_filter_shard_size=1";
+    const aggs = { all: { terms: { field: "host", min_doc_count: 0 } } };
+    for (const body of [
+      { query, aggs },
+      { query, aggs: { all: { global: {} } } },
+      { query, suggest: { s: { text: "a", term: { field: "message" } } } },
+    ])
+      assert.equal(await skipped(few, body), 0, JSON.stringify(body));
+    assert.equal(await skipped(`${few}&search_type=dfs_query_then_fetch`, { query }), 0);
+    assert.equal(await skipped(few, { query, aggs: { hosts: { terms: { field: "host" } } } }), 1);
+  });
+
+  test("needs no parameter from 7 on where the search sorts by a field", async () => {
+    const sort = [{ status: "asc" }];
+    assert.equal(await skipped("", { query, sort }, "7.10.2"), 1);
+    assert.equal(await skipped("", { query, sort: ["_score"] }, "7.10.2"), 0);
+    assert.equal(await skipped("", { query, sort }), 0, "6.5");
+  });
+
+  test("is in each answer of _msearch", async () => {
+    const lines = `{"index":"logs"}\n${JSON.stringify({ query })}\n`;
+    const { body } = await fixture.send("POST", "/_msearch?pre_filter_shard_size=1", lines);
+    assert.equal(body["responses"]![0]!["_shards"]!["skipped"], 1);
+  });
+});

@@ -24,6 +24,7 @@ import {
   type SearchTarget,
   searchLimits,
 } from "./search-target.ts";
+import { skipsAbove } from "./skipped-shards.ts";
 
 export function searchRoutes(parts: ApiContext, scrolls: ScrollContexts): Route[] {
   return [
@@ -63,6 +64,7 @@ export async function answerSearch(
     objectTotals: hasObjectTotals(answerOptions(parts, request)),
     allowPartial: request.flag("allow_partial_search_results") ?? true,
     useCache: request.flag("request_cache") ?? true,
+    ...skipsAbove(request, body),
     signal: request.signal,
   });
   const options = { ...answerOptions(parts, request), countOnly: findsNoHits(body), pointId };

@@ -46,6 +46,12 @@ export class BooleanNode implements Query {
     return new BooleanWeight(this.#clauses, shard, mode);
   }
 
+  canMatch(shard: ShardContext): boolean {
+    const { must, filter, should } = this.#clauses;
+    const may = (query: Query): boolean => query.canMatch?.(shard) ?? true;
+    return [...must, ...filter].every(may) && (leastShould(this.#clauses) === 0 || should.some(may));
+  }
+
   highlight(sink: HighlightSink, shard: ShardContext): void {
     const { must, filter, should } = this.#clauses;
     for (const query of [...must, ...filter, ...should]) query.highlight?.(sink, shard);

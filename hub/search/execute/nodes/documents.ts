@@ -45,6 +45,10 @@ export class NoneNode implements Query {
     return { scorer: () => null, count: () => 0, set: () => null };
   }
 
+  canMatch(): boolean {
+    return false;
+  }
+
   describe(): QueryDescription {
     return { type: "MatchNoDocsQuery", text: "MatchNoDocsQuery" };
   }

@@ -56,6 +56,13 @@ export class NumericRangeNode implements Query {
     };
   }
 
+  canMatch({ searcher }: ShardContext): boolean {
+    return searcher.segments.some((segment) => {
+      const column = segment.numericColumn(this.#field);
+      return column !== null && this.#overlaps(column);
+    });
+  }
+
   describe(): QueryDescription {
     const { from, to, exactFrom, exactTo } = this.#bounds;
     const text = `${this.#field}:[${exactFrom ?? from} TO ${exactTo ?? to}]`;

@@ -35,6 +35,10 @@ export abstract class WrappedQuery implements Required<Query> {
     return this.inner(shard).weight(shard, mode);
   }
 
+  canMatch(shard: ShardContext): boolean {
+    return this.inner(shard).canMatch?.(shard) ?? true;
+  }
+
   highlight(sink: HighlightSink, shard: ShardContext): void {
     this.inner(shard).highlight?.(sink, shard);
   }
@@ -179,8 +183,20 @@ export class MappedNode extends WrappedQuery {
     this.#resolve = resolve;
   }
 
+  /** Resolving may take long, as with a text that is analysed. */
+  override canMatch(_shard: ShardContext): boolean {
+    return true;
+  }
+
   protected inner(shard: ShardContext): Query {
     return this.#resolve(shard);
+  }
+}
+
+/** A range, of which the mapping says what its bounds are. */
+export class MappedRangeNode extends MappedNode {
+  override canMatch(shard: ShardContext): boolean {
+    return this.inner(shard).canMatch?.(shard) ?? true;
   }
 }
 

@@ -1,7 +1,7 @@
 /** `range`: documents with a value between bounds. */
 
 import { timeZone } from "#hub/search/dates/date-math.ts";
-import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
+import { MappedRangeNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { type Bound, boundsQuery } from "#hub/search/fields/field-range.ts";
 import { objectOf, onlyEntry } from "#hub/search/options/json.ts";
 import { anything, flag, oneOf, readOptions, text } from "#hub/search/options/options.ts";
@@ -53,7 +53,7 @@ export const range: QueryType = {
       throw new AppError("parsing", `[range] bounds of [${field}] must be single values`);
     }
     return withBoost(
-      new MappedNode((shard) => boundsQuery(shard, field, bounds, options.relation ?? "intersects")),
+      new MappedRangeNode((shard) => boundsQuery(shard, field, bounds, options.relation ?? "intersects")),
       options,
     );
   },
