@@ -21,6 +21,8 @@ const SETTINGS = {
   "action.auto_create_index": checkCreation,
   /** `true`: an index can be deleted only by its full name. */
   "action.destructive_requires_name": checkFlag,
+  /** `false`: queries that walk many terms or documents are refused. */
+  "search.allow_expensive_queries": checkFlag,
   /** Timeout of a search that names no `timeout`; "-1" and "0": no limit. */
   "search.default_search_timeout": checkTimeLimit,
   "search.max_buckets": checkBuckets,

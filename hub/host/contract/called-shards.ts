@@ -81,7 +81,7 @@ export function describe(
 
 function searchedIndex(
   name: string,
-  { uuid, typeName, maxTermsCount, maxAnalyzedOffset }: TargetIndex,
+  { uuid, typeName, maxTermsCount, maxAnalyzedOffset, allowsExpensive }: TargetIndex,
 ): SearchedIndex {
   return {
     name,
@@ -89,6 +89,7 @@ function searchedIndex(
     typeName,
     ...(maxTermsCount !== undefined && { maxTermsCount }),
     ...(maxAnalyzedOffset !== undefined && { maxAnalyzedOffset }),
+    ...(allowsExpensive !== undefined && { allowsExpensive }),
   };
 }
 

@@ -49,6 +49,7 @@ export interface TargetIndex {
   /** See SearchedIndex. */
   readonly maxTermsCount?: number;
   readonly maxAnalyzedOffset?: number;
+  readonly allowsExpensive?: boolean;
   /** False: results aren't cached for this index. */
   readonly keepsResults?: boolean;
   /** Numbers of the shards that are searched; all without it. */

@@ -182,6 +182,8 @@ function termRange(
   const high = to === undefined ? undefined : read(to.value);
   const options = { fromExclusive: from?.inclusive === false, toInclusive: to?.inclusive !== false };
   return new TermsNode(field.path, {
+    // Addresses are numbers elsewhere.
+    expensive: field.type === "ip" ? undefined : "range",
     terms: (segment, path) => segment.terms(path)?.range(low, high, options) ?? null,
     marks: (text) =>
       (low === undefined || isAbove(text, low, !options.fromExclusive)) &&

@@ -53,6 +53,7 @@ export function wildcardQuery(path: string, pattern: string, isCaseless = false)
   return new TermsNode(path, {
     key: `${isCaseless ? "caseless " : ""}wildcard ${pattern}`,
     text: pattern,
+    expensive: "wildcard",
     terms: (segment, field) => candidates(segment.terms(field), compiled.prefix, compiled.longest),
     accepts: (text) => compiled.matches(text),
   });
@@ -93,6 +94,7 @@ export function regexpQuery(
   return new TermsNode(path, {
     key: `${isCaseless ? "caseless " : ""}regexp ${flags} ${source}`,
     text: `/${source}/`,
+    expensive: "regexp",
     terms: (segment, field) => candidates(segment.terms(field), compiled.prefix, compiled.longest),
     accepts: (text) => compiled.matches(text),
     work: () => compiled.work,

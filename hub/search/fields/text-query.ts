@@ -90,6 +90,7 @@ export function caselessPrefixQuery(path: string, prefix: string): Query {
   const folded = foldCase(prefix);
   return new TermsNode(path, {
     text: `${prefix}*`,
+    expensive: "prefix",
     terms: (segment, field) => segment.terms(field)?.prefix(caselessStart(prefix)) ?? null,
     accepts: (text) => foldCase(text.slice(0, prefix.length)) === folded,
   });
@@ -99,6 +100,7 @@ export function caselessPrefixQuery(path: string, prefix: string): Query {
 export function prefixQuery(path: string, prefix: string): Query {
   return new TermsNode(path, {
     text: `${prefix}*`,
+    expensive: "prefix",
     terms: (segment, field) => segment.terms(field)?.prefix(prefix) ?? null,
     accepts: (text) => text.startsWith(prefix),
   });

@@ -162,6 +162,8 @@ export interface SearchedIndex {
   readonly maxTermsCount?: number;
   /** index.highlight.max_analyzed_offset, if it is set: texts without offsets that are longer aren't highlighted. */
   readonly maxAnalyzedOffset?: number;
+  /** False: queries that walk many terms or documents are refused. */
+  readonly allowsExpensive?: boolean;
   /** True: the documents of several of its shards are searched as one shard's. */
   readonly isJoined?: boolean;
 }
@@ -257,6 +259,16 @@ export class ShardContext {
   /** To be called by what finds other documents, or other terms, in several shards than in each of them. Throws for several. */
   requireOne(): void {
     if (this.#searchedIndex.isJoined === true) throw new Error("this needs each shard by itself");
+  }
+
+  /** Throws query_shard if the cluster refuses expensive queries. `what`: the queries, as "[fuzzy] queries". */
+  checkExpensive(what: string, advice = ""): void {
+    if (this.#searchedIndex.allowsExpensive !== false) return;
+    throw new AppError(
+      "query_shard",
+      `failed to create query: ${what} cannot be executed when 'search.allow_expensive_queries' is set to false.${advice}`,
+      { data: { index: this.index, index_uuid: this.indexUuid } },
+    );
   }
 
   /** Counts terms that a clause matches. Throws request_invalid if there are too many in all. */

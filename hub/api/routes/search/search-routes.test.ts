@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import type { Cluster } from "#hub/api/ports/cluster.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { DOCS, type Json, SearchRoutesFixture } from "#test/support/api/search-routes.ts";
 import { ScrollContexts } from "./scroll-contexts.ts";
@@ -396,5 +397,47 @@ test("a template that ends too early says so, or what is wrong with its query", 
       params: { kind: "none" },
     });
     assert.equal(body["error"]!["root_cause"]![0]!["type"], type, source);
+  }
+});
+
+test("search.allow_expensive_queries refuses queries that walk many terms or documents", async (t) => {
+  fixture.settings = { "search.allow_expensive_queries": "false" };
+  t.after(() => {
+    fixture.settings = {};
+  });
+  const refused: readonly (readonly [string, JsonObject])[] = [
+    ["[prefix] queries", { prefix: { host: "web" } }],
+    ["[wildcard] queries", { query_string: { query: "host:web*" } }],
+    ["[prefix] queries", { match_bool_prefix: { message: "get a" } }],
+    ["[wildcard] queries", { wildcard: { host: "w*b-?" } }],
+    ["[regexp] queries", { regexp: { host: "web-[0-9]" } }],
+    ["[fuzzy] queries", { fuzzy: { host: "wab-1" } }],
+    ["[fuzzy] queries", { match: { message: { query: "gat", fuzziness: 1 } } }],
+    ["[fuzzy] queries", { span_multi: { match: { fuzzy: { message: "gat" } } } }],
+    ["[range] queries on [text] or [keyword] fields", { range: { host: { gt: "web" } } }],
+    ["[joining] queries", { nested: { path: "p", query: { match_all: {} }, ignore_unmapped: true } }],
+    ["[script] queries", { script: { script: "true" } }],
+    ["[script score] queries", { script_score: { query: { match_all: {} }, script: "1" } }],
+  ];
+  for (const [what, query] of refused) {
+    for (const [path, whole] of [
+      ["_search", { query: { bool: { filter: [query] } } }],
+      ["_count", { query }],
+    ] as const) {
+      const { status, body } = await fixture.send("POST", `/logs/${path}`, whole);
+      const { type, reason } = body["error"]!["root_cause"]![0]!;
+      assert.deepEqual([status, type], [400, "query_shard_exception"], `${path} ${what}`);
+      const start = `failed to create query: ${what} cannot be executed when 'search.allow_expensive_queries' is`;
+      assert.ok(JSON.stringify(reason).startsWith(JSON.stringify(start).slice(0, -1)), start);
+    }
+  }
+  for (const query of [
+    { match: { message: "get" } },
+    { range: { status: { gte: 200 } } },
+    { match_phrase_prefix: { message: "get" } },
+    { terms: { host: ["web-1"] } },
+  ]) {
+    const { status } = await fixture.send("POST", "/logs/_search", { query });
+    assert.equal(status, 200, JSON.stringify(query));
   }
 });

@@ -50,7 +50,7 @@ export interface SearchedIndices {
 
 /** Resolves the indices of a target. Throws index_missing, index_closed. */
 export function searchedIndices(
-  { indices }: Pick<ApiContext, "indices">,
+  { indices, cluster }: Pick<ApiContext, "indices" | "cluster">,
   { expression, types, options, shards }: SearchTarget,
 ): SearchedIndices {
   const resolved = indices.resolve(expression, options);
@@ -61,11 +61,13 @@ export function searchedIndices(
     throw new AppError("index_closed", "closed", { data: { index: closed.name, index_uuid: closed.uuid } });
   }
   checkBlocks(found, "read");
+  const allowsExpensive = clusterSetting(cluster, "search.allow_expensive_queries") !== "false";
   return {
     indices: found,
     targets: found.map((index) => ({
       ...targetIndex(index, expression, types),
       ...(shards !== undefined && { shards }),
+      ...(!allowsExpensive && { allowsExpensive }),
     })),
   };
 }
@@ -88,7 +90,7 @@ export function checkStillReadable({ indices }: Pick<ApiContext, "indices">, nam
 
 /** Resolves the indices of a target. If that fails, `check` runs first and may throw an error of the request instead. */
 export async function checkedIndices(
-  parts: Pick<ApiContext, "indices">,
+  parts: Pick<ApiContext, "indices" | "cluster">,
   target: SearchTarget,
   check: () => Promise<unknown>,
 ): Promise<SearchedIndices> {

@@ -4,7 +4,13 @@
 
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import type { SegmentReader, TermIterator } from "#hub/engine/searcher/searcher.ts";
-import type { HighlightSink, QueryDescription } from "#hub/search/query/query.ts";
+import type {
+  HighlightSink,
+  QueryDescription,
+  ScoreMode,
+  ShardContext,
+  Weight,
+} from "#hub/search/query/query.ts";
 import { SetNode } from "./documents.ts";
 
 /** Work of a step, in documents added to a set: a millisecond at most. */
@@ -26,9 +32,22 @@ export interface TermSelection {
   readonly marks?: (text: string) => boolean;
   /** Identifies this selection among others of the field; absent: its documents aren't cached. */
   readonly key?: string;
+  /** Kind of the query, if a cluster may refuse it because it walks many terms. */
+  readonly expensive?: "prefix" | "wildcard" | "regexp" | "range" | undefined;
   /** The selection as Lucene writes it: "foo*", "/fo+/". */
   readonly text?: string;
 }
+
+/** The queries that are refused of a kind, with what to do instead. */
+const REFUSALS: Readonly<Record<NonNullable<TermSelection["expensive"]>, readonly [string, string?]>> = {
+  prefix: [
+    "[prefix] queries",
+    " For optimised prefix queries on text fields please enable [index_prefixes].",
+  ],
+  wildcard: ["[wildcard] queries"],
+  regexp: ["[regexp] queries"],
+  range: ["[range] queries on [text] or [keyword] fields"],
+};
 
 /** Documents with a term of a selection. */
 export class TermsNode extends SetNode {
@@ -41,6 +60,17 @@ export class TermsNode extends SetNode {
     this.key = selection.key === undefined ? undefined : `terms ${JSON.stringify([field, selection.key])}`;
     this.field = field;
     this.selection = selection;
+  }
+
+  /** Throws query_shard if the cluster refuses such queries. */
+  checkCost(shard: ShardContext): void {
+    const { expensive } = this.selection;
+    if (expensive !== undefined) shard.checkExpensive(...REFUSALS[expensive]);
+  }
+
+  override weight(shard: ShardContext, mode: ScoreMode): Weight {
+    this.checkCost(shard);
+    return super.weight(shard, mode);
   }
 
   describe(): QueryDescription {

@@ -51,7 +51,13 @@ export class FuzzyNode implements Query {
     this.#options = options;
   }
 
+  /** Throws query_shard if the cluster refuses such queries. */
+  checkCost(shard: ShardContext): void {
+    shard.checkExpensive("[fuzzy] queries");
+  }
+
   weight(shard: ShardContext, mode: ScoreMode): Weight {
+    this.checkCost(shard);
     return new FuzzyWeight(this.expand(shard), (terms) => this.#bound(terms, shard, mode));
   }
 

@@ -41,6 +41,7 @@ export class NestedNode implements Query {
   /** Throws query_shard if the path is no nested object; memory_limit. */
   weight(shard: ShardContext, mode: ScoreMode): Weight {
     const { path, query, score, ignoreUnmapped } = this.#nested;
+    shard.checkExpensive("[joining] queries");
     const scope = shard.scope.below(path);
     if (scope === undefined && ignoreUnmapped) return new NoneNode().weight();
     if (scope === undefined) throw unknownPath(path, shard);

@@ -2,6 +2,7 @@
 
 import { AllNode } from "#hub/search/execute/nodes/documents.ts";
 import { FunctionScoreNode, type WeightedFunction } from "#hub/search/execute/nodes/function-score.ts";
+import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { objectOf } from "#hub/search/options/json.ts";
 import { anything, number, object, oneOf, required } from "#hub/search/options/options.ts";
 import { type QueryParser, type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
@@ -150,7 +151,11 @@ export const scriptScore: QueryType = {
       minScore: options.min_score,
       boostsResult: true,
     });
-    return withBoost(node, options);
+    const checked = new MappedNode((shard) => {
+      shard.checkExpensive("[script score] queries");
+      return node;
+    });
+    return withBoost(checked, options);
   },
 };
 

@@ -6,7 +6,7 @@ import type { Script } from "#hub/scripts/script.ts";
 import { SetNode } from "#hub/search/execute/nodes/documents.ts";
 import { anything, required } from "#hub/search/options/options.ts";
 import { type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
-import type { QueryDescription, ShardContext } from "#hub/search/query/query.ts";
+import type { QueryDescription, ScoreMode, ShardContext, Weight } from "#hub/search/query/query.ts";
 import { documentsWhere, readConditionScript } from "#hub/search/scripting/document-script.ts";
 
 const OPTIONS = {
@@ -33,6 +33,11 @@ class ScriptNode extends SetNode {
 
   describe(): QueryDescription {
     return { type: "ScriptQuery", text: `script(${this.#script.compiled.source})` };
+  }
+
+  override weight(shard: ShardContext, mode: ScoreMode): Weight {
+    shard.checkExpensive("[script] queries");
+    return super.weight(shard, mode);
   }
 
   protected override select(segment: SegmentReader, shard: ShardContext): Bitset | null {

@@ -275,6 +275,7 @@ function boundTerms(shard: ShardContext, name: string, query: Query): BoundSpan 
         })
       : inner;
   if (node instanceof TermsNode || node instanceof FuzzyNode) {
+    node.checkCost(shard);
     const source = new PatternSource("[span_multi]", node, shard, anySpan);
     return { ...about(`SpanMultiTermQueryWrapper(${node.describe().text})`), source };
   }
