@@ -57,6 +57,9 @@ export function crossFieldsQuery(
   }
   for (const group of groups.values())
     parts.push(unlessLenient(options.lenient, () => groupQuery(shard, group, value, options)));
+  const { zeroTerms } = options;
+  if (zeroTerms !== undefined && parts.length > 0 && parts.every((part) => part === zeroTerms))
+    return zeroTerms;
   return parts.length === 0 ? new NoneNode() : bestOf(parts, options.tieBreaker);
 }
 

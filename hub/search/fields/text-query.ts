@@ -48,14 +48,25 @@ export function matchQuery(shard: ShardContext, name: string, value: unknown, op
   return unlessLenient(options.lenient, () => {
     const field = fieldOf(shard, name);
     if (field === undefined || field.type !== "text") return plainQuery(shard, name, field, value, options);
-    checkSearchable(field, shard);
-    const parts = textParts(analyze(shard, field, scalarText(value, name), options.analyzer));
-    if (parts.length === 0) return options.zeroTerms ?? new NoneNode();
-    return joinedClauses(
-      parts.map((part) => partQuery(field, part, options)),
-      options,
-    );
+    const clauses = textClauses(shard, field, scalarText(value, name), options);
+    return clauses.length === 0 ? (options.zeroTerms ?? new NoneNode()) : joinedClauses(clauses, options);
   });
+}
+
+/** Returns a query for each word of a text, or synonym of several words: none for a text without terms. */
+export function matchClauses(shard: ShardContext, field: Field, text: string, options: TextOptions): Query[] {
+  try {
+    return textClauses(shard, field, text, options);
+  } catch (error) {
+    if (options.lenient && isRequestFault(error)) return [new NoneNode()];
+    throw error;
+  }
+}
+
+function textClauses(shard: ShardContext, field: Field, text: string, options: TextOptions): Query[] {
+  checkSearchable(field, shard);
+  const parts = textParts(analyze(shard, field, text, options.analyzer));
+  return parts.map((part) => partQuery(field, part, options));
 }
 
 /** Joins the clauses of a text's words by the operator. */
@@ -188,9 +199,13 @@ export function unlessLenient(lenient: boolean, make: () => Query): Query {
   try {
     return make();
   } catch (error) {
-    if (error instanceof AppError && error.status < 500) return new NoneNode();
+    if (isRequestFault(error)) return new NoneNode();
     throw error;
   }
+}
+
+function isRequestFault(error: unknown): boolean {
+  return error instanceof AppError && error.status < 500;
 }
 
 /** Returns the documents whose `name` holds the text's terms, a term that begins with the last one counting as that. */

@@ -64,6 +64,8 @@ function match(query: string, options: JsonObject = {}): JsonObject {
   return { match: { line: { query, operator: "and", analyzer: "synonyms", ...options } } };
 }
 
+const string: JsonObject = { fields: ["line"], analyzer: "synonyms" };
+
 /** [what is looked for, query, documents] */
 const FOUND: readonly (readonly [what: string, query: JsonObject, documents: number[]])[] = [
   ["a synonym of several words", match("oom"), [0, 1, 4]],
@@ -133,6 +135,35 @@ const FOUND: readonly (readonly [what: string, query: JsonObject, documents: num
     "a query string",
     { query_string: { query: "killed AND oom", fields: ["line"], analyzer: "synonyms" } },
     [0],
+  ],
+  [
+    "adjacent words of a query string",
+    { query_string: { query: "killed out of memory", default_operator: "and", ...string } },
+    [0],
+  ],
+  ["such words beside others", { query_string: { query: "+worker out of memory", ...string } }, [0]],
+  [
+    "such words in a named field",
+    { query_string: { query: "line:(data base) AND today", analyzer: "synonyms", fields: ["line"] } },
+    [1],
+  ],
+  [
+    "as many parts as a query string must have",
+    { query_string: { query: "out of memory today killed", minimum_should_match: "100%", ...string } },
+    [0],
+  ],
+  [
+    "adjacent words in any of several fields",
+    {
+      query_string: {
+        query: "killed out of memory",
+        default_operator: "and",
+        type: "cross_fields",
+        fields: ["line", "also"],
+        analyzer: "synonyms",
+      },
+    },
+    [0, 4],
   ],
   [
     "a query string without phrases",

@@ -44,6 +44,9 @@ const DOCS: Record<string, JsonObject> = {
   e: { message: "gone", status: 404, host: "web-9", at: "2018-12-01T00:00:00Z", ip: "10.0.0.9" },
 };
 
+/** Stop words such as "the" have no terms. */
+const STOP: JsonObject = { fields: ["message"], analyzer: "stop" };
+
 const MAPPING = {
   properties: {
     message: { type: "text", fields: { keyword: { type: "keyword", ignore_above: 256 } } },
@@ -210,6 +213,13 @@ const MATCHES: readonly (readonly [query: JsonObject, ids: string])[] = [
   [{ query_string: { query: "*" } }, "abcd"],
   [{ query_string: { query: "host:(web\\-1 OR db\\-1)" } }, "acd"],
   [{ query_string: { query: "quick brown", default_operator: "AND", default_field: "message" } }, "ac"],
+  [{ query_string: { query: "the AND quick", ...STOP } }, "ac"],
+  [{ query_string: { query: "quick (the OR a) dog", default_operator: "and", ...STOP } }, "c"],
+  [{ query_string: { query: '"the" AND quick', ...STOP } }, "ac"],
+  [{ query_string: { query: "the", ...STOP } }, ""],
+  [{ query_string: { query: "NOT the", ...STOP } }, ""],
+  [{ simple_query_string: { query: "the + quick", ...STOP } }, "ac"],
+  [{ simple_query_string: { query: "the quick dog", default_operator: "and", ...STOP } }, "c"],
   // Words side by side are one text for each of several fields: no field of a document has both.
   [{ query_string: { query: "quick db\\-1", default_operator: "AND", fields: ["message", "host"] } }, ""],
   [{ query_string: { query: "quick AND db\\-1", fields: ["message", "host"] } }, "c"],

@@ -10,7 +10,14 @@ import { boundsQuery } from "#hub/search/fields/field-range.ts";
 import { fieldOf, normalizedFor } from "#hub/search/fields/field-terms.ts";
 import { regexpQuery, wildcardQuery } from "#hub/search/fields/pattern-query.ts";
 import { phraseQuery } from "#hub/search/fields/phrase-query.ts";
-import { MAX_EXPANSIONS, matchQuery } from "#hub/search/fields/text-query.ts";
+import {
+  analyze,
+  MAX_EXPANSIONS,
+  matchClauses,
+  matchQuery,
+  type TextOptions,
+} from "#hub/search/fields/text-query.ts";
+import { isGraph } from "#hub/search/fields/token-graph.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import type { TimeZone } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -52,19 +59,26 @@ export interface StringOptions {
   readonly maxRegexLength: number;
 }
 
+/** What a text without terms matches, such as one of stop words alone: it is left out. */
+const NO_TERMS = new NoneNode();
+
 /** Returns the query of a tree. Throws query_shard or request_invalid. */
 export function stringQuery(shard: ShardContext, root: StringNode, options: StringOptions): Query {
-  const query = nodeQuery(shard, root, options);
   const { minimumShouldMatch } = options;
-  if (root.kind !== "group" || minimumShouldMatch === undefined) return query;
-  return groupQuery(shard, root.clauses, options, minimumShouldMatch);
+  const query =
+    root.kind !== "group" || minimumShouldMatch === undefined
+      ? nodeQuery(shard, root, options)
+      : groupQuery(shard, root.clauses, options, minimumShouldMatch);
+  return query ?? new NoneNode();
 }
 
-function nodeQuery(shard: ShardContext, node: StringNode, options: StringOptions): Query {
-  return boosted(unboosted(shard, node, options), node.boost ?? 1);
+/** Returns undefined for a text without terms. */
+function nodeQuery(shard: ShardContext, node: StringNode, options: StringOptions): Query | undefined {
+  const query = unboosted(shard, node, options);
+  return query === undefined ? undefined : boosted(query, node.boost ?? 1);
 }
 
-function unboosted(shard: ShardContext, node: StringNode, options: StringOptions): Query {
+function unboosted(shard: ShardContext, node: StringNode, options: StringOptions): Query | undefined {
   if (node.kind === "group") return groupQuery(shard, node.clauses, options, undefined);
   if (node.kind === "all") return new AllNode();
   if (node.kind === "exists") return new ExistsNode(node.field ?? "*");
@@ -73,33 +87,42 @@ function unboosted(shard: ShardContext, node: StringNode, options: StringOptions
   const fields = expandFields(shard, names);
   // A part that names no field looks in all of them, and not every value fits every one.
   const lenient = options.lenient || names.some(({ name }) => name.includes("*"));
-  if (options.type === "cross_fields" && node.kind === "text" && node.fuzziness === undefined)
-    return crossFieldsQuery(shard, fields, node.text, {
+  if (options.type === "cross_fields" && node.kind === "text" && node.fuzziness === undefined) {
+    const query = crossFieldsQuery(shard, fields, node.text, {
       operator: options.defaultOperator,
       minimumShouldMatch: undefined,
       analyzer: options.analyzer,
       tieBreaker: options.tieBreaker,
       phraseSynonyms: options.phraseSynonyms,
+      zeroTerms: NO_TERMS,
       lenient,
     });
-  const parts = fields.map(({ name, boost }) =>
-    boosted(fieldQuery(shard, name, node, { ...options, lenient }), boost),
-  );
+    return query === NO_TERMS ? undefined : query;
+  }
+  const parts: Query[] = [];
+  for (const { name, boost } of fields) {
+    const part = fieldQuery(shard, name, node, { ...options, lenient });
+    if (part !== NO_TERMS) parts.push(boosted(part, boost));
+  }
+  if (parts.length === 0) return fields.length === 0 ? new NoneNode() : undefined;
   // Phrases of the language itself are those of the best field.
   const adds = options.type === "most_fields" && node.kind !== "phrase";
-  return parts.length === 0 ? new NoneNode() : bestOf(parts, adds ? 1 : options.tieBreaker);
+  return bestOf(parts, adds ? 1 : options.tieBreaker);
 }
 
+/** Returns undefined for a group without terms. */
 function groupQuery(
   shard: ShardContext,
   clauses: readonly StringClause[],
   options: StringOptions,
   minimum: ((clauses: number) => number) | undefined,
-): Query {
-  if (clauses.length === 0) return new NoneNode();
-  const parts = clauses.flatMap((clause) => separated(shard, clause, options));
+): Query | undefined {
+  const parts = clauses.flatMap(({ occur, node }) =>
+    clauseQueries(shard, node, options).map((query) => ({ occur, query })),
+  );
+  if (parts.length === 0) return undefined;
   const of = (occur: StringClause["occur"]): Query[] =>
-    parts.filter((clause) => clause.occur === occur).map((clause) => nodeQuery(shard, clause.node, options));
+    parts.filter((part) => part.occur === occur).map(({ query }) => query);
   return new BooleanNode({
     must: of("must"),
     should: of("should"),
@@ -110,20 +133,41 @@ function groupQuery(
 
 /**
  * Adjacent words are one text for each field, as in Lucene since 7: several fields are searched for all of it, a keyword must
- * equal it. In a single text field each is a clause of its own, unless they are to be a phrase; with `cross_fields` as well, so
- * that words may be in fields of any kind (6.5: in those with the same analyzer).
+ * equal it. In a single text field each word, or synonym of several, is a clause of its own, unless they are to be a phrase.
  */
-function separated(shard: ShardContext, clause: StringClause, options: StringOptions): StringClause[] {
-  const { node, occur } = clause;
-  if (node.kind !== "text" || node.words === undefined || isPhrase(options)) return [clause];
+function clauseQueries(shard: ShardContext, node: StringNode, options: StringOptions): Query[] {
+  const whole = (): Query[] => {
+    const query = nodeQuery(shard, node, options);
+    return query === undefined ? [] : [query];
+  };
+  if (node.kind !== "text" || node.words === undefined || isPhrase(options)) return whole();
   const names = node.field === undefined ? options.fields : [{ name: node.field, boost: 1 }];
-  const isWordByWord = options.type === "cross_fields";
-  const fields = isWordByWord ? [] : expandFields(shard, names);
+  const fields = expandFields(shard, names);
+  if (options.type === "cross_fields") return crossedWords(shard, node, fields, options) ?? whole();
   const [only] = fields;
-  const isText = fields.length === 1 && fieldOf(shard, only!.name)?.type === "text";
-  if (!isWordByWord && !isText) return [clause];
+  const field = fields.length === 1 ? fieldOf(shard, only!.name) : undefined;
+  if (field?.type !== "text") return whole();
+  const words = matchClauses(shard, field, node.text, matchOptions(node, options));
+  return words.map((query) => boosted(query, only!.boost * (node.boost ?? 1)));
+}
+
+/**
+ * With `cross_fields` adjacent words are clauses of their own, so that they may be in fields of any kind (6.5: in those with the
+ * same analyzer). Returns undefined if some are a synonym of several words.
+ */
+function crossedWords(
+  shard: ShardContext,
+  node: Extract<StringNode, { kind: "text" }>,
+  fields: readonly FieldName[],
+  options: StringOptions,
+): Query[] | undefined {
+  for (const { name } of fields) {
+    const field = fieldOf(shard, name);
+    if (field?.type === "text" && isGraph(analyze(shard, field, node.text, options.analyzer)))
+      return undefined;
+  }
   const { words, ...rest } = node;
-  return words.map((text) => ({ occur, node: { ...rest, text } }));
+  return words!.flatMap((text) => nodeQuery(shard, { ...rest, text }, options) ?? []);
 }
 
 function isPhrase({ type }: StringOptions): boolean {
@@ -136,23 +180,21 @@ function fieldQuery(shard: ShardContext, name: string, node: StringNode, options
       if (isPhrase(options) && node.fuzziness === undefined) {
         const { phraseSlop: slop, analyzer, lenient } = options;
         const expansions = options.type === "phrase" ? {} : { maxExpansions: MAX_EXPANSIONS };
-        return phraseQuery(shard, name, node.text, { slop, analyzer, lenient, ...expansions });
+        return phraseQuery(shard, name, node.text, {
+          slop,
+          analyzer,
+          lenient,
+          zeroTerms: NO_TERMS,
+          ...expansions,
+        });
       }
-      return matchQuery(shard, name, node.text, {
-        operator: options.defaultOperator,
-        analyzer: options.analyzer,
-        fuzziness: node.fuzziness,
-        prefixLength: options.fuzzyPrefixLength,
-        maxExpansions: options.fuzzyMaxExpansions,
-        transpositions: options.fuzzyTranspositions,
-        phraseSynonyms: options.phraseSynonyms,
-        lenient: options.lenient,
-      });
+      return matchQuery(shard, name, node.text, matchOptions(node, options));
     case "phrase":
       return phraseQuery(shard, quotedField(shard, name, options), node.text, {
         slop: node.slop || options.phraseSlop,
         analyzer: options.analyzer,
         lenient: options.lenient,
+        zeroTerms: NO_TERMS,
       });
     case "range":
       return lenientRange(shard, name, node, options);
@@ -168,6 +210,23 @@ function fieldQuery(shard: ShardContext, name: string, node: StringNode, options
     default:
       return new NoneNode();
   }
+}
+
+function matchOptions(
+  { fuzziness }: Extract<StringNode, { kind: "text" }>,
+  options: StringOptions,
+): TextOptions {
+  return {
+    operator: options.defaultOperator,
+    analyzer: options.analyzer,
+    fuzziness,
+    prefixLength: options.fuzzyPrefixLength,
+    maxExpansions: options.fuzzyMaxExpansions,
+    transpositions: options.fuzzyTranspositions,
+    phraseSynonyms: options.phraseSynonyms,
+    lenient: options.lenient,
+    zeroTerms: NO_TERMS,
+  };
 }
 
 /** Returns the field in which a phrase is looked for. */
