@@ -7,11 +7,18 @@ import { IndexFixture } from "#test/support/search/shards.ts";
 import { describeQuery, explainQuery, type PrintedExplanation, printExplanation } from "./explanation.ts";
 
 const fixture = new IndexFixture({
-  mapping: { properties: { message: { type: "text" }, host: { type: "keyword" }, n: { type: "long" } } },
+  mapping: {
+    properties: {
+      message: { type: "text" },
+      title: { type: "text" },
+      host: { type: "keyword" },
+      n: { type: "long" },
+    },
+  },
   docs: [
-    { message: "quick brown fox", host: "a", n: 1 },
+    { message: "quick brown fox", title: "dog", host: "a", n: 1 },
     { message: "quick quick dog", host: "b", n: 2 },
-    { message: "lazy dog and a brown cow", host: "a", n: 3 },
+    { message: "lazy dog and a brown cow", title: "quick cow", host: "a", n: 3 },
   ],
 });
 after(() => fixture.close());
@@ -45,6 +52,10 @@ const QUERIES: readonly (readonly [text: string, query: JsonObject])[] = [
     { dis_max: { queries: [match, { match: { message: "dog" } }], tie_breaker: 0.5 } },
   ],
   ["function score (message:quick)", { function_score: { query: match, weight: 3 } }],
+  [
+    "(message:quick | title:quick)",
+    { multi_match: { query: "quick", fields: ["message", "title"], type: "cross_fields" } },
+  ],
   ["_id:(0 2)", { ids: { values: ["0", "2"] } }],
 ];
 

@@ -20,6 +20,8 @@ interface Occurrences {
   readonly freq: number;
   /** What `freq` counts: "termFreq", "phraseFreq". */
   readonly counted: string;
+  /** The document frequency that the score uses instead of the terms' own. */
+  readonly docFreq?: number | undefined;
 }
 
 /** An explanation as answers print it. */
@@ -87,10 +89,10 @@ export function explainBm25(found: Occurrences, place: DocumentPlace): Explanati
   return match(value, `weight(${found.text} in ${doc}) [PerFieldSimilarity], result of:`, [score]);
 }
 
-function explainIdf({ field, terms }: Occurrences, { shard }: DocumentPlace): Explanation {
+function explainIdf({ field, terms, docFreq: given }: Occurrences, { shard }: DocumentPlace): Explanation {
   const { docCount } = shard.fieldStats(field);
   const each = terms.map((term) => {
-    const docFreq = shard.docFreq(field, term);
+    const docFreq = given ?? shard.docFreq(field, term);
     return match(
       inverseDocumentFrequency(docFreq, docCount),
       "idf, computed as log(1 + (docCount - docFreq + 0.5) / (docFreq + 0.5)) from:",

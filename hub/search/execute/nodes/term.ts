@@ -50,7 +50,11 @@ export class TermNode implements Query {
     const cursor = place.segment.postings(field, term);
     if (cursor === null || cursor.advance(place.doc) !== place.doc) return noMatch("no matching term");
     const { text } = this.describe();
-    return explainBm25({ field, terms: [term], text, freq: cursor.freq, counted: "termFreq" }, place);
+    const docFreq = this.docFreq?.();
+    return explainBm25(
+      { field, terms: [term], text, freq: cursor.freq, counted: "termFreq", docFreq },
+      place,
+    );
   }
 }
 
