@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decodeDateMath } from "./date-math-name.ts";
-import { checkIndexName, matchesWildcard, type NamedIndex, resolveIndices } from "./index-names.ts";
+import {
+  checkIndexName,
+  denotingNames,
+  matchesWildcard,
+  type NamedIndex,
+  type ResolveOptions,
+  resolveIndices,
+} from "./index-names.ts";
 
 for (const [name, why] of [
   ["", "'.' or '..'"],
@@ -147,3 +154,31 @@ test("names may have braces, and dates no year or one in the letters of java.tim
   assert.equal(decodeDateMath("<e-{02-29||/d{MM-dd}}>", now), "e-02-29");
   assert.equal(decodeDateMath("<e-{2016-04||/M{uuuu-MM|UTC}}>", now), "e-2016-04");
 });
+
+const denoted: NamedIndex = {
+  name: "logs-1",
+  aliases: { few: {}, all: { is_hidden: true }, [decodeDateMath("<today-{now/d}>")]: {} },
+  state: "open",
+  settings: { raw: { hidden: true } },
+};
+
+const DENOTING: readonly (readonly [string | undefined, ResolveOptions, string[]])[] = [
+  ["f*", {}, ["few"]],
+  ["few,all", {}, ["all", "few"]],
+  ["*l*,few", {}, ["few"]],
+  ["*l*,few", { expandHidden: true }, ["all", "few", "logs-1"]],
+  ["*,-few", { expandHidden: true }, ["all", "logs-1", "today"]],
+  ["<today-{now/d}>", {}, ["today"]],
+  ["_all", {}, ["few", "today"]],
+  [undefined, {}, ["few", "today"]],
+  ["other,few", {}, ["few"]],
+  ["f*", { expandWildcards: "closed" }, []],
+  ["f*,logs-1", { concreteOnly: true }, ["logs-1"]],
+];
+
+for (const [expression, options, names] of DENOTING) {
+  test(`${expression} with ${JSON.stringify(options)} denotes an index by ${names.join(", ") || "no name"}`, () => {
+    const found = [...denotingNames(denoted, expression, options)];
+    assert.deepEqual(found.map((name) => name.replace(/^today-.*/, "today")).sort(), names);
+  });
+}

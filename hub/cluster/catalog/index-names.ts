@@ -74,14 +74,9 @@ export function resolveIndices<T extends NamedIndex>(
   expression: string | undefined,
   options: ResolveOptions,
 ): T[] {
-  const parts = (expression ?? "")
-    .split(",")
-    .map((part) => decodeDateMath(part.trim()))
-    .filter((part) => part !== "");
   const found = new Map<string, T>();
-  if (parts.length === 0 || (parts.length === 1 && parts[0] === "_all")) parts.splice(0, parts.length, "*");
   let wildcards = false;
-  for (const part of parts) {
+  for (const part of partsOf(expression)) {
     if (wildcards && part.startsWith("-")) {
       for (const index of matching(indices, part.slice(1), "all", options)) found.delete(index.name);
     } else if (part.includes("*") || part === "_all") {
@@ -103,6 +98,38 @@ export function resolveIndices<T extends NamedIndex>(
   }
   if (found.size === 0 && options.allowNoIndices === false) throw indexMissing(expression ?? "_all");
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Returns the names of an index by which `expression` denotes it: its own, that of its data stream, those of aliases. */
+export function denotingNames(
+  index: NamedIndex,
+  expression: string | undefined,
+  options: ResolveOptions,
+): ReadonlySet<string> {
+  const names = new Set<string>();
+  let wildcards = false;
+  for (const part of partsOf(expression)) {
+    if (wildcards && part.startsWith("-")) {
+      for (const name of matchingNames(index, part.slice(1), "all", options)) names.delete(name);
+    } else if (part.includes("*") || part === "_all") {
+      wildcards = true;
+      const pattern = part === "_all" ? "*" : part;
+      const states = options.expandWildcards ?? "open";
+      for (const name of matchingNames(index, pattern, states, options)) names.add(name);
+    } else if (part === index.name || part === index.dataStream || Object.hasOwn(index.aliases, part)) {
+      names.add(part);
+    }
+  }
+  return names;
+}
+
+/** Returns the parts of an expression; those of none are all indices. */
+function partsOf(expression = ""): string[] {
+  const parts = expression
+    .split(",")
+    .map((part) => decodeDateMath(part.trim()))
+    .filter((part) => part !== "");
+  return parts.length === 0 || (parts.length === 1 && parts[0] === "_all") ? ["*"] : parts;
 }
 
 /** A leading "_" is an unknown operation, not an index. */
@@ -154,21 +181,28 @@ function named<T extends NamedIndex>(
   );
 }
 
+type States = NonNullable<ResolveOptions["expandWildcards"]>;
+
 function matching<T extends NamedIndex>(
   indices: ReadonlyMap<string, T>,
   pattern: string,
-  states: NonNullable<ResolveOptions["expandWildcards"]>,
-  { concreteOnly = false, expandHidden = false }: ResolveOptions,
+  states: States,
+  options: ResolveOptions,
 ): T[] {
-  const wanted = (state: "open" | "close"): boolean =>
-    states === "all" || (states === "open" && state === "open") || (states === "closed" && state === "close");
-  return [...indices.values()].filter(
-    (index) =>
-      wanted(index.state) &&
-      wildcardNames(index, pattern, concreteOnly, expandHidden).some((name) =>
-        matchesWildcard(pattern, name),
-      ),
-  );
+  return [...indices.values()].filter((index) => matchingNames(index, pattern, states, options).length > 0);
+}
+
+/** Returns the names of an index that a wildcard matches. */
+function matchingNames(
+  index: NamedIndex,
+  pattern: string,
+  states: States,
+  { concreteOnly = false, expandHidden = false }: ResolveOptions,
+): string[] {
+  const isWanted = states === "all" || states === (index.state === "open" ? "open" : "closed");
+  if (!isWanted) return [];
+  const names = wildcardNames(index, pattern, concreteOnly, expandHidden);
+  return names.filter((name) => matchesWildcard(pattern, name));
 }
 
 /** Returns the names of an index that a wildcard may match. */

@@ -25,7 +25,8 @@ export function searchShardsRoutes(parts: ApiContext): Route[] {
 
 function searchShards({ indices, cluster, compatVersion }: ApiContext, request: ApiRequest): ApiResponse {
   const expression = request.path["index"];
-  const found = indices.resolve(expression, resolveOptions(request));
+  const options = resolveOptions(request);
+  const found = indices.resolve(expression, options);
   const nodes = cluster.nodes();
   const node = nodes[0]!;
   const shards = found.flatMap(({ name, settings }) =>
@@ -39,7 +40,9 @@ function searchShards({ indices, cluster, compatVersion }: ApiContext, request: 
       found.map((index) => {
         const aliases = namedAliases(index, expression);
         // A request that names the index itself, or an alias without a filter, searches the whole index.
-        const filters = (meantAliases(index, expression) ?? []).map((name) => index.aliases[name]?.filter);
+        const filters = (meantAliases(index, expression, options) ?? []).map(
+          (name) => index.aliases[name]?.filter,
+        );
         const [first] = filters;
         const filter =
           first === undefined || filters.includes(undefined)

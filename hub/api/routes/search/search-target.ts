@@ -12,9 +12,9 @@ import { meantNodes } from "#hub/api/parameters/meant-nodes.ts";
 import { isTrue } from "#hub/api/parameters/values.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import type { IndexInfo, ResolveOptions } from "#hub/api/ports/indices.ts";
+import { denotingNames } from "#hub/cluster/catalog/index-names.ts";
 import type { CopyWish, TargetIndex } from "#hub/host/contract/calls.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
-import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import { DEFAULT_LIMITS, DEFAULT_MAX_TERMS_COUNT, type SearchLimits } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
@@ -65,7 +65,7 @@ export function searchedIndices(
   return {
     indices: found,
     targets: found.map((index) => ({
-      ...targetIndex(index, expression, types),
+      ...targetIndex(index, expression, types, options),
       ...(shards !== undefined && { shards }),
       ...(!allowsExpensive && { allowsExpensive }),
     })),
@@ -106,6 +106,7 @@ function targetIndex(
   index: IndexInfo,
   expression: string | undefined,
   types: string | undefined,
+  options: ResolveOptions,
 ): TargetIndex {
   const maxTermsCount = numberSetting(index, "max_terms_count", DEFAULT_MAX_TERMS_COUNT);
   const maxAnalyzedOffset = numberSetting(index, "highlight.max_analyzed_offset", Number.NaN);
@@ -115,7 +116,7 @@ function targetIndex(
     ...(maxTermsCount !== DEFAULT_MAX_TERMS_COUNT && { maxTermsCount }),
     ...(!Number.isNaN(maxAnalyzedOffset) && { maxAnalyzedOffset }),
     ...(!isTrue(index.settings.raw["requests.cache.enable"] ?? true) && { keepsResults: false }),
-    ...filterOf(index, expression, types),
+    ...filterOf(index, expression, types, options),
   };
 }
 
@@ -124,10 +125,11 @@ function filterOf(
   index: IndexInfo,
   expression: string | undefined,
   types: string | undefined,
+  options: ResolveOptions,
 ): Pick<TargetIndex, "filters" | "isEmpty"> {
   if (types !== undefined && !types.split(",").some((type) => fitsType(index, type)))
     return { isEmpty: true };
-  const aliases = meantAliases(index, expression);
+  const aliases = meantAliases(index, expression, options);
   if (aliases === undefined) return {};
   const filters = aliases.map((name) => index.aliases[name]?.filter);
   const given = filters.filter((filter) => filter !== undefined);
@@ -135,12 +137,15 @@ function filterOf(
 }
 
 /** Returns the aliases through which an expression selects an index; undefined if it selects the index itself or its stream. */
-export function meantAliases(index: IndexInfo, expression: string | undefined): string[] | undefined {
-  const parts = (expression ?? "").split(",").filter((part) => part !== "" && !part.startsWith("-"));
-  const tests = parts.map((part) => compileWildcard(part === "_all" ? "*" : part));
-  const own = index.dataStream === undefined ? [index.name] : [index.name, index.dataStream];
-  if (tests.length === 0 || tests.some((test) => own.some((name) => test.matches(name)))) return undefined;
-  return Object.keys(index.aliases).filter((name) => tests.some((test) => test.matches(name)));
+export function meantAliases(
+  index: IndexInfo,
+  expression: string | undefined,
+  options: ResolveOptions,
+): string[] | undefined {
+  const names = denotingNames(index, expression, options);
+  if (names.has(index.name) || (index.dataStream !== undefined && names.has(index.dataStream)))
+    return undefined;
+  return Object.keys(index.aliases).filter((name) => names.has(name));
 }
 
 /** Default of index.max_slices_per_scroll. */
