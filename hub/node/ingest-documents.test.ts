@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { ingestDocuments } from "#hub/api/context/ingest-documents.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
+import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { parseBulk } from "#hub/api/routes/documents/bulk-parser.ts";
 import { IngestPipelines } from "#hub/pipeline/ingest/ingest-pipelines.ts";
 import { systemClock } from "#proto/kit/clock.ts";
@@ -13,6 +14,7 @@ async function openDocuments(t: TestContext) {
   await ingest.start();
   t.after(() => ingest.stop());
   await ingest.put("p", { processors: [{ set: { field: "b", value: 2 } }] });
+  await ingest.put("moved", { processors: [{ set: { field: "_index", value: "{{to}}" } }] });
   await ingest.put("asked", { processors: [{ set: { field: "z", value: 9 } }] });
   const written: WriteItem[] = [];
   const documents = {
@@ -25,7 +27,12 @@ async function openDocuments(t: TestContext) {
   const wrapped = ingestDocuments(
     documents as unknown as Parameters<typeof ingestDocuments>[0],
     ingest,
-    { settingsFor: () => ({ default_pipeline: "p" }), ensure: unused, putSettings: unused },
+    {
+      all: () => [{ name: "x-1", aliases: { x: {} } }] as unknown as IndexInfo[],
+      settingsFor: () => ({ default_pipeline: "p" }),
+      ensure: unused,
+      putSettings: unused,
+    },
     systemClock,
   );
   return { wrapped, texts: () => written.map(textsOf) };
@@ -88,5 +95,20 @@ test("an upsert of a bulk goes through the pipeline that its request names, doc_
   assert.deepEqual(
     items.flatMap(({ write }) => ("script" in write ? [write.pipeline] : [])),
     ["asked"],
+  );
+});
+
+test("a document that requires an alias may go to one that its pipeline chooses, and nowhere else", async (t) => {
+  const { wrapped, texts } = await openDocuments(t);
+  const item = { kind: "index", index: "plain", pipeline: "moved", requiresAlias: true } as const;
+  const results = await wrapped.write(
+    ["x", "x-1"].map((to, n) => ({ ...item, id: String(n), source: Buffer.from(JSON.stringify({ to })) })),
+    {} as Parameters<typeof wrapped.write>[1],
+  );
+  assert.deepEqual(texts(), [["index", '{"to":"x"}', false]]);
+  const [, failure] = results as unknown as { error: Error }[];
+  assert.match(
+    failure!.error.message,
+    /no such index \[x-1\] and \[require_alias\] request flag is \[true\]/,
   );
 });

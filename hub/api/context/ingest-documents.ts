@@ -13,6 +13,7 @@ import type {
 import type { WriteConditions, WriteResult } from "#hub/cluster/writes/writes.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
+import { aliasFault } from "./index-blocks.ts";
 
 /** Name with which requests and settings select no pipeline, not even the index's own. */
 const NO_PIPELINE = "_none";
@@ -46,7 +47,7 @@ export function passesPipelines(
 export function ingestDocuments(
   documents: Documents,
   ingest: IngestPipelines | undefined,
-  indices: Pick<Indices, "settingsFor" | "ensure" | "putSettings">,
+  indices: Pick<Indices, "all" | "settingsFor" | "ensure" | "putSettings">,
   clock: Clock,
 ): Documents {
   return {
@@ -69,7 +70,8 @@ export function ingestDocuments(
       const made = await applyPipelines(await applyPipelines(items, ingest, first), ingest, last);
       const isChanged = made.some((each, at) => each !== items[at]);
       if (isChanged) options.onIngest?.(clock.monotonic() - startMs);
-      const changed = (isChanged ? await adoptTypes(made, indices) : made).map(remade);
+      const allowed = made.map((each) => inAlias(each, indices));
+      const changed = (isChanged ? await adoptTypes(allowed, indices) : allowed).map(remade);
       const writes = changed.filter((each): each is WriteItem => !("result" in each));
       if (writes.length === items.length) return documents.write(writes, options);
       const written = writes.length === 0 ? [] : await documents.write(writes, options);
@@ -119,6 +121,14 @@ async function applyPipelines(
   for (const [at, { place, item }] of tasks.entries())
     changed[place] = withDocument(items[place]!, afterPipeline(item, outcomes[at]!));
   return changed;
+}
+
+/** Returns the failure of an item that requires an alias if it goes elsewhere. */
+function inAlias(item: Changed, indices: Pick<Indices, "all">): Changed {
+  if (!("requiresAlias" in item) || item.requiresAlias !== true) return item;
+  const { requiresAlias: _, ...write } = item;
+  const error = aliasFault(indices, item.index);
+  return error === undefined ? write : { result: { index: item.index, id: item.id, error } };
 }
 
 /** Returns an item with the document that its `remake` makes. */

@@ -18,6 +18,8 @@ export type WriteItem =
       readonly pipeline?: string;
       /** True: it passes none, not even those of the index. */
       readonly skipsPipelines?: boolean;
+      /** True: the document may only go to an alias or a data stream, whichever index pipelines choose. */
+      readonly requiresAlias?: boolean;
       /** Makes the document to write of what the pipelines made; undefined: none is written. Throws request_invalid. */
       readonly remake?: (source: Uint8Array) => Uint8Array | undefined;
       /** Mapping type that the client names, for the index that pipelines choose. */

@@ -117,7 +117,7 @@ async function writeAll(
   options: WriteOptions,
   patience: WritePatience,
 ): Promise<WriteResult[]> {
-  const writes = places.map((place) => typedWrite(items[place]!));
+  const writes = places.map((place) => wholeWrite(items[place]!));
   const results = await patience.during((its) => documents.write(writes, its));
   for (const [at, place] of places.entries()) {
     const { kind, retries } = items[place]!;
@@ -132,11 +132,12 @@ async function writeAll(
   return results;
 }
 
-/** Returns an item's write with the type that its document has. */
-function typedWrite({ type, write }: BulkItem): WriteItem {
+/** Returns an item's write with what applies to it after pipelines: the type that its document has, and where it may go. */
+function wholeWrite({ type, write, requiresAlias }: BulkItem): WriteItem {
   const item = write as WriteItem;
   const isTyped = type !== undefined && type !== DEFAULT_TYPE;
-  return isTyped && (item.kind === "index" || item.kind === "create") ? { ...item, type } : item;
+  if ((!isTyped && !requiresAlias) || (item.kind !== "index" && item.kind !== "create")) return item;
+  return { ...item, ...(isTyped && { type }), ...(requiresAlias && { requiresAlias }) };
 }
 
 /** Returns true if pipelines may send an item's document to another index, whose type it gets then. */
@@ -145,7 +146,7 @@ function isIngested({ indices }: ApiContext, { index, kind, write }: BulkItem): 
   return passesPipelines(indices, index, "pipeline" in write ? write.pipeline : undefined);
 }
 
-/** Sets the types of all indices that no pipeline chooses. Returns the errors of (index, type) pairs that are refused or miss a required alias. */
+/** Sets the types of all indices that no pipeline chooses. Returns the errors of (index, type, pipeline) that are refused or miss a required alias. */
 export async function refusedPairs(
   parts: ApiContext,
   items: readonly BulkItem[],
@@ -159,14 +160,14 @@ export async function refusedPairs(
     const isPlain = type === undefined || type === DEFAULT_TYPE || kind === "delete";
     if (isPlain && !requiresAlias) continue;
     const key = pairKey(item);
-    const pipeline = "pipeline" in item.write ? (item.write.pipeline ?? "") : "";
-    if (seen.has(`${key} ${pipeline}`)) continue;
-    seen.add(`${key} ${pipeline}`);
+    if (seen.has(key)) continue;
+    seen.add(key);
+    // A pipeline may choose another index.
+    if (isIngested(parts, item)) continue;
     try {
       const fault = requiresAlias ? aliasFault(indices, index) : undefined;
       if (fault !== undefined) refused.set(key, fault);
-      else if (!isPlain && !isIngested(parts, item))
-        await inTime(options, () => adoptType(indices, index, type));
+      else if (!isPlain) await inTime(options, () => adoptType(indices, index, type));
     } catch (error) {
       refused.set(key, toAppError(error));
     }
@@ -174,8 +175,9 @@ export async function refusedPairs(
   return refused;
 }
 
-function pairKey({ index, type, requiresAlias }: BulkItem): string {
-  return `${index}/${type ?? ""}${requiresAlias ? "/alias" : ""}`;
+function pairKey({ index, type, requiresAlias, write }: BulkItem): string {
+  const pipeline = "pipeline" in write ? `?${write.pipeline}` : "";
+  return `${index}/${type ?? ""}${requiresAlias ? "/alias" : ""}${pipeline}`;
 }
 
 async function newSource({ documents }: ApiContext, item: BulkItem, id: string): Promise<JsonObject> {

@@ -107,17 +107,18 @@ async function indexDocument(
   checkPipeline(parts.ingest, request.query["pipeline"]);
   const name = request.segment("index");
   const id = request.path["id"];
-  const fault = request.flag("require_alias") === true ? aliasFault(parts.indices, name) : undefined;
-  if (fault !== undefined) throw fault;
+  const requiresAlias = request.flag("require_alias") === true;
   const conditions = conditionsOf(request);
   if (id !== undefined) checkId(id);
   if (kind === "create") checkCreate(conditions);
-  const { source, settings } = splitSettings(request.body);
-  await applySettings(parts.indices, name, settings);
-  const type = request.path["type"];
   const pipeline = request.query["pipeline"];
   // A pipeline may choose another index.
   const isIngested = passesPipelines(parts.indices, name, pipeline);
+  const fault = requiresAlias && !isIngested ? aliasFault(parts.indices, name) : undefined;
+  if (fault !== undefined) throw fault;
+  const { source, settings } = splitSettings(request.body);
+  await applySettings(parts.indices, name, settings);
+  const type = request.path["type"];
   if (!isIngested) await adoptType(parts.indices, name, type);
   const item: WriteItem = {
     ...conditions,
@@ -127,6 +128,7 @@ async function indexDocument(
     ...(id !== undefined && { id }),
     ...pipelineOf(pipeline),
     ...(isIngested && type !== undefined && { type }),
+    ...(isIngested && requiresAlias && { requiresAlias }),
     source,
   };
   return writeOne(parts, request, item);
