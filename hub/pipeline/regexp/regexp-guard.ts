@@ -15,7 +15,7 @@ const USUAL_BATCHES = 4;
 /** Share of the longest batch's duration that is remembered from one batch to the next. */
 const REMEMBERED = 0.9;
 
-/** An expression stays suspect for this long after it went astray last. */
+/** An expression stays suspect for this long after it went astray last, and to the end of the batch at work. */
 const SUSPICION_MS = 2_000;
 /** What a suspect expression gets for a text when its time is used up: many times what others take. */
 const LEAST_MS = 20;
@@ -55,6 +55,8 @@ export class RegexpGuard {
   #runningLimitMs = 0;
   /** When the limit of the batch at work ends, on the monotonic clock. */
   #batchEndMs = Number.POSITIVE_INFINITY;
+  /** When the batch at work began, which may be done several times. */
+  #batchSinceMs = Number.POSITIVE_INFINITY;
   #shortestMs = BATCH_MS;
   #usualMs = 0;
 
@@ -74,10 +76,15 @@ export class RegexpGuard {
    */
   runBatch<T>(batch: () => T, leastMs = this.#shortestMs): T {
     const startMs = performance.now();
-    const result = this.#attempt(batch, Math.max(leastMs, this.#usualMs * USUAL_BATCHES));
-    const tookMs = performance.now() - startMs;
-    if (this.#suspects.size === 0) this.#usualMs = Math.max(tookMs, this.#usualMs * REMEMBERED);
-    return result;
+    this.#batchSinceMs = startMs;
+    try {
+      const result = this.#attempt(batch, Math.max(leastMs, this.#usualMs * USUAL_BATCHES));
+      const tookMs = performance.now() - startMs;
+      if (this.#suspects.size === 0) this.#usualMs = Math.max(tookMs, this.#usualMs * REMEMBERED);
+      return result;
+    } finally {
+      this.#batchSinceMs = Number.POSITIVE_INFINITY;
+    }
   }
 
   /**
@@ -202,9 +209,11 @@ export class RegexpGuard {
     return totalMs;
   }
 
+  /** While one expression of a batch takes its limit, which may be longer, the suspicion of another one must not end. */
   #suspect(expression: object): Suspect | undefined {
     const suspect = this.#suspects.get(expression);
-    if (suspect === undefined || performance.now() < suspect.untilMs) return suspect;
+    const nowMs = Math.min(performance.now(), this.#batchSinceMs);
+    if (suspect === undefined || nowMs < suspect.untilMs) return suspect;
     this.#suspects.delete(expression);
     return undefined;
   }
