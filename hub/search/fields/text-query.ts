@@ -117,9 +117,11 @@ export function prefixQuery(path: string, prefix: string): Query {
   });
 }
 
-/** Returns the documents with a term within some edits of `term`. */
+/** Returns the documents with a term within some edits of `term`; as in Lucene none may be behind a prefix that is the term. */
 export function fuzzyQuery(path: string, term: string, options: FuzzyOptions): Query {
-  return options.edits === 0 ? new TermNode(path, term) : new FuzzyNode(path, term, options);
+  return options.edits === 0 || options.prefixLength >= term.length
+    ? new TermNode(path, term)
+    : new FuzzyNode(path, term, options);
 }
 
 /** Returns the edits that a fuzziness allows for a term. Throws parsing. */
