@@ -58,18 +58,18 @@ export class ShardsByHost {
 /** Describes shards of an index; the first has the order `first`. */
 export function describe(
   target: TargetIndex,
-  { name }: Pick<IndexMetadata, "name">,
+  index: Pick<IndexMetadata, "name" | "aliases" | "dataStream">,
   count: number,
   { slice, point, snapshot = point }: Seen,
 ): (shard: number, first: number) => CallShard {
-  const index = searchedIndex(name, target);
+  const searched = searchedIndex(index, target);
   const whole = filterOf(target);
   return (shard, first) => {
     const part = slice === undefined ? undefined : partOf(shard, count, slice);
     const filter: ShardFilter | undefined =
       part === null ? { anyOf: [] } : part === undefined ? whole : { ...whole, slice: part };
     return {
-      index,
+      index: searched,
       shard,
       order: first + shard,
       keepsResults: target.keepsResults ?? true,
@@ -80,13 +80,15 @@ export function describe(
 }
 
 function searchedIndex(
-  name: string,
+  { name, aliases, dataStream }: Pick<IndexMetadata, "name" | "aliases" | "dataStream">,
   { uuid, typeName, maxTermsCount, maxAnalyzedOffset, allowsExpensive }: TargetIndex,
 ): SearchedIndex {
+  const otherNames = [...Object.keys(aliases), ...(dataStream === undefined ? [] : [dataStream])];
   return {
     name,
     uuid,
     typeName,
+    ...(otherNames.length > 0 && { otherNames }),
     ...(maxTermsCount !== undefined && { maxTermsCount }),
     ...(maxAnalyzedOffset !== undefined && { maxAnalyzedOffset }),
     ...(allowsExpensive !== undefined && { allowsExpensive }),

@@ -59,10 +59,13 @@ export function demandOf(body: JsonObject, options: DemandOptions): SearchDemand
 /** Longest request whose answer is cached, characters. */
 const MAX_KEY = 32_768;
 
-/** Returns the cache key of a request without hits; undefined if its answer isn't cached: it has hits, or depends on the time. */
+/**
+ * Returns the cache key of a request without hits; undefined if its answer isn't cached: it has hits, or depends on the time
+ * or on the names of an index.
+ */
 function cacheKey(body: JsonObject): string | undefined {
   if (body["size"] !== 0 || body["profile"] === true) return undefined;
   const { timeout: _timeout, stats: _stats, ...asked } = body;
   const key = writeJson(asked);
-  return key.length > MAX_KEY || key.includes("now") ? undefined : key;
+  return key.length > MAX_KEY || key.includes("now") || key.includes("_index") ? undefined : key;
 }

@@ -30,7 +30,14 @@ after(() => fixture.close());
 
 const { name, uuid } = fixture.shards[0]!.index;
 const { mapping } = fixture.shards[0]!.searcher;
-const INDEX = { name, uuid, state: "open", mapping, settings: { numberOfShards: SHARDS } } as IndexMetadata;
+const INDEX = {
+  name,
+  uuid,
+  state: "open",
+  mapping,
+  aliases: {},
+  settings: { numberOfShards: SHARDS },
+} as IndexMetadata;
 /** This hub has shard 0. */
 const TARGET: TargetIndex = {
   uuid,

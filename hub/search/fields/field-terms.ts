@@ -9,6 +9,7 @@ import { AllNode, IdsNode, NoneNode } from "#hub/search/execute/nodes/documents.
 import { BooleanValueNode, NumericRangeNode } from "#hub/search/execute/nodes/numeric-range.ts";
 import { TermNode } from "#hub/search/execute/nodes/term.ts";
 import { scalarText } from "#hub/search/options/json.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -16,13 +17,13 @@ import { AppError } from "#proto/kit/errors.ts";
 const LONG_MIN = -(2n ** 63n);
 const LONG_MAX = 2n ** 63n - 1n;
 
-/** Returns the field a request's name means, aliases followed; undefined if the mapping has none. */
 /** Returns a text in the form of a field's terms in the index: normalised for a keyword field. */
 export function normalizedFor(shard: ShardContext, field: Field, text: string): string {
   if (field.type !== "keyword" || field.normalizer === undefined) return text;
   return shard.mapping.analysis.normalize(field.normalizer, text);
 }
 
+/** Returns the field a request's name means, aliases followed; undefined if the mapping has none. */
 export function fieldOf(shard: ShardContext, name: string): Field | undefined {
   return shard.mapping.resolve(name);
 }
@@ -81,9 +82,7 @@ function metaQuery(shard: ShardContext, name: string, values: readonly unknown[]
     case "_id":
       return new IdsNode(texts());
     case "_index":
-      return texts().some((text) => compileIndexName(text).test(shard.index))
-        ? new AllNode()
-        : new NoneNode();
+      return texts().some((text) => isIndex(shard, text)) ? new AllNode() : new NoneNode();
     case "_type":
       return texts().includes(shard.typeName) ? new AllNode() : new NoneNode();
     case "_routing":
@@ -93,6 +92,13 @@ function metaQuery(shard: ShardContext, name: string, values: readonly unknown[]
     default:
       return undefined;
   }
+}
+
+/** From 7.2 on an index is also known by its aliases and its data stream. */
+function isIndex({ index, otherNames }: ShardContext, pattern: string): boolean {
+  const names = answersAs(700) ? [index, ...otherNames] : [index];
+  const compiled = compileIndexName(pattern);
+  return names.some((name) => compiled.test(name));
 }
 
 function compileIndexName(pattern: string): RegExp {

@@ -158,6 +158,8 @@ export interface SearchedIndex {
   readonly uuid: string;
   /** Printed as `_type`. */
   readonly typeName: string;
+  /** Other names of the index: its aliases and its data stream. */
+  readonly otherNames?: readonly string[];
   /** index.max_terms_count; 65,536 without it. */
   readonly maxTermsCount?: number;
   /** index.highlight.max_analyzed_offset, if it is set: texts without offsets that are longer aren't highlighted. */
@@ -254,6 +256,11 @@ export class ShardContext {
   uncharged(): ShardContext {
     const { shard, searcher, nowMs, collected, scope } = this;
     return new ShardContext(this.#searchedIndex, shard, searcher, nowMs, collected, scope);
+  }
+
+  /** Other names of the index: its aliases and its data stream. */
+  get otherNames(): readonly string[] {
+    return this.#searchedIndex.otherNames ?? [];
   }
 
   /** To be called by what finds other documents, or other terms, in several shards than in each of them. Throws for several. */

@@ -167,7 +167,7 @@ const NO_SHARDS = localShards({
     stats: () => [STATS],
   },
   // Every index has them.
-  indices: { byUuid: (uuid) => ({ uuid, settings: { numberOfShards: 0 } }) as IndexMetadata },
+  indices: { byUuid: (uuid) => ({ uuid, aliases: {}, settings: { numberOfShards: 0 } }) as IndexMetadata },
   clock: systemClock,
   results: new ResultCache(2 ** 20),
   contexts: new SearchContexts(),

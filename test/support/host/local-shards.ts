@@ -47,7 +47,7 @@ export function fixtureShards({ shards }: IndexFixture): ShardsClient {
   const { name, uuid } = first!.index;
   const { mapping } = first!.searcher;
   const settings = { numberOfShards: shards.length };
-  const index = { name, uuid, state: "open", mapping, settings } as IndexMetadata;
+  const index = { name, uuid, state: "open", mapping, aliases: {}, settings } as IndexMetadata;
   return localShards({
     shards: {
       searchers: () =>

@@ -441,3 +441,13 @@ test("search.allow_expensive_queries refuses queries that walk many terms or doc
     assert.equal(status, 200, JSON.stringify(query));
   }
 });
+
+test("_index is an alias as well from 7 on", async () => {
+  const count = async (query: JsonObject, version: string): Promise<unknown> =>
+    (await fixture.send("POST", "/_count", { query }, version)).body["count"];
+  for (const query of [{ term: { _index: "all" } }, { terms: { _index: ["none", "a*"] } }]) {
+    assert.equal(await count(query, "7.10.2"), DOCS.length);
+    assert.equal(await count(query, "6.5.4"), 0);
+  }
+  assert.equal(await count({ term: { _index: "none" } }, "7.10.2"), 0);
+});
