@@ -34,7 +34,16 @@ export interface OperationCount {
   current: number;
 }
 
-export interface IndexCounts {
+/** Searches of an index, or of a group of them. */
+export interface SearchCounts {
+  readonly querying: OperationCount;
+  /** Searches for suggestions alone, which aren't among `querying`. */
+  readonly suggesting: OperationCount;
+  /** Scrolls, from their beginning to their end. */
+  readonly scrolling: OperationCount;
+}
+
+export interface IndexCounts extends SearchCounts {
   /** Write requests, regardless of their number of documents. */
   readonly writing: OperationCount;
   /** Documents indexed and updated. */
@@ -48,9 +57,10 @@ export interface IndexCounts {
   failed: number;
   /** Updates that changed nothing. */
   noops: number;
-  readonly searching: OperationCount;
+  /** Scrolls and points in time. */
+  readonly contexts: OperationCount;
   /** Searches by the groups that requests named in `stats`. */
-  readonly groups: Map<string, OperationCount>;
+  readonly groups: Map<string, SearchCounts>;
   readonly refreshing: OperationCount;
   readonly flushing: OperationCount;
   readonly merging: OperationCount;
@@ -84,31 +94,66 @@ export class IndexCounters {
     pick: (counts: IndexCounts) => readonly OperationCount[],
     run: () => T | Promise<T>,
   ): Promise<T> {
-    const counts = indices.flatMap(({ uuid }) => pick(this.of(uuid)));
-    for (const count of counts) count.current++;
-    const startMs = this.#clock.monotonic();
+    const end = this.begin(indices, pick);
     try {
       return await run();
     } finally {
+      end();
+    }
+  }
+
+  /** Counts an operation on several indices as current for each, until the function that it returns is called. */
+  begin(
+    indices: readonly Pick<IndexInfo, "uuid">[],
+    pick: (counts: IndexCounts) => readonly OperationCount[],
+  ): () => void {
+    const counts = indices.flatMap(({ uuid }) => pick(this.of(uuid)));
+    for (const count of counts) count.current++;
+    const startMs = this.#clock.monotonic();
+    return () => {
       const tookMs = this.#clock.monotonic() - startMs;
       for (const count of counts) {
         count.current--;
         count.total++;
         count.timeMs += tookMs;
       }
-    }
+    };
+  }
+}
+
+/** What the hosts keep for a scroll or a point in time, counted from `begin` until it is closed. */
+export class CountedContext implements Pick<Shards, "closeContexts"> {
+  readonly #shards: Pick<Shards, "closeContexts">;
+  readonly #count: () => () => void;
+  #end: (() => void) | undefined;
+
+  /** `count` is one of IndexCounters.begin. */
+  constructor(shards: Pick<Shards, "closeContexts">, count: () => () => void) {
+    this.#shards = shards;
+    this.#count = count;
   }
 
-  /** Returns the counters of a search with these `groups`. */
-  searchCounts(counts: IndexCounts, groups: readonly string[]): OperationCount[] {
-    const named = groups.flatMap((name) => {
-      let count = counts.groups.get(name);
-      if (count === undefined && counts.groups.size < MAX_GROUPS)
-        counts.groups.set(name, (count = newCount()));
-      return count === undefined ? [] : [count];
-    });
-    return [counts.searching, ...named];
+  begin(): void {
+    this.#end = this.#count();
   }
+
+  closeContexts(ids: readonly string[]): void {
+    this.#end?.();
+    this.#end = undefined;
+    this.#shards.closeContexts(ids);
+  }
+}
+
+/** Returns the counts of a search whose body names `groups` as its `stats`. */
+export function searchCounts(counts: IndexCounts, groups: unknown): SearchCounts[] {
+  const names = Array.isArray(groups) ? groups.map(String) : typeof groups === "string" ? [groups] : [];
+  const named = names.flatMap((name) => {
+    let group = counts.groups.get(name);
+    if (group === undefined && counts.groups.size < MAX_GROUPS)
+      counts.groups.set(name, (group = newSearchCounts()));
+    return group === undefined ? [] : [group];
+  });
+  return [counts, ...named];
 }
 
 /** Wraps `documents` so that every operation is counted. */
@@ -197,8 +242,13 @@ function newCount(): OperationCount {
   return { total: 0, timeMs: 0, current: 0 };
 }
 
+function newSearchCounts(): SearchCounts {
+  return { querying: newCount(), suggesting: newCount(), scrolling: newCount() };
+}
+
 function newCounts(): IndexCounts {
   return {
+    ...newSearchCounts(),
     writing: newCount(),
     indexed: 0,
     deleted: 0,
@@ -206,7 +256,7 @@ function newCounts(): IndexCounts {
     missing: 0,
     failed: 0,
     noops: 0,
-    searching: newCount(),
+    contexts: newCount(),
     groups: new Map(),
     refreshing: newCount(),
     flushing: newCount(),

@@ -5,7 +5,7 @@
 
 import { typeOf } from "#hub/api/compat/mapping-types.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
-import type { IndexCounts, OperationCount } from "#hub/api/context/index-counters.ts";
+import type { IndexCounts, OperationCount, SearchCounts } from "#hub/api/context/index-counters.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import type { ResultCacheStats } from "#hub/search/execute/result-cache.ts";
@@ -95,7 +95,10 @@ const SECTIONS: Readonly<Record<string, readonly Statistic[]>> = {
     stat("missing_time_in_millis", 0),
     stat("current", ({ counts }) => operations(counts, "getting").current),
   ],
-  search: [stat("open_contexts", 0), ...searching((source) => operations(source.counts, "searching"))],
+  search: [
+    stat("open_contexts", ({ counts }) => operations(counts, "contexts").current),
+    ...searching(({ counts }) => counts),
+  ],
   merges: [
     stat("current", ({ counts }) => operations(counts, "merging").current),
     stat("current_docs", 0),
@@ -189,7 +192,7 @@ const DETAILS: Readonly<Record<string, (source: StatsSource, options: StatsOptio
       options.groups,
       (name) =>
         printAll(
-          searching(({ counts }) => add(counts.flatMap((each) => each.groups.get(name) ?? []))),
+          searching(({ counts }) => counts.flatMap((each) => each.groups.get(name) ?? [])),
           source,
         ),
     ),
@@ -303,15 +306,21 @@ function indexing(): Statistic[] {
 }
 
 /** Query and fetch are one operation here. */
-function searching(of: (source: StatsSource) => OperationCount): Statistic[] {
+function searching(of: (source: StatsSource) => readonly SearchCounts[]): Statistic[] {
+  const counted = (name: string, kind: keyof SearchCounts): Statistic[] => {
+    const operation = (source: StatsSource): OperationCount => add(of(source).map((each) => each[kind]));
+    return [
+      stat(`${name}_total`, (source) => operation(source).total),
+      stat(`${name}_time_in_millis`, (source) => operation(source).timeMs),
+      stat(`${name}_current`, (source) => operation(source).current),
+    ];
+  };
   return [
-    stat("query_total", (source) => of(source).total),
-    stat("query_time_in_millis", (source) => of(source).timeMs),
-    stat("query_current", (source) => of(source).current),
-    stat("fetch_total", (source) => of(source).total),
+    ...counted("query", "querying"),
+    stat("fetch_total", (source) => add(of(source).map(({ querying }) => querying)).total),
     ...["fetch_time_in_millis", "fetch_current"].map((key) => stat(key, 0)),
-    ...["scroll_total", "scroll_time_in_millis", "scroll_current"].map((key) => stat(key, 0)),
-    ...["suggest_total", "suggest_time_in_millis", "suggest_current"].map((key) => stat(key, 0)),
+    ...counted("scroll", "scrolling"),
+    ...counted("suggest", "suggesting"),
   ];
 }
 
@@ -342,7 +351,7 @@ function ofKeptLog(key: keyof HostedShardStats["log"], uncommitted: keyof Hosted
   return (source) => ofLog(answersAs(704) ? uncommitted : key)(source);
 }
 
-type CountName = "writing" | "getting" | "searching" | "refreshing" | "flushing" | "merging";
+type CountName = "writing" | "getting" | "contexts" | "refreshing" | "flushing" | "merging";
 
 function operations(counts: readonly IndexCounts[], name: CountName): OperationCount {
   return add(counts.map((each) => each[name]));

@@ -70,6 +70,7 @@ export class SearchRoutesFixture {
   readonly other = new IndexFixture({ docs: [{ message: "x", status: "text" }], index: "other" });
   readonly scrolls = new ScrollContexts(new Metrics(), { nodes: () => [] });
   readonly points = new PointContexts({ nodes: () => [] }, systemClock);
+  readonly counters = new IndexCounters(systemClock);
   readonly tasks = new Tasks(systemClock, 1);
   readonly asyncSearches = new AsyncSearches(this.tasks, { nodes: () => [] }, systemClock);
   /** Of the cluster. */
@@ -176,7 +177,7 @@ export class SearchRoutesFixture {
       } as unknown as ApiContext["indices"],
       documents: {} as ApiContext["documents"],
       turns: new RequestTurns(),
-      counters: new IndexCounters(systemClock),
+      counters: this.counters,
       shards: localShards({ ...this.#host, shards: this.#shards() }),
       maintenance: {} as ApiContext["maintenance"],
       cluster: {

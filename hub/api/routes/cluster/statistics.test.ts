@@ -13,6 +13,7 @@ before(async () => {
   await send("GET", "/a/_doc/9");
   await send("POST", "/a/_search", { stats: ["dashboards"] });
   await send("GET", "/a/_search?stats=scripts,pages");
+  await send("POST", "/a/_search", { stats: ["pages"], suggest: {} });
 });
 after(() => hub.stop());
 
@@ -66,6 +67,8 @@ const FIGURES: readonly (readonly [string, string, string | number | undefined])
   ["/_stats/get", "_all.total.get.total", 2],
   ["/_stats/get", "_all.total.get.missing_total", 1],
   ["/_stats/search", "_all.total.search.query_total", 2],
+  ["/_stats/search", "_all.total.search.suggest_total", 1],
+  ["/_stats/search?groups=pages", "_all.total.search.groups.pages.suggest_total", 1],
   ["/_stats/search", "_all.total.search.groups", undefined],
   ["/_stats/search?groups=dash*", "_all.total.search.groups.dashboards.query_total", 1],
   ["/_stats/search?groups=pages", "_all.total.search.groups.pages.query_total", 1],

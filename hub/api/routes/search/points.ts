@@ -1,6 +1,7 @@
 /** `_pit` and `_search/point_in_time`: snapshots of indices that many searches read. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { CountedContext } from "#hub/api/context/index-counters.ts";
 import { keepAliveLimitMs } from "#hub/api/context/keep-alive.ts";
 import type { PointInTime, PointView } from "#hub/api/context/point-contexts.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
@@ -118,10 +119,14 @@ async function open(parts: ApiContext, request: ApiRequest, isPartial: boolean):
   const { indices, targets: wanted } = searchedIndices(parts, target);
   const keepAlive = { ms: ms!, limitMs: keepAliveLimitMs(parts) };
   const maxSlices = maxSlicesOf(parts, target);
-  return parts.points.open(parts.shards, keyOf(request.principal), keepAlive, async (id) => {
+  const context = new CountedContext(parts.shards, () =>
+    parts.counters.begin(indices, ({ contexts }) => [contexts]),
+  );
+  return parts.points.open(context, keyOf(request.principal), keepAlive, async (id) => {
     const { targets, failed } = await parts.shards.openPoint({ id, targets: wanted }, request.signal);
     const total = indices.reduce((sum, { settings }) => sum + settings.numberOfShards, 0);
     if (failed.length > 0 && (!isPartial || failed.length === total)) throw lacking(failed.length, total);
+    context.begin();
     const shards = { total, failed: failed.length };
     return { targets, names: indices.map(({ name }) => name), maxSlices, shards };
   });

@@ -4,6 +4,7 @@
  */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { searchCounts } from "#hub/api/context/index-counters.ts";
 import { clusterSetting } from "#hub/api/parameters/cluster-settings.ts";
 import type { IndexInfo, ResolveOptions } from "#hub/api/ports/indices.ts";
 import type { Found } from "#hub/host/contract/found.ts";
@@ -85,11 +86,12 @@ export async function countedSearch(
   body: JsonObject,
   search: () => Promise<Found>,
 ): Promise<Found> {
-  const { stats } = body;
-  const groups = Array.isArray(stats) ? stats.map(String) : typeof stats === "string" ? [stats] : [];
+  const { query, aggs, aggregations = aggs, suggest, stats } = body;
+  const kind =
+    suggest !== undefined && query === undefined && aggregations === undefined ? "suggesting" : "querying";
   const response = await counters.during(
     indices,
-    (counts) => counters.searchCounts(counts, groups),
+    (counts) => searchCounts(counts, stats).map((each) => each[kind]),
     () => orFailures(indices, search),
   );
   const { tookMs, total, timedOut } = response;

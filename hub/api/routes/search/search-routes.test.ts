@@ -40,6 +40,23 @@ describe("a scroll", () => {
     assert.equal(gone.body["error"]!["type"], "search_phase_execution_exception");
   });
 
+  test("is counted for its index and its groups while it is open, as a point in time is", async () => {
+    const counts = fixture.counters.of(fixture.logs.shards[0]!.index.uuid);
+    const current = (): number[] => {
+      const group = counts.groups.get("pages")?.scrolling.current ?? 0;
+      return [counts.contexts.current, counts.scrolling.current, group];
+    };
+    const { total } = counts.scrolling;
+    const { body } = await fixture.send("POST", "/logs/_search?scroll=1m", { stats: "pages" });
+    const point = await fixture.send("POST", "/logs/_pit?keep_alive=1m", undefined, "7.10.2");
+    assert.deepEqual(current(), [2, 1, 1]);
+    await fixture.send("DELETE", "/_search/scroll", { scroll_id: body["_scroll_id"] });
+    await fixture.send("DELETE", "/_pit", { id: point.body["id"] }, "7.10.2");
+    assert.deepEqual(current(), [0, 0, 0]);
+    await fixture.send("POST", "/logs/_search?scroll=1m", { sort: ["x"] });
+    assert.deepEqual([...current(), counts.scrolling.total - total], [0, 0, 0, 2]);
+  });
+
   test("whose first page fails leaves nothing open", async () => {
     await fixture.send("POST", "/logs/_search?scroll=1m", { sort: ["x"] });
     assert.deepEqual((await fixture.send("DELETE", "/_search/scroll/_all")).body, {

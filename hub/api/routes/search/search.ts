@@ -1,6 +1,7 @@
 /** `_search`: finds documents. */
 
 import type { ApiContext } from "#hub/api/context/api-context.ts";
+import { CountedContext, searchCounts } from "#hub/api/context/index-counters.ts";
 import { keepAliveLimitMs } from "#hub/api/context/keep-alive.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
@@ -187,7 +188,14 @@ async function openScroll(
     maxSlices: maxSlicesOf(parts, target),
   };
   const opener = { owner: keyOf(principal), names: grantedNames(indices) };
-  const id = scrolls.open(parts.shards, opener, keepAliveMs, keepAliveLimitMs(parts));
+  const context = new CountedContext(parts.shards, () =>
+    parts.counters.begin(indices, (counts) => [
+      counts.contexts,
+      ...searchCounts(counts, body["stats"]).map(({ scrolling }) => scrolling),
+    ]),
+  );
+  const id = scrolls.open(context, opener, keepAliveMs, keepAliveLimitMs(parts));
+  context.begin();
   try {
     const response = await countedSearch(parts, indices, body, async () => {
       if (isObject(body["collapse"])) throw contextFault("cannot use `collapse` in a scroll context");
