@@ -6,8 +6,12 @@ import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { parseBulk } from "#hub/api/routes/documents/bulk-parser.ts";
 import { IngestPipelines } from "#hub/pipeline/ingest/ingest-pipelines.ts";
 import { systemClock } from "#proto/kit/clock.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
+
+/** Pipelines of indices by the first part of their names. */
+const OWN_PIPELINES: Readonly<Record<string, string>> = { logs: "routing", ring: "ring" };
 
 async function openDocuments(t: TestContext) {
   const ingest = new IngestPipelines(new MemoryBucket(), silentLogger(), { version: 717 });
@@ -15,6 +19,19 @@ async function openDocuments(t: TestContext) {
   t.after(() => ingest.stop());
   await ingest.put("p", { processors: [{ set: { field: "b", value: 2 } }] });
   await ingest.put("moved", { processors: [{ set: { field: "_index", value: "{{to}}" } }] });
+  await ingest.put("routing", {
+    processors: [
+      { reroute: { if: "ctx.to != null && ctx.to != 'x'", dataset: "{{to}}" } },
+      { reroute: { if: "ctx.to == 'x'", destination: "x" } },
+      { set: { field: "left", value: true } },
+    ],
+  });
+  await ingest.put("ring", {
+    processors: [
+      { reroute: { if: "ctx._index == 'ring-a-b'", namespace: "c" } },
+      { reroute: { destination: "ring-a-b" } },
+    ],
+  });
   await ingest.put("asked", { processors: [{ set: { field: "z", value: 9 } }] });
   const written: WriteItem[] = [];
   const documents = {
@@ -29,13 +46,13 @@ async function openDocuments(t: TestContext) {
     ingest,
     {
       all: () => [{ name: "x-1", aliases: { x: {} } }] as unknown as IndexInfo[],
-      settingsFor: () => ({ default_pipeline: "p" }),
+      settingsFor: (index) => ({ default_pipeline: OWN_PIPELINES[index.split("-")[0]!] ?? "p" }),
       ensure: unused,
       putSettings: unused,
     },
     systemClock,
   );
-  return { wrapped, texts: () => written.map(textsOf) };
+  return { wrapped, written, texts: () => written.map(textsOf) };
 }
 
 /** Documents without types need no index. */
@@ -68,6 +85,46 @@ test("documents that updates make go through the index's own pipeline", async (t
     ["update", '{"a":1}', '{"c":3,"b":2}'],
     ["update", '{"a":1}', false],
   ]);
+});
+
+test("a document that is sent on goes through the pipelines of the index that it comes to, and never in a circle", async (t) => {
+  const { wrapped, written } = await openDocuments(t);
+  const sent: readonly (readonly [string, JsonObject])[] = [
+    ["logs-app-default", { to: "X y" }],
+    ["logs-app-default", { to: "x" }],
+    ["logs-app-default", {}],
+    ["logs-app-default", { to: "app" }],
+    ["ring-a-b", {}],
+  ];
+  const results = await wrapped.write(
+    sent.map(([index, fields], n) => ({
+      kind: "index",
+      index,
+      id: String(n),
+      source: Buffer.from(JSON.stringify(fields)),
+    })),
+    {} as Parameters<typeof wrapped.write>[1],
+  );
+  const stream = (dataset: string): JsonObject => ({
+    data_stream: { type: "logs", dataset, namespace: "default" },
+  });
+  assert.deepEqual(
+    written.map((item) => [
+      item.index,
+      "source" in item && (JSON.parse(Buffer.from(item.source).toString()) as unknown),
+    ]),
+    [
+      ["logs-x_y-default", { to: "X y", ...stream("x_y") }],
+      ["x", { to: "x", b: 2 }],
+      ["logs-app-default", { left: true }],
+      ["logs-app-default", { to: "app", ...stream("app") }],
+    ],
+  );
+  const { error } = results[4] as { error: Error };
+  assert.equal(
+    error.message,
+    "index cycle detected while processing pipelines for document [4]: [ring-a-b, ring-a-c, ring-a-b]",
+  );
 });
 
 test("an upsert of a bulk goes through the pipeline that its request names, doc_as_upsert doesn't", async (t) => {

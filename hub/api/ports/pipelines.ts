@@ -27,7 +27,13 @@ export type IngestDestination = Partial<
 
 /** The result of an ingest pipeline for a document. */
 export type IngestOutcome =
-  | { readonly kind: "done"; readonly source: string; readonly destination: IngestDestination }
+  | {
+      readonly kind: "done";
+      readonly source: string;
+      readonly destination: IngestDestination;
+      /** True: it goes through the pipelines of its new index. */
+      readonly isRerouted?: true;
+    }
   | { readonly kind: "dropped" }
   | ({ readonly kind: "failed" } & IngestFailure);
 

@@ -96,6 +96,8 @@ export class IngestDocument {
   dropped = false;
   /** True: what is left of the pipeline under way isn't run. */
   isTerminated = false;
+  /** True: the pipelines under way are left, as the document goes through those of another index. */
+  isRerouted = false;
   /** Of a simulation that shows each step. */
   listener: StepListener | undefined;
 
@@ -104,6 +106,12 @@ export class IngestDocument {
     this.source = source;
     this.destination = destination;
     this.ingest = { timestamp: new Date(nowMs).toISOString() };
+  }
+
+  /** Sends the document to another index, through its pipelines. */
+  reroute(index: string): void {
+    this.set("_index", index);
+    this.isRerouted = true;
   }
 
   /** Returns what stands at `a.b.0`, or undefined. */

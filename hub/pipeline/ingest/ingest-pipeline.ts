@@ -11,6 +11,7 @@ import { type IngestDocument, PipelineCycle, ProcessorFault, typeNameOf } from "
 import { NETWORK_PROCESSORS } from "./network-processors.ts";
 import { json } from "./parsing-processors.ts";
 import { type ProcessorContext, type ProcessorKind, ProcessorSettings } from "./processor.ts";
+import { reroute } from "./reroute-processor.ts";
 import { type Condition, script, takeCondition } from "./script-processor.ts";
 import { TEXT_PROCESSORS } from "./text-processors.ts";
 import { uriParts } from "./uri-parts-processor.ts";
@@ -32,6 +33,7 @@ const KINDS = new Map<string, ProcessorKind>(
     ...NETWORK_PROCESSORS,
     fingerprint,
     json,
+    reroute,
     script,
     uri_parts: uriParts,
   }),
@@ -192,7 +194,7 @@ function runSteps(steps: readonly Step[], onFailure: readonly Step[], document: 
       withFailure(step, error as Error, document, () => runSteps(onFailure, [], document));
       return;
     }
-    if (document.dropped || document.isTerminated) return;
+    if (document.dropped || document.isTerminated || document.isRerouted) return;
   }
 }
 

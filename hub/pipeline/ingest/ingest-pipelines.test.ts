@@ -206,6 +206,40 @@ test("terminate ends its pipeline, also from a handler, and not the one that cal
   assert.deepEqual(document.source, { after: true });
 });
 
+test("reroute makes the name of a stream of texts and fields, and ends the pipelines that called it", () => {
+  const index = "logs-app-default";
+  const target = (reroute: JsonObject, source: JsonObject, _index = index): string | undefined => {
+    const inner = new IngestPipeline(
+      { processors: [{ reroute }, { fail: { message: "reached" } }] },
+      context,
+    );
+    const outer = [{ pipeline: { name: "inner" } }, { fail: { message: "reached" } }];
+    const document = new IngestDocument(source, { _index }, 0);
+    const calling = { ...context, hasPipeline: () => true, call: () => inner.run(document) };
+    new IngestPipeline({ processors: outer }, calling).run(document);
+    return document.destination._index;
+  };
+  assert.equal(target({ destination: "other" }, {}, "plain"), "other");
+  assert.equal(target({}, {}), index);
+  assert.equal(target({}, { data_stream: { dataset: "a", namespace: "b" } }), "logs-a-b");
+  assert.equal(target({}, { "data_stream.dataset": "a" }), "logs-a-default");
+  assert.equal(
+    target({ dataset: ["{{none}}", "{{{service.name}}}", "z"] }, { service: { name: "A-b" } }),
+    "logs-a_b-default",
+  );
+  assert.equal(target({ dataset: ["{{none}}", "z"], namespace: "n-1" }, {}), "logs-z-n-1");
+  assert.equal(target({ type: "metrics" }, {}, "logs-a-b-c"), "metrics-a-b-c");
+  const flat = { "event.dataset": "x" };
+  target({ dataset: "y" }, flat);
+  assert.equal(flat["event.dataset"], "y");
+  assert.throws(
+    () => target({}, {}, "logs-app"),
+    /invalid data stream name: \[logs-app\]; must follow naming/,
+  );
+  assert.throws(() => target({ dataset: "a b" }, {}), /'a b' contains disallowed characters/);
+  assert.throws(() => target({ destination: "a", dataset: "b" }, {}), /can only be set if type, dataset/);
+});
+
 /** A guard for which a second is a fiftieth of one. */
 class HastyGuard extends RegexpGuard {
   override run<T>(expression: object, subject: string, timeoutMs: number, work: () => T): T {

@@ -196,6 +196,7 @@ export const PROCESSOR_TYPES: readonly string[] = [
   "registered_domain",
   "remove",
   "rename",
+  "reroute",
   "script",
   "set",
   "sort",

@@ -40,7 +40,13 @@ export interface IngestTask {
 
 /** What became of a document. */
 export type IngestOutcome =
-  | { readonly kind: "done"; readonly source: string; readonly destination: Destination }
+  | {
+      readonly kind: "done";
+      readonly source: string;
+      readonly destination: Destination;
+      /** True: it goes through the pipelines of its new index. */
+      readonly isRerouted?: true;
+    }
   | { readonly kind: "dropped" }
   | ({ readonly kind: "failed" } & IngestFailure);
 
@@ -186,7 +192,9 @@ function runTask(pipelines: Pipelines, { pipeline, destination, source }: Ingest
     pipelines.run(pipeline, document);
     if (document.dropped) return { kind: "dropped" };
     // What nests too deep to be written fails by itself, without the others of its request.
-    return { kind: "done", source: JSON.stringify(document.source), destination: document.destination };
+    const text = JSON.stringify(document.source);
+    const sentOn = document.isRerouted ? ({ isRerouted: true } as const) : {};
+    return { kind: "done", source: text, destination: document.destination, ...sentOn };
   } catch (error) {
     return { kind: "failed", ...failureOf(error as Error) };
   }

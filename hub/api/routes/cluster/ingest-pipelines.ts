@@ -1,6 +1,6 @@
 /** `_ingest`: stores, shows and simulates the pipelines that documents pass before they are written. */
 
-import { ingestError } from "#hub/api/context/ingest-documents.ts";
+import { ingestError } from "#hub/api/context/apply-pipelines.ts";
 import { errorDetail, errorIn } from "#hub/api/http/error-body.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { type ApiResponse, json, type Route } from "#hub/api/http/route.ts";
