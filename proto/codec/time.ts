@@ -206,9 +206,23 @@ export class IsoTime {
         return (sign === 0x2d ? -1 : 1) * (hours * HOUR_MS + minutes * MINUTE_MS);
       }
     }
+    if ((sign === 0x2b || sign === 0x2d) && isHourZone(bytes, at + 1, limit)) {
+      this.end = at + 3;
+      return (sign === 0x2d ? -1 : 1) * twoDigits(bytes, at + 1) * HOUR_MS;
+    }
     this.hasZone = false;
     return 0;
   }
+}
+
+/** What may stand behind an offset without minutes, so that no other number is taken for one. */
+const AFTER_ZONE = new TextEncoder().encode(' \t",;|])');
+
+/** True for the hours of an offset without minutes, as PostgreSQL prints it: `+01`. */
+function isHourZone(bytes: Uint8Array, at: number, limit: number): boolean {
+  const hours = at + 2 <= limit ? twoDigits(bytes, at) : -1;
+  if (hours < 0 || hours > 14) return false;
+  return at + 2 === limit || AFTER_ZONE.includes(bytes[at + 2]!);
 }
 
 /** Writes `yyyy-mm-ddThh:mm:ss.mmmZ` (24 bytes). The last day's text is cached, as consecutive times mostly share it. */

@@ -72,6 +72,16 @@ const ROWS: [name: string, line: Buffer | string, expected: Record<string, unkno
     { "@timestamp": READ_TIME, message: '10.0.0.1 - - [29/Feb/2023:00:00:00 +0000] "GET / HTTP/1.1" 200 5' },
   ],
   [
+    "the offset of a plain line's time may have hours alone",
+    "2026-11-20 14:05:06.25+01 [7] LOG: ready",
+    { "@timestamp": "2026-11-20T13:05:06.250Z", message: "2026-11-20 14:05:06.25+01 [7] LOG: ready" },
+  ],
+  [
+    "a number behind a time is no offset",
+    "2026-11-20 14:05:06-12x",
+    { "@timestamp": "2026-11-20T14:05:06.000Z", message: "2026-11-20 14:05:06-12x" },
+  ],
+  [
     "29 February of a year without one is no time",
     "2023-02-29T10:00:00Z started",
     { "@timestamp": READ_TIME, message: "2023-02-29T10:00:00Z started" },
