@@ -28,13 +28,14 @@ test("large bytes that cover their whole memory are freed immediately", (t) => {
   freeBytes(bytes);
 });
 
-test("a part of other memory, shared memory and small bytes stay", () => {
+test("a part of other memory, shared memory, that of small buffers and small bytes stay", () => {
   const part = Buffer.allocUnsafeSlow(2 * SIZE).subarray(SIZE);
   const shared = new Uint8Array(new SharedArrayBuffer(SIZE));
+  const ofSmallBuffers = new Uint8Array(Buffer.from("a text").buffer);
   const small = new Uint8Array(100);
-  for (const bytes of [part, shared, small]) {
+  for (const bytes of [part, shared, ofSmallBuffers, small]) {
     const { length } = bytes;
-    freeBytes(bytes);
+    for (const free of [freeBytes, recycleBytes]) free(bytes);
     assert.equal(bytes.length, length);
   }
 });

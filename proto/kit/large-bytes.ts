@@ -7,6 +7,8 @@
  * longer than copying them. So a thread keeps a little of what it frees for its next messages.
  */
 
+import { isMarkedAsUntransferable } from "node:worker_threads";
+
 /** Smaller ones are left to the collector, which frees them with its young generation. */
 const LARGE_BYTES = 32 * 1024;
 /** What a thread keeps at most, in bytes and in buffers. */
@@ -29,7 +31,7 @@ let timer: NodeJS.Timeout | undefined;
 
 /**
  * Frees bytes or numbers that are not read again; they and every view of their memory become empty. Bytes that
- * are a part of larger memory, or of memory shared by threads, are kept.
+ * are a part of larger memory, or of memory shared by threads or by Node's small buffers, are kept.
  */
 export function freeBytes(view: ArrayBufferView): void {
   ownMemory(view)?.transfer(0);
@@ -79,7 +81,9 @@ function freeOldest(): void {
 /** The memory of large bytes that have it to themselves. */
 function ownMemory({ buffer, byteLength }: ArrayBufferView): ArrayBuffer | undefined {
   if (byteLength < LARGE_BYTES || byteLength !== buffer.byteLength) return undefined;
-  return buffer instanceof ArrayBuffer && !buffer.detached ? buffer : undefined;
+  // Node's small buffers are parts of memory that can't be moved.
+  if (!(buffer instanceof ArrayBuffer) || isMarkedAsUntransferable(buffer)) return undefined;
+  return buffer.detached ? undefined : buffer;
 }
 
 /** A size of which there are eight for each doubling, so that messages of about one size fit into each other's memory. */

@@ -224,7 +224,7 @@ async function appendAll(
     await answer.addRun({ kind, result, indices: parts.indices, refresh: options.refresh, failure });
   }
   // The body isn't needed any more: the log has a copy.
-  // Its memory may be larger than the body, and holds nothing else.
+  // Its memory may be larger than the body, and holds nothing else unless the body is small.
   if (isCopied) recycleBytes(new Uint8Array(run.bytes.buffer));
 }
 

@@ -135,6 +135,12 @@ test("a bulk writes every kind, with bare keys, carriage returns and blank lines
   assert.deepEqual(body["items"]![3]!["update"]!["get"]!["_source"], { a: 1, b: 1, c: 1 });
 });
 
+test("a bulk whose body shares memory with other small buffers is answered", async () => {
+  const source = encodeURIComponent('{"index":{"_index":"small"}}\n{"n":1}\n');
+  const { status, body } = await send("POST", `/_bulk?source=${source}&source_content_type=application/json`);
+  assert.deepEqual([status, body["items"]?.[0]?.["index"]?.["status"]], [200, 201]);
+});
+
 test("an item that fails leaves the others alone", async () => {
   const { body } = await bulk(
     "/_bulk",
