@@ -83,7 +83,7 @@ export class HostedIndex {
     hosted.isDirty = true;
     hosted.isStale = true;
     const results = hosted.shard.apply(batch, position);
-    if (results !== null) hosted.log.add(batch.count, batch.bytes.length);
+    if (results !== null) hosted.log.add(batch.count, batch.sizeBytes);
     return results;
   }
 

@@ -186,7 +186,7 @@ export class LogFollower implements Component {
         const items = host.apply(batch, message.position);
         this.#applyFailure = "";
         this.#applied.inc();
-        this.#upkeep.applied(batch.bytes.length);
+        this.#upkeep.applied(batch.sizeBytes);
         if (items !== null) this.#answer(batch.header, message.position, items);
         // The shard has copied what it keeps.
         recycleBytes(batch.bytes);

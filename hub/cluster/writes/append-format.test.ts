@@ -9,6 +9,7 @@ import { DocBatchView } from "#hub/engine/operations/doc-batch-view.ts";
 import { Shard } from "#hub/engine/shard.ts";
 import { openBlock } from "#hub/engine/stored/stored.ts";
 import type { DocumentBatch } from "#proto/document-batch.ts";
+import { recycleBytes } from "#proto/kit/large-bytes.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { DocBatch, DocOperation, type tailrace } from "#proto/messages.ts";
 import { Workspace } from "#test/harness/workspace.ts";
@@ -169,6 +170,17 @@ suite("many documents alike are packed into blocks", () => {
     });
     assert.ok(view.blocks.length > 2);
     assert.deepEqual(stored, MANY);
+  });
+
+  test("and their size is the same in memory that was used before", () => {
+    for (const name of ["blocks", "packed"]) {
+      const message = sampleOf(name, name === "blocks" ? 3 : 2);
+      const { sizeBytes } = new DocBatchView(message);
+      recycleBytes(Buffer.alloc(3 * sizeBytes));
+      const again = new DocBatchView(message);
+      assert.deepEqual([again.sizeBytes, again.bytes.length], [sizeBytes, 3 * sizeBytes]);
+      checkDocuments(again, MANY);
+    }
   });
 
   test("also some of a batch, with others between them", () => {

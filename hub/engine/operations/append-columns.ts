@@ -141,7 +141,8 @@ function fromBlocks(appends: tailrace.DocAppends): Documents {
   }
   unpackParts(packed, plain, at, packedBytes);
   plain.set(ids, at + packedBytes);
-  return { isPacked: true, documents: plain, ...extents.all(), blocks: found, ids: plain.subarray(at, end) };
+  const [documents, ownIds] = [plain.subarray(0, at), plain.subarray(at, end)];
+  return { isPacked: true, documents, ...extents.all(), blocks: found, ids: ownIds };
 }
 
 /** Where documents of blocks are. */

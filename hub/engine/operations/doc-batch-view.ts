@@ -48,6 +48,8 @@ export class DocBatchView {
   readonly #message: Uint8Array;
   /** What the places of ids and documents are in: the message, or what of it was packed. */
   bytes: Uint8Array;
+  /** Size of the message, or of what of it was packed; `bytes` may be larger memory. */
+  sizeBytes: number;
   /** Number of operations. */
   count = 0;
   /** Blocks that hold the documents of all operations as a segment stores them; none if they came otherwise. */
@@ -62,6 +64,7 @@ export class DocBatchView {
   constructor(bytes: Uint8Array) {
     this.#message = bytes;
     this.bytes = bytes;
+    this.sizeBytes = bytes.length;
     const rest: Uint8Array[] = [];
     while (this.#at < bytes.length) {
       const start = this.#at;
@@ -150,7 +153,10 @@ export class DocBatchView {
     this.#at = stop;
     const { count, starts, stops, idBytes, ordinals, sourceIndices, offsets } = columns;
     const numbers = new Int32Array(count * STRIDE);
-    if (columns.isPacked) this.bytes = new Uint8Array(documents.buffer);
+    if (columns.isPacked) {
+      this.bytes = new Uint8Array(documents.buffer);
+      this.sizeBytes = documents.length + ids.length;
+    }
     this.blocks = columns.blocks;
     const idsAt = ids.byteOffset - this.bytes.byteOffset;
     const documentsAt = documents.byteOffset - this.bytes.byteOffset;
