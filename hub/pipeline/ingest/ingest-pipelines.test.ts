@@ -66,6 +66,13 @@ const ROWS: readonly Row[] = [
   [{ convert: { field: "a", type: "auto" } }, { a: "1.5" }, { a: 1.5 }],
   [{ json: { field: "a", add_to_root: true } }, { a: '{"b":[1]}' }, { a: '{"b":[1]}', b: [1] }],
   [{ gsub: { field: "a", pattern: "(\\d)-", replacement: "$1." } }, { a: "1-2-x" }, { a: "1.2.x" }],
+  [
+    { gsub: { field: "a", pattern: "(\\d++)-(\\d++)", replacement: "$2/$1" } },
+    { a: "12-34" },
+    { a: "34/12" },
+  ],
+  [{ gsub: { field: "a", pattern: "(?<n>\\d++)x", replacement: "$" + "{n}" } }, { a: "12x" }, { a: "12" }],
+  [{ split: { field: "a", separator: "", preserve_trailing: true } }, { a: "ab" }, { a: ["a", "b", ""] }],
   [{ lowercase: { field: "a" } }, { a: "ÄB" }, { a: "äb" }],
   [{ uppercase: { field: "a", target_field: "b" } }, { a: "x" }, { a: "x", b: "X" }],
   [{ trim: { field: "a" } }, { a: " x " }, { a: "x" }],

@@ -4,8 +4,7 @@ import { javaRegexp } from "./java-regexp.ts";
 
 /** Each match in angle brackets. */
 function marked(pattern: string, text: string): string {
-  const expression = javaRegexp(pattern);
-  return text.replace(new RegExp(expression, `${expression.flags}g`), (found) => `<${found}>`);
+  return text.replace(new RegExp(javaRegexp(pattern).expression, "gv"), (found) => `<${found}>`);
 }
 
 test("flags in front of an expression mean what they mean in Java", () => {
@@ -17,6 +16,17 @@ test("flags in front of an expression mean what they mean in Java", () => {
     ["(?mi)^a++", "Aa\naA", "<Aa>\n<aA>"],
     ["(?u)a", "a", "<a>"],
     ["(?x) a b ", "ab", "<ab>"],
+    ["(?sx) a . b # c", "a\nb", "<a\nb>"],
+    ["(?mx) ^ a ", "b\na", "b\n<a>"],
+    ["(?d).", "\r\n", "<\r>\n"],
+    ["a\\n(?m)^b", "a\nb", "<a\nb>"],
+    ["a(?:(?i)b|c)d", "aBd aCd aBD", "<aBd> <aCd> aBD"],
+    ["(?i)a(?-i)b", "Ab AB", "<Ab> AB"],
+    ["(?i)[^b]+É", "aBxÉxé", "aB<xÉ>xé"],
+    ["(?i)[a-c]+\\Q.X\\E", "aB.x", "<aB.x>"],
+    ["(?iu)[а-я]+é", "аЯÉ", "<аЯÉ>"],
+    ["(?i)(a)\\1", "aA", "<aA>"],
+    ["(?i)\\p{Lower}\\p{Lu}", "aBcD", "<aB><cD>"],
   ];
   for (const [pattern, text, expected] of rows) assert.equal(marked(pattern, text), expected, pattern);
 });
@@ -37,8 +47,67 @@ test("escapes mean what they mean in Java", () => {
     ["[^\\p{Punct}]", "!a", "!<a>"],
     ["\\P{Digit}", "1a", "1<a>"],
     ["\\Qa.b\\E", "a.b acb", "<a.b> acb"],
+    ["\\Qab\\E+", "abb", "<abb>"],
+    ["C:\\\\Quar.*", "C:\\Quarantine", "<C:\\Quarantine>"],
+    ["\\x{1F600}\\-.", "😀-😀", "<😀-😀>"],
+    ['\\"\\_\\<', '"_<', '<"_<>'],
+    ["\\e\\[\\d+m\\R", "\x1b[31m\r\n", "<\x1b[31m\r\n>"],
+    ["(a)\\11", "aa1", "<aa1>"],
+    ["\\p{IsLatin}+", "aéα", "<aé>α"],
+    ["a}]", "a}]", "<a}]>"],
   ];
   for (const [pattern, text, expected] of rows) assert.equal(marked(pattern, text), expected, pattern);
-  assert.throws(() => javaRegexp("[\\H]"), /\\H in a class isn't supported/);
-  assert.throws(() => javaRegexp("[a-z&&[^b]]"), /&& in a class/);
+  for (const pattern of [
+    "\\G",
+    "\\X",
+    "\\p{None}",
+    "(?U)\\w",
+    "(?<=a++)b",
+    "a(",
+    "a)",
+    "*a",
+    "[a",
+    "(?i)*",
+    "\\",
+  ])
+    assert.throws(() => javaRegexp(pattern), Error, pattern);
+});
+
+test("classes are those of Java", () => {
+  const rows: [pattern: string, text: string, marked: string][] = [
+    ["[a-z&&[^b]]", "abc", "<a>b<c>"],
+    ["[\\w&&\\D]", "a1", "<a>1"],
+    ["[&&a]", "a&", "<a>&"],
+    ["[a-c[x-z]]+", "abxyd", "<abxy>d"],
+    ["[]a]+[^]]", "a]b", "<a]b>"],
+    ["[\\H\\S]", "\ta", "\t<a>"],
+    ["[a\\Q-\\Ez]", "a-mz", "<a><->m<z>"],
+    ["[+--]+[\\w-.]", "+,-.", "<+,-.>"],
+    ["[😀-😂]", "😁", "<😁>"],
+    ["[(/|{&]", "(/|{&", "<(></><|><{><&>"],
+  ];
+  for (const [pattern, text, expected] of rows) assert.equal(marked(pattern, text), expected, pattern);
+});
+
+test("ends of lines are those of Java", () => {
+  const rows: [pattern: string, text: string, marked: string][] = [
+    ["a$", "a\n", "<a>\n"],
+    ["a\\Z", "a\r\n", "<a>\r\n"],
+    ["a\\z", "a\n", "a\n"],
+    ["(?m)^", "a\r\nb\n", "<>a\r\n<>b\n"],
+    ["(?m)b$", "b\r\nb", "<b>\r\n<b>"],
+    ["^a\\-", "\na-", "\na-"],
+    [".", "a\x85", "<a>\x85"],
+  ];
+  for (const [pattern, text, expected] of rows) assert.equal(marked(pattern, text), expected, pattern);
+});
+
+test("what is possessive or atomic isn't given back", () => {
+  const rows: [pattern: string, text: string, marked: string][] = [
+    ["\\d{1,3}+", "12345", "<123><45>"],
+    ["a*+a", "aaa", "aaa"],
+    ["(?>a|ab)c", "abc", "abc"],
+    ["(?:a|b)++c", "abc", "<abc>"],
+  ];
+  for (const [pattern, text, expected] of rows) assert.equal(marked(pattern, text), expected, pattern);
 });

@@ -1,83 +1,262 @@
 /** Java's regular expressions, as processors take them, on JavaScript's engine. */
 
-import { translateRubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
+import { type Folding, literal, readCharacter, readClass, readQuoted, readSet } from "./java-class.ts";
 
-/** Escapes of sets whose members differ in JavaScript, or that it doesn't have. */
-const SETS: Readonly<Record<string, string>> = {
-  s: " \\t-\\r",
-  h: " \\t\\xa0\\u1680\\u180e\\u2000-\\u200a\\u202f\\u205f\\u3000",
-  v: "\\n-\\r\\x85\\u2028\\u2029",
-};
-/** Properties of ASCII, whose names mean more in JavaScript. */
-const ASCII: Readonly<Record<string, string>> = {
-  ASCII: "\\x00-\\x7f",
-  Alnum: "A-Za-z0-9",
-  Alpha: "A-Za-z",
-  Blank: " \\t",
-  Cntrl: "\\x00-\\x1f\\x7f",
-  Digit: "0-9",
-  Graph: "!-~",
-  Lower: "a-z",
-  Print: " -~",
-  Punct: "!-\\/:-@\\[-`\\{-~",
-  Space: " \\t-\\r",
-  Upper: "A-Z",
-  XDigit: "0-9A-Fa-f",
-};
-
-/** Flags in front of the whole expression; `d` and `u` change nothing here, others are left to the translation. */
-const FLAGS = /^\(\?([dimsu]+)\)/;
-const ESCAPE =
-  /\\(?:([pP])(?:\{(?:Is)?(\w+)\}|([A-Z]))|x\{([0-9A-Fa-f]+)\}|0([0-3]?[0-7]{1,2})|([hsvHSV])|.)|[[\]]/gs;
+/** An expression of Java. */
+export interface JavaRegexp {
+  /** As it was written. */
+  readonly text: string;
+  /** Has the flag `v`. Its groups are named: `g1` is the first that captures. */
+  readonly expression: RegExp;
+  readonly groupCount: number;
+  /** Numbers of the groups that have names. */
+  readonly names: ReadonlyMap<string, number>;
+}
 
 /**
- * Compiles an expression of Java. What JavaScript doesn't have is translated as Ruby's where that means the same. Throws
- * Error saying what isn't supported.
+ * Compiles an expression. Differs from Java where a group took no part: it equals the empty text. And a group within a
+ * repetition has only what its last round caught. Throws Error saying what isn't supported.
+ *
+ * Case is ignored by writing out both cases: V8's groups that ignore it, `(?i:…)`, do so only while it optimizes
+ * expressions, which it ceases to do where a thread has many.
  */
-export function javaRegexp(text: string): RegExp {
-  const [leading = "", letters = ""] = FLAGS.exec(text) ?? [];
-  const has = (letter: string): string => (letters.includes(letter) ? letter : "");
-  const source = javaEscapes(unquoted(text.slice(leading.length)));
-  try {
-    return new RegExp(source, `u${has("i")}${has("m")}${has("s")}`);
-  } catch {
-    const options = { dotAll: letters.includes("s"), unnamedCapture: true };
-    const translated = translateRubyRegexp(letters.includes("i") ? `(?i)${source}` : source, options);
-    const { flags } = translated.expression("");
-    return letters.includes("m") ? new RegExp(translated.source, flags) : translated.expression("");
+export function javaRegexp(text: string): JavaRegexp {
+  const translation = new Translation(text);
+  const source = translation.source();
+  const { groupCount, names } = translation;
+  return { text, expression: new RegExp(source, "v"), groupCount, names };
+}
+
+/** Ends of lines; by the flag `d` only the first. */
+const TERMINATORS = "\\n\\r\\x85\\u2028\\u2029";
+/** Groups within groups. */
+const MAX_DEPTH = 200;
+/** Escapes that match between characters, and sequences. */
+const ASSERTIONS: Readonly<Record<string, string>> = {
+  A: "^",
+  z: "$",
+  b: "\\b",
+  B: "\\B",
+  R: "(?:\\r\\n|[\\n-\\r\\x85\\u2028\\u2029])",
+};
+const UNSUPPORTED = new Set("GNX");
+const QUANTIFIER = /(?:[*+?]|\{\d+(?:,\d*)?\})[?+]?/y;
+const GROUP = /\((?:\?(?:<([a-zA-Z]\w*)>|(<?[=!]|:|>)|([dimsuxU]*)(?:-([dimsuxU]*))?([:)])|()))?/y;
+const BLANK = /(?:[ \t-\r]|#[^\n\r\x85\u2028\u2029]*)+/y;
+
+/** What JavaScript doesn't repeat. */
+const LOOK = /^(?:\(\?<?[=!]|[$^]$|\\[bB]$)/;
+
+/** Flags that hold at a place of the expression. */
+type Flags = ReadonlySet<string>;
+
+class Translation {
+  groupCount = 0;
+  readonly names = new Map<string, number>();
+  readonly #text: string;
+  #at = 0;
+  #flags: Flags = new Set();
+  #depth = 0;
+  /** Groups of their own, for what isn't given back. */
+  #atomics = 0;
+  /** Within a look-behind. */
+  #isBehind = false;
+
+  constructor(text: string) {
+    this.#text = text;
   }
-}
 
-/** Escapes what stands between \\Q and \\E, which only Java has. */
-function unquoted(text: string): string {
-  return text.replace(/\\Q(.*?)(?:\\E|$)/gs, (_whole, literal: string) =>
-    literal.replace(/[$()*+.?[\\\]^{|}/]/g, "\\$&"),
-  );
-}
+  source(): string {
+    const source = this.#choice();
+    if (this.#at < this.#text.length) throw new Error(`a ) at ${this.#at + 1} closes nothing`);
+    return source;
+  }
 
-/** Writes Java's own escapes as JavaScript's. */
-function javaEscapes(text: string): string {
-  let depth = 0; // of classes
-  return text.replace(ESCAPE, (...match) => {
-    const [whole, property, long, short, hex, octal, set] = match as (string | undefined)[];
-    if (whole === "[") depth++;
-    else if (whole === "]") depth = Math.max(0, depth - 1);
-    else if (hex !== undefined) return `\\u{${hex}}`;
-    else if (octal !== undefined) return `\\x${Number.parseInt(octal, 8).toString(16).padStart(2, "0")}`;
-    else if (set !== undefined)
-      return setText(whole!, SETS[set.toLowerCase()]!, set === set.toUpperCase(), depth > 0);
-    else if (property !== undefined) {
-      const members = long === undefined || whole!.includes("{Is") ? undefined : ASCII[long];
-      if (members === undefined) return `\\${property}{${short ?? long}}`;
-      return setText(whole!, members, property === "P", depth > 0);
+  /** Reads up to the end or a closing parenthesis. Flags that are set within hold up to there, also in further options. */
+  #choice(): string {
+    if (++this.#depth > MAX_DEPTH) throw new Error(`more than ${MAX_DEPTH} groups within each other`);
+    const before = this.#flags;
+    let source = this.#option();
+    while (this.#text[this.#at] === "|") {
+      this.#at++;
+      source += `|${this.#option()}`;
     }
-    return whole!;
-  });
-}
+    this.#flags = before;
+    this.#depth--;
+    return source;
+  }
 
-function setText(whole: string, members: string, isNegated: boolean, isInClass: boolean): string {
-  if (!isInClass) return `[${isNegated ? "^" : ""}${members}]`;
-  if (!isNegated) return members;
-  if (whole === "\\S") return whole;
-  throw new Error(`${whole} in a class isn't supported; write the class out`);
+  #option(): string {
+    let source = "";
+    for (let first = this.#text[this.#at]; first !== undefined && first !== "|" && first !== ")"; ) {
+      source += this.#skipsBlank() ? "" : this.#item(first);
+      first = this.#text[this.#at];
+    }
+    return source;
+  }
+
+  #skipsBlank(): boolean {
+    if (!this.#flags.has("x")) return false;
+    BLANK.lastIndex = this.#at;
+    const length = BLANK.exec(this.#text)?.[0].length ?? 0;
+    this.#at += length;
+    return length > 0;
+  }
+
+  #item(first: string): string {
+    const quoted = readQuoted(this.#text, this.#at);
+    if (quoted === undefined) return this.#repeated(this.#atom(first));
+    this.#at = quoted.end;
+    const characters = Array.from(quoted.text, (each) => literal(each, this.#folding));
+    const last = characters.pop();
+    // Only the last of the quoted characters is repeated.
+    return last === undefined ? "" : characters.join("") + this.#repeated(last);
+  }
+
+  #repeated(atom: string): string {
+    let source = atom;
+    for (;;) {
+      this.#skipsBlank();
+      QUANTIFIER.lastIndex = this.#at;
+      const found = QUANTIFIER.exec(this.#text)?.[0];
+      if (found === undefined) return source;
+      if (source === "") throw new Error(`${found} at ${this.#at + 1} repeats nothing`);
+      this.#at += found.length;
+      if (LOOK.test(source)) source = `(?:${source})`;
+      const isPossessive = found.length > 1 && found.endsWith("+");
+      source = isPossessive ? this.#atomic(source + found.slice(0, -1)) : source + found;
+      // JavaScript repeats no repetition.
+      source = `(?:${source})`;
+    }
+  }
+
+  /** What was taken is not given back: a look-ahead captures it, a back-reference takes it. A look-behind reads backwards. */
+  #atomic(body: string): string {
+    if (this.#isBehind) throw new Error("what isn't given back can't be in a look-behind");
+    const name = `a${++this.#atomics}`;
+    return `(?:(?=(?<${name}>${body}))\\k<${name}>)`;
+  }
+
+  #atom(first: string): string {
+    if (first === "(") return this.#group();
+    if (first === "[") return this.#taken(readClass(this.#text, this.#at, this.#folding));
+    if (first === "\\") return this.#escape();
+    const character = String.fromCodePoint(this.#text.codePointAt(this.#at)!);
+    this.#at += character.length;
+    if (first === ".") return this.#flags.has("s") ? "[^]" : `[^${this.#terminators}]`;
+    if (first === "^") return this.#lineStart();
+    if (first === "$") return this.#flags.has("m") ? this.#lineEnd() : this.#lastLineEnd();
+    if (/[*+?]/.test(first)) throw new Error(`${first} at ${this.#at} repeats nothing`);
+    return literal(character, this.#folding);
+  }
+
+  #taken({ source, end }: { readonly source: string; readonly end: number }): string {
+    this.#at = end;
+    return source;
+  }
+
+  get #folding(): Folding {
+    if (!this.#flags.has("i")) return "none";
+    return this.#flags.has("u") ? "unicode" : "ascii";
+  }
+
+  get #terminators(): string {
+    return this.#flags.has("d") ? "\\n" : TERMINATORS;
+  }
+
+  /** Between \r and \n no line ends or begins. */
+  get #notWithin(): string {
+    return this.#flags.has("d") ? "" : "(?!(?<=\\r)\\n)";
+  }
+
+  /** Behind the last line's end no line begins. */
+  #lineStart(): string {
+    if (!this.#flags.has("m")) return "^";
+    return `(?:(?:^|(?<=[${this.#terminators}])${this.#notWithin})(?!$))`;
+  }
+
+  #lineEnd(): string {
+    return `(?:(?=[${this.#terminators}])${this.#notWithin}|$)`;
+  }
+
+  /** The end of the text, or of its last line. */
+  #lastLineEnd(): string {
+    const crLf = this.#flags.has("d") ? "" : "\\r\\n|";
+    return `(?:(?=(?:${crLf}[${this.#terminators}])?$)${this.#notWithin})`;
+  }
+
+  #escape(): string {
+    const set = readSet(this.#text, this.#at, this.#folding);
+    if (set !== undefined) return this.#taken(set);
+    const letter = this.#text[this.#at + 1] ?? "";
+    if (UNSUPPORTED.has(letter)) throw new Error(`\\${letter} at ${this.#at + 1} isn't supported`);
+    if (letter === "Z" || Object.hasOwn(ASSERTIONS, letter)) {
+      this.#at += 2;
+      return letter === "Z" ? this.#lastLineEnd() : ASSERTIONS[letter]!;
+    }
+    if (letter === "k" || /[1-9]/.test(letter)) return this.#reference();
+    const { character, end } = readCharacter(this.#text, this.#at);
+    return this.#taken({ source: literal(character, this.#folding), end });
+  }
+
+  /** A number has as many digits as there are groups before it. */
+  #reference(): string {
+    const [whole = "", name, digits = ""] =
+      /^\\(?:k<(\w+)>|([1-9]\d*))/.exec(this.#text.slice(this.#at)) ?? [];
+    let { length } = digits;
+    while (length > 1 && Number(digits.slice(0, length)) > this.groupCount) length--;
+    const number = name === undefined ? Number(digits.slice(0, length)) : this.names.get(name);
+    if (number === undefined || whole === "")
+      throw new Error(`\\k at ${this.#at + 1} refers to no group before it`);
+    this.#at += whole.length - (digits.length - length);
+    // A group that comes later took no part yet.
+    if (number > this.groupCount) return "(?!)";
+    return this.#flags.has("i") ? `(?i:\\k<g${number}>)` : `\\k<g${number}>`;
+  }
+
+  #group(): string {
+    const start = this.#at;
+    GROUP.lastIndex = start;
+    const [whole, name, kind, on = "", off = "", end, unknown] = GROUP.exec(this.#text)!;
+    if (unknown !== undefined)
+      throw new Error(`${this.#text.slice(start, start + 4)} at ${start + 1} isn't supported`);
+    this.#at += whole.length;
+    if (end !== undefined) return this.#modified(on, off, end === ":");
+    if (kind === ">") return this.#atomic(this.#inside(start));
+    if (kind !== undefined) return this.#special(kind, start);
+    const number = ++this.groupCount;
+    if (name !== undefined) {
+      if (this.names.has(name)) throw new Error(`Named capturing group <${name}> is already defined`);
+      this.names.set(name, number);
+    }
+    return `(?<g${number}>${this.#inside(start)})`;
+  }
+
+  #special(kind: string, start: number): string {
+    const before = this.#isBehind;
+    this.#isBehind ||= kind.startsWith("<");
+    const source = this.#inside(start);
+    this.#isBehind = before;
+    return `(?${kind}${source})`;
+  }
+
+  /** Reads up to the parenthesis that closes the group at `start`. */
+  #inside(start: number): string {
+    const source = this.#choice();
+    if (this.#text[this.#at] !== ")") throw new Error(`the ( at ${start + 1} is never closed`);
+    this.#at++;
+    return source;
+  }
+
+  /** `(?i:…)`, or `(?i)` which holds to the end of the group around it. */
+  #modified(on: string, off: string, isGroup: boolean): string {
+    if (`${on}${off}`.includes("U")) throw new Error("the flag U isn't supported");
+    const before = this.#flags;
+    this.#flags = new Set(`${[...before].join("")}${on}`);
+    this.#flags = new Set([...this.#flags].filter((letter) => !off.includes(letter)));
+    if (!isGroup) return "";
+    const source = this.#inside(this.#at);
+    this.#flags = before;
+    return `(?:${source})`;
+  }
 }

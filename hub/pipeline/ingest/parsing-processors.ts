@@ -60,8 +60,8 @@ export const kv: ProcessorKind = (settings, { guard }) => {
   const target = settings.optionalText("target_field");
   const ignoreMissing = settings.flag("ignore_missing");
   const prefix = `${target === undefined ? "" : `${target}.`}${settings.text("prefix", "")}`;
-  const fields = expressionOf(settings, "field_split");
-  const values = expressionOf(settings, "value_split");
+  const { expression: fields } = expressionOf(settings, "field_split");
+  const { expression: values, text: valueSplit } = expressionOf(settings, "value_split");
   const isWanted = choice(settings);
   const trimming = trimmingOf(settings);
   return (document) => {
@@ -84,8 +84,7 @@ export const kv: ProcessorKind = (settings, { guard }) => {
     };
     const isWhole = within(() => guard.run(values, text, EXPRESSION_MS, () => parts.every(take)));
     for (const [key, texts] of found) add(document, prefix + key, texts);
-    if (!isWhole)
-      throw new ProcessorFault(`field [${field}] does not contain value_split [${values.source}]`);
+    if (!isWhole) throw new ProcessorFault(`field [${field}] does not contain value_split [${valueSplit}]`);
   };
 };
 

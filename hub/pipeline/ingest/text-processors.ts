@@ -5,7 +5,7 @@ import { print } from "#hub/scripts/values/values.ts";
 import { withoutMarkup } from "#proto/codec/html-markup.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { ProcessorFault, typeNameOf } from "./ingest-document.ts";
-import { javaRegexp } from "./java-regexp.ts";
+import { type JavaRegexp, javaRegexp } from "./java-regexp.ts";
 import { decodePercents } from "./percent-encoding.ts";
 import { fieldChange, type ProcessorKind, type ProcessorSettings, readField, readText } from "./processor.ts";
 import { compileTemplate } from "./template.ts";
@@ -48,9 +48,9 @@ function ofText(change: (text: string) => unknown): ProcessorKind {
 }
 
 const gsub: ProcessorKind = (settings, context) => {
-  const single = expressionOf(settings, "pattern");
-  const expression = new RegExp(single, `${single.flags}g`);
-  const replacement = javaReplacement(settings.text("replacement"), expression);
+  const pattern = expressionOf(settings, "pattern");
+  const expression = new RegExp(pattern.expression, "gv");
+  const replacement = javaReplacement(settings.text("replacement"), pattern);
   return ofText((text) =>
     within(() =>
       context.guard.run(expression, text, EXPRESSION_MS, () => text.replace(expression, replacement)),
@@ -62,55 +62,50 @@ const gsub: ProcessorKind = (settings, context) => {
  * What takes the place of a match in Java: `$1` and `${name}` are captures, `\\` quotes the next character. A text that
  * is none of these fails at the first match only.
  */
-function javaReplacement(text: string, expression: RegExp): (...match: unknown[]) => string {
-  const fault = replacementFault(text, expression);
+function javaReplacement(text: string, pattern: JavaRegexp): (...match: unknown[]) => string {
+  const fault = replacementFault(text, pattern);
   if (fault !== undefined)
     return () => {
       throw new ProcessorFault(fault);
     };
   const parts = [...text.matchAll(/\\(.)|\$(?:(\d+)|\{(\w+)\})|([^\\$]+|[\\$])/gs)];
   return (...match) => {
-    const named = match.at(-1);
-    const names = (typeof named === "object" ? named : {}) as Readonly<Record<string, string | undefined>>;
-    const captures = match.slice(
-      0,
-      match.findIndex((each) => typeof each === "number"),
+    const groups = match.at(-1) as Readonly<Record<string, string | undefined>>;
+    const captures = Array.from({ length: 1 + pattern.groupCount }, (_, at) =>
+      at === 0 ? String(match[0]) : groups[`g${at}`],
     );
     let made = "";
     for (const [, quoted, digits, name, plain] of parts) {
       if (digits !== undefined) made += capture(digits, captures);
-      else made += name !== undefined ? (names[name] ?? "") : (quoted ?? plain ?? "");
+      else if (name !== undefined) made += captures[pattern.names.get(name)!] ?? "";
+      else made += quoted ?? plain ?? "";
     }
     return made;
   };
 }
 
 /** Returns what is wrong with the text that takes the place of a match. */
-function replacementFault(text: string, expression: RegExp): string | undefined {
-  // An alternative without text matches the empty text and yields all captures.
-  const captures = new RegExp(`${expression.source}|`, expression.flags).exec("")!;
+function replacementFault(text: string, { groupCount, names }: JavaRegexp): string | undefined {
   for (const [, quoted, dollar, group] of text.matchAll(/(\\.?)|(\$(?:(\d|\{\w+\})|))/gs)) {
     if (quoted === "\\") return "character to be escaped is missing";
     if (dollar === undefined) continue;
     if (group === undefined) return "Illegal group reference: group index is missing";
-    if (/\d/.test(group) && Number(group) >= captures.length) return `No group ${group}`;
-    if (group.startsWith("{") && !Object.hasOwn(captures.groups ?? {}, group.slice(1, -1)))
-      return `No group with name ${group}`;
+    if (/\d/.test(group) && Number(group) > groupCount) return `No group ${group}`;
+    if (group.startsWith("{") && !names.has(group.slice(1, -1))) return `No group with name ${group}`;
   }
   return undefined;
 }
 
 /** The longest number that is one of a capture; digits behind it stand for themselves. */
-function capture(digits: string, captures: readonly unknown[]): string {
+function capture(digits: string, captures: readonly (string | undefined)[]): string {
   let length = digits.length;
   while (length > 1 && Number(digits.slice(0, length)) >= captures.length) length--;
-  const found = captures[Number(digits.slice(0, length))];
-  return `${typeof found === "string" ? found : ""}${digits.slice(length)}`;
+  return `${captures[Number(digits.slice(0, length))] ?? ""}${digits.slice(length)}`;
 }
 
 const split: ProcessorKind = (settings, { guard }) => {
   const field = fieldChange(settings);
-  const separator = expressionOf(settings, "separator");
+  const separator = expressionOf(settings, "separator").expression;
   const keepsTrailing = settings.flag("preserve_trailing");
   return (document) => {
     const value = readText(document, field);
@@ -128,8 +123,8 @@ export function partsOf(text: string, separator: RegExp): string[] {
   let from = 0;
   for (const match of text.matchAll(new RegExp(separator.source, `${separator.flags.replace("g", "")}g`))) {
     const to = match.index + match[0].length;
-    // An empty match cuts between characters only.
-    if (to === 0 || (match[0] === "" && to === text.length)) continue;
+    // An empty match at the start cuts nothing.
+    if (to === 0) continue;
     parts.push(text.slice(from, match.index));
     from = to;
   }
@@ -196,7 +191,7 @@ export const TEXT_PROCESSORS: Readonly<Record<string, ProcessorKind>> = {
 };
 
 /** Takes an expression of Java. Throws request_invalid. */
-export function expressionOf(settings: ProcessorSettings, name: string): RegExp {
+export function expressionOf(settings: ProcessorSettings, name: string): JavaRegexp {
   try {
     return javaRegexp(settings.text(name));
   } catch (error) {
