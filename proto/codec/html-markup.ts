@@ -79,7 +79,7 @@ export function textOfMarkup({ 0: text, name }: Markup, kept: ReadonlySet<string
   return name === "" || INLINE.has(name) ? "" : "\n";
 }
 
-/** Returns a text without its markup; what has no end isn't markup. */
+/** Returns a text without its markup; what has no end isn't markup. Half of a character becomes U+FFFD. */
 export function withoutMarkup(text: string): string {
   let result = "";
   let done = 0;
@@ -87,7 +87,7 @@ export function withoutMarkup(text: string): string {
     result += text.slice(done, markup.index) + textOfMarkup(markup, NONE_KEPT);
     done = markup.index + markup[0].length;
   }
-  return result + text.slice(done);
+  return (result + text.slice(done)).toWellFormed();
 }
 
 /** Yields the markup of a text from its start to its end. What has no end isn't markup. */

@@ -63,8 +63,8 @@ function floatNumber(value: unknown): Decimal {
   return new Decimal(float(value), true);
 }
 
-/** Java's, whose numbers may end with the letter of their type. */
-const FLOAT = /^([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)[dDfF]?$/;
+/** Java's, whose numbers may end with the letter of their type. Digits that a point doesn't part are read once. */
+const FLOAT = /^([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)[dDfF]?$/;
 
 function float(value: unknown): number {
   const text = valueText(value).trim();

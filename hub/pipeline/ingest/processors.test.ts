@@ -180,6 +180,7 @@ test("texts are trimmed, decoded and converted as Java does", () => {
     [{ html_strip: {} }, "a<!-- <b> x > y -->b", "ab"],
     [{ html_strip: {} }, "<script>alert(1)</script>x", "\nx"],
     [{ html_strip: {} }, "1 < 2 > 1", "1 < 2 > 1"],
+    [{ html_strip: {} }, "<b>&#xd800;&#xd83c;&#xdf00;</b>", "\ufffd🌀"],
     [{ convert: { type: "double" } }, " 1.5d ", 1.5],
     [{ convert: { type: "integer" } }, "-0x1f", -31],
   ];
@@ -195,6 +196,14 @@ test("texts are trimmed, decoded and converted as Java does", () => {
   ])
     assert.throws(() => run({ convert: { field: "m", type } }, { m }), /unable to convert/, m);
   assert.throws(() => run({ urldecode: { field: "m" } }, { m: "a%4" }), /no URL-encoded text/);
+});
+
+test("a long text of digits that is no number is refused in linear time", () => {
+  const before = process.cpuUsage();
+  for (const type of ["double", "float"])
+    assert.throws(() => run({ convert: { field: "m", type } }, { m: `${"1".repeat(50_000)}x` }), /unable/);
+  const { user, system } = process.cpuUsage(before);
+  assert.ok(user + system < 2_000_000, `${user + system} µs`);
 });
 
 test("csv takes one character as separator and as quote", () => {
