@@ -5,9 +5,9 @@
 
 import { DeliverPolicy } from "@nats-io/jetstream";
 import type { Connection } from "#hub/journal/connection/connection.ts";
+import { abortable } from "#hub/journal/connection/waits.ts";
 import { type Delivery, IDLE, PullSession } from "#hub/journal/reading/pull-session.ts";
-import type { StreamStore } from "#hub/journal/streams/stream-store.ts";
-import { AppError } from "#proto/kit/errors.ts";
+import type { StoredMessage, StreamStore } from "#hub/journal/streams/stream-store.ts";
 import type { StateChange } from "#proto/kit/state-bucket.ts";
 
 /** Header that marks a deletion. */
@@ -48,48 +48,37 @@ export class BucketScan {
     this.#quietMs = quietMs;
   }
 
-  /** Returns all keys without their values (empty; null: deleted). `tries`: as for sessions. Throws errors of the session. */
-  async list(signal: AbortSignal, tries: number): Promise<ScannedEntry[]> {
-    const entries = new Map<string, ScannedEntry>();
-    const session = await this.#session(true, signal, tries);
-    try {
-      const end = await this.#end();
-      for (let at = 0; at < end.sequence; ) {
-        const got = await session.next();
-        if (got === IDLE && !end.isReadable) break;
-        if (got === IDLE) throw new AppError("unavailable", `listing of ${this.#stream} came to a halt`);
-        const entry = this.#toEntry(got);
-        entries.set(entry.key, entry);
-        at = got.sequence;
-      }
-    } finally {
-      await session.close();
-    }
-    return [...entries.values()];
-  }
-
   /**
-   * Returns the keys below `prefix`, which ends with a dot, without their values (empty; null: deleted): the server sends no
-   * others. Throws errors of the session.
+   * Returns the keys below `prefix`, which is empty or ends with a dot: each that is stored throughout, whatever is written
+   * meanwhile. Their values may be left out (empty; null: deleted). `tries`: as for sessions. Throws errors of the session and
+   * of StreamStore, or the reason of `signal`.
+   *
+   * The stream's keys decide when the listing is complete. A consumer alone can't: a key that is overwritten goes to the end of
+   * the stream, and the number of messages that it still has to deliver is wrong while keys are overwritten. In nats-server
+   * 2.9 it stays too high, in newer ones it is too low for a moment.
    */
-  async listBelow(prefix: string, signal: AbortSignal, tries: number): Promise<ScannedEntry[]> {
+  async list(prefix: string, signal: AbortSignal, tries: number): Promise<ScannedEntry[]> {
+    const filter = `${this.#prefix}${prefix}>`;
+    const asked = abortable(this.#streams.subjects(this.#stream, filter), signal);
+    asked.catch(() => undefined); // the session may fail first
     const entries = new Map<string, ScannedEntry>();
-    const session = await this.#session(true, signal, tries, `${this.#prefix}${prefix}>`);
+    const session = await this.#session(true, signal, tries, filter);
+    const unseen = new Set<string>();
     try {
-      for (let isLast = session.pending === 0; !isLast; ) {
+      const { subjects, lastSequence } = await asked;
+      for (const subject of subjects) unseen.add(subject);
+      while (unseen.size > 0) {
         const got = await session.next();
-        // The server also counts messages that it can't deliver; then the end of the stream decides.
-        if (got === IDLE) {
-          const all = await this.list(signal, tries);
-          return all.filter(({ key }) => key.startsWith(prefix));
-        }
+        if (got === IDLE) break; // the others are damaged, or were removed meanwhile
         const entry = this.#toEntry(got);
         entries.set(entry.key, entry);
-        isLast = got.pending === 0;
+        unseen.delete(got.subject);
+        if (got.sequence > lastSequence) break; // the others were overwritten meanwhile
       }
     } finally {
       await session.close();
     }
+    for (const entry of await this.#newest([...unseen], signal)) entries.set(entry.key, entry);
     return [...entries.values()];
   }
 
@@ -185,7 +174,20 @@ export class BucketScan {
     return { sequence: messages === 0 ? 0 : lastSequence, isReadable };
   }
 
-  #toEntry({ subject, sequence, data, header, timeMs }: Delivery): ScannedEntry {
+  /** Asks for the newest messages of subjects; leaves those out that have none, or a damaged one. */
+  async #newest(subjects: readonly string[], signal: AbortSignal): Promise<ScannedEntry[]> {
+    const found: ScannedEntry[] = [];
+    for (let at = 0; at < subjects.length; at += AHEAD_ENTRIES) {
+      const asked = subjects
+        .slice(at, at + AHEAD_ENTRIES)
+        .map((subject) => this.#streams.lastMessage(this.#stream, subject));
+      for (const message of await abortable(Promise.all(asked), signal))
+        if (message !== null) found.push(this.#toEntry(message));
+    }
+    return found;
+  }
+
+  #toEntry({ subject, sequence, data, header, timeMs }: Delivery | StoredMessage): ScannedEntry {
     const key = subject.slice(this.#prefix.length);
     return { key, value: header(OPERATION_HEADER) === "" ? data : null, revision: sequence, timeMs };
   }

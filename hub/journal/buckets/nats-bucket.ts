@@ -119,8 +119,10 @@ export class NatsBucket implements StateBucket {
       name,
       bounds: () => streams.state(this.#stream),
       readAll,
-      storedKeys: async () =>
-        (await streams.subjects(this.#stream)).map((subject) => subject.slice(this.#prefix.length)),
+      storedKeys: async () => {
+        const { subjects } = await streams.subjects(this.#stream, `${this.#prefix}>`);
+        return subjects.map((subject) => subject.slice(this.#prefix.length));
+      },
       read: async (key) => {
         const found = await this.#last(key);
         return found && { key, value: found.deleted ? null : found.value, revision: found.revision };
@@ -192,9 +194,8 @@ export class NatsBucket implements StateBucket {
 
   /** Returns at least the entries that begin with `prefix`. */
   #list(signal: AbortSignal, prefix = ""): Promise<ScannedEntry[]> {
-    return this.#retried(signal, (tries) =>
-      BELOW.test(prefix) ? this.#scan.listBelow(prefix, signal, tries) : this.#scan.list(signal, tries),
-    );
+    const below = BELOW.test(prefix) ? prefix : "";
+    return this.#retried(signal, (tries) => this.#scan.list(below, signal, tries));
   }
 
   async #retried<T>(signal: AbortSignal, scan: (tries: number) => Promise<T>): Promise<T> {

@@ -69,6 +69,16 @@ test("a server that stood still and goes on as the leader doesn't decide what wa
   assert.deepEqual(answers, []);
 });
 
+test("what a stream contains isn't asked of a server without a majority", async () => {
+  const answers = [
+    { last: 90, seconds: 10 },
+    { last: 120, seconds: 1 },
+  ];
+  const store = storeThatAnswers(answers);
+  assert.deepEqual(await store.subjects("KV_log", "$KV.log.>"), { subjects: [], lastSequence: 120 });
+  assert.deepEqual(answers, []);
+});
+
 test("a loss is decided by a second answer, as late answers let a leader that stood still pass for one", async () => {
   const clock = new StillClock();
   const answers = [

@@ -184,11 +184,16 @@ export class StreamStore {
     await this.#call(`purge of ${stream}`, async (manager) => manager.streams.purge(stream, which));
   }
 
-  /** Returns the subjects of all messages, of damaged ones too. For streams of some thousand subjects. */
-  subjects(stream: string): Promise<string[]> {
+  /**
+   * Returns the subjects of all messages that fit `filter`, of damaged ones too, and the stream's last sequence at most then,
+   * according to a server that hears a majority. For streams of some thousand subjects.
+   */
+  subjects(stream: string, filter: string): Promise<{ subjects: string[]; lastSequence: number }> {
     return this.#call(`subjects of ${stream}`, async (manager) => {
-      const { state } = await manager.streams.info(stream, { subjects_filter: ">" });
-      return Object.keys(state.subjects ?? {});
+      const info = await manager.streams.info(stream, { subjects_filter: filter });
+      const { lastSequence, hasMajority } = toState(info);
+      if (!hasMajority) throw new NoMajority();
+      return { subjects: Object.keys(info.state.subjects ?? {}), lastSequence };
     });
   }
 
