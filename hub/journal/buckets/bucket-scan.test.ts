@@ -48,6 +48,12 @@ class BusyStore extends StreamStore {
     this.#meanwhile = meanwhile;
   }
 
+  override async settledState(stream: string): ReturnType<StreamStore["settledState"]> {
+    const state = await super.settledState(stream);
+    await this.#happen();
+    return state;
+  }
+
   override async subjects(stream: string, filter: string): ReturnType<StreamStore["subjects"]> {
     const subjects = await super.subjects(stream, filter);
     await this.#happen();
@@ -126,3 +132,18 @@ for (const [what, change, listed] of CHANGES)
     const stored = entries.filter(({ value }) => value !== null);
     assert.deepEqual(stored.map(({ key }) => key).sort(), listed);
   });
+
+test("a watch that begins again reports no deletion of a key that is overwritten meanwhile", async (t) => {
+  const { bucket, connection } = await openBucket(t);
+  const known = new Map<string, number>();
+  for (const key of ["purged", "a", "b"]) known.set(key, await bucket.put(key, bytes("1")));
+  const streams = new StreamStore(connection);
+  await streams.purge("KV_scanned", known.get("purged")! + 1, "$KV.scanned.purged");
+  const scan = busyScan(connection, () => bucket.put("a", bytes("2")));
+  const seen: string[] = [];
+  for await (const { key, value } of scan.follow(known, t.signal, 0)) {
+    seen.push(`${key}=${value === null ? "gone" : Buffer.from(value).toString()}`);
+    if (value !== null) break;
+  }
+  assert.deepEqual(seen.sort(), ["a=2", "purged=gone"]);
+});

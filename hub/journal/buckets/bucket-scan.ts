@@ -115,13 +115,13 @@ export class BucketScan {
       const unseen = new Set(known.keys());
       const { sequence, isReadable } = await this.#end();
       let listEnd = sequence;
-      if (listEnd === 0) yield* forget(unseen, known);
+      if (listEnd === 0) yield* this.#forget(unseen, known, signal);
       for (;;) {
         const got = await session.next();
         if (got === IDLE) {
           if (isReadable || listEnd === 0) continue;
           listEnd = 0;
-          yield* forget(unseen, known);
+          yield* this.#forget(unseen, known, signal);
           continue;
         }
         const { key, value, revision } = this.#toEntry(got);
@@ -130,7 +130,7 @@ export class BucketScan {
         if (remember(change, known)) yield change;
         if (listEnd === 0 || got.sequence < listEnd) continue;
         listEnd = 0;
-        yield* forget(unseen, known); // deleted while no watch ran, and the markers were purged
+        yield* this.#forget(unseen, known, signal);
       }
     } finally {
       await session.close();
@@ -174,6 +174,22 @@ export class BucketScan {
     return { sequence: messages === 0 ? 0 : lastSequence, isReadable };
   }
 
+  /** Forgets those of `keys` that were deleted while no watch ran, and whose markers were purged. */
+  async *#forget(
+    keys: Set<string>,
+    known: Map<string, number>,
+    signal: AbortSignal,
+  ): AsyncGenerator<StateChange> {
+    const subjects = [...keys].map((key) => this.#prefix + key);
+    // Overwritten since the watch began: still to be delivered.
+    for (const { key } of await this.#newest(subjects, signal)) keys.delete(key);
+    for (const key of keys) {
+      yield { key, value: null, revision: known.get(key)! };
+      known.delete(key);
+    }
+    keys.clear();
+  }
+
   /** Asks for the newest messages of subjects; leaves those out that have none, or a damaged one. */
   async #newest(subjects: readonly string[], signal: AbortSignal): Promise<ScannedEntry[]> {
     const found: ScannedEntry[] = [];
@@ -200,12 +216,4 @@ function remember({ key, value, revision }: StateChange, known: Map<string, numb
   if (value !== null) known.set(key, revision);
   else known.delete(key);
   return value !== null || before !== undefined;
-}
-
-function* forget(keys: Set<string>, known: Map<string, number>): Generator<StateChange> {
-  for (const key of keys) {
-    yield { key, value: null, revision: known.get(key)! };
-    known.delete(key);
-  }
-  keys.clear();
 }
