@@ -3,8 +3,8 @@
  * the rest, what is to be added to it, orders documents of equal keys.
  */
 
-import type { NumericColumn } from "#hub/engine/searcher/searcher.ts";
 import { shortest } from "#hub/search/options/json.ts";
+import type { SortColumn } from "./converted-column.ts";
 import type { KeyRange, Rank, SegmentKey, SortValue } from "./key.ts";
 import { mayLieBeyond, pickValue } from "./picked-value.ts";
 import type { SortMode } from "./sort-request.ts";
@@ -13,7 +13,7 @@ import type { SortMode } from "./sort-request.ts";
 const ROUNDING = 2 ** -49;
 
 export interface ExactKeyOptions {
-  readonly column: NumericColumn;
+  readonly column: SortColumn;
   readonly sign: 1 | -1;
   /** Rank of documents without a value. */
   readonly missing: number | bigint;

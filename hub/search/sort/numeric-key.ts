@@ -1,13 +1,15 @@
 /** Sorts by a number, date or boolean field. */
 
 import type { Field } from "#hub/engine/mapping/field.ts";
-import { COLUMN_BLOCK, type NumericColumn, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { NanosColumn } from "#hub/search/columns/nanos-column.ts";
 import { shortest } from "#hub/search/options/json.ts";
 import { fraction, singleFraction } from "#proto/kit/number-text.ts";
+import { ConvertedColumn, type SortColumn, TO_NANOS, TO_WHOLE } from "./converted-column.ts";
 import { ExactKey } from "./exact-key.ts";
 import { type KeySource, NUMBER_ORDER, type Rank, type SegmentKey, type SortValue } from "./key.ts";
 import { mayLieBeyond, pickValue } from "./picked-value.ts";
-import type { SortKey, SortMode } from "./sort-request.ts";
+import type { NumericType, SortKey, SortMode } from "./sort-request.ts";
 
 /**
  * Smallest and largest whole number of a field. As in Elasticsearch, documents without a value are at one of them, beside those
@@ -44,8 +46,10 @@ export class NumericKeySource implements KeySource {
   readonly #missing: number | bigint;
   readonly #mode: SortMode;
   readonly #kind: NumberKind;
+  readonly #type: string | undefined;
   readonly #read: (value: unknown) => number | bigint;
 
+  /** `read` gets values in the form of the type that `comparedType` returns for the field. */
   constructor(
     field: Field | undefined,
     key: Extract<SortKey, { kind: "field" }>,
@@ -53,7 +57,8 @@ export class NumericKeySource implements KeySource {
   ) {
     this.#field = field;
     this.#sign = key.descending ? -1 : 1;
-    const type = field?.type ?? key.unmappedType;
+    const type = comparedType(field?.type ?? key.unmappedType, key.numericType);
+    this.#type = type;
     this.#kind = numberKind(type);
     // The float that is printed as 0.1 isn't the double 0.1.
     this.#read = this.#kind === "single" ? (value) => Math.fround(Number(read(value))) : read;
@@ -62,7 +67,7 @@ export class NumericKeySource implements KeySource {
   }
 
   segment(segment: SegmentReader): SegmentKey {
-    const column = this.#field === undefined ? null : segment.numericColumn(this.#field.path);
+    const column = this.#column(segment);
     const [sign, missing, mode] = [this.#sign, this.#missing, this.#mode];
     if (this.#kind === "whole" && column?.safe === false)
       return new ExactKey({ column, sign, missing, mode });
@@ -72,6 +77,16 @@ export class NumericKeySource implements KeySource {
   rankOf(value: unknown): Rank {
     if (value === null) return this.#missing;
     return this.#turned(this.#read(value));
+  }
+
+  #column(segment: SegmentReader): SortColumn | null {
+    if (this.#field === undefined) return null;
+    const column = segment.numericColumn(this.#field.path);
+    const { type } = this.#field;
+    if (column === null || type === this.#type) return column;
+    if (this.#type === "date") return new NanosColumn(column);
+    if (this.#type === "double") return column;
+    return new ConvertedColumn(column, this.#type === "long" ? TO_WHOLE : TO_NANOS);
   }
 
   /** Rank of documents without a value: a value that a field of these ends can hold. */
@@ -94,6 +109,20 @@ export class NumericKeySource implements KeySource {
   }
 }
 
+/**
+ * Returns the type as which the values of a field of a type are compared, where a sort names a `numeric_type`. Times become
+ * no other numbers, and other numbers no times.
+ */
+export function comparedType(
+  type: string | undefined,
+  numericType: NumericType | undefined,
+): string | undefined {
+  const isTime = type === "date" || type === "date_nanos";
+  if (numericType === undefined || isTime !== (numericType === "date" || numericType === "date_nanos"))
+    return type;
+  return numericType === "long" && numberKind(type) === "whole" ? type : numericType;
+}
+
 /** How numbers of fields of a type are compared and printed. */
 export function numberKind(type: string | undefined): NumberKind {
   if (type === "float" || type === "half_float") return "single";
@@ -101,7 +130,7 @@ export function numberKind(type: string | undefined): NumberKind {
 }
 
 class NumericKey implements SegmentKey {
-  readonly #column: NumericColumn | null;
+  readonly #column: SortColumn | null;
   readonly #sign: 1 | -1;
   readonly #missingRank: number | bigint;
   readonly #missing: number;
@@ -113,7 +142,7 @@ class NumericKey implements SegmentKey {
   #loaded = -1;
 
   constructor(
-    column: NumericColumn | null,
+    column: SortColumn | null,
     sign: 1 | -1,
     missing: number | bigint,
     mode: SortMode,
@@ -182,13 +211,7 @@ class NumericKey implements SegmentKey {
     return column.presence === null ? worst : Math.max(worst, this.#missing);
   }
 
-  #loadBlock(
-    column: NumericColumn,
-    docs: Int32Array,
-    from: number,
-    length: number,
-    out: Float64Array,
-  ): number {
+  #loadBlock(column: SortColumn, docs: Int32Array, from: number, length: number, out: Float64Array): number {
     const block = Math.floor(docs[from]! / COLUMN_BLOCK);
     const base = block * COLUMN_BLOCK;
     let end = from + 1;
@@ -209,7 +232,7 @@ class NumericKey implements SegmentKey {
     return Number.isNaN(value) ? this.#missing : this.#sign * value;
   }
 
-  #pick(column: NumericColumn, doc: number): number {
+  #pick(column: SortColumn, doc: number): number {
     const values = this.#many;
     const count = column.read(doc, values);
     if (count === 0) return Number.NaN;

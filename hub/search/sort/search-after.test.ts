@@ -8,6 +8,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { floatText } from "#proto/kit/number-text.ts";
 import { Random } from "#test/support/engine/random.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
+import { NUMERIC_TYPES } from "./sort-request.ts";
 
 /** Pages after which a walk is taken for endless. */
 const MAX_PAGES = 200;
@@ -198,7 +199,8 @@ describe("a walk by random columns", () => {
         for (const order of ["asc", "desc"]) {
           for (const mode of ["min", "max", "avg", "sum", "median"]) {
             const missing = random.pick(["_last", "_first", value(random)]);
-            const sort = [{ v: { order, mode, missing } }, { n: "asc" }];
+            const compared = random.pick([{}, ...NUMERIC_TYPES.map((name) => ({ numeric_type: name }))]);
+            const sort = [{ v: { order, mode, missing, ...compared } }, { n: "asc" }];
             const { ids } = await walk(index, sort, random.pick([2, 5, 8, 13]));
             assert.deepEqual(ids.toSorted(), all, JSON.stringify(sort));
           }

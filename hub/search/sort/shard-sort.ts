@@ -12,7 +12,7 @@ import { DocKeySource, IdKeySource, ScoreKeySource, ScriptKeySource } from "./im
 import type { KeySource } from "./key.ts";
 import { KeywordKeySource } from "./keyword-key.ts";
 import { NestedKeySource } from "./nested-key.ts";
-import { NumericKeySource, numberKind } from "./numeric-key.ts";
+import { comparedType, NumericKeySource, numberKind } from "./numeric-key.ts";
 import type { SortKey } from "./sort-request.ts";
 
 /**
@@ -78,9 +78,10 @@ function fieldKey(key: Extract<SortKey, { kind: "field" }>, shard: ShardContext)
     field === undefined ? type !== "keyword" && type !== "text" && type !== "ip" : isNumeric(field);
   if (!numeric) {
     checkTextMode(key, shard);
+    checkNoNumericType(key, type, shard);
     return new KeywordKeySource(field, key);
   }
-  return new NumericKeySource(field, key, readerOf(field, numberKind(type) === "whole"));
+  return new NumericKeySource(field, key, readerOf(field, comparedType(type, key.numericType)));
 }
 
 /** Throws query_shard for a mode that only numbers have. */
@@ -89,6 +90,20 @@ function checkTextMode({ mode }: Extract<SortKey, { kind: "field" }>, shard: Sha
   throw new AppError("query_shard", "we only support AVG, MEDIAN and SUM on number based fields", {
     data: place(shard),
   });
+}
+
+/** Throws query_shard for a `numeric_type` of a field that has no numbers. */
+function checkNoNumericType(
+  { numericType }: Extract<SortKey, { kind: "field" }>,
+  type: string,
+  shard: ShardContext,
+): void {
+  if (numericType === undefined) return;
+  throw new AppError(
+    "query_shard",
+    `[numeric_type] option cannot be set on a non-numeric field, got ${type}`,
+    { data: place(shard) },
+  );
 }
 
 function distanceKey(key: Extract<SortKey, { kind: "distance" }>, shard: ShardContext): KeySource {
@@ -117,16 +132,17 @@ const WHOLE_END = 10n ** 30n;
 const SHOWN_TEXT = 80;
 
 /**
- * Reads values of search_after and `missing`. Elasticsearch's SearchAfterBuilder takes a number for a whole one without its
+ * Reads values of search_after and `missing` as those of a type. Elasticsearch's SearchAfterBuilder takes a number for a whole one without its
  * fraction, and a text only if it is one.
  */
-function readerOf(field: Field | undefined, isWhole: boolean): (value: unknown) => number | bigint {
+function readerOf(field: Field | undefined, type: string | undefined): (value: unknown) => number | bigint {
+  const isWhole = numberKind(type) === "whole";
   return (value) => {
     if (typeof value === "bigint" && -WHOLE_END < value && value < WHOLE_END) return shortest(value);
     if (typeof value === "number") return isWhole ? Math.trunc(value) : value;
     if (typeof value === "boolean") return value ? 1 : 0;
     const text = String(value);
-    const parsed = isWhole ? wholeOf(text, field) : Number(text);
+    const parsed = isWhole ? wholeOf(text, field && type, field?.format ?? "") : Number(text);
     if (text !== "" && !Number.isNaN(parsed)) return parsed;
     if (text === "true" || text === "false") return text === "true" ? 1 : 0;
     throw new AppError(
@@ -136,13 +152,13 @@ function readerOf(field: Field | undefined, isWhole: boolean): (value: unknown) 
   };
 }
 
-/** Returns a value in the form of the field's column, NaN if it is none. */
-function wholeOf(text: string, field: Field | undefined): number | bigint {
-  if (field?.type === "date") return dateFormat(field.format).parse(text);
+/** Returns a value of a type of whole numbers, NaN if it is none. `format`: of times. */
+function wholeOf(text: string, type: string | undefined, format: string): number | bigint {
+  if (type === "date") return dateFormat(format).parse(text);
   // A number is in nanoseconds, as in answers.
   if (WHOLE.test(text)) return shortest(BigInt(text.replace(/^\+/, "")));
-  if (field?.type !== "date_nanos") return Number.NaN;
-  const nanos = parseNanos(text, field.format);
+  if (type !== "date_nanos") return Number.NaN;
+  const nanos = parseNanos(text, format);
   return nanos === null ? Number.NaN : shortest(nanos);
 }
 

@@ -23,6 +23,10 @@ import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 export type SortMode = "min" | "max" | "avg" | "sum" | "median";
 
+/** Types as which numbers can be compared. */
+export const NUMERIC_TYPES = ["long", "double", "date", "date_nanos"] as const;
+export type NumericType = (typeof NUMERIC_TYPES)[number];
+
 /** One key of the order; the first counts most. */
 export type SortKey = { readonly descending: boolean } & (
   | { readonly kind: "score" }
@@ -36,6 +40,8 @@ export type SortKey = { readonly descending: boolean } & (
       readonly mode: SortMode | undefined;
       /** Type assumed for the field if it isn't mapped. */
       readonly unmappedType: string | undefined;
+      /** Type as which values are compared, so that fields of several types have one order. */
+      readonly numericType: NumericType | undefined;
       readonly nested: NestedSort | undefined;
     }
   | {
@@ -77,7 +83,7 @@ export const SORT_OPTIONS = {
   nested: object("nested objects whose values count"),
   nested_path: text("path of nested objects; nested is the newer form", undefined),
   nested_filter: anything("which nested objects count; nested is the newer form"),
-  numeric_type: withoutEffect(text("values are compared as the field has them", undefined)),
+  numeric_type: oneOf("type as which values are compared", NUMERIC_TYPES, undefined),
   format: withoutEffect(text("sort values are those of the field", undefined)),
 } as const;
 
@@ -179,6 +185,7 @@ function scriptKey(json: JsonObject, { fields }: SortContext): SortKey {
     missing: "_last",
     mode: undefined,
     unmappedType: undefined,
+    numericType: undefined,
     nested: undefined,
   };
 }
@@ -197,6 +204,7 @@ function namedKey(name: string, given: unknown, readFilter: ReadNestedFilter): S
     missing: options.missing ?? "_last",
     mode: options.mode,
     unmappedType: options.unmapped_type,
+    numericType: options.numeric_type,
     nested: nestedSort(options, readFilter),
   };
 }
