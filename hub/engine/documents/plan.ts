@@ -165,6 +165,7 @@ export function metadataField(path: string): Field {
     docValues: true,
     analyzer: "keyword",
     searchAnalyzer: "keyword",
+    quoteAnalyzer: "keyword",
     norms: false,
     positions: false,
     offsets: false,

@@ -45,6 +45,8 @@ export interface Field {
   readonly analyzer: string;
   /** Text: name of the analyzer of query text. */
   readonly searchAnalyzer: string;
+  /** Text: name of the analyzer of phrases in queries. */
+  readonly quoteAnalyzer: string;
   /** Text: length norms are kept. */
   readonly norms: boolean;
   /** Text: positions are kept (phrases work). */

@@ -171,7 +171,7 @@ function leaf(path: string, type: FieldType, reader: ParameterReader, analysis: 
     index: type === "binary" || type === "alias" ? false : reader.boolean("index", true),
     docValues: NO_COLUMNS.has(type) ? false : reader.boolean("doc_values", type !== "binary"),
     analyzer,
-    searchAnalyzer: isText ? reader.analyzer("search_analyzer", analyzer, analysis) : "keyword",
+    ...(isText ? queryAnalyzers(analyzer, reader, analysis) : NO_ANALYZERS),
     norms: isText && reader.boolean("norms", true),
     positions: isText && (options === "positions" || options === "offsets"),
     offsets: isText && options === "offsets",
@@ -200,6 +200,23 @@ function analyzerOf(type: FieldType, reader: ParameterReader, analysis: Analysis
     throw parseError(`Analyzer must be set for field [${reader.field}] but wasn't.`);
   const isAnalysed = type === "text" || type === "token_count";
   return isAnalysed ? reader.analyzer("analyzer", "default", analysis) : "keyword";
+}
+
+const NO_ANALYZERS = { searchAnalyzer: "keyword", quoteAnalyzer: "keyword" } as const;
+
+/** Analyzers of query text; a field that names none has those that the index settings define for all such fields. */
+function queryAnalyzers(
+  analyzer: string,
+  reader: ParameterReader,
+  analysis: Analysis,
+): Pick<Field, "searchAnalyzer" | "quoteAnalyzer"> {
+  const isGiven = (parameter: string): boolean => reader.optional(parameter) !== undefined;
+  const hasOwn = isGiven("analyzer");
+  const search = !hasOwn && analysis.has("default_search") ? "default_search" : analyzer;
+  const searchAnalyzer = reader.analyzer("search_analyzer", search, analysis);
+  const takesUsual = !hasOwn && !isGiven("search_analyzer") && analysis.has("default_search_quoted");
+  const quote = takesUsual ? "default_search_quoted" : searchAnalyzer;
+  return { searchAnalyzer, quoteAnalyzer: reader.analyzer("search_quote_analyzer", quote, analysis) };
 }
 
 function normalizerOf(reader: ParameterReader, analysis: Analysis): string | undefined {

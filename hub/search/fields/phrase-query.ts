@@ -37,7 +37,7 @@ export function phraseQuery(
     }
     checkSearchable(field, shard);
     const { maxExpansions } = options;
-    const tokens = analyze(shard, field, text, options.analyzer);
+    const tokens = analyze(shard, field, text, options.analyzer ?? field.quoteAnalyzer);
     if (tokens.length === 0) return options.zeroTerms ?? new NoneNode();
     // With too many synonyms of several words, tokens at one place are alternatives, whatever they span.
     let ways = wholeWays(textParts(tokens)) ?? [tokenPlaces(tokens)];

@@ -33,7 +33,7 @@ const QUERY_STRING_OPTIONS = {
   fields: texts("fields of parts without a field name, with * and ^boost"),
   default_operator: oneOf("what joins parts without an operator", ["or", "and"], "or"),
   analyzer: text("analyzer instead of the fields'", undefined),
-  quote_analyzer: withoutEffect(text("phrases are analysed like other words", undefined)),
+  quote_analyzer: text("analyzer of phrases instead of the fields'", undefined),
   quote_field_suffix: text("ending of the fields in which phrases are looked for", undefined),
   allow_leading_wildcard: flag("whether patterns may begin with * or ?", true),
   analyze_wildcard: flag(
@@ -95,6 +95,7 @@ export const queryString: QueryType = {
       type: options.type ?? "best_fields",
       quoteFieldSuffix: options.quote_field_suffix,
       analyzer: options.analyzer,
+      quoteAnalyzer: options.quote_analyzer,
       lenient: options.lenient ?? readsAllFields(names),
       phraseSlop: options.phrase_slop ?? 0,
       allowLeadingWildcard: options.allow_leading_wildcard ?? true,

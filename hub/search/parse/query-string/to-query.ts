@@ -42,6 +42,8 @@ export interface StringOptions {
   /** Ending of the names of fields in which phrases are looked for instead, where such a field exists. */
   readonly quoteFieldSuffix: string | undefined;
   readonly analyzer: string | undefined;
+  /** Analyzer of phrases; `analyzer` without it. */
+  readonly quoteAnalyzer?: string | undefined;
   readonly lenient: boolean;
   readonly phraseSlop: number;
   readonly allowLeadingWildcard: boolean;
@@ -192,7 +194,7 @@ function fieldQuery(shard: ShardContext, name: string, node: StringNode, options
     case "phrase":
       return phraseQuery(shard, quotedField(shard, name, options), node.text, {
         slop: node.slop || options.phraseSlop,
-        analyzer: options.analyzer,
+        analyzer: options.quoteAnalyzer ?? options.analyzer,
         lenient: options.lenient,
         zeroTerms: NO_TERMS,
       });
