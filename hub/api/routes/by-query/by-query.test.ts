@@ -36,3 +36,32 @@ test("documents without a stored source are changed by no query", async () => {
     /^"\[logs\]\[_doc\]\[\d\] didn't store _source"$/,
   );
 });
+
+test("a limit that is given twice must be the same both times", async () => {
+  const query = { match_none: {} };
+  const limits = [
+    ["?size=4&max_docs=5", {}],
+    ["?max_docs=5", { max_docs: 4 }],
+    ["", { max_docs: 5, size: 4 }],
+  ] as const;
+  for (const [params, given] of limits) {
+    const { status, body } = await fixture.send("POST", `/logs/_delete_by_query${params}`, {
+      query,
+      ...given,
+    });
+    assert.equal(status, 400, params);
+    assert.match(JSON.stringify(body["error"]!["reason"]), /^"\[max_docs\] set to two different values/);
+  }
+  const same = await fixture.send("POST", "/logs/_delete_by_query?max_docs=5", { query, size: 5 });
+  assert.equal(same.status, 200);
+});
+
+test("a limit below zero is named as the version of the request names it", async () => {
+  for (const [version, name] of [
+    ["6.5.4", "size"],
+    ["7.10.2", "max_docs"],
+  ] as const) {
+    const { body } = await fixture.send("POST", "/logs/_update_by_query?max_docs=-4", undefined, version);
+    assert.equal(body["error"]!["reason"], `[${name}] parameter cannot be negative, found [-4]`);
+  }
+});

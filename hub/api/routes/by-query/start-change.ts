@@ -8,7 +8,7 @@ import { type ApiResponse, json } from "#hub/api/http/route.ts";
 import { writeTimeoutMs } from "#hub/api/parameters/write-options.ts";
 import { pageCheck } from "#hub/api/stats/active-shards.ts";
 import { keyOf } from "#hub/auth/accounts/principal.ts";
-import { requestVersion } from "#hub/search/options/request-version.ts";
+import { answersAs, requestVersion } from "#hub/search/options/request-version.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -127,16 +127,22 @@ export function changeOptions(
   };
 }
 
+/** Reads the limit, `size` before 7.3 and `max_docs` since. Throws request_invalid if two are given that differ. */
 function maxDocsOf(request: ApiRequest, body: JsonObject): number {
-  const given =
-    request.integer("max_docs") ?? request.integer("size") ?? body["max_docs"] ?? body["size"] ?? -1;
-  const docs = Number(given);
+  const given = [request.integer("size"), body["size"], request.integer("max_docs"), body["max_docs"]].filter(
+    (limit) => limit !== undefined && limit !== null,
+  );
+  const [docs = -1, second] = new Set(given.map(Number));
+  if (second !== undefined)
+    throw new AppError("request_invalid", `[max_docs] set to two different values [${docs}] and [${second}]`);
+  const name = answersAs(703) ? "max_docs" : "size";
   if (docs === -1) return Number.POSITIVE_INFINITY;
   if (Number.isInteger(docs) && docs > 0) return docs;
-  if (docs < 0) throw new AppError("request_invalid", `[size] parameter cannot be negative, found [${docs}]`);
+  if (docs < 0)
+    throw new AppError("request_invalid", `[${name}] parameter cannot be negative, found [${docs}]`);
   throw new AppError(
     "request_invalid",
-    `Validation Failed: 1: size should be greater than 0 if the request is limited to some number of documents or -1 if it isn't but it was [${valueText(given)}];`,
+    `Validation Failed: 1: ${name} should be greater than 0 if the request is limited to some number of documents or -1 if it isn't but it was [${valueText(given[0])}];`,
     { data: { type: "action_request_validation_exception" } },
   );
 }
