@@ -13,6 +13,8 @@ export { RegexpFault } from "./regexp-tree.ts";
 /** Stand for ^ and $ until it is known what lines there are: halves of characters, which no text of a pipeline holds. */
 const LINE_START = "\ud800";
 const LINE_END = "\ud801";
+/** Opens a group in which case is ignored. */
+const IGNORING_CASE = "?i:";
 
 export interface RubyRegexpOptions {
   /** `.` matches a newline too (Ruby's m), as grok wants it. */
@@ -33,20 +35,28 @@ export class RubyRegexp implements Captures {
   readonly repetitions: readonly Repetition[];
   readonly #flags: string;
   readonly #literals: readonly string[];
-  /** With marks for the ends of lines. */
+  /** With marks for the ends of lines, without `(?i:…)` around all of it. */
   readonly #marked: string;
+  readonly #ignoresCase: boolean;
   /** For subjects of one line: there ^ and $ are the subject's ends, which the engine knows how to use. */
   readonly #oneLine: RegExp;
   #manyLines: RegExp | undefined;
 
   constructor(tree: RegexpNode, options: RubyRegexpOptions, sticky = false) {
-    const emitted = new Emitter(options).emit(tree);
+    // V8 obeys its flag always, a group that ignores case only while it optimizes expressions: not where a thread has many.
+    this.#ignoresCase = tree.kind === "special" && tree.opening === IGNORING_CASE;
+    const body = this.#ignoresCase && tree.kind === "special" ? tree.body : tree;
+    const emitted = new Emitter(options, this.#ignoresCase ? [IGNORING_CASE] : []).emit(body);
     // The engine would try `.*` again from each character of a text that doesn't match.
-    const isAnchored = options.dotAll === true && !sticky && beginsWithAnything(tree);
+    const isAnchored = options.dotAll === true && !sticky && beginsWithAnything(body);
     this.#marked = isAnchored ? `^(?:${emitted.source})` : emitted.source;
     this.captures = emitted.captures;
     this.repetitions = emitted.repetitions;
-    this.#flags = (options.dotAll ? "s" : "") + (emitted.unicode ? "u" : "") + (sticky ? "y" : "");
+    this.#flags =
+      (options.dotAll ? "s" : "") +
+      (emitted.unicode ? "u" : "") +
+      (sticky ? "y" : "") +
+      (this.#ignoresCase ? "i" : "");
     this.#literals = requiredLiterals(tree);
     this.#oneLine = compile(this.#marked.replaceAll(LINE_START, "^").replaceAll(LINE_END, "$"), this.#flags);
   }
@@ -54,7 +64,7 @@ export class RubyRegexp implements Captures {
   /** The expression that fits `subject`. Its groups are those of `captures`. */
   expression(subject: string): RegExp {
     if (!subject.includes("\n")) return this.#oneLine;
-    this.#manyLines ??= compile(this.source, this.#flags);
+    this.#manyLines ??= compile(this.#ofManyLines, this.#flags);
     return this.#manyLines;
   }
 
@@ -65,6 +75,10 @@ export class RubyRegexp implements Captures {
 
   /** JavaScript source for subjects of any number of lines. */
   get source(): string {
+    return this.#ignoresCase ? `(${IGNORING_CASE}${this.#ofManyLines})` : this.#ofManyLines;
+  }
+
+  get #ofManyLines(): string {
     return this.#marked.replaceAll(LINE_START, "(?<![^\\n])").replaceAll(LINE_END, "(?![^\\n])");
   }
 
@@ -84,11 +98,14 @@ class Emitter {
   readonly #options: RubyRegexpOptions;
   readonly #captures: Capture[] = [];
   readonly #repetitions: Repetition[] = [];
+  /** Those of the groups around the node at hand, the outermost first. */
+  readonly #modifiers: string[];
   #groups = 0;
   #unicode = false;
 
-  constructor(options: RubyRegexpOptions) {
+  constructor(options: RubyRegexpOptions, modifiers: readonly string[]) {
     this.#options = options;
+    this.#modifiers = [...modifiers];
   }
 
   emit(tree: RegexpNode): Emitted {
@@ -118,7 +135,7 @@ class Emitter {
       case "atomic":
         return this.#atomic(() => this.#node(node.body));
       case "special":
-        return `(${node.opening}${this.#node(node.body)})`;
+        return this.#special(node);
       case "repeat":
         return this.#repeat(node);
       case "reference":
@@ -129,6 +146,14 @@ class Emitter {
   /** A choice within a sequence needs a group of its own. */
   #item(node: RegexpNode): string {
     return node.kind === "choice" ? `(?:${this.#node(node)})` : this.#node(node);
+  }
+
+  #special({ opening, body }: RegexpNode & { kind: "special" }): string {
+    const isModifier = opening.endsWith(":");
+    if (isModifier) this.#modifiers.push(opening);
+    const source = this.#node(body);
+    if (isModifier) this.#modifiers.pop();
+    return `(${opening}${source})`;
   }
 
   /** What was taken is not given back: a look-ahead captures it, a back-reference takes it. */
@@ -144,7 +169,11 @@ class Emitter {
     // JavaScript takes back an optional item that matched nothing; an empty alternative keeps its match.
     if (count === "?" && mode === "greedy" && mayBeEmpty(body)) return `(?:${this.#single(body)}|)`;
     if (count === "?" || !hasCapture(body)) return `${this.#single(body)}${count}${suffix}`;
-    const inner = new RubyRegexp(body, this.#options, true);
+    const modified = this.#modifiers.reduceRight<RegexpNode>(
+      (inside, opening) => ({ kind: "special", opening, body: inside }),
+      body,
+    );
+    const inner = new RubyRegexp(modified, this.#options, true);
     this.#repetitions.push({ group: ++this.#groups, inner });
     return `((?:${this.#node(withoutCaptures(body))})${count}${suffix})`;
   }
