@@ -146,7 +146,7 @@ function isIngested({ indices }: ApiContext, { index, kind, write }: BulkItem): 
   return passesPipelines(indices, index, "pipeline" in write ? write.pipeline : undefined);
 }
 
-/** Sets the types of all indices that no pipeline chooses. Returns the errors of (index, type, pipeline) that are refused or miss a required alias. */
+/** Sets the types of all indices that no pipeline chooses. Returns the errors of (index, kind, type, pipeline) that are refused or miss a required alias. */
 export async function refusedPairs(
   parts: ApiContext,
   items: readonly BulkItem[],
@@ -175,9 +175,10 @@ export async function refusedPairs(
   return refused;
 }
 
-function pairKey({ index, type, requiresAlias, write }: BulkItem): string {
+/** Updates and deletions pass no pipelines that would choose another index. */
+function pairKey({ index, kind, type, requiresAlias, write }: BulkItem): string {
   const pipeline = "pipeline" in write ? `?${write.pipeline}` : "";
-  return `${index}/${type ?? ""}${requiresAlias ? "/alias" : ""}${pipeline}`;
+  return `${index}/${kind}/${type ?? ""}${requiresAlias ? "/alias" : ""}${pipeline}`;
 }
 
 async function newSource({ documents }: ApiContext, item: BulkItem, id: string): Promise<JsonObject> {
