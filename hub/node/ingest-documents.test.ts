@@ -34,6 +34,7 @@ async function openDocuments(t: TestContext) {
   });
   await ingest.put("asked", { processors: [{ set: { field: "z", value: 9 } }] });
   const written: WriteItem[] = [];
+  const reads = { all: 0 };
   const documents = {
     write: (items: readonly WriteItem[]) => {
       written.push(...items);
@@ -45,14 +46,17 @@ async function openDocuments(t: TestContext) {
     documents as unknown as Parameters<typeof ingestDocuments>[0],
     ingest,
     {
-      all: () => [{ name: "x-1", aliases: { x: {} } }] as unknown as IndexInfo[],
+      all: () => {
+        reads.all++;
+        return [{ name: "x-1", aliases: { x: {} } }] as unknown as IndexInfo[];
+      },
       settingsFor: (index) => ({ default_pipeline: OWN_PIPELINES[index.split("-")[0]!] ?? "p" }),
       ensure: unused,
       putSettings: unused,
     },
     systemClock,
   );
-  return { wrapped, written, texts: () => written.map(textsOf) };
+  return { wrapped, reads, written, texts: () => written.map(textsOf) };
 }
 
 /** Documents without types need no index. */
@@ -156,13 +160,21 @@ test("an upsert of a bulk goes through the pipeline that its request names, doc_
 });
 
 test("a document that requires an alias may go to one that its pipeline chooses, and nowhere else", async (t) => {
-  const { wrapped, texts } = await openDocuments(t);
+  const { wrapped, texts, reads } = await openDocuments(t);
   const item = { kind: "index", index: "plain", pipeline: "moved", requiresAlias: true } as const;
   const results = await wrapped.write(
-    ["x", "x-1"].map((to, n) => ({ ...item, id: String(n), source: Buffer.from(JSON.stringify({ to })) })),
+    ["x", "x-1", "x", "x-1"].map((to, n) => ({
+      ...item,
+      id: String(n),
+      source: Buffer.from(JSON.stringify({ to })),
+    })),
     {} as Parameters<typeof wrapped.write>[1],
   );
-  assert.deepEqual(texts(), [["index", '{"to":"x"}', false]]);
+  assert.deepEqual(texts(), [
+    ["index", '{"to":"x"}', false],
+    ["index", '{"to":"x"}', false],
+  ]);
+  assert.equal(reads.all, 2, "all indices are read once for each name");
   const [, failure] = results as unknown as { error: Error }[];
   assert.match(
     failure!.error.message,

@@ -68,7 +68,12 @@ export function ingestDocuments(
       const { changed: made } = await applyPipelines(routed, ingest, ({ index }) => ownOf(index).last);
       const isChanged = made.some((each, at) => each !== items[at]);
       if (isChanged) options.onIngest?.(clock.monotonic() - startMs);
-      const allowed = made.map((each) => inAlias(each, indices));
+      const faults = new Map<string, AppError | undefined>();
+      const faultOf = (index: string): AppError | undefined => {
+        if (!faults.has(index)) faults.set(index, aliasFault(indices, index));
+        return faults.get(index);
+      };
+      const allowed = made.map((each) => inAlias(each, faultOf));
       const changed = (isChanged ? await adoptTypes(allowed, indices) : allowed).map(remade);
       const writes = changed.filter((each): each is WriteItem => !("result" in each));
       if (writes.length === items.length) return documents.write(writes, options);
@@ -88,11 +93,11 @@ function ownPipelines(indices: Pick<Indices, "settingsFor">, index: string): Own
   return { first: named("default_pipeline"), last: named("final_pipeline") };
 }
 
-/** Returns the failure of an item that requires an alias if it goes elsewhere. */
-function inAlias(item: Changed, indices: Pick<Indices, "all">): Changed {
+/** Returns the failure of an item that requires an alias if it goes elsewhere. `faultOf`: see aliasFault, which reads all indices. */
+function inAlias(item: Changed, faultOf: (index: string) => AppError | undefined): Changed {
   if (!("requiresAlias" in item) || item.requiresAlias !== true) return item;
   const { requiresAlias: _, ...write } = item;
-  const error = aliasFault(indices, item.index);
+  const error = faultOf(item.index);
   return error === undefined ? write : { result: { index: item.index, id: item.id, error } };
 }
 
