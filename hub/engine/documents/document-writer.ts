@@ -25,6 +25,10 @@ const FIELD_NAMES = metadataField(FIELD_NAMES_FIELD);
 const IGNORED = metadataField(IGNORED_FIELD);
 const ROUTING = metadataField(ROUTING_FIELD);
 
+/** The kind of a shape in WKT, as in `POLYGON ((…))` and `POINT EMPTY`. */
+const WKT_KIND =
+  /^\s*(point|linestring|polygon|multipoint|multilinestring|multipolygon|geometrycollection|bbox)\b/i;
+
 /** Writes documents into one buffer. */
 export class DocumentWriter implements DocumentHost {
   readonly #buffer: SegmentBuffer;
@@ -185,6 +189,8 @@ export class DocumentWriter implements DocumentHost {
       for (let first = true; scanner.element(first); first = false) this.#value(node, scanner.value());
     } else if (kind === json.STRING && node.isRange && this.#block(node)) {
       this.#ranges.add(node);
+    } else if (kind === json.STRING && node.isShape) {
+      this.#shapeText(node);
     } else if (kind !== json.NULL) {
       const message = `object mapping for [${node.path}] tried to parse field [${node.path}] as object, but found a concrete value`;
       this.#leaves.fail(node.path, new AppError("mapping_parse", message));
@@ -200,6 +206,21 @@ export class DocumentWriter implements DocumentHost {
     this.#leaves.instead(first!, (kind) => this.#leaves.feed(from, kind));
     this.#leaves.instead(last!, (kind) => this.#leaves.feed(to, kind));
     return true;
+  }
+
+  /** Takes the current text as a shape in WKT: POINT (13.4 52.5). Its kind is indexed as GeoJSON names it. */
+  #shapeText({ path, byName }: PlanNode): void {
+    const kind = WKT_KIND.exec(this.#scanner.text())?.[1]?.toLowerCase();
+    const leaf = byName.get("type")?.leaf;
+    if (kind === undefined || leaf === undefined) {
+      this.#leaves.fail(
+        path,
+        new AppError("mapping_parse", `failed to parse field [${path}] of type [geo_shape]`),
+      );
+      return;
+    }
+    const type = kind === "bbox" ? "envelope" : kind;
+    this.#leaves.instead(JSON.stringify(type), (value) => this.#leaves.feed(leaf, value));
   }
 
   /** Bounds are kept apart: of several ranges no query could tell which of them belong together. */

@@ -33,6 +33,8 @@ export interface PlanNode {
   readonly leaf: Leaf | undefined;
   /** An object of bounds, of which a document has one: not below nested ones, each of which is a document. */
   readonly isRange: boolean;
+  /** A geo_shape, which may be written as a text (WKT) too. */
+  readonly isShape: boolean;
   readonly children: KeyTable<PlanNode>;
   readonly byName: ReadonlyMap<string, PlanNode>;
 }
@@ -75,6 +77,7 @@ function makeObject(node: ObjectNode, inherited: Dynamic, isBelow: boolean, part
     enabled: node.enabled,
     leaf: undefined,
     isRange: !isNested && node.kind?.type.endsWith("_range") === true,
+    isShape: node.shape !== undefined,
     children: new KeyTable(byName),
     byName,
   };
@@ -151,6 +154,7 @@ function leafNode(path: string, leaf: Leaf): PlanNode {
     enabled: true,
     leaf,
     isRange: false,
+    isShape: false,
     children: NO_CHILDREN,
     byName: NO_NAMES,
   };
