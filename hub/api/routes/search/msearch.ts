@@ -120,6 +120,7 @@ async function searchOne(
 ): Promise<JsonObject> {
   try {
     const body = withoutNegatives(maker === undefined ? given : await maker.make(given));
+    if (maker !== undefined) checkCounted(body, request);
     if (body["pit"] !== undefined) checkPointTarget({ index: request.path["index"], ...header });
     const { response, pointId } = await runOwnedSearch(parts, {
       target: targetOf(parts, header, request),

@@ -135,6 +135,16 @@ describe("_msearch", () => {
     assert.equal(made.body["responses"]![0]!["hits"]!["total"], 3);
   });
 
+  test("refuses a template whose search counts up to a limit, where clients want a plain total", async () => {
+    const source = { source: { track_total_hits: "{{n}}" }, params: { n: 1 } };
+    const uri = "/logs/_msearch/template?rest_total_hits_as_int=true";
+    const { body } = await fixture.send("POST", uri, `{}\n${JSON.stringify(source)}\n`, "7.10.2");
+    assert.match(
+      JSON.stringify(body["responses"]![0]!["error"]!["root_cause"]),
+      /\[rest_total_hits_as_int\] cannot be used if the tracking of total hits is not accurate, got 1/,
+    );
+  });
+
   test("fails as a whole if one of its searches can't be read, as the 6.5.4 server does", async () => {
     for (const [search, reason] of [
       [{ query: { unknownq: {} } }, "no [query] registered for [unknownq]"],
