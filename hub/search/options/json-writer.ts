@@ -130,12 +130,22 @@ const OTHER_TEXT = /\d[eE][+-]?\d|\.\d*0(?!\d)/;
 function parseTexts(text: string): unknown {
   if (!OTHER_TEXT.test(text)) return parseJson(text);
   checkNesting(text);
-  return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
-    const source = context?.source;
-    return typeof value === "number" && source !== undefined && String(value) !== source
-      ? new NumberText(source)
-      : value;
-  });
+  return JSON.parse(text, withText);
+}
+
+/** Digits from which a whole number may not be exact as a number. */
+const LONG_NUMBER = /\d{16}/;
+
+/** Returns the value of a document; numbers whose text isn't that of their value are NumberText. */
+export function exactValue({ text }: RawJson): unknown {
+  return OTHER_TEXT.test(text) || LONG_NUMBER.test(text) ? JSON.parse(text, withText) : JSON.parse(text);
+}
+
+function withText(_key: string, value: unknown, context?: { source?: string }): unknown {
+  const source = context?.source;
+  return typeof value === "number" && source !== undefined && String(value) !== source
+    ? new NumberText(source)
+    : value;
 }
 
 function isText(value: object): value is RawJson | NumberText {

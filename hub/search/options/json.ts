@@ -27,6 +27,15 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Parses a stored document; whole numbers beyond 2^53 become bigint, unless they are so long that it takes seconds. */
+export function parseStored(text: string): unknown {
+  return LONG_NUMBER.test(text) ? JSON.parse(text, exactIfShort) : JSON.parse(text);
+}
+
+function exactIfShort(key: string, value: unknown, context?: { source?: string }): unknown {
+  return (context?.source?.length ?? 0) > MAX_NUMBER_LENGTH ? value : exactNumber(key, value, context);
+}
+
 /**
  * Maximum nesting of objects and lists. A deeper text would take a parser far more memory and time than its size
  * suggests.

@@ -2,9 +2,10 @@
 
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import { describe, scalarText } from "#hub/search/options/json.ts";
-import { RawJson, writeJson } from "#hub/search/options/json-writer.ts";
+import { exactValue, RawJson, writeJson } from "#hub/search/options/json-writer.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import { NumberText } from "#proto/kit/number-text.ts";
 
 /** Patterns of paths with `*`; empty includes mean all. */
 export interface SourceFilter {
@@ -42,7 +43,7 @@ export function parseSourceFilter(value: unknown): SourceFilter | false {
 export function filterSource(source: Uint8Array, filter: SourceFilter): RawJson | JsonObject {
   const raw = new RawJson(source);
   if (filter.includes.length === 0 && filter.excludes.length === 0) return raw;
-  return keepParts(raw.parse() as JsonObject, filter);
+  return keepParts(exactValue(raw) as JsonObject, filter);
 }
 
 /** Returns a copy of `value` with the parts that the filter keeps. */
@@ -109,12 +110,12 @@ function prune(
   return result;
 }
 
-function isContainer(value: unknown): boolean {
-  return typeof value === "object" && value !== null;
+function isContainer(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !(value instanceof NumberText);
 }
 
 function isEmpty(value: unknown): boolean {
-  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+  return isContainer(value) && Object.keys(value).length === 0;
 }
 
 function names(value: unknown): string[] {

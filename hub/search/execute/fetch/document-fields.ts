@@ -1,15 +1,17 @@
 /** Fields of a hit that are read from its document: `fields` and `stored_fields` of a request. */
 
 import { dateFormat } from "#hub/engine/mapping/date-format.ts";
-import { type Field, isDate } from "#hub/engine/mapping/field.ts";
+import { columnKind, type Field, isDate } from "#hub/engine/mapping/field.ts";
 import { isNumeric } from "#hub/search/columns/column-values.ts";
 import { formatOf, printValue } from "#hub/search/columns/value-format.ts";
 import { isRangeField } from "#hub/search/fields/field-range.ts";
+import { shortest } from "#hub/search/options/json.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { keepParts } from "#hub/search/source/source-filter.ts";
 import { objectsAt, sourcePath, valuesAt } from "#hub/search/source/source-values.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { fraction } from "#proto/kit/number-text.ts";
 import type { FetchOptions, FieldRequest } from "./fetch-request.ts";
 
 /** A field to show, and the location of its values in documents. */
@@ -113,6 +115,19 @@ function checkFormat(field: Field, format: string | undefined): void {
   );
 }
 
+/** Types that keep no fraction of what a document has. */
+const WHOLE_TYPES: ReadonlySet<string> = new Set(["long", "integer", "short", "byte", "unsigned_long"]);
+/** Digits that a field of numbers can hold, and some more. */
+const WHOLE_TEXT = /^[+-]?\d{1,30}$/;
+
+/** Returns the number of a text, undefined if it is none. */
+function numberOf(text: string): number | bigint | undefined {
+  const trimmed = text.trim();
+  if (WHOLE_TEXT.test(trimmed)) return shortest(BigInt(trimmed.replace(/^\+/, "")));
+  const number = trimmed === "" ? Number.NaN : Number(trimmed);
+  return Number.isNaN(number) ? undefined : number;
+}
+
 /** The values that one of a document is shown as; `isIgnored`: those that weren't indexed are left out. */
 function print(field: Field, value: unknown, format: string | undefined, isIgnored: boolean): unknown[] {
   if (isDate(field)) {
@@ -124,8 +139,9 @@ function print(field: Field, value: unknown, format: string | undefined, isIgnor
   }
   if (field.type === "boolean") return [value === "true" ? true : value === "false" ? false : value];
   if (!isNumeric(field)) return isIgnored && String(value).length > field.ignoreAbove ? [] : [value];
-  if (typeof value !== "string") return [value];
-  const number = value.trim() === "" ? Number.NaN : Number(value);
-  if (Number.isNaN(number)) return isIgnored ? [] : [value];
-  return [Number.isInteger(number) && !Number.isSafeInteger(number) ? value : number];
+  const number = typeof value === "string" ? numberOf(value) : value;
+  if (number === undefined) return isIgnored ? [] : [value];
+  if (typeof number !== "number") return [number];
+  if (columnKind(field) === "double") return [fraction(number)];
+  return [WHOLE_TYPES.has(field.type) ? Math.trunc(number) : number];
 }

@@ -13,8 +13,8 @@ import {
   printExplanation,
 } from "#hub/search/explain/explanation.ts";
 import { Highlighter } from "#hub/search/highlight/highlighter.ts";
-import { shortest } from "#hub/search/options/json.ts";
-import { RawJson } from "#hub/search/options/json-writer.ts";
+import { parseStored, shortest } from "#hub/search/options/json.ts";
+import { exactValue, RawJson } from "#hub/search/options/json-writer.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import type { Explanation, Query, ShardContext, Weight } from "#hub/search/query/query.ts";
 import { DocValues } from "#hub/search/scripting/doc-values.ts";
@@ -127,7 +127,8 @@ export class HitFetcher {
     const shown = bytes === undefined ? undefined : shownSource(this.#shard.mapping, bytes);
     if (options.source !== false && shown !== undefined)
       answer["_source"] = this.#source(shown, options.source);
-    const document = needsDocument && bytes !== undefined ? (new RawJson(bytes).parse() as JsonObject) : {};
+    const document =
+      needsDocument && bytes !== undefined ? (parseStored(new RawJson(bytes).text) as JsonObject) : {};
     const fields = {
       ...this.#columns({ segment, doc }),
       ...this.#documentFields.of(document, ignored),
@@ -143,7 +144,7 @@ export class HitFetcher {
     const { path } = this.#shard.scope;
     const filtered = filterSource(bytes, filter);
     if (path === "") return filtered;
-    return nestedPart(filtered instanceof RawJson ? (filtered.parse() as JsonObject) : filtered, path);
+    return nestedPart(filtered instanceof RawJson ? (exactValue(filtered) as JsonObject) : filtered, path);
   }
 
   #columns(hit: Pick<RankedHit, "segment" | "doc">): JsonObject {
