@@ -10,6 +10,7 @@ import type {
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { atOnce, type Steps, sortedSteps } from "#hub/search/aggregations/tree/steps.ts";
 import type { printValue } from "#hub/search/columns/value-format.ts";
+import { writeJson } from "#hub/search/options/json-writer.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { KnownKeys, PartNumbers } from "./composite-parts.ts";
@@ -157,7 +158,7 @@ class FirstKeys {
   /** Returns the bucket of a key, or -1 if the key isn't wanted. */
   bucket(key: readonly KeyPart[]): number {
     if (this.last !== undefined && this.#compare(key, this.last) > 0) return -1;
-    const text = JSON.stringify(key);
+    const text = textOf(key);
     const known = this.#buckets.get(text);
     if (known !== undefined) return known.bucket;
     this.#budget.add();
@@ -181,6 +182,10 @@ class FirstKeys {
     this.last = all[this.#size - 1]!.key;
     for (const { text } of all.slice(this.#size)) this.#buckets.delete(text);
   }
+}
+
+function textOf(key: readonly KeyPart[]): string {
+  return key.some((part) => typeof part === "bigint") ? writeJson(key) : JSON.stringify(key);
 }
 
 /**

@@ -16,7 +16,7 @@ import { PointValues } from "#hub/search/columns/point-values.ts";
 import { formatOf, RAW, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import { parseDateMath, timeZone } from "#hub/search/dates/date-math.ts";
 import { readTile, sortableTile, tileOf } from "#hub/search/geo/tile.ts";
-import { objectOf, onlyEntry, scalarText } from "#hub/search/options/json.ts";
+import { objectOf, onlyEntry, scalarText, shortest } from "#hub/search/options/json.ts";
 import {
   anything,
   flag,
@@ -41,8 +41,8 @@ import {
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject } from "#proto/kit/json.ts";
 
-/** One part of a key; null for a document without a value. */
-export type KeyPart = string | number | null;
+/** One part of a key, a bigint beyond 2^53; null for a document without a value. */
+export type KeyPart = string | number | bigint | null;
 
 export interface CompositeSource {
   readonly name: string;
@@ -153,6 +153,9 @@ function shared(
   };
 }
 
+/** Digits that a field of numbers can hold, and some more. */
+const WHOLE = /^-?\d{1,30}$/;
+
 /** Values of a segment up to which their texts are kept while it is open. */
 const MAX_TEXTS = 16_384;
 
@@ -168,6 +171,7 @@ export class SourceValues {
   /** Undefined if the shard doesn't have it. */
   readonly field: Field | undefined;
   readonly #numbers: number[] = [];
+  readonly #exact: bigint[] = [];
   readonly #ordinals: number[] = [];
   readonly #shard: ShardContext;
   /** Of geotile_grid. */
@@ -221,8 +225,7 @@ export class SourceValues {
   /** Distinct parts of a document's keys. */
   of(doc: number): readonly KeyPart[] {
     const parts = new Set<KeyPart>();
-    const numbers = this.#numeric?.read(doc, this.#numbers) ?? 0;
-    for (let at = 0; at < numbers; at++) parts.add(this.source.round(this.#numbers[at]!));
+    if (this.#numeric !== null) this.#addNumbers(doc, this.#numeric, parts);
     const texts = this.#keywords?.read(doc, this.#ordinals) ?? 0;
     for (let at = 0; at < texts; at++) parts.add(this.#text(this.#ordinals[at]!));
     if (this.#points !== undefined) for (const tile of this.#tiles(doc, this.#points)) parts.add(tile);
@@ -230,6 +233,16 @@ export class SourceValues {
     for (const part of this.#scripted?.of(doc) ?? []) parts.add(part);
     if (parts.size > 0) return [...parts];
     return this.source.missingBucket ? NULL_ONLY : NONE;
+  }
+
+  #addNumbers(doc: number, column: NumericColumn, parts: Set<KeyPart>): void {
+    if (this.source.type === "terms" && !column.safe) {
+      const count = column.readExact(doc, this.#exact);
+      for (let at = 0; at < count; at++) parts.add(shortest(this.#exact[at]!));
+      return;
+    }
+    const count = column.read(doc, this.#numbers);
+    for (let at = 0; at < count; at++) parts.add(this.source.round(this.#numbers[at]!));
   }
 
   *#tiles(doc: number, points: PointValues): Generator<string> {
@@ -255,6 +268,7 @@ export class SourceValues {
     if (this.#scripted?.areTexts === true || (field !== undefined && !isNumeric(field)))
       return scalarText(value, "after");
     if (typeof value === "number") return value;
+    if (typeof value === "bigint") return shortest(value);
     if (typeof value === "boolean") return value ? 1 : 0;
     const given = scalarText(value, "after");
     if (field !== undefined && isDate(field)) {
@@ -262,6 +276,7 @@ export class SourceValues {
       const zone = timeZone(this.source.zone);
       return parseDateMath(given, { format, nowMs: shard.nowMs, zone, roundUp: false });
     }
+    if (WHOLE.test(given)) return shortest(BigInt(given));
     return Number.isNaN(Number(given)) ? given : Number(given);
   }
 }

@@ -212,9 +212,11 @@ function compareParts(a: KeyPart, b: KeyPart): number {
   if (a === b) return 0;
   if (a === null) return -1;
   if (b === null) return 1;
+  if (typeof a === "string" && typeof b === "string") return compareKeys(a, b);
   // A field may be of numbers in one index and of texts in another.
-  if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
-  return compareKeys(a, b);
+  if (typeof a === "string") return 1;
+  if (typeof b === "string") return -1;
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function printPart(

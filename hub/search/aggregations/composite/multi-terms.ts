@@ -27,7 +27,7 @@ import { type AggregationType, readAggregation } from "#hub/search/aggregations/
 import { compareKeys, orderOfTerms } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { formatOf, printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";
-import { objectOf } from "#hub/search/options/json.ts";
+import { objectOf, parseStored } from "#hub/search/options/json.ts";
 import {
   anything,
   flag,
@@ -44,7 +44,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { doubleText, fraction, type NumberText } from "#proto/kit/number-text.ts";
 import { combinations } from "./composite-collector.ts";
-import { SourceValues } from "./composite-source.ts";
+import { type KeyPart, SourceValues } from "./composite-source.ts";
 
 /** Fields of one aggregation. */
 const MAX_FIELDS = 100;
@@ -108,7 +108,7 @@ interface FieldRequest {
 }
 
 /** A value as answers show it. */
-type Part = string | number | boolean;
+type Part = string | number | bigint | boolean;
 
 /** The terms, and the positions of fields whose numbers have fractions. */
 type MultiTermsState = TermsState & { readonly fractions?: readonly number[] };
@@ -218,7 +218,7 @@ class FieldValues {
     this.#values = new SourceValues({ ...source, ...rest }, shard);
     this.#format = formatOf(this.#values.field, format);
     const isThere = missing !== undefined && missing !== null;
-    this.#missing = isThere ? [JSON.stringify(this.#shown(this.#values.read(missing, shard) ?? ""))] : [];
+    this.#missing = isThere ? [this.#text(this.#values.read(missing, shard))] : [];
   }
 
   open(segment: SegmentReader): void {
@@ -238,10 +238,15 @@ class FieldValues {
 
   of(doc: number): readonly string[] {
     const parts = this.#values.of(doc);
-    return parts.length === 0 ? this.#missing : parts.map((part) => JSON.stringify(this.#shown(part ?? "")));
+    return parts.length === 0 ? this.#missing : parts.map((part) => this.#text(part));
   }
 
-  #shown(value: string | number): Part {
+  #text(part: KeyPart): string {
+    const shown = this.#shown(part ?? "");
+    return typeof shown === "bigint" ? String(shown) : JSON.stringify(shown);
+  }
+
+  #shown(value: string | number | bigint): Part {
     if (typeof value === "string") return value;
     if (this.#format.kind === "boolean") return value === 1;
     return printValue(this.#format, value) ?? value;
@@ -249,7 +254,7 @@ class FieldValues {
 }
 
 function partsOf(key: string): readonly Part[] {
-  return JSON.parse(key) as Part[];
+  return parseStored(key) as Part[];
 }
 
 function withFractions(state: TermsState, fractions: readonly number[]): MultiTermsState {
@@ -269,12 +274,17 @@ function printed(
 function compareParts(a: string | number, b: string | number): number {
   const [left, right] = [partsOf(String(a)), partsOf(String(b))];
   for (let at = 0; at < left.length; at++) {
-    const result = compareKeys(keyOf(left[at]!), keyOf(right[at]!));
+    const result = comparePart(keyOf(left[at]!), keyOf(right[at]!));
     if (result !== 0) return result;
   }
   return 0;
 }
 
-function keyOf(part: Part): string | number {
+function comparePart(a: string | number | bigint, b: string | number | bigint): number {
+  if (typeof a !== "string" && typeof b !== "string") return a < b ? -1 : a > b ? 1 : 0;
+  return compareKeys(String(a), String(b));
+}
+
+function keyOf(part: Part): string | number | bigint {
   return typeof part === "boolean" ? Number(part) : part;
 }
