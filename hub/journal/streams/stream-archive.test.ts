@@ -48,6 +48,21 @@ test("reading ends where the last messages are purged, of messages that are larg
   await close();
 });
 
+test("a bucket is read whole, with keys that are overwritten meanwhile", async () => {
+  const { archive, close } = await open();
+  const bucket = await log.journal.bucket("archived");
+  const keys = range(1, 20).map((number) => `k${number}`); // more than is asked for ahead
+  for (const key of keys) await bucket.put(key, Buffer.alloc(MIB, "x"));
+  const read: string[] = [];
+  for await (const { subject, data } of archive.read("KV_archived")) {
+    if (read.push(`${subject}: ${data.length}`) > 1) continue;
+    for (const key of ["k19", "k20", "later"]) await bucket.put(key, Buffer.from("new"));
+  }
+  const expected = keys.map((key, at) => `$KV.archived.${key}: ${at < 18 ? MIB : 3}`);
+  assert.deepEqual(read.sort(), expected.sort());
+  await close();
+});
+
 /** Opens an archive of the log with a connection of its own. */
 async function open() {
   const { url, token } = log.journal.server.address;

@@ -6,11 +6,13 @@ import {
   type JsMsg,
   jetstream,
   jetstreamManager,
+  type StoredMsg,
   type StreamConfig,
+  type StreamState,
 } from "@nats-io/jetstream";
 import { headers as newHeaders } from "@nats-io/transport-node";
 import type { Connection } from "#hub/journal/connection/connection.ts";
-import { toJournalError } from "#hub/journal/connection/nats-errors.ts";
+import { isMissingMessage, toJournalError } from "#hub/journal/connection/nats-errors.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { MIB } from "#proto/kit/units.ts";
 import { renewedIdentity } from "./stream-store.ts";
@@ -26,6 +28,8 @@ export interface ArchivedMessage {
 
 /** Conditions of a publisher, stored as headers; they were met then and would fail when published again. */
 export const CONDITION = /^Nats-Expected-/i;
+/** Of the names of buckets' streams, which store the newest message of each subject. */
+export const BUCKET_PREFIX = "KV_";
 /** Maximum publishes that wait for their acknowledgement. */
 const WINDOW = 64;
 
@@ -56,12 +60,26 @@ export class StreamArchive {
   }
 
   /**
-   * Yields the messages that are stored at the time of the call, in order. Messages purged meanwhile may be missing. Throws
-   * unavailable if those that are left don't come.
+   * Yields the messages that are stored at the time of the call, in order; of a bucket's key that is overwritten meanwhile the
+   * new one, at the end. Messages purged meanwhile may be missing. Throws unavailable if those that are left don't come.
    */
   async *read(stream: string): AsyncGenerator<ArchivedMessage> {
-    const { state } = await (await this.#manager()).streams.info(stream);
+    const manager = await this.#manager();
+    const asked = stream.startsWith(BUCKET_PREFIX) ? { subjects_filter: ">" } : {};
+    const { state } = await manager.streams.info(stream, asked);
     if (state.messages === 0) return;
+    const unseen = new Set(Object.keys(state.subjects ?? {}));
+    for await (const message of this.#readUpTo(stream, state)) {
+      unseen.delete(message.subject);
+      yield message;
+    }
+    for (const subject of unseen) {
+      const found = await newestOf(manager, stream, subject);
+      if (found !== null) yield archived(found);
+    }
+  }
+
+  async *#readUpTo(stream: string, state: StreamState): AsyncGenerator<ArchivedMessage> {
     const consumer = await jetstream(this.#connection.nats).consumers.get(stream, {
       deliver_policy: DeliverPolicy.All,
     });
@@ -147,7 +165,22 @@ class Looks {
   }
 }
 
-function archived({ subject, seq, headers, data }: JsMsg): ArchivedMessage {
+async function newestOf(
+  manager: JetStreamManager,
+  stream: string,
+  subject: string,
+): Promise<StoredMsg | null> {
+  try {
+    return await manager.streams.getMessage(stream, { last_by_subj: subject });
+  } catch (error) {
+    if (isMissingMessage(error)) return null; // damaged
+    throw error;
+  }
+}
+
+function archived(message: JsMsg | StoredMsg): ArchivedMessage {
+  const { subject, seq, data } = message;
+  const headers = "headers" in message ? message.headers : message.header;
   const kept = [...(headers ?? [])].flatMap(([name, values]) =>
     values.map((value) => [name, value] as const),
   );

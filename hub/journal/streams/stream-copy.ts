@@ -20,7 +20,7 @@ import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import { MIB } from "#proto/kit/units.ts";
-import { type ArchivedMessage, CONDITION, StreamArchive } from "./stream-archive.ts";
+import { type ArchivedMessage, BUCKET_PREFIX, CONDITION, StreamArchive } from "./stream-archive.ts";
 
 /** Maximum messages in flight, and their maximum bytes: the connection buffers them. */
 const WINDOW = { messages: 64, bytes: 16 * MIB };
@@ -30,8 +30,6 @@ const RETRY = { firstMs: 100, capMs: 2_000 };
 /** Maximum growth of a stored message: the header by which its sequence is checked. */
 const HEADER_GROWTH_BYTES = 64;
 
-/** Streams of buckets; only the order of revisions matters. */
-const BUCKET_PREFIX = "KV_";
 const MESSAGE_ID = /^Nats-Msg-Id$/i;
 const EXPECTED = "Nats-Expected-Last-Sequence";
 
@@ -94,6 +92,7 @@ export class StreamCopy {
     progress(this.#name, state.messages);
   }
 
+  /** Of buckets only the order of revisions matters. */
   get #isBucket(): boolean {
     return this.#name.startsWith(BUCKET_PREFIX);
   }
