@@ -2,7 +2,7 @@
 
 import { type AgentProcess, startAgent } from "#test/harness/agent.ts";
 import { clusterHub, untilShared } from "#test/harness/cluster.ts";
-import { canCluster } from "#test/harness/clustered-nats.ts";
+import { canCluster, clusteredNats } from "#test/harness/clustered-nats.ts";
 import type { Settings, TestHub } from "#test/harness/hub.ts";
 import { findBinary, type TestNats } from "#test/harness/nats.ts";
 import { startNatsCluster } from "#test/harness/nats-cluster.ts";
@@ -33,8 +33,8 @@ export interface World {
 }
 
 /**
- * Starts three nats-servers where the program is new enough, else one; `hubs` hubs, with `more` settings; and an agent for
- * `paths`. `launcher`: another program of the hubs than this checkout's.
+ * Starts three nats-servers, or one where `natsProgram` is too old for more; `hubs` hubs, with `more` settings; and an agent
+ * for `paths`. `launcher`: another program of the hubs than this checkout's.
  */
 export async function startWorld(
   workspace: Workspace,
@@ -43,7 +43,8 @@ export async function startWorld(
   more: Settings = {},
   launcher?: string,
 ): Promise<World> {
-  const { servers, token } = await startNatsCluster(workspace, canCluster(findBinary()) ? 3 : 1);
+  const program = natsProgram();
+  const { servers, token } = await startNatsCluster(workspace, canCluster(program) ? 3 : 1, program);
   const startNode = async (number: number): Promise<Node> => {
     const links = await Promise.all(servers.map(({ port }) => TcpProxy.start(port)));
     for (const link of links) workspace.defer(() => link.stop());
@@ -71,4 +72,10 @@ export async function startWorld(
   });
   workspace.defer(() => agent.kill9());
   return { nodes, startNode, servers, token, agent };
+}
+
+/** Returns the nats-server that TAILRACE_NATS_SERVER names, else one of which several may form a cluster, else any. */
+function natsProgram(): string {
+  const isNamed = process.env["TAILRACE_NATS_SERVER"] !== undefined;
+  return (isNamed ? undefined : clusteredNats()) ?? findBinary();
 }

@@ -1,7 +1,7 @@
 /**
- * Three hubs on a JetStream cluster of three (one nats-server where the program is older than 2.10.23) under load, with
- * one fault at a time: no line is lost or doubled, no acknowledged write is lost, no version goes back, and all copies
- * are equal in the end.
+ * Three hubs on a JetStream cluster of three under load, with one fault at a time: no line is lost or doubled, no acknowledged
+ * write is lost, no version goes back, and all copies are equal in the end. One nats-server takes the place of the three where
+ * there is none from 2.10.23 on, or where TAILRACE_NATS_SERVER names an older one.
  */
 
 import assert from "node:assert/strict";

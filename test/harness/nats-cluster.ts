@@ -10,14 +10,18 @@ export interface TestNatsCluster {
   readonly token: string;
 }
 
-/** Starts the servers, which end with the workspace. `count`: 1 is a server without a cluster. */
-export async function startNatsCluster(workspace: Workspace, count: number): Promise<TestNatsCluster> {
+/** Starts the servers, which end with the workspace. `count`: 1 is a server without a cluster. `program`: its path. */
+export async function startNatsCluster(
+  workspace: Workspace,
+  count: number,
+  program: string,
+): Promise<TestNatsCluster> {
   const token = randomBytes(12).toString("hex");
   const routes = await freePorts(count);
   const servers = await Promise.all(
     routes.map((_, at) => {
       const config = (place: NatsPlace): string => configOf(place, token, routes, at);
-      return startNats({ dataDir: workspace.path(`nats-${at}`), config });
+      return startNats({ dataDir: workspace.path(`nats-${at}`), config, program });
     }),
   );
   for (const server of servers) workspace.defer(() => server.stop());

@@ -32,6 +32,8 @@ export interface NatsOptions {
   readonly maxFileBytes?: number;
   /** Returns a configuration in place of the usual one, which must name the place. */
   readonly config?: (place: NatsPlace) => string;
+  /** Path of the program; without it the one that `findBinary` finds at each start. */
+  readonly program?: string;
 }
 
 /** Options of a test's server. */
@@ -77,6 +79,7 @@ class Server implements TestNats {
   readonly dataDir: string;
   readonly #temporary: boolean;
   readonly #config: (place: NatsPlace) => string;
+  readonly #program: string | undefined;
   #port: number;
   #child: ChildProcess | undefined;
   readonly #end = (): void => void this.#child?.kill("SIGKILL");
@@ -85,6 +88,7 @@ class Server implements TestNats {
     this.#temporary = options.dataDir === undefined;
     this.dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "tailrace-nats-"));
     this.#config = options.config ?? ((place) => this.#usual(place, options.maxFileBytes ?? 1024 ** 3));
+    this.#program = options.program;
     this.#port = options.port ?? -1;
     mkdirSync(this.dataDir, { recursive: true });
   }
@@ -107,7 +111,8 @@ class Server implements TestNats {
     const ports = mkdtempSync(join(this.dataDir, "ports-"));
     const place = { port: this.#port, storeDir: this.dataDir, portsDir: ports };
     writeFileSync(config, this.#config(place), { mode: 0o600 });
-    const child = spawn(findBinary(), ["-c", config], { stdio: ["ignore", "ignore", "pipe"] });
+    const program = this.#program ?? findBinary();
+    const child = spawn(program, ["-c", config], { stdio: ["ignore", "ignore", "pipe"] });
     let output = "";
     child.stderr.on("data", (chunk: Buffer) => {
       output = (output + chunk.toString()).slice(-4_000);
