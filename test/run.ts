@@ -21,6 +21,7 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { parseArgs } from "node:util";
 import { ensureKernel } from "#hub/engine/kernel/build.ts";
 import { parseDuration } from "#proto/kit/units.ts";
+import { ensureClusteredNats } from "./harness/clustered-nats.ts";
 import { memoryFolder } from "./memory-folder.ts";
 import { type GroupReport, NO_TESTS, type TestCounts } from "./run-process.ts";
 
@@ -29,6 +30,9 @@ const ROOT = resolve(import.meta.dirname, "..");
 /** Files that start a nats-server, a pipeline with its threads, or threads that host shards. */
 const SERVERS =
   /\b(?:startNats|findBinary|EmbeddedServer|useJournal|running-pipeline|openThreadNode)\b|new Pipeline\(/;
+
+/** Files that use several nats-servers together. */
+const CLUSTERED = /\bclusteredNats\b|"\.\/cluster-world\.ts"/;
 
 /** Files with hooks at their top level, which would also run for the tests of other files in the same process. */
 const HOOKED = /^(?:beforeEach|afterEach)\(/m;
@@ -89,6 +93,7 @@ const waiting = options.together
   : groups;
 
 if (files.some(needsKernel)) await ensureKernel();
+if (files.some((path) => CLUSTERED.test(readFileSync(path, "utf8")))) ensureClusteredNats();
 await Promise.all(Array.from({ length: Number(options.concurrency) }, lane));
 if (options.together && options.name === undefined) writeTimes();
 finish();

@@ -85,17 +85,24 @@ END
   exit 0
 fi
 
-# A nats-server that may be one of several, for tests of hubs that store the log together; built once, where Go is. Without
-# Go these tests are skipped; a build that fails is an error.
+# A nats-server that may be one of several, for tests of hubs that store the log together; built once, where Go is, also when
+# several ask at once. Without Go these tests are skipped; a build that fails is an error.
 if [ "${1:-}" = nats-server ]; then
   folder=$(dirname "$(dirname "$(readlink -f "$0")")")/.cache/tools
   PATH=$PATH:/usr/local/go/bin
-  if [ -x "$folder/nats-server" ]; then
-    exit 0
-  fi
+  [ ! -x "$folder/nats-server" ] || exit 0
+  mkdir -p "$folder"
+  exec 9>"$folder/nats-server.lock"
+  ! command -v flock >/dev/null || flock 9
+  [ ! -x "$folder/nats-server" ] || exit 0 # another has built it meanwhile
   if ! command -v go >/dev/null; then
     printf 'tools: no newer nats-server, since there is no Go to build it\n'
-  elif ! GOBIN=$folder go install github.com/nats-io/nats-server/v2@v2.11.10; then
+    exit 0
+  fi
+  new=$(mktemp -d "$folder/new.XXXXXX")
+  trap 'rm -rf "$new"' EXIT
+  # A registry that can't be reached may not answer at all.
+  if ! GOBIN=$new timeout 900 go install github.com/nats-io/nats-server/v2@v2.11.10 || ! mv "$new/nats-server" "$folder"; then
     printf 'tools: nats-server could not be built, although Go is there: tests of hubs that store the log together would be skipped\n' >&2
     exit 1
   fi
