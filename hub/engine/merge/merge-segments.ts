@@ -26,8 +26,6 @@ import { mergeTerms, type TermsMerge } from "./merge-terms.ts";
 /** Larger blocks than in fresh segments: merged ones stay. `columnar-packing.ts` packs them. */
 const MERGED_SOURCE_BLOCK_BYTES = 256 * 1024;
 const ID_BLOCK_BYTES = 32 * 1024;
-/** Of ids, and of `_source` where the kernel doesn't run. */
-const ZSTD_LEVEL = 3;
 
 /** Documents between two pauses where they are looked at one by one. */
 const PAUSE_EVERY = 1024;
@@ -162,7 +160,7 @@ function* mergeSources(
 ): Generator<void, StoredEntry> {
   const own = columns === undefined && usesKernel ? new KernelColumns(mergeKernel()) : null;
   try {
-    const writer = new StoredWriter(MERGED_SOURCE_BLOCK_BYTES, own ?? columns ?? ZSTD_LEVEL, file);
+    const writer = new StoredWriter(MERGED_SOURCE_BLOCK_BYTES, own ?? columns ?? "zstd", file);
     const rooms = { packed: new ByteBuffer(), plain: new ByteBuffer() };
     for (const input of inputs) yield* copySources(input, rooms, writer);
     return writer.finish(file);
@@ -209,7 +207,7 @@ function* mergeIds(
   file: SegmentFileWriter,
   docCount: number,
 ): Generator<void, Pick<SegmentDirectory, "ids" | "idIndex">> {
-  const writer = new StoredWriter(ID_BLOCK_BYTES, ZSTD_LEVEL, file);
+  const writer = new StoredWriter(ID_BLOCK_BYTES, "zstd", file);
   const seed = newIdSeed();
   const hashes = new Uint32Array(docCount);
   let hashed = 0;

@@ -3,12 +3,13 @@
  * hub/engine/README.md.
  */
 
-import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { zstdDecompressSync } from "node:zlib";
 import { ByteBuffer, readU32 } from "#hub/engine/bytes/byte-buffer.ts";
 import { compareBytes } from "#hub/engine/bytes/bytes.ts";
 import * as at from "#hub/engine/kernel/assembly/layout-columnar.ts";
 import type { Kernel } from "#hub/engine/kernel/kernel.ts";
 import { ColumnarBlock } from "./columnar/columnar-block.ts";
+import { appendZstd } from "./zstd-block.ts";
 
 /** "TCOL" */
 const MAGIC = 0x4c4f_4354;
@@ -17,15 +18,6 @@ const HEADER_BYTES = 8;
 /** Largest block that is unpacked. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
-/**
- * Level 5 would save one byte of a hundred, for a tenth of a merge's CPU. Its tables of 16 and 15 bits, which are made anew
- * for each block of some ten thousand bytes, took half of the time that packing takes; these cost half a percent of the bytes.
- */
-const PARAMETERS = {
-  [constants.ZSTD_c_compressionLevel]: 3,
-  [constants.ZSTD_c_hashLog]: 13,
-  [constants.ZSTD_c_chainLog]: 12,
-};
 /** Every this many documents of a block one is read back and compared. */
 const CHECK_EVERY = 64;
 /** Smallest buffer that zlib takes. */
@@ -70,14 +62,9 @@ export class ColumnarPacking {
     if (!isWhole(columns, documents, ends)) return false;
     out.u32(MAGIC);
     out.u32(columns.length);
-    out.append(zstdCompressSync(columns, { params: PARAMETERS, chunkSize: packedBound(columns.length) }));
+    appendZstd(columns, out);
     return true;
   }
-}
-
-/** Most bytes that so many become. With room for them zstd writes to where they stay, and at once. */
-function packedBound(bytes: number): number {
-  return bytes + (bytes >>> 8) + MIN_CHUNK_BYTES;
 }
 
 /** Whether samples of a block are the documents that it was made of. */

@@ -1,6 +1,6 @@
 /** Stored bytes by document (_source, ids): compressed blocks, found by the first document of each. Grammar: README.md. */
 
-import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { zstdDecompressSync } from "node:zlib";
 import { ByteBuffer, ByteReader, IntList, readU32 } from "#hub/engine/bytes/byte-buffer.ts";
 import { MAX_LZ4_BYTES, packLz4, unpackLz4To } from "#hub/engine/encoding/lz4.ts";
 import type { Extent, SegmentFile, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
@@ -9,6 +9,7 @@ import type { DocumentRun } from "#hub/engine/kernel/document-run.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { ColumnarPacking, type DocumentColumns, isColumnar, openColumnar } from "./columnar-packing.ts";
 import { PlainBlock, type StoredBlock, storedBlocks } from "./stored-blocks.ts";
+import { appendZstd } from "./zstd-block.ts";
 
 /** Blocks that are kept though they were read one after the other. */
 const KEPT_IN_ORDER = 4;
@@ -23,11 +24,8 @@ export interface StoredEntry {
 /** Largest block that a reader unpacks; a single document may be larger than a block, up to this. */
 const MAX_BLOCK_BYTES = 256 * 1024 * 1024;
 
-/** How blocks are packed: quickly, by a level of zstd, 1..19, or the documents cut into columns. */
-type Packing = "lz4" | number | DocumentColumns;
-
-/** Level for blocks that LZ4 doesn't take, and that aren't cut. */
-const OTHER_LEVEL = 1;
+/** How blocks are packed: quickly, small, or the documents cut into columns. */
+type Packing = "lz4" | "zstd" | DocumentColumns;
 
 /** Uncompressed bytes of a block of _source in fresh segments: a hit costs one block to unpack. */
 export const SOURCE_BLOCK_BYTES = 64 * 1024;
@@ -241,8 +239,7 @@ export function openPlain(packed: Uint8Array, room?: ByteBuffer): PlainBlock {
 /** Appends `raw`, packed, to `out`. */
 function pack(raw: Uint8Array, packing: Packing, out: ByteBuffer): void {
   if (packing !== "lz4" || raw.length > MAX_LZ4_BYTES) {
-    const level = typeof packing === "number" ? packing : OTHER_LEVEL;
-    out.append(zstdCompressSync(raw, { params: { [constants.ZSTD_c_compressionLevel]: level } }));
+    appendZstd(raw, out);
     return;
   }
   out.u32(LZ4_MAGIC);
