@@ -74,3 +74,44 @@ suite("a collapsed search", () => {
     }
   });
 });
+
+test("the value of a group is that of the column, whatever else hits show by its name", async () => {
+  const other = new IndexFixture({
+    analysis: { normalizer: { lower: { type: "custom", filter: ["lowercase"] } } },
+    mapping: {
+      properties: {
+        k: { type: "keyword", normalizer: "lower" },
+        short: { type: "keyword", ignore_above: 3 },
+        n: { type: "long" },
+      },
+    },
+    docs: [
+      { k: "Foo", n: 1, short: "long 1" },
+      { k: "FOO", n: 2, short: "long 2" },
+      { k: "bar", n: 1, short: "abc" },
+    ],
+  });
+  try {
+    const groups = async (field: string, body: JsonObject): Promise<unknown[]> => {
+      const whole = {
+        ...body,
+        sort: ["_doc"],
+        _source: false,
+        collapse: { field, inner_hits: { name: "i" } },
+      };
+      const options = { signal: new AbortController().signal, limits: DEFAULT_LIMITS };
+      const shards = other.shards;
+      const { hits } = await searchCollapsed(whole, parseCollapse(whole)!, DEFAULT_LIMITS, shards, options);
+      return hits.map((hit) => (hit["fields"] as JsonObject | undefined)?.[field]);
+    };
+    assert.deepEqual(await groups("k", { fields: ["*"] }), [["foo"], ["bar"]]);
+    assert.deepEqual(await groups("k", { script_fields: { k: { script: "doc['n'].value" } } }), [
+      ["foo"],
+      ["bar"],
+    ]);
+    assert.deepEqual(await groups("n", { docvalue_fields: [{ field: "n", format: "'same'" }] }), [[1], [2]]);
+    assert.deepEqual(await groups("short", { fields: ["short"] }), [undefined, ["abc"]]);
+  } finally {
+    other.close();
+  }
+});

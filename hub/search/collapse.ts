@@ -61,8 +61,12 @@ function checkInner({ collapse }: JsonObject): void {
   });
 }
 
-/** Runs one plain search, of which `field` must be one that hits can be collapsed on. */
-export type PlainSearch = (body: JsonObject, limits: SearchLimits, field: string) => Promise<SearchResponse>;
+/** Runs one plain search. `field`: hits can be collapsed on it, and show its value. */
+export type PlainSearch = (
+  body: JsonObject,
+  limits: SearchLimits,
+  field: string | undefined,
+) => Promise<SearchResponse>;
 
 /** Runs a search with `collapse`. Throws as searchShards does, and request_invalid for fields that can't be collapsed on. */
 export function searchCollapsed(
@@ -73,8 +77,13 @@ export function searchCollapsed(
   options: SearchOptions,
 ): Promise<SearchResponse> {
   return collapsedSearch(body, collapse, limits, (plain, itsLimits, collapseField) =>
-    searchShards(parseSearchRequest(plain, itsLimits), shards, { ...options, collapseField }),
+    searchShards(parseSearchRequest(plain, itsLimits), shards, { ...options, ...collapsedOn(collapseField) }),
   );
+}
+
+/** Returns the option with which hits show the value that they are collapsed on. */
+export function collapsedOn(collapseField: string | undefined): Pick<SearchOptions, "collapseField"> {
+  return collapseField === undefined ? {} : { collapseField };
 }
 
 /** Like searchCollapsed, by plain searches that `search` runs. */
@@ -180,7 +189,7 @@ async function addInner(
     const second = parseCollapse(body);
     const found =
       second === undefined
-        ? await search(body, limits, field)
+        ? await search(body, limits, undefined)
         : await collapsedSearch(body, second, limits, search);
     answers[typeof name === "string" ? name : field] = {
       hits: { total: found.total, max_score: found.maxScore, hits: found.hits },

@@ -5,7 +5,7 @@ import { packFound } from "#hub/host/contract/found.ts";
 import { optionsOf } from "#hub/host/contract/search-demand.ts";
 import { parseSlice } from "#hub/host/contract/slice.ts";
 import type { Message } from "#hub/host/wire/peer.ts";
-import { type Collapse, collapsedSearch, parseCollapse } from "#hub/search/collapse.ts";
+import { type Collapse, collapsedOn, collapsedSearch, parseCollapse } from "#hub/search/collapse.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import type { SearchOptions, SearchResponse, ShardFailure } from "#hub/search/phases/contract.ts";
 import type { SearchOperation } from "#hub/search/phases/remote-host.ts";
@@ -79,7 +79,7 @@ async function run(
           shards.search({
             request: parseSearchRequest(each, itsLimits),
             body: each,
-            options: { ...options, limits: itsLimits, collapseField },
+            options: { ...options, limits: itsLimits, ...collapsedOn(collapseField) },
           }),
         );
   if (suggesters.length === 0) return response;

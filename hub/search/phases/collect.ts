@@ -204,19 +204,21 @@ export class Collection {
   readonly partial: PartialResult;
   readonly #request: SearchRequest;
   readonly #nodeId: string | undefined;
+  readonly #collapseField: string | undefined;
   #control: SearchControl;
   /** Those of `partial.hits`. */
   readonly #hits: readonly FoundHit[];
 
   constructor(
     request: SearchRequest,
-    { nodeId }: SearchOptions,
+    { nodeId, collapseField }: SearchOptions,
     control: SearchControl,
     partial: PartialResult,
     hits: readonly FoundHit[],
   ) {
     this.#request = request;
     this.#nodeId = nodeId;
+    this.#collapseField = collapseField;
     this.#control = control;
     this.partial = partial;
     this.#hits = hits;
@@ -248,7 +250,9 @@ export class Collection {
   #fetcher(shard: ShardContext): HitFetcher {
     const { fetch: options, query, sort } = this.#request;
     const boost = boostOf(this.#request, shard.index);
-    return new HitFetcher({ options, query, sorted: sort.length > 0, boost, nodeId: this.#nodeId }, shard);
+    const sorted = sort.length > 0;
+    const [nodeId, collapseField] = [this.#nodeId, this.#collapseField];
+    return new HitFetcher({ options, query, sorted, boost, nodeId, collapseField }, shard);
   }
 }
 

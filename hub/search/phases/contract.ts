@@ -35,7 +35,7 @@ export interface SearchOptions {
   readonly clock?: Clock;
   /** The request's time; absent: that of the clock. */
   readonly nowMs?: number;
-  /** Field that hits are collapsed on: a shard that can't do that fails the search. */
+  /** Field that hits are collapsed on, whose value they show: a shard that can't do that fails the search. */
   readonly collapseField?: string;
   /** True: the shards are counted that can't match by the ranges of their fields. */
   readonly countsUnmatched?: boolean;

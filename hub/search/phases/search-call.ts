@@ -32,7 +32,7 @@ export interface SearchDemand {
   readonly cacheKey?: string;
   /** Name under which collected shards are counted. */
   readonly progress?: string;
-  /** Field that hits are collapsed on: a shard that can't do that fails the search. */
+  /** Field that hits are collapsed on, whose value they show: a shard that can't do that fails the search. */
   readonly collapseField?: string;
 }
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
-import { collapsedSearch, parseCollapse } from "#hub/search/collapse.ts";
+import { collapsedOn, collapsedSearch, parseCollapse } from "#hub/search/collapse.ts";
 import { parseJson } from "#hub/search/options/json.ts";
 import { writeJson } from "#hub/search/options/json-writer.ts";
 import { requestVersion } from "#hub/search/options/request-version.ts";
@@ -85,7 +85,7 @@ export function searchOver(
   };
   if (collapse === undefined) return plain(body, {});
   return collapsedSearch(body, collapse, demand.limits, (given, limits, collapseField) =>
-    plain(given, { limits, collapseField }),
+    plain(given, { limits, ...collapsedOn(collapseField) }),
   );
 }
 

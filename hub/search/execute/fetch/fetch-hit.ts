@@ -40,6 +40,8 @@ export interface FetchContext {
   readonly boost?: number;
   /** Node that the shard is on, for explanations. */
   readonly nodeId?: string | undefined;
+  /** Field that hits are collapsed on. Its value in `fields` is that of the column, whatever else is to be shown by its name. */
+  readonly collapseField?: string | undefined;
 }
 
 /** Fetches hits of one shard. */
@@ -112,7 +114,10 @@ export class HitFetcher {
   #addParts(answer: JsonObject, { segment, doc }: RankedHit): void {
     const { options } = this.#context;
     if (options.bare) {
-      const made = { ...this.#columns({ segment, doc }), ...this.#scripted({ segment, doc }) };
+      const made = this.#withCollapsed(
+        { ...this.#columns({ segment, doc }), ...this.#scripted({ segment, doc }) },
+        { segment, doc },
+      );
       if (Object.keys(made).length > 0) answer["fields"] = made;
       return;
     }
@@ -129,11 +134,14 @@ export class HitFetcher {
       answer["_source"] = this.#source(shown, options.source);
     const document =
       needsDocument && bytes !== undefined ? (parseStored(new RawJson(bytes).text) as JsonObject) : {};
-    const fields = {
-      ...this.#columns({ segment, doc }),
-      ...this.#documentFields.of(document, ignored),
-      ...this.#scripted({ segment, doc }),
-    };
+    const fields = this.#withCollapsed(
+      {
+        ...this.#columns({ segment, doc }),
+        ...this.#documentFields.of(document, ignored),
+        ...this.#scripted({ segment, doc }),
+      },
+      { segment, doc },
+    );
     if (Object.keys(fields).length > 0) answer["fields"] = fields;
     const highlight = this.#highlighter?.highlight(this.#documentFields.readable(document));
     if (highlight !== undefined) answer["highlight"] = highlight;
@@ -160,6 +168,15 @@ export class HitFetcher {
       }
     }
     return Object.fromEntries(found);
+  }
+
+  #withCollapsed(fields: JsonObject, hit: Pick<RankedHit, "segment" | "doc">): JsonObject {
+    const { collapseField: name } = this.#context;
+    const field = name === undefined ? undefined : this.#shard.mapping.resolve(name);
+    if (name === undefined || field === undefined) return fields;
+    const { [name]: _, ...rest } = fields;
+    const values = columnValues(field, undefined, hit);
+    return values.length > 0 ? { ...rest, [name]: values } : rest;
   }
 
   /** The value of a metadata field that has a column; nested objects have that of their document. */
