@@ -99,11 +99,41 @@ export function memoryStats(): JsonObject {
   };
 }
 
+/** Shortest time over which a share is measured, ms: the system counts CPU time in steps of some milliseconds. */
+const LEAST_MS = 500;
+
+/** The share of the machine's processors that the process took since the share was asked for before. */
+export class CpuShare {
+  #atMs = 0;
+  #usedMs = 0;
+  #percent = 0;
+
+  /** Returns 0..100. `nowMs`, `usedMs`: time and CPU time since the start of the process. */
+  percent(nowMs: number, usedMs: number, processors: number): number {
+    const elapsedMs = nowMs - this.#atMs;
+    if (elapsedMs < LEAST_MS) return this.#percent;
+    const share = (usedMs - this.#usedMs) / (elapsedMs * processors);
+    this.#percent = Math.min(100, Math.round(100 * share));
+    this.#atMs = nowMs;
+    this.#usedMs = usedMs;
+    return this.#percent;
+  }
+}
+
+const cpuShare = new CpuShare();
+
 export function processStats(): JsonObject {
   const { user, system } = process.cpuUsage();
+  const usedMs = (user + system) / 1_000;
+  const { current, max } = fileDescriptors();
   return {
     timestamp: Date.now(),
-    cpu: { total_in_millis: Math.round((user + system) / 1_000) },
+    open_file_descriptors: current,
+    max_file_descriptors: max,
+    cpu: {
+      percent: cpuShare.percent(1_000 * process.uptime(), usedMs, availableParallelism()),
+      total_in_millis: Math.round(usedMs),
+    },
     mem: { total_virtual_in_bytes: residentBytes() },
   };
 }

@@ -136,10 +136,9 @@ const NO_OTHER_CLUSTERS: JsonObject = {
 
 function processSection(): JsonObject {
   const { current } = fileDescriptors();
-  const times = processStats();
+  const { max_file_descriptors: _, ...stats } = processStats();
   return {
-    ...times,
-    cpu: { ...(times["cpu"] as JsonObject), percent: 0 },
+    ...stats,
     open_file_descriptors: { min: current, max: current, avg: current },
   };
 }

@@ -117,7 +117,7 @@ function nodeSections(
     transport: () => transportSection(),
     http: () => ({ current_open: 0, total_opened: 0, ...(answersAs(800) && { clients: [], routes: {} }) }),
     breakers: () => ({}),
-    script: () => ({ compilations: 0, cache_evictions: 0 }),
+    script: () => ({ compilations: 0, cache_evictions: 0, compilation_limit_triggered: 0 }),
     discovery: () => discoverySection(),
     ...(answersAs(709) && { indexing_pressure: () => pressureSection(api) }),
     ingest: () => ingestSection(api.ingest?.counts() ?? new Map()),
