@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
+import { gatherWarnings } from "#hub/search/options/request-version.ts";
+import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
+import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 
@@ -141,5 +144,27 @@ test("a text field with fielddata gives its terms, also behind a key", async () 
     await assert.rejects(index.search({ size: 0, aggs: { a: plain } }), /all shards failed/);
   } finally {
     index.close();
+  }
+});
+
+test("composite may be below nested objects from 6.7 on, and below a filter from 7.0 on", () => {
+  const below = (parent: JsonObject) => (): unknown =>
+    parseSearchRequest({ aggs: { p: { ...parent, aggs: { a: composite([TAG]) } } } }, DEFAULT_LIMITS);
+  const refused = /cannot be used with a parent aggregation/;
+  for (const [version, nested, filter] of [
+    [605, false, false],
+    [607, true, false],
+    [700, true, true],
+  ] as const) {
+    gatherWarnings(new Set(), version, () => {
+      for (const [parent, isTaken] of [
+        [{ nested: { path: "o" } }, nested],
+        [{ filter: { match_all: {} } }, filter],
+        [{ terms: { field: "tag" } }, false],
+      ] as const) {
+        if (isTaken) assert.doesNotThrow(below(parent), `${version}`);
+        else assert.throws(below(parent), refused, `${version}`);
+      }
+    });
   }
 });

@@ -53,11 +53,13 @@ export const composite: AggregationType = {
 };
 
 /**
- * Only aggregations with a single bucket may be above it: from 7.0 on nested objects and filters. Throws
+ * Only aggregations with a single bucket may be above it: nested objects from 6.7 on, filters from 7.0 on. Throws
  * request_invalid.
  */
 function checkParents(above: readonly string[]): void {
-  const parent = above.find((type) => !answersAs(700) || (type !== "nested" && type !== "filter"));
+  const mayBeAbove = (type: string): boolean =>
+    (type === "nested" && answersAs(607)) || (type === "filter" && answersAs(700));
+  const parent = above.find((type) => !mayBeAbove(type));
   if (parent === undefined) return;
   const kind = answersAs(700) ? ` of type: [${parent}]` : "";
   throw new AppError(
