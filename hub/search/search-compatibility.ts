@@ -30,6 +30,12 @@ export function searchCompatibility(): CompatibilityRow[] {
     ...optionRows("query `function_score`, `random_score`", RANDOM_OPTIONS),
     ...optionRows("search", SEARCH_OPTIONS),
     ...optionRows("search, `sort`", SORT_OPTIONS),
+    {
+      where: "search, `sort`",
+      name: "format of values that aren't times",
+      treatment: "no effect",
+      note: "they are shown as they are",
+    },
     ...optionRows("search, `sort` by `_geo_distance`", DISTANCE_SORT_OPTIONS),
     ...optionRows("search, `highlight`", HIGHLIGHT_OPTIONS),
     ...optionRows("suggestion `term`", TERM_SUGGESTION_OPTIONS),

@@ -19,7 +19,7 @@ test("only documents within the range that is wanted are read exactly", () => {
     },
   } as unknown as NumericColumn;
   for (const sign of [1, -1] as const) {
-    const key = new ExactKey({ column, sign, missing: 0, mode: "min" });
+    const key = new ExactKey({ column, sign, missing: 0, mode: "min", print: (value) => value });
     const [out, rest] = [new Float64Array(10), new Float64Array(10)];
     const ends = [sign * Number(values[3]), sign * Number(values[6])].toSorted((a, b) => a - b);
     const docs = Int32Array.from(values.keys());

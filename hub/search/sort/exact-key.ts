@@ -18,6 +18,8 @@ export interface ExactKeyOptions {
   /** Rank of documents without a value. */
   readonly missing: number | bigint;
   readonly mode: SortMode;
+  /** Shows a value. */
+  readonly print: (value: number | bigint) => SortValue;
 }
 
 export class ExactKey implements SegmentKey {
@@ -68,7 +70,14 @@ export class ExactKey implements SegmentKey {
 
   value(doc: number): SortValue {
     const rank = this.#rankOf(doc);
-    return this.#options.sign === 1 ? rank : -rank;
+    const { sign, missing, print } = this.#options;
+    const value = sign === 1 ? rank : -rank;
+    return rank === missing ? value : print(value);
+  }
+
+  /** Shows a value of the column. */
+  print(value: number | bigint): SortValue {
+    return this.#options.print(value);
   }
 
   keyOf(rank: Rank): number {

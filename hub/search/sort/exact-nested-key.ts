@@ -62,7 +62,9 @@ export class ExactNestedKey implements SegmentKey {
 
   value(doc: number): SortValue {
     const rank = this.rank(doc);
-    return this.#options.descending ? -rank : rank;
+    const { descending, missing, inner } = this.#options;
+    const value = descending ? -rank : rank;
+    return rank === missing ? value : inner.print(value);
   }
 
   keyOf(rank: Rank): number {

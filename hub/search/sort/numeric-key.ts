@@ -35,6 +35,11 @@ function shownFraction(value: number, kind: "single" | "double"): SortValue {
   return kind === "single" ? singleFraction(value) : fraction(value);
 }
 
+/** Shows a whole number. */
+export type PrintValue = (value: number | bigint) => SortValue;
+
+const plain: PrintValue = (value) => value;
+
 /** Documents of a block from which on decoding the whole block is cheaper than reading one by one. */
 const DENSE = 24;
 
@@ -49,12 +54,16 @@ export class NumericKeySource implements KeySource {
   readonly #type: string | undefined;
   readonly #read: (value: unknown) => number | bigint;
 
-  /** `read` gets values in the form of the type that `comparedType` returns for the field. */
+  readonly #print: PrintValue;
+
+  /** `read` gets values in the form of the type that `comparedType` returns for the field, as `print` shows them. */
   constructor(
     field: Field | undefined,
     key: Extract<SortKey, { kind: "field" }>,
     read: (value: unknown) => number | bigint,
+    print: PrintValue = plain,
   ) {
+    this.#print = print;
     this.#field = field;
     this.#sign = key.descending ? -1 : 1;
     const type = comparedType(field?.type ?? key.unmappedType, key.numericType);
@@ -70,8 +79,8 @@ export class NumericKeySource implements KeySource {
     const column = this.#column(segment);
     const [sign, missing, mode] = [this.#sign, this.#missing, this.#mode];
     if (this.#kind === "whole" && column?.safe === false)
-      return new ExactKey({ column, sign, missing, mode });
-    return new NumericKey(column, sign, missing, mode, this.#kind);
+      return new ExactKey({ column, sign, missing, mode, print: this.#print });
+    return new NumericKey(column, { sign, missing, mode, kind: this.#kind, print: this.#print });
   }
 
   rankOf(value: unknown): Rank {
@@ -129,6 +138,15 @@ export function numberKind(type: string | undefined): NumberKind {
   return type === "double" || type === "scaled_float" ? "double" : "whole";
 }
 
+interface NumericKeyOptions {
+  readonly sign: 1 | -1;
+  /** Rank of documents without a value. */
+  readonly missing: number | bigint;
+  readonly mode: SortMode;
+  readonly kind: NumberKind;
+  readonly print: PrintValue;
+}
+
 class NumericKey implements SegmentKey {
   readonly #column: SortColumn | null;
   readonly #sign: 1 | -1;
@@ -136,24 +154,20 @@ class NumericKey implements SegmentKey {
   readonly #missing: number;
   readonly #mode: SortMode;
   readonly #kind: NumberKind;
+  readonly #print: PrintValue;
   /** Values of the block that is loaded. 8 KiB, so it is made when it is needed: each bucket of top_hits has its own keys. */
   #block: Float64Array | undefined;
   readonly #many: number[] = [];
   #loaded = -1;
 
-  constructor(
-    column: SortColumn | null,
-    sign: 1 | -1,
-    missing: number | bigint,
-    mode: SortMode,
-    kind: NumberKind,
-  ) {
+  constructor(column: SortColumn | null, { sign, missing, mode, kind, print }: NumericKeyOptions) {
     this.#column = column;
     this.#sign = sign;
     this.#missingRank = missing;
     this.#missing = Number(missing);
     this.#mode = mode;
     this.#kind = kind;
+    this.#print = print;
   }
 
   load(docs: Int32Array, _scores: Float32Array | null, length: number, out: Float64Array): void {
@@ -179,7 +193,7 @@ class NumericKey implements SegmentKey {
     if (key === this.#missing && typeof this.#missingRank === "bigint")
       return this.#sign === 1 ? this.#missingRank : -this.#missingRank;
     // A sum: the shortest text of it may be of another whole number.
-    return Number.isSafeInteger(value) ? value : BigInt(value);
+    return this.#print(Number.isSafeInteger(value) ? value : BigInt(value));
   }
 
   keyOf(rank: Rank): number {

@@ -1,18 +1,21 @@
 /** Binds the sort keys of a request to a shard. */
 
 import { dateFormat } from "#hub/engine/mapping/date-format.ts";
-import { parseNanos } from "#hub/engine/mapping/date-nanos.ts";
+import { parseNanos, printNanos } from "#hub/engine/mapping/date-nanos.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { isNumeric, termsField } from "#hub/search/columns/column-values.ts";
+import { printDate } from "#hub/search/dates/date-math.ts";
 import { shortest } from "#hub/search/options/json.ts";
+import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
+import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { DistanceKeySource } from "./distance-key.ts";
 import { DocKeySource, IdKeySource, ScoreKeySource, ScriptKeySource } from "./implicit-keys.ts";
 import type { KeySource } from "./key.ts";
 import { KeywordKeySource } from "./keyword-key.ts";
 import { NestedKeySource } from "./nested-key.ts";
-import { comparedType, NumericKeySource, numberKind } from "./numeric-key.ts";
+import { comparedType, NumericKeySource, numberKind, type PrintValue } from "./numeric-key.ts";
 import type { SortKey } from "./sort-request.ts";
 
 /**
@@ -79,9 +82,27 @@ function fieldKey(key: Extract<SortKey, { kind: "field" }>, shard: ShardContext)
   if (!numeric) {
     checkTextMode(key, shard);
     checkNoNumericType(key, type, shard);
+    if (key.format !== undefined) warnOfFormat(key.field);
     return new KeywordKeySource(field, key);
   }
-  return new NumericKeySource(field, key, readerOf(field, comparedType(type, key.numericType)));
+  const compared = comparedType(type, key.numericType);
+  return new NumericKeySource(field, key, readerOf(field, compared, key.format), printerOf(compared, key));
+}
+
+/** Returns what shows the times of a key with a format; undefined where numbers are shown as they are. */
+function printerOf(
+  type: string | undefined,
+  { field, format }: Extract<SortKey, { kind: "field" }>,
+): PrintValue | undefined {
+  if (format === undefined) return undefined;
+  if (type === "date") return (timeMs) => printDate(Number(timeMs), format, UTC);
+  if (type === "date_nanos") return (nanos) => printNanos(BigInt(nanos), format);
+  warnOfFormat(field);
+  return undefined;
+}
+
+function warnOfFormat(field: string): void {
+  warnDeprecated(`[sort] [format] has no effect on [${field}]: only times are printed`);
 }
 
 /** Throws query_shard for a mode that only numbers have. */
@@ -135,14 +156,19 @@ const SHOWN_TEXT = 80;
  * Reads values of search_after and `missing` as those of a type. Elasticsearch's SearchAfterBuilder takes a number for a whole one without its
  * fraction, and a text only if it is one.
  */
-function readerOf(field: Field | undefined, type: string | undefined): (value: unknown) => number | bigint {
+function readerOf(
+  field: Field | undefined,
+  type: string | undefined,
+  format: string | undefined,
+): (value: unknown) => number | bigint {
+  const formats = [format, field?.format].filter((each) => each !== undefined).join("||");
   const isWhole = numberKind(type) === "whole";
   return (value) => {
     if (typeof value === "bigint" && -WHOLE_END < value && value < WHOLE_END) return shortest(value);
     if (typeof value === "number") return isWhole ? Math.trunc(value) : value;
     if (typeof value === "boolean") return value ? 1 : 0;
     const text = String(value);
-    const parsed = isWhole ? wholeOf(text, field && type, field?.format ?? "") : Number(text);
+    const parsed = isWhole ? wholeOf(text, field && type, formats) : Number(text);
     if (text !== "" && !Number.isNaN(parsed)) return parsed;
     if (text === "true" || text === "false") return text === "true" ? 1 : 0;
     throw new AppError(

@@ -42,6 +42,8 @@ export type SortKey = { readonly descending: boolean } & (
       readonly unmappedType: string | undefined;
       /** Type as which values are compared, so that fields of several types have one order. */
       readonly numericType: NumericType | undefined;
+      /** Format in which times are shown and read; numbers of milliseconds or nanoseconds without it. */
+      readonly format: string | undefined;
       readonly nested: NestedSort | undefined;
     }
   | {
@@ -84,7 +86,7 @@ export const SORT_OPTIONS = {
   nested_path: text("path of nested objects; nested is the newer form", undefined),
   nested_filter: anything("which nested objects count; nested is the newer form"),
   numeric_type: oneOf("type as which values are compared", NUMERIC_TYPES, undefined),
-  format: withoutEffect(text("sort values are those of the field", undefined)),
+  format: text("format of sort values that are times", undefined),
 } as const;
 
 /** Options of `_geo_distance`. */
@@ -186,6 +188,7 @@ function scriptKey(json: JsonObject, { fields }: SortContext): SortKey {
     mode: undefined,
     unmappedType: undefined,
     numericType: undefined,
+    format: undefined,
     nested: undefined,
   };
 }
@@ -205,6 +208,7 @@ function namedKey(name: string, given: unknown, readFilter: ReadNestedFilter): S
     mode: options.mode,
     unmappedType: options.unmapped_type,
     numericType: options.numeric_type,
+    format: options.format,
     nested: nestedSort(options, readFilter),
   };
 }
