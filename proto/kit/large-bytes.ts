@@ -26,7 +26,7 @@ interface Kept {
 
 /** The longest kept first. */
 const kept: Kept[] = [];
-let keptBytes = 0;
+let bytesKept = 0;
 let timer: NodeJS.Timeout | undefined;
 
 /**
@@ -35,6 +35,11 @@ let timer: NodeJS.Timeout | undefined;
  */
 export function freeBytes(view: ArrayBufferView): void {
   ownMemory(view)?.transfer(0);
+}
+
+/** Bytes that this thread keeps for `largeBytes`. */
+export function keptBytes(): number {
+  return bytesKept;
 }
 
 /**
@@ -50,7 +55,7 @@ export function largeBytes(least: number): Buffer<ArrayBuffer> {
   }
   if (place < 0) return Buffer.allocUnsafeSlow(rounded(least));
   const [{ memory }] = kept.splice(place, 1) as [Kept];
-  keptBytes -= memory.byteLength;
+  bytesKept -= memory.byteLength;
   return Buffer.from(memory);
 }
 
@@ -61,8 +66,8 @@ export function recycleBytes(view: ArrayBufferView): void {
   if (memory === undefined) return;
   if (memory.byteLength > MOST_KEPT_BYTES) return void memory.transfer(0);
   kept.push({ memory, sinceMs: performance.now() });
-  keptBytes += memory.byteLength;
-  while (keptBytes > MOST_KEPT_BYTES || kept.length > MOST_KEPT) freeOldest();
+  bytesKept += memory.byteLength;
+  while (bytesKept > MOST_KEPT_BYTES || kept.length > MOST_KEPT) freeOldest();
   timer ??= setTimeout(freeUnused, KEPT_MS).unref();
 }
 
@@ -74,7 +79,7 @@ function freeUnused(): void {
 
 function freeOldest(): void {
   const { memory } = kept.shift()!;
-  keptBytes -= memory.byteLength;
+  bytesKept -= memory.byteLength;
   memory.transfer(0);
 }
 

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { heapMemory, residentBytes, residentParts } from "./process-memory.ts";
+import { freeBytes, largeBytes, recycleBytes } from "./large-bytes.ts";
+import { Metrics } from "./metrics.ts";
+import { exportMemory, heapMemory, residentBytes, residentParts } from "./process-memory.ts";
+import { MIB } from "./units.ts";
 
 test("the memory of a process is returned, and 0 where the system doesn't provide it", (t) => {
   const heap = heapMemory();
@@ -10,6 +13,18 @@ test("the memory of a process is returned, and 0 where the system doesn't provid
     throw new Error("EMFILE: too many open files, uv_resident_set_memory");
   });
   assert.equal(residentBytes(), 0);
+});
+
+test("memory that is kept for large messages is a part of its own", async () => {
+  const metrics = new Metrics();
+  exportMemory(metrics, "hub", () => ({}));
+  const kept = async (): Promise<number> =>
+    Number(/part="kept_buffers"\} (\d+)/.exec(await metrics.text())?.[1]);
+  assert.equal(await kept(), 0);
+  recycleBytes(largeBytes(MIB));
+  assert.equal(await kept(), MIB);
+  freeBytes(largeBytes(MIB));
+  assert.equal(await kept(), 0);
 });
 
 test("pages of files are a part of the resident memory", { skip: process.platform !== "linux" }, () => {

@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { getHeapStatistics } from "node:v8";
+import { keptBytes } from "./large-bytes.ts";
 import type { Metrics } from "./metrics.ts";
 import { KIB } from "./units.ts";
 
@@ -55,7 +56,8 @@ export function bufferBytes(): number {
 
 /**
  * Exports the memory of the calling thread by part as `tailrace_<thread>_memory_bytes`. `others`: further parts, bytes.
- * "heap" is what objects take, "heap_free" what the engine keeps for more, "external" what lies outside without buffers.
+ * "heap" is what objects take, "heap_free" what the engine keeps for more, "external" what lies outside without buffers,
+ * "kept_buffers" the memory of large messages that the next ones use.
  */
 export function exportMemory(
   metrics: Metrics,
@@ -65,11 +67,12 @@ export function exportMemory(
   const help = "Memory of the process that serves requests, or of all threads of shards, by part.";
   metrics.gauge(`tailrace_${thread}_memory_bytes`, help, ["part"], (gauge) => {
     const { usedBytes, totalBytes, externalBytes } = heapMemory();
-    const buffers = bufferBytes();
+    const [buffers, kept] = [bufferBytes(), keptBytes()];
     const parts = {
       heap: usedBytes,
       heap_free: totalBytes - usedBytes,
-      buffers,
+      buffers: Math.max(0, buffers - kept),
+      kept_buffers: kept,
       external: Math.max(0, externalBytes - buffers),
       ...others(),
     };
