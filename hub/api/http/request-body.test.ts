@@ -4,6 +4,7 @@ import { Readable } from "node:stream";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { AppError } from "#proto/kit/errors.ts";
+import { recycleBytes } from "#proto/kit/large-bytes.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { gzipBomb } from "#test/support/api/http-client.ts";
 import { BodyReader, GrowingBytes } from "./request-body.ts";
@@ -76,6 +77,18 @@ for (const announced of [0, 20 * CHUNK, 30 * CHUNK, 3 * CHUNK, 2 ** 40]) {
     assert.ok(bytes.view.buffer.byteLength <= Math.max(40 * CHUNK, Math.min(announced, 30 * CHUNK)));
   });
 }
+
+test("a body grows in the memory that one before it grew in", (t) => {
+  const chunks = (): Buffer[] => Array.from({ length: 20 }, (_, number) => chunkOf(number));
+  const before = new GrowingBytes(0);
+  for (const chunk of chunks()) before.take(chunk);
+  recycleBytes(new Uint8Array(before.view.buffer));
+  const next = chunks();
+  const made = t.mock.method(Buffer, "allocUnsafeSlow");
+  const bytes = new GrowingBytes(0);
+  for (const chunk of next) bytes.take(chunk);
+  assert.equal(made.mock.callCount(), 0);
+});
 
 test("a body of one chunk is that chunk", () => {
   const chunk = chunkOf(1, 100);

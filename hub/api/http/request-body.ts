@@ -53,8 +53,7 @@ export class GrowingBytes {
     const trusted = Math.max(TRUSTED_BYTES, TRUSTED_TIMES * least);
     const isTrusted = this.#announced >= least && this.#announced <= trusted;
     const size = isTrusted ? this.#announced : Math.max(least, 2 * this.length);
-    // Bodies of this size may be lent to a thread, which gives their memory back.
-    const larger = size > TRUSTED_BYTES ? largeBytes(size) : Buffer.allocUnsafeSlow(size);
+    const larger = largeBytes(size);
     larger.set(this.view);
     recycleBytes(this.#bytes);
     this.#bytes = larger;
