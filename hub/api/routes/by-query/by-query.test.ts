@@ -50,7 +50,10 @@ test("a limit that is given twice must be the same both times", async () => {
       ...given,
     });
     assert.equal(status, 400, params);
-    assert.match(JSON.stringify(body["error"]!["reason"]), /^"\[max_docs\] set to two different values/);
+    assert.match(
+      JSON.stringify(body["error"]!["reason"]),
+      /^"\[max_docs\] set to two different values \[4\] and \[5\]/,
+    );
   }
   const same = await fixture.send("POST", "/logs/_delete_by_query?max_docs=5", { query, size: 5 });
   assert.equal(same.status, 200);

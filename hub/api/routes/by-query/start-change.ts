@@ -129,7 +129,7 @@ export function changeOptions(
 
 /** Reads the limit, `size` before 7.3 and `max_docs` since. Throws request_invalid if two are given that differ. */
 function maxDocsOf(request: ApiRequest, body: JsonObject): number {
-  const given = [request.integer("size"), body["size"], request.integer("max_docs"), body["max_docs"]].filter(
+  const given = [body["size"], body["max_docs"], request.integer("size"), request.integer("max_docs")].filter(
     (limit) => limit !== undefined && limit !== null,
   );
   const [docs = -1, second] = new Set(given.map(Number));
