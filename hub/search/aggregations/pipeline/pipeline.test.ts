@@ -43,6 +43,38 @@ async function beside(pipeline: JsonObject, extra: JsonObject = {}): Promise<unk
   return aggregations;
 }
 
+test("a path may name a bucket by its key", async () => {
+  const sum = { sum: { sum: { field: "n" } } };
+  const ratio = (a: string, b: string): JsonObject => ({
+    bucket_script: { buckets_path: { a, b }, script: "params.a / params.b" },
+  });
+  const { aggregations } = await fixture.search({
+    size: 0,
+    aggs: {
+      days: {
+        date_histogram: { field: "at", interval: "1d" },
+        aggs: {
+          hosts: { terms: { field: "host.keyword" }, aggs: sum },
+          named: { filters: { filters: { "x>y": { term: { n: 10 } } } }, aggs: sum },
+          ratio: ratio("hosts['a']>sum", "hosts['b']>sum.value"),
+          share: ratio("named['x>y']>_count", "_count"),
+          none: ratio("hosts['c']>sum", "_count"),
+        },
+      },
+    },
+  });
+  const { buckets } = aggregations!["days"] as { buckets: Record<string, { value: unknown } | undefined>[] };
+  const values = (name: string): unknown[] => buckets.map((bucket) => bucket[name]?.value);
+  assert.deepEqual(values("ratio"), [0.5, undefined, undefined, undefined]);
+  assert.deepEqual(values("share"), [0.5, 0, null, 0]);
+  assert.deepEqual(values("none"), [undefined, undefined, undefined, undefined]);
+});
+
+test("a path that can't be read is refused", async () => {
+  for (const path of ["a>", ">a", "a>>b", "a[b", "a['b'>c"])
+    await assert.rejects(below({ cumulative_sum: { buckets_path: path } }), { code: "parsing" }, path);
+});
+
 suite("pipelines below a histogram", () => {
   const rows: [name: string, pipeline: JsonObject, values: unknown[]][] = [
     ["cumulative_sum adds up", { cumulative_sum: { buckets_path: "sum" } }, [30, 35, 35, 85]],

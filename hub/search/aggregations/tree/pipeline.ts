@@ -66,14 +66,24 @@ export const PIPELINE_OPTIONS = {
   format: text("format of the printed value", undefined),
 } as const;
 
-/** Path to a number: aggregations, one below the other, then a part of the last. */
+/**
+ * Path to a number: aggregations, one below the other, then a part of the last. A name in quotes is the key of a bucket of the
+ * aggregation before it.
+ */
 export interface BucketPath {
   readonly names: readonly string[];
   /** "" for the only number. */
   readonly part: string;
 }
 
-/** Reads `a>b.value`, `a>b[99]`. Throws parsing. */
+/** A step of a path, whose keys in brackets may hold any characters. */
+const STEP = /(?:[^>[]|\[(?:'[^']*'|[^\]]*)\])+/g;
+/** A step that selects a bucket by its key. */
+const KEYED = /^([^.[]+)\[('[^']*')\]$/;
+/** The last step: an aggregation, with a part of its answer behind a dot or in brackets. */
+const LAST = /^([^.[]+)(?:\.(.+)|\[(.+)\])?$/;
+
+/** Reads `a>b.value`, `a>b[99]`, `a['key']>b`. Throws parsing. */
 export function parsePath(given: unknown, owner: string): BucketPath {
   const [text] = Array.isArray(given) ? (given as unknown[]) : [given];
   if (typeof text !== "string" || text === "")
@@ -84,10 +94,13 @@ export function parsePath(given: unknown, owner: string): BucketPath {
         data: { type: "parsing_exception" },
       },
     );
-  const names = text.split(">");
-  const last = /^([^.[]+)(?:\.(.+)|\[(.+)\])?$/.exec(names.at(-1) ?? "");
-  if (last === null) throw new AppError("parsing", `[${owner}] [buckets_path] can't be read: [${text}]`);
-  return { names: [...names.slice(0, -1), last[1]!], part: (last[2] ?? last[3] ?? "").replace(/^"|"$/g, "") };
+  const steps = text.match(STEP) ?? [];
+  const names = steps.flatMap((step) => KEYED.exec(step)?.slice(1) ?? step);
+  const name = names.pop() ?? "";
+  const [, last, part, listed] = name.startsWith("'") ? [name, name] : (LAST.exec(name) ?? []);
+  if (last === undefined || text.replaceAll(STEP, "") !== ">".repeat(steps.length - 1))
+    throw new AppError("parsing", `[${owner}] [buckets_path] can't be read: [${text}]`);
+  return { names: [...names, last], part: (part ?? listed ?? "").replace(/^"|"$/g, "") };
 }
 
 /** Returns the number of a bucket at a path; NaN if it has none. Empty buckets count as the policy says. */
@@ -99,8 +112,10 @@ export function valueAt(bucket: Bucket, path: BucketPath, gaps: GapPolicy): numb
   for (const [depth, name] of path.names.entries()) {
     if (name === "_bucket_count" && isObject(at)) return bucketsOf(at).length;
     if (name === "_count" && isObject(at)) return Number(at["doc_count"]);
-    if (isObject(at) && "buckets" in at) throw noNumber("Object[]", path.names[depth - 1]!);
-    at = isObject(at) ? childOf(at, name) : undefined;
+    if (isObject(at) && "buckets" in at) {
+      if (!name.startsWith("'")) throw noNumber("Object[]", path.names[depth - 1]!);
+      at = bucketOf(at, name.slice(1, -1));
+    } else at = isObject(at) ? childOf(at, name) : undefined;
   }
   if (path.part === "") checkSingle(at, path.names.at(-1)!);
   const value = bucket["doc_count"] === 0 ? Number.NaN : partOf(at, path.part);
@@ -112,6 +127,7 @@ export function valueAt(bucket: Bucket, path: BucketPath, gaps: GapPolicy): numb
 function checkSingle(answer: unknown, name: string): void {
   if (!isObject(answer)) return;
   if ("buckets" in answer) throw noNumber(bucketsClass(bucketsOf(answer)), name);
+  if (name.startsWith("'")) throw noNumber("InternalBucket", name);
   if (!("values" in answer) || "value" in answer || "doc_count" in answer) return;
   throw new AppError(
     "aggregation_failed",
@@ -148,6 +164,13 @@ export function bucketsOf(answer: JsonObject): Bucket[] {
   const { buckets } = answer;
   if (Array.isArray(buckets)) return buckets as Bucket[];
   return isObject(buckets) ? (Object.values(buckets) as Bucket[]) : [];
+}
+
+/** The bucket of a key; undefined if there is none. */
+function bucketOf(answer: JsonObject, key: string): Bucket | undefined {
+  const { buckets } = answer;
+  if (isObject(buckets)) return Object.hasOwn(buckets, key) ? (buckets[key] as Bucket) : undefined;
+  return bucketsOf(answer).find((bucket) => String(bucket["key_as_string"] ?? bucket["key"]) === key);
 }
 
 /** The answer of a number; null if there is none. */
