@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import { test } from "node:test";
 import type { WriteItem } from "#hub/cluster/writes/writes.ts";
 import type { Clock } from "#proto/kit/clock.ts";
@@ -68,6 +69,22 @@ test("a document has the current gauges, and the growth of counters since the pr
   assert.deepEqual([hub["agents"], hub["agents_in_trouble"], hub["agents_behind_bytes"]], [2, 1, 12]);
   assert.ok(hub["heap_bytes"]! > 0 && hub["memory_bytes"]! > hub["heap_bytes"]!);
   assert.ok(Object.values(hub).every(Number.isInteger), "an index takes the type of the first value");
+});
+
+test("the event loop's delay is sampled only while the dashboard is there", async (t) => {
+  const histogram = Object.getPrototypeOf(monitorEventLoopDelay()) as IntervalHistogram;
+  const [enable, disable] = [t.mock.method(histogram, "enable"), t.mock.method(histogram, "disable")];
+  let isWanted = false;
+  const { monitoring } = recordOf(() => isWanted);
+  await monitoring.record(signal);
+  assert.equal(enable.mock.callCount(), 0);
+  isWanted = true;
+  await monitoring.record(signal);
+  assert.equal(enable.mock.callCount(), 1);
+  disable.mock.resetCalls();
+  isWanted = false;
+  await monitoring.record(signal);
+  assert.equal(disable.mock.callCount(), 1);
 });
 
 test("nothing is recorded where the dashboard isn't there", async () => {

@@ -62,7 +62,6 @@ export class Monitoring implements Component {
 
   async #run(signal: AbortSignal): Promise<void> {
     const { clock, intervalMs, log } = this.#options;
-    this.#reader.start();
     while (!signal.aborted) {
       try {
         await this.record(signal);
@@ -78,7 +77,9 @@ export class Monitoring implements Component {
   /** Writes one document if the dashboard exists. Throws what the journal or the index throws. */
   async record(signal: AbortSignal): Promise<void> {
     const { documents, clock, node, agents } = this.#options;
-    if (!(await this.#isWanted())) return;
+    // The samples wake the thread, which would be most of what wakes one at rest.
+    if (!(await this.#isWanted())) return this.#reader.stop();
+    this.#reader.start();
     const now = new Date(clock.now()).toISOString();
     const known = agents();
     const hub = {
@@ -152,7 +153,7 @@ export class ProcessMetricsReader {
     this.#metrics = metrics;
   }
 
-  /** Starts measuring the event loop's delay. */
+  /** Starts measuring the event loop's delay, unless that is running. */
   start(): void {
     this.#loop.enable();
   }
