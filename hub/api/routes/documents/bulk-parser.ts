@@ -60,6 +60,8 @@ const OLD_FIELDS: ReadonlySet<string> = new Set([
   "_version_type",
   "_retry_on_conflict",
 ]);
+const SEVERAL_KEYS =
+  "A bulk action object contained multiple keys. Additional keys are currently ignored but will be rejected in a future version.";
 const NEWLINE = 0x0a;
 const KINDS: ReadonlySet<string> = new Set(["index", "create", "update", "delete"]);
 const FIELDS: ReadonlySet<string> = new Set([
@@ -139,6 +141,7 @@ function parseAction(text: string, line: number): Action {
   if (!isObject(parsed)) {
     throw malformed(`[${line}], expected START_OBJECT but found [${tokenOf(parsed)}]`);
   }
+  // Versions before 9 read the first key alone; winston-elasticsearch counts its attempts in another.
   const [entry, ...others] = Object.entries(parsed);
   if (entry === undefined) throw malformed(`[${line}], expected FIELD_NAME but found [END_OBJECT]`);
   const [name, fields] = entry;
@@ -146,7 +149,7 @@ function parseAction(text: string, line: number): Action {
     throw malformed(`[${line}], expected field [create], [delete], [index] or [update] but found [${name}]`);
   }
   if (!isObject(fields)) throw malformed(`[${line}], expected START_OBJECT but found [${tokenOf(fields)}]`);
-  if (others.length > 0) throw malformed(`[${line}], expected END_OBJECT but found [FIELD_NAME]`);
+  if (others.length > 0) warnDeprecated(SEVERAL_KEYS, { from: 800 });
   for (const [key, value] of Object.entries(fields)) {
     const isOld = OLD_FIELDS.has(key);
     if (isOld) warnDeprecated(`Deprecated field [${key}] used, expected [${key.slice(1)}] instead`);

@@ -239,6 +239,18 @@ test("a bulk whose lines can't be separated writes nothing", async () => {
   assert.equal(hub.documents.stored.size, before);
 });
 
+test("keys beside the action of a bulk's line are ignored, with a warning from 8.0 on", async () => {
+  const line = '{"index":{"_index":"beside"},"attempts":3}\n{"a":1}\n';
+  for (const [type, warns] of [
+    ["application/x-ndjson", false],
+    ["application/vnd.elasticsearch+x-ndjson; compatible-with=8", true],
+  ] as const) {
+    const { status, headers, body } = await send("POST", "/_bulk", line, { "content-type": type });
+    assert.deepEqual([status, body["errors"]], [200, false], type);
+    assert.equal(String(headers.warning).includes("contained multiple keys"), warns, type);
+  }
+});
+
 test("_mget gives each document or its own error", async () => {
   await send("PUT", "/got/_doc/1", { a: 1, b: 2 });
   const { body } = await send("POST", "/got/_mget", {
