@@ -70,9 +70,7 @@ export class ExactKey implements SegmentKey {
 
   value(doc: number): SortValue {
     const rank = this.#rankOf(doc);
-    const { sign, missing, print } = this.#options;
-    const value = sign === 1 ? rank : -rank;
-    return rank === missing ? value : print(value);
+    return this.print(this.#options.sign === 1 ? rank : -rank);
   }
 
   /** Shows a value of the column. */

@@ -62,9 +62,8 @@ export class ExactNestedKey implements SegmentKey {
 
   value(doc: number): SortValue {
     const rank = this.rank(doc);
-    const { descending, missing, inner } = this.#options;
-    const value = descending ? -rank : rank;
-    return rank === missing ? value : inner.print(value);
+    const { descending, inner } = this.#options;
+    return inner.print(descending ? -rank : rank);
   }
 
   keyOf(rank: Rank): number {

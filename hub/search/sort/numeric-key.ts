@@ -191,7 +191,7 @@ class NumericKey implements SegmentKey {
     const value = this.#sign * key;
     if (this.#kind !== "whole") return shownFraction(value, this.#kind);
     if (key === this.#missing && typeof this.#missingRank === "bigint")
-      return this.#sign === 1 ? this.#missingRank : -this.#missingRank;
+      return this.#print(this.#sign === 1 ? this.#missingRank : -this.#missingRank);
     // A sum: the shortest text of it may be of another whole number.
     return this.#print(Number.isSafeInteger(value) ? value : BigInt(value));
   }

@@ -1,7 +1,7 @@
 /** Binds the sort keys of a request to a shard. */
 
-import { dateFormat } from "#hub/engine/mapping/date-format.ts";
-import { parseNanos, printNanos } from "#hub/engine/mapping/date-nanos.ts";
+import { DEFAULT_DATE_FORMAT, dateFormat } from "#hub/engine/mapping/date-format.ts";
+import { DEFAULT_NANOS_FORMAT, parseNanos, printNanos } from "#hub/engine/mapping/date-nanos.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import { isNumeric, termsField } from "#hub/search/columns/column-values.ts";
 import { printDate } from "#hub/search/dates/date-math.ts";
@@ -95,10 +95,15 @@ function printerOf(
   { field, format }: Extract<SortKey, { kind: "field" }>,
 ): PrintValue | undefined {
   if (format === undefined) return undefined;
-  if (type === "date") return (timeMs) => printDate(Number(timeMs), format, UTC);
-  if (type === "date_nanos") return (nanos) => printNanos(BigInt(nanos), format);
+  if (type === "date") return unlessEnd((timeMs) => printDate(Number(timeMs), format, UTC));
+  if (type === "date_nanos") return unlessEnd((nanos) => printNanos(BigInt(nanos), format));
   warnOfFormat(field);
   return undefined;
+}
+
+/** Shows the ends of 64 bits as numbers: documents without a value are there, which is no time. */
+function unlessEnd(print: PrintValue): PrintValue {
+  return (value) => (value === LONG_MIN || value === LONG_MAX ? value : print(value));
 }
 
 function warnOfFormat(field: string): void {
@@ -149,6 +154,8 @@ function distanceKey(key: Extract<SortKey, { kind: "distance" }>, shard: ShardCo
 /** Sums of values have fewer digits. Texts of any length would take seconds to convert. */
 const WHOLE = /^[+-]?\d{1,30}$/;
 const WHOLE_END = 10n ** 30n;
+const LONG_MIN = -(2n ** 63n);
+const LONG_MAX = 2n ** 63n - 1n;
 /** Characters of a refused text that are shown. */
 const SHOWN_TEXT = 80;
 
@@ -161,14 +168,17 @@ function readerOf(
   type: string | undefined,
   format: string | undefined,
 ): (value: unknown) => number | bigint {
-  const formats = [format, field?.format].filter((each) => each !== undefined).join("||");
+  const usual = type === "date_nanos" ? DEFAULT_NANOS_FORMAT : DEFAULT_DATE_FORMAT;
+  const formats = [format, field?.format ?? usual].filter((each) => each !== undefined).join("||");
+  // A shard without the field gets what others show, which are times if they have a format.
+  const fallback = field === undefined && format !== undefined ? "date" : undefined;
   const isWhole = numberKind(type) === "whole";
   return (value) => {
     if (typeof value === "bigint" && -WHOLE_END < value && value < WHOLE_END) return shortest(value);
     if (typeof value === "number") return isWhole ? Math.trunc(value) : value;
     if (typeof value === "boolean") return value ? 1 : 0;
     const text = String(value);
-    const parsed = isWhole ? wholeOf(text, field && type, formats) : Number(text);
+    const parsed = isWhole ? wholeOf(text, type, formats, fallback) : Number(text);
     if (text !== "" && !Number.isNaN(parsed)) return parsed;
     if (text === "true" || text === "false") return text === "true" ? 1 : 0;
     throw new AppError(
@@ -178,12 +188,12 @@ function readerOf(
   };
 }
 
-/** Returns a value of a type of whole numbers, NaN if it is none. `format`: of times. */
-function wholeOf(text: string, type: string | undefined, format: string): number | bigint {
+/** Returns a value of a type of whole numbers, NaN if it is none. `format`: of times; `fallback`: type of texts that are no number. */
+function wholeOf(text: string, type: string | undefined, format: string, fallback?: string): number | bigint {
   if (type === "date") return dateFormat(format).parse(text);
   // A number is in nanoseconds, as in answers.
   if (WHOLE.test(text)) return shortest(BigInt(text.replace(/^\+/, "")));
-  if (type !== "date_nanos") return Number.NaN;
+  if (type !== "date_nanos") return fallback === undefined ? Number.NaN : wholeOf(text, fallback, format);
   const nanos = parseNanos(text, format);
   return nanos === null ? Number.NaN : shortest(nanos);
 }

@@ -90,6 +90,32 @@ describe("a sort with a format", () => {
     ]);
   });
 
+  test("shows times that stand for missing ones, and those of documents that equal them", async () => {
+    for (const key of ["at", "fine"]) {
+      const found = await order(key, { ...NANOS, missing: "2020-01-01T00:00:00.000Z" });
+      assert.ok(
+        found.every((each) => typeof (each as unknown[])[1] === "string"),
+        JSON.stringify(found),
+      );
+    }
+    const equal = await order("fine", { ...NANOS, missing: "2020-01-01T00:00:00.000123456Z" });
+    assert.deepEqual(equal[1], ["a", "2020-01-01T00:00:00.000123456Z"]);
+    const nested = { path: "o" };
+    const own = await order("o.fine", { ...NANOS, nested, missing: "2020-01-01T00:00:00.000000001Z" });
+    assert.deepEqual(own[1], ["a", "2020-01-01T00:00:00.000000001Z"]);
+  });
+
+  test("is continued, and takes times for missing ones, where the field isn't mapped", async () => {
+    const behind = { search_after: ["2021-01-01T00:00:00.000Z", 2] };
+    for (const unmapped_type of ["date", "date_nanos", "boolean", "long"]) {
+      const found = await order("other", { ...DATE, unmapped_type }, behind);
+      assert.deepEqual(found[0], ["a", LAST], unmapped_type);
+    }
+    const found = await order("other", { ...DATE, unmapped_type: "date", missing: "2020-01-01" });
+    assert.deepEqual(found[0], ["a", "2020-01-01T00:00:00.000Z"]);
+    assert.deepEqual((await order("other", { order: "asc", unmapped_type: "date" }, behind))[0], ["a", LAST]);
+  });
+
   test("warns where it has no effect", async () => {
     const warnings = new Set<string>();
     const found = await gatherWarnings(warnings, 717, () => order("n", { order: "asc", format: "000" }));
