@@ -91,4 +91,19 @@ describe("whole numbers beyond 2^53 are keys of their own", () => {
       ],
     );
   });
+
+  test("in multi_terms of doubles as doubles are", async () => {
+    const doubles = new IndexFixture({
+      mapping: { properties: { d: { type: "double" }, k: { type: "keyword" } } },
+      docs: ['{"k":"a","d":1234567890123456789}', '{"k":"a","d":123456789012345678901}'],
+    });
+    const terms = [{ field: "k" }, { field: "d" }];
+    const text = await doubles.printed({ size: 0, aggs: { a: { multi_terms: { terms } } } });
+    doubles.close();
+    assert.ok(
+      text.includes('{"key":["a",1.2345678901234568E18],"key_as_string":"a|1.2345678901234568E18"'),
+      text,
+    );
+    assert.ok(text.includes('"key":["a",1.2345678901234568E20]'), text);
+  });
 });

@@ -266,8 +266,10 @@ function printed(
   part: Part,
   isFraction: boolean,
 ): { readonly value: Part | NumberText; readonly text: string } {
-  if (typeof part !== "number" || !isFraction) return { value: part, text: String(part) };
-  return { value: fraction(part), text: doubleText(part) };
+  if (!isFraction || (typeof part !== "number" && typeof part !== "bigint"))
+    return { value: part, text: String(part) };
+  const number = Number(part);
+  return { value: fraction(number), text: doubleText(number) };
 }
 
 /** Part by part: numbers by their size, others by their text. */

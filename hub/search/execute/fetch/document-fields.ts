@@ -141,7 +141,8 @@ function print(field: Field, value: unknown, format: string | undefined, isIgnor
   if (!isNumeric(field)) return isIgnored && String(value).length > field.ignoreAbove ? [] : [value];
   const number = typeof value === "string" ? numberOf(value) : value;
   if (number === undefined) return isIgnored ? [] : [value];
+  if (columnKind(field) === "double" && (typeof number === "number" || typeof number === "bigint"))
+    return [fraction(Number(number))];
   if (typeof number !== "number") return [number];
-  if (columnKind(field) === "double") return [fraction(number)];
   return [WHOLE_TYPES.has(field.type) ? Math.trunc(number) : number];
 }

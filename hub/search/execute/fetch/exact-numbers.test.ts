@@ -18,6 +18,7 @@ const index = new IndexFixture({
   docs: {
     a: `{"k":"x","o":[${NUMBERS}],${NUMBERS.slice(1)}`,
     b: '{"k":"y","n":["9007199254740993",7.9,"8"],"d":5,"u":18446744073709551615}',
+    c: '{"d":[1234567890123456789,"123456789012345678901"]}',
   },
 });
 after(() => index.close());
@@ -58,6 +59,8 @@ describe("numbers of a document", () => {
     const fields = ["n", "d", "u"];
     const shown = '"fields":{"n":[9007199254740993,7,8],"d":[5.0],"u":[18446744073709551615]}';
     holds(await printed("b", { _source: false, fields }), shown);
+    const doubles = '"fields":{"d":[1.2345678901234568E18,1.2345678901234568E20]}';
+    holds(await printed("c", { _source: false, fields: ["d"] }), doubles);
     holds(await printed("a", { _source: false, fields: ["n"] }), '"fields":{"n":[4611686018427387903]}');
   });
 });
