@@ -85,6 +85,21 @@ test("the only shard of a search leaves the results of several shards alone", as
   assert.deepEqual([hits, misses], [3, 3]);
 });
 
+test("a query that the cluster refuses is refused after its answer was cached", async () => {
+  const body = { size: 0, query: { prefix: { host: "host" } } };
+  const cache = { results: new ResultCache(2 ** 20), key: JSON.stringify(body) };
+  const options = { signal: new AbortController().signal, limits: DEFAULT_LIMITS, cache };
+  assert.equal((await fixture.search(body, options)).total, 40);
+  const shards = fixture.shards.map((each) => ({
+    ...each,
+    index: { ...each.index, allowsExpensive: false },
+  }));
+  await assert.rejects(
+    searchShards(parseSearchRequest(body, DEFAULT_LIMITS), shards, options),
+    /shards failed/,
+  );
+});
+
 test("another snapshot of a shard is another answer", async () => {
   const cache = { results: new ResultCache(2 ** 20), key: "all" };
   const body = { size: 0 };

@@ -15,7 +15,7 @@ import { rescored } from "#hub/search/execute/rescore.ts";
 import { contextFault } from "#hub/search/options/context-fault.ts";
 import { answersAs, warningCount } from "#hub/search/options/request-version.ts";
 import { compileWildcard } from "#hub/search/patterns/wildcard.ts";
-import { ShardContext } from "#hub/search/query/query.ts";
+import { type SearchedIndex, ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import type { SearchRequest } from "#hub/search/request/search-request.ts";
 import { compareRanks, type RankOrder } from "#hub/search/sort/key.ts";
@@ -140,7 +140,7 @@ class Collector {
     const startMs = performance.now();
     await prepareNested(context, control, request.nestedPaths);
     await prepareNested(stored, control, filterPaths);
-    const result = await (keeps ? this.#cached(context, collect, isOnly) : collect());
+    const result = await (keeps ? this.#cached(context, collect, cacheForm(index, isOnly)) : collect());
     const tookMs = performance.now() - startMs;
     const profile = request.profile
       ? {
@@ -155,12 +155,11 @@ class Collector {
   async #cached(
     shard: ShardContext,
     collect: () => Promise<ShardResult>,
-    isOnly: boolean,
+    form: string,
   ): Promise<ShardResult> {
     const { cache } = this.#options;
     if (cache === undefined) return collect();
-    // The only shard may return less than one of several.
-    const key = isOnly ? `only ${cache.key}` : cache.key;
+    const key = `${form}${cache.key}`;
     const known = cache.results.get(shard, key);
     if (known !== undefined) return { ...known, shard, orders: [], hits: [] };
     const warningsBefore = warningCount();
@@ -169,6 +168,13 @@ class Collector {
     if (!this.#control.timedOut && warningCount() === warningsBefore) cache.results.put(shard, key, result);
     return result;
   }
+}
+
+/** Returns what the key of a cached result begins with, so that it is taken for searches of its form alone. */
+function cacheForm({ allowsExpensive }: SearchedIndex, isOnly: boolean): string {
+  // The only shard may return less than one of several.
+  const only = isOnly ? "only " : "";
+  return allowsExpensive === false ? `${only}inexpensive ` : only;
 }
 
 /** Merges what the shards found. */
