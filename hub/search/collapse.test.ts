@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
 import { DEFAULT_LIMITS } from "#hub/search/query/query.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { hostsOf, searchOver } from "#test/support/search/hosts.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 import { parseCollapse, searchCollapsed } from "./collapse.ts";
 import type { SearchResponse } from "./phases/contract.ts";
@@ -113,5 +114,30 @@ test("the value of a group is that of the column, whatever else hits show by its
     assert.deepEqual(await groups("short", { fields: ["short"] }), [undefined, ["abc"]]);
   } finally {
     other.close();
+  }
+});
+
+test("hits are collapsed by numbers with a fraction, on one host and on several", async () => {
+  const fractions = new IndexFixture({
+    mapping: { properties: { d: { type: "double" }, f: { type: "float" } } },
+    docs: [0.1, 2, 0.1, 2, 1e10, 2, 1e10, 0.1, 2, 2].map((each) => ({ d: each, f: each })),
+    shards: 2,
+  });
+  try {
+    for (const field of ["d", "f"]) {
+      const body = { size: 3, sort: ["_doc"], collapse: { field, inner_hits: { name: "i", size: 0 } } };
+      const options = { signal: new AbortController().signal, limits: DEFAULT_LIMITS };
+      const shards = fractions.shards;
+      const alone = await searchCollapsed(body, parseCollapse(body)!, DEFAULT_LIMITS, shards, options);
+      const demand = { limits: DEFAULT_LIMITS, version: 717, nowMs: 0 };
+      for (const { hits } of [alone, await searchOver(hostsOf(shards, 2), body, demand)]) {
+        const counts = hits.map(
+          ({ inner_hits }) => (inner_hits as { i: { hits: JsonObject } }).i.hits["total"],
+        );
+        assert.deepEqual(counts, [3, 5, 2], field);
+      }
+    }
+  } finally {
+    fractions.close();
   }
 });

@@ -5,6 +5,7 @@
 
 import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
 import { contextFault } from "#hub/search/options/context-fault.ts";
+import { printedNumber } from "#hub/search/options/json-writer.ts";
 import { integer, list, readOptions, required, text } from "#hub/search/options/options.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import type { SearchLimits } from "#hub/search/query/query.ts";
@@ -163,7 +164,10 @@ function noValue(field: string): JsonObject {
 function groupOf(hit: Hit, field: string): unknown {
   const fields = hit["fields"];
   const values = isObject(fields) ? fields[field] : undefined;
-  return Array.isArray(values) ? (values[0] as unknown) : null;
+  if (!Array.isArray(values)) return null;
+  const [value] = values as unknown[];
+  // Fractions are shown as texts of numbers, which equal no others and are no values of queries.
+  return printedNumber(value) ?? value;
 }
 
 async function addInner(
