@@ -388,6 +388,24 @@ test("splunk_hec takes events one behind the other, and acknowledges those in th
   });
 });
 
+test("splunk_hec takes what Splunk's libraries and transports over them make of a log call", async (t) => {
+  const { world, post } = await start(t, "splunk_hec");
+  const events = [
+    { message: "text", severity: "INFO" },
+    { message: { temperature: "70F", chickens: 500 }, severity: "info" },
+    { message: { msg: "text", meta: { n: 7 } }, severity: "warn" },
+  ];
+  await post("/services/collector/event/1.0", events.map((event) => JSON.stringify({ event })).join(""));
+  assert.deepEqual(
+    world.sent.map(({ event }) => plain(event)),
+    [
+      { message: "text", severity: "INFO", log: { level: "info" } },
+      { temperature: "70F", chickens: 500, severity: "info", log: { level: "info" } },
+      { message: "text", meta: { n: 7 }, severity: "warn", log: { level: "warn" } },
+    ],
+  );
+});
+
 test("splunk_hec takes times in seconds, ms and ns", async (t) => {
   const { world, post } = await start(t, "splunk_hec");
   const times = ["1700000000.5", '"1700000000.5"', "1700000000500", '"1700000000500000000"'];

@@ -152,7 +152,7 @@ function exportedEvent(row: JsonObject): JsonObject {
 
 function eventOf(envelope: JsonObject, nowMs: number): Event {
   const { event, fields, time, host } = envelope;
-  const members: JsonObject = isHash(event) ? { ...event } : { message: valueText(event) };
+  const members: JsonObject = isHash(event) ? membersOf(event) : { message: valueText(event) };
   // Docker's log driver puts the line under `line`.
   if (members["message"] === undefined && typeof members["line"] === "string")
     members["message"] = members["line"];
@@ -160,6 +160,20 @@ function eventOf(envelope: JsonObject, nowMs: number): Event {
   if (host !== undefined && members["host"] === undefined) members["host"] = { name: valueText(host) };
   setMetadata(members, (name) => envelope[name]);
   return new Event(members, timeOf(time) ?? nowMs);
+}
+
+/**
+ * Returns the members of an event. Splunk's libraries put what a program logged under `message`, beside its `severity`: also an
+ * object, which winston's transport gives the text `msg`.
+ */
+function membersOf(event: JsonObject): JsonObject {
+  const { message, ...others } = event;
+  const { severity } = event;
+  const level = typeof severity === "string" && { log: { level: severity.toLowerCase() } };
+  if (!isHash(message)) return { ...level, ...event };
+  const { msg, ...logged } = message;
+  const isText = typeof msg === "string" && logged["message"] === undefined;
+  return { ...level, ...(isText ? { message: msg, ...logged } : message), ...others };
 }
 
 /** Returns an event for each line. */
