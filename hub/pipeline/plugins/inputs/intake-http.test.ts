@@ -215,7 +215,10 @@ test("otlp names the records that it leaves out, and takes the others", async (t
 
 test("otlp takes JSON in the names of the schema, and keeps what is said of the scope", async (t) => {
   const { world, post } = await start(t, "otlp");
-  const attributes = [{ key: "some_key", value: { int_value: "7" } }];
+  const attributes = [
+    { key: "some_key", value: { int_value: "7" } },
+    { key: "none", value: {} },
+  ];
   const record = {
     time_unix_nano: "1760000000000000000",
     severity_number: "SEVERITY_NUMBER_WARN2",
@@ -231,8 +234,8 @@ test("otlp takes JSON in the names of the schema, and keeps what is said of the 
   assert.deepEqual(plain(event), {
     body: { a_b: "c_d" },
     log: { level: "warn" },
-    attributes: { some_key: 7 },
-    scope: { name: "lib", version: "1.2", attributes: { some_key: 7 } },
+    attributes: { some_key: 7, none: null },
+    scope: { name: "lib", version: "1.2", attributes: { some_key: 7, none: null } },
     trace: { id: "5b8efff798038103d269b633813fc60c" },
   });
 });

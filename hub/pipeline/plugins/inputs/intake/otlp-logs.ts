@@ -188,9 +188,10 @@ function attributesOf(list: unknown, depth: number): JsonObject {
   );
 }
 
-/** Both forms name the kind of a value by its one member. */
+/** Both forms name the kind of a value by its one member; one without a member is empty, as SDKs write null. */
 function anyValue(value: unknown, depth: number): unknown {
-  if (!isHash(value) || depth > MAX_DEPTH) return "";
+  if (!isHash(value)) return null;
+  if (depth > MAX_DEPTH) return "";
   if (isHash(value["kvlistValue"])) return attributesOf(value["kvlistValue"]["values"], depth + 1);
   if (isHash(value["arrayValue"])) {
     const { values } = value["arrayValue"];
@@ -201,7 +202,7 @@ function anyValue(value: unknown, depth: number): unknown {
     return Number.isSafeInteger(number) ? number : valueText(value["intValue"]);
   }
   if (value["bytesValue"] instanceof Uint8Array) return Buffer.from(value["bytesValue"]).toString("base64");
-  return value["stringValue"] ?? value["boolValue"] ?? value["doubleValue"] ?? value["bytesValue"] ?? "";
+  return value["stringValue"] ?? value["boolValue"] ?? value["doubleValue"] ?? value["bytesValue"] ?? null;
 }
 
 /** ns since 1970, as text or number; 0 means that it isn't known. */
