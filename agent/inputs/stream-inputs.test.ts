@@ -53,6 +53,7 @@ for (const [name, chunks, octetCounting, expected] of [
   ["a line over chunks of one byte", "one\ntwo\n".split(""), false, ["one", "two"]],
   ["a line longer than the limit", ["0123456789ABC\nx\n"], false, ["0123456789", "ABC", "x"]],
   ["octet counts", ["5 ab\nc", "d3 x\ny", "1 z"], true, ["ab\ncd", "x\ny", "z"]],
+  ["zero bytes", ["<1>a\0<2>", "b\0", "<3>c"], true, ["<1>a", "<2>b", "<3>c"]],
   ["an octet count cut in its middle", ["1", "0", " 0123", "456789"], true, ["0123456789"]],
   ["newlines where counts are possible", ["<13>a\n<14>b\n2 cd"], true, ["<13>a", "<14>b", "cd"]],
   [

@@ -1,5 +1,6 @@
-/** Cuts a byte stream into messages: at newlines, or by octet counts (RFC 6587 section 3.4.1). */
+/** Cuts a byte stream into messages: at newlines, or as senders of syslog frame them (RFC 6587 section 3.4). */
 
+import { FrameEnds } from "#proto/codec/syslog-frames.ts";
 import { addPart } from "#proto/kit/byte-parts.ts";
 
 const NEWLINE = 0x0a;
@@ -10,10 +11,16 @@ const DIGIT_NINE = 0x39;
 /** "MSG-LEN SP": no message has a length of more digits. */
 const COUNT_DIGITS_MAX = 8;
 
+/** A message, and where the bytes go on behind it. */
+interface Frame {
+  readonly message: Buffer;
+  readonly end: number;
+}
+
 export interface FramerOptions {
   /** Longest message, bytes; longer ones are split. */
   readonly maxBytes: number;
-  /** True: a message that begins with a digit begins with its octet count. */
+  /** True: a message that begins with a digit begins with its octet count, and others may end with a zero byte. */
   readonly octetCounting: boolean;
 }
 
@@ -34,16 +41,19 @@ export class Framer {
   /** Takes a chunk and yields the messages that are complete now, without their line ends. */
   *push(chunk: Buffer): Generator<Buffer> {
     const { bytes: least, isLine } = this.#awaited;
-    if (this.#restBytes + chunk.length < least && !(isLine && chunk.includes(NEWLINE))) {
+    if (this.#restBytes + chunk.length < least && !(isLine && this.#lineEnds(chunk)(0) >= 0)) {
       this.#keep(chunk);
       return;
     }
-    let bytes = this.#taken(chunk);
-    for (let frame = this.#next(bytes); frame !== null; frame = this.#next(bytes)) {
+    const bytes = this.#taken(chunk);
+    const lineEnd = this.#lineEnds(bytes);
+    let at = 0;
+    const next = (): Frame | null => this.#next(bytes.subarray(at), () => lineEnd(at) - at);
+    for (let frame = next(); frame !== null; frame = next()) {
       if (frame.message.length > 0) yield frame.message;
-      bytes = bytes.subarray(frame.end);
+      at += frame.end;
     }
-    if (bytes.length > 0) this.#keep(bytes);
+    if (at < bytes.length) this.#keep(bytes.subarray(at));
   }
 
   /** Yields the rest at the end of the stream. */
@@ -66,7 +76,15 @@ export class Framer {
     return whole;
   }
 
-  #next(bytes: Buffer): { message: Buffer; end: number } | null {
+  /** Returns what finds the next end of a line in bytes, from a place that never falls; -1: there is none. */
+  #lineEnds(bytes: Buffer): (from: number) => number {
+    if (!this.#options.octetCounting) return (from) => bytes.indexOf(NEWLINE, from);
+    const ends = new FrameEnds(bytes);
+    return (from) => ends.next(from);
+  }
+
+  /** Returns the next message of bytes whose first line ends at `lineEnd()`. */
+  #next(bytes: Buffer, lineEnd: () => number): Frame | null {
     const { maxBytes, octetCounting } = this.#options;
     this.#awaited = { bytes: 0, isLine: false };
     if (this.#countedBytes > 0) return this.#nextCounted(bytes);
@@ -76,16 +94,15 @@ export class Framer {
       this.#countedBytes = count.length;
       return { message: bytes.subarray(0, 0), end: count.start };
     }
-    const newline = bytes.indexOf(NEWLINE);
-    if (newline >= 0 && newline <= maxBytes)
-      return { message: withoutLineEnd(bytes.subarray(0, newline)), end: newline + 1 };
+    const end = lineEnd();
+    if (end >= 0 && end <= maxBytes) return { message: withoutLineEnd(bytes.subarray(0, end)), end: end + 1 };
     if (bytes.length > maxBytes) return { message: bytes.subarray(0, maxBytes), end: maxBytes };
     if (bytes.length > 0) this.#awaited = { bytes: maxBytes + 1, isLine: true };
     return null;
   }
 
   /** Returns the next piece of a counted message; a long one has several. */
-  #nextCounted(bytes: Buffer): { message: Buffer; end: number } | null {
+  #nextCounted(bytes: Buffer): Frame | null {
     const end = Math.min(this.#countedBytes, this.#options.maxBytes);
     if (bytes.length < end) {
       this.#awaited = { bytes: end, isLine: false };

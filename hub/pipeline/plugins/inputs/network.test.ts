@@ -378,6 +378,17 @@ test("syslog keeps the sender's time and host, a relay as the observer, and cuts
   );
 });
 
+test("syslog over TCP takes messages that end with a zero byte, as Python writes them", async (t) => {
+  const { world, port } = await run(t, (at) => `syslog { port => ${at} host => "127.0.0.1" }`);
+  const socket = connect({ port, host: "127.0.0.1" });
+  t.after(() => socket.destroy());
+  await once(socket, "connect");
+  socket.write("<14>one\0<11>tw");
+  socket.write("o\0");
+  await world.until(2);
+  assert.deepEqual(world.messages, ["one", "two"]);
+});
+
 test("syslog over TLS takes one frame after the other, only from clients with a certificate where one is required", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "tailrace-syslog-"));
   t.after(() => rmSync(folder, { recursive: true }));

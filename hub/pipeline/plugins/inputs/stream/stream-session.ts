@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import type { Codec, CodecStream } from "#hub/pipeline/plugins/codec.ts";
 import type { InputChannel, InputContext } from "#hub/pipeline/plugins/input.ts";
+import { FrameEnds } from "#proto/codec/syslog-frames.ts";
 import type { Event } from "#proto/event.ts";
 import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -134,15 +135,19 @@ export class StreamSession {
     return found;
   }
 
-  /** Cuts payloads by the length before them, and at newlines where there is none. */
+  /** Cuts payloads by the length before them, and at newlines or zero bytes where there is none. */
   #countedPayloads(chunk: Buffer): { payload: Buffer; isCut: boolean }[] {
     const awaited = this.#awaited;
-    if (this.#restBytes + chunk.length < awaited.bytes && !(awaited.isLine && chunk.includes(LF))) {
+    if (
+      this.#restBytes + chunk.length < awaited.bytes &&
+      !(awaited.isLine && new FrameEnds(chunk).next(0) >= 0)
+    ) {
       this.#keep(chunk);
       return [];
     }
     const found: { payload: Buffer; isCut: boolean }[] = [];
     const bytes = this.#takeRest(chunk);
+    const ends = new FrameEnds(bytes);
     this.#awaited = { bytes: 0, isLine: false };
     let at = 0;
     while (at < bytes.length) {
@@ -150,7 +155,7 @@ export class StreamSession {
       const size = Number(head?.[1]);
       const isCounted = head !== null && size <= MAX_LINE_BYTES && !this.#isCutting;
       const start = isCounted ? at + head[0].length - 1 : at;
-      const end = isCounted ? start + size : bytes.indexOf("\n", at);
+      const end = isCounted ? start + size : ends.next(at);
       if (end < 0 || end > bytes.length) {
         // A head may still become whole by the next bytes.
         if (isCounted) this.#awaited = { bytes: end - at, isLine: false };
