@@ -1,4 +1,7 @@
-/** A rule in a form. Fires `tr-save` with the rule, `tr-edit` with it after each change, `tr-test` with a channel. */
+/**
+ * A rule in a form. Fires `tr-save` with the rule, `tr-edit` with it after each change, which the page passes back in
+ * `rule`, `tr-test` with a channel.
+ */
 
 import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, svg, type TemplateResult } from "lit";
@@ -200,7 +203,7 @@ export class AlertForm extends LitElement {
 
   #add(channel: Channel): void {
     const rule = this.#written;
-    this.rule = { ...rule, channels: [...rule.channels, channel] };
+    this.#edit({ ...rule, channels: [...rule.channels, channel] });
     void this.updateComplete.then(() =>
       this.renderRoot.querySelector<HTMLElement>(`[name=channel${rule.channels.length}]`)?.focus(),
     );
@@ -208,7 +211,7 @@ export class AlertForm extends LitElement {
 
   #remove(number: number): void {
     const rule = this.#written;
-    this.rule = { ...rule, channels: rule.channels.filter((_, at) => at !== number) };
+    this.#edit({ ...rule, channels: rule.channels.filter((_, at) => at !== number) });
   }
 
   #test(number: number): void {
@@ -217,7 +220,13 @@ export class AlertForm extends LitElement {
   }
 
   #edited(): void {
-    this.dispatchEvent(new CustomEvent<AlertRule>("tr-edit", { detail: this.#written }));
+    this.#edit(this.#written);
+  }
+
+  /** The page keeps the rule too: it passes its own with each refresh, without the channels that it doesn't know. */
+  #edit(rule: AlertRule): void {
+    this.rule = rule;
+    this.dispatchEvent(new CustomEvent<AlertRule>("tr-edit", { detail: rule }));
   }
 
   #submit(event: Event): void {
