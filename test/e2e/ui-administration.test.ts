@@ -2,14 +2,20 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import type { Locator } from "playwright-core";
 import { Workspace } from "#test/harness/workspace.ts";
-import { openWorkPages, type WorkPages } from "./ui-work-pages.ts";
+import { openWorkPages, putLines, type WorkPages } from "./ui-work-pages.ts";
+
+/** A name that teams give their indices: as long as a table is wide. */
+const LONG_NAME = "payments-checkout-and-refunds-of-all-shops-by-the-team-that-answers-for-them-000001";
 
 const workspace = new Workspace();
 let pages: WorkPages;
 
 before(async () => {
   pages = await openWorkPages(workspace);
+  for (const index of [LONG_NAME, ".hidden"])
+    await putLines(pages.hub.searchUrl, index, [{ "@timestamp": new Date().toISOString() }]);
 });
 
 after(() => workspace.close());
@@ -33,4 +39,37 @@ test("channels that are added to an alert stay while the page refreshes, and are
       alerts.map(({ rule }) => rule.channels),
       [[{ type: "webhook", url: "http://127.0.0.1:9/hook" }]],
     );
+  }));
+
+/** Returns where an element ends at the right, px. */
+async function rightOf(one: Locator): Promise<number> {
+  const box = await one.boundingBox();
+  return box === null ? Number.NaN : box.x + box.width;
+}
+
+test("a long name of an index leaves the other columns in sight, and the names that are offered", () =>
+  pages.visit("#/indices", async (page) => {
+    for (const width of [900, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      for (const name of ["indices", "cluster"]) {
+        await page.goto(`${pages.hub.dashboardUrl}/#/${name}`);
+        const row = page.locator(`tr-page-${name}`).getByRole("row").filter({ hasText: LONG_NAME });
+        const last = row.getByRole("cell").last();
+        await last.waitFor();
+        assert.ok((await rightOf(last)) < width, `the last column of ${name} at ${width} px`);
+      }
+    }
+    await page.setViewportSize({ width: 390, height: 800 });
+    await page.goto(`${pages.hub.dashboardUrl}/#/discover?index=missing`);
+    const offered = page.getByRole("button", { name: LONG_NAME });
+    await offered.waitFor();
+    assert.ok((await rightOf(offered)) < 390, "the name that is offered");
+  }));
+
+test("a search that finds no index counts those it leaves out, without hidden ones", () =>
+  pages.visit("#/indices", async (page) => {
+    await page.getByRole("searchbox", { name: "Search indices" }).fill("zzz");
+    await page.getByText("2 indices are left out by the search.").waitFor();
+    await page.getByLabel("Show hidden").check();
+    await page.getByText(/^[3-9] indices are left out by the search\.$/).waitFor();
   }));

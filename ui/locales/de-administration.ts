@@ -184,7 +184,8 @@ export const GERMAN_ADMINISTRATION: Readonly<Record<string, string>> = {
   "An index comes with the first line or document.":
     "Ein Index kommt mit der ersten Zeile oder dem ersten Dokument.",
   "No index matches": "Kein Index passt",
-  "{0} are left out by the search.": "{0} lässt die Suche weg.",
+  "1 index is left out by the search.": "1 Index lässt die Suche weg.",
+  "{0} indices are left out by the search.": "{0} Indizes lässt die Suche weg.",
   Raw: "Roh",
   "Dead letters": "Unzustellbares",
   "Last seen": "Zuletzt gesehen",

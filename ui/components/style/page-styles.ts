@@ -133,6 +133,14 @@ export const pageStyles = css`
     font-family: var(--font-mono);
     font-weight: 600;
   }
+  /* One long name mustn't push the other columns out of the table. */
+  a.name {
+    display: inline-block;
+    width: max-content;
+    max-width: min(60ch, 40vw);
+    white-space: normal;
+    overflow-wrap: break-word;
+  }
   .badge {
     display: inline-flex;
     align-items: center;

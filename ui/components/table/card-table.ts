@@ -51,6 +51,9 @@ export const cardTableStyles = css`
       color: var(--ink-muted);
       font-size: var(--text-small);
     }
+    .cards a.name {
+      max-width: 100%;
+    }
     .cards td .size {
       margin-left: 0;
     }

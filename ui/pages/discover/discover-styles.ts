@@ -167,6 +167,19 @@ export const resultsStyles = css`
   .empty p {
     margin: 0 0 14px;
   }
+  .empty .choices {
+    display: flex;
+    flex-wrap: wrap;
+    justify-content: center;
+    gap: 6px;
+  }
+  .empty .choices button {
+    height: auto;
+    min-height: 24px;
+    max-width: 100%;
+    white-space: normal;
+    overflow-wrap: anywhere;
+  }
   .progress {
     position: absolute;
     z-index: 3;

@@ -42,8 +42,8 @@ function noIndexView(
   if (names.length === 0)
     return html`<div class="empty">${heading}<p>${msg("Nothing has arrived yet:")} <a href="#/enrolment">${msg("Connect servers")}</a>,
       ${msg("or look at")} <a href="#/status">${msg("Health")}</a>.</p></div>`;
-  return html`<div class="empty">${heading}<p>${msg("There is:")}</p>
-    ${names.slice(0, NAMED_INDICES).map((name) => html`<button class="small" @click=${() => go({ index: name })}>${name}</button> `)}</div>`;
+  return html`<div class="empty">${heading}<p>${msg("Indices of this hub:")}</p>
+    <div class="choices">${names.slice(0, NAMED_INDICES).map((name) => html`<button class="small" @click=${() => go({ index: name })}>${name}</button>`)}</div></div>`;
 }
 
 function rangeAround(newestMs: number): TimeRange {

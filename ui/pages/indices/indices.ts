@@ -103,7 +103,7 @@ export class IndicesPage extends LitElement {
         <a class="button" href="#/indices?view=retention">${icon("clock")}${msg("Retention")}</a>
         <button @click=${() => void this.#load()} title=${msg("Refresh (r)")}>${icon("refresh")}${msg("Refresh")}</button></div>
       ${this._fault === undefined ? nothing : errorView(this._fault)}
-      ${this._hasGrowth && this._rows !== undefined ? html`<tr-growth-panel .rows=${this._rows.filter(({ name }) => this._hasHidden || !name.startsWith("."))}></tr-growth-panel>` : nothing}
+      ${this._hasGrowth && this._rows !== undefined ? html`<tr-growth-panel .rows=${this.#unhidden(this._rows)}></tr-growth-panel>` : nothing}
       ${this._rows === undefined ? (this._fault === undefined ? skeleton(8) : nothing) : this.#list(this._rows)}
     </div>`;
   }
@@ -131,7 +131,12 @@ export class IndicesPage extends LitElement {
         <label><input type="checkbox" .checked=${this._hasHidden} @change=${this.#onHidden} />${msg("Show hidden")}</label>
         <span class="muted" role="status">${found}</span>
       </div>
-      ${rows.length === 0 ? emptyView(all.length) : this.#table(rows)}`;
+      ${rows.length === 0 ? emptyView(this.#unhidden(all).length) : this.#table(rows)}`;
+  }
+
+  /** Returns what an empty search shows. */
+  #unhidden(all: readonly IndexRow[]): readonly IndexRow[] {
+    return all.filter(({ name }) => this._hasHidden || !name.startsWith("."));
   }
 
   #table(rows: readonly IndexRow[]): TemplateResult {
@@ -197,10 +202,14 @@ function rowView(row: IndexRow, largest: number): TemplateResult {
   </tr>`;
 }
 
-function emptyView(known: number): TemplateResult {
-  return known === 0
-    ? html`<div class="empty"><h2>${msg("There is no index yet")}</h2><p>${msg("An index comes with the first line or document.")}</p></div>`
-    : html`<div class="empty"><h2>${msg("No index matches")}</h2><p>${msg(str`${formatCount(known)} are left out by the search.`)}</p></div>`;
+function emptyView(leftOut: number): TemplateResult {
+  if (leftOut === 0)
+    return html`<div class="empty"><h2>${msg("There is no index yet")}</h2><p>${msg("An index comes with the first line or document.")}</p></div>`;
+  const text =
+    leftOut === 1
+      ? msg("1 index is left out by the search.")
+      : msg(str`${formatCount(leftOut)} indices are left out by the search.`);
+  return html`<div class="empty"><h2>${msg("No index matches")}</h2><p>${text}</p></div>`;
 }
 
 customElements.define("tr-page-indices", IndicesPage);
