@@ -133,6 +133,36 @@ for (const [what, change, listed] of CHANGES)
     assert.deepEqual(stored.map(({ key }) => key).sort(), listed);
   });
 
+/** Has a newer message than the server of a consumer: the deletion of "s.b", which comes to that server by `arrive`. */
+class LeadingStore extends StreamStore {
+  readonly #arrive: () => unknown;
+
+  constructor(connection: Connection, arrive: () => unknown) {
+    super(connection);
+    this.#arrive = arrive;
+  }
+
+  override async lastMessage(stream: string, subject: string): ReturnType<StreamStore["lastMessage"]> {
+    const found = (await super.lastMessage(stream, subject))!;
+    if (subject.endsWith(">")) setTimeout(this.#arrive, LAG_MS);
+    else if (!subject.endsWith(".b")) return found;
+    return { ...found, sequence: SCANNED.length + 1, header: () => "DEL" };
+  }
+}
+
+const LAG_MS = 100;
+
+for (const isLost of [false, true])
+  test(`a listing has no deleted key where the consumer's server lags${isLost ? " on and on" : ""}`, async (t) => {
+    const { bucket, connection } = await openBucket(t);
+    for (const key of SCANNED) await bucket.put(key, bytes("1"));
+    const streams = new LeadingStore(connection, () => (isLost ? undefined : bucket.delete("s.b")));
+    const scan = new BucketScan(connection, streams, "KV_scanned", "$KV.scanned.", undefined);
+    const entries = await scan.list("s.", t.signal, 0);
+    const stored = entries.filter(({ value }) => value !== null);
+    assert.deepEqual(stored.map(({ key }) => key).sort(), ["s.a", "s.c"]);
+  });
+
 test("a watch that begins again reports no deletion of a key that is overwritten meanwhile", async (t) => {
   const { bucket, connection } = await openBucket(t);
   const known = new Map<string, number>();

@@ -53,27 +53,35 @@ export class BucketScan {
    * meanwhile. Their values may be left out (empty; null: deleted). `tries`: as for sessions. Throws errors of the session and
    * of StreamStore, or the reason of `signal`.
    *
-   * The stream's keys decide when the listing is complete. A consumer alone can't: a key that is overwritten goes to the end of
-   * the stream, and the number of messages that it still has to deliver is wrong while keys are overwritten. In nats-server
-   * 2.9 it stays too high, in newer ones it is too low for a moment.
+   * The stream's keys and its newest message decide when the listing is complete. A consumer alone can't: a key that is
+   * overwritten goes to the end of the stream, and the number of messages that it still has to deliver is wrong while keys are
+   * overwritten. In nats-server 2.9 it stays too high, in newer ones it is too low for a moment. And the consumer may be one of
+   * a server that hasn't stored the newest messages yet, while they have been acknowledged.
    */
   async list(prefix: string, signal: AbortSignal, tries: number): Promise<ScannedEntry[]> {
     const filter = `${this.#prefix}${prefix}>`;
-    const asked = abortable(this.#streams.subjects(this.#stream, filter), signal);
-    asked.catch(() => undefined); // the session may fail first
+    // Not beside the consumer: a server that lists many subjects creates it too late.
+    const asked = Promise.all([
+      this.#streams.subjects(this.#stream, filter),
+      this.#streams.lastMessage(this.#stream, filter),
+    ]);
+    const [{ subjects }, newest] = await abortable(asked, signal);
+    if (subjects.length === 0) return [];
     const entries = new Map<string, ScannedEntry>();
+    const unseen = new Set(subjects);
     const session = await this.#session(true, signal, tries, filter);
-    const unseen = new Set<string>();
     try {
-      const { subjects, lastSequence } = await asked;
-      for (const subject of subjects) unseen.add(subject);
-      while (unseen.size > 0) {
+      for (let last = 0; last < (newest?.sequence ?? 0); ) {
         const got = await session.next();
-        if (got === IDLE) break; // the others are damaged, or were removed meanwhile
+        if (got === IDLE) {
+          // The newest is damaged or was removed meanwhile, or the server doesn't have it: each of its entries may be stale.
+          for (const subject of subjects) unseen.add(subject);
+          break;
+        }
         const entry = this.#toEntry(got);
         entries.set(entry.key, entry);
         unseen.delete(got.subject);
-        if (got.sequence > lastSequence) break; // the others were overwritten meanwhile
+        last = got.sequence;
       }
     } finally {
       await session.close();
