@@ -146,6 +146,7 @@ export function readClass(text: string, at: number, folding: Folding): ReadPart 
       const operands = unions.filter((each) => each !== "").map((each) => `[${each}]`);
       return { source: `[${isNegated ? "^" : ""}${operands.join("&&")}]`, end: next + 1 };
     }
+    if (text.startsWith("&&&", next)) throw new Error(`&&& at ${next + 1} isn't supported`);
     if (text.startsWith("&&", next)) {
       unions.push(union);
       [union, next] = ["", next + 2];

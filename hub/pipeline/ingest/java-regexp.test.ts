@@ -68,6 +68,9 @@ test("escapes mean what they mean in Java", () => {
     "*a",
     "[a",
     "(?i)*",
+    "a{2}{2}",
+    "a+*",
+    "[a&&&b]",
     "\\",
   ])
     assert.throws(() => javaRegexp(pattern), Error, pattern);

@@ -114,20 +114,23 @@ class Translation {
   }
 
   #repeated(atom: string): string {
-    let source = atom;
-    for (;;) {
-      this.#skipsBlank();
-      QUANTIFIER.lastIndex = this.#at;
-      const found = QUANTIFIER.exec(this.#text)?.[0];
-      if (found === undefined) return source;
-      if (source === "") throw new Error(`${found} at ${this.#at + 1} repeats nothing`);
-      this.#at += found.length;
-      if (LOOK.test(source)) source = `(?:${source})`;
-      const isPossessive = found.length > 1 && found.endsWith("+");
-      source = isPossessive ? this.#atomic(source + found.slice(0, -1)) : source + found;
-      // JavaScript repeats no repetition.
-      source = `(?:${source})`;
-    }
+    const found = this.#quantifier();
+    if (found === undefined) return atom;
+    if (atom === "") throw new Error(`${found} at ${this.#at + 1} repeats nothing`);
+    this.#at += found.length;
+    const next = this.#quantifier();
+    // Java repeats what is empty then.
+    if (next !== undefined) throw new Error(`${next} at ${this.#at + 1} repeats a repetition`);
+    const source = LOOK.test(atom) ? `(?:${atom})` : atom;
+    const isPossessive = found.length > 1 && found.endsWith("+");
+    return isPossessive ? this.#atomic(source + found.slice(0, -1)) : source + found;
+  }
+
+  /** Returns the quantifier that comes next. */
+  #quantifier(): string | undefined {
+    this.#skipsBlank();
+    QUANTIFIER.lastIndex = this.#at;
+    return QUANTIFIER.exec(this.#text)?.[0];
   }
 
   /** What was taken is not given back: a look-ahead captures it, a back-reference takes it. A look-behind reads backwards. */
