@@ -11,16 +11,24 @@ import { REGEXP_FLAGS } from "#hub/search/patterns/regexp-flags.ts";
 import { compileCaselessWildcard, compileWildcard } from "#hub/search/patterns/wildcard.ts";
 import type { Query } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { checkSearchable, fieldOf, normalizedFor } from "./field-terms.ts";
+import { checkSearchable, exactQuery, fieldOf, normalizedFor } from "./field-terms.ts";
 
-/** Returns a query on a field with terms, made by `make` from the field's path and `value` as terms of the field are written. */
+/** Field of an index's name: no index has terms for it. */
+export const INDEX_FIELD = "_index";
+
+/**
+ * Returns a query on a field with terms, made by `make` from the field's path and `value` as terms of the field are written.
+ * `indexName`: the names that it means where the field is _index, with * for any text; without it none.
+ */
 export function patternQuery(
   owner: string,
   name: string,
   value: string,
   make: (path: string, value: string) => Query,
+  indexName?: string,
 ): Query {
   return new MappedNode((shard) => {
+    if (name === INDEX_FIELD && indexName !== undefined) return exactQuery(shard, name, indexName);
     const field = fieldOf(shard, name);
     if (field === undefined) return new NoneNode();
     checkSearchable(field, shard);

@@ -26,7 +26,7 @@ export const prefix: QueryType = {
     checkRewrite(options.rewrite);
     const start = scalarText(value, "prefix");
     const make = options.case_insensitive === true ? caselessPrefixQuery : prefixQuery;
-    return withBoost(patternQuery("prefix", field, start, make), options);
+    return withBoost(patternQuery("prefix", field, start, make, `${start}*`), options);
   },
 };
 
@@ -47,7 +47,7 @@ export const wildcard: QueryType = {
     checkRewrite(options.rewrite);
     const pattern = scalarText(value, "wildcard");
     const make = (path: string, given: string): Query => wildcardQuery(path, given, options.case_insensitive);
-    return withBoost(patternQuery("wildcard", field, pattern, make), options);
+    return withBoost(patternQuery("wildcard", field, pattern, make, pattern), options);
   },
 };
 

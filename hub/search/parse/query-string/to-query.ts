@@ -7,8 +7,8 @@ import { boosted } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { crossFieldsQuery } from "#hub/search/fields/cross-fields.ts";
 import { expandFields, type FieldName } from "#hub/search/fields/field-names.ts";
 import { boundsQuery } from "#hub/search/fields/field-range.ts";
-import { fieldOf, normalizedFor } from "#hub/search/fields/field-terms.ts";
-import { regexpQuery, wildcardQuery } from "#hub/search/fields/pattern-query.ts";
+import { exactQuery, fieldOf, normalizedFor } from "#hub/search/fields/field-terms.ts";
+import { INDEX_FIELD, regexpQuery, wildcardQuery } from "#hub/search/fields/pattern-query.ts";
 import { phraseQuery } from "#hub/search/fields/phrase-query.ts";
 import {
   analyze,
@@ -204,6 +204,7 @@ function fieldQuery(shard: ShardContext, name: string, node: StringNode, options
       if (!options.allowLeadingWildcard && /^[*?]/.test(node.pattern)) {
         throw new AppError("query_shard", `'*' or '?' not allowed as first character in [${node.pattern}]`);
       }
+      if (name === INDEX_FIELD) return exactQuery(shard, name, node.pattern);
       return patternOf(shard, name, options, (path, text) => wildcardQuery(path, text(node.pattern)));
     case "regexp":
       return patternOf(shard, name, options, (path, text) =>
