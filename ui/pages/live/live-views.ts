@@ -11,6 +11,7 @@ import type { ColourRule } from "#ui/services/live/colour-rules.ts";
 import type { TailState } from "#ui/services/live/tail-client.ts";
 import { HISTORY_SECONDS, type RateHistory, RING_ENTRIES, type TailLog } from "#ui/services/live/tail-log.ts";
 import { formatCount, formatSeconds, formatShort } from "#ui/services/text/format.ts";
+import { sentence } from "#ui/services/text/sentence.ts";
 
 const HEIGHT_PX = 26;
 const DRAW_MS = 1_000;
@@ -96,6 +97,8 @@ export const RATES: readonly number[] = [DEFAULT_LIMITS.defaultRate, 10_000, DEF
 export interface ToolbarOptions {
   readonly log: TailLog;
   readonly state: TailState;
+  /** Why the hub refuses the filter: no line can come. */
+  readonly refused: LiveError | undefined;
   readonly isPaused: boolean;
   readonly isFollowing: boolean;
   /** One of RATES. */
@@ -117,14 +120,14 @@ export interface ToolbarOptions {
 
 /** Returns the toolbar: pause, state, rates, what was skipped, the most lines a second. */
 export function toolbarView(options: ToolbarOptions): TemplateResult {
-  const { log, state, isPaused, rate, onPause, onClear, onRate } = options;
+  const { log, state, refused, isPaused, rate, onPause, onClear, onRate } = options;
   const { matchedRate, shownRate, skipped, lagMs, ring } = log;
   const choose = (event: Event): void => onRate(Number((event.currentTarget as HTMLSelectElement).value));
   return html`<div class="tools">
     <button class="small" aria-pressed=${isPaused} title=${msg("Pause or go on (p)")} @click=${onPause}>
       ${isPaused ? html`${icon("play")}${msg("Resume")}` : html`${icon("pause")}${msg("Pause")}`}
     </button>
-    <span class="signal ${state.name}">${stateText(options)}</span>
+    <span class="signal ${refused === undefined ? state.name : ""}">${stateText(options)}</span>
     <span><b>${formatShort(matchedRate)}</b>${msg("/s match,")} <b>${formatShort(shownRate)}</b>${msg("/s shown")}</span>
     ${skipped > 0 ? html`<span class="skipped"><b>${formatCount(skipped)}</b> ${msg("skipped")}</span>` : nothing}
     ${lagMs > 1_000 ? html`<span>${msg(str`${formatSeconds(lagMs)} behind`)}</span>` : nothing}
@@ -148,11 +151,14 @@ export function toolbarView(options: ToolbarOptions): TemplateResult {
 /** Returns the state in a word. */
 export function stateText({
   state,
+  refused,
   isPaused,
   isFollowing,
-}: Pick<ToolbarOptions, "state" | "isPaused" | "isFollowing">): string {
-  if (state.name === "open")
-    return isPaused ? msg("Paused") : isFollowing ? msg("Following") : msg("Not following");
+}: Pick<ToolbarOptions, "state" | "refused" | "isPaused" | "isFollowing">): string {
+  if (state.name === "open") {
+    if (isPaused) return msg("Paused");
+    return isFollowing && refused === undefined ? msg("Following") : msg("Not following");
+  }
   if (state.name === "connecting") return msg("Connecting");
   return state.name === "waiting" ? msg("Reconnecting") : msg("Ended");
 }
@@ -164,9 +170,9 @@ export function noticeView(
   onRetry: () => void,
 ): TemplateResult | typeof nothing {
   if (refused !== undefined)
-    return html`<div class="notice fault" role="alert"><p><strong>${refused.message}.</strong> ${refused.hint ?? ""}</p></div>`;
+    return html`<div class="notice fault" role="alert"><p><strong>${sentence(refused.message)}</strong> ${sentence(refused.hint ?? "")}</p></div>`;
   if (state.name === "ended")
-    return html`<div class="notice fault" role="alert"><p><strong>${state.reason}.</strong></p>
+    return html`<div class="notice fault" role="alert"><p><strong>${sentence(state.reason)}</strong></p>
       <button class="small" @click=${onRetry}>${msg("Reconnect")}</button></div>`;
   if (state.name !== "waiting") return nothing;
   return html`<div class="notice warning" role="status"><p>${msg(str`${state.reason}; trying again.`)}</p>

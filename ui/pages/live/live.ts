@@ -26,6 +26,7 @@ import { SearchClient } from "#ui/services/search/search-client.ts";
 import { absoluteRange } from "#ui/services/search/time-range.ts";
 import { formatCount, formatTime } from "#ui/services/text/format.ts";
 import { highlightWords } from "#ui/services/text/highlight.ts";
+import { sentence } from "#ui/services/text/sentence.ts";
 import { FieldSource, LiveModel, toDocument } from "./live-model.ts";
 import { liveStyles } from "./live-styles.ts";
 import { noticeView, RATES, toolbarView } from "./live-views.ts";
@@ -123,11 +124,12 @@ export class LivePage extends LitElement {
   }
 
   #toolbar(): TemplateResult {
-    const { log, state, isPaused, isFollowing } = this.#model;
+    const { log, state, refused, isPaused, isFollowing } = this.#model;
     const stored = { ...DEFAULT_STATE, query: this.#query, index: this.#index };
     return toolbarView({
       log,
       state,
+      refused,
       isPaused,
       isFollowing,
       rate: this.#maxRate ?? DEFAULT_LIMITS.defaultRate,
@@ -289,8 +291,8 @@ export class LivePage extends LitElement {
     const { refused } = this.#model;
     if (refused?.at === undefined) return undefined;
     return {
-      message: `${refused.message}.`,
-      hint: refused.hint ?? "",
+      message: sentence(refused.message),
+      hint: sentence(refused.hint ?? ""),
       from: refused.at[0],
       to: refused.at[1],
     };

@@ -14,6 +14,7 @@ import {
   shortenName,
 } from "./format.ts";
 import { compileHighlight, highlightWords, pieceAround, splitMatches, wholeWords } from "./highlight.ts";
+import { sentence } from "./sentence.ts";
 
 const QUERIES: readonly (readonly [string, string[]])[] = [
   ["", []],
@@ -167,4 +168,10 @@ test("a part of a text is completed to the words that it cuts", () => {
 test("a measured number is written out while it is whole and below a million millions", () => {
   const values = [1_007_999_743, 12.34567, 12_345_678.9, 2e12];
   assert.deepEqual(values.map(formatMeasure), ["1,007,999,743", "12.346", "12.3M", "2T"]);
+});
+
+test("a text of the hub becomes a sentence", () => {
+  assert.equal(sentence("connection lost"), "Connection lost.");
+  assert.equal(sentence("No such index. Which one?"), "No such index. Which one?");
+  assert.equal(sentence(""), "");
 });
