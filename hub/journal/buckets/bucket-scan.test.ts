@@ -128,7 +128,7 @@ for (const [what, change, listed] of CHANGES)
     for (const key of SCANNED) await bucket.put(key, bytes("1"));
     const streams = new StreamStore(connection);
     const scan = busyScan(connection, () => change(bucket, streams));
-    const entries = await scan.list("s.", t.signal, 0);
+    const entries = await scan.list(await scan.stored("s.", t.signal), t.signal, 0);
     const stored = entries.filter(({ value }) => value !== null);
     assert.deepEqual(stored.map(({ key }) => key).sort(), listed);
   });
@@ -158,7 +158,7 @@ for (const isLost of [false, true])
     for (const key of SCANNED) await bucket.put(key, bytes("1"));
     const streams = new LeadingStore(connection, () => (isLost ? undefined : bucket.delete("s.b")));
     const scan = new BucketScan(connection, streams, "KV_scanned", "$KV.scanned.", undefined);
-    const entries = await scan.list("s.", t.signal, 0);
+    const entries = await scan.list(await scan.stored("s.", t.signal), t.signal, 0);
     const stored = entries.filter(({ value }) => value !== null);
     assert.deepEqual(stored.map(({ key }) => key).sort(), ["s.a", "s.c"]);
   });

@@ -22,6 +22,14 @@ export interface ScannedEntry extends StateChange {
   readonly timeMs: number;
 }
 
+/** What a bucket stores below a prefix at a moment. */
+export interface StoredKeys {
+  readonly filter: string;
+  readonly subjects: readonly string[];
+  /** Sequence of the newest message, as a leader has acknowledged it; 0: there is none. */
+  readonly newest: number;
+}
+
 /** Reads the stream behind a bucket. */
 export class BucketScan {
   readonly #connection: Connection;
@@ -48,30 +56,38 @@ export class BucketScan {
     this.#quietMs = quietMs;
   }
 
+  /** Returns what is stored below `prefix`, which is empty or ends with a dot. Throws errors of StreamStore, or the reason of `signal`. */
+  async stored(prefix: string, signal: AbortSignal): Promise<StoredKeys> {
+    const filter = `${this.#prefix}${prefix}>`;
+    const asked = Promise.all([
+      this.#streams.subjects(this.#stream, filter),
+      this.#streams.lastMessage(this.#stream, filter),
+    ]);
+    const [{ subjects }, newest] = await abortable(asked, signal);
+    return { filter, subjects, newest: newest?.sequence ?? 0 };
+  }
+
   /**
-   * Returns the keys below `prefix`, which is empty or ends with a dot: each that is stored throughout, whatever is written
-   * meanwhile. Their values may be left out (empty; null: deleted). `tries`: as for sessions. Throws errors of the session and
-   * of StreamStore, or the reason of `signal`.
+   * Returns the keys of what was stored: each that is stored since then, whatever is written meanwhile. Their values may be left
+   * out (empty; null: deleted). `tries`: as for sessions. Throws errors of the session and of StreamStore, or the reason of
+   * `signal`.
    *
    * The stream's keys and its newest message decide when the listing is complete. A consumer alone can't: a key that is
    * overwritten goes to the end of the stream, and the number of messages that it still has to deliver is wrong while keys are
    * overwritten. In nats-server 2.9 it stays too high, in newer ones it is too low for a moment. And the consumer may be one of
    * a server that hasn't stored the newest messages yet, while they have been acknowledged.
    */
-  async list(prefix: string, signal: AbortSignal, tries: number): Promise<ScannedEntry[]> {
-    const filter = `${this.#prefix}${prefix}>`;
-    // Not beside the consumer: a server that lists many subjects creates it too late.
-    const asked = Promise.all([
-      this.#streams.subjects(this.#stream, filter),
-      this.#streams.lastMessage(this.#stream, filter),
-    ]);
-    const [{ subjects }, newest] = await abortable(asked, signal);
+  async list(
+    { filter, subjects, newest }: StoredKeys,
+    signal: AbortSignal,
+    tries: number,
+  ): Promise<ScannedEntry[]> {
     if (subjects.length === 0) return [];
     const entries = new Map<string, ScannedEntry>();
     const unseen = new Set(subjects);
     const session = await this.#session(true, signal, tries, filter);
     try {
-      for (let last = 0; last < (newest?.sequence ?? 0); ) {
+      for (let last = 0; last < newest; ) {
         const got = await session.next();
         if (got === IDLE) {
           // The newest is damaged or was removed meanwhile, or the server doesn't have it: each of its entries may be stale.

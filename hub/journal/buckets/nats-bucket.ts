@@ -193,9 +193,11 @@ export class NatsBucket implements StateBucket {
   }
 
   /** Returns at least the entries that begin with `prefix`. */
-  #list(signal: AbortSignal, prefix = ""): Promise<ScannedEntry[]> {
+  async #list(signal: AbortSignal, prefix = ""): Promise<ScannedEntry[]> {
     const below = BELOW.test(prefix) ? prefix : "";
-    return this.#retried(signal, (tries) => this.#scan.list(below, signal, tries));
+    // Not beside the consumer, which a server that lists many subjects creates too late; and not again with each of them.
+    const stored = await this.#retried(signal, () => this.#scan.stored(below, signal));
+    return this.#retried(signal, (tries) => this.#scan.list(stored, signal, tries));
   }
 
   async #retried<T>(signal: AbortSignal, scan: (tries: number) => Promise<T>): Promise<T> {
