@@ -129,8 +129,6 @@ test("an empty body simulates the stored template", async () => {
 for (const path of [
   "/_nodes/hot_threads",
   "/_cluster/nodes/hotthreads",
-  "/_nodes/usage",
-  "/_nodes/_local/usage/rest_actions",
   "/_query",
   "/there/_mvt/a/1/2/3",
   "/_ssl/certificates",

@@ -348,16 +348,6 @@ export const NOT_OFFERED: readonly NotOffered[] = [
     instead: "read the load of threads in /metrics, and running searches in _tasks",
   },
   {
-    paths: [
-      "/_nodes/usage",
-      "/_nodes/usage/{metric}",
-      "/_nodes/{nodes}/usage",
-      "/_nodes/{nodes}/usage/{metric}",
-    ],
-    what: "usage by route",
-    instead: "read the requests by route in /metrics",
-  },
-  {
     paths: ["/_nodes/shutdown", "/_nodes/{nodes}/shutdown"],
     what: "shutting down nodes over the interface",
     instead: "stop the service: a hub that is stopped loses nothing",
