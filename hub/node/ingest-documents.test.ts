@@ -12,6 +12,7 @@ import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 
 /** Pipelines of indices by the first part of their names. */
 const OWN_PIPELINES: Readonly<Record<string, string>> = { logs: "routing", ring: "ring" };
+const LAST_PIPELINES: Readonly<Record<string, string>> = { last: "moved", lost: "asked" };
 
 async function openDocuments(t: TestContext) {
   const ingest = new IngestPipelines(new MemoryBucket(), silentLogger(), { version: 717 });
@@ -50,7 +51,10 @@ async function openDocuments(t: TestContext) {
         reads.all++;
         return [{ name: "x-1", aliases: { x: {} } }] as unknown as IndexInfo[];
       },
-      settingsFor: (index) => ({ default_pipeline: OWN_PIPELINES[index.split("-")[0]!] ?? "p" }),
+      settingsFor: (index) => ({
+        default_pipeline: OWN_PIPELINES[index.split("-")[0]!] ?? "p",
+        final_pipeline: LAST_PIPELINES[index],
+      }),
       ensure: unused,
       putSettings: unused,
     },
@@ -128,6 +132,38 @@ test("a document that is sent on goes through the pipelines of the index that it
   assert.equal(
     error.message,
     "index cycle detected while processing pipelines for document [4]: [ring-a-b, ring-a-c, ring-a-b]",
+  );
+});
+
+test("the final pipeline is that of the index that a document comes to, and can't send it on", async (t) => {
+  const { wrapped, written } = await openDocuments(t);
+  const results = await wrapped.write(
+    (
+      [
+        ["last", "last"],
+        ["last", "x"],
+        ["plain", "lost"],
+      ] as const
+    ).map(([index, to], n) => ({
+      kind: "index",
+      index,
+      id: String(n),
+      ...(index === "plain" && { pipeline: "moved" }),
+      source: Buffer.from(JSON.stringify({ to })),
+    })),
+    {} as Parameters<typeof wrapped.write>[1],
+  );
+  assert.deepEqual(
+    written.map((item) => [item.index, "source" in item && Buffer.from(item.source).toString()]),
+    [
+      ["last", '{"to":"last","b":2}'],
+      ["lost", '{"to":"lost","z":9}'],
+    ],
+  );
+  const { error } = results[1] as { error: Error };
+  assert.equal(
+    error.message,
+    "final pipeline [moved] can't change the target index (from [last] to [x]) for document [1]",
   );
 });
 

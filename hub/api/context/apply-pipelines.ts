@@ -52,6 +52,23 @@ export async function applyFirst(
   return sent.changed;
 }
 
+/** Sends each new document through the last pipeline of its index, which may not choose another one. */
+export async function applyLast(
+  items: readonly Changed[],
+  ingest: IngestPipelines | undefined,
+  ownOf: (index: string) => OwnPipelines,
+): Promise<readonly Changed[]> {
+  const { changed } = await applyPipelines(items, ingest, ({ index }) => ownOf(index).last);
+  return changed.map((made, place) => {
+    const from = items[place]!;
+    if ("result" in from || "result" in made || made.index === from.index) return made;
+    const { index, id } = from;
+    const way = `from [${index}] to [${made.index}]`;
+    const message = `final pipeline [${ownOf(index).last}] can't change the target index (${way}) for document [${id}]`;
+    return { result: { index, id, error: new AppError("request_invalid", message) } };
+  });
+}
+
 /** Notes the index that a document leaves. Returns the document, or its failure if it has been where it goes. */
 function sentOn(from: Changed, item: Changed, left: Map<number, readonly string[]>, place: number): Changed {
   if ("result" in from || "result" in item) return item;
@@ -69,7 +86,7 @@ function sentOn(from: Changed, item: Changed, left: Map<number, readonly string[
  * Sends each new document through the pipeline that `pipelineFor` returns for it. `rerouted`: the places of those that its
  * processors have sent on to another index.
  */
-export async function applyPipelines(
+async function applyPipelines(
   items: readonly Changed[],
   ingest: IngestPipelines | undefined,
   pipelineFor: (item: IndexItem, place: number) => string | undefined,

@@ -9,7 +9,7 @@ import type { Clock } from "#proto/kit/clock.ts";
 import { type AppError, toAppError } from "#proto/kit/errors.ts";
 import {
   applyFirst,
-  applyPipelines,
+  applyLast,
   type Changed,
   missing,
   NO_PIPELINE,
@@ -41,7 +41,7 @@ export function passesPipelines(
 
 /**
  * Wraps `documents` so that writes go through the pipeline they name, else through `index.default_pipeline`, and
- * finally through `index.final_pipeline` of the index that they are then addressed to.
+ * finally through `index.final_pipeline` of the index that they are then addressed to, which they can't leave any more.
  */
 export function ingestDocuments(
   documents: Documents,
@@ -65,7 +65,7 @@ export function ingestDocuments(
       };
       const startMs = clock.monotonic();
       const routed = await applyFirst(items, ingest, ownOf);
-      const { changed: made } = await applyPipelines(routed, ingest, ({ index }) => ownOf(index).last);
+      const made = await applyLast(routed, ingest, ownOf);
       const isChanged = made.some((each, at) => each !== items[at]);
       if (isChanged) options.onIngest?.(clock.monotonic() - startMs);
       const faults = new Map<string, AppError | undefined>();
