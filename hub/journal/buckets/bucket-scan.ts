@@ -63,7 +63,7 @@ export class BucketScan {
       this.#streams.subjects(this.#stream, filter),
       this.#streams.lastMessage(this.#stream, filter),
     ]);
-    const [{ subjects }, newest] = await abortable(asked, signal);
+    const [subjects, newest] = await abortable(asked, signal);
     return { filter, subjects, newest: newest?.sequence ?? 0 };
   }
 

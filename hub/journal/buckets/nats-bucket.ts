@@ -120,7 +120,7 @@ export class NatsBucket implements StateBucket {
       bounds: () => streams.state(this.#stream),
       readAll,
       storedKeys: async () => {
-        const { subjects } = await streams.subjects(this.#stream, `${this.#prefix}>`);
+        const subjects = await streams.subjects(this.#stream, `${this.#prefix}>`);
         return subjects.map((subject) => subject.slice(this.#prefix.length));
       },
       read: async (key) => {

@@ -185,15 +185,14 @@ export class StreamStore {
   }
 
   /**
-   * Returns the subjects of all messages that fit `filter`, of damaged ones too, and the stream's last sequence at most then,
-   * according to a server that hears a majority. For streams of some thousand subjects.
+   * Returns the subjects of all messages that fit `filter`, of damaged ones too, according to a server that hears a majority.
+   * For streams of some thousand subjects.
    */
-  subjects(stream: string, filter: string): Promise<{ subjects: string[]; lastSequence: number }> {
+  subjects(stream: string, filter: string): Promise<string[]> {
     return this.#call(`subjects of ${stream}`, async (manager) => {
       const info = await manager.streams.info(stream, { subjects_filter: filter });
-      const { lastSequence, hasMajority } = toState(info);
-      if (!hasMajority) throw new NoMajority();
-      return { subjects: Object.keys(info.state.subjects ?? {}), lastSequence };
+      if (!toState(info).hasMajority) throw new NoMajority();
+      return Object.keys(info.state.subjects ?? {});
     });
   }
 
