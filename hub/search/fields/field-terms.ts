@@ -10,12 +10,10 @@ import { BooleanValueNode, NumericRangeNode } from "#hub/search/execute/nodes/nu
 import { TermNode } from "#hub/search/execute/nodes/term.ts";
 import { scalarText } from "#hub/search/options/json.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
+import { LONG_MAX, LONG_MIN } from "#hub/search/options/whole-numbers.ts";
 import type { Query, ShardContext } from "#hub/search/query/query.ts";
 import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
-
-const LONG_MIN = -(2n ** 63n);
-const LONG_MAX = 2n ** 63n - 1n;
 
 /** Returns a text in the form of a field's terms in the index: normalised for a keyword field. */
 export function normalizedFor(shard: ShardContext, field: Field, text: string): string {

@@ -1,7 +1,7 @@
 /** Writes answers as JSON. Raw documents and whole numbers of any size keep their text. */
 
 import { NumberText } from "#proto/kit/number-text.ts";
-import { checkNesting, parseJson } from "./json.ts";
+import { checkNesting, LONG_NUMBER, parseJson } from "./json.ts";
 
 /** Keys that are kept quoted: those of answers, and the first ones of documents. */
 const MAX_QUOTED = 2_000;
@@ -132,9 +132,6 @@ function parseTexts(text: string): unknown {
   checkNesting(text);
   return JSON.parse(text, withText);
 }
-
-/** Digits from which a whole number may not be exact as a number. */
-const LONG_NUMBER = /\d{16}/;
 
 /** Returns the value of a document; numbers whose text isn't that of their value are NumberText. */
 export function exactValue({ text }: RawJson): unknown {

@@ -4,7 +4,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
 /** Digits from which a number may not be exact as a double; shorter texts are parsed natively. */
-const LONG_NUMBER = /\d{16}/;
+export const LONG_NUMBER = /\d{16}/;
 
 /** Characters of a number that isn't exact as a double. Elasticsearch's parser has the same limit; longer ones take seconds to convert. */
 const MAX_NUMBER_LENGTH = 1_000;

@@ -1,6 +1,7 @@
 /** Columns whose numbers are compared as those of another type: `numeric_type` of a sort. */
 
 import type { NumericColumn } from "#hub/engine/searcher/searcher.ts";
+import { LONG_MAX, LONG_MIN } from "#hub/search/options/whole-numbers.ts";
 
 /** What sorting reads of a column. */
 export type SortColumn = Pick<
@@ -27,8 +28,6 @@ interface Conversion {
 }
 
 const NANOS_PER_MS = 1_000_000n;
-const LONG_MIN = -(2n ** 63n);
-const LONG_MAX = 2n ** 63n - 1n;
 
 /** Milliseconds as nanoseconds; those that 64 bits don't hold are at their ends. */
 export const TO_NANOS: Conversion = {

@@ -4,6 +4,7 @@ import type { Field } from "#hub/engine/mapping/field.ts";
 import { COLUMN_BLOCK, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { NanosColumn } from "#hub/search/columns/nanos-column.ts";
 import { shortest } from "#hub/search/options/json.ts";
+import { LONG_MAX, LONG_MIN } from "#hub/search/options/whole-numbers.ts";
 import { fraction, singleFraction } from "#proto/kit/number-text.ts";
 import { ConvertedColumn, type SortColumn, TO_NANOS, TO_WHOLE } from "./converted-column.ts";
 import { ExactKey } from "./exact-key.ts";
@@ -15,7 +16,7 @@ import type { NumericType, SortKey, SortMode } from "./sort-request.ts";
  * Smallest and largest whole number of a field. As in Elasticsearch, documents without a value are at one of them, beside those
  * that have it.
  */
-const LONG_ENDS = [-(2n ** 63n), 2n ** 63n - 1n] as const;
+const LONG_ENDS = [LONG_MIN, LONG_MAX] as const;
 const UNSIGNED_ENDS = [0n, 2n ** 64n - 1n] as const;
 
 /** How the numbers of a field are compared and printed. */
@@ -53,7 +54,6 @@ export class NumericKeySource implements KeySource {
   readonly #kind: NumberKind;
   readonly #type: string | undefined;
   readonly #read: (value: unknown) => number | bigint;
-
   readonly #print: PrintValue;
 
   /** `read` gets values in the form of the type that `comparedType` returns for the field, as `print` shows them. */

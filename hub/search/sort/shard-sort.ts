@@ -7,6 +7,7 @@ import { isNumeric, termsField } from "#hub/search/columns/column-values.ts";
 import { printDate } from "#hub/search/dates/date-math.ts";
 import { shortest } from "#hub/search/options/json.ts";
 import { warnDeprecated } from "#hub/search/options/request-version.ts";
+import { LONG_MAX, LONG_MIN, wholeNumber } from "#hub/search/options/whole-numbers.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -151,11 +152,8 @@ function distanceKey(key: Extract<SortKey, { kind: "distance" }>, shard: ShardCo
   return new DistanceKeySource(field?.path, key);
 }
 
-/** Sums of values have fewer digits. Texts of any length would take seconds to convert. */
-const WHOLE = /^[+-]?\d{1,30}$/;
+/** Sums of values are below it. */
 const WHOLE_END = 10n ** 30n;
-const LONG_MIN = -(2n ** 63n);
-const LONG_MAX = 2n ** 63n - 1n;
 /** Characters of a refused text that are shown. */
 const SHOWN_TEXT = 80;
 
@@ -192,7 +190,8 @@ function readerOf(
 function wholeOf(text: string, type: string | undefined, format: string, fallback?: string): number | bigint {
   if (type === "date") return dateFormat(format).parse(text);
   // A number is in nanoseconds, as in answers.
-  if (WHOLE.test(text)) return shortest(BigInt(text.replace(/^\+/, "")));
+  const whole = wholeNumber(text);
+  if (whole !== undefined) return whole;
   if (type !== "date_nanos") return fallback === undefined ? Number.NaN : wholeOf(text, fallback, format);
   const nanos = parseNanos(text, format);
   return nanos === null ? Number.NaN : shortest(nanos);

@@ -29,6 +29,7 @@ import {
   text,
   withoutEffect,
 } from "#hub/search/options/options.ts";
+import { wholeNumber } from "#hub/search/options/whole-numbers.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import {
   readValueScript,
@@ -153,9 +154,6 @@ function shared(
   };
 }
 
-/** Digits that a field of numbers can hold, and some more. */
-const WHOLE = /^-?\d{1,30}$/;
-
 /** Values of a segment up to which their texts are kept while it is open. */
 const MAX_TEXTS = 16_384;
 
@@ -276,8 +274,7 @@ export class SourceValues {
       const zone = timeZone(this.source.zone);
       return parseDateMath(given, { format, nowMs: shard.nowMs, zone, roundUp: false });
     }
-    if (WHOLE.test(given)) return shortest(BigInt(given));
-    return Number.isNaN(Number(given)) ? given : Number(given);
+    return wholeNumber(given) ?? (Number.isNaN(Number(given)) ? given : Number(given));
   }
 }
 

@@ -5,7 +5,7 @@ import { columnKind, type Field, isDate } from "#hub/engine/mapping/field.ts";
 import { isNumeric } from "#hub/search/columns/column-values.ts";
 import { formatOf, printValue } from "#hub/search/columns/value-format.ts";
 import { isRangeField } from "#hub/search/fields/field-range.ts";
-import { shortest } from "#hub/search/options/json.ts";
+import { wholeNumber } from "#hub/search/options/whole-numbers.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { keepParts } from "#hub/search/source/source-filter.ts";
 import { objectsAt, sourcePath, valuesAt } from "#hub/search/source/source-values.ts";
@@ -117,14 +117,11 @@ function checkFormat(field: Field, format: string | undefined): void {
 
 /** Types that keep no fraction of what a document has. */
 const WHOLE_TYPES: ReadonlySet<string> = new Set(["long", "integer", "short", "byte", "unsigned_long"]);
-/** Digits that a field of numbers can hold, and some more. */
-const WHOLE_TEXT = /^[+-]?\d{1,30}$/;
 
 /** Returns the number of a text, undefined if it is none. */
 function numberOf(text: string): number | bigint | undefined {
   const trimmed = text.trim();
-  if (WHOLE_TEXT.test(trimmed)) return shortest(BigInt(trimmed.replace(/^\+/, "")));
-  const number = trimmed === "" ? Number.NaN : Number(trimmed);
+  const number = wholeNumber(trimmed) ?? (trimmed === "" ? Number.NaN : Number(trimmed));
   return Number.isNaN(number) ? undefined : number;
 }
 
