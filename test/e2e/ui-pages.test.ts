@@ -303,6 +303,9 @@ test("Live filters, shows the fault of a filter, and shows what was skipped", ()
       .getByText(/^This \( is never closed at character 1 of the filter\. Add a \)/)
       .waitFor();
     await page.getByText("Not following", { exact: true }).waitFor();
+    await page.reload();
+    await page.getByRole("alert").waitFor();
+    await page.getByText("Not following", { exact: true }).waitFor();
   }));
 
 const ERROR_LINE = Buffer.from(JSON.stringify({ message: "broken", log: { level: "error" } }));

@@ -155,10 +155,11 @@ export function stateText({
   isPaused,
   isFollowing,
 }: Pick<ToolbarOptions, "state" | "refused" | "isPaused" | "isFollowing">): string {
-  if (state.name === "open") {
-    if (isPaused) return msg("Paused");
-    return isFollowing && refused === undefined ? msg("Following") : msg("Not following");
-  }
+  const isOpen = state.name === "open";
+  if (isOpen && isPaused) return msg("Paused");
+  // A connection whose first filter is refused stays in the state before it is open.
+  if (refused !== undefined && (isOpen || state.name === "connecting")) return msg("Not following");
+  if (isOpen) return isFollowing ? msg("Following") : msg("Not following");
   if (state.name === "connecting") return msg("Connecting");
   return state.name === "waiting" ? msg("Reconnecting") : msg("Ended");
 }
