@@ -16,7 +16,7 @@ export class FrameEnds {
     this.#bytes = bytes;
   }
 
-  /** Returns the place of the end byte of the message at `from`, -1 if it isn't here; `from` never falls from call to call. */
+  /** Returns the place of the end byte of the message at `from`, -1 if it isn't here. `from` must not decrease from call to call. */
   next(from: number): number {
     const bytes = this.#bytes;
     if (this.#newline < from) {

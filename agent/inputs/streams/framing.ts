@@ -76,7 +76,7 @@ export class Framer {
     return whole;
   }
 
-  /** Returns what finds the next end of a line in bytes, from a place that never falls; -1: there is none. */
+  /** Returns a function that finds the next line end at or after a place, -1 if there is none. The place must not decrease. */
   #lineEnds(bytes: Buffer): (from: number) => number {
     if (!this.#options.octetCounting) return (from) => bytes.indexOf(NEWLINE, from);
     const ends = new FrameEnds(bytes);

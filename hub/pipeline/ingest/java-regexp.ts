@@ -14,11 +14,11 @@ export interface JavaRegexp {
 }
 
 /**
- * Compiles an expression. Differs from Java where a group took no part: it equals the empty text. And a group within a
- * repetition has only what its last round caught. Throws Error saying what isn't supported.
+ * Compiles an expression. Two results differ from Java: a reference to a group that took no part matches the empty text, and
+ * a group within a repetition keeps only the text of its last round. Throws Error naming what isn't supported.
  *
- * Case is ignored by writing out both cases: V8's groups that ignore it, `(?i:…)`, do so only while it optimizes
- * expressions, which it ceases to do where a thread has many.
+ * Both cases of a letter are written out where case is ignored. V8's groups `(?i:…)` ignore case only while V8 optimizes
+ * expressions, which it stops doing in a thread that has compiled many.
  */
 export function javaRegexp(text: string): JavaRegexp {
   const translation = new Translation(text);
@@ -119,7 +119,7 @@ class Translation {
     if (atom === "") throw new Error(`${found} at ${this.#at + 1} repeats nothing`);
     this.#at += found.length;
     const next = this.#quantifier();
-    // Java repeats what is empty then.
+    // Java takes the second quantifier for a repetition of the empty text.
     if (next !== undefined) throw new Error(`${next} at ${this.#at + 1} repeats a repetition`);
     const source = LOOK.test(atom) ? `(?:${atom})` : atom;
     const isPossessive = found.length > 1 && found.endsWith("+");
@@ -133,7 +133,7 @@ class Translation {
     return QUANTIFIER.exec(this.#text)?.[0];
   }
 
-  /** What was taken is not given back: a look-ahead captures it, a back-reference takes it. A look-behind reads backwards. */
+  /** Makes a group that doesn't backtrack: a look-ahead captures, a back-reference consumes. It can't be in a look-behind, which is read backwards. */
   #atomic(body: string): string {
     if (this.#isBehind) throw new Error("what isn't given back can't be in a look-behind");
     const name = `a${++this.#atomics}`;
