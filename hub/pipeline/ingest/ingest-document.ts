@@ -1,7 +1,7 @@
 /** A document in an ingest pipeline: its source, its target, and paths and templates over both. */
 
 import { Decimal, isRawNumber } from "#hub/scripts/values/values.ts";
-import { copyValue, isHash, valueText } from "#proto/event.ts";
+import { isHash, valueText } from "#proto/event.ts";
 import { put } from "#proto/event-members.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
@@ -184,14 +184,6 @@ export class IngestDocument {
     const before = memberAt(at, last, path);
     delete at[last];
     return before;
-  }
-
-  /** Returns a copy that shares nothing that changes. */
-  clone(): IngestDocument {
-    const copy = new IngestDocument(copyValue(this.source) as JsonObject, { ...this.destination }, 0);
-    copy.dropped = this.dropped;
-    Object.assign(copy.ingest, this.ingest);
-    return copy;
   }
 
   #rootOf(path: string): JsonObject {
