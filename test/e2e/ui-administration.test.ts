@@ -73,3 +73,10 @@ test("a search that finds no index counts those it leaves out, without hidden on
     await page.getByLabel("Show hidden").check();
     await page.getByText(/^[3-9] indices are left out by the search\.$/).waitFor();
   }));
+
+test("the cluster's page gives the reason why a copy is on no node", () =>
+  pages.visit("#/cluster", async (page) => {
+    await page.getByText("yellow: not every replica is there").waitFor();
+    const reason = page.locator(".notice").filter({ hasText: /Shard \d of \S+ lacks a copy\./ });
+    await reason.getByText(/Each copy needs a node of its own/).waitFor();
+  }));

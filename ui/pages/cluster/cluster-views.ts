@@ -10,6 +10,7 @@ import {
   shardsByIndex,
 } from "#ui/services/administration/cluster-client.ts";
 import { formatBytes, formatCount } from "#ui/services/text/format.ts";
+import { sentence } from "#ui/services/text/sentence.ts";
 
 /** Maximum of indices in the map: more are found by their names. */
 const MAX_INDICES = 200;
@@ -17,6 +18,13 @@ const MAX_INDICES = 200;
 const MAX_RECOVERIES = 50;
 /** A disk that is fuller is highlighted, percent. */
 const FULL = 85;
+
+/** Returns why a copy is on no node, for one of them. */
+export function unassignedView({ explained }: ClusterState): TemplateResult | typeof nothing {
+  if (explained === undefined) return nothing;
+  const { index, shard, reason } = explained;
+  return html`<div class="notice warning"><p><strong>${msg(str`Shard ${shard} of ${index} lacks a copy.`)}</strong> ${sentence(reason)}</p></div>`;
+}
 
 /** Returns the nodes with their load, as far as the answering hub has it. */
 export function nodesView({ nodes, shards }: ClusterState): TemplateResult {
@@ -126,7 +134,11 @@ function shardView({ shard, isPrimary, state, docs, sizeBytes }: ShardCopy): Tem
   const text =
     look === "missing"
       ? msg(str`${kind}: unassigned`)
-      : msg(str`${kind}: ${state.toLowerCase()}, ${formatCount(docs)} documents, ${formatBytes(sizeBytes)}`);
+      : docs === 1
+        ? msg(str`${kind}: ${state.toLowerCase()}, 1 document, ${formatBytes(sizeBytes)}`)
+        : msg(
+            str`${kind}: ${state.toLowerCase()}, ${formatCount(docs)} documents, ${formatBytes(sizeBytes)}`,
+          );
   return html`<span class="shard ${isPrimary ? "primary" : ""} ${look}" role="img" aria-label=${text} title=${text}>${shard}</span>`;
 }
 

@@ -19,7 +19,7 @@ import {
   type RunningTask,
 } from "#ui/services/administration/cluster-client.ts";
 import { formatCount, formatDuration } from "#ui/services/text/format.ts";
-import { clusterStyles, nodesView, recoveriesView, shardsView } from "./cluster-views.ts";
+import { clusterStyles, nodesView, recoveriesView, shardsView, unassignedView } from "./cluster-views.ts";
 
 const REFRESH_MS = 5_000;
 
@@ -62,6 +62,7 @@ export class ClusterPage extends LitElement {
       [msg("Unassigned"), formatCount(unassigned)],
     ];
     return html`<dl class="facts">${facts.map(([title, fact]) => html`<div><dt>${title}</dt><dd>${fact}</dd></div>`)}</dl>
+      ${unassignedView(cluster)}
       <h2>${msg("Nodes")}</h2>${nodesView(cluster)}
       ${recoveriesView(cluster)}
       <h2>${msg("Shards")}</h2>
@@ -96,8 +97,8 @@ export class ClusterPage extends LitElement {
 
 const HEALTH_NAMES: Readonly<Record<string, string>> = {
   green: msg("green: every copy is there"),
-  yellow: msg("yellow: a replica is missing"),
-  red: msg("red: a primary is missing"),
+  yellow: msg("yellow: not every replica is there"),
+  red: msg("red: not every primary is there"),
 };
 
 customElements.define("tr-page-cluster", ClusterPage);

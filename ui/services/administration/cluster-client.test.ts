@@ -103,3 +103,13 @@ test("answers of another form are an empty cluster", () => {
   const state = readCluster({ health: null, nodes: {}, shards: "x", recoveries: 3, tasks: undefined });
   assert.deepEqual([state.nodes, state.shards, state.tasks, state.unassigned], [[], [], [], 0]);
 });
+
+test("the reason why a copy is on no node is that of the hub", () => {
+  const reason = "each copy needs a node of its own";
+  const explanation = { index: "visits", shard: 2, primary: false, allocate_explanation: reason };
+  assert.deepEqual(readCluster({ ...ANSWERS, explanation }).explained, { index: "visits", shard: 2, reason });
+  assert.equal(readCluster(ANSWERS).explained, undefined);
+  // A copy that begins to be copied has a node.
+  const assigned = { index: "visits", shard: 2, current_state: "initializing" };
+  assert.equal(readCluster({ ...ANSWERS, explanation: assigned }).explained, undefined);
+});

@@ -41,6 +41,14 @@ export interface Recovery {
   readonly to: string;
 }
 
+/** A copy that no node holds. */
+export interface UnassignedCopy {
+  readonly index: string;
+  readonly shard: number;
+  /** Why no node holds it and what to do, in the hub's words. */
+  readonly reason: string;
+}
+
 export interface RunningTask {
   /** `node:number` */
   readonly id: string;
@@ -55,6 +63,8 @@ export interface ClusterState {
   /** `green`, `yellow` or `red`. */
   readonly health: string;
   readonly unassigned: number;
+  /** One of the unassigned copies, with its reason; undefined where every copy has a node. */
+  readonly explained: UnassignedCopy | undefined;
   /** Share of the present copies, percent. */
   readonly presentPercent: number;
   readonly recoveries: readonly Recovery[];
@@ -68,6 +78,8 @@ const NODES_PATH =
 const SHARDS_PATH = "/es/_cat/shards?format=json&bytes=b&h=index,shard,prirep,state,docs,store,node";
 const RECOVERIES_PATH =
   "/es/_cat/recovery?format=json&active_only=true&h=index,shard,stage,source_node,target_node";
+/** Explains the first copy that no node holds; answers with an error if each has one. */
+const EXPLAIN_PATH = "/es/_cluster/allocation/explain";
 /** The text of `_cat` for a copy without a source. */
 const NO_NODE = "n/a";
 /** The request for the list itself. */
@@ -84,7 +96,11 @@ export async function fetchCluster(signal: AbortSignal): Promise<ClusterState> {
     get(RECOVERIES_PATH),
     get("/es/_tasks?detailed=true&group_by=none"),
   ]);
-  return readCluster({ health, nodes, shards, recoveries, tasks });
+  const known = { health, nodes, shards, recoveries, tasks };
+  if (readCluster(known).unassigned === 0) return readCluster(known);
+  // It may have found a node meanwhile.
+  const explanation = await get(EXPLAIN_PATH).catch(() => undefined);
+  return readCluster({ ...known, explanation });
 }
 
 /** Cancels a task. Throws HubError. */
@@ -92,15 +108,19 @@ export async function cancelTask(id: string, signal: AbortSignal): Promise<void>
   await callHub("POST", `/es/_tasks/${encodeURIComponent(id)}/_cancel`, undefined, signal);
 }
 
-/** Returns what the answers of health, nodes, shards, recoveries and tasks say. */
-export function readCluster(
-  answers: Readonly<Record<"health" | "nodes" | "shards" | "recoveries" | "tasks", unknown>>,
-): ClusterState {
+/** Answers of the search interface; `explanation` where a copy is unassigned. */
+type Answers = Readonly<Record<"health" | "nodes" | "shards" | "recoveries" | "tasks", unknown>> & {
+  readonly explanation?: unknown;
+};
+
+/** Returns what the answers say. */
+export function readCluster(answers: Answers): ClusterState {
   const health = asFacts(answers.health);
   return {
     name: valueText(health["cluster_name"]),
     health: valueText(health["status"]),
     unassigned: Number(health["unassigned_shards"]) || 0,
+    explained: readExplanation(asFacts(answers.explanation)),
     presentPercent: numberOf(health["active_shards_percent_as_number"]) ?? 100,
     recoveries: listOf(answers.recoveries).map(readRecovery),
     nodes: listOf(answers.nodes).map(readNode),
@@ -139,6 +159,12 @@ function readShard(row: Json): ShardCopy {
     sizeBytes: Number(row["store"]) || 0,
     node: node === "" ? undefined : node.split(" ", 1)[0],
   };
+}
+
+function readExplanation(answer: Json): UnassignedCopy | undefined {
+  const reason = valueText(answer["allocate_explanation"]);
+  if (reason === "") return undefined;
+  return { index: valueText(answer["index"]), shard: Number(answer["shard"]) || 0, reason };
 }
 
 function readRecovery(row: Json): Recovery {
