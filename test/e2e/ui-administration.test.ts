@@ -66,6 +66,23 @@ test("a long name of an index leaves the other columns in sight, and the names t
     assert.ok((await rightOf(offered)) < 390, "the name that is offered");
   }));
 
+test("forms of access say which indices an empty field means, and how long a password is", () =>
+  pages.visit("#/users", async (page) => {
+    const form = page.locator("form", { has: page.getByRole("button", { name: "Add account" }) });
+    await form.getByLabel("Name").fill("vera");
+    await form.getByLabel("Password, 10 characters or more").fill("short");
+    await form.getByRole("button", { name: "Add account" }).click();
+    const isRefused = await form
+      .getByLabel("Password, 10 characters or more")
+      .evaluate((input) => input.matches(":invalid"));
+    assert.ok(isRefused, "a short password is sent");
+    await form.getByLabel("Password, 10 characters or more").fill("long enough for it");
+    await form.getByLabel("Indices (empty: all)").fill("");
+    await form.getByRole("button", { name: "Add account" }).click();
+    const row = page.getByRole("row").filter({ hasText: "vera" });
+    await row.getByRole("cell", { name: /^\*/ }).waitFor();
+  }));
+
 test("a search that finds no index counts those it leaves out, without hidden ones", () =>
   pages.visit("#/indices", async (page) => {
     await page.getByRole("searchbox", { name: "Search indices" }).fill("zzz");

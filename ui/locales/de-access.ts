@@ -18,7 +18,8 @@ export const GERMAN_ACCESS: Readonly<Record<string, string>> = {
   "There is no account yet. The hub asks for a sign-in when its setting auth.mode is “required”.":
     "Noch gibt es kein Konto. Nach Konten wird gefragt, wo die Einstellung auth.mode des Hubs required ist.",
   "Add an account": "Konto hinzufügen",
-  Password: "Passwort",
+  "Password, 10 characters or more": "Passwort, mindestens 10 Zeichen",
+  "Indices (empty: all)": "Indizes (leer: alle)",
   "Add account": "Konto hinzufügen",
   "API keys": "API-Schlüssel",
   "Created by": "Angelegt von",

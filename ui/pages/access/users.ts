@@ -69,7 +69,7 @@ export class UsersPage extends AccessPage {
       <h2>${msg("Add an account")}</h2>
       <form class="card form" @submit=${this.#addAccount}>
         <label>${msg("Name")}<input name="name" required autocomplete="off" /></label>
-        <label>${msg("Password")}<input name="password" type="password" required autocomplete="new-password" /></label>
+        <label>${msg("Password, 10 characters or more")}<input name="password" type="password" required minlength="10" autocomplete="new-password" /></label>
         ${roleField()}${indicesField()}<button class="primary">${msg("Add account")}</button>
       </form>
       <h2>${msg("API keys")}</h2>
@@ -210,7 +210,7 @@ function roleField(chosen = "viewer"): TemplateResult {
 }
 
 function indicesField(): TemplateResult {
-  return html`<label>${msg("Indices")}<input name="indices" class="mono" autocomplete="off" placeholder="logs-*, metrics-*" /></label>`;
+  return html`<label>${msg("Indices (empty: all)")}<input name="indices" class="mono" autocomplete="off" placeholder="logs-*, metrics-*" /></label>`;
 }
 
 customElements.define("tr-page-users", UsersPage);
