@@ -32,7 +32,8 @@ test("channels that are added to an alert stay while the page refreshes, and are
     await page.getByLabel("Threshold").blur();
     await preview.waitFor();
     await page.getByRole("button", { name: "Create rule" }).click();
-    await page.getByRole("link", { name: "Many lines" }).waitFor();
+    const row = page.getByRole("row").filter({ has: page.getByRole("link", { name: "Many lines" }) });
+    await row.getByRole("cell", { name: "more than 100,000 in 5 min" }).waitFor();
     const response = await fetch(`${pages.hub.dashboardUrl}/api/alerts`);
     const { alerts } = (await response.json()) as { alerts: { rule: { channels: unknown } }[] };
     assert.deepEqual(

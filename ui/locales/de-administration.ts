@@ -24,6 +24,8 @@ export const GERMAN_ADMINISTRATION: Readonly<Record<string, string>> = {
   "more lines than": "mehr Zeilen als",
   "fewer lines than": "weniger Zeilen als",
   Threshold: "Schwelle",
+  "more than {0} in {1}": "mehr als {0} in {1}",
+  "fewer than {0} in {1}": "weniger als {0} in {1}",
   "Within the last": "Innerhalb der letzten",
   "Check every": "Prüfen alle",
   Notifications: "Benachrichtigungen",

@@ -10,6 +10,7 @@ import { formText } from "#ui/components/controls/form-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import type { AlertRule, Channel, PreviewPoint } from "#ui/services/administration/alert-client.ts";
+import { intervalName } from "#ui/services/search/interval.ts";
 import { formatCount, formatMoment } from "#ui/services/text/format.ts";
 
 const WIDTH = 600;
@@ -237,7 +238,10 @@ export class AlertForm extends LitElement {
 
 function options(values: readonly string[], chosen: string): TemplateResult[] {
   const all = values.includes(chosen) ? values : [chosen, ...values];
-  return all.map((value) => html`<option value=${value} .selected=${value === chosen}>${value}</option>`);
+  return all.map(
+    (value) =>
+      html`<option value=${value} .selected=${value === chosen}>${intervalName({ text: value })}</option>`,
+  );
 }
 
 customElements.define("tr-alert-form", AlertForm);

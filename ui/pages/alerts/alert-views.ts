@@ -2,7 +2,8 @@
 
 import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
-import type { Alert, AlertEvent } from "#ui/services/administration/alert-client.ts";
+import type { Alert, AlertEvent, AlertRule } from "#ui/services/administration/alert-client.ts";
+import { intervalName } from "#ui/services/search/interval.ts";
 import { formatAgo, formatCount, formatMoment } from "#ui/services/text/format.ts";
 
 const EVENTS: Readonly<Record<AlertEvent["event"], readonly [text: string, look: string]>> = {
@@ -27,6 +28,14 @@ export function stateBadges({ rule, state }: Alert): TemplateResult {
           : [msg("Not checked yet"), ""];
   return html`<span class="badge ${look}">${text}</span>
     <span class="muted">${state.condition === "firing" ? since : nothing} ${isMuted ? msg("muted") : nothing}</span>`;
+}
+
+/** Returns when a rule fires: `more than 10 in 5 min`. */
+export function conditionText({ condition, threshold, window }: AlertRule): string {
+  const [count, span] = [formatCount(threshold), intervalName({ text: window })];
+  return condition === "above"
+    ? msg(str`more than ${count} in ${span}`)
+    : msg(str`fewer than ${count} in ${span}`);
 }
 
 /** Returns the first thing that is wrong with an alert, for a list. */

@@ -26,6 +26,7 @@ import { OwnRights } from "#ui/services/administration/own-rights.ts";
 import { navigate, rememberAddress } from "#ui/services/browser/router.ts";
 import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import {
+  conditionText,
   emptyAlertsView,
   eventsView,
   noteView,
@@ -129,10 +130,10 @@ export class AlertsPage extends LitElement {
       <td><a class="name" href="#/alerts?id=${id}">${rule.title}</a></td>
       <td>${stateBadges(alert)}${noteView(alert)}</td>
       <td class="number">${state.evaluated === "" ? "–" : state.count}</td>
-      <td>${rule.condition === "above" ? ">" : "<"} ${rule.threshold} / ${rule.window}</td>
+      <td>${conditionText(rule)}</td>
       <td>${rule.channels.map(({ type }) => (type === "webhook" ? msg("Webhook") : msg("E-mail"))).join(", ") || "–"}</td>
       ${hasWriters ? html`<td>${writer === undefined ? "–" : writerText(writer)}</td>` : nothing}
-      <td>${
+      <td class="number">${
         this.#rights.may("alert")
           ? html`
         <button class="plain small icon" aria-label=${mute} title=${mute} aria-pressed=${isMuted}

@@ -56,7 +56,7 @@ export function intervalsOf({ fromMs, toMs }: ResolvedRange): readonly Interval[
 }
 
 /** Returns an interval in words: `30 s`, `1 day`. */
-export function intervalName({ text }: Interval): string {
+export function intervalName({ text }: Pick<Interval, "text">): string {
   const [, amount = "1", unit = ""] = /^(\d+)(\w+)$/.exec(text) ?? [];
   const name = UNIT_NAMES[unit];
   if (name !== undefined && amount === "1") return name;
