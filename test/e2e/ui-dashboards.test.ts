@@ -40,7 +40,7 @@ test("a visualisation is made in a form, saved, put on a dashboard, exported and
     await page.getByLabel("Field", { exact: true }).fill("page");
     await page.keyboard.press("Enter");
     await page.locator("tr-chart text").getByText("/page/3").waitFor();
-    for (const chart of ["Lines", "Area", "Donut", "Heat map", "Table", "Number", "Bars"])
+    for (const chart of ["Line chart", "Area", "Donut", "Heat map", "Table", "Number", "Bars"])
       await page.getByRole("button", { name: chart, exact: true }).click();
     await page.waitForURL(/by=terms:10:page&split=5:status/);
     await page.getByRole("button", { name: "Request" }).click();

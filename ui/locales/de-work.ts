@@ -145,6 +145,7 @@ export const GERMAN_WORK: Readonly<Record<string, string>> = {
   "Save as new": "Als neu speichern",
   "Rename or copy": "Umbenennen oder kopieren",
   "Rename or copy {0}": "{0} umbenennen oder kopieren",
+  "Line chart": "Linien",
   Area: "Fläche",
   Bars: "Balken",
   Donut: "Ring",

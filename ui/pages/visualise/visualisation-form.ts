@@ -52,7 +52,7 @@ const FORMULA_EXAMPLES = [
 const SCRIPT_EXAMPLE = "kb = doc['bytes'].value / 1024.0";
 
 const CHART_NAMES: Readonly<Record<Chart, string>> = {
-  line: msg("Lines"),
+  line: msg("Line chart"),
   area: msg("Area"),
   bar: msg("Bars"),
   pie: msg("Donut"),
