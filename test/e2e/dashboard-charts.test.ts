@@ -5,13 +5,20 @@ import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
 import { until } from "#test/harness/until.ts";
 import { Workspace } from "#test/harness/workspace.ts";
-import { openWorkPages, SHOP_LINES, type WorkPages } from "./ui-work-pages.ts";
+import { openWorkPages, SHOP_INDEX, SHOP_LINES, type WorkPages } from "./ui-work-pages.ts";
 
 const workspace = new Workspace();
 let pages: WorkPages;
 
 before(async () => {
   pages = await openWorkPages(workspace);
+  // A chart of bytes has axes where a line has a number of them.
+  const update = await fetch(`${pages.hub.searchUrl}/${SHOP_INDEX}/_doc/0/_update?refresh=true`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ doc: { http: { response: { body: { bytes: 1_200 } } } } }),
+  });
+  assert.ok(update.ok, await update.text());
   await fetch(`${pages.hub.dashboardUrl}/api/samples`, {
     method: "POST",
     headers: { "content-type": "application/json" },

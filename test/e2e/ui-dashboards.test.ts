@@ -116,6 +116,12 @@ test("a saved object is renamed and copied in the list, and a dashboard that isn
     await page.getByText("Call the cook").waitFor({ state: "detached" });
   }));
 
+test("a measure of a field that no line has as a number is said to have none", () =>
+  pages.visit("#/visualise?from=now-2h&metric=avg:nothing", async (page) => {
+    await page.getByText("No number was found: choose another field or a longer time range.").waitFor();
+    assert.equal(await page.locator("tr-chart .plot").count(), 0);
+  }));
+
 test("lines of a saved search are a panel, which a dashboard's file takes along", async () => {
   const save = await fetch(`${pages.hub.dashboardUrl}/api/saved/search`, {
     method: "POST",

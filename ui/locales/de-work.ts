@@ -147,6 +147,8 @@ export const GERMAN_WORK: Readonly<Record<string, string>> = {
   "Rename or copy {0}": "{0} umbenennen oder kopieren",
   "Line chart": "Linien",
   Area: "Fläche",
+  "No number was found: choose another field or a longer time range.":
+    "Es wurde keine Zahl gefunden: wählen Sie ein anderes Feld oder einen längeren Zeitraum.",
   Bars: "Balken",
   Donut: "Ring",
   Table: "Tabelle",

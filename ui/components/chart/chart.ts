@@ -86,6 +86,8 @@ export class ChartView extends LitElement {
       return html`<div class="number"><span>${msg("Nothing was found: try a longer time range.")}</span></div>`;
     const onPick: OnPick = (group, series, exclude) => this.#pick(group, series, exclude);
     if (chart === "table") return tableView(data, this.label, this.look.unit, onPick);
+    if (data.series.every(({ values }) => values.every((value) => value === undefined)))
+      return html`<div class="number"><span>${msg("No number was found: choose another field or a longer time range.")}</span></div>`;
     const shares = chart === "pie" ? ringShares(data, this.label) : undefined;
     const isLong = this.#isRows(data) && rowsHeight(data.groups.length) > this._size.height;
     return html`<div class="plot ${isLong ? "long" : ""} ${data.isTime ? "times" : ""}" tabindex="0" role="img" aria-label=${this.#summary(data)}
