@@ -54,7 +54,7 @@ test("a visualisation is made in a form, saved, put on a dashboard, exported and
     await page.getByRole("button", { name: "New dashboard" }).click();
     await page.getByLabel("Title").fill("Shop");
     await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
-    await page.getByLabel("Add a visualisation").selectOption({ label: "Pages by status" });
+    await page.getByLabel("Add a panel").selectOption({ label: "Pages by status" });
     await page.getByRole("button", { name: "Wider: Pages by status" }).click();
     await page.locator(".panel.w8 text").getByText("/page/3").waitFor();
     await page.getByRole("button", { name: "Save dashboard" }).click();
@@ -128,7 +128,7 @@ test("lines of a saved search are a panel, which a dashboard's file takes along"
     headers: { "content-type": "application/json" },
     body: JSON.stringify({
       title: "Failures",
-      attributes: { parameters: "q=status:500&index=logs-shop&cols=page" },
+      attributes: { parameters: "q=status:500&index=logs-shop&cols=page,message" },
     }),
   });
   assert.ok(save.ok, await save.text());
@@ -136,10 +136,11 @@ test("lines of a saved search are a panel, which a dashboard's file takes along"
     await page.getByRole("button", { name: "New dashboard" }).click();
     await page.getByLabel("Title").fill("Errors");
     await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
-    await page.getByLabel("Add a visualisation").selectOption({ label: "Failures" });
+    await page.getByLabel("Add a panel").selectOption({ label: "Failures" });
     const lines = page.getByRole("region", { name: "Lines of Failures" });
     await lines.getByText("24 of 24 lines").waitFor();
-    await lines.getByRole("cell", { name: "/page/0" }).first().waitFor();
+    await lines.getByRole("cell", { name: "/page/0", exact: true }).first().waitFor();
+    await lines.getByRole("columnheader", { name: "Message", exact: true }).waitFor();
     await page.getByRole("button", { name: "Save dashboard" }).click();
     await page.getByRole("button", { name: "Save dashboard" }).waitFor({ state: "detached" });
     const download = page.waitForEvent("download");

@@ -104,7 +104,7 @@ async function shareChart(page: Page, name: string): Promise<string> {
   await page.getByRole("button", { name: "New dashboard" }).click();
   await page.getByLabel("Title").fill(`Payments ${name}`);
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
-  await page.getByLabel("Add a visualisation").selectOption({ label: `Errors ${name}` });
+  await page.getByLabel("Add a panel").selectOption({ label: `Errors ${name}` });
   await page.getByRole("button", { name: "Save dashboard" }).click();
   await page.getByRole("button", { name: "Save dashboard" }).waitFor({ state: "detached" });
   return page.url();

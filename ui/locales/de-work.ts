@@ -205,7 +205,7 @@ export const GERMAN_WORK: Readonly<Record<string, string>> = {
   "Export as a file": "Als Datei exportieren",
   "Edit (e)": "Bearbeiten (e)",
   Edit: "Bearbeiten",
-  "Add a visualisation": "Darstellung hinzufügen",
+  "Add a panel": "Kachel hinzufügen",
   "Add several panels": "Mehrere Kacheln hinzufügen",
   "Search titles": "Titel suchen",
   "Add 1 panel": "1 Kachel hinzufügen",
@@ -225,7 +225,7 @@ export const GERMAN_WORK: Readonly<Record<string, string>> = {
   "Table of {0}": "Tabelle von {0}",
   "Open in Discover": "In Entdecken öffnen",
   "No further panel fits": "Keine weitere Kachel passt",
-  "Add a visualisation …": "Darstellung hinzufügen …",
+  "Add a panel …": "Kachel hinzufügen …",
   "A deleted visualisation": "Eine gelöschte Darstellung",
   Print: "Drucken",
   "Full screen": "Ganzer Bildschirm",
@@ -238,9 +238,10 @@ export const GERMAN_WORK: Readonly<Record<string, string>> = {
   Lower: "Niedriger",
   Higher: "Höher",
   "Nothing on this dashboard yet": "Noch nichts auf dieser Übersicht",
-  "Add a saved visualisation above.": "Fügen Sie oben eine gespeicherte Darstellung hinzu.",
-  "Press Edit and add a saved visualisation.":
-    "Drücken Sie Bearbeiten und fügen Sie eine gespeicherte Darstellung hinzu.",
+  "Add a visualisation, a saved search or a text above.":
+    "Fügen Sie oben eine Darstellung, eine gespeicherte Suche oder einen Text hinzu.",
+  "Press Edit and add a visualisation, a saved search or a text.":
+    "Drücken Sie Bearbeiten und fügen Sie eine Darstellung, eine gespeicherte Suche oder einen Text hinzu.",
   Searches: "Suchen",
   Import: "Importieren",
   "New dashboard": "Neue Übersicht",

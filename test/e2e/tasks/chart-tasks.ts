@@ -227,7 +227,7 @@ export const CHARTS: readonly DashboardTask[] = [
     path: "dashboards?id=access-logs&edit=1",
     actions: 4,
     run: async (hand) => {
-      await hand.choose(hand.page.getByLabel("Add a visualisation"), "text:");
+      await hand.choose(hand.page.getByLabel("Add a panel"), "text:");
       const text = hand.page.getByRole("textbox", { name: "Text in Markdown" });
       await hand.fill(text, "# On call\n\nCall **payments** first.");
       await hand.press("Tab");

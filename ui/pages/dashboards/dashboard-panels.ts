@@ -96,5 +96,5 @@ export function panelKeys(panels: readonly Panel[]): string[] {
 /** Returns the text of a dashboard without panels. */
 export function emptyView(isEditing: boolean): TemplateResult {
   return html`<div class="empty"><h2>${msg("Nothing on this dashboard yet")}</h2>
-    <p>${isEditing ? msg("Add a saved visualisation above.") : msg("Press Edit and add a saved visualisation.")}</p></div>`;
+    <p>${isEditing ? msg("Add a visualisation, a saved search or a text above.") : msg("Press Edit and add a visualisation, a saved search or a text.")}</p></div>`;
 }

@@ -118,7 +118,7 @@ export class LinesPanel extends LitElement {
     return html`${this._fault === undefined ? nothing : html`${errorView(this._fault)}<p>${msg(str`The lines below were found at ${formatMoment(this.#loadedMs)}.`)}</p>`}
       ${this._warning === undefined ? nothing : html`<div class="notice warning" role="alert"><p>${this._warning}</p></div>`}
       <p role="status">${msg(str`${formatCount(this._lines.length)} of ${formatCount(this._total)} lines`)}</p>
-      <table><thead><tr><th scope="col">${msg("Time")}</th><th scope="col">${msg("Level")}</th>${shown.map((name) => html`<th scope="col" class=${look(name)}>${name}</th>`)}</tr></thead>
+      <table><thead><tr><th scope="col">${msg("Time")}</th><th scope="col">${msg("Level")}</th>${shown.map((name) => html`<th scope="col" class=${look(name)}>${name === "message" ? msg("Message") : name}</th>`)}</tr></thead>
       <tbody>${this._lines.map((line) => this.#row(line, shown, shown.map(look)))}</tbody></table>`;
   }
 

@@ -72,8 +72,8 @@ export class PanelPicker extends LitElement {
   override render(): TemplateResult {
     const isFull = this.free <= 0;
     const several = msg("Add several panels");
-    return html`<select aria-label=${msg("Add a visualisation")} ?disabled=${isFull} @change=${this.#onSelect}>
-        <option value="">${isFull ? msg("No further panel fits") : msg("Add a visualisation …")}</option>
+    return html`<select aria-label=${msg("Add a panel")} ?disabled=${isFull} @change=${this.#onSelect}>
+        <option value="">${isFull ? msg("No further panel fits") : msg("Add a panel …")}</option>
         ${this.#options()}
       </select>
       <button class="icon" aria-haspopup="dialog" aria-label=${several} title=${several} ?disabled=${isFull} @click=${this.#toggle}>${icon("list")}</button>
