@@ -307,8 +307,8 @@ export const GERMAN_WORK: Readonly<Record<string, string>> = {
     "Ein Browser sendet mit GET keinen Inhalt, und dieser ist zu lang für die Adresse. Schreiben Sie POST.",
   "Run {0} requests": "{0} Anfragen ausführen",
   Retention: "Aufbewahrung",
-  "An index is deleted when its newest line is older than its rule allows; the oldest one is when those of the pattern exceed the rule's size. The first rule that matches an index applies; without one it is kept.":
-    "Ein Index wird gelöscht, wenn seine letzte Zeile länger her ist, als seine Regel erlaubt, oder als ältester, wenn die Indizes des Musters mehr Platz nehmen als erlaubt. Die erste Regel, die auf einen Index passt, zählt; ohne Regel bleibt er für immer.",
+  "A rule deletes an index when its newest line is older than the rule allows, and the oldest one when all that match take more space. The first rule that matches an index applies; an index without a rule is kept.":
+    "Eine Regel löscht einen Index, wenn seine neueste Zeile älter ist, als sie erlaubt, und den ältesten, wenn alle passenden mehr Platz nehmen. Die erste Regel, die auf einen Index passt, gilt; ein Index ohne Regel bleibt.",
   "Add rule": "Regel hinzufügen",
   "Keep for, such as 30d": "Behalten für, etwa 30d",
   "At most, such as 50gb": "Höchstens, etwa 50gb",

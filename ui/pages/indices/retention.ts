@@ -42,7 +42,7 @@ export class RetentionPanel extends LitElement {
         <a class="button icon" href="#/indices" aria-label=${msg("All indices")} title=${msg("All indices")}>${icon("arrowLeft")}</a>
         <h1>${msg("Retention")}</h1>
       </div>
-      <p class="muted">${msg("An index is deleted when its newest line is older than its rule allows; the oldest one is when those of the pattern exceed the rule's size. The first rule that matches an index applies; without one it is kept.")}</p>
+      <p class="muted">${msg("A rule deletes an index when its newest line is older than the rule allows, and the oldest one when all that match take more space. The first rule that matches an index applies; an index without a rule is kept.")}</p>
       ${fault === undefined ? nothing : errorView(fault)}
       ${value === undefined ? (fault === undefined ? skeleton(8) : nothing) : html`${rulesView(value, (rule) => void this.#remove(rule))}${this.#form()}`}
       <tr-confirm-dialog></tr-confirm-dialog>
