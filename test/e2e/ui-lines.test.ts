@@ -103,6 +103,16 @@ for (const look of LOOKS)
       assert.match(await clipboard(page), /#\/discover\?q=log\.level:error&from=\d{4}-.*&to=\d{4}-/);
     }));
 
+test("the note that a link is copied moves neither buttons nor lines", () =>
+  visit("#/discover?from=now-2h", { ...WIDE, width: 1280 }, async (page) => {
+    const copy = page.getByRole("button", { name: "Copy a link" });
+    await row(page).first().waitFor();
+    await page.getByText(/lines in \d+ ms/).waitFor();
+    const before = await Promise.all([copy.boundingBox(), row(page).first().boundingBox()]);
+    await whileClicked(copy, page.getByText("The link is copied"));
+    assert.deepEqual(await Promise.all([copy.boundingBox(), row(page).first().boundingBox()]), before);
+  }));
+
 test("lines are sorted by a column from the keyboard, and the address keeps it", () =>
   visit("#/discover?from=now-2h&cols=http.response.body.bytes,message", WIDE, async (page) => {
     await row(page).first().waitFor();

@@ -100,7 +100,17 @@ export class DiscoverTools extends LitElement {
         color: var(--ink-muted);
       }
       output {
-        color: var(--ink);
+        /* Over the page: a text among the buttons would move them, and the lines below. */
+        position: fixed;
+        z-index: 12;
+        right: 16px;
+        bottom: 16px;
+        max-width: min(26rem, calc(100vw - 32px));
+        padding: 6px 12px;
+        border-radius: var(--radius);
+        background: var(--ink);
+        color: var(--surface);
+        overflow-wrap: anywhere;
       }
       @container results (width < 64rem) {
         button span,
