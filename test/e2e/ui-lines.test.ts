@@ -113,6 +113,21 @@ test("the note that a link is copied moves neither buttons nor lines", () =>
     assert.deepEqual(await Promise.all([copy.boundingBox(), row(page).first().boundingBox()]), before);
   }));
 
+test("a field without text is shown as empty, not as nothing", async () => {
+  const line = { "@timestamp": new Date().toISOString(), message: "no reply", service: "" };
+  const response = await fetch(`${shop.hub.searchUrl}/empty/_doc?refresh=true`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(line),
+  });
+  assert.equal(response.status, 201);
+  await visit("#/discover?index=empty", WIDE, async (page) => {
+    await row(page).first().locator(".time button").click();
+    const fields = page.locator("tr-event-details").getByRole("row").filter({ hasText: "service" });
+    await fields.getByText("(empty)", { exact: true }).waitFor();
+  });
+});
+
 test("lines are sorted by a column from the keyboard, and the address keeps it", () =>
   visit("#/discover?from=now-2h&cols=http.response.body.bytes,message", WIDE, async (page) => {
     await row(page).first().waitFor();

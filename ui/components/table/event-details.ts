@@ -232,6 +232,7 @@ function valueView(formatted: FormattedValue | undefined, value: unknown): Templ
 
 /** A long text is folded after its start, so that the fields below it are in reach. */
 function textView(text: string): TemplateResult | string {
+  if (text === "") return html`<span class="raw">${msg("(empty)")}</span>`;
   if (text.length <= LONG_VALUE) return text;
   const rest = text.slice(LONG_VALUE);
   return html`${text.slice(0, LONG_VALUE)}<details><summary>${msg(str`${formatCount(rest.length)} more characters`)}</summary>${rest}</details>`;
