@@ -65,6 +65,8 @@ suite("the pages of access in a browser", () => {
     await visitor.getByLabel("Password").fill(PASSWORD);
     await visitor.getByRole("button", { name: "Sign in" }).click();
     await visitor.getByRole("button", { name, exact: true }).waitFor();
+    await visitor.getByText(/^Nothing has arrived yet: look at/).waitFor();
+    assert.equal(await visitor.getByRole("link", { name: "Connect servers" }).count(), 0);
     await visitor.getByRole("button", { name: "Administration" }).click();
     await visitor.getByRole("link", { name: "Cluster" }).waitFor();
     assert.equal(await visitor.getByRole("link", { name: "Users and keys" }).count(), 0);

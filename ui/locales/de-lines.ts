@@ -209,6 +209,7 @@ export const GERMAN_LINES: Readonly<Record<string, string>> = {
   "No lines are stored in {0}": "In {0} sind keine Zeilen gespeichert",
   "Nothing has arrived yet:": "Noch ist nichts angekommen:",
   "or look at": "oder sehen Sie nach unter",
+  "look at": "sehen Sie nach unter",
   "Indices of this hub:": "Indizes dieses Hubs:",
   "Lines per": "Zeilen je",
   automatic: "automatisch",

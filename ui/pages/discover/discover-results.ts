@@ -15,6 +15,7 @@ import { skeleton, skeletonStyles } from "#ui/components/style/skeleton.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import type { TopValues } from "#ui/components/table/field-list.ts";
 import type { WidthDetail } from "#ui/components/table/table-head.ts";
+import { OwnRights } from "#ui/services/administration/own-rights.ts";
 import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
 import { SurroundingLines, surroundingsOf } from "#ui/services/discover/surrounding-lines.ts";
 import {
@@ -70,6 +71,7 @@ export class DiscoverResults extends LitElement {
   /** Fields are listed after the first lines. */
   #listsFields = false;
   readonly #late = new LateDrawing();
+  readonly #rights = new OwnRights(this);
   readonly #loadValues = (field: Field): Promise<TopValues | undefined> => this.model.topValues(field);
   readonly #around = (line: LogDocument): SurroundingLines =>
     new SurroundingLines(line, this.client, this.state.index);
@@ -191,7 +193,7 @@ export class DiscoverResults extends LitElement {
         <tr-pane-edge name="histogram" side="bottom" pane="tr-histogram" leastPx="96" mostPx="480" usualPx="156" .label=${msg("Height of the histogram")}></tr-pane-edge>
       </div>
       ${this.#status()}${this._isFinding ? this.#findBar() : nothing}
-      ${isEmpty ? emptyView(model, this.state, (change) => this.#go(change)) : nothing}
+      ${isEmpty ? emptyView(model, this.state, (change) => this.#go(change), this.#rights.may("administer")) : nothing}
       ${model.range === undefined && model.isLoading ? skeleton(16) : nothing}
       ${this.state.view === "patterns" ? this.#patterns() : this.#tableView()}
     `;

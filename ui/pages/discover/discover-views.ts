@@ -14,13 +14,17 @@ const NAMED_INDICES = 8;
 /** Around the newest line of an empty range. */
 const NEWEST_MARGIN_MS = 15 * 60_000;
 
-/** Returns what to do where the range is empty; `go` changes what is searched for. */
+/** Returns what to do where the range is empty; `go` changes what is searched for, `mayConnect`: the reader may add servers. */
 export function emptyView(
   { fields, newestMs, indexNames }: DiscoverModel,
   { query, index }: Pick<DiscoverState, "query" | "index">,
   go: (change: Partial<DiscoverState>) => void,
+  mayConnect: boolean,
 ): TemplateResult {
-  if (fields?.size === 0 && newestMs === undefined) return noIndexView(index, indexNames, go);
+  if (fields?.size === 0 && newestMs === undefined)
+    return indexNames.length === 0
+      ? nothingStoredView(index, mayConnect)
+      : otherIndicesView(index, indexNames, go);
   const missing = fields === undefined || fields.size === 0 ? undefined : missingField(query, fields);
   if (missing !== undefined && newestMs === undefined) return missingFieldView(missing, query, go);
   const advice =
@@ -32,18 +36,27 @@ export function emptyView(
   return html`<div class="empty"><h2>${msg("No lines in this time range")}</h2>${advice}</div>`;
 }
 
-/** Nothing is stored under the name: it may be mistyped, or nothing has arrived yet. */
-function noIndexView(
+/** Nothing has arrived yet. Only administrators reach the page that connects servers. */
+function nothingStoredView(index: string, mayConnect: boolean): TemplateResult {
+  const health = html`<a href="#/status">${msg("Health")}</a>`;
+  const advice = mayConnect
+    ? html`<a href="#/enrolment">${msg("Connect servers")}</a>, ${msg("or look at")} ${health}.`
+    : html`${msg("look at")} ${health}.`;
+  return html`<div class="empty">${noLinesHeading(index)}<p>${msg("Nothing has arrived yet:")} ${advice}</p></div>`;
+}
+
+/** Nothing is stored under the name: it may be mistyped. */
+function otherIndicesView(
   index: string,
   names: readonly string[],
   go: (change: Partial<DiscoverState>) => void,
 ): TemplateResult {
-  const heading = html`<h2>${msg(str`No lines are stored in ${index}`)}</h2>`;
-  if (names.length === 0)
-    return html`<div class="empty">${heading}<p>${msg("Nothing has arrived yet:")} <a href="#/enrolment">${msg("Connect servers")}</a>,
-      ${msg("or look at")} <a href="#/status">${msg("Health")}</a>.</p></div>`;
-  return html`<div class="empty">${heading}<p>${msg("Indices of this hub:")}</p>
+  return html`<div class="empty">${noLinesHeading(index)}<p>${msg("Indices of this hub:")}</p>
     <div class="choices">${names.slice(0, NAMED_INDICES).map((name) => html`<button class="small" @click=${() => go({ index: name })}>${name}</button>`)}</div></div>`;
+}
+
+function noLinesHeading(index: string): TemplateResult {
+  return html`<h2>${msg(str`No lines are stored in ${index}`)}</h2>`;
 }
 
 function rangeAround(newestMs: number): TimeRange {

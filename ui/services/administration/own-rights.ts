@@ -27,7 +27,7 @@ export class OwnRights implements ReactiveController {
   }
 
   /** Returns whether the reader's role has an action; false until the role is known, true for a role of a newer hub. */
-  may(action: "save" | "pipeline" | "alert"): boolean {
+  may(action: "save" | "pipeline" | "alert" | "administer"): boolean {
     return this.#role !== undefined && (ROLE_RIGHTS[this.#role]?.includes(action) ?? true);
   }
 
