@@ -15,6 +15,8 @@ export const OPERATION_HEADER = "KV-Operation";
 
 /** Entries fetched ahead: values of at most 1 MiB, so 64 MiB at worst, some kilobytes in practice. */
 const AHEAD_ENTRIES = 64;
+/** The same without values: at most 1 KiB each. */
+const AHEAD_KEYS = 512;
 
 /** An entry, or the marker of a deleted one. */
 export interface ScannedEntry extends StateChange {
@@ -172,7 +174,7 @@ export class BucketScan {
       connection: this.#connection,
       stream: this.#stream,
       maxBytes: 0,
-      maxMessages: AHEAD_ENTRIES,
+      maxMessages: headersOnly ? AHEAD_KEYS : AHEAD_ENTRIES,
       tries,
       signal,
       ...(this.#quietMs !== undefined && { idleExpiresMs: this.#quietMs }),

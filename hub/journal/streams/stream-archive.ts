@@ -16,6 +16,7 @@ import { isMissingMessage, toJournalError } from "#hub/journal/connection/nats-e
 import { AppError } from "#proto/kit/errors.ts";
 import { MIB } from "#proto/kit/units.ts";
 import { renewedIdentity } from "./stream-store.ts";
+import { allSubjects, subjectPage } from "./stream-subjects.ts";
 
 /** A stored message. */
 export interface ArchivedMessage {
@@ -32,6 +33,9 @@ export const CONDITION = /^Nats-Expected-/i;
 export const BUCKET_PREFIX = "KV_";
 /** Maximum publishes that wait for their acknowledgement. */
 const WINDOW = 64;
+
+/** Time for a page of a bucket's keys: an old server needs 2 s for 100,000, several times that beside other work. */
+const SUBJECTS_TIMEOUT_MS = 15_000;
 
 /** Bytes asked for ahead; above the largest message. */
 const AHEAD_BYTES = 16 * MIB;
@@ -65,10 +69,14 @@ export class StreamArchive {
    */
   async *read(stream: string): AsyncGenerator<ArchivedMessage> {
     const manager = await this.#manager();
-    const asked = stream.startsWith(BUCKET_PREFIX) ? { subjects_filter: ">" } : {};
-    const { state } = await manager.streams.info(stream, asked);
+    const { nats } = this.#connection;
+    const unseen = new Set(
+      stream.startsWith(BUCKET_PREFIX)
+        ? await allSubjects((offset) => subjectPage(nats, stream, ">", offset, SUBJECTS_TIMEOUT_MS))
+        : [],
+    );
+    const { state } = await manager.streams.info(stream);
     if (state.messages === 0) return;
-    const unseen = new Set(Object.keys(state.subjects ?? {}));
     for await (const message of this.#readUpTo(stream, state)) {
       unseen.delete(message.subject);
       yield message;

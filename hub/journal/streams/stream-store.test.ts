@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setImmediate as turn } from "node:timers/promises";
+import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
 import type { Connection } from "#hub/journal/connection/connection.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
 import { hasMajority, StreamStore } from "./stream-store.ts";
+
+/** Longer than other calls wait before they are made again. */
+const SLOW_MS = 1_100;
 
 /** Returns a store whose calls fail with `fault` before they find no message, and the number of calls. */
 function storeThatFails(fault: { code: number; err_code: number }, failures: number) {
@@ -73,10 +76,29 @@ test("what a stream contains isn't asked of a server without a majority", async 
   const answers = [
     { last: 90, seconds: 10 },
     { last: 120, seconds: 1 },
+    { last: 120, seconds: 10 },
+    { last: 120, seconds: 1 },
   ];
   const store = storeThatAnswers(answers);
   assert.deepEqual(await store.subjects("KV_log", "$KV.log.>"), []);
   assert.deepEqual(answers, []);
+});
+
+test("a server that needs long for a stream's subjects isn't asked again meanwhile", async () => {
+  const info = { config: { name: "KV_log", num_replicas: 1 }, cluster: {} };
+  const state = { first_seq: 1, last_seq: 1, messages: 1, bytes: 0 };
+  let asked = 0;
+  const answer = (body: unknown) => ({ data: Buffer.from(JSON.stringify(body)) });
+  const request = async (_: string, body: string | Uint8Array): Promise<unknown> => {
+    if (body.length === 0) return answer({ ...info, state });
+    asked++;
+    await sleep(SLOW_MS);
+    return answer({ ...info, state: { ...state, subjects: { "$KV.log.a": 1 } }, total: 1 });
+  };
+  const repeatable = (call: (server: unknown) => unknown) => call({ request, options: {} });
+  const store = new StreamStore({ repeatable, connected: true } as unknown as Connection);
+  assert.deepEqual(await store.subjects("KV_log", "$KV.log.>"), ["$KV.log.a"]);
+  assert.equal(asked, 1);
 });
 
 test("a loss is decided by a second answer, as late answers let a leader that stood still pass for one", async () => {

@@ -30,6 +30,7 @@ import { within } from "#hub/journal/connection/waits.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { StreamDefinition } from "./stream-definitions.ts";
+import { allSubjects, subjectPage } from "./stream-subjects.ts";
 
 /** How long the server remembers message ids: longer than any client retries without a cause. */
 const DUPLICATE_WINDOW_MS = 10 * 60_000;
@@ -39,6 +40,12 @@ const HEADROOM_BYTES = 16 * 1024 ** 2;
 
 /** Calls are retried for this long: a cluster may need 9 s to elect a leader, more on a busy machine. */
 const CALL_TIMEOUT_MS = 15_000;
+
+/**
+ * A page of subjects is asked for again only after this long without an answer: nats-server 2.9 needs up to 2 s for one of
+ * 100,000, more on a busy machine, and answers nothing else of the connection meanwhile.
+ */
+const SUBJECTS_AGAIN_MS = 5_000;
 
 /**
  * A replica that hasn't answered its leader for this long counts as silent; normally it answers every one to two seconds. Others
@@ -185,14 +192,18 @@ export class StreamStore {
   }
 
   /**
-   * Returns the subjects of all messages that fit `filter`, of damaged ones too, according to a server that hears a majority.
-   * For streams of some thousand subjects.
+   * Returns the subjects of all messages that fit `filter`, of damaged ones too, according to a server that hears a majority:
+   * each that is stored during the whole call. For streams of some hundred thousand subjects.
    */
-  subjects(stream: string, filter: string): Promise<string[]> {
-    return this.#call(`subjects of ${stream}`, async (manager) => {
-      const info = await manager.streams.info(stream, { subjects_filter: filter });
-      if (!toState(info).hasMajority) throw new NoMajority();
-      return Object.keys(info.state.subjects ?? {});
+  async subjects(stream: string, filter: string): Promise<string[]> {
+    await this.majorityState(stream); // its short answer finds the leader
+    return allSubjects((offset) => {
+      const ask = async (_: JetStreamManager, nats: NatsConnection): Promise<StreamInfo> => {
+        const page = await subjectPage(nats, stream, filter, offset, CALL_TIMEOUT_MS);
+        if (!toState(page).hasMajority) throw new NoMajority();
+        return page;
+      };
+      return this.#call(`subjects of ${stream}`, ask, CALL_TIMEOUT_MS, SUBJECTS_AGAIN_MS);
     });
   }
 
@@ -239,21 +250,29 @@ export class StreamStore {
     }
   }
 
-  /** Makes an idempotent call; repeats it while no server answers or the cluster has no leader. */
+  /**
+   * Makes an idempotent call; repeats it while the cluster has no leader, and beside one that had no answer for `againMs` (1 s
+   * where it isn't given).
+   */
   async #call<T>(
     what: string,
-    call: (manager: JetStreamManager) => Promise<T>,
+    call: (manager: JetStreamManager, nats: NatsConnection) => Promise<T>,
     withinMs = CALL_TIMEOUT_MS,
+    againMs?: number,
   ): Promise<T> {
     const manage = async (nats: NatsConnection): Promise<T> =>
-      call(await jetstreamManager(nats, { checkAPI: false, timeout: withinMs }));
+      call(await jetstreamManager(nats, { checkAPI: false, timeout: withinMs }), nats);
     const isPassing = (error: unknown): boolean =>
       isLeaderless(error) || isTimeout(error) || error instanceof NoMajority;
     try {
       return await within(withinMs, (deadline) =>
         firstAnswer(
           (signal) => this.#connection.repeatable(manage, signal),
-          { isPassing, isConnected: () => this.#connection.connected },
+          {
+            isPassing,
+            isConnected: () => this.#connection.connected,
+            ...(againMs !== undefined && { againMs }),
+          },
           deadline,
         ),
       );
