@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { jetstreamManager } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
+import { connect, type NatsConnection } from "@nats-io/transport-node";
 import type { Connection } from "#hub/journal/connection/connection.ts";
 import { HUB_USER } from "#hub/journal/connection/connection.ts";
 import { MIB } from "#proto/kit/units.ts";
@@ -48,6 +48,15 @@ test("reading ends where the last messages are purged, of messages that are larg
   await close();
 });
 
+test("a stream is read whole where the consumer's server lags", async () => {
+  const { archive, close } = await open(lagging);
+  await log.publishNumbers(1, 12);
+  const numbers: number[] = [];
+  for await (const { data } of archive.read(RAW_STREAM)) numbers.push(Number(text(data)));
+  assert.deepEqual(numbers, range(1, 12));
+  await close();
+});
+
 test("a bucket is read whole, with keys that are overwritten meanwhile", async () => {
   const { archive, close } = await open();
   const bucket = await log.journal.bucket("archived");
@@ -64,9 +73,22 @@ test("a bucket is read whole, with keys that are overwritten meanwhile", async (
 });
 
 /** Opens an archive of the log with a connection of its own. */
-async function open() {
+async function open(change: (nats: NatsConnection) => void = () => undefined) {
   const { url, token } = log.journal.server.address;
   const nats = await connect({ servers: url, user: HUB_USER, pass: token });
+  change(nats);
   await jetstreamManager(nats);
   return { archive: new StreamArchive({ nats } as unknown as Connection), close: () => nats.close() };
+}
+
+/** Changes the number of messages that consumers still have to deliver to 0, the last part of a reply subject. */
+function lagging(nats: NatsConnection): void {
+  const subscribe = nats.subscribe.bind(nats);
+  nats.subscribe = (subject, { callback, ...options } = {}) => {
+    const late: typeof callback = (error, message) => {
+      const reply = message.reply?.replace(/^(\$JS\.ACK\..*\.)\d+$/, "$10");
+      void callback?.(error, Object.create(message, { reply: { value: reply } }));
+    };
+    return subscribe(subject, { ...options, ...(callback !== undefined && { callback: late }) });
+  };
 }

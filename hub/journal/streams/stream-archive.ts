@@ -107,7 +107,9 @@ export class StreamArchive {
         if (got.done === true || got.value.seq > state.last_seq) return;
         yield archived(got.value);
         next = got.value.seq + 1;
-        if (next > state.last_seq || got.value.info.pending === 0) return;
+        if (next > state.last_seq) return;
+        // A server that lags behind the others counts only what it has stored itself.
+        if (got.value.info.pending === 0 && !(await this.#holds(stream, next, state.last_seq))) return;
         quiet = 0;
         coming = iterator.next();
       }
