@@ -35,3 +35,7 @@ test("case is ignored also where the engine doesn't optimize expressions", () =>
   const { status, stderr } = spawnSync(process.execPath, options, { encoding: "utf8" });
   assert.equal(status, 0, stderr);
 });
+
+test("letters whose halves are those of other characters are matched", () => {
+  for (const text of ["\u{10437}", "\u{10000}"]) assert.equal(captured(`^(?<x>${text})$`, text)?.["x"], text);
+});

@@ -10,9 +10,9 @@ import { beginsWithAnything, holdsLiterals, requiredLiterals } from "./required-
 
 export { RegexpFault } from "./regexp-tree.ts";
 
-/** Stand for ^ and $ until it is known what lines there are: halves of characters, which no text of a pipeline holds. */
-const LINE_START = "\ud800";
-const LINE_END = "\ud801";
+/** Stand for ^ and $ until it is known what lines there are. Unicode has no characters there. */
+const LINE_START = "\ufdd0";
+const LINE_END = "\ufdd1";
 /** Opens a group in which case is ignored. */
 const IGNORING_CASE = "?i:";
 
