@@ -26,18 +26,27 @@ export class RegexpFault extends Error {}
 
 /** Returns true where `node` holds a capture. */
 export function hasCapture(node: RegexpNode): boolean {
+  return hasNode(node, ({ kind }) => kind === "capture");
+}
+
+/** Returns true where `node` matches as it should only with the flag `u`. */
+export function needsUnicode(node: RegexpNode): boolean {
+  return hasNode(node, (each) => each.kind === "text" && each.unicode === true);
+}
+
+function hasNode(node: RegexpNode, is: (node: RegexpNode) => boolean): boolean {
+  if (is(node)) return true;
   switch (node.kind) {
-    case "capture":
-      return true;
     case "sequence":
-      return node.items.some(hasCapture);
+      return node.items.some((item) => hasNode(item, is));
     case "choice":
-      return node.options.some(hasCapture);
+      return node.options.some((option) => hasNode(option, is));
+    case "capture":
     case "group":
     case "atomic":
     case "special":
     case "repeat":
-      return hasCapture(node.body);
+      return hasNode(node.body, is);
     default:
       return false;
   }

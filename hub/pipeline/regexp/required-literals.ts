@@ -48,6 +48,8 @@ export function beginsWithAnything(tree: RegexpNode): boolean {
     case "capture":
     case "group":
       return beginsWithAnything(tree.body);
+    case "special":
+      return /^\?-?i:$/.test(tree.opening) && beginsWithAnything(tree.body);
     case "choice":
       return tree.options.every(beginsWithAnything);
     case "repeat":

@@ -4,8 +4,9 @@
  */
 
 import { type Capture, CaptureReader, type Captures, type Repetition } from "./capture-reader.ts";
+import { foldCase } from "./case-folding.ts";
 import { parseRegexp } from "./regexp-parser.ts";
-import { hasCapture, mayBeEmpty, RegexpFault, type RegexpNode } from "./regexp-tree.ts";
+import { hasCapture, mayBeEmpty, needsUnicode, RegexpFault, type RegexpNode } from "./regexp-tree.ts";
 import { beginsWithAnything, holdsLiterals, requiredLiterals } from "./required-literals.ts";
 
 export { RegexpFault } from "./regexp-tree.ts";
@@ -13,8 +14,6 @@ export { RegexpFault } from "./regexp-tree.ts";
 /** Stand for ^ and $ until it is known what lines there are. Unicode has no characters there. */
 const LINE_START = "\ufdd0";
 const LINE_END = "\ufdd1";
-/** Opens a group in which case is ignored. */
-const IGNORING_CASE = "?i:";
 
 export interface RubyRegexpOptions {
   /** `.` matches a newline too (Ruby's m), as grok wants it. */
@@ -27,44 +26,40 @@ interface Emitted {
   readonly source: string;
   readonly captures: readonly Capture[];
   readonly repetitions: readonly Repetition[];
-  readonly unicode: boolean;
 }
 
 export class RubyRegexp implements Captures {
   readonly captures: readonly Capture[];
   readonly repetitions: readonly Repetition[];
-  readonly #flags: string;
+  readonly #tree: RegexpNode;
+  readonly #options: RubyRegexpOptions;
+  readonly #isSticky: boolean;
+  readonly #unicode: boolean;
   readonly #literals: readonly string[];
-  /** With marks for the ends of lines, without `(?i:…)` around all of it. */
+  /** With marks for the ends of lines. */
   readonly #marked: string;
-  readonly #ignoresCase: boolean;
   /** For subjects of one line: there ^ and $ are the subject's ends, which the engine knows how to use. */
   readonly #oneLine: RegExp;
   #manyLines: RegExp | undefined;
 
-  constructor(tree: RegexpNode, options: RubyRegexpOptions, sticky = false) {
-    // V8 obeys its flag always, a group that ignores case only while it optimizes expressions: not where a thread has many.
-    this.#ignoresCase = tree.kind === "special" && tree.opening === IGNORING_CASE;
-    const body = this.#ignoresCase && tree.kind === "special" ? tree.body : tree;
-    const emitted = new Emitter(options, this.#ignoresCase ? [IGNORING_CASE] : []).emit(body);
-    // The engine would try `.*` again from each character of a text that doesn't match.
-    const isAnchored = options.dotAll === true && !sticky && beginsWithAnything(body);
-    this.#marked = isAnchored ? `^(?:${emitted.source})` : emitted.source;
-    this.captures = emitted.captures;
-    this.repetitions = emitted.repetitions;
-    this.#flags =
-      (options.dotAll ? "s" : "") +
-      (emitted.unicode ? "u" : "") +
-      (sticky ? "y" : "") +
-      (this.#ignoresCase ? "i" : "");
+  /** `unicode`: has the flag `u` also where `tree` doesn't need it. */
+  constructor(tree: RegexpNode, options: RubyRegexpOptions, { isSticky = false, unicode = false } = {}) {
+    this.#tree = tree;
+    this.#options = options;
+    this.#isSticky = isSticky;
+    this.#unicode = unicode || needsUnicode(tree);
+    const { source, captures, repetitions } = this.#emitted(this.#unicode);
+    this.#marked = source;
+    this.captures = captures;
+    this.repetitions = repetitions;
     this.#literals = requiredLiterals(tree);
-    this.#oneLine = compile(this.#marked.replaceAll(LINE_START, "^").replaceAll(LINE_END, "$"), this.#flags);
+    this.#oneLine = this.#compile(source.replaceAll(LINE_START, "^").replaceAll(LINE_END, "$"));
   }
 
   /** The expression that fits `subject`. Its groups are those of `captures`. */
   expression(subject: string): RegExp {
     if (!subject.includes("\n")) return this.#oneLine;
-    this.#manyLines ??= compile(this.#ofManyLines, this.#flags);
+    this.#manyLines ??= this.#compile(ofManyLines(this.#marked));
     return this.#manyLines;
   }
 
@@ -73,18 +68,30 @@ export class RubyRegexp implements Captures {
     return holdsLiterals(subject, this.#literals);
   }
 
-  /** JavaScript source for subjects of any number of lines. */
+  /** JavaScript source for subjects of any number of lines, for expressions with the flag `u`. */
   get source(): string {
-    return this.#ignoresCase ? `(${IGNORING_CASE}${this.#ofManyLines})` : this.#ofManyLines;
-  }
-
-  get #ofManyLines(): string {
-    return this.#marked.replaceAll(LINE_START, "(?<![^\\n])").replaceAll(LINE_END, "(?![^\\n])");
+    return ofManyLines(this.#unicode ? this.#marked : this.#emitted(true).source);
   }
 
   /** Returns what reads the captures of the matches that `expression` gave, by name. */
   captureReader(): CaptureReader<string> {
     return new CaptureReader(this, (name) => name);
+  }
+
+  #emitted(unicode: boolean): Emitted {
+    const emitted = new Emitter(this.#options, unicode).emit(this.#tree);
+    // The engine would try `.*` again from each character of a text that doesn't match.
+    const isAnchored = this.#options.dotAll === true && !this.#isSticky && beginsWithAnything(this.#tree);
+    return isAnchored ? { ...emitted, source: `^(?:${emitted.source})` } : emitted;
+  }
+
+  #compile(source: string): RegExp {
+    const flags = `${this.#options.dotAll ? "s" : ""}${this.#unicode ? "u" : ""}${this.#isSticky ? "y" : ""}`;
+    try {
+      return new RegExp(source, flags);
+    } catch (error) {
+      throw new RegexpFault((error as Error).message, { cause: error });
+    }
   }
 }
 
@@ -98,26 +105,27 @@ class Emitter {
   readonly #options: RubyRegexpOptions;
   readonly #captures: Capture[] = [];
   readonly #repetitions: Repetition[] = [];
+  readonly #unicode: boolean;
   /** Those of the groups around the node at hand, the outermost first. */
-  readonly #modifiers: string[];
+  readonly #modifiers: string[] = [];
+  /** What was written for pieces of the expression that ignore case. */
+  readonly #folds = new Map<string, string>();
   #groups = 0;
-  #unicode = false;
 
-  constructor(options: RubyRegexpOptions, modifiers: readonly string[]) {
+  constructor(options: RubyRegexpOptions, unicode: boolean) {
     this.#options = options;
-    this.#modifiers = [...modifiers];
+    this.#unicode = unicode;
   }
 
   emit(tree: RegexpNode): Emitted {
     const source = this.#node(tree);
-    return { source, captures: this.#captures, repetitions: this.#repetitions, unicode: this.#unicode };
+    return { source, captures: this.#captures, repetitions: this.#repetitions };
   }
 
   #node(node: RegexpNode): string {
     switch (node.kind) {
       case "text":
-        this.#unicode ||= node.unicode === true;
-        return node.source;
+        return this.#ignoresCase ? this.#folded(node.source) : node.source;
       case "lineStart":
         return LINE_START;
       case "lineEnd":
@@ -148,12 +156,23 @@ class Emitter {
     return node.kind === "choice" ? `(?:${this.#node(node)})` : this.#node(node);
   }
 
+  /** Letters are written out in both cases, so that modifiers say nothing of them. */
   #special({ opening, body }: RegexpNode & { kind: "special" }): string {
-    const isModifier = opening.endsWith(":");
-    if (isModifier) this.#modifiers.push(opening);
+    if (!opening.endsWith(":")) return `(${opening}${this.#node(body)})`;
+    this.#modifiers.push(opening);
     const source = this.#node(body);
-    if (isModifier) this.#modifiers.pop();
-    return `(${opening}${source})`;
+    this.#modifiers.pop();
+    return `(${opening.replace("i", "").replace("-:", ":")}${source})`;
+  }
+
+  #folded(source: string): string {
+    const known = this.#folds.get(source) ?? foldCase(source, this.#unicode);
+    this.#folds.set(source, known);
+    return known;
+  }
+
+  get #ignoresCase(): boolean {
+    return /^\?[a-z]*i/.test(this.#modifiers.findLast((opening) => opening.includes("i")) ?? "");
   }
 
   /** What was taken is not given back: a look-ahead captures it, a back-reference takes it. */
@@ -173,7 +192,7 @@ class Emitter {
       (inside, opening) => ({ kind: "special", opening, body: inside }),
       body,
     );
-    const inner = new RubyRegexp(modified, this.#options, true);
+    const inner = new RubyRegexp(modified, this.#options, { isSticky: true, unicode: this.#unicode });
     this.#repetitions.push({ group: ++this.#groups, inner });
     return `((?:${this.#node(withoutCaptures(body))})${count}${suffix})`;
   }
@@ -189,7 +208,8 @@ class Emitter {
   #reference(name: string): string {
     const capture = this.#captures.findLast((each) => each.name === name);
     if (capture === undefined) throw new RegexpFault(`\\k<${name}> refers to no group before it`);
-    return `(?:\\${capture.group})`;
+    // V8 compares what a group matched without its fault of letters.
+    return `(?${this.#ignoresCase ? "i" : ""}:\\${capture.group})`;
   }
 }
 
@@ -219,10 +239,6 @@ function withoutCaptures(node: RegexpNode): RegexpNode {
   }
 }
 
-function compile(source: string, flags: string): RegExp {
-  try {
-    return new RegExp(source, flags);
-  } catch (error) {
-    throw new RegexpFault((error as Error).message, { cause: error });
-  }
+function ofManyLines(marked: string): string {
+  return marked.replaceAll(LINE_START, "(?<![^\\n])").replaceAll(LINE_END, "(?![^\\n])");
 }
