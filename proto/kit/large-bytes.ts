@@ -50,13 +50,23 @@ export function keptBytes(): number {
  * next ones needn't be new.
  */
 export function largeBytes(least: number): Buffer<ArrayBuffer> {
+  return usedBytes(least) ?? newBytes(least);
+}
+
+/** Like `largeBytes`; the system gives this memory only where it is written to. */
+export function newBytes(least: number): Buffer<ArrayBuffer> {
+  return Buffer.allocUnsafeSlow(rounded(least));
+}
+
+/** Like `largeBytes`, of memory that was used before, all of which the process holds; undefined where none is kept. */
+export function usedBytes(least: number): Buffer<ArrayBuffer> | undefined {
   let place = -1;
   for (const [at, { memory }] of kept.entries()) {
     const size = memory.byteLength;
     if (size < least || size * LEAST_SHARE > least) continue;
     if (place < 0 || size < kept[place]!.memory.byteLength) place = at;
   }
-  if (place < 0) return Buffer.allocUnsafeSlow(rounded(least));
+  if (place < 0) return undefined;
   const [{ memory }] = kept.splice(place, 1) as [Kept];
   bytesKept -= memory.byteLength;
   return Buffer.from(memory);

@@ -97,3 +97,19 @@ test("a body of one chunk is that chunk", () => {
   assert.equal(bytes.view.buffer, chunk.buffer);
   assert.equal(new GrowingBytes(5).view.length, 0);
 });
+
+test("memory that was used before is charged whole, and given back", async () => {
+  const metrics = new Metrics();
+  const reader = new BodyReader(metrics, 16 * MIB);
+  recycleBytes(Buffer.alloc(4 * MIB));
+  const message = Readable.from([Buffer.alloc(MIB), Buffer.alloc(MIB / 4)], { objectMode: false });
+  const request = Object.assign(message, { headers: { "transfer-encoding": "chunked" } });
+  const body = await reader.read(request as unknown as IncomingMessage, 100 * MIB, "user ann");
+  assert.equal(body.bytes.length, 1.25 * MIB);
+  assert.match(
+    await metrics.text(),
+    new RegExp(`^tailrace_api_bodies_bytes ${body.bytes.buffer.byteLength}$`, "m"),
+  );
+  body.release();
+  assert.match(await metrics.text(), /^tailrace_api_bodies_bytes 0$/m);
+});

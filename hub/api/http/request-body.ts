@@ -8,7 +8,7 @@ import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { AppError } from "#proto/kit/errors.ts";
 import { FairShares, type Holding } from "#proto/kit/fair-shares.ts";
-import { freeBytes, largeBytes, recycleBytes } from "#proto/kit/large-bytes.ts";
+import { freeBytes, newBytes, recycleBytes, usedBytes } from "#proto/kit/large-bytes.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 
 /**
@@ -23,6 +23,8 @@ const EMPTY = Buffer.alloc(0);
 export class GrowingBytes {
   length = 0;
   #bytes: Buffer = EMPTY;
+  /** The memory was used before: the process holds all of it, however little has arrived. */
+  #isUsed = false;
   readonly #announced: number;
 
   /** `announced`: Content-Length; 0 if there is none. */
@@ -33,6 +35,11 @@ export class GrowingBytes {
   /** All bytes so far. Valid until the next `take`. */
   get view(): Buffer {
     return this.#bytes.subarray(0, this.length);
+  }
+
+  /** Memory that the process holds for them. It doesn't decrease. */
+  get heldBytes(): number {
+    return this.#isUsed ? this.#bytes.length : this.length;
   }
 
   /** Appends a chunk and takes over its memory. */
@@ -53,10 +60,12 @@ export class GrowingBytes {
     const trusted = Math.max(TRUSTED_BYTES, TRUSTED_TIMES * least);
     const isTrusted = this.#announced >= least && this.#announced <= trusted;
     const size = isTrusted ? this.#announced : Math.max(least, 2 * this.length);
-    const larger = largeBytes(size);
+    const used = usedBytes(size);
+    const larger = used ?? newBytes(size);
     larger.set(this.view);
     recycleBytes(this.#bytes);
     this.#bytes = larger;
+    this.#isUsed = used !== undefined;
   }
 }
 
@@ -161,15 +170,21 @@ function receiveRest(message: IncomingMessage, held: Holding, limitBytes: number
     const onClose = (): void => end(new Error("the connection was closed"));
     const take = (chunk: Buffer): void => {
       try {
-        if (bytes.length + chunk.length > limitBytes) throw tooLarge(limitBytes);
-        held.take(chunk.length);
-        bytes.take(chunk);
+        append(bytes, chunk, held, limitBytes);
       } catch (error) {
         end(error as AppError);
       }
     };
     message.on("data", take).on("end", onEnd).on("error", end).on("close", onClose);
   });
+}
+
+/** Charges the memory that is held for the bytes, which may be more than have arrived. */
+function append(bytes: GrowingBytes, chunk: Buffer, held: Holding, limitBytes: number): void {
+  if (bytes.length + chunk.length > limitBytes) throw tooLarge(limitBytes);
+  const before = bytes.heldBytes;
+  bytes.take(chunk);
+  held.take(bytes.heldBytes - before);
 }
 
 /** Decompresses within the limit and the budget, which is charged as the bytes arrive. */
@@ -188,9 +203,7 @@ async function unpack(
   try {
     stream.end(packed);
     for await (const chunk of stream as AsyncIterable<Buffer>) {
-      if (bytes.length + chunk.length > limitBytes) throw tooLarge(limitBytes);
-      held.take(chunk.length);
-      bytes.take(chunk);
+      append(bytes, chunk, held, limitBytes);
     }
   } catch (error) {
     if (error instanceof AppError) throw error;
