@@ -86,23 +86,36 @@ END
 fi
 
 # A nats-server that may be one of several, for tests of hubs that store the log together; built once, where Go is, also when
-# several ask at once. Without Go these tests are skipped; a build that fails is an error.
+# several ask at once. Without Go these tests are skipped; a build that fails is an error, and is tried again after an hour.
 if [ "${1:-}" = nats-server ]; then
   folder=$(dirname "$(dirname "$(readlink -f "$0")")")/.cache/tools
+  failed=$folder/nats-server.failed
+  limit=900 # seconds for a build: a registry that can't be reached may not answer at all
   PATH=$PATH:/usr/local/go/bin
   [ ! -x "$folder/nats-server" ] || exit 0
-  mkdir -p "$folder"
-  exec 9>"$folder/nats-server.lock"
-  ! command -v flock >/dev/null || flock 9
-  [ ! -x "$folder/nats-server" ] || exit 0 # another has built it meanwhile
   if ! command -v go >/dev/null; then
     printf 'tools: no newer nats-server, since there is no Go to build it\n'
     exit 0
   fi
+  mkdir -p "$folder"
+  # The lock ends with this process: those it starts don't hold it.
+  exec 9>"$folder/nats-server.lock"
+  if command -v flock >/dev/null && ! flock -w "${TAILRACE_TOOLS_LOCK_SECONDS:-$limit}" 9; then
+    printf 'tools: nats-server could not be built: another process holds %s\n' "$folder/nats-server.lock" >&2
+    exit 1
+  fi
+  [ ! -x "$folder/nats-server" ] || exit 0 # another has built it meanwhile
+  if [ -n "$(find "$failed" -mmin -60 2>/dev/null)" ]; then
+    cat "$failed" >&2
+    printf 'tools: nats-server could not be built less than an hour ago; remove %s to try again\n' "$failed" >&2
+    exit 1
+  fi
+  rm -rf "$folder"/new.* "$failed" # of a build that was killed
   new=$(mktemp -d "$folder/new.XXXXXX")
   trap 'rm -rf "$new"' EXIT
-  # A registry that can't be reached may not answer at all.
-  if ! GOBIN=$new timeout 900 go install github.com/nats-io/nats-server/v2@v2.11.10 || ! mv "$new/nats-server" "$folder"; then
+  if ! GOBIN=$new timeout "$limit" go install github.com/nats-io/nats-server/v2@v2.11.10 >"$new/output" 2>&1 9>&- ||
+    ! mv "$new/nats-server" "$folder" 2>>"$new/output"; then
+    tail -n 5 "$new/output" | tee "$failed" >&2
     printf 'tools: nats-server could not be built, although Go is there: tests of hubs that store the log together would be skipped\n' >&2
     exit 1
   fi
