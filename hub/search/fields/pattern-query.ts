@@ -53,15 +53,20 @@ export function caselessQuery(path: string, value: string): Query {
   });
 }
 
-/** Returns the documents with a term that fits `pattern`, `isCaseless`: in any case. */
-export function wildcardQuery(path: string, pattern: string, isCaseless = false): Query {
+/** Returns the documents with a term that fits `pattern`, `isCaseless`: in any case. `kind`: for a refusal. */
+export function wildcardQuery(
+  path: string,
+  pattern: string,
+  isCaseless = false,
+  kind: "wildcard" | "prefix" = "wildcard",
+): Query {
   const compiled = isCaseless ? compileCaselessWildcard(pattern) : compileWildcard(pattern);
   if (compiled.literal) return new TermNode(path, compiled.prefix);
   if (/^\*+$/.test(pattern)) return new ExistsNode(path);
   return new TermsNode(path, {
     key: `${isCaseless ? "caseless " : ""}wildcard ${pattern}`,
     text: pattern,
-    expensive: "wildcard",
+    expensive: kind,
     terms: (segment, field) => candidates(segment.terms(field), compiled.prefix, compiled.longest),
     accepts: (text) => compiled.matches(text),
   });

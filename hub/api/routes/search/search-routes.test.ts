@@ -434,7 +434,11 @@ test("search.allow_expensive_queries refuses queries that walk many terms or doc
   });
   const refused: readonly (readonly [string, JsonObject])[] = [
     ["[prefix] queries", { prefix: { host: "web" } }],
-    ["[wildcard] queries", { query_string: { query: "host:web*" } }],
+    ["[prefix] queries", { query_string: { query: "host:web*" } }],
+    ["[prefix] queries", { query_string: { query: "host:w\\*b*" } }],
+    ["[prefix] queries", { simple_query_string: { query: "web*", fields: ["host"] } }],
+    ["[wildcard] queries", { query_string: { query: "host:w?b*" } }],
+    ["[wildcard] queries", { query_string: { query: "host:web*1" } }],
     ["[prefix] queries", { match_bool_prefix: { message: "get a" } }],
     ["[wildcard] queries", { wildcard: { host: "w*b-?" } }],
     ["[regexp] queries", { regexp: { host: "web-[0-9]" } }],

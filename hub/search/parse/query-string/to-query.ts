@@ -63,6 +63,8 @@ export interface StringOptions {
 
 /** What a text without terms matches, such as one of stop words alone: it is left out. */
 const NO_TERMS = new NoneNode();
+/** Patterns that Lucene makes into a query for a prefix. */
+const PREFIX = /^(?:[^*?\\]|\\.)+\*$/s;
 
 /** Returns the query of a tree. Throws query_shard or request_invalid. */
 export function stringQuery(shard: ShardContext, root: StringNode, options: StringOptions): Query {
@@ -205,7 +207,9 @@ function fieldQuery(shard: ShardContext, name: string, node: StringNode, options
         throw new AppError("query_shard", `'*' or '?' not allowed as first character in [${node.pattern}]`);
       }
       if (name === INDEX_FIELD) return exactQuery(shard, name, node.pattern);
-      return patternOf(shard, name, options, (path, text) => wildcardQuery(path, text(node.pattern)));
+      return patternOf(shard, name, options, (path, text) =>
+        wildcardQuery(path, text(node.pattern), false, PREFIX.test(node.pattern) ? "prefix" : "wildcard"),
+      );
     case "regexp":
       return patternOf(shard, name, options, (path, text) =>
         regexpQuery(path, text(node.source), options.maxRegexLength),
