@@ -111,6 +111,8 @@ export class Mapping {
   readonly #fields = new Map<string, Field>();
   readonly #objects = new Map<string, ObjectNode>();
   readonly #flattened: Field[] = [];
+  /** Paths of fields that a search computes. */
+  readonly #computed = new Set<string>();
   /** Fields found by their whole path alone. */
   readonly #unlisted = new Set<string>();
   /** Takes the keys that are resolved; see `keysResolvedBy`. */
@@ -173,9 +175,15 @@ export class Mapping {
     for (const field of fields) {
       result.#fields.set(field.path, field);
       result.#objects.delete(field.path);
+      result.#computed.add(field.path);
     }
     for (const path of unlisted) result.#unlisted.add(path);
     return result;
+  }
+
+  /** True for a path whose field `overlaid` has put in. */
+  isComputed(path: string): boolean {
+    return this.#computed.has(path);
   }
 
   /** Field of a path, aliases not followed; multi-fields by their full path. */

@@ -21,9 +21,14 @@ export function normalizedFor(shard: ShardContext, field: Field, text: string): 
   return shard.mapping.analysis.normalize(field.normalizer, text);
 }
 
-/** Returns the field a request's name means, aliases followed; undefined if the mapping has none. */
+/**
+ * Returns the field a query's name means, aliases followed; undefined if the mapping has none. Throws query_shard for a runtime
+ * field where the cluster refuses expensive queries.
+ */
 export function fieldOf(shard: ShardContext, name: string): Field | undefined {
-  return shard.mapping.resolve(name);
+  const field = shard.mapping.resolve(name);
+  if (field !== undefined) shard.checkComputed(field.path);
+  return field;
 }
 
 /** Throws if a field can't be searched. */

@@ -271,11 +271,23 @@ export class ShardContext {
   /** Throws query_shard if the cluster refuses expensive queries. `what`: the queries, as "[fuzzy] queries". */
   checkExpensive(what: string, advice = ""): void {
     if (this.#searchedIndex.allowsExpensive !== false) return;
-    throw new AppError(
-      "query_shard",
-      `failed to create query: ${what} cannot be executed when 'search.allow_expensive_queries' is set to false.${advice}`,
-      { data: { index: this.index, index_uuid: this.indexUuid } },
+    throw this.#refused(
+      `${what} cannot be executed when 'search.allow_expensive_queries' is set to false.${advice}`,
     );
+  }
+
+  /** Throws query_shard if the cluster refuses expensive queries and the search computes the field at `path`. */
+  checkComputed(path: string): void {
+    if (this.#searchedIndex.allowsExpensive !== false || !this.mapping.isComputed(path)) return;
+    throw this.#refused(
+      "queries cannot be executed against runtime fields while [search.allow_expensive_queries] is set to [false].",
+    );
+  }
+
+  #refused(why: string): AppError {
+    return new AppError("query_shard", `failed to create query: ${why}`, {
+      data: { index: this.index, index_uuid: this.indexUuid },
+    });
   }
 
   /** Counts terms that a clause matches. Throws request_invalid if there are too many in all. */

@@ -473,6 +473,41 @@ test("search.allow_expensive_queries refuses queries that walk many terms or doc
   }
 });
 
+test("search.allow_expensive_queries refuses queries on runtime fields, but not their aggregations and sorts", async (t) => {
+  const runtime_mappings = { taken: { type: "long", script: "emit(1)" }, host: { type: "keyword" } };
+  const search = (body: JsonObject) => fixture.send("POST", "/logs/_search", { runtime_mappings, ...body });
+  const queries = [
+    { term: { taken: 1 } },
+    { range: { taken: { gte: 1 } } },
+    { exists: { field: "taken" } },
+    { terms: { host: ["web-1"] } },
+    { match: { host: "web-1" } },
+    { query_string: { query: "1", fields: ["taken"] } },
+    { bool: { must_not: [{ exists: { field: "ta*" } }] } },
+  ];
+  for (const query of queries) assert.equal((await search({ query })).status, 200, JSON.stringify(query));
+  fixture.settings = { "search.allow_expensive_queries": "false" };
+  t.after(() => {
+    fixture.settings = {};
+  });
+  for (const query of queries) {
+    const { status, body } = await search({ query });
+    assert.equal(status, 400, JSON.stringify(query));
+    assert.deepEqual(body["error"]!["root_cause"]![0]!["reason"], REFUSED_FIELD);
+  }
+  const aggs = { by: { terms: { field: "host" } }, none: { missing: { field: "taken" } } };
+  const { status } = await search({
+    query: { match: { message: "get" } },
+    sort: ["taken"],
+    fields: ["taken"],
+    aggs,
+  });
+  assert.equal(status, 200);
+});
+
+const REFUSED_FIELD =
+  "failed to create query: queries cannot be executed against runtime fields while [search.allow_expensive_queries] is set to [false].";
+
 test("_index is an alias as well from 7 on", async () => {
   const count = async (query: JsonObject, version: string): Promise<unknown> =>
     (await fixture.send("POST", "/_count", { query }, version)).body["count"];

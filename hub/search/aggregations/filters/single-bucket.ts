@@ -138,7 +138,7 @@ export const missing: AggregationType = {
   buckets: true,
   parse(body, { name, below }) {
     const options = readAggregation("missing", body, OPTIONS);
-    const has = new ExistsNode(requireField(options.field, name));
+    const has = new ExistsNode(requireField(options.field, name), true);
     const without = options.missing === undefined ? new BooleanNode({ mustNot: [has] }) : new NoneNode();
     return new SingleBucket("missing", below, collectQuery(without));
   },

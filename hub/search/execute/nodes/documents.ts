@@ -131,10 +131,13 @@ export class IdsNode extends SetNode {
 /** Documents with a value of a field; of an object: of any field below it. `pattern` may hold `*`. */
 export class ExistsNode extends SetNode {
   readonly #pattern: string;
+  readonly #isAggregated: boolean;
 
-  constructor(pattern: string) {
+  /** `isAggregated`: for an aggregation, which a cluster that refuses expensive queries doesn't refuse. */
+  constructor(pattern: string, isAggregated = false) {
     super();
     this.#pattern = pattern;
+    this.#isAggregated = isAggregated;
   }
 
   describe(): QueryDescription {
@@ -146,6 +149,8 @@ export class ExistsNode extends SetNode {
     if (this.#pattern === "_source") {
       throw new AppError("query_shard", "The _source field is not searchable");
     }
+    if (!this.#isAggregated)
+      for (const { path, aliasOf } of this.#fields(shard)) shard.checkComputed(aliasOf ?? path);
     return super.weight(shard, mode);
   }
 
@@ -159,14 +164,13 @@ export class ExistsNode extends SetNode {
   /** A pause for each field: the documents of a flattened field's key are found by its terms. */
   protected override *selectInSteps(
     segment: SegmentReader,
-    { mapping }: ShardContext,
+    shard: ShardContext,
   ): Generator<void, Bitset | null> {
     if (this.#pattern === "_routing") return yield* routed(segment);
     if (this.#pattern === IGNORED_FIELD) return segment.exists(IGNORED_FIELD);
-    const pattern = mapping.isObject(this.#pattern) ? `${this.#pattern}.*` : this.#pattern;
     let all: Bitset | null = null;
     let owned = false;
-    for (const field of mapping.match(pattern)) {
+    for (const field of this.#fields(shard)) {
       yield* segment.openKeys([field.path]);
       const set = existing(segment, field);
       yield;
@@ -178,6 +182,10 @@ export class ExistsNode extends SetNode {
       }
     }
     return all;
+  }
+
+  #fields({ mapping }: ShardContext): Field[] {
+    return mapping.match(mapping.isObject(this.#pattern) ? `${this.#pattern}.*` : this.#pattern);
   }
 }
 
