@@ -105,6 +105,22 @@ test("ends of lines are those of Java", () => {
   for (const [pattern, text, expected] of rows) assert.equal(marked(pattern, text), expected, pattern);
 });
 
+test("words begin and end where they do in Java up to 18", () => {
+  const rows: [pattern: string, text: string, marked: string][] = [
+    ["\\b", "é a", "<>é<> <>a<>"],
+    ["\\b\\w+\\b", "été foo", "été <foo>"],
+    ["\\bfoo\\b", "éfoo foo", "éfoo <foo>"],
+    ["\\b", "_1\u0663\u2167\u00b2", "<>_1\u0663<>\u2167\u00b2"],
+    ["\\b", "a_ß\u03081 \u0308x", "<>a_ß\u03081<> \u0308<>x<>"],
+    ["\\b", "_\u0308", "<>_<>\u0308"],
+    ["\\b", "\u{10400}\u0308a\u{1d167}", "<>\u{10400}<>\u0308<>a\u{1d167}"],
+    ["\\B", "éa \u0308_\u0308 ª²", "é<>a <>\u0308_\u0308<> ª²<>"],
+    ["(?<=\\b)x", "éx x", "éx <x>"],
+    ["\\b+a", "a", "<a>"],
+  ];
+  for (const [pattern, text, expected] of rows) assert.equal(marked(pattern, text), expected, pattern);
+});
+
 test("what is possessive or atomic isn't given back", () => {
   const rows: [pattern: string, text: string, marked: string][] = [
     ["\\d{1,3}+", "12345", "<123><45>"],

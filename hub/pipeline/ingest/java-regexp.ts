@@ -31,12 +31,23 @@ export function javaRegexp(text: string): JavaRegexp {
 const TERMINATORS = "\\n\\r\\x85\\u2028\\u2029";
 /** Groups within groups. */
 const MAX_DEPTH = 200;
-/** Escapes that match between characters, and sequences. */
+/**
+ * What words consist of besides _. Marks belong to a word behind a letter or digit up to U+FFFF, as Java looks for it in halves of
+ * characters. Up to 30 are read: stream-safe texts have no more (UAX #15), and a text of marks alone takes linear time.
+ */
+const LETTER = "\\p{L}\\p{Nd}";
+const BASE = `[[${LETTER}]&&[\\0-\\uffff]]`;
+const MARK = "[\\p{Mn}&&[\\0-\\uffff]]";
+const AFTER_WORD = `(?<=[_${LETTER}]|${BASE}${MARK}{1,30})`;
+const BEFORE_WORD = `(?=[_${LETTER}]|(?<=${BASE}${MARK}{0,29})\\p{Mn})`;
+const not = (look: string): string => look.replace("=", "!");
+
+/** Escapes that match between characters, and sequences. Up to Java 18 words are Unicode's here, unlike those of \w. */
 const ASSERTIONS: Readonly<Record<string, string>> = {
   A: "^",
   z: "$",
-  b: "\\b",
-  B: "\\B",
+  b: `(?:${AFTER_WORD}${not(BEFORE_WORD)}|${not(AFTER_WORD)}${BEFORE_WORD})`,
+  B: `(?:${AFTER_WORD}${BEFORE_WORD}|${not(AFTER_WORD)}${not(BEFORE_WORD)})`,
   R: "(?:\\r\\n|[\\n-\\r\\x85\\u2028\\u2029])",
 };
 const UNSUPPORTED = new Set("GNX");
@@ -45,7 +56,7 @@ const GROUP = /\((?:\?(?:<([a-zA-Z]\w*)>|(<?[=!]|:|>)|([dimsuxU]*)(?:-([dimsuxU]
 const BLANK = /(?:[ \t-\r]|#[^\n\r\x85\u2028\u2029]*)+/y;
 
 /** What JavaScript doesn't repeat. */
-const LOOK = /^(?:\(\?<?[=!]|[$^]$|\\[bB]$)/;
+const LOOK = /^(?:\(\?<?[=!]|[$^]$)/;
 
 /** Flags that hold at a place of the expression. */
 type Flags = ReadonlySet<string>;
