@@ -252,6 +252,10 @@ suite("changes by query", () => {
     await ask("DELETE", "/kept-1");
     assert.equal((await ask("POST", path, { indices: "kept-1" })).status, 200);
     assert.equal(await countOf("kept"), 1_200);
+    await ask("PUT", "/kept-1/_doc/new?refresh=true", { n: 1 });
+    assert.equal((await ask("POST", "/kept-1/_close")).status, 200);
+    assert.equal((await ask("POST", path, { indices: "kept-1" })).status, 200);
+    assert.equal(await countOf("kept"), 1_200);
     assert.equal((await ask("DELETE", "/_snapshot/r/first")).status, 200);
     assert.match((await ask("GET", "/_snapshot/r/first")).text, /\[r:first\] is missing/);
     assert.match((await ask("GET", "/_cat/snapshots/r?format=json")).text, /^\[\]$/);

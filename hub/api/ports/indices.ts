@@ -124,6 +124,12 @@ export interface Indices {
    * Throws what `create` throws.
    */
   createExact(name: string, definition: IndexDefinition, dataStream?: string): Promise<IndexInfo>;
+  /** The same in place of an index, which is deleted unless the definition is refused. */
+  replaceExact(
+    replaced: Pick<IndexInfo, "name" | "uuid">,
+    definition: IndexDefinition,
+    dataStream?: string,
+  ): Promise<IndexInfo>;
   /**
    * Returns the index `name`, creating it with its templates if it is missing; for an alias its write index. Throws
    * index_name_invalid.

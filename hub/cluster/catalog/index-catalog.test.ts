@@ -417,3 +417,14 @@ test("names of metadata are refused in new mappings, and taken over from stored 
     );
   }
 });
+
+test("an index is replaced by one of another definition, unless that is refused", async (t) => {
+  const catalog = await openCatalog(t, new MemoryBucket());
+  const before = await catalog.create("logs", EMPTY);
+  const wrong = { ...EMPTY, settings: { number_of_shards: 0 } };
+  await assert.rejects(catalog.replaceExact(before, wrong), { code: "settings_invalid" });
+  assert.equal(catalog.get("logs"), before);
+  const after = await catalog.replaceExact(before, { ...EMPTY, settings: { number_of_shards: 2 } });
+  assert.notEqual(after.uuid, before.uuid);
+  assert.deepEqual(catalog.all(), [after]);
+});

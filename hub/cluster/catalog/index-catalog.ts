@@ -145,6 +145,17 @@ export class IndexCatalog implements Component {
     return this.#add(newIndex({ name, definition, nowMs: this.#options.now(), dataStream }));
   }
 
+  /** The same in place of an index, which is deleted unless the definition is refused. */
+  async replaceExact(
+    replaced: Pick<IndexMetadata, "name" | "uuid">,
+    definition: IndexDefinition,
+    dataStream?: string,
+  ): Promise<IndexMetadata> {
+    const index = newIndex({ name: replaced.name, definition, nowMs: this.#options.now(), dataStream });
+    await this.deleteExactly(replaced);
+    return this.#add(index);
+  }
+
   /**
    * Creates a data stream with its first index and returns that index. Throws what `create` throws, request_invalid
    * without a template.

@@ -96,6 +96,17 @@ export class GuardedIndices implements Indices {
     return this.#inner.createExact(name, definition, dataStream);
   }
 
+  async replaceExact(
+    replaced: Pick<IndexInfo, "name" | "uuid">,
+    definition: IndexDefinition,
+    dataStream?: string,
+  ): Promise<IndexInfo> {
+    authorize(this.#current().principal, "index_delete");
+    this.requireAll([replaced.name], ["index_delete"]);
+    this.requireAll([...Object.keys(definition.aliases), ...(dataStream === undefined ? [] : [dataStream])]);
+    return this.#inner.replaceExact(replaced, definition, dataStream);
+  }
+
   settingsFor(name: string): Readonly<Record<string, unknown>> {
     return this.#inner.settingsFor(name);
   }

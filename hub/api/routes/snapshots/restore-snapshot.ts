@@ -49,8 +49,8 @@ export interface Restoring {
 }
 
 /**
- * Creates the indices and starts to fill them. Throws request_invalid, not_found, index_exists; then none of them was
- * created.
+ * Creates the indices, in place of closed ones of their names, and starts to fill them. Throws request_invalid, not_found,
+ * index_exists; then none of them was created.
  */
 export async function restoreSnapshot(
   parts: ApiContext,
@@ -61,16 +61,18 @@ export async function restoreSnapshot(
 ): Promise<Restoring> {
   checkKeys(body, KEYS);
   if (record.state !== "SUCCESS") throw notRestorable(record, `its state is ${record.state}`);
-  const chosen = chosenIndices(record, body).map((index) => [index, newName(index.name, body)] as const);
-  const names = chosen.map(([, name]) => name);
-  for (const [at, name] of names.entries()) {
-    if (names.indexOf(name) !== at) throw notRestorable(record, `two indices would be called [${name}]`);
-    if (parts.indices.get(name) !== undefined)
-      throw notRestorable(
-        record,
-        `cannot restore index [${name}] because an index with same name already exists in the cluster. Either delete the existing index or restore the index under a different name by providing a rename pattern and replacement name`,
-      );
+  const chosen = chosenIndices(record, body).map((index): Chosen => {
+    const name = newName(index.name, body);
+    return { index, name, replaced: parts.indices.get(name) };
+  });
+  const names = chosen.map(({ name }) => name);
+  for (const [at, each] of chosen.entries()) {
+    if (names.indexOf(each.name) !== at)
+      throw notRestorable(record, `two indices would be called [${each.name}]`);
+    checkReplaced(record, each);
   }
+  // Those that replace others last: a fault of another one leaves these as they are.
+  chosen.sort((a, b) => Number(a.replaced !== undefined) - Number(b.replaced !== undefined));
   if (body["include_global_state"] !== undefined && isTrue(body["include_global_state"]))
     await restoreTemplates(parts, record);
   const made: MadeIndex[] = [];
@@ -78,13 +80,13 @@ export async function restoreSnapshot(
     for (const { target } of indices) await parts.indices.deleteExactly(target);
   };
   try {
-    for (const [index, name] of chosen) made.push(await makeIndex(parts, index, name, body));
+    for (const each of chosen) made.push(await makeIndex(parts, each, body));
   } catch (error) {
     await remove(made);
     throw error;
   }
   const run = async (): Promise<void> => {
-    for (const [at, [index]] of chosen.entries()) {
+    for (const [at, { index }] of chosen.entries()) {
       try {
         await fillIndex(parts, request, store, index, made[at]!);
       } catch (error) {
@@ -95,7 +97,30 @@ export async function restoreSnapshot(
   };
   const done = run();
   done.catch(() => undefined);
-  return { indices: names, shards: chosen.reduce((sum, [{ shards }]) => sum + shards, 0), done };
+  return { indices: names, shards: chosen.reduce((sum, { index }) => sum + index.shards, 0), done };
+}
+
+/** An index of the snapshot, the name that it gets, and the index of that name now. */
+interface Chosen {
+  readonly index: SnapshotIndex;
+  readonly name: string;
+  readonly replaced: IndexInfo | undefined;
+}
+
+/** Throws request_invalid unless the index that has the name may be replaced. */
+function checkReplaced(record: SnapshotRecord, { index, name, replaced }: Chosen): void {
+  if (replaced === undefined) return;
+  if (replaced.state === "open")
+    throw notRestorable(
+      record,
+      `cannot restore index [${name}] because an open index with same name already exists in the cluster. Either close or delete the existing index or restore the index under a different name by providing a rename pattern and replacement name`,
+    );
+  const { numberOfShards: shards } = replaced.settings;
+  if (shards !== index.shards)
+    throw notRestorable(
+      record,
+      `cannot restore index [${name}] with [${shards}] shards from a snapshot of index [${index.name}] with [${index.shards}] shards`,
+    );
 }
 
 /** An index without its documents, and the settings to be set after these. */
@@ -104,11 +129,10 @@ interface MadeIndex {
   readonly later: JsonObject;
 }
 
-/** Creates an index without its documents. */
+/** Creates an index without its documents; a closed one of its name is deleted. */
 async function makeIndex(
-  parts: ApiContext,
-  index: SnapshotIndex,
-  name: string,
+  { indices }: ApiContext,
+  { index, name, replaced }: Chosen,
   body: JsonObject,
 ): Promise<MadeIndex> {
   const ignored = listOf(body["ignore_index_settings"]).map((key) => key.replace(/^index\./, ""));
@@ -122,18 +146,20 @@ async function makeIndex(
   const entries = Object.entries(settings);
   const keepsAliases = body["include_aliases"] === undefined || isTrue(body["include_aliases"]);
   const isRenamed = name !== index.name;
-  const target = await parts.indices.createExact(
-    name,
-    {
-      settings: {
-        ...Object.fromEntries(entries.filter(([key]) => !isSetAfterDocuments(key))),
-        number_of_shards: index.shards,
-      },
-      mappings: splitType(index.mapping, name).mapping,
-      aliases: keepsAliases ? (index.aliases as Record<string, AliasInfo>) : {},
+  const definition = {
+    settings: {
+      ...Object.fromEntries(entries.filter(([key]) => !isSetAfterDocuments(key))),
+      number_of_shards: index.shards,
     },
-    isRenamed ? undefined : index.dataStream,
-  );
+    mappings: splitType(index.mapping, name).mapping,
+    aliases: {
+      ...(keepsAliases ? (index.aliases as Record<string, AliasInfo>) : replaced?.aliases),
+    },
+  };
+  const dataStream = isRenamed ? undefined : index.dataStream;
+  const target = await (replaced === undefined
+    ? indices.createExact(name, definition, dataStream)
+    : indices.replaceExact(replaced, definition, dataStream));
   return { target, later: Object.fromEntries(entries.filter(([key]) => isSetAfterDocuments(key))) };
 }
 

@@ -16,6 +16,7 @@ import { snapshotRoutes } from "./snapshot-routes.ts";
 function world() {
   const blobs = new MemoryBlobs();
   const made = new Set<string>();
+  const existing = new Map<string, unknown>();
   const repository = { type: "fs", settings: { location: "x" } };
   const parts = {
     tasks: new Tasks(systemClock),
@@ -24,13 +25,17 @@ function world() {
     repositories: { all: () => new Map([["r", repository]]), open: () => blobs },
     indices: {
       resolve: () => [],
-      get: () => undefined,
+      get: (name: string) => existing.get(name),
       templates: () => ({}),
       templateCatalog: { set: () => ({ templates: {}, components: {} }) },
       async createExact(name: string, { settings }: IndexDefinition) {
         if ("bad" in settings && name === "b") throw new AppError("settings_invalid", "bad");
         made.add(name);
         return { name };
+      },
+      async replaceExact(replaced: { name: string }, definition: IndexDefinition) {
+        existing.delete(replaced.name);
+        return this.createExact(replaced.name, definition);
       },
       async deleteExactly({ name }: { name: string }) {
         made.delete(name);
@@ -53,7 +58,7 @@ function world() {
     } as unknown as ApiRequest;
     return Promise.resolve(route!.handle(request));
   };
-  return { store: new IndexSnapshots(blobs), blobs, parts, made, send };
+  return { store: new IndexSnapshots(blobs), blobs, parts, made, existing, send };
 }
 
 test("of two snapshots of one name that are asked for at once, the second is refused", async () => {
@@ -83,4 +88,25 @@ test("settings that an index can't have refuse a whole restore, and nothing is m
     code: "settings_invalid",
   });
   assert.deepEqual([...made], []);
+});
+
+test("a closed index is replaced by one of a snapshot, one that is open or has other shards isn't", async () => {
+  const { send, store, made, existing } = world();
+  const { indices, ...record } = recordOf("s", "u", []);
+  const [index] = indices;
+  await store.write({ ...record, indices: [index!, { ...index!, name: "b" }] });
+  const restore = (settings = {}): Promise<unknown> =>
+    send("POST", "/_restore", { snapshot: "s" }, { index_settings: settings });
+  const rows: [state: string, numberOfShards: number, reason: RegExp][] = [
+    ["open", index!.shards, /because an open index with same name .* Either close or delete/],
+    ["close", index!.shards + 1, /with \[\d+\] shards from a snapshot of index \[b\] with \[\d+\] shards/],
+  ];
+  for (const [state, numberOfShards, message] of rows) {
+    existing.set("b", { name: "b", state, settings: { numberOfShards }, aliases: {} });
+    await assert.rejects(restore(), { message });
+    assert.deepEqual([[...made], existing.size], [[], 1]);
+  }
+  existing.set("b", { name: "b", state: "close", settings: { numberOfShards: index!.shards }, aliases: {} });
+  await restore();
+  assert.deepEqual([[...made].sort(), existing.size], [[index!.name, "b"].sort(), 0]);
 });
