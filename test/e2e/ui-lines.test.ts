@@ -266,6 +266,27 @@ test("selected words of a line filter, a field of it is found, and a link shows 
     await row(page).filter({ hasText: line! }).waitFor();
   }));
 
+test("a line is copied where the page has no clipboard, as over plain http from another machine", () =>
+  visit("#/discover?from=now-2h&q=service:cart", WIDE, async (page) => {
+    await page.addInitScript('Object.defineProperty(Navigator.prototype, "clipboard", { value: undefined })');
+    await page.reload();
+    await row(page).first().click();
+    const details = page.locator("tr-event-details");
+    const line = await details.locator(".message").textContent();
+    const copy = details.getByRole("button", { name: "Copy line" });
+    await whileClicked(copy, details.getByRole("button", { name: "Copied" }));
+    await becomes(() => copy.evaluate((button) => button.matches(":focus")), true);
+    const other = await page.context().newPage();
+    await other.goto(shop.hub.dashboardUrl);
+    await other.bringToFront();
+    assert.equal(await clipboard(other), line);
+    await other.close();
+    await page.evaluate("document.execCommand = () => false");
+    await copy.click();
+    await details.getByText("select the text and copy it by hand").waitFor();
+    assert.deepEqual(await findBarriers(page, "colours"), []);
+  }));
+
 for (const width of [390, 620, 720])
   test(`the number of lines stays readable beside the cost of a slow search, ${width} px wide`, () =>
     visit("#/discover", { name: "", width, colorScheme: "light" }, async (page) => {

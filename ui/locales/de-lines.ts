@@ -86,6 +86,8 @@ export const GERMAN_LINES: Readonly<Record<string, string>> = {
   "Copy a link": "Link kopieren",
   "Copy a link to these lines, with fixed times (y)": "Link zu diesen Zeilen kopieren, mit festen Zeiten (y)",
   "The link is copied": "Der Link ist kopiert",
+  "The browser blocked copying: select the text and copy it by hand":
+    "Der Browser erlaubt hier kein Kopieren: Markieren Sie den Text und kopieren Sie ihn von Hand",
   "The browser blocked copying: copy the address instead":
     "Der Browser lässt Seiten nicht kopieren: Kopieren Sie die Adresse",
   "Time breakdown": "Aufteilung der Zeit",

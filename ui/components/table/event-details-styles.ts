@@ -57,6 +57,10 @@ export const eventDetailsStyles = css`
     align-items: center;
     padding: 8px 14px;
   }
+  .refused {
+    margin: 0 14px;
+    color: var(--level-warn);
+  }
   .tools [role="group"] {
     display: inline-flex;
   }

@@ -8,6 +8,7 @@ import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import { ansiStyles, colouredView } from "#ui/components/style/ansi-text.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
+import { copyText } from "#ui/services/browser/copy-text.ts";
 import { lineAddress, type SurroundingLines } from "#ui/services/discover/surrounding-lines.ts";
 import { filterValues, type LogDocument, valueText } from "#ui/services/search/log-document.ts";
 import { stripAnsi } from "#ui/services/text/ansi.ts";
@@ -57,6 +58,8 @@ export class EventDetails extends LitElement {
   @state() accessor _view: View = "table";
   /** The field, or the part of the document. */
   @state() accessor _copied: Copied;
+  /** The browser has refused to copy the last part. */
+  @state() accessor _isRefused = false;
   /** Part of the names or values that are listed. */
   @state() accessor _find = "";
   /** Fields that are drawn; the others follow, some each frame. */
@@ -77,7 +80,9 @@ export class EventDetails extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    if (changed.has("document")) this._shown = FIRST_FIELDS;
+    if (!changed.has("document")) return;
+    this._shown = FIRST_FIELDS;
+    this._isRefused = false;
   }
 
   protected override updated(): void {
@@ -108,6 +113,7 @@ export class EventDetails extends LitElement {
         ${this.#pivots(document)}
         ${this.surroundings === "" ? nothing : html`<a class="button small" href=${this.surroundings}>${msg("Open in Discover")}</a>`}
       </div>
+      <p class="refused" role="status">${this._isRefused ? msg("The browser blocked copying: select the text and copy it by hand") : nothing}</p>
       <div class="content">${this.#content(document)}</div>
     `;
   }
@@ -120,7 +126,7 @@ export class EventDetails extends LitElement {
 
   #copyButton(what: string, text: string, source: () => string): TemplateResult {
     const isCopied = this._copied === what;
-    return html`<button class="small" @click=${() => this.#copy(what, source())}>${icon(isCopied ? "check" : "copy")}${isCopied ? msg("Copied") : text}</button>`;
+    return html`<button class="small" @click=${() => void this.#copy(what, source())}>${icon(isCopied ? "check" : "copy")}${isCopied ? msg("Copied") : text}</button>`;
   }
 
   #viewButton(view: View, text: string): TemplateResult {
@@ -172,7 +178,7 @@ export class EventDetails extends LitElement {
       <td>${valueView(this.document?.formatted(name), value)}</td>
       <td class="actions">
         <button class="plain small icon" aria-label=${msg(str`Copy ${name}`)} title=${this._copied === name ? msg("Copied") : msg("Copy the value")}
-          @click=${() => this.#copy(name, valueText(value))}>${icon(this._copied === name ? "check" : "copy")}</button>
+          @click=${() => void this.#copy(name, valueText(value))}>${icon(this._copied === name ? "check" : "copy")}</button>
         ${
           only === undefined || values.length > 1 || name === "@timestamp"
             ? nothing
@@ -195,13 +201,13 @@ export class EventDetails extends LitElement {
     return JSON.stringify({ _index: index, _id: id, _source: source }, undefined, 2);
   }
 
-  #copy(what: string, text: string): void {
-    void navigator.clipboard.writeText(text).then(() => {
-      this._copied = what;
-      setTimeout(() => {
-        if (this._copied === what) this._copied = undefined;
-      }, COPIED_MS);
-    });
+  async #copy(what: string, text: string): Promise<void> {
+    this._isRefused = !(await copyText(text));
+    if (this._isRefused) return;
+    this._copied = what;
+    setTimeout(() => {
+      if (this._copied === what) this._copied = undefined;
+    }, COPIED_MS);
   }
 
   #toggleWide(): void {

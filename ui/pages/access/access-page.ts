@@ -4,6 +4,7 @@ import { msg, str } from "@lit/localize";
 import { css, html, LitElement, nothing, type TemplateResult } from "lit";
 import { state } from "lit/decorators.js";
 import { roveLists } from "#ui/components/controls/roving-focus.ts";
+import { copyText } from "#ui/services/browser/copy-text.ts";
 import { type HubError, toHubError } from "#ui/services/hub/json-call.ts";
 import "#ui/components/controls/confirm-dialog.ts";
 import type { Question } from "#ui/components/controls/confirm-dialog.ts";
@@ -182,12 +183,9 @@ export abstract class AccessPage extends LitElement {
   };
 
   async #copy(label: string, value: string): Promise<void> {
-    try {
-      await navigator.clipboard.writeText(value);
-      this._said = msg(str`${label} is copied.`);
-    } catch {
-      this._said = msg(str`The browser blocked copying: select the ${label} and copy it by hand.`);
-    }
+    this._said = (await copyText(value))
+      ? msg(str`${label} is copied.`)
+      : msg(str`The browser blocked copying: select the ${label} and copy it by hand.`);
   }
 }
 

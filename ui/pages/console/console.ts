@@ -7,6 +7,7 @@ import { HotkeyController } from "#ui/components/controls/hotkeys.ts";
 import type { CodeEditor, LineRange } from "#ui/components/editor/code-editor.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
+import { copyText } from "#ui/services/browser/copy-text.ts";
 import { readPreference, writePreference } from "#ui/services/browser/preferences.ts";
 import { navigate, rememberAddress } from "#ui/services/browser/router.ts";
 import { saveFile } from "#ui/services/browser/save-file.ts";
@@ -225,12 +226,7 @@ export class ConsolePage extends LitElement {
   }
 
   async #copy(text: string): Promise<void> {
-    try {
-      await navigator.clipboard.writeText(text);
-      this.#say(msg("Copied"));
-    } catch {
-      this.#say(msg("The browser blocked copying"));
-    }
+    this.#say((await copyText(text)) ? msg("Copied") : msg("The browser blocked copying"));
   }
 
   #say(text: string): void {

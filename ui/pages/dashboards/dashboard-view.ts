@@ -13,6 +13,7 @@ import { type IconName, icon } from "#ui/components/style/icons.ts";
 import { controls, notices } from "#ui/components/style/styles.ts";
 import { type FoundDetail, NewestLines, newestView } from "#ui/pages/visualise/newest-lines.ts";
 import type { NarrowDetail } from "#ui/pages/visualise/visualisation-panel.ts";
+import { copyText } from "#ui/services/browser/copy-text.ts";
 import { isUtcPreferred } from "#ui/services/browser/preferences.ts";
 import { formatRoute, navigate, rememberAddress } from "#ui/services/browser/router.ts";
 import { saveFile } from "#ui/services/browser/save-file.ts";
@@ -307,12 +308,9 @@ export class DashboardView extends LitElement {
   async #copyLink(): Promise<void> {
     const parameters = readingAddress(this.#model.saved!.id, this.#look);
     const hash = formatRoute({ page: "dashboards", parameters });
-    const copied = navigator.clipboard.writeText(`${location.origin}${location.pathname}${hash}`);
+    const isCopied = await copyText(`${location.origin}${location.pathname}${hash}`);
     this.#showNotice(
-      await copied.then(
-        () => msg("The link is copied"),
-        () => msg("The browser blocked copying: copy the address instead"),
-      ),
+      isCopied ? msg("The link is copied") : msg("The browser blocked copying: copy the address instead"),
     );
   }
 

@@ -7,6 +7,7 @@ import { closeOutside, placePanel } from "#ui/components/controls/drop-panel.ts"
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import { OwnRights } from "#ui/services/administration/own-rights.ts";
+import { copyText } from "#ui/services/browser/copy-text.ts";
 import { formatRoute } from "#ui/services/browser/router.ts";
 import type { ExportFormat } from "#ui/services/discover/export.ts";
 import type { ExportRequest } from "#ui/services/discover/export-job.ts";
@@ -158,12 +159,10 @@ export class DiscoverTools extends LitElement {
     if (range === undefined) return;
     const state = { ...this.state, range: absoluteRange(range.fromMs, range.toMs), refreshSeconds: 0 };
     const hash = formatRoute({ page: "discover", parameters: writeState(state) });
-    try {
-      await navigator.clipboard.writeText(`${location.origin}${location.pathname}${hash}`);
-      this.#say(msg("The link is copied"));
-    } catch {
-      this.#say(msg("The browser blocked copying: copy the address instead"));
-    }
+    const isCopied = await copyText(`${location.origin}${location.pathname}${hash}`);
+    this.#say(
+      isCopied ? msg("The link is copied") : msg("The browser blocked copying: copy the address instead"),
+    );
   }
 
   get #alertAddress(): string {
