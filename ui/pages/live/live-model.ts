@@ -81,7 +81,7 @@ export class LiveModel {
   start(request: LiveRequest): void {
     this.#abort.abort();
     this.#abort = new AbortController();
-    this.log.reset();
+    this.log.reset(Date.now());
     this.refused = undefined;
     this.isPaused = false;
     const { query, index, maxRate } = request;
@@ -183,9 +183,15 @@ export class LiveModel {
     if (nowMs - this.#announcedMs >= ANNOUNCE_INTERVAL_MS) {
       this.#announcedMs = nowMs;
       const { matchedRate, skipped } = this.log;
-      this.announcement = msg(
-        str`${stateText(this)}, ${formatCount(Math.round(matchedRate))} lines per second, ${formatCount(skipped)} skipped`,
-      );
+      const lines = (rate: number): string => formatCount(Math.round(rate));
+      this.announcement =
+        matchedRate > 0 && matchedRate < 1
+          ? msg(
+              str`${stateText(this)}, ${lines(60 * matchedRate)} lines per minute, ${formatCount(skipped)} skipped`,
+            )
+          : msg(
+              str`${stateText(this)}, ${lines(matchedRate)} lines per second, ${formatCount(skipped)} skipped`,
+            );
     }
     this.#listener.onChange();
   }

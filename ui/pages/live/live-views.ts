@@ -10,7 +10,7 @@ import { colourReader, THEME_EVENT } from "#ui/services/browser/theme.ts";
 import type { ColourRule } from "#ui/services/live/colour-rules.ts";
 import type { TailState } from "#ui/services/live/tail-client.ts";
 import { HISTORY_SECONDS, type RateHistory, RING_ENTRIES, type TailLog } from "#ui/services/live/tail-log.ts";
-import { formatCount, formatSeconds, formatShort } from "#ui/services/text/format.ts";
+import { formatCount, formatRate, formatSeconds, formatShort } from "#ui/services/text/format.ts";
 import { sentence } from "#ui/services/text/sentence.ts";
 
 const HEIGHT_PX = 26;
@@ -128,7 +128,7 @@ export function toolbarView(options: ToolbarOptions): TemplateResult {
       ${isPaused ? html`${icon("play")}${msg("Resume")}` : html`${icon("pause")}${msg("Pause")}`}
     </button>
     <span class="signal ${refused === undefined ? state.name : ""}">${stateText(options)}</span>
-    <span><b>${formatShort(matchedRate)}</b>${msg("/s match,")} <b>${formatShort(shownRate)}</b>${msg("/s shown")}</span>
+    <span><b>${formatRate(matchedRate)}</b> ${msg("match,")} <b>${formatRate(shownRate)}</b> ${msg("shown")}</span>
     ${skipped > 0 ? html`<span class="skipped"><b>${formatCount(skipped)}</b> ${msg("skipped")}</span>` : nothing}
     ${lagMs > 1_000 ? html`<span>${msg(str`${formatSeconds(lagMs)} behind`)}</span>` : nothing}
     <tr-rate-strip .history=${log.history}></tr-rate-strip>

@@ -65,6 +65,14 @@ export interface GapEntry {
 export type TailEntry = TailLine | GapEntry;
 
 const ERROR_LEVEL = 5;
+const MINUTE_MS = 60_000;
+
+/** Lines since the tail was opened. */
+interface Counts {
+  readonly matched: number;
+  readonly sent: number;
+  readonly atMs: number;
+}
 
 export class TailLog {
   readonly ring = new TailRing<TailEntry>(RING_ENTRIES);
@@ -72,7 +80,7 @@ export class TailLog {
   skipped = 0;
   /** Lines that came since the tail was opened. */
   taken = 0;
-  /** Lines a second, of those that match and of those shown. */
+  /** Lines a second, of those that match and of those shown: of the last second, below 1 of the last minute. */
   matchedRate = 0;
   shownRate = 0;
   lagMs = 0;
@@ -80,7 +88,8 @@ export class TailLog {
   unseen = 0;
   /** Of the last minutes. */
   readonly history = new RateHistory();
-  #last: { stats: TailStats; atMs: number } | undefined;
+  /** The hub's counts of the last minute, the oldest first. */
+  #counts: Counts[] = [];
 
   addLines(lines: readonly TailLine[], isSeen: boolean): void {
     for (const line of lines) this.ring.push(line);
@@ -101,15 +110,16 @@ export class TailLog {
     this.ring.push({ gap });
   }
 
-  /** Takes the hub's counts; rates are those since the counts before. */
-  addStats(stats: TailStats, nowMs: number): void {
-    const before = this.#last;
-    this.#last = { stats, atMs: nowMs };
-    this.lagMs = stats.lagMs;
-    if (before === undefined || stats.matched < before.stats.matched) return;
-    const seconds = Math.max(0.1, (nowMs - before.atMs) / 1_000);
-    this.matchedRate = (stats.matched - before.stats.matched) / seconds;
-    this.shownRate = (stats.sent - before.stats.sent) / seconds;
+  /** Takes the hub's counts. */
+  addStats({ matched, sent, lagMs }: TailStats, nowMs: number): void {
+    this.lagMs = lagMs;
+    const before = this.#counts.at(-1);
+    if (before === undefined || matched < before.matched) this.#counts = [];
+    this.#counts.push({ matched, sent, atMs: nowMs });
+    while (this.#counts.length > 2 && this.#counts[1]!.atMs <= nowMs - MINUTE_MS) this.#counts.shift();
+    if (this.#counts.length < 2) return;
+    this.matchedRate = this.#rateOf("matched");
+    this.shownRate = this.#rateOf("sent");
   }
 
   /** Returns the lines that are kept as texts, each after its time. */
@@ -130,14 +140,22 @@ export class TailLog {
     this.skipped = 0;
   }
 
-  /** Starts again with another filter. */
-  reset(): void {
+  /** Starts again with another filter, of which the hub counts from 0. */
+  reset(nowMs: number): void {
     this.clear();
-    this.#last = undefined;
+    this.#counts = [{ matched: 0, sent: 0, atMs: nowMs }];
     this.taken = 0;
     this.matchedRate = 0;
     this.shownRate = 0;
     this.lagMs = 0;
     this.history.clear();
+  }
+
+  #rateOf(what: "matched" | "sent"): number {
+    const last = this.#counts.at(-1)!;
+    const since = (before: Counts): number =>
+      (last[what] - before[what]) / Math.max(0.1, (last.atMs - before.atMs) / 1_000);
+    const perSecond = since(this.#counts[0]!);
+    return perSecond < 1 ? perSecond : Math.round(since(this.#counts.at(-2)!));
   }
 }

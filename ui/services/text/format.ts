@@ -21,6 +21,12 @@ export function formatShort(count: number): string {
   return SHORT.format(count);
 }
 
+/** `12.3K/s`; of less than one a second `6/min`. */
+export function formatRate(perSecond: number): string {
+  if (perSecond <= 0 || perSecond >= 1) return `${formatShort(perSecond)}/s`;
+  return `${formatCount(Math.max(1, Math.round(60 * perSecond)))}/min`;
+}
+
 /** 12.35K: for numbers of a scale, which are round and mustn't look rounder. */
 export function formatScale(value: number): string {
   return SCALE.format(value);
