@@ -287,6 +287,32 @@ test("a line is copied where the page has no clipboard, as over plain http from 
     assert.deepEqual(await findBarriers(page, "colours"), []);
   }));
 
+test("a message doesn't turn the text behind it, and a slow rate is shown by the minute", () =>
+  visit("#/live?q=service:turned", WIDE, async (page) => {
+    await page.getByText("Following", { exact: true }).waitFor();
+    const line = {
+      "@timestamp": new Date().toISOString(),
+      level: "info",
+      service: "turned",
+      user: "\u202eymu",
+    };
+    appendFileSync(shop.servicesFile, `${JSON.stringify({ ...line, message: "saved \u202efdp.exe" })}\n`);
+    const shown = "saved [U+202E]fdp.exe";
+    await page.locator("tr-tail-window .row").filter({ hasText: shown }).waitFor();
+    await page
+      .locator(".tools")
+      .getByText(/^\d+\/min$/)
+      .first()
+      .waitFor();
+    await page.goto(`${shop.hub.dashboardUrl}/#/discover?from=now-2h&q=service:turned`);
+    await row(page).filter({ hasText: shown }).click();
+    const details = page.locator("tr-event-details");
+    await becomes(() => details.locator(".message").textContent(), shown);
+    await details.locator("td").filter({ hasText: "[U+202E]ymu" }).waitFor();
+    await whileClicked(details.getByRole("button", { name: "Copy user" }), details.getByTitle("Copied"));
+    assert.equal(await clipboard(page), "\u202eymu");
+  }));
+
 for (const width of [390, 620, 720])
   test(`the number of lines stays readable beside the cost of a slow search, ${width} px wide`, () =>
     visit("#/discover", { name: "", width, colorScheme: "light" }, async (page) => {

@@ -12,6 +12,7 @@ import { copyText } from "#ui/services/browser/copy-text.ts";
 import { lineAddress, type SurroundingLines } from "#ui/services/discover/surrounding-lines.ts";
 import { filterValues, type LogDocument, valueText } from "#ui/services/search/log-document.ts";
 import { stripAnsi } from "#ui/services/text/ansi.ts";
+import { visibleText } from "#ui/services/text/direction.ts";
 import { type FormattedValue, type LinkPart, splitLinks } from "#ui/services/text/field-format.ts";
 import { formatCount, formatTime } from "#ui/services/text/format.ts";
 import { eventDetailsStyles } from "./event-details-styles.ts";
@@ -104,7 +105,7 @@ export class EventDetails extends LitElement {
         <button class="plain icon" aria-label=${msg("Older line")} title=${msg("Older line (j)")} @click=${() => this.#step(1)}>${icon("chevronRight")}</button>
         <button class="plain icon" aria-label=${msg("Close")} title=${msg("Close (Esc)")} @click=${this.#close}>${icon("close")}</button>
       </header>
-      <tr-selected-text .text=${document.fields.has("message") ? stripAnsi(document.message) : ""}><pre class="message" tabindex="0" aria-label=${msg("Message")}>${colouredView(document.message, linksView)}</pre></tr-selected-text>
+      <tr-selected-text .text=${document.fields.has("message") ? stripAnsi(document.message) : ""}><pre class="message" tabindex="0" aria-label=${msg("Message")}>${colouredView(visibleText(document.message), linksView)}</pre></tr-selected-text>
       <div class="tools">
         <span role="group" aria-label=${msg("View")}>${this.#viewButton("table", msg("Fields"))}${this.#viewButton("json", "JSON")}${this.around === undefined ? nothing : this.#viewButton("around", msg("Surrounding lines"))}</span>
         <span role="group" aria-label=${msg("Copy")}>
@@ -119,7 +120,7 @@ export class EventDetails extends LitElement {
   }
 
   #content(document: LogDocument): TemplateResult {
-    if (this._view === "json") return html`<pre>${this.#json(document)}</pre>`;
+    if (this._view === "json") return html`<pre>${visibleText(this.#json(document))}</pre>`;
     if (this._view === "table") return this.#table(document);
     return html`<tr-surrounding-lines .document=${document} .around=${this.around} .isUtc=${this.isUtc}></tr-surrounding-lines>`;
   }
@@ -174,7 +175,7 @@ export class EventDetails extends LitElement {
     const values = filterValues(value);
     const only = values[0];
     return html`<tr>
-      <th scope="row">${breakable(name)}</th>
+      <th scope="row">${breakable(visibleText(name))}</th>
       <td>${valueView(this.document?.formatted(name), value)}</td>
       <td class="actions">
         <button class="plain small icon" aria-label=${msg(str`Copy ${name}`)} title=${this._copied === name ? msg("Copied") : msg("Copy the value")}
@@ -231,9 +232,9 @@ function isFound(sought: string, name: string, value: unknown): boolean {
 
 /** A number with its unit, followed by the original value; an address as a link. */
 function valueView(formatted: FormattedValue | undefined, value: unknown): TemplateResult | string {
-  if (formatted === undefined) return textView(valueText(value));
+  if (formatted === undefined) return textView(visibleText(valueText(value)));
   if (formatted.href !== undefined) return linkView(formatted);
-  return html`${formatted.text} <span class="raw">${valueText(value)}</span>`;
+  return html`${visibleText(formatted.text)} <span class="raw">${visibleText(valueText(value))}</span>`;
 }
 
 /** A long text is folded after its start, so that the fields below it are in reach. */
@@ -250,8 +251,8 @@ function linksView(text: string): TemplateResult[] {
 
 function linkView({ text, href }: LinkPart): TemplateResult {
   return href === undefined
-    ? html`${text}`
-    : html`<a href=${href} target="_blank" rel="noopener noreferrer">${text}</a>`;
+    ? html`${visibleText(text)}`
+    : html`<a href=${href} target="_blank" rel="noopener noreferrer">${visibleText(text)}</a>`;
 }
 
 /** A name that breaks after its parts, if it must. */

@@ -11,6 +11,7 @@ import { roveLists } from "#ui/components/controls/roving-focus.ts";
 import { icon } from "#ui/components/style/icons.ts";
 import { controls } from "#ui/components/style/styles.ts";
 import type { Field, FieldCatalogue, TopValue } from "#ui/services/search/fields.ts";
+import { visibleText } from "#ui/services/text/direction.ts";
 import { formatCount, shortenName } from "#ui/services/text/format.ts";
 
 const fieldListStyles = css`
@@ -236,7 +237,7 @@ export class FieldList extends LitElement {
       <li class="note">${values.length === 0 ? msg("No values here") : isSample ? msg(str`In ${formatCount(total)} loaded lines`) : msg(str`In ${formatCount(total)} lines`)}</li>
       ${values.map(
         ({ value, count }) => html`<li class="value">
-          <span class="text" title=${value}>${value === "" ? msg("(empty)") : value}</span>
+          <span class="text" title=${visibleText(value)}>${value === "" ? msg("(empty)") : visibleText(value)}</span>
           <span class="muted">${formatCount(count)} · ${share(count, total)}</span>
           <progress max=${total} value=${count} aria-label=${msg(str`Share of ${value}`)}></progress>
           <button class="plain small icon" title=${msg(str`Filter for ${value}`)} aria-label=${msg(str`Filter for ${name} ${value}`)}

@@ -6,6 +6,7 @@ import { patchText } from "#ui/components/table/event-row.ts";
 import type { TailLine } from "#ui/services/live/tail-client.ts";
 import type { GapEntry, TailEntry } from "#ui/services/live/tail-log.ts";
 import { splitAnsi } from "#ui/services/text/ansi.ts";
+import { visibleText } from "#ui/services/text/direction.ts";
 import { formatCount, formatTime } from "#ui/services/text/format.ts";
 import { splitMatches } from "#ui/services/text/highlight.ts";
 
@@ -71,9 +72,9 @@ export class TailRow {
     patchText(this.#time, formatTime(atMs, isUtc).slice(11));
     patchText(this.#level, LEVEL_NAMES[level].slice(0, 5));
     const file = path.slice(path.lastIndexOf("/") + 1);
-    patchText(this.#source, [host, file].filter((part) => part !== "").join(" · "));
-    this.#source.title = `${host} ${path}`;
-    const shown = text.slice(0, MAX_ROW_TEXT).replaceAll(/[\r\n\t]+/g, " ");
+    patchText(this.#source, visibleText([host, file].filter((part) => part !== "").join(" · ")));
+    this.#source.title = visibleText(`${host} ${path}`);
+    const shown = visibleText(text.slice(0, MAX_ROW_TEXT)).replaceAll(/[\r\n\t]+/g, " ");
     const isCut = text.length > MAX_ROW_TEXT || (flags & ROW_TRUNCATED) !== 0;
     this.#showMessage(isCut ? `${shown} …` : shown, highlight);
   }

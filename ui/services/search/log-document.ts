@@ -2,6 +2,7 @@
 
 import { type Level, levelOf } from "#proto/live.ts";
 import { stripAnsi } from "#ui/services/text/ansi.ts";
+import { visibleText } from "#ui/services/text/direction.ts";
 import { type FieldFormats, type FormattedValue, formatField } from "#ui/services/text/field-format.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -87,7 +88,7 @@ export class LogDocument {
     this.#rowTexts ??= new Map();
     let text = this.#rowTexts.get(column);
     if (text === undefined) {
-      text = this.#textOf(column).slice(0, MAX_ROW_TEXT).replaceAll(/\s+/g, " ");
+      text = visibleText(this.#textOf(column).slice(0, MAX_ROW_TEXT)).replaceAll(/\s+/g, " ");
       this.#rowTexts.set(column, text);
     }
     return text;
@@ -105,7 +106,7 @@ export class LogDocument {
 
   /** Returns a column's text for a row of several lines; of a whole row as much as a browser lays out at once. */
   fullText(column: string, isWhole = false): string {
-    return this.#textOf(column).slice(0, isWhole ? MAX_WHOLE_TEXT : MAX_WRAPPED_TEXT);
+    return visibleText(this.#textOf(column).slice(0, isWhole ? MAX_WHOLE_TEXT : MAX_WRAPPED_TEXT));
   }
 
   /** Returns a field's value formatted for people; undefined if it is shown unchanged. */

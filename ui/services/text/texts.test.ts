@@ -60,6 +60,18 @@ test("what is looked for is found behind what a row shows from its begin", () =>
   assert.deepEqual(linesWith([row], [], "needle"), [0]);
 });
 
+test("characters that turn the text behind them are written out in what is shown, and nowhere else", () => {
+  const message = "user \u202etxt.exe\u202c \u2067x\u2069 \u200fשלום";
+  const row = new LogDocument({ _index: "i", _id: "1", _source: { message, list: ["a\u202e", "b"] } });
+  const shown = "user [U+202E]txt.exe[U+202C] [U+2067]x[U+2069] \u200fשלום";
+  assert.deepEqual(
+    [row.rowText("message"), row.lineText("message"), row.fullText("message")],
+    [shown, shown, shown],
+  );
+  assert.equal(row.rowText("list"), "a[U+202E], b");
+  assert.equal(row.message, message);
+});
+
 test("a document's fields are dotted, its level and message found", () => {
   const document = new LogDocument({
     _index: "i",
