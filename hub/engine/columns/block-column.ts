@@ -4,8 +4,9 @@
  */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
+import { grown } from "#hub/engine/bytes/byte-buffer.ts";
 import type { SegmentFile } from "#hub/engine/files/segment-file.ts";
-import type { ColumnFunctions, ColumnRun } from "#hub/engine/kernel/column-kernel.ts";
+import type { ChosenDocuments, ColumnFunctions, ColumnRun } from "#hub/engine/kernel/column-kernel.ts";
 import { searchKernel } from "#hub/engine/kernel/search-kernel.ts";
 import { COLUMN_BLOCK, type DocRun, type ValueBlock } from "#hub/engine/searcher/searcher.ts";
 import { ColumnIndex } from "./column-index.ts";
@@ -189,6 +190,39 @@ export class BlockColumn {
         if (value >= 0) counts[offset + value]!++;
       }
     }
+  }
+
+  /**
+   * Writes to `out` which documents of a run, ascending, have a value with a slot, and that slot. Values are whole numbers;
+   * `slots`: by value, below 0 for none; not to be changed afterwards. Returns how many; -1, having done nothing, where
+   * documents have several values.
+   */
+  choose(run: DocRun, slots: Int32Array, out: ChosenDocuments): number {
+    if (this.entry.multiValued) return -1;
+    const { from, to, words, wordsFrom } = run;
+    const [at, end] = [(from - wordsFrom) * MASK_WORDS, (to - wordsFrom) * MASK_WORDS];
+    const count = this.kernel.choose(this.runOf(from, to), words?.subarray(at, end) ?? null, slots, out);
+    if (count < 0) return this.#chooseHere(run, slots, out);
+    for (let place = 0; place < count; place++) out.docs[place]! += from * COLUMN_BLOCK;
+    return count;
+  }
+
+  #chooseHere({ from, to, words, wordsFrom }: DocRun, slots: Int32Array, out: ChosenDocuments): number {
+    out.docs = grown(out.docs, (to - from) * COLUMN_BLOCK);
+    out.slots = grown(out.slots, (to - from) * COLUMN_BLOCK);
+    let count = 0;
+    for (let block = from; block < to; block++) {
+      const docs = this.#decoded.decodeFirst(block, firsts, -1);
+      for (let doc = 0; doc < docs; doc++) {
+        const bit = (block - wordsFrom) * COLUMN_BLOCK + doc;
+        if (words !== null && ((words[bit >>> 5]! >>> (bit & 31)) & 1) === 0) continue;
+        const slot = firsts[doc]! < 0 ? -1 : slots[firsts[doc]!]!;
+        if (slot < 0) continue;
+        out.docs[count] = block * COLUMN_BLOCK + doc;
+        out.slots[count++] = slot;
+      }
+    }
+    return count;
   }
 
   /** What the kernel has to know of blocks [from, to). */

@@ -33,20 +33,31 @@ function addValue(sums: Float64Array, from: number, value: number): void {
 }
 
 /**
- * Adds the values of a run's documents to `sums` by their ordinals in `by`. Both columns have one value a document at most,
- * `values` whole numbers. The few blocks that the kernel leaves are done here.
+ * Adds the values of a run's documents to `sums` by their ordinals in `by`, one document after the other. Both columns have
+ * one value a document at most, `values` whole numbers. `slots`: which sum each ordinal has, below 0 for none; without it each
+ * has its own. The few blocks that the kernel leaves are done here.
  */
-export function addSums(values: BlockColumn, by: BlockColumn, run: DocRun, sums: Float64Array): void {
+export function addSums(
+  values: BlockColumn,
+  by: BlockColumn,
+  run: DocRun,
+  sums: Float64Array,
+  slots: Int32Array | null = null,
+): void {
+  if (run.from >= run.to) return;
+  const { kernel } = values;
+  const added = kernel.startSums(sums, slots);
   let here: SumsHere | undefined;
   for (let from = run.from; from < run.to; from += RUN_BLOCKS) {
     const to = Math.min(run.to, from + RUN_BLOCKS);
     const at = (from - run.wordsFrom) * MASK_WORDS;
     const words = run.words?.subarray(at, at + (to - from) * MASK_WORDS) ?? null;
-    for (const block of values.kernel.sum(by.runOf(from, to), values.runOf(from, to), words, sums)) {
-      here ??= new SumsHere(values, by, run, sums);
+    for (const block of kernel.sum(by.runOf(from, to), values.runOf(from, to), words)) {
+      here ??= new SumsHere(values, by, run, { sums: added, slots });
       here.add(from + block);
     }
   }
+  kernel.endSums(sums);
 }
 
 /** Sums block by block. */
@@ -54,13 +65,20 @@ class SumsHere {
   readonly #columns: readonly [values: BlockColumn, by: BlockColumn];
   readonly #run: DocRun;
   readonly #sums: Float64Array;
+  readonly #slots: Int32Array | null;
   readonly #values = new Float64Array(COLUMN_BLOCK);
   readonly #ordinals = new Int32Array(COLUMN_BLOCK);
 
-  constructor(values: BlockColumn, by: BlockColumn, run: DocRun, sums: Float64Array) {
+  constructor(
+    values: BlockColumn,
+    by: BlockColumn,
+    run: DocRun,
+    { sums, slots }: { readonly sums: Float64Array; readonly slots: Int32Array | null },
+  ) {
     this.#columns = [values, by];
     this.#run = run;
     this.#sums = sums;
+    this.#slots = slots;
   }
 
   /** Adds the documents of one block. */
@@ -73,8 +91,10 @@ class SumsHere {
       const bit = (block - wordsFrom) * COLUMN_BLOCK + slot;
       if (words !== null && ((words[bit >>> 5]! >>> (bit & 31)) & 1) === 0) continue;
       const value = this.#values[slot]!;
-      if (this.#ordinals[slot]! >= 0 && !Number.isNaN(value))
-        addValue(this.#sums, SUM_WIDTH * this.#ordinals[slot]!, value);
+      const ordinal = this.#ordinals[slot]!;
+      if (ordinal < 0 || Number.isNaN(value)) continue;
+      const sum = this.#slots === null ? ordinal : this.#slots[ordinal]!;
+      if (sum >= 0) addValue(this.#sums, SUM_WIDTH * sum, value);
     }
   }
 }

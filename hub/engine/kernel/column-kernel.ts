@@ -1,5 +1,6 @@
-/** Columns in the search kernel: blocks unpacked, runs of blocks compared, counted and summed. */
+/** Columns in the search kernel: blocks unpacked, runs of blocks compared, counted and summed, documents chosen by value. */
 
+import { grown } from "#hub/engine/bytes/byte-buffer.ts";
 import {
   BUFFER_BYTES,
   COLUMN_DOCS,
@@ -54,6 +55,12 @@ function placeOfRun(kernel: Kernel): RunPlace {
   return place;
 }
 
+/** Documents, each with the slot that it was chosen by; reused between calls, and longer than the number of documents. */
+export interface ChosenDocuments {
+  docs: Int32Array;
+  slots: Int32Array;
+}
+
 /** What columns leave to the kernel. Each function leaves blocks out that it can't handle: their numbers are returned. */
 export interface ColumnFunctions {
   /**
@@ -78,10 +85,23 @@ export interface ColumnFunctions {
   /** Adds what was counted since `startCount` to `counts` from `offset` on. */
   addCounts(values: number, counts: Int32Array, offset: number): void;
   /**
-   * Adds the values of a run's documents, of all or of those in `words`, to `sums` (SUM_BYTES each) by their ordinals in `by`,
-   * the same blocks of another column.
+   * Begins to add to sums (SUM_BYTES each), of which each ordinal has its own, or the one in `slots`; below 0: none. `slots`
+   * mustn't be changed afterwards. Returns the sums as they are added to, good until `endSums`.
    */
-  sum(by: ColumnRun, run: ColumnRun, words: Uint32Array | null, sums: Float64Array): number[];
+  startSums(sums: Float64Array, slots: Int32Array | null): Float64Array;
+  /**
+   * Adds the values of a run's documents, of all or of those in `words`, to the sums of their ordinals in `by`, the same blocks
+   * of another column. The caller may add a block that was left out before it asks for the next one.
+   */
+  sum(by: ColumnRun, run: ColumnRun, words: Uint32Array | null): Iterable<number>;
+  /** Ends what `startSums` began: writes the sums. */
+  endSums(sums: Float64Array): void;
+  /**
+   * Writes to `out` which documents of a run, of all or of those in `words`, have an ordinal with a slot, from that of its
+   * first block on, and that slot. `slots`: by ordinal, below 0 for none; not to be changed afterwards. Returns how many, or
+   * -1 if the caller has to do it.
+   */
+  choose(run: ColumnRun, words: Uint32Array | null, slots: Int32Array, out: ChosenDocuments): number;
 }
 
 /** See ColumnFunctions. Belongs to one thread. */
@@ -92,9 +112,16 @@ export class ColumnKernel implements ColumnFunctions {
   readonly #words: number;
   readonly #tables: number;
   readonly #floats: number;
+  readonly #slots: number;
+  readonly #marks: number;
+  readonly #chosen: number;
+  /** What lies in `#slots`: it serves many runs. */
+  #placedSlots: WeakRef<Int32Array> | undefined;
   /** The column that is looked at, and one beside it. */
   readonly #run: RunPlace;
   readonly #beside: RunPlace;
+  /** Where sums lie, and slots; how many ordinals there are. */
+  #summing = { at: 0, slotsAt: 0, ordinals: 0 };
   /** A view of `#floats`; those of shared memory stay good when it grows. */
   readonly #made: Float64Array;
 
@@ -103,6 +130,9 @@ export class ColumnKernel implements ColumnFunctions {
     this.#data = kernel.allocateZeroed(BUFFER_BYTES);
     this.#words = kernel.allocateZeroed(BUFFER_BYTES);
     this.#tables = kernel.allocateZeroed(BUFFER_BYTES);
+    this.#slots = kernel.allocateZeroed(BUFFER_BYTES);
+    this.#marks = kernel.allocateZeroed(BUFFER_BYTES);
+    this.#chosen = kernel.allocateZeroed(BUFFER_BYTES);
     this.#floats = kernel.allocateZeroed(8 * COLUMN_DOCS + 64);
     this.#run = placeOfRun(kernel);
     this.#beside = placeOfRun(kernel);
@@ -166,19 +196,65 @@ export class ColumnKernel implements ColumnFunctions {
     }
   }
 
-  sum(by: ColumnRun, run: ColumnRun, words: Uint32Array | null, sums: Float64Array): number[] {
+  startSums(sums: Float64Array, slots: Int32Array | null): Float64Array {
     const kernel = this.#kernel;
+    const at = kernel.place(this.#tables, new Uint8Array(sums.buffer, sums.byteOffset, sums.byteLength));
+    const slotsAt = slots === null ? 0 : this.#placeSlots(slots);
+    const ordinals = slots?.length ?? sums.byteLength / SUM_BYTES;
+    this.#summing = { at, slotsAt, ordinals };
+    return new Float64Array(kernel.memory.memory.buffer, at, sums.length);
+  }
+
+  *sum(by: ColumnRun, run: ColumnRun, words: Uint32Array | null): Generator<number, void> {
+    const { functions } = this.#kernel;
+    const { at, slotsAt, ordinals } = this.#summing;
+    const marks = this.#kernel.start(this.#marks);
+    const room = this.#kernel.reserve(this.#chosen, 8 * (COLUMN_DOCS + 1));
     this.#open(this.#beside, by);
     this.#open(this.#run, run);
     const masks = words === null ? 0 : this.#placeMasks(this.#words, run.blocks, words);
-    const at = kernel.place(this.#tables, new Uint8Array(sums.buffer, sums.byteOffset, sums.byteLength));
-    const ordinals = sums.byteLength / SUM_BYTES;
-    const left: number[] = [];
     const sum = (block: number): number =>
-      kernel.functions.sumBlocks(this.#beside.at, this.#run.at, block, masks, ordinals, at);
-    for (let block = sum(0); block < run.blocks; block = sum(block + 1)) left.push(block);
-    sums.set(new Float64Array(kernel.memory.memory.buffer, at, sums.length));
-    return left;
+      functions.sumBlocks(this.#beside.at, this.#run.at, block, masks, ordinals, slotsAt, marks, room, at);
+    for (let block = sum(0); block < run.blocks; block = sum(block + 1)) yield block;
+  }
+
+  endSums(sums: Float64Array): void {
+    sums.set(new Float64Array(this.#kernel.memory.memory.buffer, this.#summing.at, sums.length));
+  }
+
+  choose(run: ColumnRun, words: Uint32Array | null, slots: Int32Array, out: ChosenDocuments): number {
+    if (slots.length === 0) return 0;
+    const kernel = this.#kernel;
+    this.#open(this.#run, run);
+    const masks = words === null ? 0 : this.#placeMasks(this.#words, run.blocks, words);
+    const slotsAt = this.#placeSlots(slots);
+    const length = run.docs + 1;
+    const docsAt = kernel.reserve(this.#chosen, 8 * length);
+    const chosenAt = docsAt + 4 * length;
+    const marks = kernel.start(this.#marks);
+    const { functions } = kernel;
+    const at = this.#run.at;
+    const count = functions.chooseBlocks(at, masks, slots.length, slotsAt, marks, docsAt, chosenAt);
+    if (count <= 0) return count;
+    out.docs = grown(out.docs, count);
+    out.slots = grown(out.slots, count);
+    const { buffer } = kernel.memory.memory;
+    out.docs.set(new Int32Array(buffer, docsAt, count));
+    out.slots.set(new Int32Array(buffer, chosenAt, count));
+    return count;
+  }
+
+  #placeSlots(slots: Int32Array): number {
+    if (this.#placedSlots?.deref() === slots) return this.#kernel.start(this.#slots);
+    this.#placedSlots = undefined;
+    const kernel = this.#kernel;
+    const bytes = new Uint8Array(slots.buffer, slots.byteOffset, slots.byteLength);
+    const words = Math.ceil(slots.length / 32);
+    const at = kernel.reserve(this.#slots, 4 * 32 * words);
+    kernel.memory.bytes.set(bytes, at);
+    kernel.functions.markSlots(at, slots.length, kernel.reserve(this.#marks, 4 * words));
+    this.#placedSlots = new WeakRef(slots);
+    return at;
   }
 
   /** Copies a run in and describes it as assembly/column.ts reads it. */

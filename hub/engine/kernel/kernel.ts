@@ -326,7 +326,27 @@ interface SearchFunctions {
     table: number,
     stride: number,
   ): number;
-  sumBlocks(by: number, run: number, first: number, words: number, ordinals: number, sums: number): number;
+  sumBlocks(
+    by: number,
+    run: number,
+    first: number,
+    words: number,
+    ordinals: number,
+    slots: number,
+    marks: number,
+    room: number,
+    sums: number,
+  ): number;
+  chooseBlocks(
+    run: number,
+    words: number,
+    ordinals: number,
+    slots: number,
+    marks: number,
+    docs: number,
+    chosen: number,
+  ): number;
+  markSlots(slots: number, ordinals: number, marks: number): void;
   nearSet(first: number, second: number, distance: number, docCount: number, bits: number): number;
   scanTerms(
     blocks: number,

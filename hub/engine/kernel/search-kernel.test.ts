@@ -212,6 +212,66 @@ for (const shape of SHAPES.filter(({ numbers, several }) => numbers === "signed"
   });
 }
 
+/** A slot for one in `rarity` ordinals; several ordinals may share one. */
+function someSlots(ordinals: number, rarity: number, random: Random): Int32Array {
+  return Int32Array.from({ length: ordinals }, () => (random.oneIn(rarity) ? random.below(5) : -1));
+}
+
+for (const shape of SHAPES.filter(({ numbers, several }) => numbers === "signed" && several !== true)) {
+  test(`${shape.name}: values of runs are summed by the slots of ordinals as TypeScript does`, () => {
+    const values = buildLong(shape, 7);
+    const random = new Random(12);
+    for (const by of SHAPES.filter(({ name }) => name.endsWith("ordinals"))) {
+      const ordinals = buildLong(by, 11);
+      for (const [words, rarity] of [[null, 4] as const, [someOf(RUN_DOCS, random), 2] as const]) {
+        const slots = someSlots(ordinals.here.entry.max + 1, rarity, random);
+        const [first, second] = [
+          { from: 3, to: 30, words, wordsFrom: 0 },
+          { from: 30, to: 70, words, wordsFrom: 0 },
+        ];
+        const expected = sumsBySlot(values, ordinals, { ...first, to: 70 }, slots);
+        for (const place of ["here", "there"] as const) {
+          const sums = noSums(5);
+          for (const run of [first, second]) addSums(values[place], ordinals[place], run, sums, slots);
+          assert.deepEqual(sums, expected, `by ${by.name}, ${place}`);
+        }
+      }
+    }
+  });
+}
+
+for (const shape of SHAPES.filter(({ name }) => name.endsWith("ordinals") || name === "several")) {
+  test(`${shape.name}: documents are chosen by the slots of their values as TypeScript does`, () => {
+    const { here, there, values } = build(shape, 4 * COLUMN_BLOCK + 333, 13);
+    const random = new Random(14);
+    for (const words of [null, someOf(5 * COLUMN_BLOCK, random)]) {
+      const wanted = words === null ? null : new Bitset(32 * words.length, words);
+      for (const [run, rarity] of [
+        [{ from: 0, to: 5, words, wordsFrom: 0 }, 3] as const,
+        [{ from: 2, to: 3, words, wordsFrom: 0 }, 1] as const,
+        [{ from: 1, to: 5, words, wordsFrom: 0 }, 1000] as const,
+      ]) {
+        const slots = someSlots(here.entry.max + 1, rarity, random);
+        const expected: number[][] = [];
+        for (let doc = run.from * COLUMN_BLOCK; doc < Math.min(values.length, run.to * COLUMN_BLOCK); doc++) {
+          const slot = slots[values[doc]![0] ?? -1] ?? -1;
+          if (slot >= 0 && wanted?.has(doc) !== false) expected.push([doc, slot]);
+        }
+        for (const column of [here, there]) {
+          const out = { docs: new Int32Array(0), slots: new Int32Array(0) };
+          const count = column.choose(run, slots, out);
+          if (shape.several === true) assert.equal(count, -1);
+          else
+            assert.deepEqual(
+              Array.from({ length: count }, (_, at) => [out.docs[at], out.slots[at]]),
+              expected,
+            );
+        }
+      }
+    }
+  });
+}
+
 function noSums(ordinals: number): Float64Array {
   const sums = new Float64Array(SUM_WIDTH * ordinals);
   for (let from = 0; from < sums.length; from += SUM_WIDTH) {
@@ -221,14 +281,26 @@ function noSums(ordinals: number): Float64Array {
   return sums;
 }
 
-function sumsOf(values: Built, ordinals: Built, { from, to, words }: DocRun): Float64Array {
-  const sums = noSums(ordinals.here.entry.max + 1);
+function sumsOf(values: Built, ordinals: Built, run: DocRun): Float64Array {
+  const own = Int32Array.from({ length: ordinals.here.entry.max + 1 }, (_, ordinal) => ordinal);
+  return sumsBySlot(values, ordinals, run, own, own.length);
+}
+
+function sumsBySlot(
+  values: Built,
+  ordinals: Built,
+  { from, to, words }: DocRun,
+  slots: Int32Array,
+  size = 5,
+): Float64Array {
+  const sums = noSums(size);
   const wanted = words === null ? null : new Bitset(32 * words.length, words);
   for (let doc = from * COLUMN_BLOCK; doc < to * COLUMN_BLOCK; doc++) {
     const [value] = values.values[doc]!;
     const [ordinal] = ordinals.values[doc]!;
     if (value === undefined || ordinal === undefined || wanted?.has(doc) === false) continue;
-    const at = SUM_WIDTH * ordinal;
+    if (slots[ordinal]! < 0) continue;
+    const at = SUM_WIDTH * slots[ordinal]!;
     sums[at + SumPlace.COUNT]! += 1;
     sums[at + SumPlace.TOTAL]! += value;
     sums[at + SumPlace.SQUARES]! += value * value;

@@ -1,6 +1,6 @@
 /**
  * The kernel of searches: a separate instance with its own memory, so that a large search can't use up the memory of
- * indexing. Files' bytes are copied into it for each call; it keeps no state between calls.
+ * indexing. Files' bytes are copied into it for each call; all that it keeps between calls are the slots of ordinals used last.
  */
 
 import { BUFFER_BYTES } from "./assembly/layout.ts";

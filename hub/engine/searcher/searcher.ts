@@ -4,6 +4,7 @@
  */
 
 import type { Bitset } from "#hub/engine/bytes/bitset.ts";
+import type { ChosenDocuments } from "#hub/engine/kernel/column-kernel.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 
 /** What `doc`, `next` and `advance` return after the last document. */
@@ -241,10 +242,11 @@ export interface NumericColumn extends Column {
   count(run: DocRun, counts: Int32Array, offset: number): boolean;
   /**
    * Adds the values of a run's documents to `sums`, a sum (see sums.ts) for each ordinal of `by`, by the documents'
-   * ordinals. Documents without a value or an ordinal are left out. Returns false, and does nothing if one has several,
-   * or values aren't whole numbers whose sum is exact.
+   * ordinals. Documents without a value or an ordinal are left out. `slots`: which sum each ordinal has, below 0 for none,
+   * not to be changed afterwards; without it each has its own. Returns false, and does nothing if one has several, or values
+   * aren't whole numbers whose sum is exact.
    */
-  sumBy(run: DocRun, by: KeywordColumn, sums: Float64Array): boolean;
+  sumBy(run: DocRun, by: KeywordColumn, sums: Float64Array, slots?: Int32Array): boolean;
   /** Like `match`, of all blocks: writes to `set`, which has a bit for each document of the segment. */
   matchAll(from: number, to: number, set: Bitset): void;
 }
@@ -283,6 +285,12 @@ export interface KeywordColumn extends Column {
    * several values.
    */
   count(run: DocRun, counts: Int32Array, offset: number): boolean;
+  /**
+   * Writes to `out` which documents of a run, ascending, have an ordinal with a slot, and that slot; arrays grow as needed.
+   * `slots`: by ordinal, below 0 for none; not to be changed afterwards. Returns how many, or -1, having done nothing, where
+   * `decodeValues` must be used instead, for example because documents have several values.
+   */
+  choose(run: DocRun, slots: Int32Array, out: ChosenDocuments): number;
 }
 
 /** Values of a keyword column by their ordinals. */

@@ -5,6 +5,7 @@ import { formatIp } from "#hub/engine/bytes/ip.ts";
 import type { BlockColumn } from "#hub/engine/columns/block-column.ts";
 import { addSums } from "#hub/engine/columns/column-sums.ts";
 import type { Dictionary } from "#hub/engine/dictionary/dictionary.ts";
+import type { ChosenDocuments } from "#hub/engine/kernel/column-kernel.ts";
 import type {
   DocRun,
   GeoColumn,
@@ -103,12 +104,12 @@ export class NumericColumnView extends ColumnView implements NumericColumn {
     return this.blocks.count(run, counts, offset);
   }
 
-  sumBy(run: DocRun, by: KeywordColumn, sums: Float64Array): boolean {
+  sumBy(run: DocRun, by: KeywordColumn, sums: Float64Array, slots?: Int32Array): boolean {
     if (!(by instanceof KeywordColumnView) || by.multiValued || this.multiValued) return false;
     const largest = Math.max(-this.min, this.max);
     if (this.kind === "double" || !this.safe || largest * this.docCount > Number.MAX_SAFE_INTEGER)
       return false;
-    addSums(this.blocks, by.ordinals, run, sums);
+    addSums(this.blocks, by.ordinals, run, sums, slots);
     return true;
   }
 
@@ -185,6 +186,10 @@ export class KeywordColumnView extends ColumnView implements KeywordColumn {
 
   count(run: DocRun, counts: Int32Array, offset: number): boolean {
     return this.blocks.count(run, counts, offset);
+  }
+
+  choose(run: DocRun, slots: Int32Array, out: ChosenDocuments): number {
+    return this.blocks.choose(run, slots, out);
   }
 }
 

@@ -316,6 +316,10 @@ export class KeyedColumn implements KeywordColumn {
     return true;
   }
 
+  choose(): number {
+    return -1;
+  }
+
   #has(ordinal: number): boolean {
     return ordinal >= this.#from && ordinal < this.#to;
   }

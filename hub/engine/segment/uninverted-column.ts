@@ -147,6 +147,10 @@ export class UninvertedColumn implements KeywordColumn {
     return false;
   }
 
+  choose(): number {
+    return -1;
+  }
+
   #blockStart(block: number): number {
     return this.#starts[Math.min(block * COLUMN_BLOCK, this.#docs)]!;
   }

@@ -12,7 +12,12 @@ export const plainColumns: ColumnFunctions = {
   addCounts() {
     // Nothing was counted.
   },
+  startSums: (sums) => sums,
   sum: allBlocks,
+  endSums() {
+    // They were added to where they are.
+  },
+  choose: () => -1,
 };
 
 function allBlocks({ blocks }: ColumnRun): number[] {

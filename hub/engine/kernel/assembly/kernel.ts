@@ -25,7 +25,7 @@ export { nearSet } from "./phrase";
 export { postingsSet, scanTerms } from "./search";
 export { shapesOf } from "./shape";
 export { groupTerms, sortTerms } from "./sort";
-export { countBlocks, sumBlocks } from "./tally";
+export { chooseBlocks, countBlocks, markSlots, sumBlocks } from "./tally";
 export { addStored, closeStored } from "./stored";
 export { addText } from "./tokenizer";
 
