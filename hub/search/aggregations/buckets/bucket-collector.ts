@@ -4,6 +4,7 @@ import { grown } from "#hub/engine/bytes/byte-buffer.ts";
 import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import type {
   AggregationTree,
+  ChosenOrdinals,
   CollectBudget,
   OrdinalBuckets,
   TreeState,
@@ -83,6 +84,11 @@ export class BucketCollector {
   passBy(run: SegmentRun, by: OrdinalBuckets): void {
     this.flush();
     this.#below.collectBy(run, by);
+  }
+
+  /** Passes on the documents of a run that have a bucket by their ordinal; they are counted otherwise. */
+  passChosen(run: SegmentRun, chosen: ChosenOrdinals): Steps<void> {
+    return this.#below.collectChosen(run, chosen);
   }
 
   /** Adds documents, ascending, each to the bucket at its place. */

@@ -91,6 +91,26 @@ export class BucketStats {
     numbers[at + MAX] = Math.max(numbers[at + MAX]!, sums[from + MAX]!);
   }
 
+  /**
+   * Adds sums of whole numbers to the first `buckets`, which `add` continues one value after the other. Returns what `add` does:
+   * false if it has done nothing.
+   */
+  addRun(buckets: number, add: (sums: Float64Array) => boolean): boolean {
+    if (buckets === 0) return true;
+    this.#reach(buckets - 1);
+    const numbers = this.#numbers;
+    const sums = numbers.slice(0, WIDTH * buckets);
+    for (let at = 0; at < sums.length; at += WIDTH) sums[at + SUM] = 0;
+    if (!add(sums)) return false;
+    for (let at = 0; at < sums.length; at += WIDTH) {
+      const sum = sums[at + SUM]!;
+      sums[at + SUM] = numbers[at + SUM]!;
+      addSum(sums, at, sum);
+    }
+    numbers.set(sums);
+    return true;
+  }
+
   of(bucket: number): BucketNumbers {
     const from = WIDTH * bucket;
     const count = this.#numbers[from + COUNT] ?? 0;

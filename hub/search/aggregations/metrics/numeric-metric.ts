@@ -10,6 +10,7 @@ import {
 } from "#hub/search/aggregations/buckets/number-source.ts";
 import type {
   Aggregation,
+  ChosenOrdinals,
   CollectBudget,
   Collector,
   OrdinalBuckets,
@@ -229,6 +230,13 @@ class NumericCollector implements Collector<NumericState> {
       const bucket = bucketOf(ordinal);
       if (bucket >= 0) this.#stats.addSummed(sums, SUM_WIDTH * ordinal, bucket);
     }
+  }
+
+  /** Fast path: the values of whole runs of the buckets that were chosen. */
+  collectChosen(run: SegmentRun, { column, byOrdinal, size }: ChosenOrdinals): boolean {
+    const own = this.#values.wholeColumn;
+    if (own === null) return this.#values.isNothing;
+    return this.#stats.addRun(size, (sums) => own.sumBy(run, column, sums, byOrdinal));
   }
 
   state(bucket: number): NumericState {

@@ -7,18 +7,15 @@ import { COLUMN_BLOCK, type KeywordColumn, type SegmentReader } from "#hub/engin
 import type { BucketCollector } from "#hub/search/aggregations/buckets/bucket-collector.ts";
 import type { CollectBudget } from "#hub/search/aggregations/tree/aggregation.ts";
 import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
-import { KeywordValues } from "#hub/search/columns/column-values.ts";
-import { expandMask, loadBlock, loadMask, type SegmentRun } from "#hub/search/columns/set-blocks.ts";
+import { loadBlock, type SegmentRun } from "#hub/search/columns/set-blocks.ts";
 
 const BLOCK_WORDS = COLUMN_BLOCK / 32;
 /** What a word takes of the memory that a bucket is estimated at. */
 const WORD_SHARE = 0.04;
-/** Blocks between two pauses: well below a millisecond. */
-const STEP_BLOCKS = 8;
+/** Blocks between two pauses, of aggregations that take whole runs: a millisecond or less. */
+const STEP_BLOCKS = 256;
 
 /** Memory for one block, of whichever segment is read. */
-const ordinals = new Int32Array(COLUMN_BLOCK);
-const docs = new Int32Array(COLUMN_BLOCK);
 const mask = new Uint32Array(BLOCK_WORDS);
 
 /** The documents of one segment. */
@@ -49,42 +46,17 @@ export class LateDocuments {
     }
   }
 
-  /** Gives the documents to the bucket of each of their values; `bucketOf`: by ordinal, below 0 for none. */
-  *give(bucketOf: Int32Array, buckets: BucketCollector): Steps<void> {
-    const values = new KeywordValues();
+  /** Gives the documents to the bucket of each of their values. `byOrdinal`: the bucket, below 0 for none; `size`: of them. */
+  *give(byOrdinal: Int32Array, size: number, buckets: BucketCollector): Steps<void> {
+    const { column } = this;
+    const chosen = { column, byOrdinal, size };
+    const blocks = this.#words.length / BLOCK_WORDS;
     buckets.segment(this.segment);
-    values.open(this.column);
-    for (let block = 0; block * BLOCK_WORDS < this.#words.length; block++) {
-      if (block % STEP_BLOCKS === STEP_BLOCKS - 1) yield;
-      if (this.column.multiValued) this.#giveMany(block, values, bucketOf, buckets);
-      else this.#giveSingle(block, bucketOf, buckets);
-    }
-    buckets.flush();
-  }
-
-  /** Fast path: most documents have no bucket, so as little as possible is done for each. */
-  #giveSingle(block: number, bucketOf: Int32Array, buckets: BucketCollector): void {
-    const from = block * BLOCK_WORDS;
-    const words = this.#words.subarray(from, from + BLOCK_WORDS);
-    if (words.every((word) => word === 0)) return;
-    const length = this.column.decodeBlock(block, ordinals);
-    for (let slot = 0; slot < length; slot++) {
-      const ordinal = ordinals[slot]!;
-      if (ordinal < 0 || bucketOf[ordinal]! < 0) continue;
-      if (((words[slot >>> 5]! >>> (slot & 31)) & 1) === 0) continue;
-      buckets.add(block * COLUMN_BLOCK + slot, bucketOf[ordinal]!);
-    }
-  }
-
-  #giveMany(block: number, values: KeywordValues, bucketOf: Int32Array, buckets: BucketCollector): void {
-    const length = loadMask(this.#words, block, mask);
-    if (length === 0) return;
-    expandMask(block, mask, length, docs);
-    const count = values.read(docs, length);
-    for (let at = 0; at < count; at++) {
-      const ordinal = values.ordinals[at]!;
-      const bucket = ordinal < 0 ? -1 : bucketOf[ordinal]!;
-      if (bucket >= 0) buckets.add(docs[values.places[at]!]!, bucket);
+    for (let from = 0; from < blocks; from += STEP_BLOCKS) {
+      const to = Math.min(blocks, from + STEP_BLOCKS);
+      const run = { from, to, words: this.#words, wordsFrom: 0, docCount: this.segment.docCount };
+      yield* buckets.passChosen(run, chosen);
+      yield;
     }
   }
 }

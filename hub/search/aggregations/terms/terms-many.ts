@@ -39,6 +39,9 @@ const STEP_ORDINALS = 65_536;
 /** Terms that are looked up in a segment between two pauses. */
 const STEP_TERMS = 128;
 
+/** Ordinals that are read in the time in which a term is looked up. */
+const ORDINALS_A_TERM = 2000;
+
 /** Counts of the documents of one segment by ordinal. */
 interface SegmentCounts {
   readonly column: KeywordColumn;
@@ -152,11 +155,12 @@ class ManyTermsCollector implements Collector<TermsState> {
     const { kept, numbered } = yield* this.#merge();
     const byNumber = numbered === undefined ? undefined : bucketsByNumber(numbered);
     for (const { column, late } of this.#segments) {
+      const isFaster = kept.buckets.length * ORDINALS_A_TERM < column.cardinality;
       const byOrdinal =
-        byNumber === undefined
+        byNumber === undefined || isFaster
           ? yield* bucketsByTerm(column, kept)
           : yield* bucketsByOrdinal(numbered!.terms.numbersOf(column), byNumber);
-      yield* late!.give(byOrdinal, this.#below);
+      yield* late!.give(byOrdinal, kept.buckets.length, this.#below);
     }
     return { ...kept, buckets: yield* this.#withBelow(kept.buckets) };
   }

@@ -1,12 +1,14 @@
 /** The aggregations of a request or a bucket as one: collects, merges and renders those of a tree. */
 
 import { COLUMN_BLOCK, type KeywordColumn, type SegmentReader } from "#hub/engine/searcher/searcher.ts";
+import { chooseDocuments } from "#hub/search/columns/chosen-documents.ts";
 import { docsOfBlock, expandMask, loadBlock, type SegmentRun } from "#hub/search/columns/set-blocks.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type {
   AggregationTree,
   BucketBudget,
+  ChosenOrdinals,
   CollectBudget,
   Collector,
   OrdinalBuckets,
@@ -15,6 +17,9 @@ import type {
 import { addSiblings, applyParents } from "./apply-pipelines.ts";
 import { isSteps, type Steps } from "./steps.ts";
 
+/** Blocks whose chosen documents are collected at a time: below a millisecond. */
+const STEP_BLOCKS = 4;
+
 /** The collectors of a tree. */
 export class TreeCollector {
   readonly #names: readonly string[];
@@ -22,6 +27,7 @@ export class TreeCollector {
   #docs = new Int32Array(0);
   #owners = new Int32Array(0);
   #mask = new Uint32Array(0);
+  readonly #chosen = { docs: new Int32Array(0), slots: new Int32Array(0) };
 
   /** `isFinal`: see Aggregation.collector. */
   constructor(tree: AggregationTree, shard: ShardContext, budget: CollectBudget, isFinal = false) {
@@ -74,6 +80,18 @@ export class TreeCollector {
   /** See Collector.collectBy. */
   collectBy(run: SegmentRun, by: OrdinalBuckets): void {
     for (const collector of this.#collectors) collector.collectBy!(run, by);
+  }
+
+  /** Collects the documents of a run that have a bucket by their ordinal, in steps. */
+  *collectChosen(run: SegmentRun, chosen: ChosenOrdinals): Steps<void> {
+    const left = this.#collectors.filter((collector) => collector.collectChosen?.(run, chosen) !== true);
+    for (let from = run.from; from < run.to && left.length > 0; from += STEP_BLOCKS) {
+      const part = { ...run, from, to: Math.min(run.to, from + STEP_BLOCKS) };
+      const length = chooseDocuments(part, chosen, this.#chosen);
+      const { docs, slots } = this.#chosen;
+      if (length > 0) for (const collector of left) collector.collect(docs, slots, length);
+      yield;
+    }
   }
 
   state(bucket: number): TreeState {

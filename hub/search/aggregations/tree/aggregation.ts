@@ -49,6 +49,8 @@ export interface Collector<State = unknown> {
   takesBy?(column: KeywordColumn): boolean;
   /** Documents of a run, each in the bucket that belongs to its ordinal in a column of one value a document. */
   collectBy?(run: SegmentRun, by: OrdinalBuckets): void;
+  /** Documents of a run that have a bucket by their ordinal. Returns false, having done nothing, if that is no gain. */
+  collectChosen?(run: SegmentRun, chosen: ChosenOrdinals): boolean;
   /** True if segments may be opened, and their documents collected, after the search has left them. */
   readonly takesLate?: boolean;
   /** State of an owning bucket, also of one that had no documents. */
@@ -62,6 +64,15 @@ export interface OrdinalBuckets {
   readonly column: KeywordColumn;
   /** Bucket of an ordinal; below 0: its documents are left out. */
   readonly bucketOf: (ordinal: number) => number;
+}
+
+/** Ordinals that have buckets, chosen before any documents are collected. */
+export interface ChosenOrdinals {
+  readonly column: KeywordColumn;
+  /** Bucket of each ordinal; below 0: its documents are left out. Isn't changed anymore. */
+  readonly byOrdinal: Int32Array;
+  /** How many buckets there are. */
+  readonly size: number;
 }
 
 /** Aggregations of a request or a bucket, by name. */
