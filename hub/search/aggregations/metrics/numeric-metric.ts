@@ -86,6 +86,7 @@ export function numericMetric(metric: NumericMetric): AggregationType {
 }
 
 class NumericAggregation implements Aggregation<NumericState> {
+  readonly collectedAs?: string;
   readonly #metric: NumericMetric;
   readonly #source: ValueSource;
   readonly #missing: unknown;
@@ -96,6 +97,8 @@ class NumericAggregation implements Aggregation<NumericState> {
     this.#source = source;
     this.#missing = missing;
     this.#format = format;
+    const { field, script } = source;
+    if (script === undefined) this.collectedAs = `numbers ${JSON.stringify({ field, missing, format })}`;
   }
 
   collector(shard: ShardContext, budget: CollectBudget): Collector<NumericState> {

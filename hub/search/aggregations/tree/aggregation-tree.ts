@@ -22,8 +22,9 @@ const STEP_BLOCKS = 4;
 
 /** The collectors of a tree. */
 export class TreeCollector {
-  readonly #names: readonly string[];
   readonly #collectors: readonly Collector[];
+  /** By name, the place of its collector: several may share one. */
+  readonly #places: ReadonlyMap<string, number>;
   #docs = new Int32Array(0);
   #owners = new Int32Array(0);
   #mask = new Uint32Array(0);
@@ -31,10 +32,19 @@ export class TreeCollector {
 
   /** `isFinal`: see Aggregation.collector. */
   constructor(tree: AggregationTree, shard: ShardContext, budget: CollectBudget, isFinal = false) {
-    this.#names = [...tree.keys()];
-    this.#collectors = [...tree.values()].map(({ aggregation }) =>
-      aggregation.collector(shard, budget, isFinal),
-    );
+    const collectors: Collector[] = [];
+    const places = new Map<string, number>();
+    const shared = new Map<string, number>();
+    for (const [name, { aggregation }] of tree) {
+      const { collectedAs } = aggregation;
+      const known = collectedAs === undefined ? undefined : shared.get(collectedAs);
+      places.set(name, known ?? collectors.length);
+      if (known !== undefined) continue;
+      if (collectedAs !== undefined) shared.set(collectedAs, collectors.length);
+      collectors.push(aggregation.collector(shard, budget, isFinal));
+    }
+    this.#collectors = collectors;
+    this.#places = places;
   }
 
   get isEmpty(): boolean {
@@ -95,20 +105,24 @@ export class TreeCollector {
   }
 
   state(bucket: number): TreeState {
-    const state: Record<string, unknown> = {};
-    for (const [at, collector] of this.#collectors.entries())
-      state[this.#names[at]!] = collector.state(bucket);
-    return state;
+    const states = this.#collectors.map((collector) => collector.state(bucket));
+    return this.#named(states);
   }
 
   /** See Collector.steps. */
   *steps(bucket: number): Steps<TreeState> {
-    const state: Record<string, unknown> = {};
-    for (const [at, collector] of this.#collectors.entries()) {
+    const states: unknown[] = [];
+    for (const collector of this.#collectors) {
       const steps = collector.steps?.(bucket);
-      state[this.#names[at]!] = steps === undefined ? collector.state(bucket) : yield* steps;
+      states.push(steps === undefined ? collector.state(bucket) : yield* steps);
     }
-    return state;
+    return this.#named(states);
+  }
+
+  #named(states: readonly unknown[]): TreeState {
+    const named: Record<string, unknown> = {};
+    for (const [name, place] of this.#places) named[name] = states[place];
+    return named;
   }
 
   #blockOf(

@@ -30,6 +30,8 @@ export interface Aggregation<State = unknown> {
   bucketAfter?(state: State, key: number): JsonObject;
   /** Prefix of the name with typed_keys. */
   typedName(state: State): string;
+  /** Aggregations beside each other that have the same text here have the same states, which are collected once. */
+  readonly collectedAs?: string;
 }
 
 /** Collects in one shard. Buckets are numbers from 0 that the owner of the collector gives out. */
