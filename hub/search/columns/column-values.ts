@@ -46,6 +46,14 @@ export function termsField(shard: ShardContext, name: string): Field | undefined
   return field?.type === "text" && field.fielddata ? field : columnField(shard, name);
 }
 
+/**
+ * True if a field's column can be opened after the search has left a segment. Keys of `flattened` fields are opened in steps
+ * before a segment is searched, and closed afterwards.
+ */
+export function opensLate(shard: ShardContext, path: string): boolean {
+  return shard.mapping.field(path) !== undefined;
+}
+
 /** True for fields whose values are numbers: numbers, dates, booleans. */
 export function isNumeric(field: Pick<Field, "type">): boolean {
   return (
@@ -102,6 +110,11 @@ export class NumericValues {
     const column = this.#column;
     if (column === null || !column.safe || column.multiValued) return null;
     return this.#missing === undefined || column.presence === null ? column : null;
+  }
+
+  /** True if the values are those of a column. */
+  get areStored(): boolean {
+    return true;
   }
 
   /** True if no document of the segment gives a value. */

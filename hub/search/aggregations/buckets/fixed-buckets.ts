@@ -43,6 +43,11 @@ export class FixedCollector implements Collector<FixedState> {
     this.#buckets = new BucketCollector(below, shard, budget);
   }
 
+  /** True if the aggregations below get documents after the search has left their segments. */
+  get belowTakesLate(): boolean {
+    return this.#buckets.takesLate;
+  }
+
   segment(segment: SegmentReader): void {
     this.#sorter.segment(segment);
     this.#buckets.segment(segment);

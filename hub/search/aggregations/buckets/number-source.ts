@@ -90,6 +90,10 @@ export class ScriptedNumbers extends NumericValues {
     this.#valuesOf = this.#bind(segment);
   }
 
+  override get areStored(): boolean {
+    return false;
+  }
+
   override get isNothing(): boolean {
     return false;
   }

@@ -159,6 +159,7 @@ class DateHistogram implements Aggregation<DateHistogramState> {
       ...(collector instanceof HistogramCollector && {
         collectBlock: (block, mask, count, owner) => collector.collectBlock(block, mask, count, owner),
         collectRun: (run, owner) => collector.collectRun(run, owner),
+        takesLate: collector.takesLate,
       }),
       state: (owner) => atOnce(steps(owner)),
       steps,

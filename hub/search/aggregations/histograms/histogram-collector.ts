@@ -57,6 +57,10 @@ export class HistogramCollector implements Collector<HistogramState> {
     this.#buckets = new BucketCollector(context.below, context.shard, context.budget);
   }
 
+  get takesLate(): boolean {
+    return this.#values.areStored && this.#buckets.takesLate;
+  }
+
   segment(segment: SegmentReader): void {
     this.#open(segment);
     this.#buckets.segment(segment);

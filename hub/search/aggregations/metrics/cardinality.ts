@@ -16,7 +16,13 @@ import {
 } from "#hub/search/aggregations/sketches/hyper-log-log.ts";
 import type { Aggregation, CollectBudget, Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import { columnField, isNumeric, KeywordValues, NumericValues } from "#hub/search/columns/column-values.ts";
+import {
+  columnField,
+  isNumeric,
+  KeywordValues,
+  NumericValues,
+  opensLate,
+} from "#hub/search/columns/column-values.ts";
 import { scalarText } from "#hub/search/options/json.ts";
 import { anything, integer, text } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
@@ -84,7 +90,7 @@ class Cardinality implements Aggregation<DistinctState> {
       };
       return { segment: () => undefined, collect: () => undefined, state: () => state };
     }
-    return new CardinalityCollector(columnField(shard, field), counters, this.#missing);
+    return new CardinalityCollector(shard, field, counters, this.#missing);
   }
 
   merge(states: readonly DistinctState[]): DistinctState {
@@ -166,6 +172,7 @@ function countScripted(
 }
 
 class CardinalityCollector implements Collector<DistinctState> {
+  readonly takesLate: boolean;
   readonly #field: Field | undefined;
   readonly #counters: Counters;
   readonly #missing: number | undefined;
@@ -180,8 +187,10 @@ class CardinalityCollector implements Collector<DistinctState> {
   #counts = new Int32Array(0);
   #countedBucket = -1;
 
-  constructor(field: Field | undefined, counters: Counters, missing: unknown) {
+  constructor(shard: ShardContext, name: string, counters: Counters, missing: unknown) {
+    const field = columnField(shard, name);
     this.#field = field;
+    this.takesLate = field === undefined || opensLate(shard, field.path);
     this.#counters = counters;
     const numeric = field === undefined || isNumeric(field);
     if (missing !== undefined) {

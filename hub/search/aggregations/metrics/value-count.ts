@@ -8,7 +8,13 @@ import {
 } from "#hub/search/aggregations/buckets/number-source.ts";
 import type { Aggregation, Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import { columnField, isNumeric, KeywordValues, NumericValues } from "#hub/search/columns/column-values.ts";
+import {
+  columnField,
+  isNumeric,
+  KeywordValues,
+  NumericValues,
+  opensLate,
+} from "#hub/search/columns/column-values.ts";
 import { anything, text, withoutEffect } from "#hub/search/options/options.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { valuesOn } from "#hub/search/scripting/document-script.ts";
@@ -94,6 +100,7 @@ function countScripted(
 }
 
 class ValueCounter implements Collector<number> {
+  readonly takesLate: boolean;
   readonly #field: ReturnType<typeof columnField>;
   readonly #missing: boolean;
   readonly #numbers: NumericValues;
@@ -103,6 +110,7 @@ class ValueCounter implements Collector<number> {
 
   constructor(shard: ShardContext, name: string, missing: boolean) {
     this.#field = columnField(shard, name);
+    this.takesLate = this.#field === undefined || opensLate(shard, this.#field.path);
     this.#missing = missing;
     this.#numbers = new NumericValues(missing ? 0 : undefined);
   }

@@ -167,6 +167,7 @@ export class Ranges implements Aggregation<RangesState> {
     );
     const format = this.#options.formatOf(field);
     return {
+      takesLate: this.#options.sorter === undefined && numbers.values.areStored && collector.belowTakesLate,
       segment: (segment) => collector.segment(segment),
       collect: (docs, owners, length) => collector.collect(docs, owners, length),
       state: (owner) => ({ ranges, buckets: collector.state(owner), format }),

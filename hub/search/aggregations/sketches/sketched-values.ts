@@ -76,6 +76,7 @@ export function sketchCollector(
   };
   const counts = new ValueCounts((bucket, found, weights) => sketchAt(bucket).addSorted(found, weights));
   return {
+    takesLate: values.areStored,
     segment: (segment: SegmentReader) => {
       open(segment);
       counts.open(values.wholeColumn);

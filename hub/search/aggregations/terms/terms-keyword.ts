@@ -19,7 +19,7 @@ import {
 } from "#hub/search/aggregations/buckets/terms-state.ts";
 import type { Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
-import { KeywordValues } from "#hub/search/columns/column-values.ts";
+import { KeywordValues, opensLate } from "#hub/search/columns/column-values.ts";
 import type { SegmentRun } from "#hub/search/columns/set-blocks.ts";
 import { failingFields } from "#hub/search/query/runtime-reader.ts";
 import { knownTerms, numberedTerms, type TermsField } from "./merged-terms.ts";
@@ -89,6 +89,10 @@ export class KeywordTermsCollector implements Collector<TermsState> {
     this.#known = this.#many === undefined ? undefined : knownTerms(this.#field(this.#many));
     this.#keys = new NumberKeys(context.budget);
     this.#buckets = new BucketCollector(context.shape.below, context.shard, context.budget);
+  }
+
+  get takesLate(): boolean {
+    return this.#buckets.takesLate && opensLate(this.#context.shard, this.#path);
   }
 
   segment(segment: SegmentReader): void {

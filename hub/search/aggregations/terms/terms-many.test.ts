@@ -21,6 +21,7 @@ import { DEFAULT_LIMITS, ShardContext } from "#hub/search/query/query.ts";
 import { SearchControl } from "#hub/search/query/search-control.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { systemClock } from "#proto/kit/clock.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { Random } from "#test/support/engine/random.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 import { knownTerms } from "./merged-terms.ts";
@@ -40,12 +41,17 @@ const index = new IndexFixture({
       tags: { type: "keyword" },
       ip: { type: "ip" },
       n: { type: "double" },
+      w: { type: "long" },
+      at: { type: "date" },
+      labels: { type: "flattened" },
     },
   },
   docs: Array.from({ length: DOCS }, () => ({
     ...(random.oneIn(9) ? {} : { k: word() }),
     tags: [word(), word()],
     ...(random.oneIn(7) ? {} : { n: random.below(1000) / 8 }),
+    ...(random.oneIn(5) ? {} : { w: random.below(100) - 20 }),
+    at: 1_767_000_000_000 + random.below(20) * 600_000,
     ip: `10.0.${random.below(200)}.${random.below(200)}`,
   })),
   segmentDocs: 1300,
@@ -66,14 +72,15 @@ const by = (what: "count" | "key", descending: boolean): BucketOrder => ({
 const FREQUENT = [by("count", true), by("key", false)];
 const KEYS = [by("key", false)];
 
-/** Metrics of numbers get their documents after all are counted, the other ones at once. */
-const [LATE, AT_ONCE] = [
-  { sum: { stats: { field: "n" } }, most: { max: { field: "n" } } },
-  { sum: { stats: { field: "n" } }, values: { value_count: { field: "n" } } },
-].map((aggs) => parseSearchRequest({ aggs }, DEFAULT_LIMITS).aggregations) as [
-  AggregationTree,
-  AggregationTree,
-];
+const treeOf = (aggs: unknown): AggregationTree => parseSearchRequest({ aggs }, DEFAULT_LIMITS).aggregations;
+
+/** Aggregations that get their documents after all are counted; those that ask queries get them at once. */
+const LATE = treeOf({
+  sum: { stats: { field: "n" } },
+  most: { max: { field: "n" } },
+  whole: { extended_stats: { field: "w" } },
+});
+const AT_ONCE = treeOf({ sum: { stats: { field: "n" } }, some: { filter: { term: { k: "b1" } } } });
 
 function contextOf(
   order: readonly BucketOrder[],
@@ -222,9 +229,49 @@ test("documents that are kept for metrics below are charged to the search", () =
   assert.throws(() => open(LATE), { code: "memory_limit" });
 });
 
+/** What gets its documents late beside LATE. */
+const KINDS: readonly (readonly [kind: string, aggs: JsonObject])[] = [
+  ["value_count", { it: { value_count: { field: "tags" } } }],
+  ["cardinality", { it: { cardinality: { field: "ip" } } }],
+  ["percentiles", { it: { percentiles: { field: "n" } } }],
+  [
+    "histogram",
+    { it: { histogram: { field: "n", interval: 20 }, aggs: { least: { min: { field: "w" } } } } },
+  ],
+  ["date_histogram", { it: { date_histogram: { field: "at", interval: "hour" } } }],
+  ["range", { it: { range: { field: "n", ranges: [{ to: 60 }, { from: 50 }] } } }],
+  ["terms of numbers", { it: { terms: { field: "w" }, aggs: { mean: { avg: { field: "w" } } } } }],
+  ["terms", { it: { terms: { field: "k", size: 3 }, aggs: { mean: { avg: { field: "n" } } } } }],
+];
+
+for (const [kind, aggs] of KINDS)
+  test(`${kind} below many terms is that below few, of keywords and of several values`, () => {
+    const below = treeOf(aggs);
+    for (const field of ["k", "tags"]) {
+      const [few, many] = [Number.POSITIVE_INFINITY, 100].map((least) => {
+        const context = { ...contextOf(FREQUENT, undefined, below), isFinal: true };
+        const collector = keywordTerms(context, field, undefined, least);
+        assert.equal(collector instanceof KeywordTermsCollector, least > 100);
+        collect(collector, () => 0);
+        return atOnce(renderTerms(collector.state(0), context.shape, new BucketBudget(10_000, false)));
+      });
+      assert.deepEqual(many, few);
+    }
+  });
+
 test("aggregations that need their documents at once have them at once", () => {
-  const context = contextOf(FREQUENT, undefined, AT_ONCE);
-  assert.ok(keywordTerms(context, "k", undefined, 100) instanceof KeywordTermsCollector);
+  const rows: readonly JsonObject[] = [
+    { it: { terms: { field: "labels.a" } } },
+    { it: { value_count: { field: "labels.a" } } },
+    { it: { histogram: { field: "n", interval: 1 }, aggs: { it: { cardinality: { field: "labels.a" } } } } },
+    { it: { terms: { field: "w" }, aggs: { it: { top_hits: {} } } } },
+    { it: { max: { script: "1" } } },
+    { it: { date_histogram: { script: "1", interval: "day" } } },
+  ];
+  for (const below of [AT_ONCE, ...rows.map((aggs) => treeOf(aggs))]) {
+    const context = contextOf(FREQUENT, undefined, below);
+    assert.ok(keywordTerms(context, "k", undefined, 100) instanceof KeywordTermsCollector);
+  }
 });
 
 test("what an order needs all buckets for, and addresses, have a bucket each", () => {

@@ -16,7 +16,7 @@ import {
 } from "#hub/search/aggregations/buckets/terms-state.ts";
 import type { Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
-import { KeywordValues } from "#hub/search/columns/column-values.ts";
+import { KeywordValues, opensLate } from "#hub/search/columns/column-values.ts";
 import type { SegmentRun } from "#hub/search/columns/set-blocks.ts";
 import { failingFields } from "#hub/search/query/runtime-reader.ts";
 import { LateDocuments } from "./late-documents.ts";
@@ -107,6 +107,10 @@ class ManyTermsCollector implements Collector<TermsState> {
     this.#path = path;
     this.#order = order;
     this.#below = below;
+  }
+
+  get takesLate(): boolean {
+    return opensLate(this.#context.shard, this.#path);
   }
 
   segment(segment: SegmentReader): void {

@@ -35,6 +35,10 @@ export class NumberTermsCollector implements Collector<TermsState> {
     this.#buckets = new BucketCollector(context.shape.below, context.shard, context.budget);
   }
 
+  get takesLate(): boolean {
+    return this.#buckets.takesLate;
+  }
+
   segment(segment: SegmentReader): void {
     this.#column = numericColumn(segment, this.#field);
     this.#values.open(this.#column);
