@@ -50,9 +50,11 @@ function jsonReader(target: string | undefined, charset: string): Codec {
   return {
     decode(bytes, timeMs) {
       const payload = utf8(bytes);
-      const value = parseEventJson(decodeText(payload));
+      const text = decodeText(payload);
+      if (text.trim() === "") return [];
+      const value = parseEventJson(text);
       const items = Array.isArray(value) ? value : [value];
-      if (items.length === 0 || !items.every(isHash)) {
+      if (!items.every(isHash)) {
         const failed = plain.decode(payload, timeMs);
         for (const event of failed) event.tag(FAILURE_TAG);
         return failed;

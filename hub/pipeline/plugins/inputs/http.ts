@@ -127,7 +127,8 @@ class HttpInput implements Component {
     const makeCodec = this.#codecOf(type);
     const codec = makeCodec();
     const body = bodyOf(request, makeCodec);
-    const decoded = body.length === 0 ? [] : codec.decode(body, this.#context.clock.now());
+    // Also of an empty body: a GET's data is in its query.
+    const decoded = codec.decode(body, this.#context.clock.now());
     const events = [...decoded, ...(codec.flush?.() ?? [])];
     const headers = headerFields(request);
     for (const event of events) this.#decorate(event, request, headers);
@@ -150,7 +151,9 @@ class HttpInput implements Component {
     const { domain, port } = authority(headers["http_host"]);
     setAbsent("[url][domain]", domain);
     setAbsent("[url][port]", port);
-    setAbsent("[url][path]", request.url.split("?")[0]);
+    const [path, ...query] = request.url.split("?");
+    setAbsent("[url][path]", path);
+    if (query.length > 0) setAbsent("[url][query]", query.join("?"));
     setAbsent("[http][request][method]", request.method);
     setAbsent("[http][request][mime_type]", headers["content_type"]);
     setAbsent("[http][request][body][bytes]", request.body.length);

@@ -525,8 +525,21 @@ test("http names headers as existing pipelines read them, and reads bodies in th
       request_path: "/meh.json?q=1",
       http_version: "HTTP/1.1",
     });
-    if (ecs === "v8") assert.deepEqual(event.fields["url"], { domain: "127.0.0.1", port, path: "/meh.json" });
+    if (ecs === "v8")
+      assert.deepEqual(event.fields["url"], { domain: "127.0.0.1", port, path: "/meh.json", query: "q=1" });
   }
+});
+
+test("http makes an event of a request without a body, unless its type has a codec that reads none", async (t) => {
+  const { world, port } = await run(t, (at) => `http { port => ${at} host => "127.0.0.1" }`);
+  const url = `http://127.0.0.1:${port}/log?levelname=INFO&msg=a+b`;
+  for (const type of ["text/plain", "application/json", "application/x-ndjson"])
+    assert.equal((await fetch(url, { headers: { "content-type": type } })).status, 200);
+  assert.deepEqual(world.messages, [""]);
+  assert.partialDeepStrictEqual(world.sent[0]!.event.fields, {
+    http: { request: { method: "GET" } },
+    url: { path: "/log", query: "levelname=INFO&msg=a+b" },
+  });
 });
 
 for (const [codec, type, body] of [
