@@ -1,4 +1,4 @@
-/** Codec json: one JSON object a line, integers beyond 2^53 kept exactly. */
+/** Codec json: one JSON object a line, integers beyond 2^53 kept exactly, and decimals told from integers. */
 
 import { isDeeper, isObject, type JsonObject } from "#proto/kit/json.ts";
 
@@ -22,6 +22,12 @@ const EXACT = JSON as unknown as ExactJson;
 /** Only a text with such a run of digits can hold an integer beyond 2^53. */
 const LONG_DIGITS = /[0-9]{16}/;
 
+/**
+ * Only a text with such a number can hold a decimal without a fraction, such as 30.0 or 3e1: an index that meets it first makes
+ * a field of decimals of it, while 30 makes one of whole numbers, which drops the fractions that follow.
+ */
+const WHOLE_DECIMAL = /[0-9](?:\.0+|[eE][-+]?[0-9]+)\s*[,}\]]/;
+
 /** Returns the object that a text of the installation's own holds, or undefined if it is no JSON or no object. */
 export function parseJsonObject(text: string): JsonObject | undefined {
   const value = parseJson(text);
@@ -37,12 +43,18 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** From here on the language writes numbers with an exponent, which tells them from integers. */
+const EXPONENT_FROM = 1e21;
+
 /** Objects and arrays in one another that an event takes from a text, as many as Jackson does. */
 const MAX_NESTING = 1_000;
 
-/** Like `parseJson`; undefined also where it nests so deep that those who walk it would run out of stack. */
+/**
+ * Like `parseJson`, but a decimal without a fraction stays one: it is kept as written by `decimal`. Undefined also where the
+ * value nests so deep that those who walk it would run out of stack.
+ */
 export function parseEventJson(text: string): unknown {
-  const value = parseJson(text);
+  const value = WHOLE_DECIMAL.test(text) ? parseKeeping(text) : parseJson(text);
   return text.length > 2 * MAX_NESTING && isDeeper(value, MAX_NESTING) ? undefined : value;
 }
 
@@ -52,9 +64,35 @@ export function parseEventObject(text: string): JsonObject | undefined {
   return isObject(value) ? value : undefined;
 }
 
+/** Returns a number for an event, one without a fraction as a text with a point, which a document's JSON then has. */
+export function decimal(value: number): unknown {
+  if (!Number.isInteger(value) || Math.abs(value) >= EXPONENT_FROM) return value;
+  return EXACT.rawJSON(`${Object.is(value, -0) ? "-0" : value}.0`);
+}
+
+/** Returns a number, also one kept as it was written; undefined for anything else. */
+export function numberOf(value: unknown): number | undefined {
+  if (typeof value === "number") return value;
+  return isRawJson(value) ? Number(value.rawJSON) : undefined;
+}
+
 /** Returns true for a number kept as it was written. */
 export function isRawJson(value: unknown): value is RawJson {
   return EXACT.isRawJSON(value);
+}
+
+function parseKeeping(text: string): unknown {
+  try {
+    return EXACT.parse(text, keepAsWritten);
+  } catch {
+    return undefined;
+  }
+}
+
+function keepAsWritten(key: string, value: unknown, context: { source?: string }): unknown {
+  if (Number.isInteger(value) && context.source !== undefined && /[.eE]/.test(context.source))
+    return decimal(value as number);
+  return keepLongIntegers(key, value, context);
 }
 
 function keepLongIntegers(_key: string, value: unknown, context: { source?: string }): unknown {

@@ -3,6 +3,7 @@
  * found under the names that loggers use.
  */
 
+import { numberOf } from "#proto/codec/json.ts";
 import { IsoTime, LocalTime, MAX_ISO_MS, MIN_ISO_MS } from "#proto/codec/time.ts";
 import { isOfSource, isSourceMember, setDisplaced } from "#proto/event-members.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -69,8 +70,9 @@ export function isIsoTime(value: unknown): boolean {
 export function timeOfJson(line: JsonObject): number | undefined {
   for (const name of TIME_MEMBERS) {
     const value = line[name];
+    const number = numberOf(value);
     const timeMs =
-      typeof value === "number" ? epochMs(value) : typeof value === "string" ? isoMs(value) : undefined;
+      number !== undefined ? epochMs(number) : typeof value === "string" ? isoMs(value) : undefined;
     if (timeMs !== undefined && timeMs >= MIN_ISO_MS && timeMs <= MAX_ISO_MS) return timeMs;
   }
   return undefined;
@@ -91,7 +93,8 @@ export function levelOfJson(line: JsonObject): string | undefined {
     const value = line[name];
     if (typeof value === "string" && value !== "" && value.length <= MAX_LEVEL_LENGTH)
       return value.toLowerCase();
-    if (typeof value === "number") return NUMERIC_LEVELS.get(value);
+    const number = numberOf(value);
+    if (number !== undefined) return NUMERIC_LEVELS.get(number);
   }
   return undefined;
 }

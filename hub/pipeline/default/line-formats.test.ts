@@ -170,6 +170,17 @@ const ROWS: [name: string, line: Buffer | string, expected: Record<string, unkno
       log: { level: "error" },
     },
   ],
+  [
+    "a JSON line whose time and level are decimals without a fraction",
+    '{"level":50.0,"time":1714557600.0}',
+    {
+      "@timestamp": "2024-05-01T10:00:00.000Z",
+      message: '{"level":50.0,"time":1714557600.0}',
+      level: 50,
+      time: 1714557600,
+      log: { level: "error" },
+    },
+  ],
   ["an empty JSON line", "{}", { "@timestamp": READ_TIME, message: "{}" }],
   [
     "a JSON line with a time of its own",
@@ -225,8 +236,10 @@ for (const [name, line, expected] of ROWS) {
   test(`${name} becomes the document meant for it`, () => assert.deepEqual(own(line), expected));
 }
 
-test("integers beyond 2^53 are kept digit by digit, merged or not", () => {
-  for (const line of ['{"n":12345678901234567890}\n', '{"n":12345678901234567890,"host":{"ip":"x"}}\n']) {
-    assert.match(Buffer.from(run(line).packed.documents.bytes).toString(), /"n":12345678901234567890[,}]/);
-  }
+test("integers beyond 2^53 and decimals without a fraction are kept as they are written, merged or not", () => {
+  for (const n of ["12345678901234567890", "30.0"])
+    for (const more of ["", ',"host":{"ip":"x"}']) {
+      const { bytes } = run(`{"n":${n}${more}}\n`).packed.documents;
+      assert.match(Buffer.from(bytes).toString(), new RegExp(`"n":${n}[,}]`));
+    }
 });

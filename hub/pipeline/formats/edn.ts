@@ -1,6 +1,6 @@
 /** Extensible Data Notation (github.com/edn-format/edn), as values of JSON. */
 
-import { isRawJson } from "#proto/codec/json.ts";
+import { decimal, isRawJson } from "#proto/codec/json.ts";
 import { isHash, valueText } from "#proto/event.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
@@ -137,9 +137,10 @@ function characterOf(name: string): string {
 }
 
 /** An integer that a number doesn't hold is a text. */
-function numberOf(written: string): number | string {
+function numberOf(written: string): unknown {
   const value = Number(written);
-  return /^[+-]?\d+$/.test(written) && !Number.isSafeInteger(value) ? written : value;
+  if (!/^[+-]?\d+$/.test(written)) return decimal(value);
+  return Number.isSafeInteger(value) ? value : written;
 }
 
 function symbolOf(symbol: string): unknown {

@@ -1,7 +1,7 @@
 /** Conversions of values to other kinds: those of `convert` in mutate and csv. */
 
 import type { FilterContext } from "#hub/pipeline/plugins/filter.ts";
-import { parseJson } from "#proto/codec/json.ts";
+import { decimal, parseJson } from "#proto/codec/json.ts";
 import { type Event, isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 
@@ -18,12 +18,10 @@ export type Conversion = (value: unknown) => unknown;
 /** Conversions by the names of the option. */
 export const conversions: Readonly<Record<string, Conversion>> = {
   string: (value) => valueText(value),
-  integer: (value) =>
-    typeof value === "boolean" ? Number(value) : toInteger(withoutCommas(valueText(value))),
-  float: (value) => (typeof value === "boolean" ? Number(value) : toFloat(withoutCommas(valueText(value)))),
-  integer_eu: (value) =>
-    typeof value === "string" ? toInteger(european(value)) : toInteger(String(Number(value))),
-  float_eu: (value) => (typeof value === "string" ? toFloat(european(value)) : Number(value)),
+  integer: (value) => toNumber(value, toInteger, withoutCommas),
+  float: (value) => toNumber(value, toDecimal, withoutCommas),
+  integer_eu: (value) => toNumber(value, toInteger, european),
+  float_eu: (value) => toNumber(value, toDecimal, european),
   boolean: toBoolean,
 };
 
@@ -50,6 +48,16 @@ export function convertParts(
     };
     return [mutation];
   });
+}
+
+/** `written` brings a text into the form that `read` expects; what is a number is in it. */
+function toNumber(
+  value: unknown,
+  read: (text: string) => unknown,
+  written: (text: string) => string,
+): unknown {
+  if (typeof value === "string") return read(written(value));
+  return read(typeof value === "boolean" ? String(Number(value)) : valueText(value));
 }
 
 function withoutCommas(text: string): string {
@@ -88,6 +96,12 @@ export function toInteger(text: string): unknown {
 export function toFloat(text: string): number | string {
   const value = Number(/^\s*[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?/i.exec(text)?.[0] ?? 0);
   return Number.isFinite(value) ? value : text;
+}
+
+/** Like `toFloat`, for an event: a number without a fraction stays a decimal in its JSON. */
+export function toDecimal(text: string): unknown {
+  const value = toFloat(text);
+  return typeof value === "number" ? decimal(value) : value;
 }
 
 function toBoolean(value: unknown): unknown {

@@ -7,8 +7,10 @@ import { formatDiagnostic } from "#hub/pipeline/language/diagnostics.ts";
 import { SourceText } from "#hub/pipeline/language/syntax-tree.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { inspectPipeline, simulate } from "#hub/pipeline/tooling/simulate.ts";
-import { Event } from "#proto/event.ts";
+import { decimal, parseEventJson } from "#proto/codec/json.ts";
+import { copyValue, Event } from "#proto/event.ts";
 import { systemClock } from "#proto/kit/clock.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 import { compilePipeline, loadAllPlugins, runEvents } from "./compile.ts";
 
 await loadAllPlugins();
@@ -33,7 +35,7 @@ function holds(
     variables,
   );
   assert.deepEqual(diagnostics.map(formatDiagnostic), []);
-  const { finished, refused } = runEvents(program, [new Event(structuredClone(fields), 0)]);
+  const { finished, refused } = runEvents(program, [new Event(copyValue(fields) as JsonObject, 0)]);
   return refused[0]?.reason ?? finished[0]!.fields["tags"] !== undefined;
 }
 
@@ -104,6 +106,12 @@ const CONDITIONS: [condition: string, fields: Record<string, unknown>, expected:
   ["[a] == 5", { a: 5 }, true],
   ["[a] == 5", { a: "5" }, false],
   ["[a] != 5", {}, true],
+  ["[a] == 5", { a: decimal(5) }, true],
+  ["[a] == [b]", { a: decimal(5), b: 5 }, true],
+  ["[a] != 6", { a: decimal(5) }, true],
+  ["[a] == 5", { a: decimal(5.5) }, false],
+  ['[a] == "5.0"', { a: decimal(5) }, false],
+  ["[a] == [b]", parseEventJson('{"a":12345678901234567890,"b":12345678901234567891}') as JsonObject, false],
   ["[a][b] == [c]", { a: { b: "x" }, c: "x" }, true],
   ["[a] < 5", { a: 4.5 }, true],
   ['[a] >= "b"', { a: "b" }, true],

@@ -4,7 +4,7 @@ import { expandVariables, type Report, type Variables } from "#hub/pipeline/lang
 import type { CompareOperator, ConditionNode, OperandNode } from "#hub/pipeline/language/syntax-tree.ts";
 import type { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
 import { type RubyRegexp, translateRubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
-import { isRawJson } from "#proto/codec/json.ts";
+import { isRawJson, numberOf } from "#proto/codec/json.ts";
 import { type Event, isHash, Timestamp, valueText } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 
@@ -116,11 +116,18 @@ function equal(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (left === undefined || left === null) return right === undefined || right === null;
   if (left instanceof Timestamp || right instanceof Timestamp) return valueText(left) === valueText(right);
-  if (isRawJson(left) || isRawJson(right)) return valueText(left) === valueText(right);
+  if (isRawJson(left) || isRawJson(right)) return equalNumbers(left, right);
   if (Array.isArray(left) && Array.isArray(right)) {
     return left.length === right.length && left.every((item, index) => equal(item, right[index]));
   }
   return isHash(left) && isHash(right) && JSON.stringify(left) === JSON.stringify(right);
+}
+
+/** Integers beyond 2^53 are equal only with all their digits. */
+function equalNumbers(left: unknown, right: unknown): boolean {
+  const number = numberOf(left);
+  if (number === undefined || number !== numberOf(right)) return false;
+  return Number.isSafeInteger(number) || valueText(left) === valueText(right);
 }
 
 /** Orders two numbers or two texts. Throws ConditionFault for anything else. */

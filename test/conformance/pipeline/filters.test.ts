@@ -104,7 +104,7 @@ function matches({ matcher, args }: Check["m"], value: unknown): boolean {
     case "include?":
       return args.every((each) => contains(value, each));
     case "be_within.of":
-      return Math.abs(Number(value) - Number(args[1])) <= Number(expected);
+      return Math.abs(Number(plain(value)) - Number(args[1])) <= Number(expected);
     case "be_a":
     case "be_an":
       return value !== undefined && value !== null;

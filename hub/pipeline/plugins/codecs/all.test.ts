@@ -602,12 +602,12 @@ test("graphite reads lines of metrics, and writes those that are named or all fi
   assert.deepEqual(
     read.map(({ timeMs, fields }) => [
       timeMs,
-      Object.fromEntries(Object.entries(fields).filter(([name]) => name !== "@timestamp")),
+      JSON.stringify(Object.fromEntries(Object.entries(fields).filter(([name]) => name !== "@timestamp"))),
     ]),
     [
-      [10_000, { "a.b": 1.5 }],
-      [20_000, { c: 2 }],
-      [5, { message: "no number 1", tags: ["_graphiteparsefailure"] }],
+      [10_000, '{"a.b":1.5}'],
+      [20_000, '{"c":2.0}'],
+      [5, '{"message":"no number 1","tags":["_graphiteparsefailure"]}'],
     ],
   );
   const written = (options: Record<string, unknown>, fields: Record<string, unknown>): string =>

@@ -4,6 +4,7 @@ import type { Static } from "typebox";
 import { toFloat } from "#hub/pipeline/formats/value-conversion.ts";
 import { type Codec, defineCodec } from "#hub/pipeline/plugins/codec.ts";
 import { translateRubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
+import { decimal } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, isHash, Timestamp, valueText } from "#proto/event.ts";
 import { compileFormat, type Format } from "#proto/format.ts";
@@ -57,7 +58,7 @@ function readMetric(line: Uint8Array, nowMs: number): Event {
     event.tag(FAILURE_TAG);
     return event;
   }
-  return new Event({ [name]: Number(value), "@timestamp": new Timestamp(seconds * 1000) }, nowMs);
+  return new Event({ [name]: decimal(Number(value)), "@timestamp": new Timestamp(seconds * 1000) }, nowMs);
 }
 
 class MetricWriter {
@@ -86,7 +87,7 @@ class MetricWriter {
       const isWritten =
         this.#included.some((each) => each.test(name)) && !this.#excluded.some((each) => each.test(name));
       if (!isWritten) return [];
-      return `${format.replaceAll(PLACEHOLDER, () => name).replace(/\s+/g, "_")} ${decimal(value)} ${seconds}\n`;
+      return `${format.replaceAll(PLACEHOLDER, () => name).replace(/\s+/g, "_")} ${decimalText(value)} ${seconds}\n`;
     });
     return written.join("");
   }
@@ -101,7 +102,7 @@ class MetricWriter {
 }
 
 /** Carbon reads floats; what is no number, or one that no float holds, is 0. */
-function decimal(value: string): string {
+function decimalText(value: string): string {
   const number = Number(toFloat(value)) || 0;
   if (!Number.isFinite(number)) return "0.0";
   // From 1e21 on a whole number has an exponent, behind which no fraction may stand.

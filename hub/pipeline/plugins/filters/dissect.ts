@@ -3,6 +3,7 @@
 import { type Dissection, parseDissection } from "#hub/pipeline/formats/dissection.ts";
 import { conversions } from "#hub/pipeline/formats/value-conversion.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
+import { decimal } from "#proto/codec/json.ts";
 import { type Event, valueText } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import { list, options, table } from "#proto/kit/options.ts";
@@ -78,5 +79,5 @@ function convert(event: Event, field: string, reference: FieldReference, kind: s
   const text = valueText(value).trim();
   const isNumber = DECIMAL.test(text) && Number.isFinite(Number(text));
   if (!isNumber) event.tag(`_dataconversionuncoercible_${field}_${kind}`);
-  else event.set(reference, kind === "int" ? conversions["integer"]!(text) : Number(text));
+  else event.set(reference, kind === "int" ? conversions["integer"]!(text) : decimal(Number(text)));
 }

@@ -2,6 +2,7 @@
 
 import type { Static } from "typebox";
 import { defineFilter, type Filter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
+import { decimal } from "#proto/codec/json.ts";
 import { Event, Timestamp, valueText } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import { flag, oneOf, options, text } from "#proto/kit/options.ts";
@@ -133,7 +134,7 @@ class Elapsed implements Filter {
 
   /** ECS counts durations in ns, the older field in s. */
   #tell(event: Event, start: Waiting, elapsedMs: number): void {
-    const duration = this.#context.ecs ? elapsedMs * 1_000_000 : elapsedMs / 1000;
+    const duration = this.#context.ecs ? elapsedMs * 1_000_000 : decimal(elapsedMs / 1000);
     event.set(fieldReference(this.#names.time), duration);
     event.set(fieldReference(this.#names.start), new Timestamp(start.timeMs));
     event.tag("elapsed");

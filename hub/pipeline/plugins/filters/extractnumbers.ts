@@ -1,6 +1,7 @@
 /** Filter extractnumbers: the numbers among the words of a text, as fields int1, int2, …, float1, float2, …. */
 
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
+import { decimal } from "#proto/codec/json.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { options, text } from "#proto/kit/options.ts";
 
@@ -32,7 +33,8 @@ export const extractnumbersFilter = defineFilter({
             if (++integers <= MAX_NUMBERS) event.fields[`int${integers}`] = integer;
           } else if (FLOAT.test(word.replaceAll(GROUPING, ""))) {
             const float = Number(word.replaceAll(GROUPING, ""));
-            if (Number.isFinite(float) && ++floats <= MAX_NUMBERS) event.fields[`float${floats}`] = float;
+            if (Number.isFinite(float) && ++floats <= MAX_NUMBERS)
+              event.fields[`float${floats}`] = decimal(float);
           }
         }
         return integers + floats > 0;

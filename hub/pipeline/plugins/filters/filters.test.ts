@@ -487,6 +487,25 @@ const ROWS: Record<string, Row[]> = {
   ],
 };
 
+test("a number that a filter makes a decimal stays one without a fraction", () => {
+  for (const [filter, value, expected] of [
+    ['mutate { convert => { "m" => "float" } }', "7", "7.0"],
+    ['mutate { convert => { "m" => "float" } }', true, "1.0"],
+    ['mutate { convert => { "m" => "float_eu" } }', "1.234,0", "1234.0"],
+    ['mutate { convert => { "m" => "float" } } mutate { convert => { "m" => "integer_eu" } }', "7", "7"],
+    ['mutate { convert => { "m" => "float" } } mutate { convert => { "m" => "string" } }', "7", "7.0"],
+    ['grok { match => { "m" => "%{NUMBER:m:float}" } overwrite => ["m"] }', "7", "7.0"],
+    ['dissect { mapping => { "m" => "%{m} %{}" } convert_datatype => { "m" => "float" } }', "7 x", "7.0"],
+    ['csv { source => "m" columns => ["m"] convert => { "m" => "float" } }', "7", "7.0"],
+    ['json { source => "m" }', '{"m":7.0}', "7.0"],
+  ] as const)
+    assert.equal(
+      run(`${filter} mutate { add_field => { "t" => "%{m}" } }`, { m: value })[0]?.["t"],
+      expected,
+      filter,
+    );
+});
+
 for (const [group, rows] of Object.entries(ROWS)) {
   test(`${group}: each row gives the expected event`, () => {
     for (const [filter, value, expected] of rows) {

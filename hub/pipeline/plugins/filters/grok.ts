@@ -3,7 +3,7 @@
 import { globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Static } from "typebox";
-import { toFloat, toInteger } from "#hub/pipeline/formats/value-conversion.ts";
+import { toDecimal, toInteger } from "#hub/pipeline/formats/value-conversion.ts";
 import { grokPatterns, parsePatternFile } from "#hub/pipeline/grok/all.ts";
 import { compileGrok, type PatternTable } from "#hub/pipeline/grok/grok-expression.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
@@ -142,7 +142,7 @@ class Attempt {
 /** An int is the digits at the start, as Ruby's to_i reads them: 1e3 is 1. */
 const CONVERSIONS = {
   int: (text: string) => toInteger(/^\s*[-+]?\d+/.exec(text)?.[0] ?? ""),
-  float: toFloat,
+  float: toDecimal,
 };
 
 /**

@@ -3,6 +3,7 @@
 import { hostname } from "node:os";
 import { toFloat } from "#hub/pipeline/formats/value-conversion.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
+import { decimal } from "#proto/codec/json.ts";
 import { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat, type Format } from "#proto/format.ts";
@@ -198,7 +199,10 @@ class Meters {
   #tell(event: Event, name: string, meter: Meter): void {
     const set = (key: string, value: number): void => {
       if (Number.isFinite(value))
-        event.set(fieldReference(`[${name.replace(/[[\]]/g, "_")}][${key}]`), value);
+        event.set(
+          fieldReference(`[${name.replace(/[[\]]/g, "_")}][${key}]`),
+          key === "count" ? value : decimal(value),
+        );
     };
     set("count", meter.count);
     for (const [index, minutes] of this.#minutes.entries())

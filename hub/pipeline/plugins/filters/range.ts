@@ -1,6 +1,7 @@
 /** Filter range: an action where a number, or the length of a text, is within a range. */
 
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
+import { numberOf } from "#proto/codec/json.ts";
 import type { Event } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
@@ -50,8 +51,7 @@ interface Check {
 
 /** Returns a number as it is, and how many characters a text has. */
 function sizeOf(value: unknown): number | undefined {
-  if (typeof value === "number") return value;
-  return typeof value === "string" ? Array.from(value).length : undefined;
+  return typeof value === "string" ? Array.from(value).length : numberOf(value);
 }
 
 function compileCheck(

@@ -213,6 +213,16 @@ test("otlp names the records that it leaves out, and takes the others", async (t
   assert.deepEqual(world.messages, ["one", "one"]);
 });
 
+test("otlp keeps decimals without a fraction, as they may be the first of their field", async (t) => {
+  const { world, post } = await start(t, "otlp");
+  const attributes = '[{"key":"a","value":{"doubleValue":30}},{"key":"b","value":{"intValue":"30"}}]';
+  const body = `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"severityNumber":9.0,"attributes":${attributes}}]}]}]}`;
+  await post("/v1/logs", body, JSON_TYPE);
+  const { fields } = world.sent[0]!.event;
+  assert.equal(JSON.stringify(fields["attributes"]), '{"a":30.0,"b":30}');
+  assert.deepEqual((fields["log"] as { level: unknown }).level, "info");
+});
+
 test("otlp takes JSON in the names of the schema, and keeps what is said of the scope", async (t) => {
   const { world, post } = await start(t, "otlp");
   const attributes = [
@@ -411,11 +421,17 @@ test("splunk_hec takes what Splunk's libraries and transports over them make of 
 
 test("splunk_hec takes times in seconds, ms and ns", async (t) => {
   const { world, post } = await start(t, "splunk_hec");
-  const times = ["1700000000.5", '"1700000000.5"', "1700000000500", '"1700000000500000000"'];
+  const times = [
+    "1700000000.5",
+    '"1700000000.5"',
+    "1700000000500",
+    "1700000000500.0",
+    '"1700000000500000000"',
+  ];
   await post("/services/collector", times.map((time) => `{"event":"a","time":${time}}`).join(""));
   assert.deepEqual(
     world.sent.map(({ event }) => event.timeMs),
-    Array(4).fill(1_700_000_000_500),
+    Array(5).fill(1_700_000_000_500),
   );
 });
 

@@ -10,6 +10,7 @@ import { decode, decodeMulti, ExtData, encode } from "@msgpack/msgpack";
 import { FORWARD_DECODING } from "#hub/pipeline/formats/forward-entries.ts";
 import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
 import { plainCodec } from "#hub/pipeline/plugins/codecs/plain.ts";
+import { fieldReference } from "#proto/field-reference.ts";
 import { FairShares } from "#proto/kit/fair-shares.ts";
 import { TrustedProxies } from "#proto/kit/trusted-proxies.ts";
 import { InputWorld, plain } from "#test/contract/input-runner.ts";
@@ -216,6 +217,16 @@ test("gelf takes messages by TCP and UDP, whole, packed and in chunks, and names
     });
   }
   assert.deepEqual(world.sent[1]!.event.fields["tags"], ["_gelfparsefailure"]);
+});
+
+test("gelf reads times and levels that are decimals without a fraction, and keeps such fields", async (t) => {
+  const { world, socket } = await start(t, "gelf");
+  socket.write('{"short_message":"a","timestamp":1700000000.0,"level":3.0,"_took":2.0}\0');
+  await world.until(1);
+  const { event } = world.sent[0]!;
+  assert.equal(event.timeMs, 1_700_000_000_000);
+  assert.equal(event.get(fieldReference("[log][level]")), "error");
+  assert.equal(JSON.stringify(event.fields["took"]), "2.0");
 });
 
 test("gelf keeps a message that nests too deep as text, and a sender's own value in the place of its address", async (t) => {

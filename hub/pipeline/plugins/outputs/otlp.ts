@@ -8,6 +8,7 @@ import {
   type PushProtocol,
   PushWriter,
 } from "#hub/pipeline/plugins/outputs/push/push-writer.ts";
+import { isRawJson } from "#proto/codec/json.ts";
 import { type Event, isHash, Timestamp, valueText } from "#proto/event.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { options } from "#proto/kit/options.ts";
@@ -126,6 +127,7 @@ function anyValue(value: unknown, depth: number): JsonObject {
   if (typeof value === "boolean") return { boolValue: value };
   if (typeof value === "number")
     return Number.isSafeInteger(value) ? { intValue: value } : { doubleValue: value };
+  if (isRawJson(value) && value.rawJSON.includes(".")) return { doubleValue: Number(value.rawJSON) };
   if (value === null || value === undefined) return {};
   if (value instanceof Timestamp || depth > MAX_DEPTH) return { stringValue: valueText(value) };
   if (Array.isArray(value)) return { arrayValue: { values: value.map((each) => anyValue(each, depth + 1)) } };

@@ -6,7 +6,7 @@
 import { OTLP_LOGS } from "#hub/pipeline/formats/otlp-logs-schema.ts";
 import { checkProtobuf } from "#hub/pipeline/formats/protobuf-check.ts";
 import type { HttpAnswer } from "#hub/pipeline/plugins/inputs/stream/http-server.ts";
-import { parseEventObject } from "#proto/codec/json.ts";
+import { decimal, parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, isHash, valueText } from "#proto/event.ts";
 import { AppError, toAppError } from "#proto/kit/errors.ts";
@@ -162,7 +162,9 @@ function eventOf(record: JsonObject, resource: JsonObject, scope: unknown, nowMs
 /** Returns the level of a severity's number; some senders write its name in the schema, such as SEVERITY_NUMBER_INFO2. */
 function levelOf(severity: unknown): string | undefined {
   const name = /^SEVERITY_NUMBER_([A-Z]+)\d?$/.exec(valueText(severity))?.[1]?.toLowerCase();
-  return LEVELS.find((level) => level === name) ?? LEVELS[Math.ceil(Number(severity ?? 0) / 4) - 1];
+  return (
+    LEVELS.find((level) => level === name) ?? LEVELS[Math.ceil(Number(valueText(severity ?? 0)) / 4) - 1]
+  );
 }
 
 function scopeOf({ name, version, attributes }: JsonObject): JsonObject {
@@ -198,10 +200,11 @@ function anyValue(value: unknown, depth: number): unknown {
     return (Array.isArray(values) ? values : []).map((each) => anyValue(each, depth + 1));
   }
   if (value["intValue"] !== undefined) {
-    const number = Number(value["intValue"]);
+    const number = Number(valueText(value["intValue"]));
     return Number.isSafeInteger(number) ? number : valueText(value["intValue"]);
   }
   if (value["bytesValue"] instanceof Uint8Array) return Buffer.from(value["bytesValue"]).toString("base64");
+  if (typeof value["doubleValue"] === "number") return decimal(value["doubleValue"]);
   return value["stringValue"] ?? value["boolValue"] ?? value["doubleValue"] ?? value["bytesValue"] ?? null;
 }
 

@@ -97,7 +97,7 @@ export class SplunkHec implements IntakeProtocol {
     const { acks } = parseEventObject(decodeText(request.body)) ?? {};
     if (!Array.isArray(acks)) return reply(400, INVALID_DATA, "Invalid data format");
     this.#nextId ||= request.nowMs;
-    const states = acks.map((id: unknown) => [valueText(id), Number(id) < this.#nextId]);
+    const states = acks.map((id: unknown) => [valueText(id), Number(valueText(id)) < this.#nextId]);
     return { status: 200, headers: JSON_TYPE, body: JSON.stringify({ acks: Object.fromEntries(states) }) };
   }
 }
@@ -204,7 +204,7 @@ const FIRST_NS = 253_402_300_800_000;
 
 /** Returns ms since 1970 of a time in seconds, ms or ns, as number or text; undefined: none. */
 function timeOf(time: unknown): number | undefined {
-  const value = Number(time);
+  const value = Number(valueText(time));
   if (time === undefined || time === null || time === "" || !Number.isFinite(value)) return undefined;
   if (value < FIRST_MS) return value * 1000;
   return value < FIRST_NS ? value : value / 1e6;

@@ -141,7 +141,7 @@ function unpacked(bytes: Buffer): Buffer | string {
 /** Names the members by ECS; additional fields lose their underscore. */
 function named(gelf: JsonObject, nowMs: number): Event {
   const { short_message, message, full_message, timestamp, level, host, version: _version, ...more } = gelf;
-  const seconds = Number(timestamp);
+  const seconds = Number(valueText(timestamp));
   const isTimed = timestamp !== undefined && timestamp !== null && Number.isFinite(seconds);
   const event = new Event(
     { message: valueText(short_message ?? message ?? full_message ?? "") },
@@ -155,7 +155,7 @@ function named(gelf: JsonObject, nowMs: number): Event {
   if (short_message !== undefined && message !== undefined) set("_message", message);
   if (full_message !== undefined && (short_message ?? message) !== undefined)
     set("full_message", full_message);
-  const severity = Number(level);
+  const severity = Number(valueText(level));
   if (level !== undefined && SEVERITY_LEVELS[severity] !== undefined) {
     set("[log][level]", SEVERITY_LEVELS[severity]);
     set("[log][syslog][severity][code]", severity);
