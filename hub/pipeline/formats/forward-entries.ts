@@ -1,6 +1,7 @@
 /** Entries of the Forward protocol (github.com/fluent/fluentd/wiki/Forward-Protocol-Specification-v1), as decoded MessagePack. */
 
 import { ExtensionCodec } from "@msgpack/msgpack";
+import { isRawJson } from "#proto/codec/json.ts";
 import { isHash, valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -127,12 +128,16 @@ export function isText(value: unknown): value is string | Uint8Array {
 }
 
 export function textOf(value: unknown): string {
-  return value instanceof Uint8Array ? Buffer.from(value).toString() : String(value);
+  return value instanceof Uint8Array
+    ? Buffer.from(value).toString()
+    : value === null
+      ? "null"
+      : valueText(value);
 }
 
 function timeOf(time: unknown): number | undefined {
   if (time instanceof EventTime) return time.ms;
-  const seconds = Number(time);
+  const seconds = Number(valueText(time));
   return time !== undefined && time !== null && Number.isFinite(seconds) ? seconds * 1000 : undefined;
 }
 
@@ -142,6 +147,7 @@ const MAX_DEPTH = 64;
 /** Returns a decoded value as a value of JSON. */
 function jsonOf(value: unknown, depth: number): unknown {
   if (depth > MAX_DEPTH) throw new AppError("parsing", "values are nested too deep");
+  if (isRawJson(value)) return value;
   if (value instanceof EventTime) return new Date(value.ms).toISOString();
   if (value instanceof Uint8Array) return Buffer.from(value).toString();
   if (typeof value === "bigint") {

@@ -4,6 +4,7 @@
  */
 
 import { Decoder, type DecoderOptions } from "@msgpack/msgpack";
+import { decimal } from "#proto/codec/json.ts";
 import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
@@ -137,6 +138,23 @@ class ValueScan {
   }
 }
 
+/** Methods of the library's decoder that its types don't publish. */
+interface FloatMethods {
+  readF32(): unknown;
+  readF64(): unknown;
+}
+
+/** Returns a decoder whose floats without a fraction stay decimals: the library makes the same number of them as of integers. */
+function decimalDecoder(options: DecoderOptions): Decoder<undefined> {
+  const decoder = new Decoder(options);
+  const methods = decoder as unknown as FloatMethods;
+  const readF32 = methods.readF32.bind(methods);
+  const readF64 = methods.readF64.bind(methods);
+  methods.readF32 = () => decimal(readF32() as number);
+  methods.readF64 = () => decimal(readF64() as number);
+  return decoder;
+}
+
 /** Returns a value that is decoded as it is used, by its bytes: those of texts that aren't UTF-8 are lost in the value. */
 export type FinishValue = (value: unknown, bytes: Uint8Array) => unknown;
 
@@ -150,7 +168,7 @@ export class ValueStream {
   #parts: Uint8Array[] = [];
 
   constructor(options: DecoderOptions, finish: FinishValue = (value) => value) {
-    this.#decoder = new Decoder(options);
+    this.#decoder = decimalDecoder(options);
     this.#finish = finish;
   }
 

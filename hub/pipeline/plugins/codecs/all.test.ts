@@ -309,6 +309,18 @@ test("es_bulk pairs actions with documents; an incomplete pair is tagged", () =>
   );
 });
 
+test("msgpack and fluent keep floats without a fraction as decimals", () => {
+  // {"f": 30.0 of 64 bits, "g": 2.0 of 32 bits, "i": 30}
+  const map = "83a166cb403e000000000000a167ca40000000a1691e";
+  const written = (codec: string, hex: string): string =>
+    JSON.stringify(make(codec).decode(Buffer.from(hex, "hex"), 0)[0]?.fields);
+  assert.match(written("msgpack", map), /"f":30.0,"g":2.0,"i":30[,}]/);
+  // ["t", 1700000000.0, map]: old senders write the time as a float.
+  const [event] = make("fluent").decode(Buffer.from(`93a174cb41d954fc40000000${map}`, "hex"), 0);
+  assert.match(JSON.stringify(event?.fields), /"f":30.0,"g":2.0,"i":30[,}]/);
+  assert.equal(event?.timeMs, 1_700_000_000_000);
+});
+
 test("msgpack reads every kind of value and writes what it can read", () => {
   const value = {
     a: [1, -1, 300, 70_000, -40_000, 1.5, 2 ** 40],

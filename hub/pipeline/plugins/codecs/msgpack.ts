@@ -1,6 +1,7 @@
 /** Codec msgpack: events as MessagePack objects (https://github.com/msgpack/msgpack/blob/master/spec.md). */
 
 import { ExtData, encode } from "@msgpack/msgpack";
+import { isRawJson } from "#proto/codec/json.ts";
 import { Event, isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
@@ -13,7 +14,10 @@ const FAILURE_TAG = "_msgpackparsefailure";
 /** Deepest nesting of values that is read. */
 const MAX_DEPTH = 64;
 
-const DECODING = { useBigInt64: true, mapKeyConverter: String };
+const DECODING = {
+  useBigInt64: true,
+  mapKeyConverter: (key: unknown) => (key === null ? "null" : valueText(key)),
+};
 
 export const msgpackCodec = defineCodec({
   name: "msgpack",
@@ -54,7 +58,7 @@ function plainValue(value: unknown, depth: number): unknown {
     const number = Number(value);
     return Number.isSafeInteger(number) ? number : value.toString();
   }
-  if (typeof value !== "object" || value === null) return value;
+  if (typeof value !== "object" || value === null || isRawJson(value)) return value;
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? String(value) : value.toISOString();
   if (value instanceof Uint8Array) return Buffer.from(value).toString();
   if (value instanceof ExtData) {
