@@ -81,6 +81,16 @@ test("a pipeline's setting for field names is the default of its plugins", () =>
   assert.deepEqual(fields("disabled")["log"], { syslog: { priority: 14 } });
 });
 
+test("inputs that read a queue take the option for threads, and say that it has no effect", () => {
+  const { diagnostics } = compile('input { rabbitmq { host => "h" threads => 4 } redis { threads => 4 } }');
+  assert.deepEqual(
+    diagnostics
+      .map(({ severity, message }) => `${severity}: ${message}`)
+      .filter((text) => text.includes("threads")),
+    ['warning: input rabbitmq: "threads" has no effect', 'warning: input redis: "threads" has no effect'],
+  );
+});
+
 test("every input and output takes the option for field names, and says where it has no effect", async () => {
   const text = (mode: string) =>
     `input { redis { host => "a" data_type => list key => "k" ecs_compatibility => ${mode} } } output { null { ecs_compatibility => ${mode} } }`;

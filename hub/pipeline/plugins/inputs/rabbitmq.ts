@@ -41,6 +41,7 @@ const OPTIONS = options({
   }),
   ack: flag("false: messages are acknowledged before they are in the log, and may be lost", true),
   subscription_retry_interval_seconds: withoutEffect("waits between attempts grow by themselves"),
+  threads: withoutEffect("one connection reads the queue"),
   metadata_enabled: oneOf(
     ["none", "basic", "extended", "false", "true"],
     "basic: headers and properties under [@metadata]; extended: the payload too",
