@@ -1,9 +1,18 @@
 /** Schemas of Avro (avro.apache.org/docs/1.12.0/specification), compiled to what reads and writes values of theirs. */
 
+import { decimal } from "#proto/codec/json.ts";
 import { isHash, valueText } from "#proto/event.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { AvroReader } from "./avro-bytes.ts";
-import { type AvroType, bytesType, decimalType, integerType, stringType, timeType } from "./avro-types.ts";
+import {
+  type AvroType,
+  bytesType,
+  decimalType,
+  integerType,
+  plainNumber,
+  stringType,
+  timeType,
+} from "./avro-types.ts";
 
 /** Compiles a schema. Throws for what is none, and for a name that isn't defined. */
 export function compileAvro(schema: unknown): AvroType {
@@ -57,7 +66,8 @@ function define(schema: JsonObject, scope: Scope, type: AvroType): AvroType {
 }
 
 /** JSON has no NaN and no infinity. */
-const finite = (value: number): number | string => (Number.isFinite(value) ? value : String(value));
+const finite = (value: number): unknown => (Number.isFinite(value) ? decimal(value) : String(value));
+const isNumber = (value: unknown): boolean => typeof plainNumber(value) === "number";
 
 const PRIMITIVES: Readonly<Record<string, AvroType>> = {
   null: { read: () => null, takes: (value) => value === null || value === undefined, write: () => undefined },
@@ -70,13 +80,13 @@ const PRIMITIVES: Readonly<Record<string, AvroType>> = {
   long: integerType(),
   float: {
     read: (reader) => finite(reader.float()),
-    takes: (value) => typeof value === "number",
-    write: (writer, value) => writer.float(Number(value)),
+    takes: isNumber,
+    write: (writer, value) => writer.float(Number(plainNumber(value))),
   },
   double: {
     read: (reader) => finite(reader.double()),
-    takes: (value) => typeof value === "number",
-    write: (writer, value) => writer.double(Number(value)),
+    takes: isNumber,
+    write: (writer, value) => writer.double(Number(plainNumber(value))),
   },
   bytes: bytesType(),
   string: stringType(),

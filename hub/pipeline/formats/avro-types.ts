@@ -1,6 +1,7 @@
 /** Types of Avro whose values events hold in another form: bytes, and the logical types for decimals and points in time. */
 
 import { isUtf8 } from "node:buffer";
+import { isRawJson } from "#proto/codec/json.ts";
 import { Timestamp, valueText } from "#proto/event.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import type { AvroReader, AvroWriter } from "./avro-bytes.ts";
@@ -15,17 +16,24 @@ export interface AvroType {
   write(writer: AvroWriter, value: unknown): void;
 }
 
-const isInteger = (value: unknown): value is number | string =>
-  typeof value === "number"
-    ? Number.isSafeInteger(value)
-    : typeof value === "string" && /^-?\d{16,19}$/.test(value);
+/** Returns a number that is kept as it was written as a number, an integer beyond 2^53 as a text; other values as they are. */
+export function plainNumber(value: unknown): unknown {
+  if (!isRawJson(value)) return value;
+  return value.rawJSON.includes(".") ? Number(value.rawJSON) : value.rawJSON;
+}
+
+function isInteger(value: unknown): boolean {
+  const plain = plainNumber(value);
+  if (typeof plain === "number") return Number.isSafeInteger(plain);
+  return typeof plain === "string" && /^-?\d{16,19}$/.test(plain);
+}
 
 /** Integers of at most 64 bits: text where a number doesn't hold them. */
 export function integerType(): AvroType {
   return {
     read: (reader) => reader.long(),
     takes: isInteger,
-    write: (writer, value) => writer.long(value as number),
+    write: (writer, value) => writer.long(plainNumber(value) as number),
   };
 }
 
@@ -61,7 +69,8 @@ export function decimalType({ precision, scale = 0 }: JsonObject, size?: number)
   if (!isCount(precision, MAX_PRECISION) || precision === 0 || !isCount(scale, precision)) return undefined;
   const largest = 10n ** BigInt(precision);
   /** Returns a value as the integer that is written; undefined: it isn't of the type. */
-  const unscaled = (value: unknown): bigint | undefined => {
+  const unscaled = (given: unknown): bigint | undefined => {
+    const value = plainNumber(given);
     if (typeof value !== "number" && typeof value !== "string") return undefined;
     const [, sign, whole, fraction = ""] =
       /^([+-]?)(\d{1,1000})(?:\.(\d{1,1000}))?$/.exec(String(value)) ?? [];
@@ -120,7 +129,7 @@ export function timeType(type: AvroType, name: string): AvroType | undefined {
   const toMs = (count: bigint): bigint => (perMs === undefined ? count * DAY_MS : floorDivide(count, perMs));
   const fromMs = (ms: bigint): bigint => (perMs === undefined ? floorDivide(ms, DAY_MS) : ms * perMs);
   const countOf = (value: unknown): bigint | undefined => {
-    if (isInteger(value)) return BigInt(value);
+    if (isInteger(value)) return BigInt(plainNumber(value) as number | string);
     const ms = Date.parse(valueText(value));
     return Number.isNaN(ms) ? undefined : fromMs(BigInt(ms));
   };

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { AvroWriter } from "#hub/pipeline/formats/avro-bytes.ts";
+import { parseEventJson } from "#proto/codec/json.ts";
 import { Event } from "#proto/event.ts";
 import { avroCodec } from "./avro.ts";
 
@@ -93,6 +94,23 @@ test("avro writes and reads the bytes of its specification", (t) => {
     Buffer.from([0x03, 0x06, 0x01, 0x80, 0x01, 0, 0, 0, 0xc0, 0x3f]),
   ]);
   assert.deepEqual(codec.decode(blocks, 0).map(fieldsOf), [record]);
+});
+
+test("avro writes decimals without a fraction and long integers of JSON, and reads such decimals", (t) => {
+  const schema = {
+    type: "record",
+    name: "R",
+    fields: [
+      { name: "a", type: "double" },
+      { name: "b", type: "long" },
+      { name: "c", type: { type: "bytes", logicalType: "decimal", precision: 4, scale: 0 } },
+      { name: "d", type: ["null", "float"] },
+    ],
+  };
+  const codec = make(t, schema, { framing: "plain" });
+  const fields = parseEventJson('{"a":30.0,"b":9007199254740993,"c":7.0,"d":2.0}') as Record<string, unknown>;
+  const [event] = codec.decode(codec.encode(new Event(fields, 0)), 0);
+  assert.equal(JSON.stringify(fieldsOf(event!)), '{"a":30.0,"b":"9007199254740993","c":"7","d":2.0}');
 });
 
 test("avro reads a record behind the head that serializers of a schema registry write", (t) => {
