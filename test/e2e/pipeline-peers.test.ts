@@ -226,6 +226,7 @@ test("rows of PostgreSQL are read page by page, times with microseconds", {
     day: "2026-01-02",
     none: null,
   });
+  assert.equal(JSON.stringify(world.sent[1]!.event.fields["price"]), "3.0");
   await client.query("INSERT INTO t SELECT 2501, max(at) + interval '1 us' FROM t");
   await runUntil(world, text, 2501);
   await runUntil(

@@ -53,6 +53,20 @@ test("rows of an SQLite file become events, and the next run begins behind the l
   await runUntil(world, text.replace('"id"', '"big"').replace("id > :", "big > :"), 6);
 });
 
+test("decimals of a column stay decimals without a fraction, and may be what the next run begins behind", async (t) => {
+  const { file, path } = database(t);
+  file.exec("CREATE TABLE t (price REAL, n INTEGER); INSERT INTO t VALUES (5.0, 5), (5.5, 5), (7.0, 5)");
+  const text = `jdbc { jdbc_connection_string => "jdbc:sqlite:${path}" use_column_value => true tracking_column => "price"
+    statement => "SELECT * FROM t WHERE price > :sql_last_value ORDER BY price" }`;
+  const world = new InputWorld();
+  await runUntil(world, text, 3);
+  const { price, n } = world.sent[0]!.event.fields;
+  assert.equal(JSON.stringify([price, n]), "[5.0,5]");
+  file.exec("INSERT INTO t VALUES (8.0, 5)");
+  await runUntil(world, text, 4);
+  assert.equal(JSON.stringify(world.sent[3]!.event.fields["price"]), "8.0");
+});
+
 test("rows of a run that ended before its last value was stored come again, and none is passed over", async (t) => {
   const { file, path } = database(t);
   file.exec("CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1), (2), (3)");

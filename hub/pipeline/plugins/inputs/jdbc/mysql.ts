@@ -1,8 +1,12 @@
 /** MySQL and MariaDB for the input jdbc: rows are read from the connection on demand. */
 
 import type { Connection, TypeCastField } from "mysql2";
+import { decimal } from "#proto/codec/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Address, BoundStatement, Database, Row } from "./database.ts";
+
+/** Types whose values are decimals also where they have no fraction. */
+const DECIMALS: ReadonlySet<string> = new Set(["FLOAT", "DOUBLE", "DECIMAL", "NEWDECIMAL"]);
 
 /** Longest that a connection may take to open, ms. */
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -74,5 +78,6 @@ function readValue(field: TypeCastField, next: () => unknown): unknown {
     const text = field.string();
     return text === null ? null : text !== "0";
   }
-  return next();
+  const value = next();
+  return typeof value === "number" && DECIMALS.has(field.type) ? decimal(value) : value;
 }

@@ -3,6 +3,7 @@
  */
 
 import { Socket } from "node:net";
+import { decimal } from "#proto/codec/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Address, BoundStatement, Database, Row } from "./database.ts";
 
@@ -16,8 +17,10 @@ const READS = /^(?:\s|--[^\n]*\n|\/\*[\s\S]*?\*\/|\()*(?:select|with|values|tabl
 const READERS: ReadonlyMap<number, (text: string) => unknown> = new Map([
   // int8
   [20, wholeNumber],
-  // numeric
-  [1700, Number],
+  // float4, float8, numeric
+  [700, decimalNumber],
+  [701, decimalNumber],
+  [1700, decimalNumber],
   // date, time, interval: as they are written
   [1082, String],
   [1083, String],
@@ -100,6 +103,12 @@ async function* fetchRows(
     if (fetched.rows.length > 0) yield fetched.rows as Row[];
     if (isLast) return;
   }
+}
+
+/** NaN and infinity, which JSON hasn't, stay texts. */
+function decimalNumber(text: string): unknown {
+  const value = Number(text);
+  return Number.isFinite(value) ? decimal(value) : text;
 }
 
 /** A number where it is exact, else its text. */

@@ -2,6 +2,7 @@
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
+import { decimal } from "#proto/codec/json.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { BoundStatement, Database, Row } from "./database.ts";
 
@@ -39,7 +40,10 @@ async function* readRows(
   const statement = file.prepare(text);
   statement.setReadBigInts(true);
   let portion: Row[] = [];
-  for (const row of statement.iterate(...(values as SQLInputValue[]))) {
+  for (const row of statement.iterate(...(values as SQLInputValue[])) as Iterable<Record<string, unknown>>) {
+    // Integers are bigints here: a number is a decimal.
+    for (const [name, value] of Object.entries(row))
+      if (typeof value === "number") row[name] = decimal(value);
     if (portion.push(row) < rows) continue;
     yield portion;
     portion = [];
