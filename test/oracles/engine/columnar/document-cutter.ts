@@ -15,6 +15,8 @@ const SPACE = 0x20;
 const MAX_SHAPES = 250;
 /** Values of a document: one with more stays whole. */
 const MAX_VALUES = 1000;
+/** Shapes used last, with which a document is compared first. */
+const RECENT = 3;
 /** The shape of documents that stay whole: invalid JSON, too many values, too many shapes. */
 export const NO_SHAPE = -1;
 
@@ -63,32 +65,43 @@ export class DocumentCutter {
   readonly starts = new IntList();
   readonly stops = new IntList();
   readonly #known = new Map<number, number>();
+  readonly #recent: number[] = [];
 
   /** Cuts the documents that stand one after another in `bytes`, each up to its end. */
   cut(bytes: Uint8Array, ends: Int32Array | Uint32Array): void {
     this.shapes = [];
     for (const list of [this.whole, this.shapeOf, this.firstValue, this.starts, this.stops]) list.length = 0;
     this.#known.clear();
-    let shape = NO_SHAPE;
+    this.#recent.length = 0;
     for (let doc = 0, from = 0; doc < ends.length; doc++) {
       const to = ends[doc]!;
       const first = this.starts.length;
-      // A document mostly has the shape of the one before.
-      if (!this.#fits(shape, bytes, from, to)) shape = this.#shapeOf(bytes, from, to);
+      const recent = this.#recent.find((each) => this.#fits(each, bytes, from, to));
+      const shape = recent ?? this.#shapeOf(bytes, from, to);
       if (shape === NO_SHAPE) {
         this.starts.length = first;
         this.stops.length = first;
         this.whole.push(doc);
-      } else this.shapes[shape]!.docs.push(doc);
+      } else {
+        this.shapes[shape]!.docs.push(doc);
+        this.#use(shape);
+      }
       this.shapeOf.push(shape);
       this.firstValue.push(first);
       from = to;
     }
   }
 
+  /** Puts a shape first among those used last. */
+  #use(shape: number): void {
+    const at = this.#recent.indexOf(shape);
+    if (at >= 0) this.#recent.splice(at, 1);
+    else if (this.#recent.length === RECENT) this.#recent.pop();
+    this.#recent.unshift(shape);
+  }
+
   /** Finds the values of a document where it has a shape; false, having noted none, where it doesn't. */
   #fits(shape: number, bytes: Uint8Array, from: number, to: number): boolean {
-    if (shape === NO_SHAPE) return false;
     const { text, ends } = this.shapes[shape]!;
     const first = this.starts.length;
     const last = ends.length - 1;

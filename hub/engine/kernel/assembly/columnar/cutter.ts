@@ -37,6 +37,10 @@ const SHAPE_BYTES: u32 = 24;
 export let shapeCount: u32 = 0;
 /** Values that were found. */
 let valueCount: u32 = 0;
+/** The shapes used last, with which a document is compared first; NO_SHAPE where there is none. */
+let recent0: i32 = NO_SHAPE;
+let recent1: i32 = NO_SHAPE;
+let recent2: i32 = NO_SHAPE;
 
 /** Address of a shape. */
 @inline
@@ -60,23 +64,37 @@ export function cutDocuments(state: usize, count: u32): void {
   reserve(state + COLUMNAR_SHAPES, MAX_SHAPES * SHAPE_BYTES);
   const input = at(state + COLUMNAR_INPUT);
   let from = input;
-  let shape = NO_SHAPE;
+  recent0 = recent1 = recent2 = NO_SHAPE;
   for (let doc: u32 = 0; doc < count; doc++) {
     const to = input + load<u32>(at(state + COLUMNAR_ENDS) + 4 * doc);
     const first = valueCount;
     setLength(values, VALUE_BYTES * first);
     reserve(values, VALUE_BYTES * (MAX_VALUES + 1));
     store<u32>(at(firsts) + 4 * doc, first);
-    // A document mostly has the shape of the one before.
-    if (!fits(state, shape, from, to)) shape = shapeOf(state, doc, from, to);
+    let shape = recentShape(state, from, to);
+    if (shape === NO_SHAPE) shape = shapeOf(state, doc, from, to);
     if (shape === NO_SHAPE) valueCount = first;
-    else {
-      const record = shapeAt(state, shape as u32);
-      store<u32>(record, load<u32>(record, SHAPE_DOCS) + 1, SHAPE_DOCS);
-    }
+    else use(state, shape);
     store<i32>(at(shapes) + 4 * doc, shape);
     from = to;
   }
+}
+
+/** The shape of a document among those used last: most documents of a log have one of a few. */
+function recentShape(state: usize, from: usize, to: usize): i32 {
+  if (fits(state, recent0, from, to)) return recent0;
+  if (fits(state, recent1, from, to)) return recent1;
+  return fits(state, recent2, from, to) ? recent2 : NO_SHAPE;
+}
+
+/** Adds a document to a shape, and puts it first among those used last. */
+function use(state: usize, shape: i32): void {
+  const record = shapeAt(state, shape as u32);
+  store<u32>(record, load<u32>(record, SHAPE_DOCS) + 1, SHAPE_DOCS);
+  if (shape === recent0) return;
+  if (shape !== recent1) recent2 = recent1;
+  recent1 = recent0;
+  recent0 = shape;
 }
 
 /** Finds the values of a document where it has a shape; false, having noted none if it doesn't. */
@@ -91,7 +109,12 @@ function fits(state: usize, shape: i32, from: usize, to: usize): bool {
   let model = values + VALUE_BYTES * load<u32>(at(state + COLUMNAR_FIRSTS) + 4 * doc);
   const last = model + VALUE_BYTES * count;
   let value = values + VALUE_BYTES * valueCount;
-  let piece = input + (doc === 0 ? 0 : load<u32>(ends + 4 * (doc - 1)));
+  const start = input + (doc === 0 ? 0 : load<u32>(ends + 4 * (doc - 1)));
+  const end = input + load<u32>(ends + 4 * doc);
+  // Documents that begin alike often end differently.
+  const rest = (end - (count === 0 ? start : load<u32>(last - VALUE_BYTES, 4))) as u32;
+  if (from + rest > to || !isSame(to - rest, end - rest, rest)) return false;
+  let piece = start;
   let place = from;
   for (; model < last; model += VALUE_BYTES) {
     const stop = load<u32>(model) as usize;
@@ -107,8 +130,7 @@ function fits(state: usize, shape: i32, from: usize, to: usize): bool {
     value += VALUE_BYTES;
     piece = load<u32>(model, 4);
   }
-  const rest = (input + load<u32>(ends + 4 * doc) - piece) as u32;
-  if (place + rest !== to || !isSame(place, piece, rest)) return false;
+  if (place + rest !== to) return false;
   valueCount += count;
   return true;
 }
