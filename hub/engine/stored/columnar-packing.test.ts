@@ -104,6 +104,39 @@ suite("documents of columnar blocks are those that went in", () => {
     );
   });
 
+  test("words and values of any length at any place of a text", () => {
+    const random = new Random(7);
+    const word = (length: number): string =>
+      Array.from({ length }, () => random.pick(Array.from("abcxyzABCXYZ____é"))).join("");
+    for (let round = 0; round < 12; round++) {
+      const statements = Array.from({ length: 6 }, () =>
+        Array.from({ length: 1 + random.below(9) }, () => [random.below(5), word(random.below(90))] as const),
+      );
+      check(
+        Array.from({ length: 120 }, () => {
+          const id = random.below(1e6);
+          const fields = { path: `/${word(2)}/${id % 9}/`, user: `u${id % 7}`, level: word(3) };
+          const parts = random.pick(statements).map(([kind, text]) => {
+            if (kind === 0) return `${text}${id}${text}`;
+            if (kind === 1) return `${fields.path}${text}`;
+            return kind === 2 ? ` ${fields.user} ${fields.level}` : `${text}${random.pick([" ", "/", "="])}`;
+          });
+          return JSON.stringify({ ...fields, text: parts.join(random.pick(["", " "])), more: id % 3 });
+        }),
+      );
+    }
+  });
+
+  test("shapes by turns, some of which differ in their end only", () => {
+    check(
+      Array.from({ length: 400 }, (_, doc) => {
+        const [first, ...names] = [["a"], ["a", "b"], ["a", "b", "c"], ["a", "c"], ["d"]][(doc * 7) % 5]!;
+        const more = names.map((name) => `,"${name}":"${doc % 11}"`).join("");
+        return `{"${first}":${doc}${more}${doc % 13 === 0 ? ' ,"e":{}' : ""}}`;
+      }),
+    );
+  });
+
   test("long texts, and texts of one byte", () => {
     check(
       Array.from({ length: 60 }, (_, doc) => JSON.stringify({ t: `${"long 1 ".repeat(700 + doc)}`, b: "x" })),

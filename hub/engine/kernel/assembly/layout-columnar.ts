@@ -38,7 +38,9 @@ export const COLUMNAR_VARIABLE = 368;
 /** What each byte is (KIND_…, u8), and the first candidate by first byte (1 + index, u32). */
 export const COLUMNAR_KINDS = 384;
 export const COLUMNAR_HEADS = 640;
-export const COLUMNAR_BYTES = 1664;
+/** First bytes of the candidates: byte l has bit h where there is one of low half l and high half h, or h + 8. */
+export const COLUMNAR_FIRST_BYTES = 1664;
+export const COLUMNAR_BYTES = 1680;
 
 /** A value: address of the first byte and of the one behind the last. */
 export const VALUE_BYTES = 8;

@@ -20,7 +20,7 @@ const FEWEST_BYTES = 2;
 const MAX_TEXT_BYTES = 4096;
 /** Templates used last, with which a text is compared first. */
 const RECENT = 3;
-/** Rows at the start that decide which columns texts refer to. */
+/** Rows at the start that decide which columns texts refer to, and whether templates used last are tried. */
 const SAMPLE = 32;
 
 const FACTOR_A = 0x0100_0193;
@@ -52,6 +52,9 @@ export class TemplateSplitter {
   #next = new TextTemplate();
   readonly #byHash = new Map<number, number>();
   readonly #recent: number[] = [];
+  /** Texts that were compared with these, and those of which one matched. Where most don't, the others are cut at once. */
+  #tries = 0;
+  #hits = 0;
   /** Variables of all rows one after another. */
   readonly #starts = new IntList();
   readonly #stops = new IntList();
@@ -98,6 +101,8 @@ export class TemplateSplitter {
     this.#found = [];
     this.#byHash.clear();
     this.#recent.length = 0;
+    this.#tries = 0;
+    this.#hits = 0;
     this.#starts.length = 0;
     this.#stops.length = 0;
   }
@@ -110,10 +115,16 @@ export class TemplateSplitter {
   #find(values: ColumnValues, row: number): number {
     const from = values.starts.values[row]!;
     const to = values.stops.values[row]!;
-    for (const [rank, number] of this.#recent.entries()) {
-      if (!this.#found[number]!.match(from, to, row, this.#starts, this.#stops)) continue;
-      if (rank > 0) this.#use(number);
-      return number;
+    if (this.#hits * 2 >= this.#tries || this.#tries < SAMPLE) {
+      this.#tries++;
+      const number = this.#recent.find((each) =>
+        this.#found[each]!.match(from, to, row, this.#starts, this.#stops),
+      );
+      if (number !== undefined) {
+        this.#hits++;
+        this.#use(number);
+        return number;
+      }
     }
     if (to - from > MAX_TEXT_BYTES) return NONE;
     const next = this.#next;

@@ -3,7 +3,7 @@
  * in which its literals stand. The twin is test/oracles/engine/columnar/text-template.ts.
  */
 
-import { at, length, reserve, setLength } from "../buffer";
+import { at, end, length, reserve, setLength } from "../buffer";
 import {
   COLUMNAR_OUT,
   COLUMNAR_PARTS,
@@ -57,34 +57,34 @@ export function clearTemplates(state: usize): void {
   reserve(state + COLUMNAR_TEMPLATES, MAX_TEMPLATES * TEMPLATE_BYTES);
 }
 
-/** Makes a template of the parts from `part` on. */
-export function addTemplate(state: usize, hash: u64, part: u32, variables: u32): u32 {
-  const record = templateAt(state, templateCount);
+/** Makes a template of the parts from byte `first` on. */
+export function addTemplate(state: usize, hash: u64, first: u32, variables: u32): void {
+  const record = templateAt(state, templateCount++);
   store<u64>(record, hash, TEMPLATE_HASH);
-  store<u32>(record, part, TEMPLATE_PART);
-  store<u32>(record, length(state + COLUMNAR_PARTS) / PART_BYTES - part, TEMPLATE_PARTS);
+  store<u32>(record, first / PART_BYTES, TEMPLATE_PART);
+  store<u32>(record, (length(state + COLUMNAR_PARTS) - first) / PART_BYTES, TEMPLATE_PARTS);
   store<u32>(record, variables, TEMPLATE_VARIABLES);
   store<u32>(record, 0, TEMPLATE_ROWS);
-  return templateCount++;
 }
 
-/** Appends a variable; the parts have room for it. */
-export function addVariable(state: usize): void {
+/** Appends a variable; the parts have room for it, and the variables. */
+export function addVariable(state: usize, start: usize, stop: usize): void {
   addPart(state, VARIABLE_PART, 0);
+  const used = length(state + COLUMNAR_VARIABLES);
+  const variable = at(state + COLUMNAR_VARIABLES) + used;
+  store<u32>(variable, start as u32);
+  store<u32>(variable, stop as u32, 4);
+  setLength(state + COLUMNAR_VARIABLES, used + VALUE_BYTES);
 }
 
-/** Appends a reference to a column, like `addVariable`. */
+/** Appends a reference to a column; the parts have room for it. */
 export function addReference(state: usize, column: u32): void {
   addPart(state, REFERENCE_PART, column);
 }
 
-/** Appends a literal to the parts from `first` on, like `addVariable`; behind the one before where that is the last part. */
-export function addLiteral(state: usize, first: u32, start: usize, stop: usize): void {
-  const used = length(state + COLUMNAR_PARTS);
-  const last = at(state + COLUMNAR_PARTS) + used - PART_BYTES;
-  if (used > first * PART_BYTES && load<u32>(last) >= FIRST_LITERAL && load<u32>(last, 4) === start)
-    store<u32>(last, stop as u32, 4);
-  else addPart(state, start as u32, stop as u32);
+/** Appends a literal; the parts have room for it. */
+export function addLiteral(state: usize, start: usize, stop: usize): void {
+  addPart(state, start as u32, stop as u32);
 }
 
 function addPart(state: usize, first: u32, second: u32): void {
@@ -103,6 +103,28 @@ export function refersTo(state: usize, record: usize, column: u32): bool {
     part += PART_BYTES;
   }
   return false;
+}
+
+/** Whether a template has the parts from byte `first` on: two hashes may meet. */
+export function hasParts(state: usize, template: u32, first: u32): bool {
+  const record = templateAt(state, template);
+  const parts = state + COLUMNAR_PARTS;
+  const last = end(parts);
+  let part = at(parts) + first;
+  if (((last - part) as u32) / PART_BYTES !== load<u32>(record, TEMPLATE_PARTS)) return false;
+  let own = at(parts) + PART_BYTES * load<u32>(record, TEMPLATE_PART);
+  for (; part < last; part += PART_BYTES) {
+    const start = load<u32>(part);
+    const ownStart = load<u32>(own);
+    if (start < FIRST_LITERAL || ownStart < FIRST_LITERAL) {
+      if (load<u64>(part) !== load<u64>(own)) return false;
+    } else {
+      const bytes = load<u32>(part, 4) - start;
+      if (load<u32>(own, 4) - ownStart !== bytes || !isSame(start, ownStart, bytes)) return false;
+    }
+    own += PART_BYTES;
+  }
+  return true;
 }
 
 /**
@@ -139,7 +161,6 @@ export function matches(state: usize, template: u32, from: usize, to: usize, row
     place += bytes;
   }
   if (place !== to) return false;
-  store<u32>(record, load<u32>(record, TEMPLATE_ROWS) + 1, TEMPLATE_ROWS);
   setLength(variables, (variable - at(variables)) as u32);
   return true;
 }

@@ -21,9 +21,10 @@ import { putByte, putNumber } from "./output";
 import {
   addTemplate,
   clearTemplates,
+  hasParts,
+  matches,
   MAX_PARTS,
   MAX_TEMPLATES,
-  matches,
   PART_BYTES,
   putOperations,
   TEMPLATE_HASH,
@@ -34,7 +35,7 @@ import {
   templateAt,
   templateCount,
 } from "./template";
-import { cutText, cutVariables, offerReferred, offerWritten } from "./text-cutter";
+import { cutText, offerReferred, offerWritten } from "./text-cutter";
 import { writeCompact, writeTexts } from "./values";
 
 /** Form of a column: see hub/engine/README.md. */
@@ -43,7 +44,7 @@ const TEMPLATES: u32 = 5;
 const FEWEST_ROWS: u32 = 4;
 /** Longest text that is cut. */
 const MAX_TEXT_BYTES: usize = 4096;
-/** Rows at the start that decide which columns texts refer to. */
+/** Rows at the start that decide which columns texts refer to, and whether templates used last are tried. */
 const SAMPLE: u32 = 32;
 /** Template of a text that isn't cut. */
 const NONE: i32 = -1;
@@ -52,6 +53,9 @@ const NONE: i32 = -1;
 let recent0: i32 = NONE;
 let recent1: i32 = NONE;
 let recent2: i32 = NONE;
+/** Texts that were compared with these, and those that were of one: where most aren't, the others are cut at once. */
+let tried: u32 = 0;
+let found: u32 = 0;
 
 /** Appends the texts at `values`, which may refer to columns that are written; false if no template has enough rows. */
 export function writeTemplates(state: usize, values: usize, count: u32): bool {
@@ -81,15 +85,16 @@ export function writeTemplates(state: usize, values: usize, count: u32): bool {
 
 /** Finds the template of each row, and its variables. */
 function findTemplates(state: usize, values: usize, count: u32): void {
-  const found = state + COLUMNAR_FOUND;
+  const templates = state + COLUMNAR_FOUND;
   const firsts = state + COLUMNAR_ROW_VARIABLES;
-  setLength(found, 0);
+  setLength(templates, 0);
   setLength(firsts, 0);
-  reserve(found, 4 * count);
+  reserve(templates, 4 * count);
   reserve(firsts, 4 * count);
   clearTemplates(state);
   offerWritten(state);
   recent0 = recent1 = recent2 = NONE;
+  tried = found = 0;
   const rows = at(state + COLUMNAR_COLUMNS);
   const stride = VALUE_BYTES * count;
   for (let row: u32 = 0; row < count; row++) {
@@ -97,36 +102,57 @@ function findTemplates(state: usize, values: usize, count: u32): void {
     const value = values + VALUE_BYTES * row;
     store<u32>(at(firsts) + 4 * row, length(state + COLUMNAR_VARIABLES));
     const template = find(state, load<u32>(value), load<u32>(value, 4), rows + VALUE_BYTES * row, stride);
-    store<i32>(at(found) + 4 * row, template);
+    if (template !== NONE) use(state, template);
+    store<i32>(at(templates) + 4 * row, template);
   }
 }
 
-/** Finds the template of a text, a new one where there is none. */
+/** Finds the template of a text, a new one where there is none, and appends the text's variables. */
 function find(state: usize, from: usize, to: usize, row: usize, stride: u32): i32 {
+  if (found * 2 >= tried || tried < SAMPLE) {
+    tried++;
+    const recent = findRecent(state, from, to, row, stride);
+    if (recent !== NONE) {
+      found++;
+      return recent;
+    }
+  }
+  return to - from > MAX_TEXT_BYTES ? NONE : findByParts(state, from, to, row, stride);
+}
+
+/** The template of a text among those used last. */
+function findRecent(state: usize, from: usize, to: usize, row: usize, stride: u32): i32 {
   if (recent0 !== NONE && matches(state, recent0, from, to, row, stride)) return recent0;
-  if (recent1 !== NONE && matches(state, recent1, from, to, row, stride)) return use(recent1);
-  if (recent2 !== NONE && matches(state, recent2, from, to, row, stride)) return use(recent2);
-  if (to - from > MAX_TEXT_BYTES) return NONE;
+  if (recent1 !== NONE && matches(state, recent1, from, to, row, stride)) return recent1;
+  return recent2 !== NONE && matches(state, recent2, from, to, row, stride) ? recent2 : NONE;
+}
+
+function findByParts(state: usize, from: usize, to: usize, row: usize, stride: u32): i32 {
   const parts = state + COLUMNAR_PARTS;
+  const variables = state + COLUMNAR_VARIABLES;
   const first = length(parts);
+  const firstVariable = length(variables);
   const hash = cutText(state, from, to, row, stride);
   let template: u32 = 0;
   while (template < templateCount && load<u64>(templateAt(state, template), TEMPLATE_HASH) !== hash) template++;
   const isNew = template === templateCount;
   const isLarge = length(parts) - first > MAX_PARTS * PART_BYTES;
-  if (isNew && template < MAX_TEMPLATES && !isLarge) addTemplate(state, hash, first / PART_BYTES, cutVariables);
+  const isTemplate = isNew ? template < MAX_TEMPLATES && !isLarge : hasParts(state, template, first);
+  if (isTemplate && isNew) addTemplate(state, hash, first, (length(variables) - firstVariable) / VALUE_BYTES);
   else setLength(parts, first);
-  if (template === templateCount || !matches(state, template, from, to, row, stride)) return NONE;
-  return use(template as i32);
+  if (isTemplate) return template as i32;
+  setLength(variables, firstVariable);
+  return NONE;
 }
 
-/** Puts a template first among those used last; returns it. */
-function use(template: i32): i32 {
-  if (template === recent0) return template;
+/** Adds a row to a template, and puts it first among those used last. */
+function use(state: usize, template: i32): void {
+  const record = templateAt(state, template as u32);
+  store<u32>(record, load<u32>(record, TEMPLATE_ROWS) + 1, TEMPLATE_ROWS);
+  if (template === recent0) return;
   if (template !== recent1) recent2 = recent1;
   recent1 = recent0;
   recent0 = template;
-  return template;
 }
 
 /** Numbers the templates with enough rows from 1 on; returns how many numbers there are. */

@@ -2,11 +2,15 @@
 
 import { at, length, reserve, setLength } from "../buffer";
 import {
+  COLUMNAR_BYTES,
   COLUMNAR_CANDIDATES,
+  COLUMNAR_FIRST_BYTES,
   COLUMNAR_HEADS,
   COLUMNAR_NEXTS,
   COLUMNAR_PARTS,
+  COLUMNAR_VARIABLES,
   COLUMNAR_WRITTEN,
+  VALUE_BYTES,
 } from "../layout-columnar";
 import { hashFactor, hashSeed } from "../terms";
 import { DIGIT, isSame, kindOf, WORD } from "./kinds";
@@ -22,11 +26,12 @@ import {
 
 /** Values of fewer bytes are no references: they stand in a text by chance. */
 const FEWEST_BYTES: u32 = 2;
+/** What stands for variables and, with the column's number added, for references in the hash of parts. */
 const VARIABLE_EVENT: u64 = 0x100;
+const REFERENCE_EVENT: u64 = 0x101;
 const NO_COLUMN: u32 = 0xffffffff;
-
-/** Variables of the text that was cut last. */
-export let cutVariables: u32 = 0;
+/** Bytes that are looked at together. */
+const WINDOW_BYTES: u64 = 64;
 
 /** From now on texts may refer to all columns that are written. */
 export function offerWritten(state: usize): void {
@@ -38,7 +43,7 @@ export function offerWritten(state: usize): void {
   setLength(state + COLUMNAR_CANDIDATES, bytes);
   setLength(state + COLUMNAR_NEXTS, 0);
   reserve(state + COLUMNAR_NEXTS, bytes);
-  memory.fill(state + COLUMNAR_HEADS, 0, 256 * 4);
+  memory.fill(state + COLUMNAR_HEADS, 0, COLUMNAR_BYTES - COLUMNAR_HEADS);
 }
 
 /** From now on texts may refer to those columns only that a template refers to. */
@@ -58,47 +63,141 @@ export function offerReferred(state: usize): void {
   setLength(state + COLUMNAR_CANDIDATES, (to - candidates) as u32);
 }
 
-/** Appends the parts of a text; returns their hash. `row`, `stride`: see `matches`. */
+/**
+ * Appends the parts of a text, and what varies in it to the variables; returns the hash of the parts. The values of its row
+ * stand in the columns at `row`, `stride` bytes apart.
+ */
 export function cutText(state: usize, from: usize, to: usize, row: usize, stride: u32): u64 {
-  const first = length(state + COLUMNAR_PARTS) / PART_BYTES;
   reserve(state + COLUMNAR_PARTS, PART_BYTES * ((to - from) as u32));
-  cutVariables = 0;
-  let hash = hashSeed;
+  reserve(state + COLUMNAR_VARIABLES, VALUE_BYTES * ((to - from) as u32));
   link(state, row, stride, true);
-  let place = from;
-  while (place < to) {
-    const column = referenceAt(state, place, to, row, stride);
-    let event = VARIABLE_EVENT;
-    let stop = place;
-    if (column !== NO_COLUMN) {
-      const value = row + column * stride;
-      addReference(state, column);
-      stop += load<u32>(value, 4) - load<u32>(value);
-      event += 1 + column;
-    } else {
-      let kinds = kindOf(load<u8>(stop++)) & WORD;
-      if (kinds !== 0) {
-        while (stop < to) {
-          const kind = kindOf(load<u8>(stop)) & WORD;
-          if (kind === 0) break;
-          kinds |= kind;
-          stop++;
-        }
-      }
-      if ((kinds & DIGIT) !== 0) {
-        addVariable(state);
-        cutVariables++;
-      } else {
-        addLiteral(state, first, place, stop);
-        for (; place < stop; place++) hash = withEvent(hash, load<u8>(place));
-        continue;
-      }
-    }
-    hash = withEvent(hash, event);
-    place = stop;
-  }
+  hash = hashSeed;
+  done = from;
+  for (let place = from; place < to; ) place = cutWindow(state, place, to, row, stride);
+  addLiteralTo(state, to);
   link(state, row, stride, false);
   return hash ^ (hash >>> 29);
+}
+
+/** Of the text at hand: end of the last part, hash of the parts. */
+let done: usize = 0;
+let hash: u64 = 0;
+
+/** Of the window at hand, a bit for each byte: those of words, digits, beginnings of words that may be a reference. */
+let wordBits: u64 = 0;
+let digitBits: u64 = 0;
+let firstBits: u64 = 0;
+
+/**
+ * Appends the references and variables that begin in a window; returns the place at which the next one begins. Goes from one
+ * digit or first byte of a value to the next: most words are neither.
+ */
+function cutWindow(state: usize, place: usize, to: usize, row: usize, stride: u32): usize {
+  look(state, place, to);
+  let next: u32 = 0;
+  do {
+    const left = u64.MAX_VALUE << (next as u64);
+    const first = ctz(firstBits & left) as u32;
+    const digit = ctz(digitBits & left);
+    const word = digit === WINDOW_BYTES ? (WINDOW_BYTES as u32) : wordBefore(((1 as u64) << digit) - 1);
+    if (first < (WINDOW_BYTES as u32) && first <= word) {
+      firstBits &= ~((1 as u64) << (first as u64));
+      const bytes = addReferenceAt(state, place + first, to, row, stride);
+      if (bytes === 0) continue;
+      next = first + bytes;
+    } else {
+      const isEnd = digit === WINDOW_BYTES;
+      const begin = isEnd ? wordBefore(u64.MAX_VALUE) : word;
+      next = isEnd ? (WINDOW_BYTES as u32) : (ctz(~wordBits & (u64.MAX_VALUE << digit)) as u32);
+      if (next === (WINDOW_BYTES as u32) && place + next < to) {
+        // The word may continue after the window.
+        if (isEnd && begin === next) return place + next;
+        return begin > 0 ? place + begin : cutLongWord(state, place, to);
+      }
+      if (!isEnd) addVariableAt(state, place + word, place + next);
+    }
+  } while (next < (WINDOW_BYTES as u32) && place + next < to);
+  return place + next;
+}
+
+/** Where the word begins that ends before the first bit that `mask` lacks. */
+@inline
+function wordBefore(mask: u64): u32 {
+  return (WINDOW_BYTES - clz(~wordBits & mask)) as u32;
+}
+
+/** Looks at the bytes of a window. */
+@inline
+function look(state: usize, place: usize, to: usize): void {
+  const low = v128.load(state + COLUMNAR_FIRST_BYTES);
+  wordBits = 0;
+  digitBits = 0;
+  firstBits = 0;
+  let shift: u64 = 0;
+  for (const stop = min(place + (WINDOW_BYTES as usize), to); place < stop; place += 16) {
+    const bytes = v128.load(place);
+    const digits = i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(0x30)), i8x16.splat(10));
+    const letters = i8x16.lt_u(i8x16.sub(v128.or(bytes, i8x16.splat(0x20)), i8x16.splat(0x61)), i8x16.splat(26));
+    const others = v128.or(i8x16.eq(bytes, i8x16.splat(0x5f)), i8x16.lt_s(bytes, i8x16.splat(0)));
+    const rows = i8x16.swizzle(low, v128.and(bytes, i8x16.splat(15)));
+    const own = i8x16.swizzle(i8x16(1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128), i8x16.shr_u(bytes, 4));
+    const firsts = i8x16.ne(v128.and(rows, own), i8x16.splat(0));
+    digitBits |= (i8x16.bitmask(digits) as u64) << shift;
+    wordBits |= (i8x16.bitmask(v128.or(v128.or(digits, letters), others)) as u64) << shift;
+    firstBits |= (i8x16.bitmask(firsts) as u64) << shift;
+    shift += 16;
+    if (place + 16 > to) {
+      const inside = u64.MAX_VALUE >>> (80 - shift - ((to - place) as u64));
+      digitBits &= inside;
+      wordBits &= inside;
+      firstBits &= inside;
+    }
+  }
+  // A value begins with a word, or with a byte that is of none.
+  firstBits &= ~(wordBits & (wordBits << 1));
+}
+
+/** Appends the value of a row that stands at `place` as a reference; returns its length, 0 without one. */
+function addReferenceAt(state: usize, place: usize, to: usize, row: usize, stride: u32): u32 {
+  const column = referenceAt(state, place, to, row, stride);
+  if (column === NO_COLUMN) return 0;
+  addLiteralTo(state, place);
+  addReference(state, column);
+  hash = withEvent(hash, REFERENCE_EVENT + column);
+  const value = row + column * stride;
+  const bytes = load<u32>(value, 4) - load<u32>(value);
+  done = place + bytes;
+  return bytes;
+}
+
+function addVariableAt(state: usize, start: usize, stop: usize): void {
+  addLiteralTo(state, start);
+  addVariable(state, start, stop);
+  hash = withEvent(hash, VARIABLE_EVENT);
+  done = stop;
+}
+
+/** Appends what stands between the last part and `stop`. */
+@inline
+function addLiteralTo(state: usize, stop: usize): void {
+  if (done === stop) return;
+  addLiteral(state, done, stop);
+  let left = (stop - done) as u64;
+  for (; left >= 8; left -= 8) {
+    hash = withEvent(hash, load<u64>(done));
+    done += 8;
+  }
+  if (left > 0) hash = withEvent(hash, load<u64>(done) & ((1 << (8 * left)) - 1));
+}
+
+/** Takes a word that is longer than a window; returns its end. */
+function cutLongWord(state: usize, place: usize, to: usize): usize {
+  let stop = place;
+  let hasDigit = false;
+  for (; stop < to && (kindOf(load<u8>(stop)) & WORD) !== 0; stop++)
+    hasDigit = hasDigit || (kindOf(load<u8>(stop)) & DIGIT) !== 0;
+  if (hasDigit) addVariableAt(state, place, stop);
+  return stop;
 }
 
 @inline
@@ -116,9 +215,12 @@ function link(state: usize, row: usize, stride: u32, isOffered: bool): void {
     const value = row + load<u32>(candidates + 4 * index) * stride;
     const start = load<u32>(value);
     if (load<u32>(value, 4) - start < FEWEST_BYTES) continue;
-    const head = state + COLUMNAR_HEADS + 4 * (load<u8>(start) as u32);
+    const byte = load<u8>(start) as u32;
+    const head = state + COLUMNAR_HEADS + 4 * byte;
     if (isOffered) store<u32>(nexts + 4 * index, load<u32>(head));
     store<u32>(head, isOffered ? index + 1 : 0);
+    const firsts = state + COLUMNAR_FIRST_BYTES + (byte & 15);
+    store<u8>(firsts, isOffered ? (load<u8>(firsts) as u32) | (1 << ((byte >>> 4) & 7)) : 0);
   }
 }
 
