@@ -80,6 +80,17 @@ export class Bitset {
     }
   }
 
+  /** Adds what is in `other`, each number higher by `offset`; they must be below this set's size. */
+  addMoved(other: Bitset, offset: number): void {
+    const shift = offset & 31;
+    let at = offset >>> 5;
+    for (let index = 0; index < other.words.length; index++, at++) {
+      const word = other.words[index]!;
+      this.words[at]! |= word << shift;
+      if (shift > 0 && at + 1 < this.words.length) this.words[at + 1]! |= word >>> (32 - shift);
+    }
+  }
+
   /** Number of bits that are set in `other` too; `other` must have the same size. */
   countBoth(other: Bitset): number {
     let total = 0;

@@ -8,7 +8,7 @@ import { crc32c } from "#hub/engine/encoding/crc32c.ts";
 import type { ValueBlock } from "#hub/engine/searcher/searcher.ts";
 import { lengthToNorm, normToLength } from "#hub/engine/searcher/similarity.ts";
 import { hashId, IdIndex, newIdSeed, writeIdIndex } from "#hub/engine/segment/id-index.ts";
-import { readPresence, writePresence } from "#hub/engine/segment/presence.ts";
+import { readPresence, writePresence, writePresenceSet } from "#hub/engine/segment/presence.ts";
 import { StoredReader, StoredWriter } from "#hub/engine/stored/stored.ts";
 import { Random } from "#test/support/engine/random.ts";
 import { roundTrip } from "#test/support/engine/round-trip.ts";
@@ -187,6 +187,33 @@ suite("other sections", () => {
       const found: number[] = [];
       for (let doc = presence.nextSet(0); doc >= 0; doc = presence.nextSet(doc + 1)) found.push(doc);
       assert.deepEqual(found, docs);
+    }
+  });
+
+  test("sets behind each other have the numbers of each, moved, and are written like their lists", () => {
+    const random = new Random(3);
+    for (let round = 0; round < 60; round++) {
+      const sizes = Array.from({ length: 1 + random.below(5) }, () => 1 + random.below(100));
+      const docCount = sizes.reduce((sum, size) => sum + size, 0);
+      const set = new Bitset(docCount);
+      const docs: number[] = [];
+      let first = 0;
+      for (const size of sizes) {
+        const part = new Bitset(size);
+        const every = 1 + random.below(40);
+        for (let doc = 0; doc < size; doc++)
+          if (random.oneIn(every)) {
+            part.add(doc);
+            docs.push(first + doc);
+          }
+        set.addMoved(part, first);
+        first += size;
+      }
+      const written = [
+        roundTrip((writer) => writePresenceSet(writer, set)),
+        roundTrip((writer) => writePresence(writer, Int32Array.from(docs), docCount)),
+      ].map(([file, entry]) => [entry, Buffer.from(file.read(entry.extent))]);
+      assert.deepEqual(written[0], written[1]);
     }
   });
 

@@ -3,6 +3,7 @@
  * and stored documents copied. A generator, so that its owner decides when it continues.
  */
 
+import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { ByteBuffer } from "#hub/engine/bytes/byte-buffer.ts";
 import { type ByteSink, SegmentFileWriter } from "#hub/engine/files/segment-file.ts";
 import { type DocumentColumns, isColumnar, KernelColumns } from "#hub/engine/stored/columnar-packing.ts";
@@ -17,7 +18,7 @@ import { PlainBlock } from "#hub/engine/stored/stored-blocks.ts";
 import { freeBytes } from "#proto/kit/large-bytes.ts";
 import type { FieldEntry, SegmentDirectory } from "../segment/directory.ts";
 import { hashId, newIdSeed, writeIdIndex } from "../segment/id-index.ts";
-import { fullPresence, type PresenceEntry, writePresence } from "../segment/presence.ts";
+import { type PresenceEntry, writePresenceSet } from "../segment/presence.ts";
 import { mergeKernel } from "./kernel-merge.ts";
 import { columnKindOf, hasOrdinals, mergeColumn, mergeDocumentColumn } from "./merge-columns.ts";
 import { type MergeInput, mergedDocCount } from "./merge-input.ts";
@@ -110,29 +111,21 @@ function mergePresence(
   file: SegmentFileWriter,
   docCount: number,
 ): PresenceEntry {
-  if (inputs.every(({ segment }) => segment.presence(name) === null)) return fullPresence(docCount);
-  const docs = docsWith(name, inputs);
-  const entry = writePresence(file, docs, docCount);
-  freeBytes(new Uint8Array(docs.buffer));
-  return entry;
-}
-
-/** Documents that have a field, under their new numbers. */
-function docsWith(name: string, inputs: readonly MergeInput[]): Int32Array {
-  const total = inputs.reduce((sum, { segment }) => sum + (segment.fieldEntry(name)?.presence.count ?? 0), 0);
-  const docs = new Int32Array(total);
-  let count = 0;
-  for (const { segment, newDocs } of inputs) {
+  const docs = new Bitset(docCount);
+  for (const { segment, live, newDocs, firstDoc } of inputs) {
     const presence = segment.presence(name);
     if (presence === undefined) continue;
-    const words = presence?.words;
-    for (let doc = 0; doc < newDocs.length; doc++) {
-      const newDoc = newDocs[doc]!;
-      if (newDoc >= 0 && (words === undefined || ((words[doc >>> 5]! >>> (doc & 31)) & 1) === 1))
-        docs[count++] = newDoc;
-    }
+    if (live !== null) addLive(docs, presence, newDocs);
+    else if (presence === null) docs.addRange(firstDoc, firstDoc + newDocs.length);
+    else docs.addMoved(presence, firstDoc);
   }
-  return docs.subarray(0, count);
+  return writePresenceSet(file, docs);
+}
+
+/** Adds the live documents of a segment that have a field, null for all, under their new numbers. */
+function addLive(docs: Bitset, presence: Bitset | null, newDocs: Int32Array): void {
+  for (let doc = 0; doc < newDocs.length; doc++)
+    if (newDocs[doc]! >= 0 && (presence === null || presence.has(doc))) docs.add(newDocs[doc]!);
 }
 
 function mergeNorms(name: string, inputs: readonly MergeInput[], docCount: number): Uint8Array | null {

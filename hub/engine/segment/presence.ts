@@ -15,7 +15,7 @@ export interface PresenceEntry {
 const LIST_BELOW = 16;
 
 /** The entry of a field that all documents have. */
-export function fullPresence(docCount: number): PresenceEntry {
+function fullPresence(docCount: number): PresenceEntry {
   return { form: "all", count: docCount, extent: [0, 0] };
 }
 
@@ -33,12 +33,20 @@ export function writePresence(file: SegmentFileWriter, docs: Int32Array, docCoun
     }
     return { form: "list", count, extent: file.write(out.view()) };
   }
-  const { words } = new Bitset(docCount);
-  for (let index = 0; index < count; index++) {
-    const doc = docs[index]!;
-    words[doc >>> 5]! |= 1 << (doc & 31);
-  }
-  return { form: "bits", count, extent: file.write(new Uint8Array(words.buffer)) };
+  const set = new Bitset(docCount);
+  for (let index = 0; index < count; index++) set.add(docs[index]!);
+  return writePresenceSet(file, set);
+}
+
+/** Writes the documents of a set that has a bit for each document of the segment. */
+export function writePresenceSet(file: SegmentFileWriter, set: Bitset): PresenceEntry {
+  const count = set.count();
+  if (count === set.size) return fullPresence(count);
+  if (count * LIST_BELOW >= set.size)
+    return { form: "bits", count, extent: file.write(new Uint8Array(set.words.buffer)) };
+  const docs = new Int32Array(count);
+  for (let doc = set.nextSet(0), at = 0; doc >= 0; doc = set.nextSet(doc + 1)) docs[at++] = doc;
+  return writePresence(file, docs, set.size);
 }
 
 /** Reads what writePresence wrote; null for all documents. */

@@ -129,7 +129,7 @@ export class StoredWriter implements StoredBuffer {
   #close(): void {
     this.#startBlock();
     if (this.#file !== undefined) this.#data.clear();
-    const ends = Uint32Array.from(this.#ends.view());
+    const ends = new Uint32Array(this.#ends.view());
     if (this.#columns?.pack(this.#block.view(), ends, this.#data) !== true)
       pack(this.#plain(), this.#packing, this.#data);
     this.#file?.write(this.#data.view());
