@@ -46,7 +46,8 @@ for (const [documents, each, most] of [
   [400_000, 20_000, 1],
   [2_000_000, 2_000, 4],
   [2_000_000, 10_000, 3.5],
-  [10_000_000, 10_000, 4],
+  [10_000_000, 10_000, 3],
+  [1_000_000, 30_000, 1.05],
 ] as const)
   test(`${documents} documents by ${each} are written again ${most} times at most`, () => {
     const merges = new Merges();
@@ -56,6 +57,21 @@ for (const [documents, each, most] of [
     assert.ok(merges.mostSegments <= 20, `${merges.mostSegments} segments`);
     assert.ok(merges.segments.every(({ segment }) => segment.isFresh === false || segment.sizeBytes < MIB));
   });
+
+test("segments of a level wait for others of theirs, however many smaller ones follow", () => {
+  const merged = Array.from({ length: 3 }, () => segmentOf(300_000, false));
+  const fresh = Array.from({ length: 7 }, () => segmentOf(24_000, true));
+  assert.deepEqual(chooseMerge([...merged, ...fresh]), []);
+  const more = Array.from({ length: 3 }, () => segmentOf(300_000, false));
+  const six = [...merged, ...more, ...fresh];
+  assert.deepEqual(chooseMerge(six), six.slice(0, 10));
+});
+
+test("small and large segments by turns are merged before there are many", () => {
+  const turns = Array.from({ length: 16 }, (_, at) => segmentOf(at % 2 === 0 ? 300_000 : 2_000, false));
+  assert.deepEqual(chooseMerge(turns.slice(1)), []);
+  assert.deepEqual(chooseMerge(turns), turns.slice(0, 10));
+});
 
 test("a large segment isn't written again for a few small ones", () => {
   const large = segmentOf(1_000_000, false);

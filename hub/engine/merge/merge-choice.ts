@@ -9,6 +9,12 @@ const FACTOR = 8;
 /** Segments merged at once, at most. */
 const MAX_INPUTS = 10;
 
+/** So many of them are of the highest level: fewer wait for more, and aren't written again for smaller ones. */
+const LEVEL_INPUTS = 6;
+
+/** Segments of a run from which on any of them are merged: small and large ones by turns might wait for ever. */
+const LONG_RUN = 2 * FACTOR;
+
 /** Results aren't made larger than this. A merge holds about twice its result in memory: 1 GiB took the hub beyond 2. */
 const MAX_BYTES = 256 * 1024 * 1024;
 const MAX_DOCS = 5_000_000;
@@ -47,7 +53,7 @@ export function chooseMerge<T extends MergeCandidate>(segments: readonly T[]): r
     let from = 0;
     for (let at = 0; at <= segments.length; at++) {
       if (at < segments.length && levels[at]! <= level) continue;
-      const chosen = worthMerging(segments.slice(from, at));
+      const chosen = worthMerging(segments.slice(from, at), level);
       if (chosen.length > 0) return chosen;
       from = at + 1;
     }
@@ -81,10 +87,15 @@ export function chooseFinal<T extends MergeCandidate>(segments: readonly T[]): r
   return [];
 }
 
-/** The segments of a run that are merged: not the first ones while they are much larger than what follows. */
-function worthMerging<T extends MergeCandidate>(run: readonly T[]): readonly T[] {
+/**
+ * The segments of a run, which are of a level or below, that are merged: not the first ones while they are much larger than
+ * what follows.
+ */
+function worthMerging<T extends MergeCandidate>(run: readonly T[], level: number): readonly T[] {
   for (let from = 0; run.length - from >= FACTOR; from++) {
     const inputs = run.slice(from, from + MAX_INPUTS);
+    const ofLevel = inputs.filter((entry) => levelOf(entry) === level).length;
+    if (ofLevel < LEVEL_INPUTS && run.length < LONG_RUN) continue;
     const bytes = inputs.reduce((sum, entry) => sum + liveBytes(entry), 0);
     if (liveBytes(inputs[0]!) > FIRST_SHARE * bytes) continue;
     const fitting = withinLimits(inputs);
