@@ -104,6 +104,17 @@ export class BlockColumn {
     return this.#decoded.decodeValues(block, out);
   }
 
+  /** The values of a block in the order of its documents; valid until another block is read. */
+  valuesOf(block: number): Float64Array {
+    this.#decoded.load(block);
+    return this.#decoded.values.subarray(0, this.#decoded.start(COLUMN_BLOCK));
+  }
+
+  /** Number of the first value of a slot, or of those after it, among the values of the block that was read last. */
+  startOf(slot: number): number {
+    return this.#decoded.start(slot);
+  }
+
   /** Like `read`, without rounding beyond 2^53. */
   readExact(doc: number, out: bigint[]): number {
     const block = doc >>> 10;

@@ -94,6 +94,7 @@ function* mergeBlocks(
     if (column === null) continue;
     for (let block = 0; block < column.blockCount; block++) {
       if (isExact) merged.addExact(column, block, input.newDocs);
+      else if (isSingle && input.live === null) merged.addWhole(column, block, input.firstDoc, ordinals);
       else merged.add(column, block, input.newDocs, ordinals);
       if (--pause > 0) continue;
       pause = PAUSE_EVERY;
@@ -134,6 +135,22 @@ class MergedColumn {
     else this.#addFirst(column, block, newDocs, ordinals);
   }
 
+  /**
+   * Adds the values of a block of a segment that lives as a whole, `firstDoc` on, where no document has several: whose they
+   * are needn't be noted, and a block has room for all.
+   */
+  addWhole(column: BlockColumn, block: number, firstDoc: number, ordinals: Int32Array | null): void {
+    const values = column.valuesOf(block);
+    const from = firstDoc + block * COLUMN_BLOCK;
+    for (let at = 0; at < values.length; ) {
+      const slot = this.#blockEnd - from;
+      const end = slot >= COLUMN_BLOCK ? values.length : slot <= 0 ? at : column.startOf(slot);
+      this.#putSingle(values, at, end, ordinals);
+      at = end;
+      if (at < values.length) this.#close();
+    }
+  }
+
   /** Like `add`, of whole numbers of any size. */
   addExact(column: BlockColumn, block: number, newDocs: Int32Array): void {
     const end = Math.min(newDocs.length, (block + 1) * COLUMN_BLOCK);
@@ -159,35 +176,12 @@ class MergedColumn {
     const first = this.#first;
     const docs = column.decodeFirst(block, first, Number.NaN);
     const from = block * COLUMN_BLOCK;
-    if (this.#isSingle) {
-      this.#putSingle(newDocs.subarray(from, from + docs), ordinals);
-      return;
-    }
     for (let slot = 0; slot < docs; slot++) {
       const doc = newDocs[from + slot]!;
       const value = first[slot]!;
       if (doc < 0 || Number.isNaN(value)) continue;
       this.#put(doc, ordinals === null ? value : ordinals[value]!);
     }
-  }
-
-  /** Adds the values of `first`, of documents `newDocs`: whose they are needn't be noted, and a block has room for all. */
-  #putSingle(newDocs: Int32Array, ordinals: Int32Array | null): void {
-    const first = this.#first;
-    const values = this.#values;
-    let count = this.#count;
-    for (let slot = 0; slot < newDocs.length; slot++) {
-      const doc = newDocs[slot]!;
-      const value = first[slot]!;
-      if (doc < 0 || Number.isNaN(value)) continue;
-      if (doc >= this.#blockEnd) {
-        this.#count = count;
-        while (doc >= this.#blockEnd) this.#close();
-        count = 0;
-      }
-      values[count++] = ordinals === null ? value : ordinals[value]!;
-    }
-    this.#count = count;
   }
 
   #addAll(column: BlockColumn, block: number, newDocs: Int32Array, ordinals: Int32Array | null): void {
@@ -199,6 +193,14 @@ class MergedColumn {
       const value = all.values[index]!;
       if (doc >= 0) this.#put(doc, ordinals === null ? value : ordinals[value]!);
     }
+  }
+
+  #putSingle(from: Float64Array, start: number, end: number, ordinals: Int32Array | null): void {
+    const values = this.#values;
+    let count = this.#count;
+    if (ordinals === null) for (let at = start; at < end; at++) values[count++] = from[at]!;
+    else for (let at = start; at < end; at++) values[count++] = ordinals[from[at]!]!;
+    this.#count = count;
   }
 
   #put(doc: number, value: number): void {

@@ -171,6 +171,47 @@ suite("merged segments", () => {
     for (let doc = 0; doc < docs; doc++) assert.equal(column.first(doc), numberOf(doc));
   });
 
+  for (const isMixed of [false, true])
+    test(`columns of single values are those of the documents${isMixed ? ", some deleted" : ""}, wherever blocks and segments begin`, () => {
+      const random = new Random(5);
+      for (const counts of [
+        [1024, 1023, 1, 2048],
+        [1, 2000, 1500],
+      ]) {
+        const documents = counts.map((count) =>
+          Array.from({ length: count }, (_, doc) => ({
+            n: doc * 7 + random.below(5),
+            k: random.oneIn(3) ? undefined : `key${random.below(40)}`,
+            d: doc > 1200 && doc < 2600 ? undefined : doc / 4,
+          })),
+        );
+        const inputs = documents.map((each, number) => {
+          const live = isMixed && number === 1 ? Bitset.full(each.length) : null;
+          for (let doc = 0; doc < each.length; doc += 3) live?.remove(doc);
+          return { segment: segmentOf(each), live };
+        });
+        const kept = documents.flatMap((each, at) =>
+          each.filter((_, doc) => inputs[at]!.live?.has(doc) ?? true),
+        );
+        const keys = [...new Set(kept.flatMap(({ k }) => k ?? []))].sort();
+        const result = new Segment(merged(inputs));
+        const valuesOf = (field: string): number[] =>
+          kept.map((_, doc) => result.rawColumn(field)!.first(doc));
+        assert.deepEqual(
+          valuesOf("n"),
+          kept.map(({ n }) => n),
+        );
+        assert.deepEqual(
+          valuesOf("k"),
+          kept.map(({ k }) => (k === undefined ? Number.NaN : keys.indexOf(k))),
+        );
+        assert.deepEqual(
+          valuesOf("d"),
+          kept.map(({ d }) => d ?? Number.NaN),
+        );
+      }
+    });
+
   test("stored blocks with the final compression are copied unchanged", () => {
     const text = "x".repeat(1000);
     const documents = (from: number) => Array.from({ length: 700 }, (_, n) => ({ n: from + n, text }));
