@@ -257,19 +257,22 @@ export class ShardDocuments {
     return this.#buffer;
   }
 
-  /** Makes a segment in memory of the buffer. */
-  seal(): void {
+  /** Makes a segment in memory of the buffer; null if no document in it is left. */
+  seal(): ShardSegment | null {
     const buffer = this.#buffer;
-    if (buffer === null) return;
+    if (buffer === null) return null;
+    let sealed: ShardSegment | null = null;
     if (buffer.liveCount > 0) {
       // Rather more than it takes: pages that aren't written to cost nothing, but the collector counts them.
       const sink = new MemorySink(Math.ceil(buffer.sizeBytes / 2));
       buffer.seal(sink);
       const image = sink.buffer.view();
       const segment = new Segment(SegmentFile.ofMemory(this.newName(), image));
-      this.segments.push(new ShardSegment(segment, this.#bufferAfter, buffer.liveDocs(), 0, image));
+      sealed = new ShardSegment(segment, this.#bufferAfter, buffer.liveDocs(), 0, image);
+      this.segments.push(sealed);
     }
     this.dropBuffer();
+    return sealed;
   }
 
   /** Forgets the documents that aren't in a segment, and their memory. */

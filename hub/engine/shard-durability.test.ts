@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
-import { readdirSync, rmSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import fs, { existsSync, readdirSync, rmSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { suite, test } from "node:test";
+import { suite, type TestContext, test } from "node:test";
 import {
   apply,
   contents,
@@ -90,5 +92,83 @@ suite("durability of a shard", () => {
       assert.equal(readdirSync(folder).filter((name) => name.startsWith("manifest")).length, 2);
       assert.deepEqual([...contents(shard.searcher()).keys()].sort(), ["d20"]);
       shard.close();
+    }));
+});
+
+/** More than a megabyte as a segment, as nothing in it can be packed. */
+const LARGE = Array.from({ length: 300 }, (_, n) =>
+  operation(INDEX, `${n}`, { hidden: randomBytes(6_000).toString("base64") }),
+);
+
+/** Makes a function of the file system fail until the returned function is called, or the test ends. */
+function failing(t: TestContext, name: "fsyncSync" | "writeSync", code: string): () => void {
+  const mock = t.mock.method(fs, name, () => {
+    throw Object.assign(new Error(code), { code });
+  });
+  const restore = (): void => {
+    mock.mock.restore();
+    syncBuiltinESMExports();
+  };
+  syncBuiltinESMExports();
+  t.after(restore);
+  return restore;
+}
+
+suite("a large segment", () => {
+  test("goes to its file when it is sealed, and counts as uncommitted until the commit", () =>
+    withFolder((folder) => {
+      const first = openShard(folder);
+      apply(first, 1, ...LARGE);
+      first.refresh();
+      assert.ok(existsSync(join(folder, "s1.seg")));
+      assert.equal(first.stats().memoryBytes, 0);
+      const sealed = contents(first.searcher());
+      assert.equal(sealed.size, LARGE.length);
+      first.close();
+      const second = openShard(folder);
+      assert.equal(second.position.sequence, 0);
+      assert.equal(existsSync(join(folder, "s1.seg")), false, "no manifest names it");
+      apply(second, 1, ...LARGE);
+      second.commit();
+      second.close();
+      const third = openShard(folder);
+      assert.deepEqual(contents(third.searcher()), sealed);
+      third.close();
+    }));
+
+  test("stays in memory while the disk is full, and the commit with space writes it", (t) =>
+    withFolder((folder) => {
+      const first = openShard(folder);
+      apply(first, 1, ...LARGE);
+      const restore = failing(t, "writeSync", "ENOSPC");
+      first.refresh();
+      assert.equal(contents(first.searcher()).size, LARGE.length);
+      assert.throws(() => first.commit(), { code: "disk_full" });
+      assert.equal(first.hasFailed, false);
+      restore();
+      first.commit();
+      first.close();
+      const second = openShard(folder);
+      assert.equal(contents(second.searcher()).size, LARGE.length);
+      second.close();
+    }));
+
+  test("whose file can't be made durable fails the shard, which goes back to its last commit", (t) =>
+    withFolder((folder) => {
+      const first = openShard(folder);
+      apply(first, 1, operation(INDEX, "a", { n: 1 }));
+      first.commit();
+      apply(first, 2, ...LARGE);
+      first.refresh();
+      const restore = failing(t, "fsyncSync", "EIO");
+      assert.throws(() => first.commit(), /EIO/);
+      restore();
+      assert.equal(first.hasFailed, true);
+      assert.throws(() => first.commit(), /EIO/, "another attempt could succeed without the bytes");
+      first.close();
+      const second = openShard(folder);
+      assert.equal(second.position.sequence, 1);
+      assert.deepEqual([...contents(second.searcher()).keys()], ["a"]);
+      second.close();
     }));
 });

@@ -45,7 +45,7 @@ export function statsOf(
     deleted: all - live + (buffer === null ? 0 : buffer.docCount - buffer.liveCount),
     bytes,
     segments: segments.length,
-    memoryBytes: uncommittedBytesOf(segments) + (buffer?.sizeBytes ?? 0),
+    memoryBytes: segments.reduce((sum, { imageBytes }) => sum + imageBytes, 0) + (buffer?.sizeBytes ?? 0),
     fieldData: fieldDataOf(segments),
     completions: completionsOf(segments, mapping),
     ...times,
@@ -73,7 +73,7 @@ function completionsOf(segments: readonly ShardSegment[], mapping: Mapping): Rea
   return sums;
 }
 
-/** Bytes of sealed segments that aren't on disk. */
+/** Bytes of sealed segments that aren't durable. */
 export function uncommittedBytesOf(segments: readonly ShardSegment[]): number {
   return segments.reduce((total, entry) => total + entry.uncommittedBytes, 0);
 }

@@ -197,7 +197,7 @@ export class Shard {
     if (!this.#changed) return this.#position;
     this.#seal();
     this.#dropDeadSegments();
-    this.#commits.write(this.#documents.segments, (generation) => this.#manifest(generation));
+    this.#write();
     this.#changed = false;
     return this.#position;
   }
@@ -210,7 +210,7 @@ export class Shard {
   trim(): void {
     this.commit();
     if (!this.#commits.keepsFallback) return;
-    this.#commits.write(this.#documents.segments, (generation) => this.#manifest(generation));
+    this.#write();
   }
 
   /**
@@ -251,7 +251,7 @@ export class Shard {
     this.#closed = true;
     this.#merges.close();
     this.#visible.close();
-    for (const entry of this.#documents.segments) entry.segment.release();
+    for (const entry of this.#documents.segments) entry.release();
     this.#documents.segments = [];
     this.#documents.dropBuffer();
     this.#lock.release();
@@ -293,6 +293,18 @@ export class Shard {
     if (segments.some(isDead)) this.#documents.segments = segments.filter((entry) => !isDead(entry));
   }
 
+  /** Writes the files of all segments and a manifest. */
+  #write(): void {
+    const { segments } = this.#documents;
+    try {
+      this.#commits.write(segments, (generation) => this.#manifest(generation));
+    } catch (error) {
+      // Another attempt might succeed though bytes are missing. The log has them.
+      if (segments.some(({ isLost }) => isLost)) this.#fail(error);
+      throw error;
+    }
+  }
+
   #manifest(generation: number): Manifest {
     return {
       version: MANIFEST_VERSION,
@@ -308,10 +320,11 @@ export class Shard {
     };
   }
 
-  /** Makes a segment in memory of what was applied last. */
+  /** Makes a segment of what was applied last. */
   #seal(): void {
     try {
-      this.#documents.seal();
+      const sealed = this.#documents.seal();
+      if (sealed !== null) this.#commits.writeAhead(sealed);
     } catch (error) {
       // The position covers the buffer's documents.
       throw this.#fail(error);

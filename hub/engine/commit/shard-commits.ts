@@ -7,6 +7,9 @@ import { systemReason } from "#proto/kit/system-reason.ts";
 import { type Manifest, writeManifest } from "./manifest.ts";
 import type { ShardSegment } from "./shard-segment.ts";
 
+/** Smaller segments delay a commit little, and a merge may replace them before it. */
+const AHEAD_BYTES = 1024 * 1024;
+
 /** Belongs to the shard's thread. */
 export class ShardCommits {
   readonly #folder: string;
@@ -37,7 +40,17 @@ export class ShardCommits {
   /** Lets go of a segment; readers that have it keep it. Its files go after the next commits. */
   retire(segment: ShardSegment): void {
     this.#obsolete.push(...segment.fileNames());
-    segment.segment.release();
+    segment.release();
+  }
+
+  /** Begins to make a fresh segment durable where it is large, so that the next commit takes less time. */
+  writeAhead(segment: ShardSegment): void {
+    if (segment.imageBytes < AHEAD_BYTES) return;
+    try {
+      segment.writeAhead(this.#folder);
+    } catch {
+      // The segment stays in memory. The commit tries again and throws why it fails.
+    }
   }
 
   /** Makes `segments` durable, then the manifest of the next generation that names them. Throws disk_full; try again. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Bitset } from "#hub/engine/bytes/bitset.ts";
 import { readU32, writeU32 } from "#hub/engine/bytes/byte-buffer.ts";
 import { crc32c } from "#hub/engine/encoding/crc32c.ts";
+import { beginSync } from "#hub/engine/files/early-sync.ts";
 import { FileSink, SegmentFile } from "#hub/engine/files/segment-file.ts";
 import type { Mapping } from "#hub/engine/mapping/mapping.ts";
 import type { Searcher } from "#hub/engine/searcher/searcher.ts";
@@ -12,6 +13,7 @@ import type { Segment } from "#hub/engine/segment/segment.ts";
 import { SnapshotReader } from "#hub/engine/segment/snapshot-reader.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { writeFileAtomic } from "#proto/kit/files/files.ts";
+import { freeBytes } from "#proto/kit/large-bytes.ts";
 import type { Position } from "#proto/position.ts";
 import type { ManifestSegment } from "./manifest.ts";
 
@@ -29,8 +31,11 @@ export class ShardSegment {
   #snapshot: SnapshotReader | null = null;
   #liveGeneration: number;
   #liveDirty = false;
-  /** Bytes that aren't on disk yet. */
+  /** Bytes that aren't in a file yet. */
   #image: Uint8Array | null;
+  /** The file that holds the only copy of the bytes, until it is durable. */
+  #unsynced: FileSink | null = null;
+  #isLost = false;
 
   constructor(
     segment: Segment,
@@ -54,8 +59,18 @@ export class ShardSegment {
   }
 
   /** Bytes held in memory until the next commit. */
-  get uncommittedBytes(): number {
+  get imageBytes(): number {
     return this.#image?.length ?? 0;
+  }
+
+  /** Bytes that aren't durable yet. */
+  get uncommittedBytes(): number {
+    return this.#unsynced === null ? this.imageBytes : this.segment.sizeBytes;
+  }
+
+  /** The file with the only copy of the bytes couldn't be made durable: after a crash it may lack some. */
+  get isLost(): boolean {
+    return this.#isLost;
   }
 
   isLive(doc: number): boolean {
@@ -87,12 +102,33 @@ export class ShardSegment {
     return this.#snapshot;
   }
 
-  /** Makes segment and live documents durable in `folder`. Returns the names of files that are replaced by newer ones. */
+  /**
+   * Writes a segment that nobody has read yet to its file in `folder` and frees its memory. The disk stores the file while the
+   * thread continues; `persist` waits for that. Throws what writing throws, and the segment stays in memory.
+   */
+  writeAhead(folder: string): void {
+    const image = this.#image;
+    if (image === null) return;
+    const path = join(folder, segmentFileName(this.segment.name));
+    this.#unsynced = writeImage(path, image, () => this.#openFile(path));
+    this.#image = null;
+    beginSync(path);
+    // All of its memory, of which the image is the first part.
+    freeBytes(new Uint8Array(image.buffer));
+  }
+
+  /**
+   * Makes segment and live documents durable in `folder`. Returns the names of files that are replaced by newer ones. Throws
+   * what writing throws; it can be tried again unless the segment is lost then.
+   */
   persist(folder: string): string[] {
+    if (this.#unsynced !== null) this.#sync(this.#unsynced);
     if (this.#image !== null) {
       const path = join(folder, segmentFileName(this.segment.name));
-      writeImage(path, this.#image);
-      this.segment.replaceFile(SegmentFile.open(this.segment.name, path));
+      writeImage(path, this.#image, (sink) => {
+        sink.finish();
+        this.#openFile(path);
+      });
       this.#image = null;
     }
     if (this.#liveDirty && this.#live !== null) {
@@ -102,6 +138,13 @@ export class ShardSegment {
       if (this.#liveGeneration > 1) return [liveFileName(this.segment.name, this.#liveGeneration - 1)];
     }
     return [];
+  }
+
+  /** Lets go of the segment; readers that have it keep it. */
+  release(): void {
+    this.#unsynced?.abandon();
+    this.#unsynced = null;
+    this.segment.release();
   }
 
   /** Files of the segment in the shard's folder, written or not. */
@@ -120,13 +163,30 @@ export class ShardSegment {
       after: this.after,
     };
   }
+
+  #openFile(path: string): void {
+    this.segment.replaceFile(SegmentFile.open(this.segment.name, path));
+  }
+
+  #sync(sink: FileSink): void {
+    try {
+      sink.finish();
+    } catch (error) {
+      // The system may have dropped what it couldn't write, and reports that only once.
+      this.#isLost = true;
+      throw error;
+    }
+    this.#unsynced = null;
+  }
 }
 
-function writeImage(path: string, image: Uint8Array): void {
+/** Writes `image` to a new file, which is removed again if that or `then` fails. Returns the open file. */
+function writeImage(path: string, image: Uint8Array, then: (sink: FileSink) => void): FileSink {
   const sink = new FileSink(path);
   try {
     sink.write(image);
-    sink.finish();
+    then(sink);
+    return sink;
   } catch (error) {
     sink.abandon();
     rmSync(path, { force: true });

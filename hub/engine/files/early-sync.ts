@@ -1,0 +1,30 @@
+/**
+ * Makes files durable while the thread continues. The disk needs longer for a segment than the thread for writing it to the
+ * system's memory: a commit that begins with all of its segments holds the thread for that long, while before it the disk is idle.
+ */
+
+import { close, fsync, openSync } from "node:fs";
+
+/** One file at a time for each thread: on a slow disk more would take all threads of the process's file access. */
+let isRunning = false;
+
+/**
+ * Begins to make the file at `path` durable, unless another one is being made durable. The caller must sync it all the same:
+ * that waits for what is left, and throws what failed.
+ */
+export function beginSync(path: string): void {
+  if (isRunning) return;
+  let fd: number;
+  try {
+    // Opened again, as the system reports a failure once to each opened file: the caller's sync reports it as well.
+    fd = openSync(path, "r");
+  } catch {
+    return; // the caller's sync does it all
+  }
+  isRunning = true;
+  fsync(fd, () => {
+    close(fd, () => {
+      isRunning = false;
+    });
+  });
+}
