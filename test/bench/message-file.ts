@@ -3,7 +3,7 @@
  * Each is its length, u32, and its bytes.
  */
 
-import { closeSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { writeFully } from "#proto/kit/files/files.ts";
 import { DocBatch, DocOperation } from "#proto/messages.ts";
 import type { CorpusDocument } from "./log-corpus.ts";
@@ -36,7 +36,9 @@ export class MessageFileWriter {
     writeFully(this.#fd, message);
   }
 
+  /** Closes the file once it is on disk: what is measured later shares the disk with nothing of this. */
   close(): void {
+    fsyncSync(this.#fd);
     closeSync(this.#fd);
   }
 }
