@@ -9,17 +9,17 @@ import { close, fsync, openSync } from "node:fs";
 let isRunning = false;
 
 /**
- * Begins to make the file at `path` durable, unless another one is being made durable. The caller must sync it all the same:
- * that waits for what is left, and throws what failed.
+ * Begins to make what is written of the file at `path` durable; false, having done nothing, while another one is being made
+ * durable. The caller must sync it all the same: that waits for what is left, and throws what failed.
  */
-export function beginSync(path: string): void {
-  if (isRunning) return;
+export function beginSync(path: string): boolean {
+  if (isRunning) return false;
   let fd: number;
   try {
     // Opened again, as the system reports a failure once to each opened file: the caller's sync reports it as well.
     fd = openSync(path, "r");
   } catch {
-    return; // the caller's sync does it all
+    return false; // the caller's sync does it all
   }
   isRunning = true;
   fsync(fd, () => {
@@ -27,4 +27,5 @@ export function beginSync(path: string): void {
       isRunning = false;
     });
   });
+  return true;
 }

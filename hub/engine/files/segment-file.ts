@@ -47,6 +47,8 @@ export class MemorySink implements ByteSink {
 
 /** Writes a segment to a new file. */
 export class FileSink implements ByteSink {
+  /** Bytes written so far. */
+  length = 0;
   readonly #fd: number;
   #open = true;
 
@@ -57,6 +59,7 @@ export class FileSink implements ByteSink {
 
   write(bytes: Uint8Array): void {
     writeFully(this.#fd, bytes);
+    this.length += bytes.length;
   }
 
   /** Makes the file durable and closes it. */

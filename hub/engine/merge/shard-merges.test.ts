@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
-import { globSync, statSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import fs, { fstatSync, globSync, type NoParamCallback, statSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 import { AppError } from "#proto/kit/errors.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { apply, contents, INDEX, openShard, operation, withFolder } from "#test/support/engine/shard.ts";
 import { MergeTask } from "./shard-merges.ts";
 
@@ -22,6 +25,35 @@ test("a merge for which the kernel's memory is too small is done without it", (t
     const searcher = shard.searcher();
     assert.deepEqual([...contents(searcher).keys()].sort(), ["1", "2", "3"]);
     searcher.close();
+    shard.close();
+  }));
+
+test("a large merge makes what it has written durable while it continues", (t) =>
+  withFolder(async (folder) => {
+    const shard = openShard(folder);
+    for (let sequence = 1; sequence <= 4; sequence++) {
+      const hidden = (): string => randomBytes(6_000).toString("base64");
+      apply(
+        shard,
+        sequence,
+        ...Array.from({ length: 400 }, (_, n) => operation(INDEX, `${sequence}-${n}`, { hidden: hidden() })),
+      );
+      shard.commit();
+    }
+    const sizes: number[] = [];
+    const { fsync } = fs;
+    const mock = t.mock.method(fs, "fsync", (fd: number, done: NoParamCallback) => {
+      sizes.push(fstatSync(fd).size);
+      fsync(fd, done);
+    });
+    syncBuiltinESMExports();
+    t.after(() => {
+      mock.mock.restore();
+      syncBuiltinESMExports();
+    });
+    await shard.forceMerge(1);
+    assert.equal(shard.stats().segments, 1);
+    assert.ok(sizes.length > 0 && sizes.every((size) => size >= 4 * MIB), sizes.join());
     shard.close();
   }));
 

@@ -4,10 +4,12 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { ShardSegment, segmentFileName } from "#hub/engine/commit/shard-segment.ts";
+import { beginSync } from "#hub/engine/files/early-sync.ts";
 import { FileSink, SegmentFile } from "#hub/engine/files/segment-file.ts";
 import { Segment } from "#hub/engine/segment/segment.ts";
 import { toAppError } from "#proto/kit/errors.ts";
 import { freeBytes } from "#proto/kit/large-bytes.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { comparePositions } from "#proto/position.ts";
 import { chooseFinal, chooseMerge, FINAL_BYTES } from "./merge-choice.ts";
 import { type MergeInput, numberDocuments } from "./merge-input.ts";
@@ -15,6 +17,9 @@ import { mergeSegments } from "./merge-segments.ts";
 
 /** How long a slice works before it lets others continue. */
 const SLICE_MS = 5;
+
+/** So much of a merged file is written before it is made durable while the merge continues: its end then waits for little. */
+const SYNC_BYTES = 4 * MIB;
 
 /** Smaller ones aren't looked at for that. */
 const LOOKED_AT_BYTES = FINAL_BYTES / 16;
@@ -139,6 +144,8 @@ export class MergeTask {
   readonly #sink: FileSink;
   readonly #merging: readonly MergeInput[];
   readonly #work: Generator<void, void>;
+  /** Bytes of the file that are made durable. */
+  #syncedBytes = 0;
 
   /** `usesKernel`: false for a merge that the kernel's memory is too small for. */
   constructor(folder: string, name: string, inputs: readonly ShardSegment[], usesKernel: boolean) {
@@ -167,6 +174,7 @@ export class MergeTask {
   step(): boolean {
     const until = performance.now() + SLICE_MS;
     while (performance.now() < until) if (this.#work.next().done === true) return true;
+    this.#syncAhead();
     return false;
   }
 
@@ -176,6 +184,11 @@ export class MergeTask {
     const merged = this.#open();
     this.#releaseInputs();
     return merged;
+  }
+
+  #syncAhead(): void {
+    const { length } = this.#sink;
+    if (length - this.#syncedBytes >= SYNC_BYTES && beginSync(this.#path)) this.#syncedBytes = length;
   }
 
   #open(): ShardSegment | null {
