@@ -84,9 +84,11 @@ export function collectQuery(query: Query): Collect {
 export class QuerySorter implements Sorter {
   readonly #weights: readonly Weight[];
   readonly #other: number | undefined;
-  #scorers: readonly (Scorer | null)[] = [];
-  /** Whose scorers are still to be made: a segment is opened before its weights are prepared. */
-  #opened: SegmentReader | undefined;
+  /** Undefined until the first documents of a segment come: it is opened before its weights are prepared. */
+  #scorers: readonly (Scorer | null)[] | undefined;
+  #segment: SegmentReader | undefined;
+  /** The document that was sorted last. */
+  #last = 0;
 
   /** `other`: bucket of documents that match none of the queries; undefined for none. */
   constructor(queries: readonly Query[], other: number | undefined, shard: ShardContext) {
@@ -96,18 +98,19 @@ export class QuerySorter implements Sorter {
   }
 
   segment(segment: SegmentReader): void {
-    this.#opened = segment;
+    this.#segment = segment;
+    this.#scorers = undefined;
   }
 
   sort(docs: Int32Array, length: number, put: (place: number, bucket: number) => void): void {
-    const opened = this.#opened;
-    this.#opened = undefined;
-    if (opened !== undefined) this.#scorers = this.#weights.map((weight) => weight.scorer(opened));
+    if (length === 0) return;
+    const scorers = this.#scorersFrom(docs[0]!);
+    this.#last = docs[length - 1]!;
     for (let place = 0; place < length; place++) {
       const doc = docs[place]!;
       let found = false;
-      for (let bucket = 0; bucket < this.#scorers.length; bucket++) {
-        const scorer = this.#scorers[bucket];
+      for (let bucket = 0; bucket < scorers.length; bucket++) {
+        const scorer = scorers[bucket];
         if (scorer === null || scorer === undefined || scorer.doc === NO_MORE_DOCS) continue;
         if ((scorer.doc < doc ? scorer.advance(doc) : scorer.doc) !== doc) continue;
         found = true;
@@ -115,6 +118,13 @@ export class QuerySorter implements Sorter {
       }
       if (!found && this.#other !== undefined) put(place, this.#other);
     }
+  }
+
+  /** Scorers don't go back: new ones begin at the start if a bucket above brings earlier documents than the one before it. */
+  #scorersFrom(doc: number): readonly (Scorer | null)[] {
+    if (this.#scorers === undefined || doc < this.#last)
+      this.#scorers = this.#weights.map((weight) => weight.scorer(this.#segment!));
+    return this.#scorers;
   }
 }
 
