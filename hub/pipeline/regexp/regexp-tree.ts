@@ -34,6 +34,13 @@ export function needsUnicode(node: RegexpNode): boolean {
   return hasNode(node, (each) => each.kind === "text" && each.unicode === true);
 }
 
+/** Returns true where case is ignored in all of `node`. */
+export function ignoresCaseThroughout(node: RegexpNode): boolean {
+  const heedsCase = (each: RegexpNode): boolean =>
+    each.kind === "special" && /^\?[a-z]*-[a-z]*i/.test(each.opening);
+  return node.kind === "special" && node.opening === "?i:" && !hasNode(node.body, heedsCase);
+}
+
 function hasNode(node: RegexpNode, is: (node: RegexpNode) => boolean): boolean {
   if (is(node)) return true;
   switch (node.kind) {

@@ -59,6 +59,15 @@ test("case is ignored also where the engine doesn't optimize expressions", () =>
   );
 });
 
+test("where case is ignored throughout, the engine's flag says so, except in the source", () => {
+  const throughout = translateRubyRegexp("(?i)error|(?:(x)b)+|(?i:warn)");
+  assert.equal(throughout.expression("").flags, "i");
+  assert.doesNotMatch(throughout.expression("").source, /\[eE\]/);
+  assert.match(throughout.source, /\[eE\]/);
+  for (const pattern of ["(?i)error(?-i:x)", "x(?i)error", "error"])
+    assert.equal(translateRubyRegexp(pattern).expression("").flags, "", pattern);
+});
+
 test("word characters are those of the engine where case is ignored", () => {
   for (const [pattern, text, byUnicode] of [
     ["(?i)^\\w$", "\u017f", true],
