@@ -42,10 +42,11 @@ const HEADROOM_BYTES = 16 * 1024 ** 2;
 const CALL_TIMEOUT_MS = 15_000;
 
 /**
- * A page of subjects is asked for again only after this long without an answer: nats-server 2.9 needs up to 2 s for one of
- * 100,000, more on a busy machine, and answers nothing else of the connection meanwhile.
+ * A page of subjects is asked for again later than other answers where a stream has many messages: nats-server 2.9 needs up to
+ * 2 s for 100,000, more on a busy machine, and answers nothing else of the connection meanwhile. An answer is also missing where
+ * the leader is lost, so few messages aren't waited for so long, and of many a page is asked for until 12 s, as other answers are.
  */
-const SUBJECTS_AGAIN_MS = 5_000;
+const SUBJECTS_AGAIN_MS = { least: 1_000, each: 0.03, most: 4_000 };
 
 /**
  * A replica that hasn't answered its leader for this long counts as silent; normally it answers every one to two seconds. Others
@@ -196,14 +197,16 @@ export class StreamStore {
    * each that is stored during the whole call. For streams of some hundred thousand subjects.
    */
   async subjects(stream: string, filter: string): Promise<string[]> {
-    await this.majorityState(stream); // its short answer finds the leader
+    const { messages } = await this.majorityState(stream); // its short answer finds the leader
+    const { least, each, most } = SUBJECTS_AGAIN_MS;
+    const againMs = Math.min(most, least + each * messages);
     return allSubjects((offset) => {
       const ask = async (_: JetStreamManager, nats: NatsConnection): Promise<StreamInfo> => {
         const page = await subjectPage(nats, stream, filter, offset, CALL_TIMEOUT_MS);
         if (!toState(page).hasMajority) throw new NoMajority();
         return page;
       };
-      return this.#call(`subjects of ${stream}`, ask, CALL_TIMEOUT_MS, SUBJECTS_AGAIN_MS);
+      return this.#call(`subjects of ${stream}`, ask, CALL_TIMEOUT_MS, againMs);
     });
   }
 
