@@ -296,8 +296,11 @@ test("a message doesn't turn the text behind it, and a slow rate is shown by the
       service: "turned",
       user: "\u202eymu",
     };
-    appendFileSync(shop.servicesFile, `${JSON.stringify({ ...line, message: "saved \u202efdp.exe" })}\n`);
-    const shown = "saved [U+202E]fdp.exe";
+    appendFileSync(
+      shop.servicesFile,
+      `${JSON.stringify({ ...line, message: "saved \u202efdp.exe of http://e.org/\u202ea" })}\n`,
+    );
+    const shown = "saved [U+202E]fdp.exe of http://e.org/[U+202E]a";
     await page.locator("tr-tail-window .row").filter({ hasText: shown }).waitFor();
     await page
       .locator(".tools")
@@ -308,6 +311,7 @@ test("a message doesn't turn the text behind it, and a slow rate is shown by the
     await row(page).filter({ hasText: shown }).click();
     const details = page.locator("tr-event-details");
     await becomes(() => details.locator(".message").textContent(), shown);
+    assert.equal(await details.locator(".message a").getAttribute("href"), "http://e.org/\u202ea");
     await details.locator("td").filter({ hasText: "[U+202E]ymu" }).waitFor();
     await whileClicked(details.getByRole("button", { name: "Copy user" }), details.getByTitle("Copied"));
     assert.equal(await clipboard(page), "\u202eymu");

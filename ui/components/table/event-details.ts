@@ -105,7 +105,7 @@ export class EventDetails extends LitElement {
         <button class="plain icon" aria-label=${msg("Older line")} title=${msg("Older line (j)")} @click=${() => this.#step(1)}>${icon("chevronRight")}</button>
         <button class="plain icon" aria-label=${msg("Close")} title=${msg("Close (Esc)")} @click=${this.#close}>${icon("close")}</button>
       </header>
-      <tr-selected-text .text=${document.fields.has("message") ? stripAnsi(document.message) : ""}><pre class="message" tabindex="0" aria-label=${msg("Message")}>${colouredView(visibleText(document.message), linksView)}</pre></tr-selected-text>
+      <tr-selected-text .text=${document.fields.has("message") ? stripAnsi(document.message) : ""}><pre class="message" tabindex="0" aria-label=${msg("Message")}>${colouredView(document.message, linksView)}</pre></tr-selected-text>
       <div class="tools">
         <span role="group" aria-label=${msg("View")}>${this.#viewButton("table", msg("Fields"))}${this.#viewButton("json", "JSON")}${this.around === undefined ? nothing : this.#viewButton("around", msg("Surrounding lines"))}</span>
         <span role="group" aria-label=${msg("Copy")}>
