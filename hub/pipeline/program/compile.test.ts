@@ -122,6 +122,12 @@ const CONDITIONS: [condition: string, fields: Record<string, unknown>, expected:
   ["[a] == 5", { a: decimal(5.5) }, false],
   ['[a] == "5.0"', { a: decimal(5) }, false],
   ["[a] == [b]", parseEventJson('{"a":12345678901234567890,"b":12345678901234567891}') as JsonObject, false],
+  ["[a] < 5", { a: decimal(4) }, true],
+  ["[a] >= [b]", { a: decimal(5), b: 5 }, true],
+  ["[a] in [5, 6]", { a: decimal(5) }, true],
+  ["[a] in [5.0, 6]", { a: decimal(5) }, true],
+  ['[a] in ["5.0"]', { a: decimal(5) }, true],
+  ["[a] in [5, 6]", { a: 5.5 }, false],
   ["[a][b] == [c]", { a: { b: "x" }, c: "x" }, true],
   ["[a] < 5", { a: 4.5 }, true],
   ['[a] >= "b"', { a: "b" }, true],
@@ -159,6 +165,10 @@ test("conditions are evaluated as the language defines", () => {
 test("an event that a condition can't order goes no further, the others do", () => {
   assert.match(String(holds("[a] < 5", { a: "x" })), /a condition compares a string \(x\) with a number/);
   assert.match(String(holds("[a] > 5", {})), /a missing field/);
+  const fields = { a: decimal(30), t: "5", l: [5] };
+  assert.match(String(holds("[a] > [t]", fields)), /a number \(30.0\) with a string \(5\)/);
+  assert.match(String(holds("[l] < [a]", fields)), /a list with a number/);
+  assert.match(String(holds("[a] > [b]", fields)), /a missing field/);
 });
 
 test("branches take the first case that holds, children continue after their parent's step", () => {

@@ -132,8 +132,9 @@ function equalNumbers(left: unknown, right: unknown): boolean {
 
 /** Orders two numbers or two texts. Throws ConditionFault for anything else. */
 function order(left: unknown, right: unknown): number {
-  if (typeof left === "number" && typeof right === "number") return left - right;
-  if (isRawJson(left) || isRawJson(right)) return Number(valueText(left)) - Number(valueText(right));
+  const leftNumber = numberOf(left);
+  const rightNumber = numberOf(right);
+  if (leftNumber !== undefined && rightNumber !== undefined) return leftNumber - rightNumber;
   const [a, b] = [left, right].map((value) => (value instanceof Timestamp ? value.toString() : value));
   if (typeof a === "string" && typeof b === "string") return a < b ? -1 : a > b ? 1 : 0;
   throw new ConditionFault(`a condition compares ${describe(left)} with ${describe(right)}`);
@@ -141,7 +142,8 @@ function order(left: unknown, right: unknown): number {
 
 function describe(value: unknown): string {
   if (value === undefined || value === null) return "a missing field";
-  return Array.isArray(value) ? "a list" : `a ${typeof value} (${valueText(value).slice(0, 40)})`;
+  if (Array.isArray(value)) return "a list";
+  return `a ${isRawJson(value) ? "number" : typeof value} (${valueText(value).slice(0, 40)})`;
 }
 
 /** Only texts can match. */
@@ -188,7 +190,8 @@ function compileIn(
     const where = container(event);
     if (item === undefined || item === null || where === undefined || where === null) return false;
     if (Array.isArray(item) || isHash(item)) return false;
-    if (isConstantList) return (where as unknown[]).some((each) => valueText(each) === valueText(item));
+    if (isConstantList)
+      return (where as unknown[]).some((each) => valueText(each) === valueText(item) || equal(each, item));
     if (Array.isArray(where)) return where.some((each) => equal(each, item));
     return typeof where === "string" ? typeof item === "string" && where.includes(item) : equal(where, item);
   };
