@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decimal, numberOf, parseEventJson } from "./json.ts";
+import { decimal, numberOf, parseEventJson, parseEventObject, parseJsonObject } from "./json.ts";
 
 test("numbers of an event's JSON are written as they were read, decimals without a fraction with their point", () => {
   for (const [text, written = text] of [
@@ -13,6 +13,13 @@ test("numbers of an event's JSON are written as they were read, decimals without
   ])
     assert.equal(JSON.stringify(parseEventJson(text!)), written);
   assert.equal(parseEventJson('{"a":1.0}x'), undefined);
+});
+
+test("a number that stays as it was written is no object", () => {
+  for (const text of ["12345678901234567890", "30.0", "[1.0]"]) {
+    assert.equal(parseEventObject(text), undefined, text);
+    assert.equal(parseJsonObject(text), undefined, text);
+  }
 });
 
 test("a decimal is a number to those who read it", () => {

@@ -30,8 +30,7 @@ const WHOLE_DECIMAL = /[0-9](?:\.0+|[eE][-+]?[0-9]+)\s*[,}\]]/;
 
 /** Returns the object that a text of the installation's own holds, or undefined if it is no JSON or no object. */
 export function parseJsonObject(text: string): JsonObject | undefined {
-  const value = parseJson(text);
-  return isObject(value) ? value : undefined;
+  return objectOf(parseJson(text));
 }
 
 /** Returns the value that `text` holds, or undefined if it is no JSON. */
@@ -60,8 +59,7 @@ export function parseEventJson(text: string): unknown {
 
 /** Returns the object that a text from outside holds, or undefined if it is no JSON, no object, or nests too deep. */
 export function parseEventObject(text: string): JsonObject | undefined {
-  const value = parseEventJson(text);
-  return isObject(value) ? value : undefined;
+  return objectOf(parseEventJson(text));
 }
 
 /** Returns a number for an event, one without a fraction as a text with a point, which a document's JSON then has. */
@@ -79,6 +77,10 @@ export function numberOf(value: unknown): number | undefined {
 /** Returns true for a number kept as it was written. */
 export function isRawJson(value: unknown): value is RawJson {
   return EXACT.isRawJSON(value);
+}
+
+function objectOf(value: unknown): JsonObject | undefined {
+  return isObject(value) && !isRawJson(value) ? value : undefined;
 }
 
 function parseKeeping(text: string): unknown {
