@@ -5,8 +5,9 @@
 
 import { numberOf } from "#proto/codec/json.ts";
 import { IsoTime, LocalTime, MAX_ISO_MS, MIN_ISO_MS } from "#proto/codec/time.ts";
+import { isHash } from "#proto/event.ts";
 import { isOfSource, isSourceMember, setDisplaced } from "#proto/event-members.ts";
-import { isObject, type JsonObject } from "#proto/kit/json.ts";
+import type { JsonObject } from "#proto/kit/json.ts";
 
 /** Members that Tailrace sets itself; a line that has one of them, or a source's, is merged member by member. */
 const OWN_MEMBERS = new Set([
@@ -118,7 +119,7 @@ export function mergeLine(document: JsonObject, line: JsonObject): JsonObject {
       define(document, key, value);
     } else if (key === "tags") {
       if (!addTags(document, value)) displaced[key] = value;
-    } else if (key === "host" && isObject(value) && setHostName(document, value["name"])) {
+    } else if (key === "host" && isHash(value) && setHostName(document, value["name"])) {
       const { name: _, ...rest } = value;
       if (!mergeInto(document, key, rest)) displaced[key] = rest;
     } else if (!mergeInto(document, key, value)) {
@@ -133,7 +134,7 @@ export function mergeLine(document: JsonObject, line: JsonObject): JsonObject {
 export function setHostName(document: JsonObject, name: unknown): boolean {
   if (typeof name !== "string" || name === "") return false;
   const host = document["host"];
-  document["host"] = { ...(isObject(host) ? host : {}), name };
+  document["host"] = { ...(isHash(host) ? host : {}), name };
   return true;
 }
 
@@ -157,7 +158,7 @@ function mergeInto(document: JsonObject, key: string, value: unknown): boolean {
     return true;
   }
   const before = document[key];
-  if (!isObject(before) || !isObject(value)) return before === value;
+  if (!isHash(before) || !isHash(value)) return before === value;
   const merged: JsonObject = { ...before };
   for (const [name, item] of Object.entries(value)) {
     if (!Object.hasOwn(merged, name)) define(merged, name, item);

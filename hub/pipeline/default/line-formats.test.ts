@@ -181,6 +181,15 @@ const ROWS: [name: string, line: Buffer | string, expected: Record<string, unkno
       log: { level: "error" },
     },
   ],
+  [
+    "a JSON line with decimals where Tailrace has objects",
+    '{"host":30.0,"log":3.0}',
+    {
+      "@timestamp": READ_TIME,
+      message: '{"host":30.0,"log":3.0}',
+      json: { host: 30, log: 3 },
+    },
+  ],
   ["an empty JSON line", "{}", { "@timestamp": READ_TIME, message: "{}" }],
   [
     "a JSON line with a time of its own",
