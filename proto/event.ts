@@ -125,7 +125,7 @@ export class Event {
     let at: object = inMetadata ? this.metadata : this.#fields;
     for (let depth = 0; depth < path.length - 1; depth++) {
       const next = member(at, path[depth]!);
-      if (next !== null && typeof next === "object" && !(next instanceof Timestamp)) {
+      if (next !== null && typeof next === "object" && !isScalar(next)) {
         at = next;
       } else if (next === undefined || next === null) {
         const made = {};
@@ -315,5 +315,6 @@ function isoMs(text: string): number | undefined {
 }
 
 function describe(value: unknown): string {
-  return value instanceof Timestamp ? "a time" : `a ${typeof value}`;
+  if (value instanceof Timestamp) return "a time";
+  return isRawJson(value) ? "a number" : `a ${typeof value}`;
 }

@@ -506,6 +506,17 @@ test("a number that a filter makes a decimal stays one without a fraction", () =
     );
 });
 
+test("filters take a number that stays as it was written for a number", () => {
+  for (const [filter, expected] of [
+    ['kv { source => "l" }', { a: "b" }],
+    ['mutate { gsub => ["l", "=", ":"] }', { l: ["a:b", 30] }],
+    ['mutate { add_field => { "[n][x]" => "1" } }', { tags: ["_mutate_error"] }],
+  ] as const) {
+    const [event] = run(`json { source => "m" } ${filter}`, { m: '{"n":30.0,"l":["a=b",30.0]}' });
+    assert.partialDeepStrictEqual(event, { n: 30, ...expected }, filter);
+  }
+});
+
 for (const [group, rows] of Object.entries(ROWS)) {
   test(`${group}: each row gives the expected event`, () => {
     for (const [filter, value, expected] of rows) {

@@ -63,7 +63,7 @@ export const kvFilter = defineFilter({
       apply(event) {
         const value = event.get(source);
         try {
-          const guarded = Array.isArray(value) ? value.join("\n") : value;
+          const guarded = Array.isArray(value) ? value.map(valueText).join("\n") : value;
           const found =
             typeof guarded === "string"
               ? guard.run(reader, guarded, values.timeout_millis, () => read(event, value))

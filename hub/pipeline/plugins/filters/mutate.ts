@@ -254,7 +254,8 @@ const textParts = {
             : Array.isArray(value)
               ? value.map((item: unknown) => (typeof item === "string" ? rewrite(item) : item))
               : undefined;
-        const subject = typeof value === "string" ? value : Array.isArray(value) ? value.join("\n") : "";
+        const subject =
+          typeof value === "string" ? value : Array.isArray(value) ? value.map(valueText).join("\n") : "";
         const result = guard.run(expressionNow, subject, GSUB_LIMIT_MS, done);
         if (result !== undefined) event.set(reference, result);
       });
