@@ -223,6 +223,17 @@ test("otlp keeps decimals without a fraction, as they may be the first of their 
   assert.deepEqual((fields["log"] as { level: unknown }).level, "info");
 });
 
+test("otlp and loki take times that are written as decimals", async (t) => {
+  for (const [protocol, path, body] of [
+    ["otlp", "/v1/logs", '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":1.7e18}]}]}]}'],
+    ["loki", "/loki/api/v1/push", '{"streams":[{"stream":{},"values":[[1.7e+18,"a"]]}]}'],
+  ] as const) {
+    const { world, post } = await start(t, protocol);
+    await post(path, body, JSON_TYPE);
+    assert.equal(world.sent[0]!.event.timeMs, 1_700_000_000_000, protocol);
+  }
+});
+
 test("otlp takes JSON in the names of the schema, and keeps what is said of the scope", async (t) => {
   const { world, post } = await start(t, "otlp");
   const attributes = [

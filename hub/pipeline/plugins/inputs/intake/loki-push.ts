@@ -126,7 +126,7 @@ function jsonEntries(body: Buffer, nowMs: number): LokiEntry[] {
       const [nanos, line, metadata] = value as unknown[];
       return {
         labels: texts(stream),
-        timeMs: /^\d{1,19}$/.test(valueText(nanos)) ? Number(valueText(nanos)) / 1e6 : nowMs,
+        timeMs: /^\d{1,19}(?:\.0)?$/.test(valueText(nanos)) ? Number(valueText(nanos)) / 1e6 : nowMs,
         line: valueText(line),
         metadata: texts(metadata),
       };

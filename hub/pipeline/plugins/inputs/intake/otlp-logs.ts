@@ -208,10 +208,10 @@ function anyValue(value: unknown, depth: number): unknown {
   return value["stringValue"] ?? value["boolValue"] ?? value["doubleValue"] ?? value["bytesValue"] ?? null;
 }
 
-/** ns since 1970, as text or number; 0 means that it isn't known. */
+/** ns since 1970, as text or number, which may be a decimal; 0 means that it isn't known. */
 function timeOf(nanos: unknown): number | undefined {
-  const text = valueText(nanos);
-  return /^[1-9]\d*$/.test(text) ? Number(BigInt(text) / 1_000_000n) : undefined;
+  const [, digits] = /^([1-9]\d*)(?:\.0)?$/.exec(valueText(nanos)) ?? [];
+  return digits === undefined ? undefined : Number(BigInt(digits) / 1_000_000n);
 }
 
 function hex(value: unknown): string {
