@@ -4,6 +4,7 @@
  */
 
 import { createDecipheriv, createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { decimal } from "#proto/codec/json.ts";
 
 const HEAD_BYTES = 4;
 
@@ -56,8 +57,8 @@ export interface Identity {
 export interface CollectdItem {
   readonly identity: Identity;
   readonly timeMs: number | undefined;
-  /** NaN: the plugin had no value. */
-  readonly values?: readonly (number | string)[];
+  /** As events have them, gauges as decimals; NaN: the plugin had no value. */
+  readonly values?: readonly unknown[];
   readonly message?: string;
   readonly severity?: number;
 }
@@ -124,7 +125,7 @@ function textOf(body: Buffer): string {
   return body.toString("utf8").split("\0", 1)[0]!;
 }
 
-function valuesOf(body: Buffer): (number | string)[] {
+function valuesOf(body: Buffer): unknown[] {
   const count = body.readUInt16BE(0);
   if (count === 0) throw new RangeError("a list of values is empty");
   if (body.length !== 2 + count * VALUE_BYTES) throw new RangeError("a list of values has another length");
@@ -132,10 +133,16 @@ function valuesOf(body: Buffer): (number | string)[] {
     const kind = body[2 + place];
     const at = 2 + count + place * 8;
     // Gauges alone are written as the sender's processor does.
-    if (kind === GAUGE) return body.readDoubleLE(at);
+    if (kind === GAUGE) return gauge(body.readDoubleLE(at));
     const value = kind === DERIVE ? body.readBigInt64BE(at) : body.readBigUInt64BE(at);
     return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
   });
+}
+
+/** JSON has no infinity. */
+function gauge(value: number): unknown {
+  if (Number.isNaN(value)) return value;
+  return Number.isFinite(value) ? decimal(value) : String(value);
 }
 
 /** A signature signs its user's name and all that follows. */

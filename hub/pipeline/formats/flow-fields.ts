@@ -3,15 +3,14 @@
  * IPFIX (www.iana.org/assignments/ipfix), and how their values are read.
  */
 
+import { decimal } from "#proto/codec/json.ts";
+
 /**
  * How a value is read: u an unsigned number, a an IPv4 address, b an IPv6 address, m a MAC address, s a text, o bytes in hexadecimal, f a float, c an
  * application's class and number (RFC 6759), l the three numbers of an access list, w the status of forwarding and its reason, p padding, which has
  * no value.
  */
 type FieldKind = "u" | "a" | "b" | "m" | "s" | "o" | "f" | "c" | "l" | "w" | "p";
-
-/** A status of forwarding is in the upper bits, its reason in the others (RFC 7270 §4.12). */
-export type FlowValue = string | number | { readonly status: number; readonly reason: number };
 
 export interface FlowField {
   readonly name: string;
@@ -184,7 +183,7 @@ export function ipfixField(type: number, enterprise: number): FlowField {
 }
 
 /** Returns a field's value; a number that has more than 53 bits as text, what has no number's length in hexadecimal. */
-export function fieldValue(kind: FieldKind, bytes: Buffer): FlowValue {
+export function fieldValue(kind: FieldKind, bytes: Buffer): unknown {
   const { length } = bytes;
   if (kind === "a" && length === 4) return bytes.join(".");
   if (kind === "b" && length === 16) return ipv6Text(bytes);
@@ -194,6 +193,7 @@ export function fieldValue(kind: FieldKind, bytes: Buffer): FlowValue {
   if (kind === "f" && length === 8) return finite(bytes.readDoubleBE());
   if (kind === "f" && length === 4) return finite(bytes.readFloatBE());
   if (kind === "c" && length > 1) return applicationText(bytes);
+  // A status of forwarding is in the upper bits, its reason in the others (RFC 7270 §4.12).
   if (kind === "w" && length > 0) return { status: bytes.at(-1)! >> 6, reason: bytes.at(-1)! & 0x3f };
   if (kind === "l" && length === 12) return bytes.toString("hex").match(/.{8}/g)!.join("-");
   return unsigned(bytes);
@@ -217,8 +217,8 @@ function unsigned(bytes: Buffer): string | number {
 }
 
 /** JSON has no NaN and no infinity. */
-function finite(value: number): string | number {
-  return Number.isFinite(value) ? value : String(value);
+function finite(value: number): unknown {
+  return Number.isFinite(value) ? decimal(value) : String(value);
 }
 
 /** Returns an IPv6 address as RFC 5952 writes it. */

@@ -1,12 +1,12 @@
 /** Records of flows, and their points in time, which routers count from other times than 1970. */
 
 import { Timestamp } from "#proto/event.ts";
-import { type FlowField, type FlowValue, fieldValue } from "./flow-fields.ts";
+import { type FlowField, fieldValue } from "./flow-fields.ts";
 
 /** From 1900, where NTP counts from, to 1970. Seconds. */
 const NTP_EPOCH_S = 2_208_988_800n;
 
-export type FlowValues = Record<string, FlowValue>;
+export type FlowValues = Record<string, unknown>;
 
 export interface FlowRecord {
   readonly timeMs: number;
@@ -32,7 +32,7 @@ export interface PacketHead {
 }
 
 /** Returns a field's value, points in time as ISO 8601. */
-export function timed({ name, kind }: FlowField, bytes: Buffer, { timeMs, uptimeMs }: PacketHead): FlowValue {
+export function timed({ name, kind }: FlowField, bytes: Buffer, { timeMs, uptimeMs }: PacketHead): unknown {
   const value = fieldValue(kind, bytes);
   if (typeof value === "number" && uptimeMs !== undefined && name.endsWith("_switched"))
     return isoTime(timeMs - uptimeMs + value);

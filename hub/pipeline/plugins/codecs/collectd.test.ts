@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { numberOf } from "#proto/codec/json.ts";
 import { collectdCodec } from "./collectd.ts";
 
 const DEFAULTS = {
@@ -103,12 +104,22 @@ test("collectd reads values of every kind with the names of their types, and not
   assert.partialDeepStrictEqual(targeted, { c: { value: -7 } });
 });
 
+test("collectd keeps gauges without a fraction as decimals, and counters as whole numbers", () => {
+  const packet = Buffer.concat([HEAD, values([1, 30]), values([0, 30]), values([1, Number.NaN])]);
+  assert.deepEqual(
+    make()
+      .decode(packet, 0)
+      .map((event) => /"value":([^,}]+)/.exec(event.toJson())?.[1]),
+    ["30.0", "30", "0.0"],
+  );
+});
+
 test("collectd writes what the options say where a plugin had no value", () => {
   const packet = Buffer.concat([HEAD, values([1, Number.NaN]), values([1, 2])]);
   const read = (options: Parameters<typeof make>[0]) =>
     make(options)
       .decode(packet, 0)
-      .map(({ fields: { value, tags } }) => [value, tags]);
+      .map(({ fields: { value, tags } }) => [numberOf(value), tags]);
   assert.deepEqual(read({}), [
     [0, ["_collectdNaN"]],
     [2, undefined],
@@ -175,7 +186,7 @@ test("collectd keeps what came before damage", () => {
   for (const end of [Buffer.from([0, 6, 255, 255]), part(6, Buffer.alloc(5, 1)), part(8, Buffer.alloc(2))])
     assert.deepEqual(
       make()
-        .decode(Buffer.concat([HEAD, values([1, 2]), end]), 0)
+        .decode(Buffer.concat([HEAD, values([0, 2]), end]), 0)
         .map(({ fields: { value, tags } }) => [value, tags]),
       [
         [2, undefined],

@@ -10,6 +10,7 @@ import {
 import { COLLECTD_TYPES, type CollectdTypes, readTypesDb } from "#hub/pipeline/formats/collectd-types.ts";
 import { damageReason } from "#hub/pipeline/formats/damaged-bytes.ts";
 import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
+import { decimal } from "#proto/codec/json.ts";
 import { Event } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -94,7 +95,7 @@ function eventOf(
   if (isNan && nan_handling === "drop") return undefined;
   for (const [place, value] of values.entries()) {
     const name = values.length === 1 ? "value" : (names[place] ?? `value${place}`);
-    fields[name] = Number.isNaN(value) ? nan_value : Number.isFinite(Number(value)) ? value : String(value);
+    fields[name] = Number.isNaN(value) ? decimal(nan_value) : value;
   }
   if (message !== undefined) fields["message"] = message;
   if (severity !== undefined) fields["severity"] = severity;

@@ -329,6 +329,13 @@ test("netflow forgets a sender's own oldest templates, and those of the sender t
   assert.equal(isKnown("first"), false);
 });
 
+test("netflow keeps floats without a fraction as decimals", () => {
+  const codec = netflowCodec.create(DEFAULTS);
+  const template = set(2, bytes([500, 2], [2, 2], [311, 2], [8, 2], [1, 2], [4, 2]));
+  const [event] = codec.decode(ipfix(template, set(500, bytes([0x3ff0000000000000n, 8], [1, 4]))), 0);
+  assert.match(event!.toJson(), /"samplingProbability":1.0,"octetDeltaCount":1[,}]/);
+});
+
 test("netflow shows octet arrays in hexadecimal", () => {
   const codec = netflowCodec.create(DEFAULTS);
   const template = set(2, bytes([500, 2], [2, 2], [70, 2], [3, 2], [104, 2], [8, 2]));

@@ -1,6 +1,7 @@
 /** Filter age: how old an event is when it is filtered. */
 
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
+import { decimal } from "#proto/codec/json.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { options, text } from "#proto/kit/options.ts";
 
@@ -12,7 +13,7 @@ export const ageFilter = defineFilter({
     const reference = fieldReference(target);
     return {
       apply(event) {
-        event.set(reference, (clock.now() - event.timeMs) / 1000);
+        event.set(reference, decimal((clock.now() - event.timeMs) / 1000));
         return true;
       },
     };

@@ -6,7 +6,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { Reader, type Response } from "maxmind";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
-import { isHash } from "#proto/event.ts";
+import { decimal } from "#proto/codec/json.ts";
+import { copyValue, isHash } from "#proto/event.ts";
 import { bracketed, fieldReference } from "#proto/field-reference.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { list, oneOf, optional, options, text } from "#proto/kit/options.ts";
@@ -78,8 +79,8 @@ const FIELDS: readonly Field[] = [
     read: (r) => at(r, "location", "time_zone"),
   },
   { name: "location", legacy: "[location]", ecs: "[geo][location]", read: location },
-  { name: "latitude", legacy: "[latitude]", ecs: "", read: (r) => at(r, "location", "latitude") },
-  { name: "longitude", legacy: "[longitude]", ecs: "", read: (r) => at(r, "location", "longitude") },
+  { name: "latitude", legacy: "[latitude]", ecs: "", read: (r) => coordinate(r, "latitude") },
+  { name: "longitude", legacy: "[longitude]", ecs: "", read: (r) => coordinate(r, "longitude") },
   { name: "asn", legacy: "[asn]", ecs: "[as][number]", read: (r) => at(r, "autonomous_system_number") },
   {
     name: "as_org",
@@ -152,7 +153,7 @@ export const geoipFilter = defineFilter({
           for (const tag of fail) event.tag(tag);
           return false;
         }
-        for (const [path, item] of found) event.set(fieldReference(`${root}${path}`), structuredClone(item));
+        for (const [path, item] of found) event.set(fieldReference(`${root}${path}`), copyValue(item));
         return true;
       },
     };
@@ -255,7 +256,12 @@ function regionCode(record: JsonObject): unknown {
 }
 
 function location(record: JsonObject): unknown {
-  const lat = at(record, "location", "latitude");
-  const lon = at(record, "location", "longitude");
-  return typeof lat === "number" && typeof lon === "number" ? { lat, lon } : undefined;
+  const lat = coordinate(record, "latitude");
+  const lon = coordinate(record, "longitude");
+  return lat !== undefined && lon !== undefined ? { lat, lon } : undefined;
+}
+
+function coordinate(record: JsonObject, member: string): unknown {
+  const value = at(record, "location", member);
+  return typeof value === "number" ? decimal(value) : undefined;
 }

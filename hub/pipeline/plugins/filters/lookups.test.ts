@@ -24,7 +24,7 @@ writeFileSync(
         city: { names: { en: "London" } },
         country: { iso_code: "GB", names: { en: "United Kingdom" } },
         subdivisions: [{ iso_code: "ENG", names: { en: "England" } }],
-        location: { latitude: 51.5, longitude: -0.1, time_zone: "Europe/London" },
+        location: { latitude: 51, longitude: -0.1, time_zone: "Europe/London" },
       },
     ],
     ["9.9.9.9/32", { autonomous_system_organization: "Quad9" }],
@@ -64,8 +64,8 @@ test("geoip names the place of an address by both schemas, and tags unknown addr
     region_code: "ENG",
     region_iso_code: "GB-ENG",
     timezone: "Europe/London",
-    location: { lat: 51.5, lon: -0.1 },
-    latitude: 51.5,
+    location: { lat: 51, lon: -0.1 },
+    latitude: 51,
     longitude: -0.1,
   };
   assert.deepEqual(
@@ -80,8 +80,13 @@ test("geoip names the place of an address by both schemas, and tags unknown addr
   );
   assert.deepEqual(ecs["source"], {
     ip: "81.2.69.1",
-    geo: { city_name: "London", location: { lat: 51.5, lon: -0.1 } },
+    geo: { city_name: "London", location: { lat: 51, lon: -0.1 } },
   });
+  const { text } = run(
+    'geoip { source => "a" database => "places.mmdb" } mutate { add_field => { "text" => "%{[geoip][latitude]} %{[geoip][location]}" } }',
+    { a: "81.2.69.160" },
+  );
+  assert.equal(text, '51.0 {"lat":51.0,"lon":-0.1}');
   for (const address of ["10.0.0.1", "no address", ""]) {
     const { a, tags, ...more } = run('geoip { source => "a" database => "places.mmdb" }', { a: address });
     assert.deepEqual([a, tags, more], [address, ["_geoip_lookup_failure"], {}]);

@@ -131,6 +131,11 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
       { "@timestamp": "2024-01-04T23:59:58.500Z" },
       { "@timestamp": "2024-01-04T23:59:58.500Z", age: 1.5 },
     ],
+    [
+      'age { target => age } mutate { convert => { "age" => "string" } }',
+      { "@timestamp": "2024-01-04T23:59:58.000Z" },
+      { "@timestamp": "2024-01-04T23:59:58.000Z", age: "2.0" },
+    ],
   ],
   range: [
     [RANGE, { n: 50, d: "x" }, { n: 50, d: "x", tags: ["cool_x"] }],
