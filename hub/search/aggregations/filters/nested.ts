@@ -48,9 +48,10 @@ function collectObjects(path: string): Collect {
     let segment: JoinedSegment | undefined;
     return new JoinCollector(below, shard.at(scope), budget, {
       open: (documents) => (segment = joined.get(documents))?.objects,
-      each(doc, add) {
+      each(doc, owners, add) {
         const end = segment!.starts[doc + 1]!;
-        for (let object = segment!.starts[doc]!; object < end; object++) add(object);
+        for (let object = segment!.starts[doc]!; object < end; object++)
+          for (const owner of owners) add(object, owner);
       },
     });
   };
@@ -74,11 +75,13 @@ function collectParents(path: string, name: string): Collect {
         last = [];
         return segment.segment;
       },
-      each(object, add, owner) {
+      each(object, owners, add) {
         const parent = segment.parents[object]!;
-        if (last[owner] === parent) return;
-        last[owner] = parent;
-        add(parent);
+        for (const owner of owners) {
+          if (last[owner] === parent) continue;
+          last[owner] = parent;
+          add(parent, owner);
+        }
       },
     });
   };
@@ -88,8 +91,8 @@ function collectParents(path: string, name: string): Collect {
 interface Join {
   /** Opens a segment; returns that of the other level, undefined if it has none. */
   open(segment: Parameters<Collector["segment"]>[0]): Parameters<Collector["segment"]>[0] | undefined;
-  /** Calls `add` with the documents of the other level, ascending. */
-  each(doc: number, add: (doc: number) => void, owner: number): void;
+  /** Calls `add` for each owner with the documents of the other level; these ascend, as scorers below don't go back. */
+  each(doc: number, owners: Int32Array, add: (doc: number, owner: number) => void): void;
 }
 
 /** Counts documents of another level and passes them to the aggregations below. */
@@ -113,9 +116,12 @@ class JoinCollector implements Collector<FixedState> {
 
   collect(docs: Int32Array, owners: Int32Array, length: number): void {
     if (!this.#isOpen) return;
-    for (let at = 0; at < length; at++) {
-      const owner = owners[at]!;
-      this.#join!.each(docs[at]!, (doc) => this.#buckets.add(doc, owner), owner);
+    for (let from = 0; from < length; ) {
+      const doc = docs[from]!;
+      let to = from + 1;
+      while (to < length && docs[to] === doc) to++;
+      this.#join!.each(doc, owners.subarray(from, to), (other, owner) => this.#buckets.add(other, owner));
+      from = to;
     }
     this.#buckets.flush();
   }

@@ -38,3 +38,19 @@ for (const [name, aggregation, counts] of [
     assert.equal(buckets.length, 3);
     for (const { it } of buckets) assert.deepEqual(it, counts);
   });
+
+test("filter counts the objects of documents that several buckets hold", async () => {
+  const objects = new IndexFixture({
+    mapping: { properties: { objects: { type: "nested" } } },
+    docs: [{ objects: [{ n: 1 }, { n: 2 }, { n: 3 }] }, { objects: [{ n: 1 }] }],
+  });
+  const found = { filter: { range: { "objects.n": { lte: 2 } } } };
+  const nested = { nested: { path: "objects" }, aggs: { found } };
+  const filters = { a: { match_all: {} }, b: { match_all: {} } };
+  const { aggregations } = await objects.search({
+    aggs: { all: { filters: { filters }, aggs: { nested } } },
+  });
+  objects.close();
+  const { buckets } = aggregations!["all"] as { buckets: Record<string, { nested: { found: object } }> };
+  for (const name of ["a", "b"]) assert.deepEqual(buckets[name]!.nested.found, { doc_count: 3 });
+});

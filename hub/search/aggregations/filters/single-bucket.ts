@@ -88,7 +88,7 @@ export class QuerySorter implements Sorter {
   #scorers: readonly (Scorer | null)[] | undefined;
   #segment: SegmentReader | undefined;
   /** The document that was sorted last. */
-  #last = 0;
+  #last = -1;
 
   /** `other`: bucket of documents that match none of the queries; undefined for none. */
   constructor(queries: readonly Query[], other: number | undefined, shard: ShardContext) {
@@ -100,14 +100,13 @@ export class QuerySorter implements Sorter {
   segment(segment: SegmentReader): void {
     this.#segment = segment;
     this.#scorers = undefined;
+    this.#last = -1;
   }
 
   sort(docs: Int32Array, length: number, put: (place: number, bucket: number) => void): void {
-    if (length === 0) return;
-    const scorers = this.#scorersFrom(docs[0]!);
-    this.#last = docs[length - 1]!;
     for (let place = 0; place < length; place++) {
       const doc = docs[place]!;
+      const scorers = this.#scorersFrom(doc);
       let found = false;
       for (let bucket = 0; bucket < scorers.length; bucket++) {
         const scorer = scorers[bucket];
@@ -124,6 +123,7 @@ export class QuerySorter implements Sorter {
   #scorersFrom(doc: number): readonly (Scorer | null)[] {
     if (this.#scorers === undefined || doc < this.#last)
       this.#scorers = this.#weights.map((weight) => weight.scorer(this.#segment!));
+    this.#last = doc;
     return this.#scorers;
   }
 }
