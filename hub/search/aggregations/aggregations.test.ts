@@ -128,6 +128,15 @@ const ANSWERS: readonly (readonly [name: string, aggregation: JsonObject, answer
     },
   ],
   [
+    "terms leaves missing out if include or exclude do",
+    { terms: { field: "tags", include: ["x"], missing: "none" } },
+    {
+      doc_count_error_upper_bound: 0,
+      sum_other_doc_count: 0,
+      buckets: [{ key: "x", doc_count: 2 }],
+    },
+  ],
+  [
     "terms takes include, exclude and missing",
     { terms: { field: "tags", include: "[x-z]|none", exclude: ["y"], missing: "none" } },
     {

@@ -103,7 +103,8 @@ export function termsCollector(
   if (field.type === "text") return new TextTermsCollector(context, field);
   if (!isNumeric(field)) {
     const text = missing === undefined ? undefined : scalarText(missing, "missing");
-    return keywordTerms(context, field.path, text);
+    const isLeftOut = text !== undefined && context.filter?.(text) === false;
+    return keywordTerms(context, field.path, isLeftOut ? undefined : text);
   }
   const absent = missingNumber(missing, field, shard, owner, format);
   return new NumberTermsCollector(context, field, absent, formatOf(field, format));
