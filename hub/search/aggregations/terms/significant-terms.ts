@@ -35,6 +35,7 @@ import { NO_MORE_DOCS, type Query, type ShardContext } from "#hub/search/query/q
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { fraction } from "#proto/kit/number-text.ts";
+import { type Background, mergeBackgrounds, shardName, sumOfShards } from "./background.ts";
 import { HEURISTIC_NAMES, type Heuristic, heuristicOf } from "./significance.ts";
 import { KeywordTermsCollector } from "./terms-keyword.ts";
 import { NumberTermsCollector } from "./terms-number.ts";
@@ -128,9 +129,8 @@ interface SignificantOptions {
 interface SignificantState {
   readonly terms: TermsState;
   readonly setSize: number;
-  readonly allSize: number;
-  /** Documents of all by key. */
-  readonly inAll: readonly (readonly [key: string | number, count: number])[];
+  /** One for each shard: a bucket may be joined from several of the same shard, whose documents count once. */
+  readonly backgrounds: readonly Background[];
 }
 
 class Significant implements Aggregation<SignificantState> {
@@ -145,40 +145,36 @@ class Significant implements Aggregation<SignificantState> {
     const field = fieldOf(shard, name);
     const allSize = background === undefined ? shard.searcher.totalDocs : countOf(background, shard);
     if (field === undefined) {
-      const nothing = { ...this.empty(), allSize };
+      const nothing = { ...this.empty(), backgrounds: [{ shard: shardName(shard), allSize, inAll: [] }] };
       return { segment: () => undefined, collect: () => undefined, state: () => nothing };
     }
     const filter = termFilter(include, exclude, readingOf(field, shard), this.#options.name);
     const context = { shard, budget, shape: this.#shape(), shardSize: 0, filter };
     const copies = this.#options.withoutCopies ? new DuplicateWords() : undefined;
     const inner = collectorOf(field, context, copies);
-    return new SignificantCollector(inner, allSize, (key) => this.#countOfAll(shard, field, key));
+    const all = { shard: shardName(shard), allSize };
+    return new SignificantCollector(inner, all, (key) => this.#countOfAll(shard, field, key));
   }
 
   *merge(states: readonly SignificantState[]): Steps<SignificantState> {
-    const inAll = new Map<string | number, number>();
-    for (const state of states) {
-      yield;
-      for (const [key, count] of state.inAll) inAll.set(key, (inAll.get(key) ?? 0) + count);
-    }
     return {
       terms: yield* mergeTerms(
         states.map(({ terms }) => terms),
         this.#options.below,
       ),
       setSize: states.reduce((sum, { setSize }) => sum + setSize, 0),
-      allSize: states.reduce((sum, { allSize }) => sum + allSize, 0),
-      inAll: [...inAll],
+      backgrounds: yield* mergeBackgrounds(states.flatMap(({ backgrounds }) => backgrounds)),
     };
   }
 
-  *render({ terms, setSize, allSize, inAll }: SignificantState, budget: BucketBudget): Steps<JsonObject> {
+  *render({ terms, setSize, backgrounds }: SignificantState, budget: BucketBudget): Steps<JsonObject> {
     const { minDocCount, heuristic, size, below } = this.#options;
-    const background = new Map(inAll);
+    const allSize = backgrounds.reduce((sum, background) => sum + background.allSize, 0);
+    const inAll = yield* sumOfShards(backgrounds);
     const scored: { readonly bucket: TermBucket; readonly known: number; readonly score: number }[] = [];
     for (const bucket of terms.buckets) {
       yield;
-      const known = background.get(bucket.key) ?? 0;
+      const known = inAll.get(bucket.key) ?? 0;
       if (bucket.count < minDocCount) continue;
       const score = heuristic({ inSet: bucket.count, setSize, inAll: known, allSize });
       if (score > 0) scored.push({ bucket, known, score });
@@ -214,7 +210,7 @@ class Significant implements Aggregation<SignificantState> {
       kind: "unmapped",
       format: formatOf(undefined),
     };
-    return { terms, setSize: 0, allSize: 0, inAll: [] };
+    return { terms, setSize: 0, backgrounds: [] };
   }
 
   typedName({ terms }: SignificantState): string {
@@ -248,14 +244,18 @@ class Significant implements Aggregation<SignificantState> {
 /** Collects terms, and how many documents there are besides. */
 class SignificantCollector implements Collector<SignificantState> {
   readonly #inner: Collector<TermsState>;
-  readonly #allSize: number;
+  readonly #all: Omit<Background, "inAll">;
   readonly #countOfAll: (key: string | number) => number;
   /** Documents by owner. */
   readonly #sizes: number[] = [];
 
-  constructor(inner: Collector<TermsState>, allSize: number, countOfAll: (key: string | number) => number) {
+  constructor(
+    inner: Collector<TermsState>,
+    all: Omit<Background, "inAll">,
+    countOfAll: (key: string | number) => number,
+  ) {
     this.#inner = inner;
-    this.#allSize = allSize;
+    this.#all = all;
     this.#countOfAll = countOfAll;
   }
 
@@ -281,7 +281,7 @@ class SignificantCollector implements Collector<SignificantState> {
       inAll.push([key, this.#countOfAll(key)]);
       yield;
     }
-    return { terms, setSize: this.#sizes[owner] ?? 0, allSize: this.#allSize, inAll };
+    return { terms, setSize: this.#sizes[owner] ?? 0, backgrounds: [{ ...this.#all, inAll }] };
   }
 }
 
