@@ -30,6 +30,8 @@ export interface CompositeState {
   readonly buckets: readonly CompositeBucket[];
   /** Keys as the answer has them need the fields' formats. */
   readonly formats: readonly (Parameters<typeof printValue>[0] | null)[];
+  /** Whether the texts of each source are addresses, whose order is that of the addresses. */
+  readonly areAddresses: readonly boolean[];
 }
 
 /** What a collector needs. */
@@ -125,7 +127,12 @@ export class CompositeCollector implements Collector<CompositeState> {
       const below = yield* this.#buckets.belowSteps(bucket);
       buckets.push({ key, count: this.#buckets.count(bucket), below });
     }
-    return { buckets, formats: this.#collection.values.map(({ format }) => format) };
+    const { values } = this.#collection;
+    return {
+      buckets,
+      formats: values.map(({ format }) => format),
+      areAddresses: values.map(({ areAddresses }) => areAddresses),
+    };
   }
 }
 

@@ -1,5 +1,6 @@
 /** Sources of a composite key: values of a field, or the histogram buckets that contain them. */
 
+import { formatIp, parseIp } from "#hub/engine/bytes/ip.ts";
 import { columnKind, type Field, isDate } from "#hub/engine/mapping/field.ts";
 import type {
   KeywordColumn,
@@ -198,6 +199,11 @@ export class SourceValues {
     this.format = needsFormat ? formatOf(this.field, source.format, source.zone) : plain;
   }
 
+  /** True if its texts are addresses, ordered as such; a script makes texts of them. */
+  get areAddresses(): boolean {
+    return this.field?.type === "ip" && this.#scripted === undefined;
+  }
+
   open(segment: SegmentReader): void {
     this.#points?.open(segment);
     this.#scripted?.open(segment);
@@ -263,6 +269,7 @@ export class SourceValues {
       throw new AppError("parsing", `[after] of [${this.name}] must be a single value`);
     const field = this.field;
     if (this.source.zoom !== undefined) return sortableTile(readTile(value, this.source.zoom));
+    if (this.areAddresses) return addressText(scalarText(value, "after"));
     if (this.#scripted?.areTexts === true || (field !== undefined && !isNumeric(field)))
       return scalarText(value, "after");
     if (typeof value === "number") return value;
@@ -300,6 +307,12 @@ class ScriptedParts {
     if (this.areTexts) return values.map(String);
     return values.map((value) => this.#source.round(scriptedNumber(value, "composite")));
   }
+}
+
+/** Returns an address as keys have it, of which there are several ways to write; other texts as they are. */
+function addressText(text: string): string {
+  const bytes = parseIp(text);
+  return bytes === null ? text : formatIp(bytes);
 }
 
 function checkType(field: Field | undefined, { type }: CompositeSource): void {

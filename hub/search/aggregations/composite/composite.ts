@@ -9,7 +9,6 @@ import type {
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
 import { mergeTree, renderTree } from "#hub/search/aggregations/tree/aggregation-tree.ts";
-import { compareKeys } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { type Steps, sortedSteps } from "#hub/search/aggregations/tree/steps.ts";
 import { commonFormat, printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import { readTile, tileName } from "#hub/search/geo/tile.ts";
@@ -21,6 +20,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { fraction } from "#proto/kit/number-text.ts";
 import { type CompositeBucket, CompositeCollector, type CompositeState } from "./composite-collector.ts";
 import { type CompositeSource, type KeyPart, readSource, SourceValues } from "./composite-source.ts";
+import { comparisonOf } from "./key-order.ts";
 
 const OPTIONS = {
   sources: required(
@@ -129,7 +129,10 @@ class Composite implements Aggregation<CompositeState> {
       values,
       behind,
       size: this.#size,
-      compare: (a, b) => this.#compare(a, b),
+      compare: comparisonOf(
+        this.#sources,
+        values.map(({ areAddresses }) => areAddresses),
+      ),
       below: this.#below,
       shard,
       budget,
@@ -144,16 +147,20 @@ class Composite implements Aggregation<CompositeState> {
       for (const bucket of buckets) all.push(bucket);
     }
     // Equal keys are then adjacent. The aggregations below keys beyond the page aren't merged.
-    const sorted = yield* sortedSteps(all, (a, b) => this.#compare(a.key, b.key));
+    const areAddresses = this.#sources.map((_, at) =>
+      states.some((state) => state.areAddresses[at] === true),
+    );
+    const compare = comparisonOf(this.#sources, areAddresses);
+    const sorted = yield* sortedSteps(all, (a, b) => compare(a.key, b.key));
     const merged: CompositeBucket[] = [];
     for (let from = 0, to = 0; from < sorted.length && merged.length < this.#size; from = to) {
-      while (to < sorted.length && this.#compare(sorted[from]!.key, sorted[to]!.key) === 0) to++;
+      while (to < sorted.length && compare(sorted[from]!.key, sorted[to]!.key) === 0) to++;
       merged.push(yield* this.#join(sorted.slice(from, to)));
     }
     const formats = this.#sources.map((_, at) =>
       states.map((state) => state.formats[at] ?? null).reduce(commonOrNone),
     );
-    return { buckets: merged, formats };
+    return { buckets: merged, formats, areAddresses };
   }
 
   /** Joins buckets of the same key. */
@@ -189,36 +196,16 @@ class Composite implements Aggregation<CompositeState> {
   }
 
   empty(): CompositeState {
-    return { buckets: [], formats: [] };
+    return { buckets: [], formats: [], areAddresses: [] };
   }
 
   typedName(): string {
     return "composite";
   }
-
-  #compare(a: readonly KeyPart[], b: readonly KeyPart[]): number {
-    for (const [at, source] of this.#sources.entries()) {
-      const compared = compareParts(a[at]!, b[at]!);
-      if (compared !== 0) return source.descending ? -compared : compared;
-    }
-    return 0;
-  }
 }
 
 function commonOrNone(a: ValueFormat | null, b: ValueFormat | null): ValueFormat | null {
   return a === null || b === null ? (a ?? b) : commonFormat(a, b);
-}
-
-/** Missing values come first, then numbers by size, then texts by their code points. */
-function compareParts(a: KeyPart, b: KeyPart): number {
-  if (a === b) return 0;
-  if (a === null) return -1;
-  if (b === null) return 1;
-  if (typeof a === "string" && typeof b === "string") return compareKeys(a, b);
-  // A field may be of numbers in one index and of texts in another.
-  if (typeof a === "string") return 1;
-  if (typeof b === "string") return -1;
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function printPart(
