@@ -40,7 +40,10 @@ export function columnField(shard: ShardContext, name: string): Field | undefine
   return field;
 }
 
-/** Returns the field to sort by or to take terms of, as `columnField`; text with `fielddata` will do as well. Throws request_invalid. */
+/**
+ * Returns the field to sort by, to take terms of or to read in a script, as `columnField`; text with `fielddata` will do as
+ * well. Throws request_invalid.
+ */
 export function termsField(shard: ShardContext, name: string): Field | undefined {
   const field = shard.mapping.resolve(name);
   return field?.type === "text" && field.fielddata ? field : columnField(shard, name);

@@ -5,7 +5,7 @@ import type { KeywordColumn, NumericColumn, SegmentReader } from "#hub/engine/se
 import { DocumentDate } from "#hub/scripts/library/dates.ts";
 import { ScriptException } from "#hub/scripts/values/script-error.ts";
 import { Decimal, type Method, type Methods, ScriptObject, whole } from "#hub/scripts/values/values.ts";
-import { columnField, isNumeric } from "#hub/search/columns/column-values.ts";
+import { isNumeric, termsField } from "#hub/search/columns/column-values.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import {
   FieldValues,
@@ -42,12 +42,15 @@ export class DocValues extends ScriptObject {
     this.doc = doc;
   }
 
-  /** Throws IllegalArgumentException if the mapping has no such field, or one without columns. */
+  /**
+   * Throws IllegalArgumentException if the mapping has no such field, request_invalid if it has no columns, memory_limit if the
+   * column of a text field is too large.
+   */
   override lookup(name: unknown): FieldValues {
     const path = String(name);
     let values = this.#fields.get(path);
     if (values === undefined) {
-      const field = columnField(this.#shard, path);
+      const field = termsField(this.#shard, path);
       if (field === undefined) {
         const message = `No field found for [${path}] in mapping with types [${this.#shard.typeName}]`;
         throw new ScriptException("IllegalArgumentException", message);
@@ -74,6 +77,7 @@ const DOC_METHODS: Methods = new Map<string, Method>([
 
 function readerOf(field: Field, segment: SegmentReader): ValuesReader {
   if (field.type === "geo_point") return { all: pointReader(field, segment), shift: LARGE_SHIFT };
+  if (field.type === "text") return keywordReader(segment.uninverted(field.path));
   if (!isNumeric(field)) return keywordReader(segment.keywordColumn(field.path));
   const column = segment.numericColumn(field.path);
   if (column === null) return NO_VALUES;
