@@ -30,8 +30,8 @@ export interface CompositeState {
   readonly buckets: readonly CompositeBucket[];
   /** Keys as the answer has them need the fields' formats. */
   readonly formats: readonly (Parameters<typeof printValue>[0] | null)[];
-  /** Whether the texts of each source are addresses, whose order is that of the addresses. */
-  readonly areAddresses: readonly boolean[];
+  /** Whether the texts of each source are addresses, whose order is that of the addresses; an older hub doesn't say. */
+  readonly areAddresses?: readonly boolean[];
 }
 
 /** What a collector needs. */

@@ -148,7 +148,7 @@ class Composite implements Aggregation<CompositeState> {
     }
     // Equal keys are then adjacent. The aggregations below keys beyond the page aren't merged.
     const areAddresses = this.#sources.map((_, at) =>
-      states.some((state) => state.areAddresses[at] === true),
+      states.some(({ areAddresses: known }) => known?.[at] === true),
     );
     const compare = comparisonOf(this.#sources, areAddresses);
     const sorted = yield* sortedSteps(all, (a, b) => compare(a.key, b.key));
