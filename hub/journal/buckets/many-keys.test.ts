@@ -1,16 +1,11 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
-import { Journal } from "#hub/journal/journal.ts";
 import { allSubjects, subjectPage } from "#hub/journal/streams/stream-subjects.ts";
-import { silentLogger } from "#proto/kit/log.ts";
-import { Metrics } from "#proto/kit/metrics.ts";
 import { clusteredNats } from "#test/harness/clustered-nats.ts";
-import { findBinary, startNats } from "#test/harness/nats.ts";
+import { findBinary } from "#test/harness/nats.ts";
+import { openJournal } from "#test/support/journal/external-journal.ts";
 
 /** More than a server names in one answer. */
 const KEYS = 120_000;
@@ -21,22 +16,8 @@ const programs = new Set([findBinary(), clusteredNats() ?? findBinary()]);
 
 for (const program of programs)
   test(`a bucket of ${KEYS} keys is listed whole by ${program}`, async (t) => {
-    const server = await startNats({ program });
-    t.after(() => server.stop());
-    const folder = mkdtempSync(join(tmpdir(), "tailrace-keys-"));
-    t.after(() => rmSync(folder, { recursive: true, force: true }));
-    const journal = new Journal({
-      dataDir: folder,
-      host: "127.0.0.1",
-      port: 0,
-      name: "test",
-      external: { servers: [server.url], token: server.token },
-      maxBytes: 32 * 1024 ** 2,
-      log: silentLogger(),
-      metrics: new Metrics(),
-    });
-    await journal.start();
-    t.after(() => journal.stop());
+    const { journal, nats: server, close } = await openJournal(program);
+    t.after(close);
     const bucket = await journal.bucket("many");
     const nats = await connect({ servers: server.url, token: server.token });
     t.after(() => nats.close());

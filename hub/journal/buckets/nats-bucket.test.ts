@@ -7,7 +7,7 @@ import { Journal } from "#hub/journal/journal.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import { stateBucketContract } from "#test/contract/state-bucket.ts";
-import { startNats, type TestNats } from "#test/harness/nats.ts";
+import { openJournal } from "#test/support/journal/external-journal.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
@@ -21,28 +21,6 @@ stateBucketContract("NatsBucket", async () => {
   const { journal, close } = await openJournal();
   return { bucket: await journal.bucket("contract"), close };
 });
-
-async function openJournal(): Promise<{ journal: Journal; nats: TestNats; close: () => Promise<void> }> {
-  const nats = await startNats();
-  const folder = mkdtempSync(join(tmpdir(), "tailrace-bucket-"));
-  const journal = new Journal({
-    dataDir: folder,
-    host: "127.0.0.1",
-    port: 0,
-    name: "test",
-    external: { servers: [nats.url], token: nats.token },
-    maxBytes: 32 * 1024 ** 2,
-    log: silentLogger(),
-    metrics: new Metrics(),
-  });
-  await journal.start();
-  const close = async (): Promise<void> => {
-    await journal.stop();
-    await nats.stop();
-    rmSync(folder, { recursive: true, force: true });
-  };
-  return { journal, nats, close };
-}
 
 test("a watch that was cut off yields the changes since then, deletions included", async () => {
   const { journal, nats, close } = await openJournal();
