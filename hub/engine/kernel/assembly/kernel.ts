@@ -10,6 +10,7 @@ import { POOL_MASK, POOL_TABLE, SLOT_BYTES } from "./layout";
 import { useScratch } from "./scratch";
 import { seedHash } from "./terms";
 
+export { chooseBlocks, markSlots } from "./choose";
 export { writeColumnar } from "./columnar/columnar";
 export { matchBlocks, toDecimals, toFloats, unpackNumbers } from "./column";
 export { crc32c } from "./crc32c";
@@ -25,7 +26,8 @@ export { nearSet } from "./phrase";
 export { postingsSet, scanTerms } from "./search";
 export { shapesOf } from "./shape";
 export { groupTerms, sortTerms } from "./sort";
-export { chooseBlocks, countBlocks, markSlots, sumBlocks } from "./tally";
+export { sumBlocks } from "./sums";
+export { countBlocks } from "./tally";
 export { addStored, closeStored } from "./stored";
 export { addText } from "./tokenizer";
 
