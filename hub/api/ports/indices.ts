@@ -124,7 +124,9 @@ export interface Indices {
    * Throws what `create` throws.
    */
   createExact(name: string, definition: IndexDefinition, dataStream?: string): Promise<IndexInfo>;
-  /** The same in place of an index, which is deleted unless the definition is refused. */
+  /** Throws what `replaceExact` would throw for the definition and the sender's rights, and changes nothing. */
+  checkReplace(replaced: Pick<IndexInfo, "name" | "uuid">, definition: IndexDefinition): void;
+  /** Like `createExact`, in place of an index, which is deleted unless the definition is refused. */
   replaceExact(
     replaced: Pick<IndexInfo, "name" | "uuid">,
     definition: IndexDefinition,

@@ -145,7 +145,12 @@ export class IndexCatalog implements Component {
     return this.#add(newIndex({ name, definition, nowMs: this.#options.now(), dataStream }));
   }
 
-  /** The same in place of an index, which is deleted unless the definition is refused. */
+  /** Throws what `replaceExact` throws for a definition. */
+  checkReplace({ name }: Pick<IndexMetadata, "name">, definition: IndexDefinition): void {
+    newIndex({ name, definition, nowMs: this.#options.now() });
+  }
+
+  /** Like `createExact`, in place of an index, which is deleted unless the definition is refused. */
   async replaceExact(
     replaced: Pick<IndexMetadata, "name" | "uuid">,
     definition: IndexDefinition,

@@ -96,14 +96,20 @@ export class GuardedIndices implements Indices {
     return this.#inner.createExact(name, definition, dataStream);
   }
 
+  checkReplace(replaced: Pick<IndexInfo, "name" | "uuid">, definition: IndexDefinition): void {
+    authorize(this.#current().principal, "index_delete");
+    this.requireAll([replaced.name], ["index_delete"]);
+    this.requireAll(Object.keys(definition.aliases));
+    this.#inner.checkReplace(replaced, definition);
+  }
+
   async replaceExact(
     replaced: Pick<IndexInfo, "name" | "uuid">,
     definition: IndexDefinition,
     dataStream?: string,
   ): Promise<IndexInfo> {
-    authorize(this.#current().principal, "index_delete");
-    this.requireAll([replaced.name], ["index_delete"]);
-    this.requireAll([...Object.keys(definition.aliases), ...(dataStream === undefined ? [] : [dataStream])]);
+    this.checkReplace(replaced, definition);
+    if (dataStream !== undefined) this.requireAll([dataStream]);
     return this.#inner.replaceExact(replaced, definition, dataStream);
   }
 

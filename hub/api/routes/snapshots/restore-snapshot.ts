@@ -5,7 +5,7 @@ import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
 import { flattenSettings, isSetAfterDocuments } from "#hub/api/parameters/index-settings.ts";
 import { isTrue } from "#hub/api/parameters/values.ts";
-import type { AliasInfo, IndexInfo, IndexTemplate } from "#hub/api/ports/indices.ts";
+import type { AliasInfo, IndexDefinition, IndexInfo, IndexTemplate } from "#hub/api/ports/indices.ts";
 import type { DocumentPages } from "#hub/api/routes/by-query/change-by-query.ts";
 import { startCopy } from "#hub/api/routes/by-query/copy-index.ts";
 import type { ComponentTemplate, ComposableTemplate } from "#hub/cluster/catalog/composable-templates.ts";
@@ -71,8 +71,11 @@ export async function restoreSnapshot(
       throw notRestorable(record, `two indices would be called [${each.name}]`);
     checkReplaced(record, each);
   }
+  const planned = chosen.map((each) => planOf(each, body));
+  for (const { replaced, definition } of planned)
+    if (replaced !== undefined) parts.indices.checkReplace(replaced, definition);
   // Those that replace others last: a fault of another one leaves these as they are.
-  chosen.sort((a, b) => Number(a.replaced !== undefined) - Number(b.replaced !== undefined));
+  planned.sort((a, b) => Number(a.replaced !== undefined) - Number(b.replaced !== undefined));
   if (body["include_global_state"] !== undefined && isTrue(body["include_global_state"]))
     await restoreTemplates(parts, record);
   const made: MadeIndex[] = [];
@@ -80,13 +83,13 @@ export async function restoreSnapshot(
     for (const { target } of indices) await parts.indices.deleteExactly(target);
   };
   try {
-    for (const each of chosen) made.push(await makeIndex(parts, each, body));
+    for (const each of planned) made.push(await makeIndex(parts, each));
   } catch (error) {
     await remove(made);
     throw error;
   }
   const run = async (): Promise<void> => {
-    for (const [at, { index }] of chosen.entries()) {
+    for (const [at, { index }] of planned.entries()) {
       try {
         await fillIndex(parts, request, store, index, made[at]!);
       } catch (error) {
@@ -123,18 +126,22 @@ function checkReplaced(record: SnapshotRecord, { index, name, replaced }: Chosen
     );
 }
 
+/** A chosen index with what it is created of. */
+interface Planned extends Chosen {
+  readonly definition: IndexDefinition;
+  readonly dataStream: string | undefined;
+  /** Settings to be set after the documents. */
+  readonly later: JsonObject;
+}
+
 /** An index without its documents, and the settings to be set after these. */
 interface MadeIndex {
   readonly target: IndexInfo;
   readonly later: JsonObject;
 }
 
-/** Creates an index without its documents; a closed one of its name is deleted. */
-async function makeIndex(
-  { indices }: ApiContext,
-  { index, name, replaced }: Chosen,
-  body: JsonObject,
-): Promise<MadeIndex> {
+function planOf(chosen: Chosen, body: JsonObject): Planned {
+  const { index, name, replaced } = chosen;
   const ignored = listOf(body["ignore_index_settings"]).map((key) => key.replace(/^index\./, ""));
   const own = Object.entries(index.settings).filter(
     ([key]) => !ignored.some((pattern) => matchesWildcard(pattern, key)),
@@ -156,11 +163,21 @@ async function makeIndex(
       ...(keepsAliases ? (index.aliases as Record<string, AliasInfo>) : replaced?.aliases),
     },
   };
-  const dataStream = isRenamed ? undefined : index.dataStream;
+  return {
+    ...chosen,
+    definition,
+    dataStream: isRenamed ? undefined : index.dataStream,
+    later: Object.fromEntries(entries.filter(([key]) => isSetAfterDocuments(key))),
+  };
+}
+
+/** Creates an index without its documents; a closed one of its name is deleted. */
+async function makeIndex({ indices }: ApiContext, planned: Planned): Promise<MadeIndex> {
+  const { name, replaced, definition, dataStream, later } = planned;
   const target = await (replaced === undefined
     ? indices.createExact(name, definition, dataStream)
     : indices.replaceExact(replaced, definition, dataStream));
-  return { target, later: Object.fromEntries(entries.filter(([key]) => isSetAfterDocuments(key))) };
+  return { target, later };
 }
 
 async function fillIndex(

@@ -28,10 +28,13 @@ function world() {
       get: (name: string) => existing.get(name),
       templates: () => ({}),
       templateCatalog: { set: () => ({ templates: {}, components: {} }) },
-      async createExact(name: string, { settings }: IndexDefinition) {
-        if ("bad" in settings && name === "b") throw new AppError("settings_invalid", "bad");
+      async createExact(name: string, definition: IndexDefinition) {
+        this.checkReplace({ name }, definition);
         made.add(name);
         return { name };
+      },
+      checkReplace({ name }: { name: string }, { settings }: IndexDefinition) {
+        if ("bad" in settings && name === "b") throw new AppError("settings_invalid", "bad");
       },
       async replaceExact(replaced: { name: string }, definition: IndexDefinition) {
         existing.delete(replaced.name);
@@ -109,4 +112,17 @@ test("a closed index is replaced by one of a snapshot, one that is open or has o
   existing.set("b", { name: "b", state: "close", settings: { numberOfShards: index!.shards }, aliases: {} });
   await restore();
   assert.deepEqual([[...made].sort(), existing.size], [[index!.name, "b"].sort(), 0]);
+});
+
+test("of several closed indices none is replaced if the definition of one is refused", async () => {
+  const { send, store, made, existing } = world();
+  const { indices, ...record } = recordOf("s", "u", []);
+  const [index] = indices;
+  await store.write({ ...record, indices: [index!, { ...index!, name: "b" }] });
+  for (const name of [index!.name, "b"])
+    existing.set(name, { name, state: "close", settings: { numberOfShards: index!.shards }, aliases: {} });
+  await assert.rejects(send("POST", "/_restore", { snapshot: "s" }, { index_settings: { bad: 1 } }), {
+    code: "settings_invalid",
+  });
+  assert.deepEqual([[...made], existing.size], [[], 2]);
 });
