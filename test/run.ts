@@ -29,7 +29,7 @@ const ROOT = resolve(import.meta.dirname, "..");
 
 /** Files that start a nats-server, a pipeline with its threads, or threads that host shards. */
 const SERVERS =
-  /\b(?:startNats|findBinary|EmbeddedServer|useJournal|running-pipeline|openThreadNode)\b|new Pipeline\(/;
+  /\b(?:startNats|findBinary|EmbeddedServer|useJournal|external-journal|running-pipeline|openThreadNode)\b|new Pipeline\(/;
 
 /** Files that use several nats-servers together. */
 const CLUSTERED = /\bclusteredNats\b|"\.\/cluster-world\.ts"/;
