@@ -6,6 +6,7 @@
 import { msg } from "@lit/localize";
 import { levelOf } from "#proto/live.ts";
 import { csvLine } from "#ui/services/text/csv.ts";
+import { visibleText } from "#ui/services/text/direction.ts";
 import { formatTime } from "#ui/services/text/format.ts";
 import { rangeName, rangesOf } from "./number-ranges.ts";
 import { type Grouping, isAdditive, type Visualisation } from "./visualisation.ts";
@@ -230,7 +231,7 @@ function keyText({ key, key_as_string }: BucketAnswer): string {
 
 function nameOf(bucket: BucketAnswer): string {
   const text = keyText(bucket);
-  return text === "" ? "(empty)" : text;
+  return text === "" ? "(empty)" : visibleText(text);
 }
 
 function timeLabel(atMs: number, isUtc: boolean): string {

@@ -163,6 +163,13 @@ test("an answer becomes series over groups", () => {
   assert.equal(toCsv(byPath), ',lines\r\n"a,""b",1\r\n');
 });
 
+test("characters that change the direction of text are written out in names, values stay as they are", () => {
+  const bucket = { key: "a\u202egpj.exe", doc_count: 1 };
+  const found = { hits: { total: 1 }, aggregations: { by: { buckets: [bucket] } } };
+  const { groups } = readSeries({ ...BY_PATH, split: undefined }, found, "lines", true);
+  assert.deepEqual(groups, [{ key: "a\u202egpj.exe", label: "a[U+202E]gpj.exe", part: "value" }]);
+});
+
 test("ticks are round, cover the numbers, and labels do not overlap", () => {
   assert.deepEqual(niceTicks(0, 97, 4), [0, 25, 50, 75, 100]);
   assert.deepEqual(niceTicks(0, 0, 4), [0, 0.25, 0.5, 0.75, 1]);
