@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { after, afterEach, before, mock, suite, test } from "node:test";
 import { hashOf } from "#hub/auth/state/secrets.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { HOUR_MS } from "#proto/kit/units.ts";
 import { PERSON, World } from "#test/conformance/oauth/auth-server.ts";
-import { Browser, type Page } from "#test/conformance/oauth/browser.ts";
-import { countWaits } from "#test/conformance/oauth/count-waits.ts";
+import { Browser } from "#test/conformance/oauth/browser.ts";
+import { me, signIn } from "#test/conformance/oauth/dashboard-browser.ts";
 import { MemoryBucket } from "#test/support/kit/memory-bucket.ts";
 
 suite("sign-in on the dashboard", () => {
@@ -17,28 +16,8 @@ suite("sign-in on the dashboard", () => {
   after(() => world.stop());
   afterEach(() => mock.timers.reset());
 
-  async function signIn(
-    returnTo = "/api/auth/me",
-    browser = new Browser(),
-  ): Promise<{ browser: Browser; page: Page }> {
-    const url = `${world.origin}/api/auth/login?return_to=${encodeURIComponent(returnTo)}`;
-    const form = await browser.follow(await browser.get(url), world.origin);
-    const page = await browser.follow(await browser.submit(form, "/sign-in", PERSON), world.origin);
-    return { browser, page };
-  }
-
-  /** Signs in again as far as that needs no password. */
-  async function relogin(browser: Browser): Promise<Page> {
-    const url = `${world.origin}/api/auth/login?return_to=/api/auth/me`;
-    return browser.follow(await browser.get(url), world.origin);
-  }
-
-  function me(browser: Browser): Promise<Page> {
-    return browser.get(`${world.origin}/api/auth/me`);
-  }
-
   test("leads over the provider's prompt to where one wanted to go, without a consent page", async () => {
-    const { page } = await signIn();
+    const { page } = await signIn(world);
     assert.equal(page.status, 200);
     assert.deepEqual(JSON.parse(page.text).name, "ada");
     assert.equal(JSON.parse(page.text).role, "admin");
@@ -46,7 +25,7 @@ suite("sign-in on the dashboard", () => {
   });
 
   test("its cookie can't be read by scripts and is sent along from other sites' links only", async () => {
-    const { browser } = await signIn();
+    const { browser } = await signIn(world);
     const line = browser.setCookies.find((each) => each.startsWith("tailrace_session="));
     assert.match(line ?? "", /^tailrace_session=[A-Za-z0-9_-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
   });
@@ -64,7 +43,7 @@ suite("sign-in on the dashboard", () => {
       "/..//evil.example",
       "/.\\/evil.example",
     ]) {
-      const { page } = await signIn(evil);
+      const { page } = await signIn(world, evil);
       assert.equal(new URL(page.url).origin, world.origin, evil);
       assert.ok(page.location === null || new URL(page.location).origin === world.origin, evil);
     }
@@ -146,56 +125,14 @@ suite("sign-in on the dashboard", () => {
   test("a planted session id is worth nothing, and each sign-in gives a new one", async () => {
     const browser = new Browser();
     browser.setCookie("tailrace_session", "planted");
-    await signIn("/", browser);
+    await signIn(world, "/", browser);
     const first = browser.cookie("tailrace_session");
     assert.notEqual(first, "planted");
     await browser.follow(await browser.get(`${world.origin}/api/auth/login`), world.origin);
     assert.notEqual(browser.cookie("tailrace_session"), first);
     const old = new Browser();
     old.setCookie("tailrace_session", first ?? "");
-    assert.equal((await me(old)).status, 401, "the session before is over");
-  });
-
-  test("a browser that is remembered signs in with few calls of the state, each of which waits for the log", async () => {
-    const { browser } = await signIn();
-    const { bucket } = world;
-    const calls = (["get", "create", "put", "update", "delete", "keys"] as const).map((name) => ({
-      name,
-      count: mock.method(bucket, name).mock,
-    }));
-    try {
-      await browser.follow(await browser.get(`${world.origin}/api/auth/login`), world.origin);
-      const made = calls.map(({ name, count }) => `${count.callCount()} ${name}`);
-      assert.deepEqual(made, ["3 get", "1 create", "2 put", "1 update", "3 delete", "0 keys"]);
-    } finally {
-      for (const { count } of calls) count.restore();
-    }
-  });
-
-  test("a browser that is remembered waits for the state few times, one after the other", async () => {
-    const { browser } = await signIn();
-    await relogin(browser);
-    const { bucket } = world;
-    let location = `${world.origin}/api/auth/login?return_to=/sample/search`;
-    const next = async (): Promise<void> => {
-      const page = await browser.get(location);
-      location = page.location ?? String(page.status);
-    };
-    const start = await countWaits(bucket, next);
-    const authorization = await countWaits(bucket, next);
-    const callback = await countWaits(bucket, next);
-    const page = await countWaits(bucket, next);
-    assert.equal(location, "200");
-    assert.deepEqual(start, []);
-    assert.deepEqual(authorization, [
-      ["get account", "get oauth.Session"],
-      ["put oauth.AuthorizationCode", "update oauth.Session"],
-    ]);
-    assert.deepEqual(callback, [
-      ["delete oauth.AuthorizationCode", "get account"],
-      ["create session", "delete session", "put session-of"],
-    ]);
-    assert.deepEqual(page, [["get account", "get session"]]);
+    assert.equal((await me(world, old)).status, 401, "the session before is over");
   });
 
   test("a callback that comes several times at once, at two hubs, opens one session", async () => {
@@ -281,7 +218,7 @@ suite("sign-in on the dashboard", () => {
     });
 
   test("the dashboard's sign-in refuses prompt=consent, whose grant would be left in the state", async () => {
-    const { browser } = await signIn();
+    const { browser } = await signIn(world);
     const { location } = await browser.get(`${world.origin}/api/auth/login`);
     const page = await browser.follow(await browser.get(`${location}&prompt=consent`), world.origin);
     assert.equal(page.status, 403);
@@ -290,14 +227,14 @@ suite("sign-in on the dashboard", () => {
   });
 
   test("a callback that is opened again is refused, and the session it opened goes on", async () => {
-    const { browser } = await signIn();
+    const { browser } = await signIn(world);
     const authorization = (await browser.get(`${world.origin}/api/auth/login`)).location!;
     const callback = (await browser.get(authorization)).location!;
     assert.equal((await browser.get(callback)).status, 303);
     const again = await browser.get(callback);
     assert.equal(again.status, 400);
     assert.doesNotMatch(again.headers.getSetCookie().join(), /tailrace_session/);
-    assert.equal((await me(browser)).status, 200);
+    assert.equal((await me(world, browser)).status, 200);
   });
 
   for (const [what, kind, change] of [
@@ -305,7 +242,7 @@ suite("sign-in on the dashboard", () => {
     ["a code that another hub has changed", "oauth.AuthorizationCode.", "consume"],
   ] as const)
     test(`${what} signs nobody in where it was stored`, async () => {
-      const { browser } = await signIn();
+      const { browser } = await signIn(world);
       const { bucket } = world;
       const before = new Set(await bucket.keys(kind));
       const authorization = (await browser.get(`${world.origin}/api/auth/login`)).location ?? "";
@@ -323,48 +260,11 @@ suite("sign-in on the dashboard", () => {
       const page = await browser.get(callback);
       assert.ok(page.status === 400 || page.status === 403, String(page.status));
       assert.equal(browser.cookie("tailrace_session"), session);
-      assert.equal(JSON.parse((await me(browser)).text).name, "ada");
+      assert.equal(JSON.parse((await me(world, browser)).text).name, "ada");
     });
-
-  test("a browser whose account was removed is asked to sign in, as whoever it wants", async () => {
-    const bob = { name: "bob", password: "a long password" };
-    await world.auth.accounts.add({ ...bob, role: "viewer" }, "test");
-    const browser = new Browser();
-    const login = `${world.origin}/api/auth/login?return_to=/api/auth/me`;
-    const open = async (): Promise<Page> => browser.follow(await browser.get(login), world.origin);
-    const signInAs = async (form: Page, person: typeof bob): Promise<string> => {
-      const page = await browser.follow(await browser.submit(form, "/sign-in", person), world.origin);
-      return (JSON.parse(page.text) as { name: string }).name;
-    };
-    assert.equal(await signInAs(await open(), bob), "bob");
-    assert.equal(JSON.parse((await open()).text).name, "bob");
-    await world.auth.accounts.remove("bob", "test");
-    const form = await open();
-    assert.match(form.text, /type="password"/);
-    assert.equal(await signInAs(form, PERSON), PERSON.name);
-  });
-
-  test("the provider's session of a remembered browser and its account are read at once", async () => {
-    const { browser } = await signIn();
-    const { bucket } = world;
-    const get = bucket.get.bind(bucket);
-    const underWay: string[] = [];
-    let atOnce = 0;
-    const watched = mock.method(bucket, "get", async (key: string) => {
-      underWay.push(key);
-      const is = (kind: string): boolean => underWay.some((each) => each.startsWith(kind));
-      if (is("oauth.Session.") && is("account.")) atOnce++;
-      return get(key).finally(() => underWay.splice(underWay.indexOf(key), 1));
-    });
-    const { location } = await browser.get(`${world.origin}/api/auth/login`);
-    const authorized = await browser.get(location!);
-    watched.mock.restore();
-    assert.match(authorized.location!, /[?&]code=/);
-    assert.equal(atOnce, 1);
-  });
 
   test("no code is answered that could not be stored", async () => {
-    const { browser } = await signIn();
+    const { browser } = await signIn(world);
     const { bucket } = world;
     const put = bucket.put.bind(bucket);
     const failing = mock.method(bucket, "put", (key: string, value: Uint8Array) =>
@@ -382,7 +282,7 @@ suite("sign-in on the dashboard", () => {
     const kept = await Promise.all(
       ["oauth.AuthorizationCode.", "oauth.Grant."].map((kind) => world.bucket.keys(kind)),
     );
-    await signIn();
+    await signIn(world);
     const now = await Promise.all(
       ["oauth.AuthorizationCode.", "oauth.Grant."].map((kind) => world.bucket.keys(kind)),
     );
@@ -390,273 +290,6 @@ suite("sign-in on the dashboard", () => {
     assert.deepEqual(await world.bucket.keys("oauth.AccessToken."), []);
     assert.deepEqual(await world.bucket.keys("oauth-grant-of."), []);
     assert.deepEqual(await world.bucket.keys("oauth-family."), []);
-  });
-
-  test("unsafe methods with the cookie need our own Origin", async () => {
-    const { browser } = await signIn();
-    const cookie = `tailrace_session=${browser.cookie("tailrace_session")}`;
-    const post = async (origin: Record<string, string>): Promise<number> => {
-      const headers = { "content-type": "application/json", cookie, ...origin };
-      const answer = await fetch(`${world.origin}/sample/save`, { method: "POST", body: "{}", headers });
-      await answer.body?.cancel();
-      return answer.status;
-    };
-    assert.equal(await post({ origin: "https://evil.example" }), 403);
-    assert.equal(await post({}), 403);
-    assert.equal(await post({ origin: `${world.origin}.evil.example` }), 403);
-    assert.equal(await post({ origin: world.origin }), 200);
-  });
-
-  test("logging out ends the session immediately, notifies listeners, and requires the password again", async () => {
-    const { browser } = await signIn();
-    const ended = Promise.withResolvers<void>();
-    const stop = world.auth.follower.onRightsChange(ended.resolve);
-    const cookie = `tailrace_session=${browser.cookie("tailrace_session")}`;
-    const principal = await world.auth.authenticator.authenticate({
-      method: "GET",
-      headers: { cookie },
-      ip: "127.0.0.1",
-    });
-    assert.equal(await world.auth.authenticator.stillValid(principal), true);
-    const answer = await browser.post(`${world.origin}/api/auth/logout`, {}, { origin: world.origin });
-    assert.equal(answer.status, 204);
-    await ended.promise;
-    stop();
-    assert.equal(await world.auth.authenticator.stillValid(principal), false);
-    const replayed = new Browser();
-    replayed.setCookie("tailrace_session", cookie.split("=")[1] ?? "");
-    assert.equal((await me(replayed)).status, 401);
-    const page = await browser.follow(await browser.get(`${world.origin}/api/auth/login`), world.origin);
-    assert.match(page.text, /type="password"/);
-  });
-
-  test("sessions are listed and ended one by one, one's own only", async () => {
-    const [first, second] = [await signIn(), await signIn()];
-    const list = JSON.parse((await first.browser.get(`${world.origin}/api/auth/sessions`)).text).sessions as {
-      key: string;
-      current: boolean;
-    }[];
-    assert.ok(list.length >= 2);
-    const mine = list.filter(({ current }) => current);
-    assert.equal(mine.length, 1);
-    const url = `${world.origin}/api/auth/sessions/${mine[0]?.key}`;
-    const headers = {
-      origin: world.origin,
-      cookie: `tailrace_session=${second.browser.cookie("tailrace_session")}`,
-    };
-    assert.equal((await fetch(url, { method: "DELETE", headers })).status, 204);
-    assert.equal((await me(first.browser)).status, 401);
-    assert.equal((await me(second.browser)).status, 200);
-    assert.equal((await fetch(url, { method: "DELETE", headers })).status, 404);
-  });
-
-  test("a session ends 12 h after its last use and 7 d after sign-in", async () => {
-    const { browser } = await signIn();
-    const start = Date.now();
-    mock.timers.enable({ apis: ["Date"], now: start });
-    for (let hours = 10; hours < 7 * 24; hours += 10) {
-      mock.timers.setTime(start + hours * HOUR_MS);
-      assert.equal((await me(browser)).status, 200, `${hours} h`);
-    }
-    mock.timers.setTime(start + 7 * 24 * HOUR_MS + 1_000);
-    assert.equal((await me(browser)).status, 401);
-    mock.timers.reset();
-    const idle = await signIn();
-    mock.timers.enable({ apis: ["Date"], now: Date.now() + 12 * HOUR_MS + 1_000 });
-    assert.equal((await me(idle.browser)).status, 401);
-  });
-
-  test("a new password or role ends the account's sessions", async () => {
-    await world.auth.accounts.add({ name: "eve", password: "first password", role: "viewer" }, "test");
-    const { id, account } = (await world.auth.accounts.find("eve"))!;
-    for (const change of [
-      () => world.auth.accounts.setPassword("eve", "second password", "test"),
-      () => world.auth.accounts.setRole("eve", "editor", ["*"], "test"),
-    ]) {
-      const epoch = (await world.auth.accounts.get(id))?.epoch ?? account.epoch;
-      const secret = await world.auth.sessions.open(id, epoch, { ip: "127.0.0.1", userAgent: "test" });
-      assert.notEqual(await world.auth.sessions.find(secret), null);
-      await change();
-      assert.equal(await world.auth.sessions.find(secret), null);
-    }
-  });
-
-  test("a new password or role asks for the password at the next sign-in, also in a browser that was signed in", async () => {
-    const { browser } = await signIn();
-    assert.equal((await relogin(browser)).status, 200);
-    await world.auth.accounts.setPassword(PERSON.name, PERSON.password, "test");
-    assert.match((await relogin(browser)).text, /type="password"/);
-    const { browser: other } = await signIn();
-    await world.auth.accounts.setRole(PERSON.name, "admin", ["*"], "test");
-    assert.match((await relogin(other)).text, /type="password"/);
-  });
-
-  /** Ends the session of a browser from another one, which is returned. */
-  async function endElsewhere(lost: Browser): Promise<Browser> {
-    const { browser: own } = await signIn();
-    const list = JSON.parse((await lost.get(`${world.origin}/api/auth/sessions`)).text).sessions as {
-      key: string;
-      current: boolean;
-    }[];
-    const key = list.find(({ current }) => current)?.key;
-    const headers = { origin: world.origin, cookie: `tailrace_session=${own.cookie("tailrace_session")}` };
-    const url = `${world.origin}/api/auth/sessions/${key}`;
-    assert.equal((await fetch(url, { method: "DELETE", headers })).status, 204);
-    return own;
-  }
-
-  test("a browser whose session was ended elsewhere must give the password again, others needn't", async () => {
-    const lost = await signIn();
-    const own = await endElsewhere(lost.browser);
-    assert.match((await relogin(lost.browser)).text, /type="password"/);
-    assert.equal((await relogin(own)).status, 200);
-  });
-
-  test("a browser that was signed in for days without the password can still be signed out elsewhere", async () => {
-    const { browser } = await signIn();
-    const start = Date.now();
-    mock.timers.enable({ apis: ["Date"], now: start });
-    for (let hours = 10; hours < 7 * 24; hours += 10) {
-      mock.timers.setTime(start + hours * HOUR_MS);
-      await relogin(browser);
-    }
-    await endElsewhere(browser);
-    assert.match((await relogin(browser)).text, /type="password"/);
-  });
-
-  test("a session at the provider that another hub has stored since it was read gets its name again", async () => {
-    const { browser } = await signIn();
-    await relogin(browser);
-    const { bucket } = world;
-    const update = bucket.update.bind(bucket);
-    const changed = mock.method(
-      bucket,
-      "update",
-      async (key: string, value: Uint8Array, revision: number) => {
-        if (key.startsWith("oauth.Session.") && changed.mock.callCount() === 0) {
-          await bucket.put(key, value);
-          for (const name of await bucket.keys("oauth-session-uid.")) await bucket.delete(name);
-        }
-        return update(key, value, revision);
-      },
-    );
-    await relogin(browser);
-    changed.mock.restore();
-    await endElsewhere(browser);
-    assert.match((await relogin(browser)).text, /type="password"/);
-  });
-
-  test("a session at the provider that a hub of before has stored since gets its longer entry again", async () => {
-    const { browser } = await signIn();
-    const start = Date.now();
-    mock.timers.enable({ apis: ["Date"], now: start });
-    await relogin(browser);
-    const { bucket } = world;
-    // That hub lets the entry expire with the session.
-    for (const kind of ["oauth.Session.", "oauth-session-uid."])
-      for (const key of await bucket.keys(kind)) {
-        const record = JSON.parse(Buffer.from((await bucket.get(key))!.value).toString()) as object;
-        await bucket.put(key, Buffer.from(JSON.stringify({ ...record, exp: start + 12 * HOUR_MS })));
-      }
-    mock.timers.setTime(start + HOUR_MS);
-    await relogin(browser);
-    mock.timers.setTime(start + 12.5 * HOUR_MS);
-    await endElsewhere(browser);
-    assert.match((await relogin(browser)).text, /type="password"/);
-  });
-
-  test("a session at the provider that is ended during a request is not stored again by it", async () => {
-    const { browser } = await signIn();
-    await relogin(browser);
-    const { bucket } = world;
-    const update = bucket.update.bind(bucket);
-    let count = 0;
-    const ended = mock.method(bucket, "update", async (key: string, value: Uint8Array, revision: number) => {
-      if (key.startsWith("oauth.Session.") && ++count === 1) await bucket.delete(key);
-      return update(key, value, revision);
-    });
-    await relogin(browser);
-    ended.mock.restore();
-    assert.equal(count, 1);
-    assert.match((await relogin(browser)).text, /type="password"/);
-  });
-
-  test("signing in without the password goes on for 7 d after the last time it was given at most", async () => {
-    const { browser } = await signIn();
-    const start = Date.now();
-    mock.timers.enable({ apis: ["Date"], now: start });
-    for (let hours = 10; hours < 7 * 24; hours += 10) {
-      mock.timers.setTime(start + hours * HOUR_MS);
-      assert.equal((await relogin(browser)).status, 200, `${hours} h`);
-    }
-    mock.timers.setTime(start + 7 * 24 * HOUR_MS + 1_000);
-    assert.match((await relogin(browser)).text, /type="password"/);
-  });
-
-  test("a change of an account is made as a whole or not at all", async () => {
-    const { browser } = await signIn();
-    const change = (body: object): Promise<Response> =>
-      fetch(`${world.origin}/api/auth/accounts/${PERSON.name}`, {
-        method: "PATCH",
-        headers: {
-          "content-type": "application/json",
-          origin: world.origin,
-          cookie: `tailrace_session=${browser.cookie("tailrace_session")}`,
-        },
-        body: JSON.stringify(body),
-      });
-    const before = await world.auth.accounts.find(PERSON.name);
-    const refused = await change({ password: "another long password", role: "viewer" });
-    assert.equal(refused.status, 400);
-    assert.match(await refused.text(), /only administrator/);
-    assert.equal((await change({ password: "short", indices: ["*"] })).status, 400);
-    assert.deepEqual(await world.auth.accounts.find(PERSON.name), before);
-    assert.equal((await me(browser)).status, 200);
-  });
-
-  test("one's consents are listed with the names of the applications, without those that were removed", async () => {
-    const { browser } = await signIn();
-    const [kept, removed] = [await world.addClient(), await world.addClient()];
-    const { id } = (await world.auth.accounts.find(PERSON.name))!;
-    const scopes = [world.scope("logs.read")];
-    for (const { clientId } of [kept, removed]) await world.auth.provider.consents.add(id, clientId, scopes);
-    await world.auth.provider.clients.remove(removed.clientId, "test");
-    const answer = JSON.parse((await browser.get(`${world.origin}/api/auth/consents`)).text) as {
-      consents: { clientId: string; name: string; scopes: string[] }[];
-    };
-    assert.deepEqual(
-      answer.consents.map(({ clientId, name, scopes: allowed }) => [clientId, name, allowed]),
-      [[kept.clientId, "Reporter", scopes]],
-    );
-    await world.auth.provider.consents.forget(id);
-  });
-
-  test("a viewer may search but not change", async () => {
-    const key = await world.auth.apiKeys.issue({ name: "reader", role: "viewer" }, "test");
-    const headers = { authorization: `Bearer ${key.key}` };
-    assert.equal((await world.api("/sample/search", headers)).status, 200);
-    assert.equal((await world.api("/sample/save", headers)).status, 403);
-    assert.equal((await world.api("/api/auth/accounts", headers)).status, 403);
-  });
-
-  test("a WebSocket opens with our Origin or a ticket that is good once", async () => {
-    const { browser } = await signIn();
-    const cookie = `tailrace_session=${browser.cookie("tailrace_session")}`;
-    const { authenticator } = world.auth;
-    const upgrade = (headers: Record<string, string>) =>
-      authenticator.authenticateUpgrade({ method: "GET", headers, ip: "127.0.0.1" });
-    await assert.rejects(upgrade({ cookie }), { code: "forbidden" });
-    await assert.rejects(upgrade({ cookie, origin: "https://evil.example" }), { code: "forbidden" });
-    await assert.rejects(upgrade({}), { code: "unauthenticated" });
-    const principal = await upgrade({ cookie, origin: world.origin });
-    const ticket = await authenticator.ticketFor(principal);
-    const uses = await Promise.allSettled(
-      Array.from({ length: 10 }, () => authenticator.redeemTicket(ticket)),
-    );
-    assert.equal(uses.filter(({ status }) => status === "fulfilled").length, 1);
-    const late = await authenticator.ticketFor(principal);
-    mock.timers.enable({ apis: ["Date"], now: Date.now() + 31_000 });
-    await assert.rejects(authenticator.redeemTicket(late), { code: "unauthenticated" });
   });
 
   test("one network begins at most 300 sign-ins a minute, none of which is stored", async () => {
