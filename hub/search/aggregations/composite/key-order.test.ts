@@ -59,3 +59,21 @@ test("the address of after may be written in another way", async () => {
     );
   }
 });
+
+describe("multi_terms has the keys of addresses in the order of the addresses", () => {
+  for (const [name, fixture] of Object.entries({ one, single, many }))
+    for (const order of ["asc", "desc"])
+      test(`${name}, ${order}`, async () => {
+        const terms = [{ field: "k" }, { field: "ip" }];
+        const wanted = order === "asc" ? ADDRESSES : ADDRESSES.toReversed();
+        for (const size of [3, 100]) {
+          const body = { terms, order: { _key: order }, size };
+          const { aggregations } = await fixture.search({ size: 0, aggs: { it: { multi_terms: body } } });
+          const { buckets } = aggregations!["it"] as { buckets: JsonObject[] };
+          assert.deepEqual(
+            buckets.map(({ key }) => (key as string[])[1]),
+            wanted.slice(0, size),
+          );
+        }
+      });
+});

@@ -1,4 +1,4 @@
-/** The order of the keys of `composite`. */
+/** The order of the keys of `composite` and `multi_terms`. */
 
 import { parseIp } from "#hub/engine/bytes/ip.ts";
 import { compareKeys } from "#hub/search/aggregations/tree/bucket-order.ts";

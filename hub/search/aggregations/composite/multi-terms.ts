@@ -24,7 +24,7 @@ import type {
   Collector,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import { compareKeys, orderOfTerms } from "#hub/search/aggregations/tree/bucket-order.ts";
+import { orderOfTerms } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { formatOf, printValue, type ValueFormat } from "#hub/search/columns/value-format.ts";
 import { objectOf, parseStored } from "#hub/search/options/json.ts";
@@ -45,6 +45,7 @@ import type { JsonObject } from "#proto/kit/json.ts";
 import { doubleText, fraction, type NumberText } from "#proto/kit/number-text.ts";
 import { combinations } from "./composite-collector.ts";
 import { type KeyPart, SourceValues } from "./composite-source.ts";
+import { comparisonOf } from "./key-order.ts";
 
 /** Fields of one aggregation. */
 const MAX_FIELDS = 100;
@@ -94,7 +95,6 @@ export const multiTerms: AggregationType = {
       minDocCount: options.min_doc_count ?? 1,
       order,
       showError: options.show_term_doc_count_error ?? false,
-      compareKeys: compareParts,
     };
     return new MultiTerms(shape, options.shard_size ?? Math.ceil(size * 1.5 + 10), fields);
   },
@@ -110,8 +110,11 @@ interface FieldRequest {
 /** A value as answers show it. */
 type Part = string | number | bigint | boolean;
 
-/** The terms, and the positions of fields whose numbers have fractions. */
-type MultiTermsState = TermsState & { readonly fractions?: readonly number[] };
+/** The terms, and the positions of fields whose numbers have fractions, and of fields of addresses. */
+type MultiTermsState = TermsState & {
+  readonly fractions?: readonly number[];
+  readonly addresses?: readonly number[];
+};
 
 class MultiTerms implements Aggregation<MultiTermsState> {
   readonly #shape: TermsShape;
@@ -125,18 +128,23 @@ class MultiTerms implements Aggregation<MultiTermsState> {
   }
 
   collector(shard: ShardContext, budget: CollectBudget): Collector<MultiTermsState> {
-    const context = { shard, budget, shape: this.#shape, shardSize: this.#shardSize, filter: undefined };
-    return new MultiTermsCollector(context, this.#fields);
+    const fields = this.#fields.map((field) => new FieldValues(field, shard));
+    const addresses = fields.flatMap((field, at) => (field.areAddresses ? [at] : []));
+    const shape = { ...this.#shape, compareKeys: orderOfKeys(fields, addresses) };
+    const context = { shard, budget, shape, shardSize: this.#shardSize, filter: undefined };
+    return new MultiTermsCollector(context, fields, addresses);
   }
 
   *merge(states: readonly MultiTermsState[]): Steps<MultiTermsState> {
     const fractions = [...new Set(states.flatMap((state) => state.fractions ?? []))];
-    return withFractions(yield* mergeTerms(states, this.#shape.below), fractions);
+    const addresses = [...new Set(states.flatMap((state) => state.addresses ?? []))];
+    return withKinds(yield* mergeTerms(states, this.#shape.below), fractions, addresses);
   }
 
   *render(state: MultiTermsState, budget: BucketBudget): Steps<JsonObject> {
-    const { buckets, ...counts } = yield* renderTerms(state, this.#shape, budget);
-    const { fractions = [] } = state;
+    const { fractions = [], addresses = [] } = state;
+    const shape = { ...this.#shape, compareKeys: orderOfKeys(this.#fields, addresses) };
+    const { buckets, ...counts } = yield* renderTerms(state, shape, budget);
     const shown: JsonObject[] = [];
     for (const { key, ...rest } of buckets) {
       yield;
@@ -160,12 +168,15 @@ class MultiTerms implements Aggregation<MultiTermsState> {
 class MultiTermsCollector implements Collector<MultiTermsState> {
   readonly #context: TermsContext;
   readonly #fields: readonly FieldValues[];
+  /** Positions of fields of addresses. */
+  readonly #addresses: readonly number[];
   readonly #keys: KeyTable<string>;
   readonly #buckets: BucketCollector;
 
-  constructor(context: TermsContext, fields: readonly FieldRequest[]) {
+  constructor(context: TermsContext, fields: readonly FieldValues[], addresses: readonly number[]) {
     this.#context = context;
-    this.#fields = fields.map((field) => new FieldValues(field, context.shard));
+    this.#fields = fields;
+    this.#addresses = addresses;
     this.#keys = new KeyTable(context.budget);
     this.#buckets = new BucketCollector(context.shape.below, context.shard, context.budget);
   }
@@ -196,7 +207,7 @@ class MultiTermsCollector implements Collector<MultiTermsState> {
     const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
     const state = textState(yield* handOn(this.#context, terms, this.#keys.owners));
     const fractions = this.#fields.flatMap((field, at) => (field.hasFractions ? [at] : []));
-    return withFractions(state, fractions);
+    return withKinds(state, fractions, this.#addresses);
   }
 }
 
@@ -231,6 +242,11 @@ class FieldValues {
     return field !== undefined && columnKind(field) === "double";
   }
 
+  /** True if its texts are addresses. */
+  get areAddresses(): boolean {
+    return this.#values.areAddresses;
+  }
+
   /** True if documents of the open segment have several values. */
   get multiValued(): boolean {
     return this.#values.multiValued;
@@ -257,8 +273,16 @@ function partsOf(key: string): readonly Part[] {
   return parseStored(key) as Part[];
 }
 
-function withFractions(state: TermsState, fractions: readonly number[]): MultiTermsState {
-  return fractions.length === 0 ? state : { ...state, fractions };
+function withKinds(
+  state: TermsState,
+  fractions: readonly number[],
+  addresses: readonly number[],
+): MultiTermsState {
+  return {
+    ...state,
+    ...(fractions.length > 0 && { fractions }),
+    ...(addresses.length > 0 && { addresses }),
+  };
 }
 
 /** Returns a part of a key as answers hold it, and as it is in the key's text: 5.0 where numbers have fractions. */
@@ -272,21 +296,18 @@ function printed(
   return { value: fraction(number), text: doubleText(number) };
 }
 
-/** Part by part: numbers by their size, others by their text. */
-function compareParts(a: string | number, b: string | number): number {
-  const [left, right] = [partsOf(String(a)), partsOf(String(b))];
-  for (let at = 0; at < left.length; at++) {
-    const result = comparePart(keyOf(left[at]!), keyOf(right[at]!));
-    if (result !== 0) return result;
-  }
-  return 0;
+/** Returns the order of keys, part by part; `addresses`: positions of fields of addresses. */
+function orderOfKeys(
+  fields: readonly unknown[],
+  addresses: readonly number[],
+): (a: string | number, b: string | number) => number {
+  const compare = comparisonOf(
+    fields.map(() => ({ descending: false })),
+    fields.map((_, at) => addresses.includes(at)),
+  );
+  return (a, b) => compare(partsOf(String(a)).map(keyOf), partsOf(String(b)).map(keyOf));
 }
 
-function comparePart(a: string | number | bigint, b: string | number | bigint): number {
-  if (typeof a !== "string" && typeof b !== "string") return a < b ? -1 : a > b ? 1 : 0;
-  return compareKeys(String(a), String(b));
-}
-
-function keyOf(part: Part): string | number | bigint {
+function keyOf(part: Part): KeyPart {
   return typeof part === "boolean" ? Number(part) : part;
 }
