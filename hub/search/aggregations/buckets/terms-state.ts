@@ -1,6 +1,6 @@
 /** Buckets of `terms`: cut to size on a shard, merged over shards, ordered and rendered. */
 
-import { parseIp } from "#hub/engine/bytes/ip.ts";
+import { AddressOrder } from "#hub/search/aggregations/tree/address-order.ts";
 import type {
   AggregationTree,
   BucketBudget,
@@ -162,11 +162,7 @@ function* firstBuckets(
   count: number,
   { areAddresses = false, kind }: Pick<TermsState, "areAddresses" | "kind">,
 ): Steps<TermBucket[]> {
-  const addresses: Uint8Array[] = [];
-  for (const { key } of areAddresses ? buckets : []) {
-    addresses.push(parseIp(String(key))!);
-    if (addresses.length % STEP_BUCKETS === 0) yield;
-  }
+  const addresses = areAddresses ? new AddressOrder() : undefined;
   const terms = {
     length: buckets.length,
     count: (at: number) => buckets[at]!.count,
@@ -175,8 +171,9 @@ function* firstBuckets(
     ...(kind === "long" && {
       compareKeys: (a: number, b: number) => compareNumberKeys(buckets[a]!.key, buckets[b]!.key),
     }),
-    ...(areAddresses && {
-      compareKeys: (a: number, b: number) => Buffer.compare(addresses[a]!, addresses[b]!),
+    ...(addresses !== undefined && {
+      compareKeys: (a: number, b: number) =>
+        addresses.compare(String(buckets[a]!.key), String(buckets[b]!.key)),
     }),
   };
   return Array.from(yield* firstTerms(terms, shape, count), (at) => buckets[at]!);

@@ -146,6 +146,7 @@ class Composite implements Aggregation<CompositeState> {
       yield;
       for (const bucket of buckets) all.push(bucket);
     }
+    for (const [at, { name }] of this.#sources.entries()) checkKinds(states, at, name);
     // Equal keys are then adjacent. The aggregations below keys beyond the page aren't merged.
     const areAddresses = this.#sources.map((_, at) =>
       states.some(({ areAddresses: known }) => known?.[at] === true),
@@ -202,6 +203,26 @@ class Composite implements Aggregation<CompositeState> {
   typedName(): string {
     return "composite";
   }
+}
+
+/**
+ * Refuses keys of one source that are of several types, as their shards' pages are in orders of their own: keys between the
+ * ends of two pages would be lost. Throws request_invalid.
+ */
+function checkKinds(states: readonly CompositeState[], at: number, name: string): void {
+  const kinds = new Set<string>();
+  for (const { buckets, areAddresses } of states) {
+    const part = buckets.find(({ key }) => key[at] !== null)?.key[at];
+    if (typeof part === "number" || typeof part === "bigint") kinds.add("number");
+    // An older hub doesn't say which texts are addresses.
+    else if (typeof part === "string" && areAddresses !== undefined)
+      kinds.add(areAddresses[at] === true ? "address" : "text");
+  }
+  if (kinds.size <= 1) return;
+  throw new AppError(
+    "request_invalid",
+    `the field of source [${name}] of the [composite] aggregation exists as two different types in two different indices; search them separately`,
+  );
 }
 
 function commonOrNone(a: ValueFormat | null, b: ValueFormat | null): ValueFormat | null {

@@ -1,11 +1,8 @@
 /** The order of the keys of `composite` and `multi_terms`. */
 
-import { parseIp } from "#hub/engine/bytes/ip.ts";
+import { AddressOrder } from "#hub/search/aggregations/tree/address-order.ts";
 import { compareKeys } from "#hub/search/aggregations/tree/bucket-order.ts";
 import type { CompositeSource, KeyPart } from "./composite-source.ts";
-
-/** Addresses whose bytes are remembered; beyond it all are dropped. */
-const MAX_ADDRESSES = 100_000;
 
 /** Returns the order of keys; `areAddresses`: whether the texts of each source are addresses. */
 export function comparisonOf(
@@ -13,7 +10,7 @@ export function comparisonOf(
   areAddresses: readonly boolean[],
 ): (a: readonly KeyPart[], b: readonly KeyPart[]) => number {
   const comparisons = sources.map(({ descending }, at) => {
-    const compare = areAddresses[at] === true ? new AddressOrder().compare : compareParts;
+    const compare = areAddresses[at] === true ? addressOrder() : compareParts;
     return descending ? (a: KeyPart, b: KeyPart) => -compare(a, b) : compare;
   });
   return (a, b) => {
@@ -25,28 +22,10 @@ export function comparisonOf(
   };
 }
 
-/** Compares addresses by their 16 bytes, which are computed once for all comparisons of a sort. */
-class AddressOrder {
-  readonly #known = new Map<string, Uint8Array | null>();
-
-  /** A field may be of addresses in one index and of texts in another: texts that are no address come last. */
-  readonly compare = (a: KeyPart, b: KeyPart): number => {
-    if (typeof a !== "string" || typeof b !== "string") return compareParts(a, b);
-    const [left, right] = [this.#bytes(a), this.#bytes(b)];
-    if (left === null || right === null)
-      return Number(left === null) - Number(right === null) || compareParts(a, b);
-    return Buffer.compare(left, right) || compareParts(a, b);
-  };
-
-  #bytes(text: string): Uint8Array | null {
-    let bytes = this.#known.get(text);
-    if (bytes === undefined) {
-      if (this.#known.size >= MAX_ADDRESSES) this.#known.clear();
-      bytes = parseIp(text);
-      this.#known.set(text, bytes);
-    }
-    return bytes;
-  }
+/** Addresses come in the order of their bytes. */
+function addressOrder(): (a: KeyPart, b: KeyPart) => number {
+  const { compare } = new AddressOrder();
+  return (a, b) => (typeof a === "string" && typeof b === "string" ? compare(a, b) : compareParts(a, b));
 }
 
 /** Missing values come first, then numbers by size, then texts by their code points. */
