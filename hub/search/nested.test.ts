@@ -269,6 +269,56 @@ suite("aggregations of nested objects", () => {
     assert.deepEqual(found.top.hits.hits[0]!["_nested"], { field: "comments", offset: 0 });
   });
 
+  test("see the scores of the documents, also below nested objects of objects and back at documents", async () => {
+    const body = {
+      size: 0,
+      query: { function_score: { field_value_factor: { field: "n" }, boost_mode: "replace" } },
+      aggs: {
+        c: {
+          nested: { path: "comments" },
+          aggs: {
+            authors: {
+              terms: { field: "comments.author", order: { best: "desc" } },
+              aggs: { best: { max: { script: "_score" } }, top: { top_hits: { size: 2 } } },
+            },
+            documents: { reverse_nested: {}, aggs: { top: { top_hits: { size: 3 } } } },
+            some: { sampler: { shard_size: 1 }, aggs: { stars: { max: { field: "comments.stars" } } } },
+          },
+        },
+        replies: { nested: { path: "comments.replies" }, aggs: { top: { top_hits: { size: 5 } } } },
+      },
+    };
+    interface Top {
+      readonly top: { readonly hits: { readonly max_score: number; readonly hits: readonly JsonObject[] } };
+    }
+    const scored = ({ top }: Top): unknown =>
+      top.hits.hits.map((hit) => `${String(hit["_id"])} ${String(hit["_score"])}`);
+    for (const fixture of [one, many]) {
+      const { aggregations } = await fixture.search(body);
+      const { c, replies } = aggregations as unknown as {
+        c: {
+          authors: { buckets: readonly (Top & { readonly key: string; readonly best: JsonObject })[] };
+          documents: Top;
+        };
+        replies: Top;
+      };
+      assert.deepEqual(
+        c.authors.buckets.map((each) => [each.key, each.best["value"], scored(each)]),
+        [
+          ["kim", 5, ["e 5", "e 5"]],
+          ["max", 4, ["d 4"]],
+          ["lee", 1, ["a 1"]],
+        ],
+      );
+      assert.equal(c.authors.buckets[0]!.top.hits.max_score, 5);
+      assert.deepEqual(scored(c.documents), ["e 5", "d 4", "b 2"]);
+      assert.deepEqual(scored(replies), ["a 1", "a 1", "a 1"]);
+    }
+    const { aggregations } = await one.search(body);
+    const { some } = aggregations!["c"] as { some: { stars: JsonObject } };
+    assert.equal(some.stars["value"], 2);
+  });
+
   test("of a path that is no nested object are empty", async () => {
     const { aggregations } = await one.search({ size: 0, aggs: { c: { nested: { path: "title" } } } });
     assert.deepEqual(aggregations!["c"], { doc_count: 0 });

@@ -207,8 +207,8 @@ export class ShardContext {
   readonly maxTermsCount: number;
   /** Characters of a text from which on highlighting it fails; undefined: it is cut. */
   readonly maxAnalyzedOffset: number | undefined;
-  /** What the collectors of aggregations get to see; undefined outside of a collection. */
-  readonly collected: CollectedDocuments | undefined;
+  /** The documents that are collected, to whose level or one below it this leads; undefined outside of a collection. */
+  readonly origin: CollectedDocuments | undefined;
   /** The level of nested objects that the documents are. */
   readonly scope: NestedScope;
   readonly #searchedIndex: SearchedIndex;
@@ -220,11 +220,11 @@ export class ShardContext {
     shard: number,
     searcher: Searcher,
     nowMs: number,
-    collected?: CollectedDocuments,
+    origin?: CollectedDocuments,
     scope = NestedScope.of(searcher),
   ) {
     this.#searchedIndex = index;
-    this.collected = collected;
+    this.origin = origin;
     this.scope = scope;
     this.index = index.name;
     this.indexUuid = index.uuid;
@@ -246,16 +246,21 @@ export class ShardContext {
   /** Returns the shard as a search among the documents of another level sees it. */
   at(scope: NestedScope): ShardContext {
     if (scope === this.scope) return this;
-    const { shard, nowMs } = this;
-    const context = new ShardContext(this.#searchedIndex, shard, scope.searcher, nowMs, undefined, scope);
+    const { shard, nowMs, origin } = this;
+    const context = new ShardContext(this.#searchedIndex, shard, scope.searcher, nowMs, origin, scope);
     context.#expansions = this.#expansions;
     return context;
   }
 
   /** Returns the same shard with nothing charged: for each hit that is explained, queries are bound to it again. */
   uncharged(): ShardContext {
-    const { shard, searcher, nowMs, collected, scope } = this;
-    return new ShardContext(this.#searchedIndex, shard, searcher, nowMs, collected, scope);
+    const { shard, searcher, nowMs, origin, scope } = this;
+    return new ShardContext(this.#searchedIndex, shard, searcher, nowMs, origin, scope);
+  }
+
+  /** What the collectors of aggregations get to see; undefined outside of a collection and at levels of nested objects. */
+  get collected(): CollectedDocuments | undefined {
+    return this.scope.path === "" ? this.origin : undefined;
   }
 
   /** Other names of the index: its aliases and its data stream. */

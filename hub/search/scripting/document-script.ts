@@ -10,7 +10,7 @@ import { readScript, type Script } from "#hub/scripts/script.ts";
 import { toJson, toTexts } from "#hub/scripts/values/json.ts";
 import { toDouble, truth } from "#hub/scripts/values/operators.ts";
 import { Decimal } from "#hub/scripts/values/values.ts";
-import { DocumentScores } from "#hub/search/query/document-scores.ts";
+import { scoresOn } from "#hub/search/query/document-scores.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -220,8 +220,7 @@ function resultsOn(
   const run = (inputs: readonly unknown[]): ScriptedValue[] =>
     valuesOf(script.compiled.run([script.params, values, ...inputs], MAX_STEPS));
   const readsScore = script.compiled.source.includes("_score");
-  const scores =
-    readsScore && shard.collected !== undefined ? new DocumentScores(shard.collected.scored()) : undefined;
+  const scores = readsScore ? scoresOn(shard) : undefined;
   return (segment) => {
     scores?.segment(segment);
     return (doc) => {

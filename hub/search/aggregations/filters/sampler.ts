@@ -9,7 +9,7 @@ import { requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { atOnce, type Steps, sortedSteps } from "#hub/search/aggregations/tree/steps.ts";
 import { columnField, isNumeric, KeywordValues, numericColumn } from "#hub/search/columns/column-values.ts";
 import { anything, integer, text } from "#hub/search/options/options.ts";
-import { DocumentScores } from "#hub/search/query/document-scores.ts";
+import { type DocumentScores, scoresOn } from "#hub/search/query/document-scores.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import {
   readValueScript,
@@ -141,7 +141,7 @@ class BestCollector implements Collector<FixedState> {
     this.#budget = budget;
     this.#buckets = new BucketCollector(below, shard, budget);
     if (options.diversity !== undefined) this.#values = valuesOf(options.diversity, shard);
-    if (shard.collected !== undefined) this.#scores = new DocumentScores(shard.collected.scored());
+    this.#scores = scoresOn(shard);
   }
 
   segment(segment: SegmentReader): void {

@@ -8,7 +8,7 @@ import { type FetchOptions, parseFetch } from "#hub/search/execute/fetch/fetch-r
 import { TopHits as HitCollector } from "#hub/search/execute/hits/top-hits.ts";
 import { AllNode } from "#hub/search/execute/nodes/documents.ts";
 import { anything, flag, integer, object } from "#hub/search/options/options.ts";
-import { DocumentScores } from "#hub/search/query/document-scores.ts";
+import { type DocumentScores, scoresOn } from "#hub/search/query/document-scores.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { compareRanks, type KeySource, type Rank, type RankOrder } from "#hub/search/sort/key.ts";
 import { bindSort } from "#hub/search/sort/shard-sort.ts";
@@ -193,8 +193,7 @@ class TopHitsCollector implements Collector<TopHitsState> {
     this.#keepScores = trackScores || (sortsByScore && !byScore);
     const needsScores = trackScores || sortsByScore;
     this.#tracksMax = trackScores || byScore;
-    if (needsScores && shard.collected !== undefined)
-      this.#scores = new DocumentScores(shard.collected.scored());
+    this.#scores = needsScores ? scoresOn(shard) : undefined;
   }
 
   segment(segment: SegmentReader): void {
