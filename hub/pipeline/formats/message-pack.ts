@@ -1,10 +1,10 @@
 /**
  * Cuts a stream of MessagePack (github.com/msgpack/msgpack, spec.md) into values, before any is created: one byte may
- * encode an object, and five bytes a list of a million items.
+ * encode an object, and five bytes a list of a million items. Writes values.
  */
 
-import { Decoder, type DecoderOptions } from "@msgpack/msgpack";
-import { decimal } from "#proto/codec/json.ts";
+import { Decoder, type DecoderOptions, Encoder } from "@msgpack/msgpack";
+import { decimal, isRawJson, parseEventJson } from "#proto/codec/json.ts";
 import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
@@ -153,6 +153,46 @@ function decimalDecoder(options: DecoderOptions): Decoder<undefined> {
   methods.readF32 = () => decimal(readF32() as number);
   methods.readF64 = () => decimal(readF64() as number);
   return decoder;
+}
+
+/** Methods of the library's encoder that its types don't publish. */
+interface ObjectMethods {
+  encodeObject(object: unknown, depth: number): void;
+  encodeNumberAsFloat(value: number): void;
+  encodeBigInt64(value: bigint): void;
+}
+
+/** Encodes numbers that an event holds as they were written: decimals as floats, integers beyond 2^53 as integers. */
+class ExactEncoder {
+  readonly #encoder = new Encoder();
+
+  constructor() {
+    const methods = this.#encoder as unknown as ObjectMethods;
+    const encodeObject = methods.encodeObject.bind(methods);
+    methods.encodeObject = (object, depth) => {
+      if (!isRawJson(object)) encodeObject(object, depth);
+      else if (!isInteger64(object.rawJSON)) methods.encodeNumberAsFloat(Number(object.rawJSON));
+      else methods.encodeBigInt64(BigInt(object.rawJSON));
+    };
+  }
+
+  encode(value: unknown): Uint8Array {
+    return this.#encoder.encode(value);
+  }
+}
+
+/** True for an integer that an int64 or a uint64 holds. */
+function isInteger64(text: string): boolean {
+  if (!/^-?[0-9]+$/.test(text)) return false;
+  const value = BigInt(text);
+  return value === BigInt.asIntN(64, value) || value === BigInt.asUintN(64, value);
+}
+
+const ENCODER = new ExactEncoder();
+
+/** Returns an object that is JSON as MessagePack. `wrap` makes of it what is written. Throws if it nests deeper than 100. */
+export function encodeJson(json: string, wrap: (value: unknown) => unknown = (value) => value): Uint8Array {
+  return ENCODER.encode(wrap(parseEventJson(json)));
 }
 
 /** Returns a value that is decoded as it is used, by its bytes: those of texts that aren't UTF-8 are lost in the value. */

@@ -321,6 +321,23 @@ test("msgpack and fluent keep floats without a fraction as decimals", () => {
   assert.equal(event?.timeMs, 1_700_000_000_000);
 });
 
+test("msgpack and fluent write decimals as floats, and integers of 64 bits exactly", () => {
+  const [event] = make("json").decode(
+    Buffer.from(
+      '{"f":30.0,"l":[-0.0,1e3],"m":{"i":30},"n":9007199254740993,"s":-9223372036854775808,"u":18446744073709551616}',
+    ),
+    0,
+  );
+  const wanted =
+    "86a166cb403e000000000000a16c92cb8000000000000000cb408f400000000000a16d81a1691ea16ecf0020000000000001" +
+    "a173d38000000000000000a175cb43f0000000000000";
+  const { "@timestamp": _, ...own } = event!.fields;
+  const plain = new Event({}, 0);
+  Object.assign(plain.fields, own);
+  const hex = (codec: string): string => Buffer.from(make(codec).encode(plain)).toString("hex");
+  for (const codec of ["msgpack", "fluent"]) assert.ok(hex(codec).includes(wanted.slice(2)), hex(codec));
+});
+
 test("msgpack reads every kind of value and writes what it can read", () => {
   const value = {
     a: [1, -1, 300, 70_000, -40_000, 1.5, 2 ** 40],

@@ -1,6 +1,6 @@
 /** Codec fluent: messages of the Forward protocol without its handshake and acknowledgements, as Fluentd's loggers send them. */
 
-import { ExtData, encode } from "@msgpack/msgpack";
+import { ExtData } from "@msgpack/msgpack";
 import {
   EntryReader,
   FORWARD_DECODING,
@@ -10,7 +10,7 @@ import {
   textOf,
   withPackedBytes,
 } from "#hub/pipeline/formats/forward-entries.ts";
-import { ValueStream } from "#hub/pipeline/formats/message-pack.ts";
+import { encodeJson, ValueStream } from "#hub/pipeline/formats/message-pack.ts";
 import { defineCodec } from "#hub/pipeline/plugins/codec.ts";
 import { Event, isHash, Timestamp, valueText } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
@@ -42,10 +42,10 @@ export const fluentCodec = defineCodec({
       decode: (payload, timeMs) => decodeMessagePack(reading, payload, timeMs),
       stream: () => new MessagePackReader(reading),
       encode: (event) =>
-        encode([
+        encodeJson(event.toJson(), (record) => [
           tagOf(event),
           nanosecond_precision ? eventTime(event.timeMs) : Math.floor(event.timeMs / 1000),
-          JSON.parse(event.toJson()),
+          record,
         ]),
     };
   },

@@ -1,6 +1,7 @@
 /** Codec msgpack: events as MessagePack objects (https://github.com/msgpack/msgpack/blob/master/spec.md). */
 
 import { ExtData, encode } from "@msgpack/msgpack";
+import { encodeJson } from "#hub/pipeline/formats/message-pack.ts";
 import { isRawJson } from "#proto/codec/json.ts";
 import { Event, isHash, valueText } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
@@ -43,7 +44,7 @@ export const msgpackCodec = defineCodec({
     return {
       decode: (payload, timeMs) => decodeMessagePack(reading, payload, timeMs),
       stream: () => new MessagePackReader(reading),
-      encode: (event) => encode(write === undefined ? JSON.parse(event.toJson()) : write(event)),
+      encode: (event) => (write === undefined ? encodeJson(event.toJson()) : encode(write(event))),
     };
   },
 });
