@@ -31,6 +31,16 @@ export function anyTable(description: string) {
   return Type.Record(Type.String(), Type.Unknown(), { description, default: {} });
 }
 
+/** An object of any values, of which 30.0 stays a decimal, see `decimal` of proto/codec/json.ts. */
+export function valueTable(description: string) {
+  return Type.Record(Type.String(), Type.Unknown(), { description, default: {}, decimals: true });
+}
+
+/** Returns whether the values of an option are those of `valueTable`. */
+export function keepsDecimals(schema: TSchema): boolean {
+  return "decimals" in schema;
+}
+
 export function oneOf<const T extends string>(values: readonly T[], description: string, fallback?: T) {
   return Type.Enum([...values] as T[], details(description, fallback));
 }

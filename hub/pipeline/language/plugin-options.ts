@@ -1,8 +1,9 @@
 /** From the options of a plugin as written to values checked against its schema. */
 
 import type { TObject, TSchema } from "typebox";
+import { decimal } from "#proto/codec/json.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
-import { treatmentOf } from "#proto/kit/options.ts";
+import { keepsDecimals, treatmentOf } from "#proto/kit/options.ts";
 import { convert, schemaFault } from "#proto/kit/schema.ts";
 import type { Diagnostic } from "./diagnostics.ts";
 import type { AttributeNode, PluginNode, Range, ValueNode } from "./syntax-tree.ts";
@@ -59,15 +60,16 @@ export function optionRange(plugin: PluginNode, name: string): Range {
   );
 }
 
-function plainValue(node: ValueNode, variables: Variables, report: Report): unknown {
+/** `exact`: 30.0 stays a decimal. */
+function plainValue(node: ValueNode, variables: Variables, report: Report, exact = false): unknown {
   switch (node.kind) {
     case "string":
     case "bareword":
       return withVariables(node.value, node.range, variables, report);
     case "number":
-      return node.value;
+      return exact && node.isDecimal ? decimal(node.value) : node.value;
     case "array":
-      return node.items.map((item) => plainValue(item, variables, report));
+      return node.items.map((item) => plainValue(item, variables, report, exact));
     case "hash": {
       const entries: [string, unknown][] = [];
       for (const { key, keyRange, value } of node.entries) {
@@ -80,7 +82,7 @@ function plainValue(node: ValueNode, variables: Variables, report: Report): unkn
             "keep one of them, or give it a list of values",
           );
         }
-        entries.push([name, plainValue(value, variables, report)]);
+        entries.push([name, plainValue(value, variables, report, exact)]);
       }
       return Object.fromEntries(entries);
     }
@@ -203,7 +205,7 @@ function withVariables(text: string, range: Range, variables: Variables, report:
  * the option takes one.
  */
 function optionValue(node: ValueNode, schema: TSchema, variables: Variables, report: Report): unknown {
-  const value = plainValue(node, variables, report);
+  const value = plainValue(node, variables, report, keepsDecimals(schema));
   const { type } = schema as { type?: string };
   const isOne = (node.kind === "string" || node.kind === "bareword") && isVariable(node.value);
   return isOne && type === "array" ? listIn(String(value)) : value;

@@ -125,7 +125,10 @@ export class PluginParser {
     if (word !== undefined) return { kind: "bareword", value: word, range: scan.range(start) };
     const number = scan.number();
     if (number !== undefined) {
-      if (!/[A-Za-z_.]/.test(scan.peek())) return { kind: "number", value: number, range: scan.range(start) };
+      if (!/[A-Za-z_.]/.test(scan.peek())) {
+        const isDecimal = scan.source.text.slice(start, scan.at).includes(".");
+        return { kind: "number", value: number, isDecimal, range: scan.range(start) };
+      }
       scan.name();
       throw scan.fault(
         "this is no number",

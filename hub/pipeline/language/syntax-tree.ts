@@ -47,7 +47,13 @@ export interface BranchCase {
 export type ValueNode =
   | { readonly kind: "string"; readonly value: string; readonly range: Range }
   | { readonly kind: "bareword"; readonly value: string; readonly range: Range }
-  | { readonly kind: "number"; readonly value: number; readonly range: Range }
+  | {
+      readonly kind: "number";
+      readonly value: number;
+      /** Written with a point. */
+      readonly isDecimal: boolean;
+      readonly range: Range;
+    }
   | { readonly kind: "array"; readonly items: readonly ValueNode[]; readonly range: Range }
   | { readonly kind: "hash"; readonly entries: readonly HashEntry[]; readonly range: Range }
   | PluginNode;

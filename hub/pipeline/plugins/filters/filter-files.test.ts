@@ -32,6 +32,31 @@ test("translate reads dictionaries of each kind, and grok reads pattern files", 
   }
 });
 
+test("translate keeps decimals without a fraction in dictionaries of each kind", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-filters-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(
+    join(folder, "d.yml"),
+    "a: 30.0\nb: {x: 1e3, y: [&one 2.0, 2, *one, 0x1e]}\nc: '30.0'\n1.0: one\n",
+  );
+  writeFileSync(join(folder, "d.json"), '{"a":30.0,"b":{"x":1e3,"y":[2.0,2,2.0,30]},"c":"30.0","1":"one"}');
+  const inline =
+    '{ "a" => 30.0 "b" => { "x" => 1000.0 "y" => [2.0, 2, 2.0, 30] } "c" => "30.0" "1" => "one" }';
+  const expected = { a: "30.0", b: '{"x":1000.0,"y":[2.0,2,2.0,30]}', c: '"30.0"', 1: '"one"' };
+  for (const dictionary of [
+    `dictionary_path => "${folder}/d.yml"`,
+    `dictionary_path => "${folder}/d.json"`,
+    `dictionary => ${inline}`,
+  ])
+    for (const [m, written] of Object.entries(expected)) {
+      const [result] = run(
+        `translate { source => "m" target => "t" ${dictionary} } json_encode { source => "t" target => "json" }`,
+        { m },
+      );
+      assert.equal(result!["json"], written, `${dictionary} ${m}`);
+    }
+});
+
 for (const [filter, file, content] of [
   ["cidr", "networks", "10.0.0.0/8"],
   ["translate", "names.json", '{"10.1.2.3":"db-1"}'],

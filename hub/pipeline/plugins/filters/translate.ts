@@ -3,15 +3,16 @@
 import { readFileSync, statSync } from "node:fs";
 import { extname } from "node:path";
 import type { Static } from "typebox";
-import { parse as parseYaml } from "yaml";
+import { parseDocument, visit } from "yaml";
 import { parseCsvLine } from "#hub/pipeline/formats/csv-line.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { translateRubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
-import { type Event, isHash, valueText } from "#proto/event.ts";
+import { decimal, parseEventJson } from "#proto/codec/json.ts";
+import { copyValue, type Event, isHash, valueText } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { anyTable, flag, oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
+import { flag, oneOf, optional, options, text, valueTable, withoutEffect } from "#proto/kit/options.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { refreshed } from "./refreshed-file.ts";
 
@@ -25,7 +26,7 @@ const OPTIONS = options({
   override: optional(
     Type.Boolean({ description: "replaces an existing value; default: true if target is the source" }),
   ),
-  dictionary: anyTable("results by value"),
+  dictionary: valueTable("results by value"),
   dictionary_path: optional(text("file of the dictionary: .json, .yml or .csv")),
   yaml_dictionary_code_point_limit: withoutEffect("dictionaries of any size are read"),
   yaml_load_strategy: withoutEffect(
@@ -50,6 +51,9 @@ const OPTIONS = options({
     ),
   ),
 });
+
+/** A number of YAML with a point or an exponent; 0x1e has none. */
+const DECIMAL = /^[-+]?[0-9]*(?:\.[0-9]*(?:[eE][-+]?[0-9]+)?|[eE][-+]?[0-9]+)$/;
 
 type Options = Static<typeof OPTIONS>;
 
@@ -92,7 +96,7 @@ export const translateFilter = defineFilter({
         if (value === undefined || value === null || (!override && event.has(target))) return false;
         const found = lookup(valueText(Array.isArray(value) ? value[0] : value)) ?? fallback?.(event);
         if (found === undefined) return false;
-        event.set(target, isHash(found) ? structuredClone(found) : found);
+        event.set(target, copyValue(found));
         return true;
       },
     };
@@ -192,7 +196,26 @@ function readDictionary(path: string): Map<string, unknown> {
     return new Map(rows.filter((row) => row.length > 1).map(([key = "", result = ""]) => [key, result]));
   }
   // Of a key that occurs again the last value counts, in both formats.
-  const value: unknown = kind === ".json" ? JSON.parse(content) : parseYaml(content, { uniqueKeys: false });
+  const value = kind === ".json" ? readJson(content) : readYaml(content);
   if (!isHash(value)) throw new AppError("settings_invalid", `${path} holds no table of values`);
   return new Map(Object.entries(value));
+}
+
+/** Throws SyntaxError, which names the position. */
+function readJson(content: string): unknown {
+  return parseEventJson(content) ?? JSON.parse(content);
+}
+
+/** Returns the value of a text of YAML, in which 30.0 stays a decimal. Throws YAMLParseError. */
+function readYaml(content: string): unknown {
+  const document = parseDocument(content, { uniqueKeys: false });
+  if (document.errors.length > 0) throw document.errors[0]!;
+  visit(document, {
+    Scalar(place, node) {
+      const { value, source = "" } = node;
+      // Keys are texts.
+      if (place !== "key" && typeof value === "number" && DECIMAL.test(source)) node.value = decimal(value);
+    },
+  });
+  return document.toJS();
 }
