@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Filter, FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { RegexpGuard } from "#hub/pipeline/regexp/regexp-guard.ts";
+import { parseEventObject } from "#proto/codec/json.ts";
 import { Event } from "#proto/event.ts";
 import { jsFilter } from "./js.ts";
 
@@ -79,6 +80,22 @@ test("a script reads and changes its event, and finds nothing of the hub", () =>
     const fields = JSON.parse(event.toJson()) as Record<string, unknown>;
     for (const [name, value] of Object.entries(expected)) assert.deepEqual(fields[name], value, code);
   }
+});
+
+test("a field that holds a decimal holds one after a script set a whole number", () => {
+  const { filter } = make(
+    `event.set('a', event.get('a') * 2); event.set('b', event.get('b') + 0.5); event.set('c', event.get('c') + 1);
+     event.set('o', { ...event.get('o'), n: 2, l: [1, 2, 3] }); event.set('n', 4);
+     emit(event.toHash()); emit({ a: 5, z: 5 })`,
+  );
+  const fields = parseEventObject('{"a":15.0,"b":2.5,"c":1,"o":{"x":3.0,"l":[1.0,2]}}')!;
+  const event = new Event(fields, 0);
+  const added: Event[] = [];
+  filter.apply(event, (each) => added.push(each));
+  const [own, whole, other] = [event, ...added].map((each) => each.toJson());
+  assert.match(own!, /"a":30\.0,"b":3\.0,"c":2,"o":\{"x":3\.0,"l":\[1\.0,2,3\],"n":2\},.*"n":4\}$/);
+  assert.match(whole!, /"a":30\.0,"b":3\.0,"c":2,"o":\{"x":3\.0,"l":\[1\.0,2,3\],"n":2\},.*"n":4\}$/);
+  assert.match(other!, /"a":5\.0,"z":5[,}]/);
 });
 
 test("a script adds events, cancels its own, and returns that it did nothing", () => {

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import type { QuickJSContext, QuickJSHandle, QuickJSWASMModule } from "quickjs-emscripten";
-import { parseEventJson } from "#proto/codec/json.ts";
+import { decimal, isRawJson, parseEventJson } from "#proto/codec/json.ts";
 import { Event, isHash, Timestamp } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
@@ -254,7 +254,10 @@ export class Sandbox {
       handle.dispose();
     };
     offer("get", (event, [field]) => jsonOf(event.get(fieldReference(String(field)))));
-    offer("set", (event, [field, json]) => event.set(fieldReference(String(field)), fieldValue(json)));
+    offer("set", (event, [field, json]) => {
+      const reference = fieldReference(String(field));
+      event.set(reference, keepDecimals(fieldValue(json), event.get(reference)));
+    });
     offer("setTime", (event, [field, ms]) => event.set(fieldReference(String(field)), timeOf(Number(ms))));
     offer("remove", (event, [field]) => jsonOf(event.remove(fieldReference(String(field)))));
     offer("tag", (event, [name]) => event.tag(String(name)));
@@ -268,13 +271,35 @@ export class Sandbox {
     offer("all", (event) => event.toJson());
     offer("emit", (event) => this.#emit(event));
     const create = context.newFunction("create", (json) => {
-      const event = new Event(membersOf(context.getString(json)), this.#events[0]?.timeMs ?? 0);
+      const [first] = this.#events;
+      const members = keepDecimals(membersOf(context.getString(json)), first?.fields) as JsonObject;
+      const event = new Event(members, first?.timeMs ?? 0);
       return context.newNumber(this.#events.push(event) - 1);
     });
     context.setProp(host, "create", create);
     create.dispose();
     return host;
   }
+}
+
+/**
+ * Returns the value that a script gave for a field, in which whole numbers are decimals where those of `before` are: the
+ * language has one kind of numbers, for which 30.0 is 30.
+ */
+function keepDecimals(value: unknown, before: unknown): unknown {
+  if (typeof value === "number") return isDecimal(before) ? decimal(value) : value;
+  if (Array.isArray(value) && Array.isArray(before))
+    return value.map((item, at) => keepDecimals(item, before[at]));
+  if (isHash(value) && isHash(before))
+    for (const key of Object.keys(value))
+      if (Object.hasOwn(before, key)) value[key] = keepDecimals(value[key], before[key]);
+  return value;
+}
+
+function isDecimal(value: unknown): boolean {
+  return isRawJson(value)
+    ? /[.eE]/.test(value.rawJSON)
+    : typeof value === "number" && !Number.isInteger(value);
 }
 
 /** Returns the value that a script gave; what nests too deep for an event is its text. */
