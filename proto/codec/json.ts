@@ -1,6 +1,7 @@
 /** Codec json: one JSON object a line, integers beyond 2^53 kept exactly, and decimals told from integers. */
 
 import { isDeeper, isObject, type JsonObject } from "#proto/kit/json.ts";
+import { wholeDecimals } from "./whole-decimals.ts";
 
 /** The runtime's marker of a number kept as it was written; JSON.stringify writes `rawJSON` verbatim. */
 interface RawJson {
@@ -85,10 +86,25 @@ function objectOf(value: unknown): JsonObject | undefined {
 
 function parseKeeping(text: string): unknown {
   try {
-    return EXACT.parse(text, keepAsWritten);
+    return (LONG_DIGITS.test(text) ? undefined : parseMarking(text)) ?? EXACT.parse(text, keepAsWritten);
   } catch {
     return undefined;
   }
+}
+
+/** Fast path: parses a text as usual, and replaces the decimals. Undefined if that can't be done. Throws SyntaxError. */
+function parseMarking(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  const decimals = wholeDecimals(text);
+  if (decimals === undefined) return undefined;
+  for (const { path, value: number } of decimals) {
+    let object: unknown = value;
+    for (const name of path.slice(0, -1)) object = isObject(object) ? object[name] : undefined;
+    const name = path.at(-1)!;
+    if (!isObject(object) || object[name] !== number) return undefined;
+    object[name] = decimal(number);
+  }
+  return value;
 }
 
 function keepAsWritten(key: string, value: unknown, context: { source?: string }): unknown {
