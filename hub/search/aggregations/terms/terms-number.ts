@@ -15,6 +15,9 @@ import { NumericValues, numericColumn } from "#hub/search/columns/column-values.
 import type { ValueFormat } from "#hub/search/columns/value-format.ts";
 import { isWholeType } from "#hub/search/fields/field-terms.ts";
 
+/** Documents that are read at a time, and between two pauses, for values of documents that aren't found. */
+const BATCH = 1024;
+
 export class NumberTermsCollector implements Collector<TermsState> {
   readonly #context: TermsContext;
   readonly #field: Field;
@@ -24,6 +27,8 @@ export class NumberTermsCollector implements Collector<TermsState> {
   readonly #keys: KeyTable<string | number>;
   readonly #buckets: BucketCollector;
   readonly #exact: bigint[] = [];
+  /** All keys of the shard, once they are needed. */
+  #all: ReadonlySet<string | number> | undefined;
   #column: NumericColumn | null = null;
 
   constructor(context: TermsContext, field: Field, missing: number | undefined, format: ValueFormat) {
@@ -56,6 +61,7 @@ export class NumberTermsCollector implements Collector<TermsState> {
   }
 
   *steps(owner: number): Steps<TermsState> {
+    if (this.#context.shape.minDocCount === 0) yield* this.#addAll(owner);
     const collected = collectedTerms(this.#keys.of(owner), this.#buckets);
     const terms = {
       ...collected,
@@ -64,6 +70,35 @@ export class NumberTermsCollector implements Collector<TermsState> {
     const whole = isWholeType(this.#field) || isDate(this.#field) || this.#field.type === "boolean";
     const handed = yield* handOn(this.#context, terms, this.#keys.owners);
     return { ...handed, parts: 1, kind: whole ? "long" : "double", format: this.#format };
+  }
+
+  /** With min_doc_count 0 values that no matching document has get buckets too. */
+  *#addAll(owner: number): Steps<void> {
+    this.#all ??= yield* this.#allKeys();
+    for (const key of this.#all) this.#keys.bucket(owner, key);
+  }
+
+  /** Returns the keys of all documents that the filter takes. */
+  *#allKeys(): Steps<ReadonlySet<string | number>> {
+    const found = new Set<string | number>();
+    const { filter, shard, budget } = this.#context;
+    const add = (key: string | number): void => {
+      if (found.has(key) || filter?.(String(key)) === false) return;
+      budget.add();
+      found.add(key);
+    };
+    for (const segment of shard.searcher.segments) {
+      this.segment(segment);
+      for (let first = 0; first < segment.docCount; first += BATCH) {
+        const length = Math.min(BATCH, segment.docCount - first);
+        this.#readKeys(
+          Int32Array.from({ length }, (_, at) => first + at),
+          add,
+        );
+        yield;
+      }
+    }
+    return found;
   }
 
   #collectNumbers(docs: Int32Array, owners: Int32Array, length: number): void {
@@ -88,9 +123,21 @@ export class NumberTermsCollector implements Collector<TermsState> {
       for (let each = 0; each < found; each++) {
         const value = this.#exact[each]!;
         if (each > 0 && value === this.#exact[each - 1]) continue;
-        const number = Number(value);
-        this.#add(docs[at]!, owners[at]!, Number.isSafeInteger(number) ? number : String(value));
+        this.#add(docs[at]!, owners[at]!, exactKey(value));
       }
+    }
+  }
+
+  /** Calls `add` with the keys of documents, of some several times. */
+  #readKeys(docs: Int32Array, add: (key: string | number) => void): void {
+    if (this.#column?.safe !== false) {
+      const count = this.#values.read(docs, docs.length);
+      for (const value of this.#values.values.subarray(0, count)) add(value);
+      return;
+    }
+    for (const doc of docs) {
+      const found = this.#column.readExact(doc, this.#exact);
+      for (const value of this.#exact.slice(0, found)) add(exactKey(value));
     }
   }
 
@@ -99,4 +146,10 @@ export class NumberTermsCollector implements Collector<TermsState> {
     if (filter !== undefined && !filter(String(key))) return;
     this.#buckets.add(doc, this.#keys.bucket(owner, key));
   }
+}
+
+/** Whole numbers beyond 2^53 are their digits. */
+function exactKey(value: bigint): string | number {
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : String(value);
 }

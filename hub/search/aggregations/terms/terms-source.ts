@@ -233,6 +233,14 @@ export class ConstantTermCollector implements Collector<TermsState> {
   }
 
   state(owner: number): TermsState {
+    const { shape, shard, filter } = this.#context;
+    // With min_doc_count 0 the value has a bucket if any document has it.
+    if (
+      shape.minDocCount === 0 &&
+      shard.searcher.segments.length > 0 &&
+      filter?.(String(this.#value)) !== false
+    )
+      this.#keys.bucket(owner, this.#value);
     const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
     const handed = atOnce(handOn(this.#context, terms, this.#keys.owners));
     return { ...handed, parts: 1, kind: this.#kind, format: this.#format };
