@@ -199,3 +199,12 @@ describe("_rank_eval", () => {
       assert.match(answer["error"]!["reason"] as unknown as string, reason);
     });
 });
+
+test("search_type may be any that a search takes", async () => {
+  const requests = { requests: [{ id: "one", request: SORTED, ratings: [] }], metric: { precision: {} } };
+  const send = (type: string) =>
+    fixture.send("POST", `/logs/_rank_eval?search_type=${type}`, requests, "7.10.2");
+  assert.equal((await send("query_then_fetch")).status, 200);
+  assert.equal((await send("dfs_query_then_fetch")).status, 200);
+  assert.equal((await send("scan")).body["error"]!["reason"], "No search type for [scan]");
+});

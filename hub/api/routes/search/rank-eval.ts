@@ -23,6 +23,7 @@ import {
 import { numberOrName, type RankMetric } from "./rank-metrics.ts";
 import { runSearch } from "./run-search.ts";
 import { targetOf } from "./search.ts";
+import { checkSearchType } from "./search-params.ts";
 import { renderedJson } from "./template-search.ts";
 
 /** Maximum bytes of the hits of all searches of a request, which its answer lists. */
@@ -33,7 +34,7 @@ export function rankEvalRoutes(parts: ApiContext): Route[] {
     {
       methods: ["GET", "POST"],
       paths: ["/_rank_eval", "/{index}/_rank_eval"],
-      params: RESOLVE_PARAMS,
+      params: [...RESOLVE_PARAMS, "search_type"],
       action: "search",
       summary: "Measures the quality of searches by documents that people rated.",
       handle: (request) => evaluate(parts, request),
@@ -51,6 +52,7 @@ type Outcome = { readonly hits: readonly Hit[] } | { readonly error: AppError };
 
 async function evaluate(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   request.requireBody();
+  checkSearchType(request.query["search_type"]);
   const evaluation = readRankEvaluation(await request.objectInSlices());
   const searches = await searchesOf(parts, evaluation);
   const outcomes = await new Run(parts, request, evaluation.running).all(searches);
