@@ -51,6 +51,7 @@ export interface Answer {
   readonly status: number;
   // Answers are looked into at any depth, as a client does.
   readonly body: Json;
+  readonly warnings: readonly string[];
 }
 /** JSON that is looked into at any depth. */
 export type Json = { readonly [key: string]: Json } & {
@@ -108,6 +109,7 @@ export class SearchRoutesFixture {
     assert.equal(found.kind, "route", `${method} ${path}`);
     if (found.kind !== "route") throw new Error("no route");
     const text = body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body);
+    const warnings = new Set<string>();
     let response: ApiResponse;
     try {
       const parameters = parseQuery(query);
@@ -124,7 +126,7 @@ export class SearchRoutesFixture {
         may: () => true,
         signal: new AbortController().signal,
       });
-      response = await gatherWarnings(new Set(), versionNumber(version), () => found.route.handle(request));
+      response = await gatherWarnings(warnings, versionNumber(version), () => found.route.handle(request));
     } catch (error) {
       const failure = toAppError(error);
       if (failure.code === "internal") throw error;
@@ -133,9 +135,8 @@ export class SearchRoutesFixture {
         json: errorBody(failure, ERRORS),
       };
     }
-    if (response.text !== undefined)
-      return { status: response.status, body: response.text as unknown as Json };
-    return { status: response.status, body: JSON.parse(writeJson(response.json)) as Json };
+    const answered = response.text ?? JSON.parse(writeJson(response.json));
+    return { status: response.status, body: answered as Json, warnings: [...warnings] };
   }
 
   /** Throws where a searcher was left open. */
@@ -174,6 +175,8 @@ export class SearchRoutesFixture {
         resolve: (expression: string | undefined, options: object) =>
           resolveIndices(indices, expression, options),
         get: (name: string) => indices.get(name),
+        all: () => [...indices.values()],
+        checkName: () => undefined,
       } as unknown as ApiContext["indices"],
       documents: {} as ApiContext["documents"],
       turns: new RequestTurns(),

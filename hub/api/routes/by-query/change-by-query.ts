@@ -57,7 +57,7 @@ export interface ChangeOptions {
   readonly timeoutMs: number;
   /** Pauses before writes that were refused are repeated, ms. */
   readonly backoffMs?: readonly number[];
-  /** Called with the first document before anything is written. */
+  /** Called with a document before anything is written. */
   begin?(first: FoundDocument): Promise<void>;
   /** Throws if a page may not be written to these indices now; its writes then fail. */
   readonly checkPage?: ((names: readonly string[], signal: AbortSignal) => Promise<void>) | undefined;
@@ -157,6 +157,7 @@ export async function changeByQuery(
   progress.total = Math.min(pages.total, options.maxDocs);
   progress.requestsPerSecond = options.requestsPerSecond;
   const written = new Set<string>();
+  let begun = false;
   try {
     for (;;) {
       signal.throwIfAborted();
@@ -165,10 +166,12 @@ export async function changeByQuery(
       progress.retries.search = pages.retries?.() ?? 0;
       const [first] = page;
       if (first === undefined) break;
-      if (progress.batches === 0) await options.begin?.(first);
       const items = page.map((document) => options.make(document)).filter((item) => item !== undefined);
+      if (!begun && items.length > 0) await options.begin?.(first);
+      begun ||= items.length > 0;
       progress.noops += page.length - items.length;
-      const results = await writeUntilTaken(parts, items, options, progress, signal);
+      const results =
+        items.length === 0 ? [] : await writeUntilTaken(parts, items, options, progress, signal);
       progress.batches++;
       for (const [at, result] of results.entries())
         if (!isGivenUp(result, signal)) count(parts, result, items[at]!, options, progress, written);

@@ -2,11 +2,13 @@
 
 import { adoptType, isUntyped } from "#hub/api/compat/mapping-types.ts";
 import { type ApiContext, findStored } from "#hub/api/context/api-context.ts";
+import { writeIndex } from "#hub/api/context/index-blocks.ts";
 import { checkPipeline, pipelineOf } from "#hub/api/context/ingest-documents.ts";
 import { readChangeScript } from "#hub/api/context/scripted-change.ts";
 import { validationError } from "#hub/api/http/error-body.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
 import type { ApiResponse, Route } from "#hub/api/http/route.ts";
+import { creationFault } from "#hub/api/parameters/cluster-settings.ts";
 import { optionalText } from "#hub/api/parameters/values.ts";
 import { makeConditions } from "#hub/api/parameters/write-options.ts";
 import type { WriteItem } from "#hub/api/ports/documents.ts";
@@ -14,6 +16,7 @@ import type { Indices } from "#hub/api/ports/indices.ts";
 import type { SearchTarget } from "#hub/api/routes/search/search-target.ts";
 import type { Script } from "#hub/scripts/script.ts";
 import { objectOf } from "#hub/search/options/json.ts";
+import { warnDeprecated } from "#hub/search/options/request-version.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
@@ -95,7 +98,10 @@ async function reindex(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
   checkPipeline(parts.ingest, dest.pipeline);
   checkSlicing(request, source["slice"]);
   const open = opener(parts, source, from, dest.index, pageSize);
-  await adoptType(parts.indices, dest.index, dest.type);
+  if (writeIndex(parts.indices, dest.index) === undefined) {
+    const fault = creationFault(parts.cluster, dest.index);
+    if (fault !== undefined) throw fault;
+  }
   return startChange(parts, request, {
     action: "indices:data/write/reindex",
     description: `reindex from [${from.join(", ")}] to [${dest.index}]`,
@@ -110,9 +116,10 @@ async function reindex(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
   });
 }
 
-/** Sets the type of the source on a destination without type and mapping, unless the request names one. */
+/** Sets the type that the request names on the destination; else that of the source if the destination has none. */
 async function takeType({ indices }: ApiContext, dest: Destination, type: string | undefined): Promise<void> {
-  if (dest.type === undefined && isOpen(indices, dest.index)) await adoptType(indices, dest.index, type);
+  if (dest.type !== undefined) await adoptType(indices, dest.index, dest.type);
+  else if (isOpen(indices, dest.index)) await adoptType(indices, dest.index, type);
 }
 
 /** Returns true if the index doesn't exist, or has neither a type nor a mapping. */
@@ -125,6 +132,11 @@ function isOpen(indices: Indices, name: string): boolean {
 /** Checks the source of a request and returns its page size. Throws request_invalid. */
 function readSource(source: JsonObject): number {
   checkSearchKeys(source);
+  if (source["sort"] !== undefined)
+    warnDeprecated(
+      "The sort option in reindex is deprecated. Instead consider using query filtering to find the desired subset of data.",
+      { from: 706 },
+    );
   if (source["_source"] === false) throw validationError(["_source:false is not supported in this context"]);
   const junk = Object.keys(source).find((key) => !SOURCE_KEYS.includes(key));
   if (junk !== undefined && isObject(source[junk]))

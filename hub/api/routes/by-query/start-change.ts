@@ -8,7 +8,7 @@ import { type ApiResponse, json } from "#hub/api/http/route.ts";
 import { writeTimeoutMs } from "#hub/api/parameters/write-options.ts";
 import { pageCheck } from "#hub/api/stats/active-shards.ts";
 import { keyOf } from "#hub/auth/accounts/principal.ts";
-import { answersAs, requestVersion } from "#hub/search/options/request-version.ts";
+import { answersAs, requestVersion, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { valueText } from "#proto/event.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -95,7 +95,8 @@ export async function startChange(
 /** Returns the failures of the shards that a change reads, as answers list them. Throws any other error. */
 function searchFailures(error: unknown, { errors }: ApiContext): JsonObject[] {
   const failures = error instanceof AppError ? shardFailuresOf(error) : undefined;
-  if (failures === undefined) throw error;
+  // From 7.x on a search that isn't whole is the error of the request.
+  if (failures === undefined || answersAs(700)) throw error;
   return failures.map((failure) => {
     const shown = errorIn(failure.error, requestVersion());
     const [body] = shardFailureBodies([{ ...failure, error: shown }], errors);
@@ -129,6 +130,8 @@ export function changeOptions(
 
 /** Reads the limit, `size` before 7.3 and `max_docs` since. Throws request_invalid if two are given that differ. */
 function maxDocsOf(request: ApiRequest, body: JsonObject): number {
+  if (body["size"] !== undefined || request.query["size"] !== undefined)
+    warnDeprecated("Deprecated field [size] used, expected [max_docs] instead", { from: 703 });
   const given = [body["size"], body["max_docs"], request.integer("size"), request.integer("max_docs")].filter(
     (limit) => limit !== undefined && limit !== null,
   );
