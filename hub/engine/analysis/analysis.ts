@@ -6,7 +6,7 @@ import { BUILT_IN } from "./built-in.ts";
 import { type Analyzer, chainOf, type ShingleSizes } from "./chain.ts";
 import { CHAR_FILTERS, NORMALIZER_CHAR_FILTERS } from "./char-filters.ts";
 import { checkPart } from "./cost.ts";
-import { NORMALIZER_FILTERS, TOKEN_FILTERS, WORDWISE_FILTERS } from "./filters/all.ts";
+import { KEYWORD_FILTERS, NORMALIZER_FILTERS, TOKEN_FILTERS, WORDWISE_FILTERS } from "./filters/all.ts";
 import { shingleSizes } from "./filters/neighbours.ts";
 import { type Options, readInteger, readList, readString } from "./parts/options.ts";
 import type { ChainSoFar, CharFilter, TokenFilter, Tokenizer } from "./parts/token.ts";
@@ -45,6 +45,8 @@ const WIDE_GRAMS =
   "Deprecated big difference between max_gram and min_gram in NGram Tokenizer,expected difference must be less than or equal to: [1]";
 const OLD_STRIP =
   "The [htmpStrip] char filter name is deprecated and will be removed in a future version. Please change the filter name to [html_strip] instead.";
+const OLD_PAYLOADS = "delimited_payload_filter";
+const PAYLOADS = `Deprecated [${OLD_PAYLOADS}] used, replaced by [delimited_payload]`;
 
 /** Filters of filters in one another: a multiplexer may name another. */
 const MAX_DEPTH = 8;
@@ -81,6 +83,12 @@ export class Analysis {
         asSettingsError(() => this.#normalizerOf(name, asOptions(spec))),
       );
     }
+  }
+
+  /** What a request that stores these settings is warned of. */
+  get warnings(): readonly string[] {
+    const names = Object.keys(asOptions(this.#settings["filter"]));
+    return names.some((name) => this.#resolved("filter", name).type === OLD_PAYLOADS) ? [PAYLOADS] : [];
   }
 
   /** Returns an analyzer. Throws request_invalid if there is none. */
@@ -130,6 +138,11 @@ export class Analysis {
     });
   }
 
+  /** Whether a token filter reads or sets which tokens stemmers leave as they are. */
+  usesKeywords(filter: PartSpec): boolean {
+    return KEYWORD_FILTERS.has(this.#resolved("filter", filter).type);
+  }
+
   #analyzerOf(name: string, spec: Options): Analyzer {
     const type = readString(spec, "type", "custom");
     if (type !== "custom") {
@@ -169,7 +182,7 @@ export class Analysis {
     const tokenizer = this.#part("tokenizer", spec.tokenizer) as Tokenizer;
     const filters: TokenFilter[] = [];
     for (const part of spec.filters)
-      filters.push(this.#filter(part, chainOf("", [], tokenizer, [...filters]), 0));
+      filters.push(this.#filter(part, chainOf("", charFilters, tokenizer, [...filters]), 0));
     return chainOf(name, charFilters, tokenizer, filters, {
       isWordwise: this.#isWordwise(spec),
       warnings: this.#warnings(spec),
@@ -183,13 +196,14 @@ export class Analysis {
     return options === undefined ? undefined : shingleSizes(options);
   }
 
-  #warnings({ tokenizer, charFilters }: ChainSpec): string[] {
+  #warnings({ tokenizer, filters, charFilters }: ChainSpec): string[] {
     const { type, options } = this.#resolved("tokenizer", tokenizer);
     const difference = readInteger(options, "max_gram", 2) - readInteger(options, "min_gram", 1);
     const isStrip = charFilters.some((part) => this.#resolved("char_filter", part).type === "htmlStrip");
     return [
       ...(/^n_?gram$/i.test(type) && difference > 1 ? [WIDE_GRAMS] : []),
       ...(isStrip ? [OLD_STRIP] : []),
+      ...(filters.some((part) => this.#resolved("filter", part).type === OLD_PAYLOADS) ? [PAYLOADS] : []),
     ];
   }
 

@@ -9,7 +9,7 @@ import { isTrue } from "#hub/api/parameters/values.ts";
 import type { IndexInfo } from "#hub/api/ports/indices.ts";
 import { Analysis, type Analyzer, type PartSpec, type Token } from "#hub/engine/analysis/analysis.ts";
 import { scalarText } from "#hub/search/options/json.ts";
-import { warnDeprecated } from "#hub/search/options/request-version.ts";
+import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { TimeSlices } from "#proto/kit/time-slices.ts";
@@ -206,9 +206,13 @@ async function detailOf(
   analyzer: Analyzer,
   texts: readonly string[],
 ): Promise<JsonObject> {
-  const printed = async (each: Analyzer): Promise<JsonObject[]> => {
+  const printed = async (each: Analyzer, showsKeywords = false): Promise<JsonObject[]> => {
     const tokens = await tokensOf(each, texts, limitOf(index));
-    return tokens.map((token) => ({ ...printToken(token), ...bytesOf(token) }));
+    return tokens.map((token) => ({
+      ...printToken(token),
+      ...bytesOf(token),
+      ...(showsKeywords && { keyword: token.isKeyword ?? false }),
+    }));
   };
   const filters = partsOf(body["filter"]);
   const charFilters = partsOf(body["char_filter"]);
@@ -226,8 +230,11 @@ async function detailOf(
   const upTo = (count: number): Analyzer =>
     analysis.chain({ tokenizer: tokenizer as PartSpec, filters: filters.slice(0, count), charFilters });
   const steps: JsonObject[] = [];
-  for (const [at, part] of filters.entries())
-    steps.push({ name: nameOf(part, "tokenfilter"), tokens: await printed(upTo(at + 1)) });
+  let showsKeywords = false;
+  for (const [at, part] of filters.entries()) {
+    showsKeywords ||= analysis.usesKeywords(part);
+    steps.push({ name: nameOf(part, "tokenfilter"), tokens: await printed(upTo(at + 1), showsKeywords) });
+  }
   return {
     custom_analyzer: true,
     charfilters: charFilters.map((part, at) => ({
@@ -235,7 +242,11 @@ async function detailOf(
       filtered_text: texts.map((text) => filteredText(analysis, charFilters.slice(0, at + 1), text)),
     })),
     tokenizer: {
-      name: isNormalizer ? "keyword_for_normalizer" : nameOf(tokenizer as PartSpec, "tokenizer"),
+      name: isNormalizer
+        ? answersAs(700)
+          ? "keyword"
+          : "keyword_for_normalizer"
+        : nameOf(tokenizer as PartSpec, "tokenizer"),
       tokens: await printed(upTo(0)),
     },
     tokenfilters: steps,
@@ -250,9 +261,10 @@ function filteredText(analysis: Analysis, charFilters: readonly PartSpec[], text
     .join("");
 }
 
-/** Returns the name of a part; one without a name gets a name by its kind. */
+/** Returns the name of a part; one without a name gets a name by its kind, from 7.x on by its type. */
 function nameOf(part: PartSpec, kind: string): string {
-  return typeof part === "string" ? part : `_anonymous_${kind}`;
+  if (typeof part === "string") return part;
+  return answersAs(700) ? `__anonymous__${scalarText(part["type"], "type")}` : `_anonymous_${kind}`;
 }
 
 function bytesOf({ text, positionLength = 1 }: Token): JsonObject {

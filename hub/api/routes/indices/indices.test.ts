@@ -299,6 +299,13 @@ test("tables choose, sort and print their columns", async () => {
   assert.match(`${node!.version} ${node!.uptime} ${node!["search.query_total"]}`, /^6\.5\.4 [\d.]+\w+ \d+$/);
 });
 
+test("an index whose settings have a filter by its old name is made with a warning", async () => {
+  const filter = { mine: { type: "delimited_payload_filter" } };
+  const { status, headers } = await send("PUT", "/payloads", { settings: { analysis: { filter } } });
+  assert.equal(status, 200);
+  assert.match(String(headers["warning"]), /\[delimited_payload_filter\] used, replaced by/);
+});
+
 test("a setting without effect is accepted with a warning", async () => {
   const sorted = await send("PUT", "/unused", {
     settings: { "index.sort.field": "n", "index.sort.order": "desc", number_of_shards: 1 },

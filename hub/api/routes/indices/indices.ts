@@ -105,6 +105,7 @@ async function createIndex(parts: ApiContext, request: ApiRequest): Promise<ApiR
     mappings: typed.mapping,
     aliases: parseAliases(body["aliases"]),
   });
+  for (const warning of index.mapping.analysis.warnings) warnDeprecated(warning, { until: 700 });
   const acknowledged = await acknowledgesShards(parts, request, [index.name]);
   return json({ acknowledged: true, shards_acknowledged: acknowledged, index: index.name });
 }

@@ -131,6 +131,16 @@ export const NORMALIZER_FILTERS: ReadonlySet<string> = new Set([
   "trim",
 ]);
 
+/** Filters that read or set which tokens stemmers leave as they are. */
+export const KEYWORD_FILTERS: ReadonlySet<string> = new Set([
+  ...Object.keys(TOKEN_FILTERS).filter((name) => name.endsWith("_stem")),
+  "stemmer",
+  "snowball",
+  "keyword_marker",
+  "keyword_repeat",
+  "stemmer_override",
+]);
+
 /** Filters that neither drop places nor look at other words: a text may be cut between words. */
 export const WORDWISE_FILTERS: ReadonlySet<string> = new Set([
   ...NORMALIZER_FILTERS,

@@ -216,6 +216,26 @@ suite("token filters", () => {
     );
   });
 
+  test("synonyms are analysed by the char filters, too", () => {
+    const synonyms = ["<b>kimchy</b> => shay", "dude => <i>elasticsearch</i>"];
+    const analysis = new Analysis({ filter: { s: { type: "synonym", synonyms } } });
+    const found = analysis
+      .chain({ tokenizer: "whitespace", filters: ["s"], charFilters: ["html_strip"] })
+      .tokens("kimchy is the <p>dude</p>");
+    assert.deepEqual(
+      found.map((token) => token.text),
+      ["shay", "is", "the", "elasticsearch"],
+    );
+  });
+
+  test("the old name of delimited_payload is warned of", () => {
+    const filters = ["delimited_payload_filter"];
+    const { warnings } = new Analysis().chain({ tokenizer: "keyword", filters, charFilters: [] });
+    assert.deepEqual(warnings, [
+      "Deprecated [delimited_payload_filter] used, replaced by [delimited_payload]",
+    ]);
+  });
+
   for (const [filter, message] of [
     [{ type: "hunspell" }, /token filter \[hunspell\] is not offered; use stemmer/],
     [{ type: "keyword_marker" }, /keyword filter requires either/],
