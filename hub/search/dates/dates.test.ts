@@ -109,3 +109,26 @@ describe("rounding", () => {
     }
   });
 });
+
+for (const [minutes, time, start, next, why] of [
+  [20, "2018-10-28T01:45Z", "2018-10-28T01:40Z", "2018-10-28T02:00Z", "the second 02:40"],
+  [20, "2018-10-28T00:45Z", "2018-10-28T00:40Z", "2018-10-28T01:00Z", "the first 02:40"],
+  [120, "2018-10-28T01:10Z", "2018-10-28T01:00Z", "2018-10-28T03:00Z", "the second 02:00"],
+  [180, "2018-10-28T01:10Z", "2018-10-27T22:00Z", "2018-10-28T02:00Z", "a bucket across the change"],
+  [
+    70,
+    "2018-10-28T01:15Z",
+    "2018-10-28T00:40Z",
+    "2018-10-28T01:40Z",
+    "the second 02:15 in the bucket of the first 02:40",
+  ],
+  [120, "2018-03-25T01:10Z", "2018-03-25T01:00Z", "2018-03-25T02:00Z", "the 02:00 that is skipped"],
+  [90, "2018-03-25T01:10Z", "2018-03-25T01:00Z", "2018-03-25T02:30Z", "the 03:00 after it"],
+] as const) {
+  test(`rounds to ${minutes} minutes of Berlin: ${why}`, () => {
+    const rounding = fixedRounding(minutes * 60_000, timeZone("Europe/Berlin"));
+    const floor = rounding.floor(Date.parse(time));
+    assert.equal(new Date(floor).toISOString(), new Date(start).toISOString());
+    assert.equal(new Date(rounding.next(floor)).toISOString(), new Date(next).toISOString());
+  });
+}

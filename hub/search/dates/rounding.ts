@@ -45,19 +45,42 @@ export interface Rounding {
   next(bucketMs: number): number;
 }
 
-/** Buckets of `intervalMs` (at least 1) counted in local time. */
+/**
+ * Buckets of `intervalMs` (at least 1) counted in local time. Those of the hours that are repeated in autumn are different
+ * buckets, as in 6.5; a bucket that would begin in the hour that is skipped in spring begins with the change.
+ */
 export function fixedRounding(intervalMs: number, zone: TimeZone): Rounding {
   if (!(intervalMs >= 1))
     throw new AppError("request_invalid", "[interval] must be 1 or greater for histogram aggregation");
   const { fixedMs } = zone;
-  const floor =
-    fixedMs === undefined
-      ? (utcMs: number): number => zone.toUtc(Math.floor(zone.toLocal(utcMs) / intervalMs) * intervalMs)
-      : (utcMs: number): number => Math.floor((utcMs + fixedMs) / intervalMs) * intervalMs - fixedMs;
+  if (fixedMs === undefined) return localRounding(intervalMs, zone);
+  return {
+    floor: (utcMs) => Math.floor((utcMs + fixedMs) / intervalMs) * intervalMs - fixedMs,
+    next: (bucketMs) => bucketMs + intervalMs,
+  };
+}
+
+function localRounding(intervalMs: number, zone: TimeZone): Rounding {
+  const floorOf = (localMs: number): number => Math.floor(localMs / intervalMs) * intervalMs;
+  /** Whether a local time is skipped by a change. */
+  const isSkipped = (localMs: number, changeMs: number): boolean =>
+    localMs - zone.offsetAt(changeMs - 1) >= changeMs;
+  const floor = (utcMs: number): number => {
+    const offset = zone.offsetAt(utcMs);
+    const local = floorOf(utcMs + offset);
+    const start = local - offset;
+    if (zone.offsetAt(start) === offset) return start;
+    const changeMs = zone.changeBetween(start, utcMs);
+    return isSkipped(local, changeMs) ? changeMs : floor(changeMs - 1);
+  };
   const next = (bucketMs: number): number => {
-    const after =
-      fixedMs === undefined ? floor(zone.toUtc(zone.toLocal(bucketMs) + intervalMs)) : bucketMs + intervalMs;
-    return after > bucketMs ? after : floor(bucketMs + 2 * intervalMs);
+    const offset = zone.offsetAt(bucketMs);
+    const end = floorOf(bucketMs + offset) + intervalMs - offset;
+    if (zone.offsetAt(end) === offset) return end;
+    const changeMs = zone.changeBetween(bucketMs, end);
+    const changed = zone.toLocal(changeMs);
+    if (isSkipped(floorOf(changed), changeMs)) return changeMs;
+    return changeMs + Math.ceil(changed / intervalMs) * intervalMs - changed;
   };
   return { floor, next };
 }

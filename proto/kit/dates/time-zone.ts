@@ -67,7 +67,12 @@ export class TimeZone {
     if (this.toLocal(first) === localMs) return first;
     const second = localMs - Math.min(earlier, later);
     if (this.toLocal(second) === localMs) return second;
-    return this.#changeBetween(first, second);
+    return this.changeBetween(first, second);
+  }
+
+  /** First ms in (low, high] whose offset is that of `high`; there may be one change between them. */
+  changeBetween(low: number, high: number): number {
+    return firstAsLast(low, high, (utcMs) => this.offsetAt(utcMs));
   }
 
   /** "Z" or "+01:00" at a time in UTC. */
@@ -84,20 +89,11 @@ export class TimeZone {
     const endMs = startMs + DAY_MS;
     const before = this.#days.get(number - 1)?.after ?? this.#measure(startMs);
     const after = this.#days.get(number + 1)?.before ?? this.#measure(endMs);
-    const changeMs = before === after ? Number.POSITIVE_INFINITY : this.#changeBetween(startMs, endMs);
+    const changeMs =
+      before === after
+        ? Number.POSITIVE_INFINITY
+        : firstAsLast(startMs, endMs, (utcMs) => this.#measure(utcMs));
     return { before, after, changeMs };
-  }
-
-  /** First ms in (low, high] whose offset is that of `high`. */
-  #changeBetween(low: number, high: number): number {
-    const wanted = this.#measure(high);
-    let [below, at] = [low, high];
-    while (at - below > 1) {
-      const middle = Math.floor((below + at) / 2);
-      if (this.#measure(middle) === wanted) at = middle;
-      else below = middle;
-    }
-    return at;
   }
 
   #measure(utcMs: number): number {
@@ -108,6 +104,18 @@ export class TimeZone {
     const size = Number(hours) * HOUR_MS + Number(minutes) * 60_000 + Number(seconds) * 1_000;
     return sign === "-" ? -size : size;
   }
+}
+
+/** First whole number in (low, high] with the result of `high`, where results change once. */
+function firstAsLast(low: number, high: number, resultOf: (at: number) => number): number {
+  const wanted = resultOf(high);
+  let [below, at] = [low, high];
+  while (at - below > 1) {
+    const middle = Math.floor((below + at) / 2);
+    if (resultOf(middle) === wanted) at = middle;
+    else below = middle;
+  }
+  return at;
 }
 
 export const UTC = new TimeZone("UTC");
