@@ -204,6 +204,11 @@ export class KeyTable<Key> {
     return bucket;
   }
 
+  /** Buckets of all owners; a bucket of this number has no documents. */
+  get size(): number {
+    return this.#next;
+  }
+
   /** Owners up to the last one that has keys. */
   get owners(): number {
     return this.#owners.length;

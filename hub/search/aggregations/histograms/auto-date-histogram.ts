@@ -122,7 +122,7 @@ class AutoDateHistogram implements Aggregation<AutoState> {
     const rounding = this.#roundings[step]!;
     const format = formatOf(field, this.#format, this.#zone.name);
     const collector = new HistogramCollector(
-      { shard, budget, below: this.#below, format },
+      { shard, budget, below: this.#below, format, fillsGaps: true },
       (segment) => values.open(numericColumn(segment, field)),
       values,
       (value) => rounding.floor(value),
@@ -147,13 +147,13 @@ class AutoDateHistogram implements Aggregation<AutoState> {
   }
 
   *render(state: AutoState, budget: BucketBudget): Steps<JsonObject> {
-    let { buckets, step } = yield* this.#coarser(state);
-    let filled = this.#filled(buckets, step);
-    let multiple = this.#multiple(filled.length, step);
+    let found = yield* this.#coarser(state);
+    let filled = this.#filled(found);
+    let multiple = this.#multiple(filled.length, found.step);
     while (multiple === undefined) {
-      ({ buckets, step } = yield* this.#rounded({ ...state, buckets, step }, step + 1));
-      filled = this.#filled(buckets, step);
-      multiple = this.#multiple(filled.length, step);
+      found = yield* this.#rounded(found, found.step + 1);
+      filled = this.#filled(found);
+      multiple = this.#multiple(filled.length, found.step);
     }
     const shown = yield* this.#joined(filled, multiple);
     budget.add(shown.length);
@@ -168,7 +168,7 @@ class AutoDateHistogram implements Aggregation<AutoState> {
         ...(yield* renderTree(this.#below, below, budget)),
       });
     }
-    return { buckets: rendered, interval: `${multiple}${STEPS[step]!.symbol}` };
+    return { buckets: rendered, interval: `${multiple}${STEPS[found.step]!.symbol}` };
   }
 
   empty(): AutoState {
@@ -226,7 +226,7 @@ class AutoDateHistogram implements Aggregation<AutoState> {
   }
 
   /** Adds empty buckets in gaps, up to a few more than can be joined to what is wanted. */
-  #filled(buckets: readonly NumberBucket[], step: number): NumberBucket[] {
+  #filled({ buckets, step, nothing }: AutoState): NumberBucket[] {
     const rounding = this.#roundings[step]!;
     const most = this.#wanted * STEPS[step]!.multiples.at(-1)! + 1;
     const filled: NumberBucket[] = [];
@@ -236,7 +236,7 @@ class AutoDateHistogram implements Aggregation<AutoState> {
         for (let key = rounding.next(last.key); key < bucket.key; key = rounding.next(key)) {
           // A coarser unit will be taken, so the rest isn't needed. The last unit is the coarsest.
           if (filled.length > most && step < STEPS.length - 1) return filled;
-          filled.push({ key, count: 0, below: emptyTree(this.#below) });
+          filled.push({ key, count: 0, below: nothing ?? emptyTree(this.#below) });
         }
       }
       filled.push(bucket);

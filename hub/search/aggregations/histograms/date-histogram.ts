@@ -138,12 +138,20 @@ class DateHistogram implements Aggregation<DateHistogramState> {
     const printed: ValueFormat = isUntyped
       ? { kind: "date", formats: format ?? DEFAULT_FORMATS, zone: zone.name }
       : formatOf(field, format, zone.name);
-    const { next } = this.#shape;
+    const { next, minDocCount } = this.#shape;
     const formats = printed.kind === "date" ? printed.formats : DEFAULT_FORMATS;
     const bounds = this.#bounds("extended_bounds", shard, formats);
     const limits = this.#bounds("hard_bounds", shard, formats);
     checkLimits(bounds, limits);
-    const context = { shard, budget, below: this.#shape.below, format: printed, next, limits };
+    const context = {
+      shard,
+      budget,
+      below: this.#shape.below,
+      format: printed,
+      next,
+      limits,
+      fillsGaps: minDocCount === 0,
+    };
     const floor = remembering(this.#rounding);
     const collector =
       ranges === undefined

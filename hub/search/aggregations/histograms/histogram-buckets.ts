@@ -20,6 +20,8 @@ export interface NumberBucket {
 export interface HistogramState {
   readonly buckets: readonly NumberBucket[];
   readonly format: ValueFormat;
+  /** What is below a bucket that fills a gap: bounds of ranges are read by the mapping, which only shards have. */
+  readonly nothing?: TreeState;
 }
 
 export interface HistogramShape {
@@ -96,7 +98,12 @@ export function* mergeHistograms(
     });
   }
   const format = states.map((state) => state.format).reduce(commonFormat);
-  return { buckets: yield* sortedSteps(buckets, (a, b) => a.key - b.key), format };
+  const nothing = states.map((state) => state.nothing).filter((state) => state !== undefined);
+  return {
+    buckets: yield* sortedSteps(buckets, (a, b) => a.key - b.key),
+    format,
+    ...(nothing.length > 0 && { nothing: yield* mergeTree(below, nothing) }),
+  };
 }
 
 interface RenderedBucket extends JsonObject {
@@ -116,7 +123,7 @@ export function* renderHistogram(
   shape: HistogramShape,
   budget: BucketBudget,
 ): Steps<JsonObject> {
-  const kept = shape.minDocCount === 0 ? yield* fillGaps(state.buckets, shape, budget) : state.buckets;
+  const kept = shape.minDocCount === 0 ? yield* fillGaps(state, shape, budget) : state.buckets;
   const wanted = kept.filter((bucket) => bucket.count >= shape.minDocCount);
   if (shape.minDocCount !== 0) budget.add(wanted.length);
   const ordered =
@@ -145,7 +152,7 @@ export function* renderHistogram(
 }
 
 function* fillGaps(
-  found: readonly NumberBucket[],
+  { buckets: found, nothing }: HistogramState,
   shape: HistogramShape,
   budget: BucketBudget,
 ): Steps<NumberBucket[]> {
@@ -171,7 +178,7 @@ function* fillGaps(
       key = shape.next(present.key);
       continue;
     }
-    filled.push({ key, count: 0, below: emptyTree(shape.below) });
+    filled.push({ key, count: 0, below: nothing ?? emptyTree(shape.below) });
     const next = shape.next(key);
     if (!(next > key))
       throw new AppError("request_invalid", "[interval] is too small for the values of the field");

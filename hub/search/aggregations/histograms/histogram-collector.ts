@@ -18,6 +18,8 @@ export interface HistogramContext {
   readonly format: ValueFormat;
   /** Key of the bucket after one, for whole numbers that one bucket follows the other of; else undefined. */
   readonly next?: (key: number) => number;
+  /** Buckets without documents are shown. */
+  readonly fillsGaps: boolean;
   /** Buckets outside of it aren't made. */
   readonly limits?: HistogramBounds | undefined;
 }
@@ -190,20 +192,25 @@ export class HistogramCollector implements Collector<HistogramState> {
   }
 
   steps(owner: number): Steps<HistogramState> {
-    return bucketStates(this.#keys.of(owner), this.#buckets, this.#context.format);
+    return bucketStates(this.#keys, owner, this.#buckets, this.#context);
   }
 }
 
 /** Makes the state of an owner's buckets, in steps. */
 export function* bucketStates(
-  keys: ReadonlyMap<number, number>,
+  keys: KeyTable<number>,
+  owner: number,
   collected: BucketCollector,
-  format: ValueFormat,
+  { format, fillsGaps }: Pick<HistogramContext, "format" | "fillsGaps">,
 ): Steps<HistogramState> {
   const buckets: NumberBucket[] = [];
-  for (const [key, bucket] of keys) {
+  for (const [key, bucket] of keys.of(owner)) {
     buckets.push({ key, count: collected.count(bucket), below: yield* collected.belowSteps(bucket) });
     if (buckets.length % STEP_BUCKETS === 0) yield;
   }
-  return { buckets: yield* sortedSteps(buckets, (a, b) => a.key - b.key), format };
+  return {
+    buckets: yield* sortedSteps(buckets, (a, b) => a.key - b.key),
+    format,
+    ...(fillsGaps && !collected.onlyCounts && { nothing: yield* collected.belowSteps(keys.size) }),
+  };
 }

@@ -112,13 +112,14 @@ class Histogram implements Aggregation<HistogramState> {
 
   collector(shard: ShardContext, budget: CollectBudget): Collector<HistogramState> {
     const { shape, floor, limits, missing, format } = this.#request;
+    const fillsGaps = shape.minDocCount === 0;
     const { field: name, script } = this.#request.source;
     const type =
       name === undefined || script !== undefined ? undefined : rangeType(shard, name, "histogram", false);
     if (name !== undefined && type !== undefined) {
       if (missing !== undefined) throw missingRange(name);
       const printed = formatOf(shard.mapping.field(`${name}.gte`), format);
-      const context = { shard, budget, below: shape.below, format: printed, limits };
+      const context = { shard, budget, below: shape.below, format: printed, limits, fillsGaps };
       return new RangeHistogramCollector({
         ...context,
         field: name,
@@ -135,7 +136,7 @@ class Histogram implements Aggregation<HistogramState> {
       },
     });
     return new HistogramCollector(
-      { shard, budget, below: shape.below, format: formatOf(field, format), limits },
+      { shard, budget, below: shape.below, format: formatOf(field, format), limits, fillsGaps },
       open,
       values,
       floor,

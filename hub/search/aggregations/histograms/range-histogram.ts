@@ -105,7 +105,7 @@ export class RangeHistogramCollector implements Collector<HistogramState> {
 
   *steps(owner: number): Steps<HistogramState> {
     if (this.#collected.onlyCounts) yield* this.#count(owner);
-    return yield* bucketStates(this.#keys.of(owner), this.#collected, this.#buckets.format);
+    return yield* bucketStates(this.#keys, owner, this.#collected, this.#buckets);
   }
 
   /** Counts the ranges in the buckets from their first to their last one. Throws request_invalid, memory_limit. */
