@@ -11,6 +11,7 @@ import { finished } from "node:stream/promises";
 import type { EventData } from "node:test";
 import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
+import { endMarked, MARKS } from "./leftovers.ts";
 
 /** Numbers of tests; `failed` and `skipped` are parts of `tests`. */
 export interface TestCounts {
@@ -32,6 +33,13 @@ export const NO_TESTS: Readonly<TestCounts> = { tests: 0, passed: 0, failed: 0, 
 
 /** A message for each event would cost more than many tests do; those who wait count in seconds. */
 const ALIVE_EVERY_MS = 100;
+
+/** Signals that end a process, with the exit status that a shell gives for them. */
+const ENDING = [
+  ["SIGHUP", 129],
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const;
 
 interface GroupOptions {
   readonly timeoutMs: number;
@@ -56,6 +64,9 @@ if (process.send !== undefined && process.env["TAILRACE_TEST_RUN"] !== undefined
 
 async function runFiles(files: readonly string[], options: GroupOptions): Promise<void> {
   delete process.env["TAILRACE_TEST_RUN"];
+  for (const [signal, status] of ENDING) process.once(signal, () => giveUp(status));
+  process.once("disconnect", giveUp);
+  process.channel?.unref(); // the listener would keep the process running
   const { run, spec } = await loadRunner();
   const empty: string[] = [];
   const unloaded = new Set<string>();
@@ -92,7 +103,14 @@ async function runFiles(files: readonly string[], options: GroupOptions): Promis
   flushCompileCache();
   // Where the parent is slow to read, the report waits behind the signs of life: disconnecting would drop it.
   const report: GroupReport = { counts, empty, outside: errors.count + halfLoaded + hooks };
+  process.off("disconnect", giveUp);
   process.send?.(report, undefined, undefined, () => process.disconnect());
+}
+
+/** Ends the process and all that its tests have started: by a signal, or because the run has ended and nobody waits for the result. */
+function giveUp(status = 1): void {
+  endMarked((process.env[MARKS] ?? "").split(" ").at(-1)!);
+  process.exit(status);
 }
 
 /**

@@ -1,9 +1,19 @@
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type TestContext, test } from "node:test";
+import { until } from "./harness/until.ts";
+
+/** Elsewhere no process is found by its environment. */
+const HAS_PROC = existsSync("/proc/self/environ");
+
+function temporary(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-run-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
 
 /** Runs a file with the given text. */
 function runText(
@@ -11,9 +21,7 @@ function runText(
   text: string,
   ...flags: string[]
 ): { status: number | null; stdout: string } {
-  const folder = mkdtempSync(join(tmpdir(), "tailrace-run-"));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, "planted.test.ts");
+  const file = join(temporary(t), "planted.test.ts");
   writeFileSync(file, `import { test } from "node:test";\n${text}`);
   const program = resolve(import.meta.dirname, "run.ts");
   return spawnSync(process.execPath, [...flags, program, "--timeout", "2s", file], { encoding: "utf8" });
@@ -98,3 +106,58 @@ test("no suite waits before it names its tests, which would then belong to no su
     [],
   );
 });
+
+/** Returns a test's text that starts a process as a hub starts its server, in a group of its own, and writes its pid to a file. */
+function starting(pidFile: string): string {
+  return `import { spawn } from "node:child_process";
+    import { writeFileSync } from "node:fs";
+    const left = spawn("sleep", ["600"], { detached: true, stdio: "ignore" });
+    left.unref();
+    writeFileSync(${JSON.stringify(pidFile)}, String(left.pid));`;
+}
+
+function isRunning(pid: number): boolean {
+  return /^State:\s+[^ZX]/m.test(readStatus(pid));
+}
+
+function readStatus(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/status`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+for (const [what, text, fault] of [
+  ["passes", `test("passes", () => undefined);`, "its tests left running: sleep 600"],
+  [
+    "is killed",
+    `test("dies", () => process.kill(process.pid, "SIGKILL"));`,
+    "its process ended early (SIGKILL)",
+  ],
+] as const)
+  test(`a process that is left running by a file that ${what} is ended, and a failure`, {
+    skip: !HAS_PROC,
+  }, (t) => {
+    const pidFile = join(temporary(t), "pid");
+    const { status, stdout } = runText(t, `${starting(pidFile)}\n${text}`);
+    assert.equal(status, 1);
+    assert.ok(stdout.includes(fault), stdout);
+    assert.equal(isRunning(Number(readFileSync(pidFile, "utf8"))), false);
+  });
+
+for (const signal of ["SIGTERM", "SIGKILL"] as const)
+  test(`a run that ends by ${signal} leaves nothing running`, { skip: !HAS_PROC }, async (t) => {
+    const folder = temporary(t);
+    const file = join(folder, "planted.test.ts");
+    const pidFile = join(folder, "pid");
+    const waits = `test("waits", () => new Promise((done) => setTimeout(done, 60_000)));`;
+    writeFileSync(file, `import { test } from "node:test";\n${starting(pidFile)}\n${waits}`);
+    const program = resolve(import.meta.dirname, "run.ts");
+    const run = spawn(process.execPath, [program, file], { stdio: "ignore" });
+    await until("the process", async () => existsSync(pidFile) && readFileSync(pidFile, "utf8") !== "");
+    const pid = Number(readFileSync(pidFile, "utf8"));
+    assert.equal(isRunning(pid), true);
+    run.kill(signal);
+    await until("its end", async () => !isRunning(pid));
+  });

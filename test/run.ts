@@ -9,19 +9,22 @@
  * the system allows that, unless `TMPDIR` is set. `--servers` takes only the files that start
  * a nats-server or the threads of a whole pipeline and those named `*.long.test.ts`, or none of them: they want seconds
  * where others want milliseconds. Prints failures and the counts. Exit status 1 where a test failed, where nobody
- * caught an error, where a pattern matches no file, where a file holds no test and where a process doesn't end by itself:
- * what didn't run, or didn't stop, must not look like success.
+ * caught an error, where a pattern matches no file, where a file holds no test and where a process, or one that it started,
+ * doesn't end by itself: what didn't run, or didn't stop, must not look like success. What still runs is ended.
  */
 
 import { type ChildProcess, fork } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { globSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join, relative, resolve, sep } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { ensureKernel } from "#hub/engine/kernel/build.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { ensureClusteredNats } from "./harness/clustered-nats.ts";
+import { endMarked, MARKS, marked, withMark } from "./leftovers.ts";
 import { memoryFolder } from "./memory-folder.ts";
 import { type GroupReport, NO_TESTS, type TestCounts } from "./run-process.ts";
 
@@ -58,6 +61,9 @@ const SHARED_HEAP = ["--min-semi-space-size=64", "--max-semi-space-size=64", "--
 
 /** A process that has told its result has this long to end; what still runs then is a leak. */
 const LINGER_MS = 5_000;
+
+/** What a process has ended at its exit has this long to be gone. */
+const GONE_MS = 500;
 
 const { values: options, positionals: patterns } = parseArgs({
   allowPositionals: true,
@@ -177,10 +183,12 @@ async function lane(): Promise<void> {
 
 async function runGroup(group: readonly string[]): Promise<void> {
   const start = performance.now();
+  const mark = randomUUID();
   const child = fork(join(ROOT, "test/run-process.ts"), group, {
     execArgv: [...process.execArgv, ...(group.length > 1 ? SHARED_HEAP : [])],
     env: {
       ...process.env,
+      [MARKS]: withMark(mark),
       TAILRACE_TEST_RUN: JSON.stringify({ timeoutMs, name: options.name, verbose: options.verbose }),
     },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
@@ -188,7 +196,9 @@ async function runGroup(group: readonly string[]): Promise<void> {
   const printed: Record<"stdout" | "stderr", string> = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const)
     child[name]!.setEncoding("utf8").on("data", (chunk: string) => (printed[name] += chunk));
-  const { report, fault } = await outcome(child);
+  const { report, fault: ownFault } = await outcome(child);
+  const fault = ownFault ?? (await leftBehind(mark));
+  if (ownFault !== undefined) endMarked(mark);
   times[keyOf(group)] = Math.round(performance.now() - start);
   process.stdout.write(printed.stdout + printed.stderr);
   const names = group.map((path) => relative(ROOT, path)).join(" ");
@@ -227,6 +237,14 @@ async function outcome(child: ChildProcess): Promise<{ report?: GroupReport; fau
   if (fault === undefined && code !== 0 && !hasFailed)
     fault = `its process ended with ${signal ?? code} after its last test`;
   return { ...(report && { report }), ...(fault && { fault }) };
+}
+
+/** Ends what the tests have left running; returns what that was, undefined for nothing. */
+async function leftBehind(mark: string): Promise<string | undefined> {
+  if (marked(mark).length === 0) return undefined;
+  await sleep(GONE_MS);
+  const commands = endMarked(mark);
+  return commands.length === 0 ? undefined : `its tests left running: ${commands.join("; ")}`;
 }
 
 function finish(): void {
