@@ -62,9 +62,10 @@ export async function openLog(parts: OpeningParts): Promise<Opening> {
   const restored = await bucket.get(RESTORED_KEY);
   const settled: StreamReader = { state: (stream, isLost) => streams.settledState(stream, isLost) };
   const history = new LogHistory({ streams: settled, bucket, log, onRaise });
+  const restoreHistory = (): Promise<void> => buckets.restore([LOG_BUCKET]);
   const restoreBuckets = (): Promise<void> => buckets.restore();
   const watched = { connection, streams, history, definitions, metrics, clock, log, pollMs, server, readers };
-  const watch = new StreamWatch({ ...watched, restoreBuckets });
+  const watch = new StreamWatch({ ...watched, restoreHistory, restoreBuckets });
   return { history, watch, restored: restored === null ? 0 : Number(Buffer.from(restored.value).toString()) };
 }
 

@@ -289,10 +289,10 @@ export class OpenBuckets {
     return open;
   }
 
-  /** Recreates the buckets that the server has lost. */
-  async restore(): Promise<void> {
+  /** Recreates those of the buckets that the server has lost; without names of all that are open. */
+  async restore(names: readonly string[] = [...this.#open.keys()]): Promise<void> {
     const restored = await Promise.allSettled(
-      this.#open.values().map(async (bucket) => (await bucket).ensure()),
+      names.map(async (name) => (await this.#open.get(name))?.ensure()),
     );
     const failed = restored.find(({ status }) => status === "rejected");
     if (failed?.status === "rejected") throw failed.reason;

@@ -35,7 +35,7 @@ export function readerSource(parts: ReaderParts): ReaderSource {
       if (reader.ownFromMemory) tails.end(reader.stream);
     },
     tail: (stream) => tails.of(stream),
-    ready: (signal) => watch.ready(signal),
+    ready: (stream, signal) => watch.ready(stream, signal),
     incarnations: (stream) => history.of(stream),
     bounds: (stream, isLost) => streams.settledState(stream, isLost),
     recentBounds: (stream) => watch.recent(stream),

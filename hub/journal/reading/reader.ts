@@ -68,8 +68,8 @@ export interface ReaderSource {
   /** The newest messages that this process stored, for a reader with `ownFromMemory`. */
   tail(stream: string): PublishedTail;
   ended(reader: Reader): void;
-  /** Resolves when connected and the streams' incarnations are verified. */
-  ready(signal: AbortSignal): Promise<void>;
+  /** Resolves when connected and the stream's incarnation is verified. */
+  ready(stream: string, signal: AbortSignal): Promise<void>;
   incarnations(stream: string): Incarnations;
   /** `isLost`: whether bounds mean a loss, for a second question. */
   bounds(stream: string, isLost?: (bounds: Bounds) => boolean): Promise<Bounds>;
@@ -131,7 +131,7 @@ export class Reader implements AsyncIterable<JournalMessage> {
     while (!signal.aborted) {
       let session: PullSession | undefined;
       try {
-        await this.#source.ready(signal);
+        await this.#source.ready(this.stream, signal);
         const cuts = tail?.cuts;
         await this.#locate();
         while (!signal.aborted) {

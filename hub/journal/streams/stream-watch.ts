@@ -11,6 +11,7 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { Position } from "#proto/position.ts";
+import { DOC_STREAM, RAW_STREAM } from "#proto/subjects.ts";
 import type { LogHistory } from "./log-history.ts";
 import type { StreamDefinition } from "./stream-definitions.ts";
 import type { StreamState, StreamStore } from "./stream-store.ts";
@@ -28,7 +29,9 @@ export interface StreamWatchOptions {
   readonly log: Logger;
   /** Maximum age of metrics and of the readers' view of a stream's end, ms. */
   readonly pollMs: number;
-  /** Recreates the bucket of the history if the server has lost it. */
+  /** Recreates the bucket of the history if the server has lost it: streams are verified by it. */
+  readonly restoreHistory: () => Promise<void>;
+  /** Recreates the other buckets that the server has lost. */
   readonly restoreBuckets: () => Promise<void>;
   readonly server: {
     /** Rises at each start of the server. */
@@ -43,6 +46,26 @@ export interface StreamWatchOptions {
 /** A stream's state with the monotonic time of the query. */
 export type RecentState = StreamState & { readonly atMs: number };
 
+/** Open while a stream is verified. Whoever waits at a closed one passes at the next opening, whatever happens before. */
+class Gate {
+  #opening = Promise.withResolvers<void>();
+  #isOpen = false;
+
+  get passed(): Promise<void> {
+    return this.#opening.promise;
+  }
+
+  open(): void {
+    this.#isOpen = true;
+    this.#opening.resolve();
+  }
+
+  close(): void {
+    if (this.#isOpen) this.#opening = Promise.withResolvers();
+    this.#isOpen = false;
+  }
+}
+
 /** See the file's comment. */
 export class StreamWatch implements Component {
   readonly #options: StreamWatchOptions;
@@ -50,10 +73,8 @@ export class StreamWatch implements Component {
   /** Highest sequence that this process stored or read. */
   readonly #seen = new Map<string, number>();
   /** The same at the loss of the connection; messages stored after that prove nothing. */
-  #seenAtLoss = new Map<string, number>();
-  /** Resolved while the streams are verified. Replaced after a loss, but never while a caller may wait for it. */
-  #ready = Promise.withResolvers<void>();
-  #isReady = false;
+  readonly #seenAtLoss = new Map<string, number>();
+  readonly #gates: ReadonlyMap<string, Gate>;
   /** Number of losses of the connection. */
   #losses = 0;
   #verifiedStart = 0;
@@ -64,6 +85,7 @@ export class StreamWatch implements Component {
 
   constructor(options: StreamWatchOptions) {
     this.#options = options;
+    this.#gates = new Map(options.definitions.map(({ name }) => [name, new Gate()]));
   }
 
   /** Creates the streams. Throws unavailable or timeout. */
@@ -73,13 +95,12 @@ export class StreamWatch implements Component {
     this.#verifiedStart = server.starts;
     this.#unwatch = connection.onChange((event) => this.#onChange(event));
     try {
-      await this.#ensure(true);
+      await this.#ensure(true, () => true);
       await this.#look();
     } catch (error) {
       this.#unwatch();
       throw error;
     }
-    this.#markReady();
     this.#polling = this.#poll();
   }
 
@@ -91,9 +112,9 @@ export class StreamWatch implements Component {
     await this.#polling;
   }
 
-  /** Resolves when connected and the streams are verified. Rejects with the reason of `signal`. */
-  async ready(signal: AbortSignal): Promise<void> {
-    await abortable(this.#ready.promise, signal);
+  /** Resolves when connected and the stream is verified. Rejects with the reason of `signal`. */
+  async ready(stream: string, signal: AbortSignal): Promise<void> {
+    await abortable(this.#gates.get(stream)!.passed, signal);
   }
 
   /** The stream's state as of a few seconds ago; undefined before the first query. */
@@ -109,20 +130,16 @@ export class StreamWatch implements Component {
   #onChange(event: ConnectionEvent): void {
     if (event === "lost") {
       this.#losses++;
-      if (this.#isReady) this.#ready = Promise.withResolvers();
-      this.#isReady = false;
-      for (const { name } of this.#options.definitions) this.#remember(name);
+      for (const [name, gate] of this.#gates) {
+        gate.close();
+        this.#remember(name);
+      }
       return;
     }
     this.#options.metrics.reconnected();
     const losses = this.#losses;
     const isNewest = (): boolean => this.#losses === losses;
     this.#verification = this.#verification.then(() => this.#verify(isNewest));
-  }
-
-  #markReady(): void {
-    this.#isReady = true;
-    this.#ready.resolve();
   }
 
   #remember(stream: string): void {
@@ -141,9 +158,8 @@ export class StreamWatch implements Component {
     while (isNewest() && !signal.aborted) {
       try {
         const { starts } = server;
-        await abortable(this.#ensure(starts !== this.#verifiedStart), signal);
+        await abortable(this.#ensure(starts !== this.#verifiedStart, isNewest), signal);
         this.#verifiedStart = starts;
-        if (isNewest()) this.#markReady();
         return;
       } catch (error) {
         if (signal.aborted) return;
@@ -153,22 +169,35 @@ export class StreamWatch implements Component {
     }
   }
 
-  /** `isRestarted`: the server was started since the last verification of the streams. */
-  async #ensure(isRestarted: boolean): Promise<void> {
-    const { streams, history, definitions, restoreBuckets, server } = this.#options;
-    await restoreBuckets();
-    const ensure = async (definition: StreamDefinition): Promise<void> => {
-      const { name } = definition;
-      await streams.ensure(definition);
-      const seen = this.#seenAtLoss.get(name) ?? 0;
-      const remembered =
-        seen === 0 ? [] : [{ incarnation: history.of(name).current.incarnation, sequence: seen }];
-      const restored = isRestarted ? server.restoredMessages(name) : undefined;
-      const { raised } = await history.reconcile(name, remembered, restored);
-      if (raised) this.#seen.delete(name);
+  /**
+   * Verifies all streams, and opens the gate of each as soon as it is: when a server of a cluster is lost, every stream and bucket
+   * that it led elects a leader for itself, and none needs to wait for the others; but what is made of RAW goes to DOC, whose loss
+   * must be found before. `isRestarted`: the server was started since the last verification. `isNewest`: false once the connection
+   * was lost again.
+   */
+  async #ensure(isRestarted: boolean, isNewest: () => boolean): Promise<void> {
+    const { definitions, restoreHistory, restoreBuckets } = this.#options;
+    await restoreHistory();
+    const verified = new Map(definitions.map((each) => [each.name, this.#ensureStream(each, isRestarted)]));
+    const open = async (name: string): Promise<void> => {
+      await Promise.all([verified.get(name), name === RAW_STREAM ? verified.get(DOC_STREAM) : undefined]);
+      if (!isNewest()) return;
+      this.#seenAtLoss.delete(name);
+      this.#gates.get(name)!.open();
     };
-    await Promise.all(definitions.map(ensure));
-    this.#seenAtLoss = new Map();
+    await Promise.all([restoreBuckets(), ...definitions.map(({ name }) => open(name))]);
+  }
+
+  async #ensureStream(definition: StreamDefinition, isRestarted: boolean): Promise<void> {
+    const { streams, history, server } = this.#options;
+    const { name } = definition;
+    await streams.ensure(definition);
+    const seen = this.#seenAtLoss.get(name) ?? 0;
+    const remembered =
+      seen === 0 ? [] : [{ incarnation: history.of(name).current.incarnation, sequence: seen }];
+    const restored = isRestarted ? server.restoredMessages(name) : undefined;
+    const { raised } = await history.reconcile(name, remembered, restored);
+    if (raised) this.#seen.delete(name);
   }
 
   async #poll(): Promise<void> {
