@@ -99,6 +99,11 @@ export class Connection implements Component {
     return this.#connected;
   }
 
+  /** True where the server is one of a cluster: others may store what it answers for. */
+  get clustered(): boolean {
+    return (this.#nats?.info?.cluster ?? "") !== "";
+  }
+
   /** Throws unavailable or nats_refused with the address and the reason. */
   async start(): Promise<void> {
     this.#stopping = false;

@@ -81,9 +81,11 @@ suite("who follows a stream's tail", () => {
 suite("a tail goes on", () => {
   const run = [1, 2, 3, 4, 5, 6, 7, 8];
 
-  test("where a run of acknowledgements has no hole and the reader's next one is there, or comes", () => {
-    const { tail, add } = make();
-    add(...run);
+  test("where a run of acknowledgements has no hole and the reader's next one is there, or comes", async () => {
+    const { clock, tail, add } = make();
+    add(...run.slice(0, 7));
+    await clock.advance(1_000);
+    add(...run.slice(7));
     assert.ok(tail.canServe(1));
     for (const sequence of run) tail.passed(sequence);
     assert.ok(tail.canServe(9));
@@ -95,17 +97,34 @@ suite("a tail goes on", () => {
     const { clock, tail, add } = make();
     add(1, 3, 5, 7, 9, 11, 13, 15, 17);
     assert.equal(tail.canServe(17), false);
+    await clock.advance(1_000);
     add(18, 19, 20, 21, 22, 23, 24);
     assert.ok(tail.canServe(17));
     await clock.advance(300);
     assert.equal(tail.canServe(17), false);
   });
 
-  test("not after a cut", () => {
-    const { tail, add } = make();
+  test("not before this process alone has stored for a second", async () => {
+    const { clock, tail, add } = make();
+    add(1, 2, 3, 4, 5, 6, 7, 8);
+    assert.equal(tail.canServe(9), false, "others may store as well, a moment later");
+    await clock.advance(900);
+    add(9);
+    assert.equal(tail.canServe(10), false);
+    await clock.advance(100);
+    add(10);
+    assert.equal(tail.canServe(11), true);
+    add(12);
+    assert.equal(tail.canServe(13), false, "another process has stored 11");
+  });
+
+  test("not after a cut", async () => {
+    const { clock, tail, add } = make();
     add(...run);
+    await clock.advance(1_000);
+    add(9);
     tail.cut();
-    assert.equal(tail.canServe(9), false);
+    assert.equal(tail.canServe(10), false);
   });
 });
 

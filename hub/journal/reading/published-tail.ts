@@ -22,8 +22,12 @@ export interface PublishedMessage {
 /** Maximum bytes kept: a few requests. The rest is read from the server. */
 const LIMIT_BYTES = 32 * 1024 ** 2;
 
-/** This many acknowledgements without a gap show that no other process is storing at the same time. */
+/**
+ * This many acknowledgements without a gap in this time show that no other process is storing at the same time: where others do, a
+ * reader would change between memory and a consumer several times a second, and a new consumer needs a cluster that has a leader.
+ */
 const RUN = 8;
+const RUN_MS = 1_000;
 
 /** Acknowledgements arrive in order, except for messages that were sent a second time. */
 const HOLE_MS = 50;
@@ -40,9 +44,10 @@ export class PublishedTail {
   readonly #messages = new Map<number, PublishedMessage>();
   #bytes = 0;
   #cuts = 0;
-  /** Sequence of the last acknowledgement, the length of its gapless run, and when it arrived. */
+  /** Sequence of the last acknowledgement, the length of its gapless run, when that began, and when it arrived. */
   #last = 0;
   #run = 0;
+  #runSinceMs = 0;
   #lastAtMs = 0;
   /** Sequence up to which the reader has everything. */
   #passed = 0;
@@ -65,9 +70,10 @@ export class PublishedTail {
   /** Keeps a message that was acknowledged as new. Its bytes must not change afterwards. */
   add(message: PublishedMessage): void {
     const { sequence, data } = message;
-    this.#run = sequence === this.#last + 1 ? this.#run + 1 : 1;
-    this.#last = sequence;
     this.#lastAtMs = this.#clock.monotonic();
+    if (this.#run === 0 || sequence !== this.#last + 1) [this.#run, this.#runSinceMs] = [0, this.#lastAtMs];
+    this.#run++;
+    this.#last = sequence;
     if (sequence <= this.#passed || this.#bytes + data.length > LIMIT_BYTES) return;
     this.#drop(sequence);
     this.#messages.set(sequence, message);
@@ -87,7 +93,9 @@ export class PublishedTail {
 
   /** Returns true if a reader that needs `next` finds it here, or will find it here as soon as it is stored. */
   canServe(next: number): boolean {
-    if (this.#run < RUN || this.#clock.monotonic() - this.#lastAtMs > QUIET_MS) return false;
+    const nowMs = this.#clock.monotonic();
+    if (this.#run < RUN || nowMs - this.#runSinceMs < RUN_MS || nowMs - this.#lastAtMs > QUIET_MS)
+      return false;
     return this.has(next) || next === this.#last + 1;
   }
 

@@ -3,16 +3,17 @@
  * the bytes ahead, see every status, and restart at once after a reconnect.
  */
 
-import { AckPolicy, type ConsumerConfig, jetstreamManager, ReplayPolicy } from "@nats-io/jetstream";
+import { type ConsumerConfig, jetstreamManager } from "@nats-io/jetstream";
 import {
   createInbox,
   type Msg,
   type NatsConnection,
   nanos,
-  nuid,
   type Subscription,
 } from "@nats-io/transport-node";
 import type { Connection } from "#hub/journal/connection/connection.ts";
+import { isTimeout } from "#hub/journal/connection/nats-errors.ts";
+import { createConsumer, type PullConsumer } from "./pull-consumer.ts";
 import { pullStatus } from "./pull-status.ts";
 
 /** Default time that the server holds a pull open. Short, because its expiry reveals a consumer that the server forgot. */
@@ -21,20 +22,14 @@ const PULL_EXPIRES_MS = 2_000;
 /** Time after the expiry within which the server must report the end of a pull, at the first attempt. */
 const PULL_GRACE_MS = 1_500;
 
-/** The server removes a consumer without pulls after this time. */
-const INACTIVE_MS = 15_000;
+/** A consumer with heartbeats is lost when so many are missing, at the first attempt. A busy server may be late with one or two. */
+const HEARTBEATS_MISSED = 3;
 
 /** The grace doubles with each failed attempt, up to twice: otherwise no attempt would wait long enough for a slow server. */
 const MAX_DOUBLINGS = 2;
 
-/**
- * Time to create the consumer; it normally takes milliseconds. An attempt that began before a leader was elected, for up to 9 s,
- * gets no answer. For minutes after a server of a cluster has died, the leader may choose the dead one for the consumer;
- * another attempt chooses again. So the time doubles only after these attempts, up to three times. A listing has 30 s.
- */
-const CREATE_TIMEOUT_MS = 600;
-const SHORT_TRIES = 12;
-const MAX_CREATE_DOUBLINGS = 3;
+/** Time to remove the consumer of a session that is closed; the server removes others by itself. */
+const DELETE_TIMEOUT_MS = 600;
 
 /** Upper bound of messages per pull. */
 const MAX_PULL_MESSAGES = 1_024;
@@ -79,26 +74,39 @@ export interface PullSessionOptions {
   readonly expiresMs?: number;
   /** The same for a pull after one that got nothing; default: `expiresMs`. */
   readonly idleExpiresMs?: number;
+  /** Interval at which the server shows that it has the consumer, ms; at most half of the pulls' time. Default: only their end does. */
+  readonly heartbeatMs?: number;
   /** Failed attempts since the last delivery; waits grow with them. */
   readonly tries: number;
   /** Ends the session, even if `next` isn't called. */
   readonly signal: AbortSignal;
 }
 
+/** A pull that the server holds open. */
+interface Pull {
+  messagesLeft: number;
+  bytesLeft: number;
+  /** Messages that it has got. */
+  got: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
 /** Delivers the messages of a consumer in order, without a gap in what the consumer has sent. */
 export class PullSession {
   readonly #options: PullSessionOptions;
   readonly #nats: NatsConnection;
-  readonly #name = `tailrace_${nuid.next()}`;
   readonly #inbox: string;
   readonly #queue: Delivery[] = [];
+  readonly #closing = new AbortController();
   readonly #abort = (): void => this.#end(new SessionEnded("aborted"));
   readonly #unwatch: () => void;
   #subscription: Subscription | undefined;
-  #pending = 0;
+  #consumer: PullConsumer = { name: "", pending: 0 };
+  /** When the server sent something for the session, ms of `performance.now`. */
+  #heardMs = 0;
   #queuedBytes = 0;
   #consumerSequence = 0;
-  #pull: { messagesLeft: number; bytesLeft: number; got: number; timer: NodeJS.Timeout } | undefined;
+  #pull: Pull | undefined;
   #oneLarge = false;
   #idle = false;
   /** The last pull got nothing, and nothing has come since. */
@@ -119,32 +127,24 @@ export class PullSession {
     options.signal.throwIfAborted();
     const session = new PullSession(options);
     try {
-      const doublings = Math.min(Math.max(0, options.tries - SHORT_TRIES), MAX_CREATE_DOUBLINGS);
-      const timeout = CREATE_TIMEOUT_MS * 2 ** doublings;
-      const manager = await jetstreamManager(session.#nats, { checkAPI: false, timeout });
-      const { num_pending: pending } = await manager.consumers.add(options.stream, {
-        name: session.#name,
-        ack_policy: AckPolicy.None,
-        replay_policy: ReplayPolicy.Instant,
-        inactive_threshold: nanos(INACTIVE_MS),
-        mem_storage: true,
-        num_replicas: 1,
-        ...options.consumer,
-      });
-      session.#pending = pending;
-      const callback = (error: Error | null, message: Msg): void => session.#take(error, message);
+      const { stream, consumer: config, tries } = options;
+      const { signal } = session.#closing;
+      session.#consumer = await createConsumer(session.#nats, { stream, config, tries, signal });
       if (session.#ended !== undefined) throw session.#ended;
+      const callback = (error: Error | null, message: Msg): void => session.#take(error, message);
       session.#subscription = session.#nats.subscribe(session.#inbox, { callback });
       return session;
     } catch (error) {
+      const why = isTimeout(error) ? new SessionEnded("no server made the consumer in time") : error;
+      const reason = session.#ended ?? why;
       session.#end(new SessionEnded("never opened"));
-      throw error;
+      throw reason;
     }
   }
 
   /** Messages to deliver when the consumer was made. */
   get pending(): number {
-    return this.#pending;
+    return this.#consumer.pending;
   }
 
   /** Resolves with the next message, or IDLE. Throws SessionEnded. */
@@ -173,15 +173,17 @@ export class PullSession {
     return this.#queue.splice(0);
   }
 
-  /** Ends the session and removes the consumer if the server can be reached. */
+  /** Ends the session and removes the consumer, unless the session has failed: the server that has it may be lost. */
   async close(): Promise<void> {
+    const { connection, signal } = this.#options;
+    const hasFailed = this.#ended !== undefined && !signal.aborted;
     this.#end(new SessionEnded("closed"));
-    if (!this.#options.connection.connected) return;
+    if (hasFailed || !connection.connected) return;
     try {
-      const manager = await jetstreamManager(this.#nats, { checkAPI: false, timeout: CREATE_TIMEOUT_MS });
-      await manager.consumers.delete(this.#options.stream, this.#name);
+      const manager = await jetstreamManager(this.#nats, { checkAPI: false, timeout: DELETE_TIMEOUT_MS });
+      await manager.consumers.delete(this.#options.stream, this.#consumer.name);
     } catch {
-      // the server removes it after INACTIVE_MS
+      // the server removes it without pulls
     }
   }
 
@@ -191,6 +193,7 @@ export class PullSession {
 
   #take(error: Error | null, message: Msg): void {
     if (this.#ended !== undefined) return;
+    this.#heardMs = performance.now();
     if (error !== null) {
       this.#end(new SessionEnded(error.message));
     } else if (message.reply?.startsWith("$JS.ACK.")) {
@@ -248,18 +251,46 @@ export class PullSession {
     const bounded = maxBytes > 0 && !this.#oneLarge;
     const batch = this.#oneLarge ? 1 : messages; // a message larger than the bound is pulled alone
     const expiresMs = this.#isQuiet ? (this.#options.idleExpiresMs ?? usualMs) : usualMs;
-    const request = { batch, expires: nanos(expiresMs), ...(bounded ? { max_bytes: bytes } : {}) };
-    const late = (): void => this.#end(new SessionEnded("the server didn't answer a pull"));
-    const timer = setTimeout(late, expiresMs + PULL_GRACE_MS * this.#patience);
+    const { heartbeatMs } = this.#options;
+    const request = {
+      batch,
+      expires: nanos(expiresMs),
+      ...(bounded ? { max_bytes: bytes } : {}),
+      ...(heartbeatMs === undefined ? {} : { idle_heartbeat: nanos(heartbeatMs) }),
+    };
     this.#pull = {
       messagesLeft: batch,
       bytesLeft: bounded ? bytes : Number.POSITIVE_INFINITY,
       got: 0,
-      timer,
+      timer: undefined,
     };
+    this.#watchPull(this.#pull, expiresMs);
     this.#oneLarge = false;
-    const subject = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${this.#name}`;
+    const subject = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${this.#consumer.name}`;
     this.#nats.publish(subject, JSON.stringify(request), { reply: this.#inbox });
+  }
+
+  /** Ends the session when the server stops answering: at the next missing heartbeats, without any after the end of the pull. */
+  #watchPull(pull: Pull, expiresMs: number): void {
+    const { heartbeatMs } = this.#options;
+    const limitMs =
+      heartbeatMs === undefined
+        ? expiresMs + PULL_GRACE_MS * this.#patience
+        : HEARTBEATS_MISSED * heartbeatMs * this.#patience;
+    const startedMs = performance.now();
+    const quietMs = (): number =>
+      performance.now() - (heartbeatMs === undefined ? startedMs : Math.max(startedMs, this.#heardMs));
+    const end = (): void => {
+      if (this.#pull !== pull) return;
+      if (quietMs() >= limitMs) this.#end(new SessionEnded("the server didn't answer a pull"));
+      else wait();
+    };
+    // What arrived while the process was busy is taken before the server counts as silent.
+    const check = (): void => void setImmediate(end);
+    const wait = (): void => {
+      pull.timer = setTimeout(check, limitMs - quietMs());
+    };
+    wait();
   }
 
   #endPull(): void {
@@ -270,6 +301,7 @@ export class PullSession {
   #end(reason: SessionEnded): void {
     if (this.#ended !== undefined) return;
     this.#ended = reason;
+    this.#closing.abort(reason);
     this.#endPull();
     this.#unwatch();
     this.#options.signal.removeEventListener("abort", this.#abort);

@@ -23,6 +23,9 @@ const AHEAD_MESSAGES = 4_096;
 /** Waits before a consumer is recreated after a failure other than a lost connection. */
 const RETRY = { firstMs: 20, capMs: 500 };
 
+/** Signs of life of a consumer in a cluster while there is nothing to deliver, in the time of a pull. */
+const HEARTBEATS = 4;
+
 /** After this long without a delivery, while the stream has more, the consumer counts as stuck. */
 const STALL_MS = 5_000;
 
@@ -167,15 +170,18 @@ export class Reader implements AsyncIterable<JournalMessage> {
 
   async #open(): Promise<PullSession> {
     const { filter, signal, aheadBytes = AHEAD_BYTES } = this.#options;
-    this.#progressAt = this.#source.clock.monotonic();
+    const { connection, clock, idleMs } = this.#source;
+    this.#progressAt = clock.monotonic();
     return PullSession.open({
-      connection: this.#source.connection,
+      connection,
       stream: this.stream,
       maxBytes: aheadBytes,
       maxMessages: AHEAD_MESSAGES,
-      expiresMs: this.#source.idleMs,
+      expiresMs: idleMs,
       tries: this.#backoff.tries,
       signal,
+      // A server of a cluster may be lost while the connection to another one lasts.
+      ...(connection.clustered && { heartbeatMs: idleMs / HEARTBEATS }),
       consumer: {
         deliver_policy: DeliverPolicy.StartSequence,
         opt_start_seq: this.#next,
