@@ -1,6 +1,6 @@
 /**
- * Processes that tests leave running: a hub that is killed leaves its nats-server, which has a process group of its own. All inherit a mark in
- * their environment, by which they are found and ended. Where there is no `/proc` none are found.
+ * Processes that tests leave running: a hub that is killed leaves its nats-server, which has a process group of its own. All
+ * inherit a mark in their environment, by which they are found and ended. Where there is no `/proc` none are found.
  */
 
 import { readdirSync, readFileSync } from "node:fs";

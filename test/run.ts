@@ -62,8 +62,9 @@ const SHARED_HEAP = ["--min-semi-space-size=64", "--max-semi-space-size=64", "--
 /** A process that has told its result has this long to end; what still runs then is a leak. */
 const LINGER_MS = 5_000;
 
-/** What a process has ended at its exit has this long to be gone. */
-const GONE_MS = 500;
+/** What a process has ended at its exit has this long to be gone, and is looked for so often. */
+const GONE_MS = 2_000;
+const GONE_EVERY_MS = 100;
 
 const { values: options, positionals: patterns } = parseArgs({
   allowPositionals: true,
@@ -241,8 +242,8 @@ async function outcome(child: ChildProcess): Promise<{ report?: GroupReport; fau
 
 /** Ends what the tests have left running; returns what that was, undefined for nothing. */
 async function leftBehind(mark: string): Promise<string | undefined> {
-  if (marked(mark).length === 0) return undefined;
-  await sleep(GONE_MS);
+  const deadline = performance.now() + GONE_MS;
+  while (marked(mark).length > 0 && performance.now() < deadline) await sleep(GONE_EVERY_MS);
   const commands = endMarked(mark);
   return commands.length === 0 ? undefined : `its tests left running: ${commands.join("; ")}`;
 }
