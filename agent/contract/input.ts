@@ -9,6 +9,7 @@
 import type { Static, TObject } from "typebox";
 import type { Registry } from "#agent/registry/registry.ts";
 import type { Clock } from "#proto/kit/clock.ts";
+import { DROPS_HELP } from "#proto/kit/datagram-drops.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
@@ -175,7 +176,7 @@ export function inputMetrics(metrics: Metrics): InputMetrics {
     ]),
     dropped: metrics.counter(
       "tailrace_agent_dropped_messages_total",
-      "Messages that a network input dropped because its buffers were full.",
+      `Messages that a network input dropped because its buffers were full, ${DROPS_HELP}.`,
       ["input"],
     ),
     rewritten: metrics.counter("tailrace_agent_rewritten_files_total", "Files whose content was replaced.", [

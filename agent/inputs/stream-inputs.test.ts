@@ -14,6 +14,7 @@ import { BatchEncoder, encodeSource } from "#proto/raw-encoder.ts";
 import { issueOwnCertificate } from "#test/harness/certificates.ts";
 import { type TestContext, testContext } from "#test/support/agent/recording-output.ts";
 import { replaceMethod } from "#test/support/kit/replaced-method.ts";
+import { DATAGRAMS, sendDatagrams } from "#test/support/kit/send-datagrams.ts";
 import { StdinInput } from "./stdin.ts";
 import { syslogInput } from "./syslog.ts";
 import { TcpInput, tcpInput } from "./tcp.ts";
@@ -217,6 +218,23 @@ test("datagrams are events, cut off at the limit, and counted where the buffers 
   await input.stop();
   await context.dispose();
 });
+
+const ON_LINUX = { skip: process.platform !== "linux" && "only Linux tells what its kernel drops" };
+
+for (const host of ["127.0.0.1:0", "[::ffff:127.0.0.1]:0", "[::]:0"])
+  test(`datagrams that the kernel dropped at ${host} are counted`, ON_LINUX, async (t) => {
+    const context = await testContext();
+    t.after(() => context.dispose());
+    const input = new UdpInput("udp", settings(udpInput, { host, read_buffer: "4kb" }), context);
+    await input.start();
+    t.after(() => input.stop());
+    sendDatagrams(input.port);
+    await context.output.until(() => messages(context).length > 0);
+    await input.stop();
+    const { values } = await context.metrics.dropped.get();
+    const value = values[0]?.value ?? 0;
+    assert.ok(value > 300 && value < DATAGRAMS, `${value} dropped`);
+  });
 
 for (const plugin of [udpInput, syslogInput]) {
   test(`${plugin.type} sets its read_buffer, and a smaller one granted by the system is logged`, async (t) => {

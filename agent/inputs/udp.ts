@@ -12,6 +12,7 @@ import {
   probeUdp,
 } from "#agent/inputs/streams/addresses.ts";
 import { StreamSink, spoolProperties } from "#agent/inputs/streams/stream-sink.ts";
+import { DatagramDrops } from "#proto/kit/datagram-drops.ts";
 import { Type } from "#proto/kit/schema.ts";
 import { sizeSetting } from "#proto/kit/settings/kinds.ts";
 import { parseSize } from "#proto/kit/units.ts";
@@ -56,6 +57,7 @@ export class UdpInput implements Input {
   readonly #sink: StreamSink;
   readonly #context: InputContext;
   #socket: Socket | undefined;
+  #drops: DatagramDrops | undefined;
 
   constructor(type: string, settings: Static<typeof schema>, context: InputContext) {
     this.#settings = settings;
@@ -92,11 +94,14 @@ export class UdpInput implements Input {
     socket.off("error", bound.reject);
     socket.on("error", (error) => this.#sink.fail("the UDP socket reports an error", error));
     this.#enlargeBuffer(socket);
+    const { clock, metrics, id } = this.#context;
+    this.#drops = new DatagramDrops(socket, clock, (count) => metrics.dropped.inc({ input: id }, count));
   }
 
   async stop(): Promise<void> {
     const socket = this.#socket;
     this.#socket = undefined;
+    await this.#drops?.stop();
     if (socket !== undefined) await new Promise<void>((resolve) => socket.close(() => resolve()));
     await this.#sink.stop();
   }

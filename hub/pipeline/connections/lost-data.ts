@@ -22,11 +22,11 @@ export class LostData {
     this.#what = what;
   }
 
-  /** Counts one; `why` ends a sentence. */
-  add(why: string, error?: unknown): void {
+  /** Counts what is lost, one without `count`; `why` ends a sentence. */
+  add(why: string, error?: unknown, count = 1): void {
     const { clock, dropped, failing, id, log } = this.#context;
-    this.#count++;
-    dropped(1);
+    this.#count += count;
+    dropped(count);
     this.#lastMs = clock.monotonic();
     this.#failing ??= this.#untilOver();
     if (this.#lastMs - this.#toldMs < TELL_EVERY_MS) return;

@@ -2,6 +2,7 @@
 
 import type { PipelineStatistics, PluginStatistics } from "#hub/pipeline/batch/plugin-statistics.ts";
 import type { IntakeShares } from "#hub/pipeline/plugins/input.ts";
+import { DROPS_HELP } from "#proto/kit/datagram-drops.ts";
 import type { Counter, Gauge, Histogram, Metrics } from "#proto/kit/metrics.ts";
 
 export interface PipelineMetrics {
@@ -57,7 +58,7 @@ function pluginMetrics(metrics: Metrics) {
     inputRestarts: counter("input_restarts", "failed tries to start an input"),
     inputDrops: counter(
       "input_drops",
-      "datagrams that an input dropped: the log takes them too slowly, or a message's other chunks are missing",
+      `datagrams that an input dropped: the log takes them too slowly, or a message's other chunks are missing; ${DROPS_HELP}`,
     ),
     pluginIn: counter("plugin_events_in", "events that a filter or output was given"),
     pluginOut: counter("plugin_events_out", "events that went on behind a filter or output"),

@@ -19,6 +19,7 @@ import { InputWorld, plain } from "#test/contract/input-runner.ts";
 import { issueCertificate, issueOwnCertificate, makeAuthority } from "#test/harness/certificates.ts";
 import { freePort } from "#test/harness/free-ports.ts";
 import { TestClock } from "#test/support/agent/recording-output.ts";
+import { DATAGRAMS, sendDatagrams } from "#test/support/kit/send-datagrams.ts";
 
 async function run(
   t: TestContext,
@@ -214,6 +215,20 @@ test("udp drops datagrams while those that wait have too many events", async (t)
   goOn();
   await world.until(30_000);
   assert.equal(world.sent.length, 30_000);
+});
+
+test("udp counts what the kernel drops while its buffer is full", {
+  skip: process.platform !== "linux" && "only Linux tells what its kernel drops",
+}, async (t) => {
+  const world = new InputWorld();
+  const port = await freePort();
+  const input = world.make(`udp { port => ${port} host => "127.0.0.1" receive_buffer_bytes => 4096 }`);
+  await input.start();
+  t.after(() => input.stop());
+  sendDatagrams(port);
+  await world.until(1);
+  await input.stop();
+  assert.ok(world.drops > 300 && world.drops < DATAGRAMS, `${world.drops} dropped`);
 });
 
 test("udp takes no harm of datagrams that nest too deep, or whose own fields are in its way", async (t) => {

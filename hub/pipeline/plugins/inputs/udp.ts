@@ -10,6 +10,7 @@ import { codecOption } from "#hub/pipeline/plugins/codec.ts";
 import { defineInput, type InputChannel, type InputContext } from "#hub/pipeline/plugins/input.ts";
 import type { Event } from "#proto/event.ts";
 import { fieldReference } from "#proto/field-reference.ts";
+import { DatagramDrops } from "#proto/kit/datagram-drops.ts";
 import { AppError, systemCode } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import { oneOf, optional, options, text, withoutEffect } from "#proto/kit/options.ts";
@@ -78,6 +79,7 @@ export class DatagramInput implements Component {
   readonly #lost: LostData;
   #channel: InputChannel | undefined;
   #socket: Socket | undefined;
+  #drops: DatagramDrops | undefined;
 
   constructor(
     context: InputContext,
@@ -117,6 +119,9 @@ export class DatagramInput implements Component {
     }
     socket.on("error", (error) => this.#context.failing(error.message));
     this.#socket = socket;
+    this.#drops = new DatagramDrops(socket, this.#context.clock, (count) =>
+      this.#lost.add("they come faster than they are read", undefined, count),
+    );
     this.#channel = this.#context.open({ key: randomUUID() });
     socket.on("message", (payload, from) => this.#take(payload, from));
   }
@@ -124,6 +129,7 @@ export class DatagramInput implements Component {
   async stop(): Promise<void> {
     const socket = this.#socket;
     this.#socket = undefined;
+    await this.#drops?.stop();
     if (socket !== undefined) await new Promise<void>((resolve) => void socket.close(() => resolve()));
     await Promise.allSettled(this.#pending);
     await this.#lost.stop();
