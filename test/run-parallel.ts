@@ -7,6 +7,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
+import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
 
 interface Outcome {
   readonly command: string;
@@ -15,6 +16,7 @@ interface Outcome {
   readonly status: number | NodeJS.Signals;
 }
 
+ignoreClosedOutput();
 const commands = process.argv.slice(2);
 const running = new Set<ChildProcess>();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => giveUp(signal));

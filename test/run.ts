@@ -22,6 +22,7 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { ensureKernel } from "#hub/engine/kernel/build.ts";
+import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 import { ensureClusteredNats } from "./harness/clustered-nats.ts";
 import { endMarked, MARKS, marked, withMark } from "./leftovers.ts";
@@ -78,6 +79,7 @@ const { values: options, positionals: patterns } = parseArgs({
   },
 });
 
+ignoreClosedOutput();
 if (!["only", "none", undefined].includes(options.servers)) {
   process.stderr.write(`test/run.ts: --servers is only or none, not ${options.servers}\n`);
   process.exit(1);

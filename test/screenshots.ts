@@ -6,6 +6,7 @@
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Browser, Page } from "playwright-core";
+import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
 import { launchBrowser, openPage } from "#test/harness/browser.ts";
 import { count } from "#test/harness/search.ts";
 import { shopLogs } from "#test/harness/shop-logs.ts";
@@ -138,6 +139,7 @@ async function warmUp(browser: Browser, url: string): Promise<void> {
   await page.close();
 }
 
+ignoreClosedOutput();
 const workspace = new Workspace();
 try {
   const { access, services, lines } = shopLogs({ endMs: Date.now(), requests: REQUESTS });

@@ -170,6 +170,8 @@ async function checkAddresses(): Promise<void> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  // The build is whole, whether or not somebody reads what is said of it.
+  process.stdout.on("error", () => undefined);
   const { firstLoadBytes } = await buildDashboard();
   const where = relative(process.cwd(), DIST) || ".";
   process.stdout.write(`${where}: first page ${(firstLoadBytes / 1024).toFixed(1)} KiB compressed\n`);

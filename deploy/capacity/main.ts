@@ -2,6 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { AppError } from "#proto/kit/errors.ts";
+import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
 import { DAY_MS, parseDuration } from "#proto/kit/units.ts";
 import { type CapacityDemand, type CapacityPlan, type CapacityRates, planCapacity, RATES } from "./plan.ts";
 
@@ -117,6 +118,7 @@ function print({ hubs }: CapacityDemand, plan: CapacityPlan): string {
   ].join("\n");
 }
 
+ignoreClosedOutput();
 try {
   const values = read(process.argv.slice(2));
   if (values.help) process.stdout.write(help());

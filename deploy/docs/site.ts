@@ -7,6 +7,7 @@
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, posix, resolve } from "node:path";
 import { Marked } from "marked";
+import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
 import manifest from "../../package.json" with { type: "json" };
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -165,6 +166,7 @@ function escapeHtml(text: string): string {
 }
 
 if (import.meta.main) {
+  ignoreClosedOutput();
   const out = resolve(process.argv[2] ?? "dist/docs");
   const faults = buildSite(out);
   for (const fault of faults) process.stderr.write(`docs: ${fault}\n`);

@@ -4,9 +4,11 @@
  */
 
 import { join } from "node:path";
+import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
 import { bundleAgent } from "./agent-bundle.ts";
 import { bundleHub, HUB_BUNDLE } from "./hub-bundle.ts";
 import { ROOT } from "./project.ts";
 
+ignoreClosedOutput();
 await bundleAgent({ outfile: join(ROOT, "agent/dist/main.mjs"), native: "packages" });
 await bundleHub(join(ROOT, HUB_BUNDLE));

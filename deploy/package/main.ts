@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
 import { MIB } from "#proto/kit/units.ts";
 import { bundleAgent } from "./agent-bundle.ts";
 import { buildDebianPackage } from "./debian.ts";
@@ -125,6 +126,7 @@ function usage(problem: string): never {
   process.exit(WRONG_USAGE);
 }
 
+ignoreClosedOutput();
 process.umask(0o022); // what is installed is read by others, whoever packages it
 try {
   await main(process.argv.slice(2));

@@ -6,6 +6,7 @@
 import { join, resolve } from "node:path";
 import { AppError } from "#proto/kit/errors.ts";
 import { openDataFolder } from "#proto/kit/files/data-folder.ts";
+import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
 import { follow } from "./progress.ts";
 import { chooseSources } from "./sources.ts";
 import { Stack } from "./stack.ts";
@@ -51,6 +52,7 @@ async function main(words: readonly string[]): Promise<void> {
   await stack.ended;
 }
 
+ignoreClosedOutput();
 main(process.argv.slice(2)).catch((error: unknown) => {
   if (!(error instanceof AppError)) throw error;
   process.stderr.write(`tailrace: ${error.message}\n`);

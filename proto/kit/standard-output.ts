@@ -40,6 +40,17 @@ export class StandardOutput {
   }
 }
 
+/**
+ * Lets a script that doesn't end with its output run to its end where a reader has closed its end of the pipe, as `head` does:
+ * the rest of what it prints is dropped. Other failures end the process.
+ */
+export function ignoreClosedOutput(): void {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on("error", (error) => {
+      if (systemCode(error) !== "EPIPE") throw error;
+    });
+}
+
 function flushed(stream: Writable): Promise<void> {
   return new Promise((resolve) => stream.write("", () => resolve()));
 }

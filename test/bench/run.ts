@@ -4,11 +4,13 @@
  * A case that couldn't be measured has its `failure`, and the exit status is 1. See `--help`.
  */
 
+import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
 import { UsageError } from "./benchmark.ts";
 import { runBenchmark } from "./command.ts";
 
 const EXIT_USAGE = 2;
 
+ignoreClosedOutput();
 try {
   await runBenchmark(process.argv.slice(2));
 } catch (error) {

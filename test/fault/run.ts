@@ -1,7 +1,9 @@
 /** Runs fault tests: `npm run fault [-- NAME …] [--minutes N] [--seed S]`; see `--help`. */
 
+import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
 import { runNamed } from "#test/named-run.ts";
 
+ignoreClosedOutput();
 runNamed({
   folder: import.meta.dirname,
   about:

@@ -1,7 +1,9 @@
 /** Runs fuzz tests: `npm run fuzz [-- NAME …] [--minutes N] [--seed S]`; see `--help`. */
 
+import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
 import { runNamed } from "#test/named-run.ts";
 
+ignoreClosedOutput();
 runNamed({
   folder: import.meta.dirname,
   about: "Runs the fuzz tests and prints the seed of each failure.",

@@ -6,6 +6,7 @@
 import { existsSync, globSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { ignoreClosedOutput } from "#proto/kit/standard-output.ts";
 import { withSources } from "./source-hash.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -80,6 +81,7 @@ function readSource(name: string): string | null {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  ignoreClosedOutput();
   rmSync(TARGET, { force: true });
   const { sizeBytes } = await buildKernel();
   process.stdout.write(`hub/engine/kernel/kernel.wasm: ${(sizeBytes / 1024).toFixed(1)} KiB\n`);
