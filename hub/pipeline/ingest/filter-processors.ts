@@ -39,10 +39,10 @@ const USER_AGENT_NAMES: readonly string[] = [
   "major",
   "minor",
   "patch",
-  "version",
   "os",
   "os_name",
   "os_major",
+  "os_minor",
   "device",
 ];
 const GEOIP_DEFAULT: readonly string[] = [
@@ -79,10 +79,10 @@ const userAgent: ProcessorKind = (settings, context) => {
       ...(major !== undefined && { major }),
       ...(minor !== undefined && { minor }),
       ...(patch !== undefined && { patch }),
-      ...(version.length > 0 && { version: version.join(".") }),
       os: [os, osVersion.join(".")].filter((part) => part !== "").join(" "),
       os_name: os,
       ...(osVersion[0] !== undefined && { os_major: osVersion[0] }),
+      ...(osVersion[1] !== undefined && { os_minor: osVersion[1] }),
       device,
     };
     document.set(change.target, picked(result, properties));

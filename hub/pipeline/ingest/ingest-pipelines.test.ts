@@ -168,6 +168,20 @@ test("a user agent is taken apart", () => {
   const agent = "Mozilla/5.0 (X11; Linux x86_64; rv:120.0) Gecko/20100101 Firefox/120.0";
   const { source } = run([{ user_agent: { field: "a", properties: ["name", "major"] } }], { a: agent });
   assert.deepEqual(source["user_agent"], { name: "Firefox", major: "120" });
+  const chrome = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_9_2) Chrome/33.0.1750.149 Safari/537.36";
+  const { device: _, ...whole } = run([{ user_agent: { field: "a" } }], { a: chrome }).source[
+    "user_agent"
+  ] as JsonObject;
+  assert.deepEqual(whole, {
+    name: "Chrome",
+    major: "33",
+    minor: "0",
+    patch: "1750",
+    os: "Mac OS X 10.9.2",
+    os_name: "Mac OS X",
+    os_major: "10",
+    os_minor: "9",
+  });
 });
 
 test("integers beyond 2^53 and times of the document stay as they are", () => {
