@@ -81,8 +81,9 @@ export class KernelMerge {
     this.#kernel = kernel;
     this.#dictionaries = dictionaries;
     this.#seal = new KernelSeal(kernel, hasPositions ? KEEP_POSITIONS : KEEP_FREQS);
-    this.#walksAt = this.#allocate(dictionaries.length * at.WALK_BYTES);
-    kernel.memory.bytes.fill(0, this.#walksAt, this.#walksAt + dictionaries.length * at.WALK_BYTES);
+    const walksBytes = dictionaries.length * (at.WALK_BYTES + at.PREFIX_BYTES + at.LEAST_BYTES);
+    this.#walksAt = this.#allocate(walksBytes);
+    kernel.memory.bytes.fill(0, this.#walksAt, this.#walksAt + walksBytes);
     if (norms !== null) this.#seal.setNorms(this.#place(norms));
     for (const [number, dictionary] of dictionaries.entries())
       this.#describe(this.#walksAt + number * at.WALK_BYTES, dictionary);

@@ -81,6 +81,22 @@ suite("merged segments", () => {
     assert.equal(Buffer.from(result.source(0)).toString(), '{"message":"here too","k":"kept"}');
   });
 
+  test("terms that begin alike, and addresses of the highest bytes, merge in their order", () => {
+    const tail = (text: string, numbers: readonly number[]): object[] =>
+      numbers.map((number) => ({ k: `${text}${number}`, message: `${text}${"9".repeat(number)}` }));
+    const segments = [
+      segmentOf([{ k: "" }, { k: "together" }, ...tail("together", [1, 3, 12])]),
+      segmentOf([{ ip: "ffff:ffff:ffff:ffff::2" }, ...tail("together", [2, 3]), { k: "togethe" }]),
+      segmentOf([{ ip: "ffff:ffff:ffff:ffff::1" }, { ip: "ffff:ffff:ffff:ffff::2", k: "together" }]),
+    ];
+    const result = new Segment(merged(segments.map((segment) => ({ segment, live: null }))));
+    assert.deepEqual(
+      postingsOf(result, "k").map((line) => line.split(" ")[0]),
+      ["", "togethe", "together", "together1", "together12", "together2", "together3"],
+    );
+    assert.equal(result.dictionary("ip")!.size, 2);
+  });
+
   test("terms that fill blocks, and dictionaries longer than a window, merge to the bytes of TypeScript", () => {
     const random = new Random(7);
     const inputs = [600, 1, 1500, 300].map((count, number) => {

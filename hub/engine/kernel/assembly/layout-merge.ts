@@ -35,6 +35,12 @@ export const WALK_POSTINGS_AT = 116;
 /** Of a term that one document has: place of the document's number among the bytes of the window. */
 export const WALK_INLINE_AT = 120;
 export const WALK_BYTES = 128;
+/**
+ * After all walks: the prefix of each once more (u64), where few lines of the cache have all of them, the highest number for
+ * a walk that has ended; then the addresses of the walks that stand on the least term (u32).
+ */
+export const PREFIX_BYTES = 8;
+export const LEAST_BYTES = 4;
 
 export const NO_DOCUMENT = 0xffffffff;
 

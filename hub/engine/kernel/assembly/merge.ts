@@ -8,10 +8,12 @@ import { copyShort } from "./copy";
 import { putSingle, putTerm } from "./dictionary";
 import { FLUSH_BYTES, KEEP_POSITIONS, SEAL_KEPT, SEAL_NORMS, SEAL_POSTINGS, SEAL_PREVIOUS, SEAL_SIZE, SEAL_TERM } from "./layout";
 import {
+  LEAST_BYTES,
   MERGE_DAMAGED,
   MERGE_DONE,
   MERGE_PAUSED,
   NO_DOCUMENT,
+  PREFIX_BYTES,
   WALK_BASE,
   WALK_BLOCKS,
   WALK_BYTES,
@@ -25,6 +27,7 @@ import {
   WALK_MAP,
   WALK_NUMBER,
   WALK_ORDINALS,
+  WALK_PREFIX,
   WALK_STATE,
   WALK_TEXT,
   WALK_USED,
@@ -35,6 +38,9 @@ import { docCount } from "./postings";
 import { cursor, readAt, readVarint } from "./varint";
 import { compareTerms, readTerm } from "./walk";
 
+/** A walk stands on a term or has ended. */
+const IS_READ: i32 = i32.MAX_VALUE;
+
 /**
  * Adds terms of `count` walks to the dictionary `seal` until a walk needs its next window (then returns its number), all are
  * in (MERGE_DONE), FLUSH_BYTES of postings or `budget` terms have come together (MERGE_PAUSED), or the bytes of a walk are
@@ -42,37 +48,74 @@ import { compareTerms, readTerm } from "./walk";
  */
 export function mergeTerms(walks: usize, count: u32, seal: usize, budget: u32): i32 {
   const hasPositions = load<u32>(seal, SEAL_KEPT) === KEEP_POSITIONS;
-  const stop = walks + count * WALK_BYTES;
+  const prefixes = walks + count * WALK_BYTES;
+  const list = prefixes + count * PREFIX_BYTES;
+  for (let number: u32 = 0; number < count; number++) {
+    const state = readNext(walks, number, prefixes, hasPositions);
+    if (state !== IS_READ) return state;
+  }
   for (let left = budget; left > 0; left--) {
-    let least: usize = 0;
-    let same: u32 = 0;
-    for (let walk = walks; walk < stop; walk += WALK_BYTES) {
-      if (load<u32>(walk, WALK_STATE) === WALK_ENDED) continue;
-      if (load<u32>(walk, WALK_STATE) === WALK_WAITS) {
-        if (load<u32>(walk, WALK_HERE) === 0) {
-          if (load<u32>(walk, WALK_LEFT) > 0) return ((walk - walks) / WALK_BYTES) as i32;
-          store<u32>(walk, WALK_ENDED, WALK_STATE);
-          continue;
-        }
-        if (!readTerm(walk, hasPositions)) return MERGE_DAMAGED;
-      }
-      const order = least === 0 ? -1 : compareTerms(walk, least);
-      if (order < 0) {
-        least = walk;
-        same = 1;
-      } else if (order === 0) {
-        same++;
-      }
-    }
-    if (least === 0) return MERGE_DONE;
+    const same = findLeast(walks, count, prefixes, list);
+    if (same === 0) return MERGE_DONE;
+    const least = load<u32>(list) as usize;
     const isWhole =
       same === 1 && load<u32>(least, WALK_DOC_FREQ) === 1
         ? addInlined(least, seal, hasPositions)
-        : addMerged(least, stop, same, seal, hasPositions);
+        : addMerged(list, same, seal, hasPositions);
     if (!isWhole) return MERGE_DAMAGED;
     if (length(seal + SEAL_POSTINGS) >= (FLUSH_BYTES as u32)) return MERGE_PAUSED;
+    for (let place = list; place < list + same * LEAST_BYTES; place += LEAST_BYTES) {
+      const number = (load<u32>(place) as usize - walks) / WALK_BYTES;
+      const state = readNext(walks, number as u32, prefixes, hasPositions);
+      if (state !== IS_READ) return state;
+    }
   }
   return MERGE_PAUSED;
+}
+
+/** Puts a walk that waits on its next term; returns IS_READ, or what `mergeTerms` returns where it can't. */
+function readNext(walks: usize, number: u32, prefixes: usize, hasPositions: bool): i32 {
+  const walk = walks + number * WALK_BYTES;
+  if (load<u32>(walk, WALK_STATE) !== WALK_WAITS) return IS_READ;
+  let prefix = u64.MAX_VALUE;
+  if (load<u32>(walk, WALK_HERE) > 0) {
+    if (!readTerm(walk, hasPositions)) return MERGE_DAMAGED;
+    prefix = load<u64>(walk, WALK_PREFIX);
+  } else {
+    if (load<u32>(walk, WALK_LEFT) > 0) return number as i32;
+    store<u32>(walk, WALK_ENDED, WALK_STATE);
+  }
+  store<u64>(prefixes + number * PREFIX_BYTES, prefix);
+  return IS_READ;
+}
+
+/** Lists the walks that stand on the least term, in their order; returns how many there are, 0 where all have ended. */
+function findLeast(walks: usize, count: u32, prefixes: usize, list: usize): u32 {
+  const stop = prefixes + count * PREFIX_BYTES;
+  let least = u64.MAX_VALUE;
+  for (let place = prefixes; place < stop; place += PREFIX_BYTES) least = min(least, load<u64>(place));
+  let found: u32 = 0;
+  let walk = walks;
+  for (let place = prefixes; place < stop; place += PREFIX_BYTES) {
+    store<u32>(list + found * LEAST_BYTES, walk as u32);
+    found += (load<u64>(place) === least) as u32;
+    walk += WALK_BYTES;
+  }
+  return found === 1 && least !== u64.MAX_VALUE ? 1 : chooseLeast(list, found);
+}
+
+/** Keeps of the listed walks, whose terms begin alike, those that stand on the least one; returns how many. */
+function chooseLeast(list: usize, count: u32): u32 {
+  let same: u32 = 0;
+  for (let number: u32 = 0; number < count; number++) {
+    const walk = load<u32>(list + number * LEAST_BYTES) as usize;
+    if (load<u32>(walk, WALK_STATE) === WALK_ENDED) continue;
+    const order = same === 0 ? 0 : compareTerms(walk, load<u32>(list));
+    if (order > 0) continue;
+    if (order < 0) same = 0;
+    store<u32>(list + same++ * LEAST_BYTES, walk as u32);
+  }
+  return same;
 }
 
 /** Adds a term that one document of all has: what follows the document's number stays as it is. */
@@ -102,34 +145,29 @@ function addInlined(walk: usize, seal: usize, hasPositions: bool): bool {
   return true;
 }
 
-/** Adds the term of `least` and of all walks after that stand on the same one, `same` together. */
-function addMerged(least: usize, stop: usize, same: u32, seal: usize, hasPositions: bool): bool {
+/** Adds the term that the `count` listed walks stand on. */
+function addMerged(list: usize, count: u32, seal: usize, hasPositions: bool): bool {
+  const stop = list + count * LEAST_BYTES;
   let isKept = false;
-  let left = same;
   beginList();
-  for (let walk = least; left > 0 && walk < stop; walk += WALK_BYTES) {
-    if (!isAlike(walk, least)) continue;
+  for (let place = list; place < stop; place += LEAST_BYTES) {
+    const walk = load<u32>(place) as usize;
     if (!listTerm(walk, load<u32>(seal, SEAL_NORMS), hasPositions)) return false;
     isKept = isKept || isUsed(walk);
-    left--;
   }
   endList();
   const isAdded = docCount > 0 || isKept;
   if (isAdded) {
+    const least = load<u32>(list) as usize;
     putTerm(seal, at(least + WALK_TEXT), length(least + WALK_TEXT), hasPositions);
     added(least, seal);
   }
-  // The least one's text is compared until the end.
-  for (let walk = stop - WALK_BYTES; walk >= least; walk -= WALK_BYTES) {
-    if (!isAlike(walk, least)) continue;
+  for (let place = list; place < stop; place += LEAST_BYTES) {
+    const walk = load<u32>(place) as usize;
     if (isAdded) leave(walk, seal);
     else store<u32>(walk, WALK_WAITS, WALK_STATE);
   }
   return true;
-}
-
-function isAlike(walk: usize, least: usize): bool {
-  return walk === least || (load<u32>(walk, WALK_STATE) !== WALK_ENDED && compareTerms(walk, least) === 0);
 }
 
 /** Whether the term that a walk stands on stays without documents. */
