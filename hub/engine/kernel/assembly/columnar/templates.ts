@@ -12,6 +12,7 @@ import {
   COLUMNAR_PARTS,
   COLUMNAR_ROW_VARIABLES,
   COLUMNAR_ROWS,
+  COLUMNAR_SLOTS,
   COLUMNAR_VARIABLE,
   COLUMNAR_VARIABLES,
   VALUE_BYTES,
@@ -46,6 +47,8 @@ const FEWEST_ROWS: u32 = 4;
 const MAX_TEXT_BYTES: usize = 4096;
 /** Rows at the start that decide which columns texts refer to, and whether templates used last are tried. */
 const SAMPLE: u32 = 32;
+/** Slots of the table of templates: more than twice as many as there are templates. */
+const TEMPLATE_SLOTS: u32 = 2048;
 /** Template of a text that isn't cut. */
 const NONE: i32 = -1;
 
@@ -92,6 +95,9 @@ function findTemplates(state: usize, values: usize, count: u32): void {
   reserve(templates, 4 * count);
   reserve(firsts, 4 * count);
   clearTemplates(state);
+  setLength(state + COLUMNAR_SLOTS, 0);
+  reserve(state + COLUMNAR_SLOTS, 4 * TEMPLATE_SLOTS);
+  memory.fill(at(state + COLUMNAR_SLOTS), 0, 4 * TEMPLATE_SLOTS);
   offerWritten(state);
   recent0 = recent1 = recent2 = NONE;
   tried = found = 0;
@@ -133,16 +139,31 @@ function findByParts(state: usize, from: usize, to: usize, row: usize, stride: u
   const first = length(parts);
   const firstVariable = length(variables);
   const hash = cutText(state, from, to, row, stride);
-  let template: u32 = 0;
-  while (template < templateCount && load<u64>(templateAt(state, template), TEMPLATE_HASH) !== hash) template++;
-  const isNew = template === templateCount;
+  const slot = slotOf(state, hash);
+  const known = load<u32>(slot);
+  const isNew = known === 0;
+  const template = isNew ? templateCount : known - 1;
   const isLarge = length(parts) - first > MAX_PARTS * PART_BYTES;
   const isTemplate = isNew ? template < MAX_TEMPLATES && !isLarge : hasParts(state, template, first);
-  if (isTemplate && isNew) addTemplate(state, hash, first, (length(variables) - firstVariable) / VALUE_BYTES);
-  else setLength(parts, first);
+  if (isTemplate && isNew) {
+    addTemplate(state, hash, first, (length(variables) - firstVariable) / VALUE_BYTES);
+    store<u32>(slot, templateCount);
+  } else setLength(parts, first);
   if (isTemplate) return template as i32;
   setLength(variables, firstVariable);
   return NONE;
+}
+
+/** Address of 1 + the number of the template with a hash; 0 stands there where there is none. */
+function slotOf(state: usize, hash: u64): usize {
+  const slots = at(state + COLUMNAR_SLOTS);
+  let slot = (hash as u32) & (TEMPLATE_SLOTS - 1);
+  let known = load<u32>(slots + 4 * slot);
+  while (known > 0 && load<u64>(templateAt(state, known - 1), TEMPLATE_HASH) !== hash) {
+    slot = (slot + 1) & (TEMPLATE_SLOTS - 1);
+    known = load<u32>(slots + 4 * slot);
+  }
+  return slots + 4 * slot;
 }
 
 /** Adds a row to a template, and puts it first among those used last. */

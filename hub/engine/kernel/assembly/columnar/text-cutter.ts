@@ -235,8 +235,9 @@ function referenceAt(state: usize, place: usize, to: usize, row: usize, stride: 
     const value = row + column * stride;
     const start = load<u32>(value);
     const bytes = load<u32>(value, 4) - start;
-    if (bytes <= best || place + bytes > to || !endsWord(place + bytes, to)) continue;
-    if (!isSame(place, start, bytes)) continue;
+    // Of values that begin alike most differ in the second byte.
+    if (load<u16>(place) !== load<u16>(start) || bytes <= best || place + bytes > to) continue;
+    if (!isSame(place, start, bytes) || !endsWord(place + bytes, to)) continue;
     best = bytes;
     found = column;
   }
