@@ -156,6 +156,27 @@ test("documents whose columns give others are packed whole", () => {
   reader.close();
 });
 
+test("of many blocks the first ones and every eighth after them are read back", () => {
+  const documents = [Buffer.from('{"a":1}'), Buffer.from('{"a":2}')] as const;
+  const ends = Uint32Array.of(7);
+  for (const [wrongFrom, packed] of [
+    [0, 0],
+    [7, 7],
+    [8, 8],
+    [9, 16],
+  ] as const) {
+    let made = 0;
+    const others = new ColumnarPacking({
+      write: () => columns.write(documents[made++ < wrongFrom ? 0 : 1], ends).slice(),
+    });
+    let count = 0;
+    while (others.pack(documents[0], ends, new ByteBuffer())) count++;
+    assert.equal(count, packed);
+    assert.equal(others.pack(documents[0], ends, new ByteBuffer()), false);
+    assert.equal(made, packed + 1, "no more blocks are made");
+  }
+});
+
 test("random documents come back byte for byte", () => {
   const first = chooseSeed();
   for (let seed = first; seed < first + 30; seed++) {
