@@ -57,13 +57,13 @@ const NO_NAME = "localhost";
 /** A connection is tried more often than a write: without a connection nothing is sent. */
 const CONNECTION_RETRY = { firstMs: 50, capMs: 2_000 };
 /**
- * A server that hangs and a dead network path are noticed after two missed answers: after 6 to 9 s, or after 3 to 4.5 s where
+ * A server that hangs and a dead network path are noticed after two missed answers: after 6 to 9 s, or after 2 to 3 s where
  * there are other servers to go to.
  */
-const PING_INTERVAL_MS = { single: 3_000, several: 1_500 } as const;
+const PING_INTERVAL_MS = { single: 3_000, several: 1_000 } as const;
 const PINGS_MISSED = 2;
 /** A server that stands still accepts connections, and says nothing: others are worth trying sooner. */
-const CONNECT_TIMEOUT_MS = { single: 5_000, several: 3_000 } as const;
+const CONNECT_TIMEOUT_MS = { single: 5_000, several: 2_000 } as const;
 
 export class Connection implements Component {
   readonly #settings: ConnectionSettings;

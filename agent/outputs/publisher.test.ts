@@ -15,6 +15,11 @@ const stored = (sequence: number, duplicate = false): Acknowledgement => ({
 });
 const failed: Acknowledgement = { kind: "failed", reason: "full", text: "full" };
 
+const ACK_TIMEOUT_MS = 3_000;
+/** Longer than the longest wait before a retry of the oldest batch. */
+const OLDEST_MS = 600;
+const NO_STREAM: Acknowledgement = { kind: "failed", reason: "no_stream", text: "gone" };
+
 /** A publisher whose wire keeps what it would send. Timers are mocked: time moves by `advance`. */
 class Bench {
   readonly sent: WireMessage[] = [];
@@ -34,7 +39,7 @@ class Bench {
       agentId: "a",
       epoch: 1,
       secret: "s",
-      ackTimeoutMs: 1_000,
+      ackTimeoutMs: ACK_TIMEOUT_MS,
       onAck: (ack) => this.acks.push(ack),
       onRollback: (sequence, floor) => this.rollbacks.push([sequence, floor]),
       renewEpoch: () => 9,
@@ -232,7 +237,74 @@ mocked("a lane is tried again within two seconds, however often it failed", asyn
   await b.send(lane, "x");
   for (let failures = 0; failures < 12; failures++) {
     assert.equal(b.take().length, 1, `after ${failures} failures`);
-    b.publisher.acknowledge(1, { kind: "failed", reason: "no_stream", text: "gone" });
+    b.publisher.acknowledge(1, NO_STREAM);
     b.advance(2_100);
   }
+});
+
+mocked(
+  "while the log has no leader the oldest batch is tried each half second, and the others follow its answer",
+  async (b) => {
+    const lanes = ["1", "2", "3"].map((partition) => new Lane(`raw.${partition}.a`));
+    for (const lane of lanes) await b.send(lane, "x");
+    b.take();
+    for (let failures = 0; failures < 12; failures++) {
+      for (const number of [1, 2, 3]) b.publisher.acknowledge(number, NO_STREAM);
+      b.advance(OLDEST_MS);
+      assert.ok(b.take().includes("a/1/1/s"), `after ${failures} failures`);
+    }
+    b.publisher.acknowledge(2, NO_STREAM);
+    b.publisher.acknowledge(3, NO_STREAM);
+    b.publisher.acknowledge(1, stored(1));
+    assert.deepEqual(b.take(), ["a/1/2/s", "a/1/3/s"]);
+  },
+);
+
+mocked(
+  "of batches without an answer the oldest is sent again after a second, and the others with its answer",
+  async (b) => {
+    const lanes = ["1", "2"].map((partition) => new Lane(`raw.${partition}.a`));
+    for (const lane of lanes) await b.send(lane, "x");
+    b.take();
+    b.advance(1_100);
+    assert.deepEqual(b.take(), ["a/1/1/s"]);
+    b.publisher.acknowledge(1, stored(1));
+    assert.deepEqual(b.take(), ["a/1/2/s"], "the leader that has it is lost");
+    b.publisher.acknowledge(2, stored(2));
+    assert.deepEqual(b.settled, ["x", "x"]);
+  },
+);
+
+mocked("a batch isn't sent again where one is acknowledged that was sent at the same time", async (b) => {
+  const lanes = ["1", "2"].map((partition) => new Lane(`raw.${partition}.a`));
+  for (const lane of lanes) await b.send(lane, "x");
+  b.take();
+  b.publisher.acknowledge(2, stored(1));
+  b.advance(900);
+  assert.deepEqual(b.take(), []);
+});
+
+mocked("on a slow link a batch isn't sent again before the time limit of all", async (b) => {
+  const lane = new Lane("raw.1.a");
+  await b.send(lane, "1");
+  b.advance(900);
+  b.publisher.acknowledge(1, stored(1));
+  await b.send(lane, "2");
+  b.take();
+  b.advance(ACK_TIMEOUT_MS);
+  assert.deepEqual(b.take(), []);
+  b.advance(100);
+  assert.deepEqual(b.take(), ["a/1/2/s"]);
+});
+
+mocked("a late answer to an earlier attempt shows that the link is slow", async (b) => {
+  const lane = new Lane("raw.1.a");
+  await b.send(lane, "1");
+  b.advance(1_100);
+  b.publisher.acknowledge(1, stored(1));
+  b.publisher.acknowledge(1, stored(1, true));
+  await b.send(lane, "2");
+  b.take();
+  b.advance(ACK_TIMEOUT_MS);
+  assert.deepEqual(b.take(), []);
 });

@@ -1,7 +1,8 @@
 /**
  * Publishes batches to the RAW stream at least once. A batch keeps its bytes and its message id until the stream has
  * acknowledged it. After a failure the batches of its lane are resent one by one, in order; after a reconnect all
- * unacknowledged ones are resent at once.
+ * unacknowledged ones are resent at once. While the log has no leader, the oldest batch of all is tried often; once the new leader
+ * acknowledges one, the others follow at once.
  */
 
 import { randomBytes } from "node:crypto";
@@ -11,7 +12,8 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Histogram, Metrics } from "#proto/kit/metrics.ts";
 import { batchMessageId } from "#proto/subjects.ts";
 import { type Acknowledgement, explain, type FailureReason } from "./acknowledgement.ts";
-import type { Lane, Pending, Sendable } from "./lane.ts";
+import { AnswerTime } from "./answer-time.ts";
+import { type Lane, OLDEST_RETRY_MS, type Pending, type Sendable } from "./lane.ts";
 
 /** The part of the connection that the publisher needs. */
 export interface Wire {
@@ -55,6 +57,11 @@ export interface PublisherOptions {
 
 /** Interval of the checks of time limits. */
 const SWEEP_MS = 100;
+/**
+ * The log acknowledges what one connection sends in the order of sending. Where a batch that was sent so much later is
+ * acknowledged, an earlier one's answer is lost with the leader that had it.
+ */
+const OVERTAKEN_MS = 250;
 /** Failures in a row are logged after this time, so that a restart of the hub logs nothing. */
 const UNHEALTHY_AFTER_MS = 5_000;
 
@@ -68,6 +75,7 @@ export class Publisher {
   #number = 0;
   #highest = 0;
   #sweeper: NodeJS.Timeout | undefined;
+  readonly #answerTime: AnswerTime;
   #onDrained: (() => void)[] = [];
   #failingSinceMs: number | undefined;
   #lastFailure: { readonly reason: FailureReason; readonly text: string } | undefined;
@@ -81,6 +89,7 @@ export class Publisher {
     this.#wire = wire;
     this.#options = options;
     this.#epoch = options.epoch;
+    this.#answerTime = new AnswerTime(options.ackTimeoutMs);
     this.#secret = options.secret ?? randomBytes(12).toString("base64url");
     const { metrics } = options;
     this.#acks = metrics.counter("tailrace_agent_batches_acked_total", "Batches accepted by the hub's log.");
@@ -127,7 +136,10 @@ export class Publisher {
   /** Takes the stream's answer to batch `number`. */
   acknowledge(number: number, answer: Acknowledgement): void {
     const pending = this.#pending.get(number);
-    if (pending === undefined) return; // an answer to an earlier attempt came first
+    if (pending === undefined) {
+      this.#answerTime.wasLate(); // an answer to an earlier attempt came first
+      return;
+    }
     if (answer.kind === "failed") this.#fail(pending, answer.reason, answer.text);
     else if (answer.duplicate && pending.attempts === 1) this.#renumber(pending);
     else this.#take(pending, answer.sequence);
@@ -212,7 +224,18 @@ export class Publisher {
     this.#lastFailure = { reason, text };
     lane.recovering = true;
     this.#recovering.add(lane);
-    if (lane.retryAtMs === Number.POSITIVE_INFINITY) lane.retryAtMs = now + lane.backoff.next();
+    if (lane.retryAtMs === Number.POSITIVE_INFINITY)
+      lane.retryAtMs = now + this.#retryWaitMs(pending, reason);
+  }
+
+  #retryWaitMs({ lane, number }: Pending, reason: FailureReason): number {
+    const waitMs = lane.backoff.next();
+    if (reason === "timeout") return 0; // it has waited
+    return number === this.#oldest ? Math.min(waitMs, OLDEST_RETRY_MS) : waitMs;
+  }
+
+  get #oldest(): number | undefined {
+    return this.#pending.keys().next().value;
   }
 
   #settle(pending: Pending, sequence: number): void {
@@ -224,11 +247,14 @@ export class Publisher {
     this.#acks.inc();
     this.#bytes.inc(sendable.bodyBytes);
     this.#ackedBytes += sendable.bodyBytes;
-    this.#latency.observe((this.#options.clock.monotonic() - pending.sentAtMs) / 1_000);
+    const tookMs = this.#options.clock.monotonic() - pending.sentAtMs;
+    this.#latency.observe(tookMs / 1_000);
+    if (pending.attempts === 1) this.#answerTime.took(tookMs);
     this.#options.onAck({ sequence, messageId: pending.messageId });
     sendable.settle();
     sendable.slot.release();
     if (lane.recovering) this.#recover(lane);
+    this.#retryOvertaken(pending);
     if (this.#pending.size > 0) return;
     for (const done of this.#onDrained.splice(0)) done();
   }
@@ -245,17 +271,33 @@ export class Publisher {
     }
   }
 
+  /** Sends the batches again that wait for a retry, or for an answer that would have come before the one to `acked`. */
+  #retryOvertaken(acked: Pending): void {
+    for (const lane of this.#recovering) if (Number.isFinite(lane.retryAtMs)) this.#recover(lane);
+    for (const pending of this.#pending.values()) {
+      if (!this.#isAwaited(pending) || acked.sentAtMs - pending.sentAtMs < OVERTAKEN_MS) continue;
+      this.#retries.inc({ reason: "timeout" });
+      this.#transmit(pending);
+    }
+  }
+
+  /** True for a batch that was sent and isn't answered. */
+  #isAwaited(pending: Pending): boolean {
+    const { attempts, lane } = pending;
+    const isSent = attempts > 0 && lane.retryAtMs === Number.POSITIVE_INFINITY;
+    return isSent && (!lane.recovering || lane.pending[0] === pending);
+  }
+
   #sweep(): void {
     // Not at the acknowledgement: the next batch is usually sent before the next sweep.
     if (this.#pending.size === 0) this.stop();
     if (!this.#wire.connected) return;
     const now = this.#options.clock.monotonic();
+    const oldest = this.#oldest;
     for (const pending of this.#pending.values()) {
-      const waiting = pending.attempts > 0 && pending.lane.retryAtMs === Number.POSITIVE_INFINITY;
-      const awaited = waiting && (!pending.lane.recovering || pending.lane.pending[0] === pending);
-      if (awaited && now - pending.sentAtMs > this.#options.ackTimeoutMs) {
+      const limitMs = pending.number === oldest ? this.#answerTime.limitMs : this.#options.ackTimeoutMs;
+      if (this.#isAwaited(pending) && now - pending.sentAtMs > limitMs)
         this.#fail(pending, "timeout", explain("timeout"));
-      }
     }
     for (const lane of this.#recovering) if (lane.retryAtMs <= now) this.#recover(lane);
   }
