@@ -32,7 +32,7 @@ const WAIT_SHARE = 0.25;
  * A dead server that closed no socket is detected after two missed pings. Where there are others the connection moves before a
  * lease has passed; a single one, which may only be slow, is worth waiting for.
  */
-const PING_MS = { single: 4_000, several: 1_500 } as const;
+const PING_MS = { single: 4_000, several: 1_000 } as const;
 
 /** How long `start` keeps trying: NATS may start after the hub. */
 const CONNECT_TIMEOUT_MS = 10_000;
