@@ -276,6 +276,7 @@ export class KeywordTermsCollector implements Collector<TermsState> {
         if (number !== LEFT_OUT) this.#keys.bucket(owner, number);
       }
     }
+    if (this.#missing !== undefined) this.#keys.bucket(owner, this.#terms.number(toBytes(this.#missing)));
   }
 }
 

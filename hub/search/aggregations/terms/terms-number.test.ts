@@ -44,3 +44,48 @@ test("whole numbers beyond 2^53 are printed by a format", async () => {
   const [first] = await keysOf(indices[0]!, { format: "0%" }, "key_as_string");
   assert.equal(first, "-11007199254740993100%");
 });
+
+test("min_doc_count 0 gives buckets to the values of all documents", async () => {
+  const docs = [
+    { n: 1, big: "9007199254740993", d: 1.5, b: true, t: "one", k: "one" },
+    { n: [2, 1], big: "9007199254740995", d: 2.5, b: false, t: "two one", k: "two" },
+    { big: 5 },
+  ];
+  const properties = {
+    n: { type: "long" },
+    big: { type: "long" },
+    d: { type: "double" },
+    b: { type: "boolean" },
+    t: { type: "text", fielddata: true },
+    k: { type: "keyword" },
+  };
+  const asked: readonly (readonly [field: string, options: object, buckets: string])[] = [
+    ["n", {}, "1: 1, 2: 0"],
+    ["n", { missing: 7 }, "1: 1, 2: 0, 7: 0"],
+    ["n", { exclude: [2] }, "1: 1"],
+    ["big", {}, "9007199254740993: 1, 5: 0, 9007199254740995: 0"],
+    ["d", { order: { _key: "desc" } }, "2.5: 0, 1.5: 1"],
+    ["b", {}, "1: 1, 0: 0"],
+    ["t", {}, "one: 1, two: 0"],
+    ["k", { missing: "none" }, "one: 1, none: 0, two: 0"],
+  ];
+  for (const shards of [1, 2]) {
+    const index = new IndexFixture({ mapping: { properties }, docs, shards });
+    for (const [field, options, expected] of asked) {
+      const terms = {
+        terms: { field, min_doc_count: 0, ...options },
+        aggs: { sum: { sum: { field: "n" } } },
+      };
+      const printed = await index.printed({ query: { term: { d: 1.5 } }, aggs: { terms } });
+      const buckets = [
+        ...printed.matchAll(/"key":"?([^",]*)"?,(?:"key_as_string":"[^"]*",)?"doc_count":(\d+)/g),
+      ];
+      assert.equal(
+        buckets.map(([, key, count]) => `${key}: ${count}`).join(", "),
+        expected,
+        `${field}, ${shards} shards`,
+      );
+    }
+    index.close();
+  }
+});

@@ -27,6 +27,9 @@ import type { JsonObject } from "#proto/kit/json.ts";
 /** Maximum UTF-16 units of a value that are analysed. */
 const MAX_ANALYZED = 100_000;
 
+/** Documents between two pauses, as each may be analysed. */
+const STEP_DOCS = 64;
+
 /** Returns the terms of a document's values, each once; without the terms of passages that `copies` has seen. */
 export function textTerms(
   shard: ShardContext,
@@ -77,6 +80,8 @@ export class TextTermsCollector implements Collector<TermsState> {
   readonly #keys: KeyTable<string>;
   readonly #buckets: BucketCollector;
   readonly #copies: DuplicateWords | undefined;
+  /** Of all documents, once they were needed. */
+  #all: ReadonlySet<string> | undefined;
   #terms: (doc: number) => Set<string> = () => new Set();
 
   /** `copies`: filter that leaves out words of copied passages. */
@@ -108,8 +113,30 @@ export class TextTermsCollector implements Collector<TermsState> {
   }
 
   *steps(owner: number): Steps<TermsState> {
+    if (this.#context.shape.minDocCount === 0) {
+      this.#all ??= yield* this.#allTerms();
+      for (const term of this.#all) this.#keys.bucket(owner, term);
+    }
     const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
     return textState(yield* handOn(this.#context, terms, this.#keys.owners));
+  }
+
+  /** With min_doc_count 0 terms that no matching document has get buckets too. */
+  *#allTerms(): Steps<ReadonlySet<string>> {
+    const { budget, filter, shard } = this.#context;
+    const all = new Set<string>();
+    for (const segment of shard.searcher.segments) {
+      const terms = textTerms(shard, this.#field, segment);
+      for (let doc = 0; doc < segment.docCount; doc++) {
+        if (doc % STEP_DOCS === 0) yield;
+        for (const term of terms(doc)) {
+          if (all.has(term) || filter?.(term) === false) continue;
+          budget.add();
+          all.add(term);
+        }
+      }
+    }
+    return all;
   }
 }
 
