@@ -1,7 +1,7 @@
 /** How long the oldest batch waits for its answer before it is sent again: some times what answers took lately. */
 
-/** Not shorter than this: a server that isn't lost answers within some hundred ms, even if it is busy. */
-const LEAST_MS = 1_000;
+/** Not shorter than this: a server that isn't lost usually answers within some ms. */
+const LEAST_MS = 500;
 /** An answer that takes this many times longer than the slowest of late is lost. */
 const FACTOR = 4;
 /** Share of the slowest answer that counts after the next one. */

@@ -64,7 +64,7 @@ export const SETTINGS_SCHEMA = Type.Object(
     }),
     "output.pipeline.ack_timeout": duration(
       "3s",
-      "Longest wait for the answer to a batch before it is sent again; the hub's log drops what it has already. The oldest batch is sent again after a second where answers are quick.",
+      "Longest wait for the answer to a batch before it is sent again; the hub's log drops what it has already. The oldest batch is sent again after half a second where answers are quick.",
     ),
     "output.search.enabled": Type.Optional(
       Type.Boolean({ description: "Send directly to a search engine. On if output.search.hosts is set." }),
