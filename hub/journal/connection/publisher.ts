@@ -28,7 +28,7 @@ const RETRY = {
  * Then a message is sent again, while the answer to the first one counts as well. What a leader got that then died is lost, and
  * a cluster elects another one within 4 to 9 s: a hub must reach that one before its membership lapses.
  */
-const AGAIN_MS = 1_500;
+const AGAIN_MS = 1_000;
 /** A message without an answer is forgotten then. */
 const ANSWER_TIMEOUT_MS = 60_000;
 

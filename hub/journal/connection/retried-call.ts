@@ -20,7 +20,7 @@ const ATTEMPT_SHARE = 0.5;
 const ELECTED_MS = 10_000;
 
 /** While no attempt was answered, `firstAnswer` makes another one after this long; later the wait doubles up to the other. */
-const AGAIN_MS = 1_000;
+const AGAIN_MS = 500;
 const LONGEST_AGAIN_MS = 10_000;
 
 /**

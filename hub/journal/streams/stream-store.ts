@@ -254,7 +254,7 @@ export class StreamStore {
   }
 
   /**
-   * Makes an idempotent call; repeats it while the cluster has no leader, and beside one that had no answer for `againMs` (1 s
+   * Makes an idempotent call; repeats it while the cluster has no leader, and beside one that had no answer for `againMs` (0.5 s
    * where it isn't given).
    */
   async #call<T>(
