@@ -60,8 +60,12 @@ const NATS_FAULTS: Readonly<Record<string, (server: TestNats, ms: number) => Pro
 export interface Fault {
   /** Such as `cut of hub-2 for 12345 ms`. */
   readonly name: string;
+  /** Such as `cut of a hub`. */
+  readonly kind: string;
   /** The hub that it concerns; undefined: a nats-server, which concerns all. */
   readonly node: Node | undefined;
+  /** Number of the nats-server that it concerns. */
+  readonly server: number | undefined;
   /** Resolves when it is healed. */
   readonly happen: () => Promise<void>;
 }
@@ -90,7 +94,9 @@ function faultOfHub({ nodes }: World, kind: string, random: () => number): Fault
   const ms = Math.round(random() * LONGEST_MS);
   return {
     name: `${kind} of ${node.name} for ${ms} ms`,
+    kind: `${kind} of a hub`,
     node,
+    server: undefined,
     happen: async () => {
       node.isFaulty = true;
       await HUB_FAULTS[kind]!(node, ms);
@@ -103,7 +109,9 @@ function faultOfNats({ servers }: World, kind: string, random: () => number): Fa
   const ms = Math.round(random() * LONGEST_OF_NATS_MS);
   return {
     name: `${kind} of nats-${at} for ${ms} ms`,
+    kind: `${kind} of a nats-server`,
     node: undefined,
+    server: at,
     happen: () => NATS_FAULTS[kind]!(servers[at]!, ms),
   };
 }

@@ -46,14 +46,14 @@ export class IngestWatch {
     });
   }
 
-  /** Returns the longest pause of each file since the last call, ms, the longest first; pauses that last count as well. */
-  takeLongestMs(): number[] {
+  /** Returns the longest pause of each file since the last call, ms, by path; pauses that last count as well. */
+  takeLongestMs(): Map<string, number> {
     const nowMs = systemClock.monotonic();
-    const pauses = [...this.#files.values()].map(({ sinceMs, longestMs }) =>
-      Math.round(Math.max(longestMs, nowMs - sinceMs)),
+    const pauses = [...this.#files].map(
+      ([path, { sinceMs, longestMs }]) => [path, Math.round(Math.max(longestMs, nowMs - sinceMs))] as const,
     );
     for (const growth of this.#files.values()) growth.longestMs = 0;
-    return pauses.sort((a, b) => b - a);
+    return new Map(pauses);
   }
 
   async #poll({ hub }: Node): Promise<void> {

@@ -30,6 +30,8 @@ export interface World {
   /** With which hubs and agent sign in to the nats-servers. */
   readonly token: string;
   readonly agent: AgentProcess;
+  /** File with the agent's log messages. */
+  readonly agentOutput: string;
 }
 
 /**
@@ -71,7 +73,7 @@ export async function startWorld(
     input: { id: "test", scan_frequency: "200ms" },
   });
   workspace.defer(() => agent.kill9());
-  return { nodes, startNode, servers, token, agent };
+  return { nodes, startNode, servers, token, agent, agentOutput: workspace.path("web-1", "agent.out") };
 }
 
 /** Returns the nats-server that TAILRACE_NATS_SERVER names, else one of which several may form a cluster, else any. */

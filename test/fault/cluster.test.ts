@@ -21,6 +21,8 @@ import { Workspace } from "#test/harness/workspace.ts";
 import { Clients } from "./cluster-clients.ts";
 import { type Fault, faults } from "./cluster-faults.ts";
 import { IngestWatch } from "./cluster-ingest.ts";
+import { FilePartitions } from "./cluster-partitions.ts";
+import { Pauses, summaryOf } from "./cluster-pauses.ts";
 import { type Node, startWorld, type World } from "./cluster-world.ts";
 
 const SECONDS = Number(process.env["TAILRACE_FAULT_SECONDS"] ?? 60);
@@ -131,18 +133,20 @@ function assertAcknowledged(
   }
 }
 
-/** Lets faults happen one after the other; returns the longest pause of a file, by fault. */
+/** Lets faults happen one after the other; returns the pauses of the files. */
 async function happen(
   world: World,
   all: Iterable<Fault>,
-  watch: IngestWatch,
+  { watch, partitions }: { readonly watch: IngestWatch; readonly partitions: FilePartitions },
   note: (text: string) => void,
-): Promise<Map<string, number>> {
-  const pauses = new Map<string, number>();
+): Promise<Pauses[]> {
+  const pauses: Pauses[] = [];
   for (const fault of all) {
+    const before = await partitions.owners();
+    const roles = fault.server === undefined ? [] : await partitions.rolesOf(fault.server);
     const startedMs = systemClock.monotonic();
     watch.takeLongestMs();
-    note(`${fault.name} begins`);
+    note(`${fault.name} begins${roles.length === 0 ? "" : `; it is ${roles.join(", ")}`}`);
     // A fault of a nats-server concerns all hubs.
     const concerned = fault.node === undefined ? world.nodes : [fault.node];
     for (const node of concerned) node.reachedMs = Number.POSITIVE_INFINITY;
@@ -155,10 +159,12 @@ async function happen(
     for (const node of concerned) node.reachedMs = systemClock.monotonic() + REACHED_AFTER_MS;
     // The next fault begins when this one is over, so that a pause belongs to one.
     await watch.untilAllGrow(SETTLED_MS);
-    const files = watch.takeLongestMs();
-    pauses.set(fault.name, files[0] ?? 0);
+    const longest = watch.takeLongestMs();
     const tookMs = Math.round(systemClock.monotonic() - startedMs);
-    note(`${fault.name}: settled after ${tookMs} ms, longest pauses of the files, ms: ${files.join(" ")}`);
+    const after = await partitions.owners();
+    const pause = new Pauses(fault, longest, before, after);
+    pauses.push(pause);
+    note(`${fault.name}: settled after ${tookMs} ms, longest pauses in ms ${pause.describe()}`);
   }
   return pauses;
 }
@@ -173,6 +179,7 @@ test(`a cluster of three loses and doubles nothing in ${SECONDS} s of faults`, a
   const world = await startWorld(workspace, 3, paths);
   t.diagnostic(`seed ${seed}, ${world.servers.length} nats-servers`);
   await findFirstLines(world, logs, paths, random);
+  const partitions = await FilePartitions.read(workspace, world);
   const clients = new Clients(world.nodes, randomFrom(seed + 1));
   const watch = new IngestWatch(world.nodes);
   const end = new AbortController();
@@ -180,7 +187,7 @@ test(`a cluster of three loses and doubles nothing in ${SECONDS} s of faults`, a
   const all = faults(world, systemClock.monotonic() + SECONDS * 1_000, random);
   const told = workspace.path("faults.log");
   const note = (text: string): void => appendFileSync(told, `${new Date().toISOString()} ${text}\n`);
-  const faulty = happen(world, all, watch, note).finally(() => {
+  const faulty = happen(world, all, { watch, partitions }, note).finally(() => {
     end.abort();
     for (const line of readFileSync(told, "utf8").trimEnd().split("\n")) t.diagnostic(line);
   });
@@ -188,6 +195,7 @@ test(`a cluster of three loses and doubles nothing in ${SECONDS} s of faults`, a
   const pauses = await faulty;
   await Promise.all([working, ...writers]);
 
+  for (const line of summaryOf(pauses)) t.diagnostic(line);
   const written = logs.reduce((sum, log) => sum + log.count, 0);
   t.diagnostic(
     `${written} lines, ${clients.created.size} created, ${clients.versions.size} versioned documents, ${clients.searches} searches, ${clients.found.partial} partial, ${clients.unanswered.length} unanswered, ${clients.wrong.length} wrong`,
@@ -201,7 +209,9 @@ test(`a cluster of three loses and doubles nothing in ${SECONDS} s of faults`, a
     clients.unanswered.length <= clients.searches / 1_000,
     `${clients.unanswered.length} of ${clients.searches} searches`,
   );
-  const tooLong = [...pauses].filter(([, pauseMs]) => pauseMs > LONGEST_PAUSE_MS);
+  const tooLong = pauses
+    .filter(({ longestMs }) => longestMs > LONGEST_PAUSE_MS)
+    .map(({ fault }) => fault.name);
   assert.deepEqual(tooLong, [], `pauses of more than ${LONGEST_PAUSE_MS} ms ${hint}`);
 });
 

@@ -37,6 +37,11 @@ export class TcpProxy {
     return (this.#listener.address() as AddressInfo).port;
   }
 
+  /** Connections that are open. */
+  get connections(): number {
+    return this.#links.size;
+  }
+
   /** Ends every connection, and each new one at once. */
   cut(): void {
     this.#isCut = true;
