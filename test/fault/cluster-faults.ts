@@ -70,14 +70,16 @@ export interface Fault {
   readonly happen: () => Promise<void>;
 }
 
-/** Names of the kinds that happen, with commas between; empty: all. */
+/** Names of the kinds that happen, such as `cut` or `kill -9 of a nats-server`, with commas between; empty: all. */
 const CHOSEN = (process.env["TAILRACE_FAULT_KINDS"] ?? "").split(",").filter((kind) => kind !== "");
 
 /** Every kind of fault by the process that it concerns, so that a run begins with each of them once. */
 const KINDS: readonly (readonly [of: "hub" | "nats", kind: string])[] = [
   ...Object.keys(HUB_FAULTS).map((kind) => ["hub", kind] as const),
   ...Object.keys(NATS_FAULTS).map((kind) => ["nats", kind] as const),
-].filter(([, kind]) => CHOSEN.length === 0 || CHOSEN.includes(kind));
+].filter(
+  ([of, kind]) => CHOSEN.length === 0 || [kind, kindOf(of, kind)].some((each) => CHOSEN.includes(each)),
+);
 
 /** Yields faults until `endMs` (monotonic): all kinds in random order, again and again. */
 export function* faults(world: World, endMs: number, random: () => number): Generator<Fault> {
@@ -94,7 +96,7 @@ function faultOfHub({ nodes }: World, kind: string, random: () => number): Fault
   const ms = Math.round(random() * LONGEST_MS);
   return {
     name: `${kind} of ${node.name} for ${ms} ms`,
-    kind: `${kind} of a hub`,
+    kind: kindOf("hub", kind),
     node,
     server: undefined,
     happen: async () => {
@@ -109,11 +111,15 @@ function faultOfNats({ servers }: World, kind: string, random: () => number): Fa
   const ms = Math.round(random() * LONGEST_OF_NATS_MS);
   return {
     name: `${kind} of nats-${at} for ${ms} ms`,
-    kind: `${kind} of a nats-server`,
+    kind: kindOf("nats", kind),
     node: undefined,
     server: at,
     happen: () => NATS_FAULTS[kind]!(servers[at]!, ms),
   };
+}
+
+function kindOf(of: "hub" | "nats", kind: string): string {
+  return `${kind} of a ${of === "hub" ? "hub" : "nats-server"}`;
 }
 
 function shuffled<T>(values: readonly T[], random: () => number): T[] {
