@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
+import { STILLNESS } from "#hub/journal/buckets/lease.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
 import type { StateChange } from "#proto/kit/state-bucket.ts";
@@ -37,6 +38,33 @@ test("a member is late before its lease ends, until it renews", async () => {
   assert.deepEqual(seen(), [false, false]);
   await clock.advance(9_000);
   assert.deepEqual(seen(), [true, true]);
+});
+
+test("listeners learn within half a second that a member has stopped", async (t) => {
+  const bucket = new MemoryBucket();
+  const clock = new StillClock();
+  const directory = new MemberDirectory({ bucket, clock, log: silentLogger(), metrics: new Metrics() });
+  const record = {
+    id: "a",
+    name: "a",
+    state: "live",
+    session: "a.1",
+    durationMs: MEMBER_LEASE_MS,
+  } as unknown as MemberRecord;
+  await bucket.put(memberKey("a"), encodeMember(record));
+  await directory.start();
+  t.after(() => directory.stop());
+  let stillMs = 0;
+  directory.onChange(() => {
+    if (stillMs === 0 && directory.isStill(directory.get("a")!)) stillMs = clock.monotonic();
+  });
+  const stoppedMs = clock.monotonic();
+  while (stillMs === 0 && clock.monotonic() - stoppedMs < 20_000) await clock.advance(50);
+  const limitMs = MEMBER_LEASE_MS * STILLNESS;
+  assert.ok(
+    stillMs - stoppedMs >= limitMs && stillMs - stoppedMs < limitMs + 500,
+    `${stillMs - stoppedMs} ms`,
+  );
 });
 
 /** A bucket whose watch misses every change, as a late one would. */

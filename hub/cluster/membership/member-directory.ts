@@ -17,6 +17,8 @@ import type { StateBucket } from "#proto/kit/state-bucket.ts";
 import { decodeMember, MEMBER_PREFIX, type MemberRecord, memberKey, unreadMember } from "./member-record.ts";
 
 const POLL_MS = 1_000;
+/** The same while a member is late: each wait adds to the pause until others take over its work. */
+const LATE_POLL_MS = 250;
 /**
  * A longer pause between two polls means that this process or the store paused: stillness is then measured from the start.
  * Shorter than STILLNESS leases minus two renewals, so that an undetected pause removes no member.
@@ -165,7 +167,8 @@ export class MemberDirectory implements Component {
     const { clock, log } = this.#options;
     const { signal } = this.#abort;
     while (!signal.aborted) {
-      await clock.sleep(POLL_MS, signal);
+      const isAnyLate = this.#overdue(clock.monotonic()).some(({ record }) => record.state === "live");
+      await clock.sleep(isAnyLate ? LATE_POLL_MS : POLL_MS, signal);
       if (signal.aborted) return;
       try {
         const startedMs = clock.monotonic();
@@ -173,10 +176,7 @@ export class MemberDirectory implements Component {
           await this.refresh();
           this.#isAnew = false;
         }
-        const late = [...this.#members.values()].filter(
-          (each) => startedMs - each.sinceMs > each.record.durationMs / 2,
-        );
-        const keys = new Set(late.map(({ record }) => MEMBER_PREFIX + record.id));
+        const keys = new Set(this.#overdue(startedMs).map(({ record }) => MEMBER_PREFIX + record.id));
         const inTurn = this.#nextKey();
         if (inTurn !== undefined) keys.add(inTurn);
         await Promise.all([...keys].map((key) => this.#read(key)));
@@ -185,6 +185,11 @@ export class MemberDirectory implements Component {
         log.debug({ err: toAppError(error) }, "the members of the cluster can't be read now");
       }
     }
+  }
+
+  /** Returns the members that haven't renewed for half a lease at `ms`: they are read at each poll. */
+  #overdue(ms: number): ObservedMember[] {
+    return [...this.#members.values()].filter(({ sinceMs, record }) => ms - sinceMs > record.durationMs / 2);
   }
 
   /** Notes a successful poll. After a pause no member's stillness counts, because no renewal could be stored or seen. */
@@ -197,7 +202,7 @@ export class MemberDirectory implements Component {
       else if (startedMs - member.sinceMs > member.record.durationMs / 2)
         this.#members.set(id, { ...member, confirmedMs: startedMs });
     }
-    if (paused) this.#changed();
+    if (paused || this.all().some((member) => this.isStill(member))) this.#changed();
   }
 
   async #read(key: string): Promise<void> {
