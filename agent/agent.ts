@@ -42,7 +42,7 @@ export class Agent implements Component {
     this.#lifecycle = new Lifecycle((name, error) => log.error({ error }, `${name} did not stop in order`));
   }
 
-  /** Resolves when all inputs have ended by themselves, as standard input does. */
+  /** Resolves when all inputs have ended by themselves, as standard input does, or the reader of standard output is gone. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
@@ -153,7 +153,7 @@ export class Agent implements Component {
     const { file, batchBytes } = this.#settings;
     const common = { names, batchBytes, clock: this.#clock, log: this.#log, metrics: this.#metrics };
     const inFlight = file["output.pipeline.in_flight"] + heldSlots(this.#settings);
-    const direct = createDirectOutput(this.#settings, { ...common, inFlight });
+    const direct = createDirectOutput(this.#settings, { ...common, inFlight }, () => this.#ended.resolve());
     if (direct !== null) {
       this.#output = direct;
       await this.#lifecycle.start("output", direct);

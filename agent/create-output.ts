@@ -12,10 +12,11 @@ export function outputFileOf({ file, output }: AgentSettings): string | null {
   return resolve(file["output.file.path"] ?? ".", file["output.file.filename"]);
 }
 
-/** Returns the search, file or console output; null for `pipeline`. */
+/** Returns the search, file or console output; null for `pipeline`. `onClosed`: the reader of standard output is gone. */
 export function createDirectOutput(
   settings: AgentSettings,
   common: Omit<SearchOutputOptions, "settings" | "timeoutMs">,
+  onClosed: () => void,
 ): Output | null {
   const { file, output } = settings;
   switch (output) {
@@ -46,6 +47,6 @@ export function createDirectOutput(
       return new LinesOutput({ ...common, sink });
     }
     case "console":
-      return new LinesOutput({ ...common, sink: consoleSink });
+      return new LinesOutput({ ...common, sink: consoleSink, onClosed });
   }
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
@@ -41,3 +41,21 @@ for (const [script, ...args] of COMMANDS)
     const [errors, [status]] = await Promise.all([text(child.stderr), once(child, "close")]);
     assert.deepEqual([errors, status], ["", 0]);
   });
+
+test("an agent that writes to standard output ends with its reader", async () => {
+  const settings = join(folder, "agent.yml");
+  const lines = [
+    "shipper.inputs: [{type: stdin}]",
+    "output.console.enabled: true",
+    "status.enabled: false",
+    `path.data: ${folder}/agent`,
+  ];
+  writeFileSync(settings, `${lines.join("\n")}\n`, { mode: 0o600 });
+  const child = spawn(process.execPath, [join(ROOT, "agent/main.ts"), "-c", settings], { stdio: "pipe" });
+  child.stdout.destroy();
+  child.stdin.write("one\ntwo\n");
+  const [log, [status]] = await Promise.all([text(child.stderr), once(child, "close")]);
+  assert.equal(status, 0);
+  assert.match(log, /the reader of the lines is gone; stopping/);
+  assert.doesNotMatch(log, /EPIPE/);
+});

@@ -20,7 +20,7 @@ import { join } from "node:path";
 import { allEnded, type Batch, type Channel, type Output, type OutputState } from "#agent/contract/output.ts";
 import { SlotPool } from "#agent/contract/slot-pool.ts";
 import type { Clock } from "#proto/kit/clock.ts";
-import { AppError } from "#proto/kit/errors.ts";
+import { AppError, systemCode } from "#proto/kit/errors.ts";
 import { writeFully } from "#proto/kit/files/files.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Metrics } from "#proto/kit/metrics.ts";
@@ -47,6 +47,8 @@ export interface LinesOutputOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Called once the reader of a pipe is gone: nothing can be written any more. */
+  readonly onClosed?: () => void;
 }
 
 export class LinesOutput implements Output {
@@ -60,6 +62,7 @@ export class LinesOutput implements Output {
   #last: Promise<void> = Promise.resolve();
   #problem = "";
   #ackedBytes = 0;
+  #isClosed = false;
 
   constructor(options: LinesOutputOptions) {
     this.#options = options;
@@ -108,7 +111,8 @@ export class LinesOutput implements Output {
     const { clock, log, sink } = this.#options;
     const text = sourcesOf(batch, common).map((source) => `${JSON.stringify(source)}\n`);
     const lines = Buffer.from(text.join(""));
-    while (!this.#stop.signal.aborted) {
+    // What isn't settled is read again at the next start.
+    while (!this.#stop.signal.aborted && !this.#isClosed) {
       try {
         if (lines.length > 0) sink.write(lines);
         this.#problem = "";
@@ -118,12 +122,19 @@ export class LinesOutput implements Output {
         batch.slot.release();
         return;
       } catch (error) {
+        if (systemCode(error) === "EPIPE") return this.#close();
         const problem = `lines can't be written: ${(error as Error).message}`;
         if (this.#problem === "") log.warn({ error }, `${problem}; retrying`);
         this.#problem = problem;
       }
       await clock.sleep(backoff.next(), this.#stop.signal);
     }
+  }
+
+  #close(): void {
+    this.#isClosed = true;
+    this.#options.log.info("the reader of the lines is gone; stopping");
+    this.#options.onClosed?.();
   }
 }
 
