@@ -121,6 +121,39 @@ test("words begin and end where they do in Java up to 18", () => {
   for (const [pattern, text, expected] of rows) assert.equal(marked(pattern, text), expected, pattern);
 });
 
+test("where a character of a word follows, only what comes before says whether a word begins", () => {
+  const known = [
+    "\\d+",
+    "[0-9]{2}",
+    "\\w",
+    "x",
+    "_",
+    "[a-z_]x",
+    "[\\d-]?",
+    "é",
+    "x?",
+    "[^x]",
+    "\\d{0,2}",
+    "[A-z]",
+    "(?:1)",
+  ];
+  const texts = ["12 x12 é12 _1", "ß\u03081 \u03081", "x_x éx-x [12 ^x", "\u{10400}x \u{1d167}1"];
+  for (const each of known)
+    for (const boundary of ["\\b", "\\B"])
+      for (const text of texts)
+        assert.equal(
+          marked(boundary + each, text),
+          marked(`(?x)${boundary}${each}`, text),
+          `${boundary}${each}`,
+        );
+  const lookAheads = (pattern: string): number =>
+    javaRegexp(pattern).expression.source.split("(?=").length - 1;
+  assert.deepEqual(
+    known.map((each) => lookAheads(`\\b${each}`)),
+    [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1],
+  );
+});
+
 test("what is possessive or atomic isn't given back", () => {
   const rows: [pattern: string, text: string, marked: string][] = [
     ["\\d{1,3}+", "12345", "<123><45>"],

@@ -50,6 +50,10 @@ const ASSERTIONS: Readonly<Record<string, string>> = {
   B: `(?:${AFTER_WORD}${BEFORE_WORD}|${not(AFTER_WORD)}${not(BEFORE_WORD)})`,
   R: "(?:\\r\\n|[\\n-\\r\\x85\\u2028\\u2029])",
 };
+/** The same where a character of a word follows: the engine searches several times as fast for less. */
+const BEFORE_KNOWN_WORD: Readonly<Record<string, string>> = { b: not(AFTER_WORD), B: AFTER_WORD };
+/** Begins with such a character, which isn't optional. */
+const KNOWN_WORD = /(?:\\[dw]|\w|\[(?:\\[dw]|[a-z]-[a-z]|[A-Z]-[A-Z]|[0-9]-[0-9]|\w(?!-))+\])(?![*?]|\{0)/y;
 const UNSUPPORTED = new Set("GNX");
 const QUANTIFIER = /(?:[*+?]|\{\d+(?:,\d*)?\})[?+]?/y;
 const GROUP = /\((?:\?(?:<([a-zA-Z]\w*)>|(<?[=!]|:|>)|([dimsuxU]*)(?:-([dimsuxU]*))?([:)])|()))?/y;
@@ -206,11 +210,17 @@ class Translation {
     if (UNSUPPORTED.has(letter)) throw new Error(`\\${letter} at ${this.#at + 1} isn't supported`);
     if (letter === "Z" || Object.hasOwn(ASSERTIONS, letter)) {
       this.#at += 2;
-      return letter === "Z" ? this.#lastLineEnd() : ASSERTIONS[letter]!;
+      if (letter === "Z") return this.#lastLineEnd();
+      return (this.#isBeforeWord ? BEFORE_KNOWN_WORD[letter] : undefined) ?? ASSERTIONS[letter]!;
     }
     if (letter === "k" || /[1-9]/.test(letter)) return this.#reference();
     const { character, end } = readCharacter(this.#text, this.#at);
     return this.#taken({ source: literal(character, this.#folding), end });
+  }
+
+  get #isBeforeWord(): boolean {
+    KNOWN_WORD.lastIndex = this.#at;
+    return !this.#flags.has("x") && KNOWN_WORD.test(this.#text);
   }
 
   /** A number has as many digits as there are groups before it. */
