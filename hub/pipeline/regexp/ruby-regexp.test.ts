@@ -68,6 +68,42 @@ test("where case is ignored throughout, the engine's flag says so, except in the
     assert.equal(translateRubyRegexp(pattern).expression("").flags, "", pattern);
 });
 
+test("words that begin alike are joined where their cases are written out", () => {
+  for (const [pattern, source] of [
+    ["x(?i:foo|Fob|bar|f)", "x(?:[fF](?:[oO](?:[oO]|[bB])|)|[bB][aA][rR])"],
+    ["x(?i:ab|.c|ad|a+)", "x(?:[aA][bB]|.[cC]|[aA][dD]|[aA]+)"],
+    ["x(?i:1-a|1-b|(?<n>1)|1-c)", "x(?:1-(?:[aA]|[bB])|(1)|1-[cC])"],
+    ["x(?i:a(?-i:b|c|bd))", "x(?:[aA](?:b|c|bd))"],
+    ["x(?:foo|fob)", "x(?:foo|fob)"],
+  ])
+    assert.equal(
+      translateRubyRegexp(pattern!).expression("").source.replaceAll("(?-:", "(?:"),
+      source,
+      pattern,
+    );
+  const alike = Array.from({ length: 200 }, (_, at) => "a".repeat(at + 1)).toReversed();
+  assert.equal(captured(`x(?<y>(?i:${alike.join("|")}))`, "xAAAA")?.["y"], "AAAA");
+});
+
+test("joined words match what their expression matches by the flag i", () => {
+  let seed = 3;
+  const random = (below: number): number => (seed = (seed * 48_271) % 0x7fffffff) % below;
+  const make = (parts: readonly string[], most: number): string =>
+    Array.from({ length: random(most + 1) }, () => parts[random(parts.length)]!).join("");
+  for (let round = 0; round < 3_000; round++) {
+    const words = Array.from({ length: 2 + random(6) }, () =>
+      make(["a", "B", "b", "s", "1", "-", "c?", "[ab]"], 4),
+    );
+    const text = `x${make(["A", "a", "b", "B", "S", "1", "-", "c"], 6)}`;
+    const plain = new RegExp(`x(?:${words.join("|")})`, "i").exec(text)?.[0];
+    assert.equal(
+      captured(`(?<y>x(?i:${words.join("|")}))`, text)?.["y"],
+      plain,
+      `${words.join("|")} on ${text}`,
+    );
+  }
+});
+
 test("word characters are those of the engine where case is ignored", () => {
   for (const [pattern, text, byUnicode] of [
     ["(?i)^\\w$", "\u017f", true],

@@ -15,6 +15,7 @@ import {
   type RegexpNode,
 } from "./regexp-tree.ts";
 import { beginsWithAnything, holdsLiterals, requiredLiterals } from "./required-literals.ts";
+import { joinedWords } from "./word-choice.ts";
 
 export { RegexpFault } from "./regexp-tree.ts";
 
@@ -143,7 +144,7 @@ class Emitter {
   #node(node: RegexpNode): string {
     switch (node.kind) {
       case "text":
-        return this.#writesCases && this.#ignoresCase ? this.#folded(node.source) : node.source;
+        return this.#foldsCases ? this.#folded(node.source) : node.source;
       case "lineStart":
         return LINE_START;
       case "lineEnd":
@@ -151,7 +152,7 @@ class Emitter {
       case "sequence":
         return node.items.map((item) => this.#item(item)).join("");
       case "choice":
-        return node.options.map((option) => this.#node(option)).join("|");
+        return this.#choice(node.options);
       case "capture": {
         this.#captures.push({ name: node.name, group: ++this.#groups });
         return `(${this.#node(node.body)})`;
@@ -167,6 +168,11 @@ class Emitter {
       case "reference":
         return this.#reference(node.name);
     }
+  }
+
+  #choice(options: readonly RegexpNode[]): string {
+    const written = this.#foldsCases ? joinedWords(options) : options;
+    return written.map((option) => this.#node(option)).join("|");
   }
 
   /** A choice within a sequence needs a group of its own. */
@@ -187,6 +193,10 @@ class Emitter {
     const known = this.#folds.get(source) ?? foldCase(source, this.#unicode);
     this.#folds.set(source, known);
     return known;
+  }
+
+  get #foldsCases(): boolean {
+    return this.#writesCases && this.#ignoresCase;
   }
 
   get #ignoresCase(): boolean {
