@@ -58,13 +58,14 @@ export function sizeOf(values: usize, count: u32): u32 {
 export function writeCompact(state: usize, values: usize, count: u32): bool {
   if (count === 0) return false;
   const out = state + COLUMNAR_OUT;
-  const distinct = countDistinct(state, values, count);
-  if (distinct === 1) {
+  // Most variables of templates are: the date, the version of a program.
+  if (isConstant(values, count)) {
     putByte(out, CONSTANT);
     putText(out, values);
     return true;
   }
   if (count < FEW) return false;
+  const distinct = countDistinct(state, values, count);
   if (distinct > SMALL_DICTIONARY || distinct === 0) {
     if (writeTimes(state, values, count) || writeWholeNumbers(state, values, count)) return true;
   }
@@ -95,6 +96,18 @@ function putText(out: usize, value: usize): void {
   copyShort(to, start, count);
   store<u8>(to + count, TEXT_END);
   setEnd(out, to + count + 1);
+}
+
+/** Whether all values are the same. */
+function isConstant(values: usize, count: u32): bool {
+  const start = load<u32>(values);
+  const bytes = load<u32>(values, 4) - start;
+  const last = values + VALUE_BYTES * count;
+  for (let value = values + VALUE_BYTES; value < last; value += VALUE_BYTES) {
+    const from = load<u32>(value);
+    if (load<u32>(value, 4) - from !== bytes || !isSame(from, start, bytes)) return false;
+  }
+  return true;
 }
 
 /** Numbers equal values alike, in the order of first use; returns how many differ, 0 for too many. */
