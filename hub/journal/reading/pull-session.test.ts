@@ -21,7 +21,7 @@ async function connect(t: TestContext, onRequest: (request: ScriptedRequest) => 
   });
   await connection.start();
   t.after(() => connection.stop());
-  const open = (): Promise<PullSession> =>
+  const open = (tries = 0): Promise<PullSession> =>
     PullSession.open({
       connection,
       stream: "RAW",
@@ -30,7 +30,7 @@ async function connect(t: TestContext, onRequest: (request: ScriptedRequest) => 
       maxMessages: 10,
       expiresMs: EXPIRES_MS,
       heartbeatMs: HEARTBEAT_MS,
-      tries: 0,
+      tries,
       signal: t.signal,
     });
   return { connection, open };
@@ -87,6 +87,22 @@ test("heartbeats keep a session, however long nothing is delivered", async (t) =
   const delivery = await session.next();
   assert.ok(delivery !== IDLE);
   assert.deepEqual([delivery.sequence, Buffer.from(delivery.data).toString()], [7, "line"]);
+});
+
+test("a session that began after failures is as quick as others once the server has ended a pull in time", async (t) => {
+  let pulls = 0;
+  const { open } = await connect(t, (request) => {
+    if (request.subject.startsWith(CREATE)) answerCreate(request);
+    if (request.subject.startsWith(NEXT) && pulls++ === 0)
+      request.answer("", { status: "408 Request Timeout" });
+  });
+  const [steady, other] = [await open(2), await open(2)];
+  assert.equal(await steady.next(), IDLE);
+  const ended: string[] = [];
+  const end = (session: PullSession, name: string): Promise<unknown> =>
+    session.next().catch(() => ended.push(name));
+  await Promise.all([end(other, "other"), end(steady, "steady")]);
+  assert.deepEqual(ended, ["steady", "other"]);
 });
 
 test("a session that has failed is closed without an answer of the lost server", async (t) => {

@@ -111,6 +111,8 @@ export class PullSession {
   #idle = false;
   /** The last pull got nothing, and nothing has come since. */
   #isQuiet = false;
+  /** A pull with heartbeats has ended in time: the server isn't slow. */
+  #isSteady = false;
   #ended: SessionEnded | undefined;
   #wake = Promise.withResolvers<void>();
 
@@ -188,7 +190,7 @@ export class PullSession {
   }
 
   get #patience(): number {
-    return 2 ** Math.min(this.#options.tries, MAX_DOUBLINGS);
+    return this.#isSteady ? 1 : 2 ** Math.min(this.#options.tries, MAX_DOUBLINGS);
   }
 
   #take(error: Error | null, message: Msg): void {
@@ -220,7 +222,7 @@ export class PullSession {
       pull.got++;
       pull.messagesLeft--;
       pull.bytesLeft -= delivery.sizeBytes;
-      if (pull.messagesLeft === 0 || pull.bytesLeft <= 0) this.#endPull();
+      if (pull.messagesLeft === 0 || pull.bytesLeft <= 0) this.#completePull();
     }
     this.#ask();
   }
@@ -229,7 +231,7 @@ export class PullSession {
     const got = this.#pull?.got ?? 0;
     const status = pullStatus(code, description);
     if (status === "alive") return;
-    this.#endPull();
+    this.#completePull();
     if (status === "over") this.#idle = this.#isQuiet = got === 0;
     else if (status === "too-large") this.#oneLarge = got === 0;
     else {
@@ -291,6 +293,12 @@ export class PullSession {
       pull.timer = setTimeout(check, limitMs - quietMs());
     };
     wait();
+  }
+
+  /** Notes that the server has ended the pull as it should. */
+  #completePull(): void {
+    this.#isSteady = this.#options.heartbeatMs !== undefined;
+    this.#endPull();
   }
 
   #endPull(): void {
