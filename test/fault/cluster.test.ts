@@ -187,6 +187,7 @@ test(`a cluster of three loses and doubles nothing in ${SECONDS} s of faults`, a
   const all = faults(world, systemClock.monotonic() + SECONDS * 1_000, random);
   const told = workspace.path("faults.log");
   const note = (text: string): void => appendFileSync(told, `${new Date().toISOString()} ${text}\n`);
+  note(`faults of seed ${seed}`);
   const faulty = happen(world, all, { watch, partitions }, note).finally(() => {
     end.abort();
     for (const line of readFileSync(told, "utf8").trimEnd().split("\n")) t.diagnostic(line);
