@@ -172,6 +172,28 @@ test("a hub whose membership lapsed before it had partitions processes those tha
   assert.deepEqual(messages(at.sink), expectedMessages(20));
 });
 
+test("other partitions are processed by the same threads", async (t) => {
+  const at = setting();
+  const channel = new BroadcastChannel("threads of the test");
+  t.after(() => channel.close());
+  let threads = 0;
+  channel.onmessage = () => threads++;
+  const script = `new BroadcastChannel("threads of the test").postMessage("begins");
+    await import(${JSON.stringify(new URL("./worker.ts", import.meta.url).href)});`;
+  const workerScript = new URL(`data:text/javascript,${encodeURIComponent(script)}`);
+  fill(at.raw, 20, 20, "f", 7);
+  fill(at.raw, 20, 20, "g", 8);
+  const pipeline = await started(t, at, { sharing: { mayWrite: () => true }, workerScript });
+  await pipeline.assign(new Set([7]));
+  await at.sink.reached(20);
+  await pipeline.assign(new Set([7, 8]));
+  await at.sink.reached(40);
+  await pipeline.assign(new Set([8]));
+  fill(at.raw, 40, 20, "h", 8);
+  await at.sink.reached(80);
+  assert.equal(threads, 1);
+});
+
 test("a loss is taken into account once, by whichever session loads a partition first", async (t) => {
   const at = setting();
   fill(at.raw, 20, 2);

@@ -20,6 +20,7 @@ import { type PipelineMetrics, PluginTotals, pipelineMetrics } from "./pipeline-
 import type { PipelineOptions } from "./pipeline-options.ts";
 import type { DocLosses } from "./ports.ts";
 import { Session } from "./session.ts";
+import type { WorkerPool } from "./worker-pool.ts";
 
 /** What is in flight at a stop gets this long: a hub has to end within a time as well. */
 const AT_STOP = { stallMs: 5_000, totalMs: 5_000, writeMs: 3_000 };
@@ -101,8 +102,10 @@ export class Pipeline implements Component {
   assign(partitions: ReadonlySet<number>): Promise<void> {
     return this.#change(async () => {
       this.#partitions = partitions;
-      if (this.#session?.isFresh === true) await this.#session.begin(partitions);
-      else await this.#renew(this.#definitions, this.#plan);
+      const session = this.#session;
+      if (session?.isFresh === true) await session.begin(partitions);
+      else if (session === undefined || this.isStateful) await this.#renew(this.#definitions, this.#plan);
+      else await this.#continue(session);
     });
   }
 
@@ -230,6 +233,19 @@ export class Pipeline implements Component {
     await before?.end(this.#mayWrite() ? AT_RELOAD : AT_LOSS);
     this.#session = session;
     this.#definitions = definitions;
+    await this.#begin(session);
+  }
+
+  /** Begins another session with the threads of the one before: starting threads would add to the pause of all partitions. */
+  async #continue(before: Session): Promise<void> {
+    const pool = await before.handOver(this.#mayWrite() ? AT_RELOAD : AT_LOSS);
+    const session = this.#makeSession(this.#definitions, this.#plan, false, pool);
+    this.#session = session;
+    await this.#begin(session);
+  }
+
+  /** Begins to read, as soon as the cursors can be read. */
+  async #begin(session: Session): Promise<void> {
     const backoff = new Backoff(BEGIN_RETRY);
     while (!this.#stopping.signal.aborted) {
       try {
@@ -256,12 +272,14 @@ export class Pipeline implements Component {
     definitions: readonly PipelineDefinition[],
     plan: Plan | undefined,
     isCareful = false,
+    pool?: WorkerPool,
   ): Session {
     const session: Session = new Session({
       pipeline: this.#options,
       definitions,
       plan,
       isCareful,
+      pool,
       reach: {
         ...(this.#options.outputs ?? NO_REACH),
         feed: (address, records) => this.#inputs.feed(address, records),

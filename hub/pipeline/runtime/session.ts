@@ -46,6 +46,8 @@ export interface SessionOptions {
   readonly losses: DocLosses;
   /** True: the session before ended with its thread. */
   readonly isCareful: boolean;
+  /** Threads that the session before has handed over. Without them it has its own, which `prepare` starts. */
+  readonly pool?: WorkerPool | undefined;
   /** Called when the session can't continue and another one must take over from the cursors. */
   readonly onBroken: () => void;
   readonly onStatistics: (statistics: readonly PipelineStatistics[]) => void;
@@ -85,7 +87,7 @@ export class Session {
     this.inFlight = new InFlight(pipeline.inFlightBytes ?? IN_FLIGHT_BYTES, IN_FLIGHT_MESSAGES);
     const { signal } = this.#working;
     this.outputs = new OutputHost({ outputs: plan?.outputs ?? [], reach, log, clock, metrics, signal });
-    this.#pool = this.#makePool();
+    this.#pool = options.pool ?? this.#makePool();
     this.#batcher = new Batcher({
       size: pipeline.settings.batchSize,
       delayMs: pipeline.settings.batchDelayMs,
@@ -150,14 +152,27 @@ export class Session {
    * there is read again by the next session; an output that can't tell gets twice only what a write had begun with that
    * didn't end.
    */
-  async end(policy: WaitPolicy): Promise<void> {
+  end(policy: WaitPolicy): Promise<void> {
+    return this.#end(policy, () => this.#pool.stop());
+  }
+
+  /**
+   * Ends like `end`, but returns the threads, for a session with the same pipelines. Not for those with a filter that keeps
+   * events, which the threads would still have.
+   */
+  async handOver(policy: WaitPolicy): Promise<WorkerPool> {
+    await this.#end(policy, () => this.#pool.clear());
+    return this.#pool;
+  }
+
+  async #end(policy: WaitPolicy, leaveThreads: () => Promise<void> | void): Promise<void> {
     this.#reading.abort();
     await Promise.all([this.#reads, this.#flusher]);
     this.#batcher.flush();
     await this.#drain(policy);
     await this.outputs.settle(policy.writeMs);
     this.#working.abort();
-    await this.#pool.stop();
+    await leaveThreads();
     await this.outputs.stop();
     await this.keeper.idle();
     await this.keeper.stop();

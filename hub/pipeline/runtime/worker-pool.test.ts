@@ -87,3 +87,27 @@ test("threads of a burst end while one is at work, which is left", async (t) => 
   goOn();
   await task;
 });
+
+test("a pool that is cleared rejects its tasks, and takes others with the threads that had none", async (t) => {
+  const { pool, run, started, burst, goOn, hold } = await opened(t);
+  await burst();
+  hold();
+  const before = started();
+  const given = run();
+  const rejected = assert.rejects(given, /gives its work up/);
+  pool.clear();
+  await rejected;
+  goOn();
+  await run();
+  assert.equal(started(), before, "no thread was started");
+});
+
+test("a pool that is cleared while all threads are at work starts another one", async (t) => {
+  const { pool, run, started, goOn } = await opened(t);
+  const rejected = assert.rejects(run(), /gives its work up/);
+  pool.clear();
+  await rejected;
+  goOn();
+  await run();
+  assert.ok(started() > 1);
+});

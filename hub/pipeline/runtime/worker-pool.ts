@@ -114,6 +114,20 @@ export class WorkerPool implements Component {
     for (const task of open) task.reject(new AppError("cancelled", "the pipeline stops"));
   }
 
+  /** Gives all tasks up, which fail with `cancelled`. Threads that are at work end; the others take further tasks. */
+  clear(): void {
+    const open = this.#waiting.splice(0);
+    for (const thread of this.#threads) {
+      if (thread.posted.size === 0) continue;
+      open.push(...thread.posted.values());
+      clearTimeout(thread.timer);
+      this.#threads.delete(thread); // this end isn't a failure
+      void thread.worker.terminate();
+    }
+    if (this.#threads.size + this.#spawning.size === 0) this.#spawnBehind();
+    for (const task of open) task.reject(new AppError("cancelled", "the pipeline gives its work up"));
+  }
+
   /** Number of threads that are ready. */
   get threads(): number {
     return this.#threads.size;
