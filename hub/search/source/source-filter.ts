@@ -50,7 +50,7 @@ export function filterSource(source: Uint8Array, filter: SourceFilter): RawJson 
 export function keepParts(value: JsonObject, { includes, excludes }: SourceFilter): JsonObject {
   const wanted = includes.map(compile);
   const unwanted = excludes.map(compile);
-  return prune(value, "", wanted, unwanted, includes.length === 0) as JsonObject;
+  return prune(value, "", wanted, unwanted, includes.length === 0);
 }
 
 /** A pattern as tests of whole paths and of the paths above one that fits. */
@@ -62,52 +62,51 @@ interface PathPattern {
 }
 
 function compile(pattern: string): PathPattern {
-  const quote = (text: string): string =>
-    text
-      .split("*")
-      .map((part) => RegExp.escape(part))
-      .join(".*");
-  const whole = new RegExp(`^${quote(pattern)}(?:\\..*)?$`, "s");
-  const steps = pattern.split(".");
-  const starAt = steps.findIndex((step) => step.includes("*"));
-  const heads = steps.map((_, at) => new RegExp(`^${quote(steps.slice(0, at + 1).join("."))}$`, "s"));
+  const parts = pattern.split("*");
+  const whole = new RegExp(`^${parts.map((part) => RegExp.escape(part)).join(".*")}(?:\\..*)?$`, "s");
+  // A star matches any number of steps, so whatever begins like the pattern before it may fit.
+  const head = parts[0]!;
   return {
     covers: (path) => whole.test(path),
-    leadsTo(path) {
-      const depth = path.split(".").length;
-      // A star matches any number of steps, so everything below it may match.
-      if (starAt >= 0 && depth > starAt)
-        return heads.slice(0, depth).some((head) => head.test(path)) || heads[starAt]!.test(path);
-      return depth < steps.length && heads[depth - 1]!.test(path);
-    },
+    leadsTo: (path) => head.startsWith(`${path}.`) || (parts.length > 1 && `${path}.`.startsWith(head)),
   };
 }
 
 function prune(
+  value: JsonObject,
+  path: string,
+  wanted: readonly PathPattern[],
+  unwanted: readonly PathPattern[],
+  kept: boolean,
+): JsonObject {
+  const result: JsonObject = {};
+  for (const [key, item] of Object.entries(value)) {
+    const at = path === "" ? key : `${path}.${key}`;
+    if (unwanted.some((pattern) => pattern.covers(at))) continue;
+    const keeps = kept || wanted.some((pattern) => pattern.covers(at));
+    if (keeps && !unwanted.some((pattern) => pattern.leadsTo(at))) {
+      result[key] = item;
+      continue;
+    }
+    if (!keeps && !wanted.some((pattern) => pattern.leadsTo(at))) continue;
+    const inner = pruneValue(item, at, wanted, unwanted, keeps);
+    if (inner !== undefined && (keeps || !isEmpty(inner))) result[key] = inner;
+  }
+  return result;
+}
+
+/** Returns undefined for what isn't kept. Objects and lists of which nothing is left are left out of a list. */
+function pruneValue(
   value: unknown,
   path: string,
   wanted: readonly PathPattern[],
   unwanted: readonly PathPattern[],
   kept: boolean,
 ): unknown {
-  if (Array.isArray(value)) {
-    const items = value.map((item: unknown) =>
-      isContainer(item) ? prune(item, path, wanted, unwanted, kept) : kept ? item : undefined,
-    );
-    return items.filter((item) => item !== undefined);
-  }
-  if (!isObject(value)) return kept ? value : undefined;
-  const result: JsonObject = {};
-  for (const [key, item] of Object.entries(value)) {
-    const at = path === "" ? key : `${path}.${key}`;
-    if (unwanted.some((pattern) => pattern.covers(at))) continue;
-    const keeps = kept || wanted.some((pattern) => pattern.covers(at));
-    if (!keeps && !wanted.some((pattern) => pattern.leadsTo(at))) continue;
-    const inner = isContainer(item) ? prune(item, at, wanted, unwanted, keeps) : keeps ? item : undefined;
-    if (inner === undefined || (!keeps && isEmpty(inner))) continue;
-    result[key] = inner;
-  }
-  return result;
+  if (!isContainer(value)) return kept ? value : undefined;
+  if (isObject(value)) return prune(value, path, wanted, unwanted, kept);
+  const items = (value as unknown[]).map((item) => pruneValue(item, path, wanted, unwanted, kept));
+  return items.filter((item) => item !== undefined && !isEmpty(item));
 }
 
 function isContainer(value: unknown): value is object {

@@ -28,6 +28,10 @@ describe("fetching", () => {
     [{ includes: ["a"], excludes: ["a.b.d", "a.e"] }, { a: { b: [{ c: 1 }, { c: 3 }] } }],
     [{ excludes: ["a", "n*"] }, { price: 1 }],
     [["x*"], {}],
+    [["*c"], { a: { b: [{ c: 1 }, { c: 3 }] } }],
+    [{ includes: ["*d"] }, { a: { b: [{ d: 2 }] } }],
+    [{ includes: ["a.b"], excludes: ["*c"] }, { a: { b: [{ d: 2 }] } }],
+    [{ includes: ["a.b"], excludes: ["a.b.*"] }, { a: { b: [] } }],
   ];
   for (const [filter, source] of FILTERS) {
     test(`_source ${JSON.stringify(filter)} leaves ${JSON.stringify(source)}`, async () => {
