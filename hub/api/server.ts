@@ -248,6 +248,7 @@ export class ApiServer implements Component {
     const search = new Dispatcher({
       ...shared,
       routes: searchRoutes,
+      onUsed: (method, route) => this.#parts.usage.count(method, route),
       errorBody: (error) => errorBody(error, parts.errors),
       ...((productHeader || needsProductHeader(compatVersion)) && {
         headers: { "x-elastic-product": "Elasticsearch" },

@@ -24,6 +24,7 @@ import {
 import { ingestDocuments } from "./ingest-documents.ts";
 import { PointContexts } from "./point-contexts.ts";
 import { RequestTurns, ShardsInTurn } from "./request-turns.ts";
+import { RestUsage } from "./rest-usage.ts";
 import { SlowQueries } from "./slow-queries.ts";
 import type { TaskResults } from "./task-results.ts";
 import { Tasks } from "./tasks.ts";
@@ -77,6 +78,7 @@ export interface ApiContext extends ApiDependencies {
   /** Limits concurrent searches and bulk requests; `shards` waits for its turns by itself. */
   readonly turns: RequestTurns;
   readonly votingExclusions: VotingExclusions;
+  readonly usage: RestUsage;
 }
 
 /** Returns the function that finds stored scripts. */
@@ -109,6 +111,7 @@ export function apiContext(dependencies: ApiDependencies, log: Logger): ApiConte
     counters,
     pressure,
     votingExclusions: new VotingExclusions(),
+    usage: new RestUsage(clock),
     remoteHosts: dependencies.remoteHosts ?? [],
     tasks,
     asyncSearches: new AsyncSearches(tasks, cluster, clock),

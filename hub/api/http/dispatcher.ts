@@ -47,6 +47,8 @@ export interface DispatcherOptions {
   readonly compatVersion: string;
   /** Called with the connection of each request that was authorised. */
   readonly onSignedIn: (socket: Socket) => void;
+  /** Called with each request that is right as far as its route says. */
+  readonly onUsed?: (method: Method, route: Route) => void;
   /** Sent with every answer. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -153,6 +155,7 @@ export class Dispatcher {
     const body = bodyOf(turn.body.bytes, query, raw, route);
     const path = { ...found.path, ...takeSegments(query, found.absent) };
     if (route.takesAnyParams !== true) checkParameters(turn.path, query, route.params);
+    this.#options.onUsed?.(raw.method as Method, route);
     const request = new ApiRequest({
       method: raw.method as Method,
       uri: turn.uri,

@@ -7,6 +7,7 @@ import { AsyncSearches } from "#hub/api/context/async-searches.ts";
 import { IndexCounters, WritePressure } from "#hub/api/context/index-counters.ts";
 import { PointContexts } from "#hub/api/context/point-contexts.ts";
 import { RequestTurns } from "#hub/api/context/request-turns.ts";
+import { RestUsage } from "#hub/api/context/rest-usage.ts";
 import { SlowQueries } from "#hub/api/context/slow-queries.ts";
 import { Tasks } from "#hub/api/context/tasks.ts";
 import { VotingExclusions } from "#hub/api/context/voting-exclusions.ts";
@@ -207,6 +208,7 @@ export class SearchRoutesFixture {
       points: this.points,
       pressure: new WritePressure(),
       votingExclusions: new VotingExclusions(),
+      usage: new RestUsage(systemClock),
       slowQueries: new SlowQueries(systemClock, silentLogger(), Number.POSITIVE_INFINITY),
     };
   }

@@ -9,6 +9,7 @@ import { meantNodes, printedRoles } from "#hub/api/parameters/meant-nodes.ts";
 import type { NodeInfo } from "#hub/api/ports/cluster.ts";
 import { aggregationKinds } from "#hub/search/aggregations/kinds.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
+import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 
 export function nodeRoutes(parts: ApiContext): Route[] {
@@ -20,6 +21,19 @@ export function nodeRoutes(parts: ApiContext): Route[] {
       action: "monitor",
       summary: "Shows the nodes of the cluster.",
       handle: (request) => nodes(parts, request),
+    },
+    {
+      methods: ["GET"],
+      paths: [
+        "/_nodes/usage",
+        "/_nodes/usage/{metric}",
+        "/_nodes/{nodes}/usage",
+        "/_nodes/{nodes}/usage/{metric}",
+      ],
+      params: ["timeout"],
+      action: "monitor",
+      summary: "Shows how often each action of the search interface was used since the start of this hub.",
+      handle: (request) => usage(parts, request),
     },
     {
       methods: ["POST"],
@@ -80,6 +94,29 @@ function askedOf({ path }: ApiRequest): { expression: string | undefined; metric
     expression: isMetrics ? undefined : path["nodes"],
     metrics: metrics?.includes("_all") === true ? undefined : metrics,
   };
+}
+
+function usage({ cluster, clock, usage: counted }: ApiContext, request: ApiRequest): ApiResponse {
+  const metrics = request.list("metric") ?? ["_all"];
+  const isAll = metrics.includes("_all");
+  if (isAll && metrics.length > 1) {
+    const [path] = request.uri.split("?", 1);
+    const text = `request [${path}] contains _all and individual metrics [${request.path["metric"]}]`;
+    throw new AppError("request_invalid", text);
+  }
+  const [self] = cluster.nodes();
+  // Another node counts for itself.
+  const found = meantNodes(cluster.nodes(), request.path["nodes"]).filter(({ id }) => id === self?.id);
+  const counts = {
+    timestamp: clock.now(),
+    since: counted.sinceMs,
+    ...((isAll || metrics.includes("rest_actions")) && { rest_actions: counted.counts }),
+  };
+  return json({
+    _nodes: { total: found.length, successful: found.length, failed: 0 },
+    cluster_name: cluster.name,
+    nodes: Object.fromEntries(found.map(({ id }) => [id, counts])),
+  });
 }
 
 function reloadSecrets({ cluster }: ApiContext, request: ApiRequest): ApiResponse {
