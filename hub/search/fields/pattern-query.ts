@@ -18,7 +18,8 @@ export const INDEX_FIELD = "_index";
 
 /**
  * Returns a query on a field with terms, made by `make` from the field's path and `value` as terms of the field are written.
- * `indexName`: the names that it means where the field is _index, with * for any text; without it none.
+ * `indexName`: the names that it means where the field is _index, with * for any text; without it none. Names of indices have
+ * small letters alone.
  */
 export function patternQuery(
   owner: string,

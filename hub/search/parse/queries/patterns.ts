@@ -7,6 +7,7 @@ import { flag, integer, text, withoutEffect } from "#hub/search/options/options.
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { type QueryType, readFieldBody, withBoost } from "#hub/search/parse/query-parser.ts";
 import { checkRewrite } from "#hub/search/parse/rewrite-method.ts";
+import { foldCase } from "#hub/search/patterns/ascii-case.ts";
 import { parseRegexpFlags } from "#hub/search/patterns/regexp-flags.ts";
 import type { Query } from "#hub/search/query/query.ts";
 
@@ -25,8 +26,10 @@ export const prefix: QueryType = {
     const { field, value, options } = readFieldBody("prefix", body, PREFIX_OPTIONS, ["value", "prefix"]);
     checkRewrite(options.rewrite);
     const start = scalarText(value, "prefix");
-    const make = options.case_insensitive === true ? caselessPrefixQuery : prefixQuery;
-    return withBoost(patternQuery("prefix", field, start, make, `${start}*`), options);
+    const isCaseless = options.case_insensitive === true;
+    const make = isCaseless ? caselessPrefixQuery : prefixQuery;
+    const indexName = `${isCaseless ? foldCase(start) : start}*`;
+    return withBoost(patternQuery("prefix", field, start, make, indexName), options);
   },
 };
 
@@ -47,7 +50,8 @@ export const wildcard: QueryType = {
     checkRewrite(options.rewrite);
     const pattern = scalarText(value, "wildcard");
     const make = (path: string, given: string): Query => wildcardQuery(path, given, options.case_insensitive);
-    return withBoost(patternQuery("wildcard", field, pattern, make, pattern), options);
+    const indexName = options.case_insensitive === true ? foldCase(pattern) : pattern;
+    return withBoost(patternQuery("wildcard", field, pattern, make, indexName), options);
   },
 };
 

@@ -10,6 +10,7 @@ import { objectOf, onlyEntry, scalarText } from "#hub/search/options/json.ts";
 import { flag, readOptions } from "#hub/search/options/options.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { COMMON_OPTIONS, type QueryType, readFieldBody, withBoost } from "#hub/search/parse/query-parser.ts";
+import { foldCase } from "#hub/search/patterns/ascii-case.ts";
 import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 
@@ -72,11 +73,11 @@ export const term: QueryType = {
   options: TERM_OPTIONS,
   parse(body) {
     const { field, value, options } = readFieldBody("term", body, TERM_OPTIONS, ["value", "term"]);
-    if (options.case_insensitive === true)
-      return withBoost(
-        patternQuery("case insensitive term", field, scalarText(value, "term"), caselessQuery),
-        options,
-      );
+    if (options.case_insensitive === true) {
+      const given = scalarText(value, "term");
+      const query = patternQuery("case insensitive term", field, given, caselessQuery, foldCase(given));
+      return withBoost(query, options);
+    }
     const query = new MappedNode((shard) => {
       if (!isRangeField(shard, field)) return exactQuery(shard, field, value);
       const point = { value, inclusive: true };
