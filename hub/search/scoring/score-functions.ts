@@ -15,11 +15,13 @@ import {
   text,
   withoutEffect,
 } from "#hub/search/options/options.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
 import { readScoreScript, scoreOn } from "#hub/search/scripting/document-script.ts";
 import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
+import { doubleText } from "#proto/kit/number-text.ts";
 import { parseDuration } from "#proto/kit/units.ts";
 
 /** Computes a number from a document. */
@@ -44,10 +46,36 @@ export function parseFunction(name: string, body: unknown): ScoreFunction {
   if (name === "field_value_factor") return fieldValueFactor(json);
   if (name === "random_score") return randomScore(json);
   if (name === "script_score") {
-    const script = readScoreScript(json["script"]);
-    return { bind: (shard) => scoreOn(script, shard) };
+    const made = scriptFunction(json["script"]);
+    return answersAs(700) ? notNegative(made) : made;
   }
   return decayFunction(name, json);
+}
+
+/** Returns the function that a script is. Throws parsing, script_failed. */
+export function scriptFunction(given: unknown): ScoreFunction {
+  const script = readScoreScript(given);
+  return { bind: (shard) => scoreOn(script, shard) };
+}
+
+/** Returns a function that throws request_invalid for a negative score, as from 7.0 on. */
+function notNegative(made: ScoreFunction): ScoreFunction {
+  return {
+    bind(shard) {
+      const bound = made.bind(shard);
+      return (segment) => {
+        const scoreOf = bound(segment);
+        return (doc, before) => {
+          const score = scoreOf(doc, before);
+          if (!(score < 0)) return score;
+          throw new AppError(
+            "request_invalid",
+            `script score function must not produce negative scores, but got: [${doubleText(score)}]`,
+          );
+        };
+      };
+    },
+  };
 }
 
 /** Returns the options that aren't null, which is as good as leaving them out. */
@@ -102,14 +130,20 @@ function fieldValueFactor(json: JsonObject): ScoreFunction {
               "request_invalid",
               `Missing value for field [${options.field}]; give [missing]`,
             );
-          return checked(modify(value * options.factor), options.field);
+          return checked(modify(value * options.factor), value, options.field);
         };
       };
     },
   };
 }
 
-function checked(score: number, field: string): number {
+function checked(score: number, value: number, field: string): number {
+  if (score < 0 && answersAs(700)) {
+    throw new AppError(
+      "request_invalid",
+      `field value function must not produce negative scores, but got: [${doubleText(score)}] for field value: [${doubleText(value)}]`,
+    );
+  }
   if (Number.isFinite(score)) return score;
   throw new AppError(
     "request_invalid",

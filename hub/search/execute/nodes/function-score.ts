@@ -14,6 +14,8 @@ import {
 } from "#hub/search/query/query.ts";
 import type { Scorer } from "#hub/search/query/scorer.ts";
 import type { ScoreFunction } from "#hub/search/scoring/score-functions.ts";
+import { AppError } from "#proto/kit/errors.ts";
+import { doubleText } from "#proto/kit/number-text.ts";
 import { prepareAll } from "./set-algebra.ts";
 import { membership, RescoredScorer, RescoredWeight, WrappedQuery } from "./wrapped-query.ts";
 
@@ -39,6 +41,8 @@ export interface FunctionScoreOptions {
   readonly minScore: number | undefined;
   /** True: a boost multiplies the result, false: the query's score that the functions see. */
   readonly boostsResult?: boolean;
+  /** True: a search throws request_invalid if a score is negative, or no number. */
+  readonly refusesNegative?: boolean;
 }
 
 interface Term {
@@ -71,7 +75,9 @@ export class FunctionScoreNode extends WrappedQuery {
     if (!scores) return inner;
     const rescore = (scorer: Scorer, segment: SegmentReader): Scorer => {
       const terms = functions.map((each): Term => termOf(each, segment));
-      const rescored = new RescoredScorer(scorer, (doc, score) => this.#combine(terms, doc, score));
+      const rescored = new RescoredScorer(scorer, (doc, score) =>
+        this.#checked(this.#combine(terms, doc, score), doc),
+      );
       const kept = minScore === undefined ? rescored : new MinScoreScorer(rescored, minScore);
       return boostsResult ? new RescoredScorer(kept, (_doc, score) => score * mode.boost) : kept;
     };
@@ -105,6 +111,14 @@ export class FunctionScoreNode extends WrappedQuery {
 
   protected inner(): Query {
     return this.#inner;
+  }
+
+  #checked(score: number, doc: number): number {
+    if (score >= 0 || this.#options.refusesNegative !== true) return score;
+    throw new AppError(
+      "request_invalid",
+      `function score query returned an invalid score: ${doubleText(score)} for doc: ${doc}`,
+    );
   }
 
   #combine(terms: readonly Term[], doc: number, score: number): number {

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { inspect } from "node:util";
+import { gatherWarnings } from "#hub/search/options/request-version.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { IndexFixture } from "#test/support/search/shards.ts";
 
@@ -23,6 +25,27 @@ test("a list as the filter of a function counts for its last query", async () =>
     ["1", 5],
     ["2", 5],
   ]);
+});
+
+test("a negative score is refused from 7.0 on", async () => {
+  const rows: [body: JsonObject, refusal: RegExp][] = [
+    [
+      { script_score: { script: "1 - doc['n'].value" } },
+      /script score function must not produce negative scores, but got: \[-[12]\.0\]/,
+    ],
+    [
+      { field_value_factor: { field: "n", factor: -1 } },
+      /field value function must not produce negative scores, but got: \[-([123])\.0\] for field value: \[\1\.0\]/,
+    ],
+    [{ functions: [{ weight: -2 }] }, /function score query returned an invalid score: -2\.0 for doc: \d/],
+  ];
+  for (const [body, refusal] of rows) {
+    assert.equal((await scores(body)).length, 3);
+    await assert.rejects(
+      gatherWarnings(new Set(), 700, () => scores(body)),
+      (error) => refusal.test(inspect(error, { depth: 9 })),
+    );
+  }
 });
 
 test("options that are null are as good as left out", async () => {

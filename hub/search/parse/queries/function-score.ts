@@ -5,6 +5,7 @@ import { FunctionScoreNode, type WeightedFunction } from "#hub/search/execute/no
 import { MappedNode } from "#hub/search/execute/nodes/wrapped-query.ts";
 import { objectOf } from "#hub/search/options/json.ts";
 import { anything, number, object, oneOf, required } from "#hub/search/options/options.ts";
+import { answersAs } from "#hub/search/options/request-version.ts";
 import { type QueryParser, type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
 import type { Query } from "#hub/search/query/query.ts";
 import {
@@ -12,6 +13,7 @@ import {
   parseFunction,
   readWeight,
   type ScoreFunction,
+  scriptFunction,
   withoutNulls,
 } from "#hub/search/scoring/score-functions.ts";
 import { AppError } from "#proto/kit/errors.ts";
@@ -65,6 +67,7 @@ export const functionScore: QueryType = {
         boostMode: options.boost_mode ?? defaultBoostMode(functions, json, options.functions),
         maxBoost: options.max_boost ?? Number.MAX_VALUE,
         minScore: options.min_score,
+        refusesNegative: answersAs(700),
       }),
       options,
     );
@@ -141,7 +144,7 @@ export const scriptScore: QueryType = {
   options: SCRIPT_OPTIONS,
   parse(body, parser) {
     const options = readBody("script_score", body, SCRIPT_OPTIONS);
-    const score = notNegative(parseFunction("script_score", { script: options.script }));
+    const score = notNegative(scriptFunction(options.script));
     const functions = [{ filter: undefined, score, weight: 1 }];
     const node = new FunctionScoreNode(parser.parse(options.query), {
       functions,
