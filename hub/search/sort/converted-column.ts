@@ -21,8 +21,6 @@ export type SortColumn = Pick<
 
 /** How a value becomes one of the other type. Both ways keep the order of values, and agree. */
 interface Conversion {
-  /** Whether the results are exact as numbers. */
-  readonly safe: boolean;
   number(value: number): number;
   exact(value: number): bigint;
 }
@@ -31,21 +29,22 @@ const NANOS_PER_MS = 1_000_000n;
 
 /** Milliseconds as nanoseconds; those that 64 bits don't hold are at their ends. */
 export const TO_NANOS: Conversion = {
-  safe: false,
   number: (timeMs) => Number(nanosOf(timeMs)),
   exact: nanosOf,
 };
 
-/** Numbers without their fraction, as a cast in Java. */
+/** Numbers without their fraction, as a cast in Java; those that 64 bits don't hold are at their ends. */
 export const TO_WHOLE: Conversion = {
-  safe: true,
   number: truncated,
-  exact: (value) => BigInt(truncated(value)),
+  exact: (value) => within64Bits(BigInt(Math.trunc(value))),
 };
 
 function nanosOf(timeMs: number): bigint {
-  const nanos = BigInt(timeMs) * NANOS_PER_MS;
-  return nanos < LONG_MIN ? LONG_MIN : nanos > LONG_MAX ? LONG_MAX : nanos;
+  return within64Bits(BigInt(timeMs) * NANOS_PER_MS);
+}
+
+function within64Bits(value: bigint): bigint {
+  return value < LONG_MIN ? LONG_MIN : value > LONG_MAX ? LONG_MAX : value;
 }
 
 function truncated(value: number): number {
@@ -64,7 +63,7 @@ export class ConvertedColumn implements SortColumn {
   constructor(column: NumericColumn, conversion: Conversion) {
     this.#column = column;
     this.#conversion = conversion;
-    this.safe = conversion.safe;
+    this.safe = !(Math.max(-this.min, this.max) > Number.MAX_SAFE_INTEGER);
     this.multiValued = column.multiValued;
     this.presence = column.presence;
   }

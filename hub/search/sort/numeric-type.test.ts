@@ -100,6 +100,35 @@ describe("a sort with a numeric_type", () => {
     ]);
   });
 
+  test("has numbers beyond 64 bits at their ends, and all digits of those within", async () => {
+    const far = new IndexFixture({
+      index: "far",
+      mapping: { properties: { n: { type: "double" } } },
+      docs: { f: { n: 1e300 }, g: { n: -1e300 }, h: { n: 2 ** 62 }, i: { n: 7.5 }, j: { n: 2 ** 63 }, k: {} },
+    });
+    const sort = { n: { order: "asc", numeric_type: "long", missing: 8 } };
+    const sorted = async (body: JsonObject = {}): Promise<string[]> => {
+      const { hits } = await far.search({ sort, ...body });
+      return hits.map((hit) => `${String(hit["_id"])} ${writeJson((hit["sort"] as unknown[])[0])}`);
+    };
+    try {
+      const all = [
+        "g -9223372036854775808",
+        "i 7",
+        "k 8",
+        "h 4611686018427387904",
+        "f 9223372036854775807",
+        "j 9223372036854775807",
+      ];
+      assert.deepEqual(await sorted(), all);
+      for (const [at, after] of [-(2n ** 63n), 7, 8, 2n ** 62n].entries())
+        assert.deepEqual(await sorted({ search_after: [after] }), all.slice(at + 1), String(after));
+      assert.deepEqual(await sorted({ search_after: [2n ** 63n - 1n] }), []);
+    } finally {
+      far.close();
+    }
+  });
+
   test("takes values of nested objects, and of fields that aren't mapped", async () => {
     const nested = { order: "asc", numeric_type: "date_nanos", nested: { path: "o" } };
     assert.deepEqual((await order({ "o.at": nested })).slice(0, 2), ["a 2000000", "d 3000001"]);
