@@ -514,7 +514,8 @@ test("splunk_hec refuses with a code, by which Splunk's libraries go alone", asy
 test("splunk_hec names the event at fault and takes none of its request", async (t) => {
   const { world, post } = await start(t, "splunk_hec");
   for (const [body, status, text] of [
-    ['{"event":"a"}{"no":1}', 400, /"code":6,"invalid-event-number":1/],
+    ['{"event":"a"}{"no":1}', 400, /"text":"Event field is required","code":12,"invalid-event-number":1/],
+    ['{"event":"a"}{"event":""}', 400, /"Event field cannot be blank","code":13,"invalid-event-number":1/],
     ['{"event":"a"} nope', 400, /"invalid-event-number":1/],
     ['{"event":"a', 400, /"invalid-event-number":0/],
     ['"a"', 400, /"code":6/],

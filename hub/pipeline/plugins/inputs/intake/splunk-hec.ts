@@ -23,6 +23,8 @@ const INVALID_DATA = 6;
 const SERVER_FAILED = 8;
 const SERVER_BUSY = 9;
 const NO_CHANNEL = 10;
+const NO_EVENT = 12;
+const BLANK_EVENT = 13;
 const HEALTHY = 17;
 const TOO_LARGE = 27;
 
@@ -33,6 +35,20 @@ const CODES: Readonly<Record<number, number>> = {
   429: SERVER_BUSY,
   503: SERVER_BUSY,
 };
+
+/** What may be wrong with an event. */
+const FAULTS = {
+  [INVALID_DATA]: "Invalid data format",
+  [NO_EVENT]: "Event field is required",
+  [BLANK_EVENT]: "Event field cannot be blank",
+} as const;
+
+/** The first event that can't be taken. */
+interface EventFault {
+  readonly code: keyof typeof FAULTS;
+  /** How many are before it. */
+  readonly number: number;
+}
 
 /** Metadata of events, in a body or in the query. */
 const METADATA = ["source", "sourcetype", "index"] as const;
@@ -70,8 +86,8 @@ export class SplunkHec implements IntakeProtocol {
     if (method !== "POST") return reply(405, INVALID_DATA, "events are posted");
     if (path.endsWith("/ack")) return this.#acknowledgements(request);
     const events = path.includes("/raw") ? rawEvents(request) : jsonEvents(request);
-    if (typeof events === "number")
-      return reply(400, INVALID_DATA, "Invalid data format", { "invalid-event-number": events });
+    if (!Array.isArray(events))
+      return reply(400, events.code, FAULTS[events.code], { "invalid-event-number": events.number });
     if (events.length === 0) return reply(400, NO_DATA, "No data");
     try {
       await take(events);
@@ -114,26 +130,26 @@ function channelOf({ headers, query }: IntakeRequest): string | undefined {
   return channel === "" ? undefined : String(channel);
 }
 
-/** Returns the events of objects one after the other, or the number of the first that is none. */
-function jsonEvents({ body, nowMs }: IntakeRequest): Event[] | number {
+/** Returns the events of objects one after the other, or what is wrong with the first that is none. */
+function jsonEvents({ body, nowMs }: IntakeRequest): Event[] | EventFault {
   const events: Event[] = [];
   for (const text of splitJsonObjects(decodeText(body))) {
     const envelopes = envelopesOf(parseEventObject(text));
-    if (envelopes === undefined) return events.length;
+    if (!Array.isArray(envelopes)) return { code: envelopes, number: events.length };
     checkEvents(events.length + envelopes.length);
     for (const envelope of envelopes) events.push(eventOf(envelope, nowMs));
   }
   return events;
 }
 
-/** Returns an object itself, or the events of a search that Splunk exported as JSON; undefined: it holds none. */
-function envelopesOf(object: JsonObject | undefined): JsonObject[] | undefined {
-  if (object === undefined) return undefined;
+/** Returns an object itself, or the events of a search that Splunk exported as JSON; a code where it holds none. */
+function envelopesOf(object: JsonObject | undefined): JsonObject[] | EventFault["code"] {
+  if (object === undefined) return INVALID_DATA;
   const { event, preview, result, results, lastrow } = object;
-  if (event !== undefined) return event === "" ? undefined : [object];
-  if (typeof preview !== "boolean") return undefined;
+  if (event !== undefined) return event === "" ? BLANK_EVENT : [object];
+  if (typeof preview !== "boolean") return NO_EVENT;
   const rows = results ?? (result === undefined && lastrow === true ? [] : [result]);
-  if (!Array.isArray(rows) || !rows.every(isHash)) return undefined;
+  if (!Array.isArray(rows) || !rows.every(isHash)) return INVALID_DATA;
   // What a search shows before its end comes once more.
   return preview ? [] : rows.map(exportedEvent);
 }
