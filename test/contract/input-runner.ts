@@ -30,6 +30,7 @@ export class InputWorld {
   readonly failures: (string | null)[] = [];
   /** What the input counted as lost. */
   drops = 0;
+  cuts = 0;
   readonly state = new Map<string, unknown>();
   readonly handlers = new Map<string, (records: readonly FedRecord[]) => Promise<void>>();
   readonly letters: InputDeadLetter[] = [];
@@ -165,6 +166,9 @@ export class InputWorld {
         close: () => undefined,
       }),
       receive: (address, handler) => void this.handlers.set(address, handler),
+      cut: (count) => {
+        this.cuts += count;
+      },
       dropped: (count) => {
         this.drops += count;
         this.#changed();

@@ -117,6 +117,8 @@ export interface InputContext {
   readonly receive: (address: string, handler: (records: readonly FedRecord[]) => Promise<void>) => void;
   /** Counts what the input lost for good, such as datagrams: their senders can't be held up. */
   readonly dropped: (count: number) => void;
+  /** Counts messages that the input took in parts, as they were too long. */
+  readonly cut: (count: number) => void;
   /** Reports a failure that people should see while the input continues; null: it is over. */
   readonly failing: (message: string | null) => void;
   /**

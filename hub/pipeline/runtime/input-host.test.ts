@@ -72,6 +72,7 @@ for (const isFull of [false, true]) {
       metrics: {
         inputEvents: counter,
         inputDrops: counter,
+        inputCuts: counter,
         inputRestarts: counter,
       } as unknown as PipelineMetrics,
       shares: intakeShares(log, clock, new TrustedProxies([])),

@@ -27,6 +27,7 @@ export interface PipelineMetrics {
   readonly inputEvents: Counter<"pipeline" | "plugin">;
   readonly inputRestarts: Counter<"pipeline" | "plugin">;
   readonly inputDrops: Counter<"pipeline" | "plugin">;
+  readonly inputCuts: Counter<"pipeline" | "plugin">;
   readonly pluginIn: Counter<"pipeline" | "plugin">;
   readonly pluginOut: Counter<"pipeline" | "plugin">;
   readonly pluginFailures: Counter<"pipeline" | "plugin">;
@@ -59,6 +60,10 @@ function pluginMetrics(metrics: Metrics) {
     inputDrops: counter(
       "input_drops",
       `datagrams that an input dropped: the log takes them too slowly, or a message's other chunks are missing; ${DROPS_HELP}`,
+    ),
+    inputCuts: counter(
+      "input_cut_messages",
+      "lines and messages of more than 1 MiB, or than an address may hold, that an input took in parts with the tag line_cut",
     ),
     pluginIn: counter("plugin_events_in", "events that a filter or output was given"),
     pluginOut: counter("plugin_events_out", "events that went on behind a filter or output"),

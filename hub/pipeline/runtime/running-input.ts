@@ -206,6 +206,7 @@ export class RunningInput implements Component {
           },
         }),
       receive: (address, handler) => this.#handlers.set(address, handler),
+      cut: (count) => metrics.inputCuts.inc({ pipeline, plugin: input.id }, count),
       dropped: (count) => metrics.inputDrops.inc({ pipeline, plugin: input.id }, count),
       failing: (message) => this.#failing(message),
       bearer: (...asked) => reach.bearer(...asked),

@@ -219,6 +219,19 @@ test("gelf takes messages by TCP and UDP, whole, packed and in chunks, and names
   assert.deepEqual(world.sent[1]!.event.fields["tags"], ["_gelfparsefailure"]);
 });
 
+test("gelf takes a message that is too long in parts as text, and the next one whole", async (t) => {
+  const { world, socket } = await start(t, "gelf");
+  const long = JSON.stringify({ short_message: "x".repeat(2_500_000) });
+  socket.write(`${long}\0{"short_message":"next"}\0`);
+  await world.until(1);
+  const isNext = (): boolean => world.messages.at(-1) === "next";
+  while (!isNext()) await world.until(world.sent.length + 1);
+  const parts = world.sent.slice(0, -1).map(({ event }) => event.fields);
+  assert.equal(parts.map(({ message }) => message).join(""), long);
+  for (const { tags } of parts) assert.deepEqual(tags, ["_gelfparsefailure", "line_cut"]);
+  assert.equal(world.cuts, 1);
+});
+
 test("gelf reads times and levels that are decimals without a fraction, and keeps such fields", async (t) => {
   const { world, socket } = await start(t, "gelf");
   socket.write('{"short_message":"a","timestamp":1700000000.0,"level":3.0,"_took":2.0}\0');

@@ -90,6 +90,7 @@ test("tcp cuts a line that has no end, and reads what the PROXY protocol says", 
     assert.deepEqual(event.fields["tags"], ["line_cut"]);
     assert.ok(String(event.fields["message"]).length <= 2 * 1024 * 1024);
   }
+  assert.equal(other.world.cuts, 1);
 });
 
 test("tcp reads binary values whatever bytes they consist of, and ends where it can't", async (t) => {

@@ -102,9 +102,15 @@ export class StreamSession {
     try {
       this.#options.held?.(this.#restBytes);
     } catch (error) {
-      this.#isCutting = true;
+      this.#beginCut();
       throw error;
     }
+  }
+
+  /** The current line is counted once, however many parts it has. */
+  #beginCut(): void {
+    if (!this.#isCutting) this.#options.context.cut(1);
+    this.#isCutting = true;
   }
 
   #payloads(chunk: Buffer): { payload: Buffer; isCut: boolean }[] {
@@ -129,7 +135,7 @@ export class StreamSession {
       this.#keep(bytes);
     }
     if (this.#restBytes >= MAX_LINE_BYTES) {
-      this.#isCutting = true;
+      this.#beginCut();
       found.push({ payload: this.#takeRest(Buffer.alloc(0)), isCut: true });
     }
     return found;
@@ -168,7 +174,7 @@ export class StreamSession {
     }
     const rest = bytes.subarray(at);
     if (rest.length >= MAX_LINE_BYTES + MAX_HEAD_BYTES) {
-      this.#isCutting = true;
+      this.#beginCut();
       found.push({ payload: rest, isCut: true });
     } else if (rest.length > 0) this.#keep(rest);
     return found;
