@@ -1,5 +1,6 @@
 /** Cuts a LogQL query into tokens, and walks through them. Unexpected tokens throw an error with Loki's wording. */
 
+import { unquoteGo } from "#proto/codec/go-string.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { DAY_MS, HOUR_MS } from "#proto/kit/units.ts";
 
@@ -133,18 +134,11 @@ export function tokensOf(query: string): Token[] {
 }
 
 function unquoted(query: string, at: number, text: string): string {
-  if (text.startsWith("`")) return text.slice(1, -1);
-  try {
-    // Go's escapes that JSON doesn't have.
-    return JSON.parse(text.replace(/\\(?:x([0-9a-fA-F]{2})|a|v|')/g, escapeOf)) as string;
-  } catch {
-    throw parseFault(query, at, `invalid char escape in ${text.slice(0, 100)}`);
-  }
-}
-
-function escapeOf(escaped: string, hex: string | undefined): string {
-  if (hex !== undefined) return `\\u00${hex}`;
-  return { "\\a": "\\u0007", "\\v": "\\u000b" }[escaped] ?? "'";
+  const inner = text.slice(1, -1);
+  if (text.startsWith("`")) return inner;
+  const meant = unquoteGo(inner);
+  if (meant === undefined) throw parseFault(query, at, `invalid char escape in ${text.slice(0, 100)}`);
+  return meant;
 }
 
 /** Returns an error with Loki's wording, with line and column. */

@@ -261,6 +261,23 @@ test("otlp takes JSON in the names of the schema, and keeps what is said of the 
   });
 });
 
+test("loki reads the escapes of labels as Go writes them", async (t) => {
+  const { world, post } = await start(t, "loki");
+  const labels = String.raw`{a="\\x41 \x41\a\v", b="\xe4\xb8\xad \U0001f600", c="\q"}`;
+  const entries = [{ ts: "2024-01-01T00:00:00Z", line: "a" }];
+  const { status } = await post(
+    "/api/prom/push",
+    JSON.stringify({ streams: [{ labels, entries }] }),
+    JSON_TYPE,
+  );
+  assert.equal(status, 204);
+  assert.deepEqual(plain(world.sent[0]!.event)["labels"], {
+    a: "\\x41 A\x07\x0b",
+    b: "中 😀",
+    c: "\\q",
+  });
+});
+
 test("loki takes JSON of its first interface", async (t) => {
   const { world, post } = await start(t, "loki");
   const entries = [{ ts: "2024-05-01T10:00:00.5Z", line: "a" }, { line: "b" }];

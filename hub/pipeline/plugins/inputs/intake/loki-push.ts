@@ -4,6 +4,7 @@ import "#proto/no-long.ts"; // protobufjs is one for the whole process
 import protobuf from "protobufjs";
 import { checkProtobuf } from "#hub/pipeline/formats/protobuf-check.ts";
 import { unpackSnappy } from "#hub/pipeline/formats/snappy.ts";
+import { unquoteGo } from "#proto/codec/go-string.ts";
 import { parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";
 import { Event, isHash, valueText } from "#proto/event.ts";
@@ -180,13 +181,10 @@ export function parseLabels(text: string): Record<string, string> {
   return labels;
 }
 
-/** Strings are written as in Go; those that JSON doesn't read keep their text. */
+/** Texts with escapes that are none stay as they are. */
 function unquoted(quoted: string): string {
-  try {
-    return String(JSON.parse(quoted));
-  } catch {
-    return quoted.slice(1, -1);
-  }
+  const inner = quoted.slice(1, -1);
+  return unquoteGo(inner) ?? inner;
 }
 
 function objects(value: unknown): JsonObject[] {
