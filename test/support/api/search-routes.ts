@@ -63,6 +63,7 @@ export type Json = { readonly [key: string]: Json } & {
 interface SearchRoutesOptions {
   readonly docs?: readonly JsonObject[];
   readonly mapping?: JsonObject;
+  readonly settings?: JsonObject;
   readonly routes?: (parts: ApiContext, scrolls: ScrollContexts) => Route[];
 }
 
@@ -92,13 +93,18 @@ export class SearchRoutesFixture {
   /** Searchers that aren't closed yet. */
   #open = 0;
 
-  /** The documents and their mapping are those of the index logs; `routes`: those of searches without it. */
-  constructor({ docs = DOCS, mapping = MAPPING, routes = allSearchRoutes }: SearchRoutesOptions = {}) {
+  /** The documents, their mapping and the settings are those of the index logs; `routes`: those of searches without it. */
+  constructor({
+    docs = DOCS,
+    mapping = MAPPING,
+    settings = {},
+    routes = allSearchRoutes,
+  }: SearchRoutesOptions = {}) {
     this.logs = new IndexFixture({ docs, mapping, shards: 2 });
     this.#routes = routes;
     const bad = { filter: { range: { status: { gte: 400 } } } };
     this.#indices = new Map([
-      ["logs", infoOf("logs", this.logs, { bad, all: {} }, {})],
+      ["logs", infoOf("logs", this.logs, { bad, all: {} }, settings)],
       ["other", infoOf("other", this.other, {}, { "mapping.type_name": "line" })],
     ]);
   }

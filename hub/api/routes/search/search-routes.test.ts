@@ -259,6 +259,23 @@ describe("the others", () => {
     assert.deepEqual([other.status, other.body["_type"], other.body["matched"]], [404, "other", false]);
   });
 
+  test("_explain finds a hidden index by a pattern if expand_wildcards says so", async () => {
+    const hidden = new SearchRoutesFixture({ settings: { hidden: "true" } });
+    const query = { query: { match_all: {} } };
+    const explained = (path: string) => hidden.send("POST", path, query);
+    try {
+      for (const states of ["hidden", "open,hidden", "all"])
+        assert.equal(
+          (await explained(`/log*/_doc/1/_explain?expand_wildcards=${states}`)).status,
+          200,
+          states,
+        );
+      assert.equal((await explained("/log*/_doc/1/_explain")).status, 404);
+    } finally {
+      hidden.close();
+    }
+  });
+
   test("_field_caps tells types and conflicts of types apart", async () => {
     const { body } = await fixture.send("GET", "/_field_caps?fields=status,host,_id,message");
     assert.deepEqual(body["fields"]!["host"], {

@@ -73,10 +73,10 @@ async function explain(parts: ApiContext, request: ApiRequest): Promise<ApiRespo
   const { signal } = request;
   const check = () => parts.shards.explain({ targets: [], body, id }, signal);
   const target = { expression: name, types: undefined, options: resolveOptions(request) };
-  const [index] = (await checkedIndices(parts, target, check)).indices;
+  const { indices, targets } = await checkedIndices(parts, target, check);
+  const [index] = indices;
   const source = sourceParams(request);
   const type = request.path["type"];
-  const { targets } = searchedIndices(parts, { ...target, options: {} });
   if (index !== undefined) checkRouting(index, { id, ...routingOf(request) });
   const isMeant = index === undefined || fitsType(index, type);
   const found = await parts.shards.explain({ targets: isMeant ? targets : [], body, id }, signal);
