@@ -99,6 +99,7 @@ test("a script runs alone and on a sample document", async () => {
     [{ script: "doc['word'].value.length() <= 4", context: "filter", context_setup: setup }, true],
     [{ script: "doc.at.value.year == 2021", context: "filter", context_setup: setup }, false],
     [{ script: "doc['rank'].value / 5.0", context: "score", context_setup: setup }, 0.8],
+    [{ script: "saturation(doc['rank'].value, 1)", context: "score", context_setup: setup }, 0.8],
   ];
   for (const [body, result] of rows)
     assert.deepEqual((await send("POST", "/_scripts/painless/_execute", body)).body, { result });

@@ -17,7 +17,9 @@ import {
 } from "#hub/search/options/options.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import type { ShardContext } from "#hub/search/query/query.ts";
-import { readScoreScript, scoreOn } from "#hub/search/scripting/document-script.ts";
+import { type DecayKind, decayCurve } from "#hub/search/scripting/decay-curve.ts";
+import { readScoringScript, scoreOn } from "#hub/search/scripting/document-script.ts";
+import { randomScore, randomStart } from "#hub/search/scripting/random-score.ts";
 import { UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
@@ -30,7 +32,7 @@ export interface ScoreFunction {
   bind(shard: ShardContext): (segment: SegmentReader) => (doc: number, score: number) => number;
 }
 
-export const DECAYS: readonly string[] = ["gauss", "exp", "linear"];
+export const DECAYS: readonly DecayKind[] = ["gauss", "exp", "linear"];
 
 /** Keys that are functions. */
 export const FUNCTION_NAMES: readonly string[] = [
@@ -44,17 +46,17 @@ export const FUNCTION_NAMES: readonly string[] = [
 export function parseFunction(name: string, body: unknown): ScoreFunction {
   const json = objectOf(body, name);
   if (name === "field_value_factor") return fieldValueFactor(json);
-  if (name === "random_score") return randomScore(json);
+  if (name === "random_score") return randomFunction(json);
   if (name === "script_score") {
     const made = scriptFunction(json["script"]);
     return answersAs(700) ? notNegative(made) : made;
   }
-  return decayFunction(name, json);
+  return decayFunction(name as DecayKind, json);
 }
 
 /** Returns the function that a script is. Throws parsing, script_failed. */
 export function scriptFunction(given: unknown): ScoreFunction {
-  const script = readScoreScript(given);
+  const script = readScoringScript(given);
   return { bind: (shard) => scoreOn(script, shard) };
 }
 
@@ -157,21 +159,10 @@ export const RANDOM_OPTIONS = {
   field: withoutEffect(text("numbers are made of the ids of documents", undefined)),
 } as const;
 
-function randomScore(json: JsonObject): ScoreFunction {
+function randomFunction(json: JsonObject): ScoreFunction {
   const { seed } = readOptions("random_score", json, RANDOM_OPTIONS);
-  const start = seed === undefined ? Math.floor(Math.random() * 2 ** 32) : hash(seed, 0);
-  return {
-    bind: () => (segment) => (doc) => (hash(segment.id(doc), start) >>> 8) / 2 ** 24,
-  };
-}
-
-/** FNV-1a with a last mixing, so that neighbouring ids differ in all bits. */
-function hash(value: string, start: number): number {
-  let state = (0x811c9dc5 ^ start) >>> 0;
-  for (let at = 0; at < value.length; at++) state = Math.imul(state ^ value.charCodeAt(at), 0x01000193);
-  state = Math.imul(state ^ (state >>> 16), 0x85ebca6b);
-  state = Math.imul(state ^ (state >>> 13), 0xc2b2ae35);
-  return (state ^ (state >>> 16)) >>> 0;
+  const start = seed === undefined ? Math.floor(Math.random() * 2 ** 32) : randomStart(seed);
+  return { bind: () => (segment) => (doc) => randomScore(segment.id(doc), start) };
 }
 
 /** Reads a factor. Throws parsing. */
@@ -195,7 +186,7 @@ const MODES = oneOf<Mode, Mode>("which of several values counts", ["min", "max",
 type Distances = (doc: number) => readonly number[];
 
 /** Reads `{"<field>": {origin, scale, offset, decay}, "multi_value_mode": …}`. Throws parsing, request_invalid. */
-export function decayFunction(kind: string, json: JsonObject): ScoreFunction {
+export function decayFunction(kind: DecayKind, json: JsonObject): ScoreFunction {
   const { multi_value_mode: given, ...fields } = json;
   const mode = MODES.read(given ?? "min", `[${kind}] [multi_value_mode]`);
   const [entry, second] = Object.entries(fields);
@@ -215,7 +206,7 @@ export function decayFunction(kind: string, json: JsonObject): ScoreFunction {
         throw new AppError("request_invalid", `scale must be > 0 for function [${kind}]`);
       if (unit.offset < 0)
         throw new AppError("request_invalid", `offset must be >= 0 for function [${kind}]`);
-      const curve = curveOf(kind, unit.scale, decay);
+      const curve = decayCurve(kind, unit.scale, decay);
       return (segment) => {
         const distances = unit.open(segment);
         return (doc) => {
@@ -299,17 +290,4 @@ function pick(distances: readonly number[], mode: Mode): number {
   if (mode === "max") return Math.max(...distances);
   const sum = distances.reduce((total, each) => total + each, 0);
   return mode === "sum" ? sum : sum / distances.length;
-}
-
-function curveOf(kind: string, scale: number, decay: number): (distance: number) => number {
-  if (kind === "gauss") {
-    const factor = Math.log(decay) / (scale * scale);
-    return (distance) => Math.exp(factor * distance * distance);
-  }
-  if (kind === "exp") {
-    const factor = Math.log(decay) / scale;
-    return (distance) => Math.exp(factor * distance);
-  }
-  const end = scale / (1 - decay);
-  return (distance) => Math.max(0, (end - distance) / end);
 }

@@ -16,6 +16,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { ColumnScript } from "./column-script.ts";
 import { DocValues } from "./doc-values.ts";
+import { SCORE_FUNCTION_NAMES, type ScoredDocument, scoreFunctionsOn } from "./score-script-functions.ts";
 
 /** Steps of one run: those of a batch of some thousand documents have the thread without a pause, for less than a second. */
 const MAX_STEPS = 1000;
@@ -45,7 +46,12 @@ export function readFieldScript(given: unknown): Script {
   return readScript(given, NAMES, { expressions: "number" });
 }
 
-/** Parses a script that scores documents; it sees `_score`. Throws script_failed, parsing, request_invalid. */
+/** Parses a script that scores documents; it sees `_score` and has functions for scores. Throws as readScoreScript. */
+export function readScoringScript(given: unknown): Script {
+  return readScript(given, [...SCORE_NAMES, ...SCORE_FUNCTION_NAMES], { expressions: "number" });
+}
+
+/** Parses a script that computes a number; it sees `_score`. Throws script_failed, parsing, request_invalid. */
 export function readScoreScript(given: unknown): Script {
   return readScript(given, SCORE_NAMES, { expressions: "number" });
 }
@@ -86,12 +92,12 @@ export function* documentsWhere(
   return found;
 }
 
-/** Returns the function that scores a document that already has a score. It throws script_failed. */
+/** Returns the function that scores a document that already has a score, by a script of readScoringScript. It throws script_failed. */
 export function scoreOn(
   script: Script,
   shard: ShardContext,
 ): (segment: SegmentReader) => (doc: number, score: number) => number {
-  const run = numberOn(script, shard);
+  const run = numberOn(script, shard, undefined, scoreFunctionsOn);
   return (segment) => {
     const numberOf = run(segment);
     return (doc, score) => {
@@ -104,22 +110,31 @@ export function scoreOn(
 
 /**
  * Returns the function that computes a number from a document and its score. It throws script_failed if the script
- * returns no number or takes more than `maxSteps`.
+ * returns no number or takes more than `maxSteps`. `functions`: makes those that it may call.
  */
 export function numberOn(
   script: Script,
   shard: ShardContext,
   maxSteps?: number,
+  functions: (document: ScoredDocument) => readonly unknown[] = () => [],
 ): (segment: SegmentReader) => (doc: number, score: number) => number {
   const values = new DocValues(shard);
   return (segment) => {
+    const document: ScoredDocument = {
+      nowMs: shard.nowMs,
+      id: () => segment.id(values.doc),
+      value: (field) => values.lookup(field).values()[0],
+    };
+    const callables = functions(document);
     const columns = ColumnScript.bind(script, shard, segment);
     const steps = columns?.isBoolean === false ? new StepsAhead(columns, segment.docCount) : undefined;
     return (doc, score) => {
       const at = steps?.place(doc, score) ?? -1;
       if (at >= 0) return steps!.values[at]!;
       values.move(segment, doc);
-      return toDouble(script.compiled.run([script.params, values, new Decimal(score)], maxSteps));
+      return toDouble(
+        script.compiled.run([script.params, values, new Decimal(score), ...callables], maxSteps),
+      );
     };
   };
 }

@@ -15,6 +15,7 @@ import { toDouble, truth } from "#hub/scripts/values/operators.ts";
 import { print } from "#hub/scripts/values/values.ts";
 import { answersAs, warnDeprecated } from "#hub/search/options/request-version.ts";
 import { SampleDoc } from "#hub/search/scripting/sample-doc.ts";
+import { SCORE_FUNCTION_NAMES, scoreFunctionsOn } from "#hub/search/scripting/score-script-functions.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 
@@ -186,8 +187,14 @@ function execute(parts: ApiContext, request: ApiRequest): ApiResponse {
     const { compiled, params } = readScript(script, ["params", "doc"], { find });
     return json({ result: truth(compiled.run([params, doc])) });
   }
-  const { compiled, params } = readScript(script, ["params", "doc", "_score"], { find });
-  return json({ result: toJson(toDouble(compiled.run([params, doc, 0]))) });
+  const names = ["params", "doc", "_score", ...SCORE_FUNCTION_NAMES];
+  const { compiled, params } = readScript(script, names, { find });
+  const functions = scoreFunctionsOn({
+    nowMs: parts.clock.now(),
+    id: () => "",
+    value: (field) => doc.lookup(field).values()[0],
+  });
+  return json({ result: toJson(toDouble(compiled.run([params, doc, 0, ...functions]))) });
 }
 
 /** Returns the sample document. Throws request_invalid, index_missing. */
