@@ -14,6 +14,7 @@ import { decompounder } from "./decompounder.ts";
 import { flattenGraph } from "./flatten-graph.ts";
 import { asciiDigits, foldToAscii, lowercaseOf } from "./folding.ts";
 import { edgeNgramFilter, ngramFilter } from "./grams.ts";
+import { minHashFilter } from "./min-hash.ts";
 import { commonGramsFilter, shingleFilter } from "./neighbours.ts";
 import { NORMALIZATIONS } from "./normalizations.ts";
 import {
@@ -41,7 +42,6 @@ const REFUSED: Readonly<Record<string, string>> = {
   hyphenation_decompounder: "use dictionary_decompounder",
   hunspell: "use stemmer",
   kstem: "use stemmer with the language english",
-  min_hash: "compare the texts' terms by more_like_this",
   condition: "write an analyzer for each case",
   predicate_token_filter: "use keep, keep_types or length",
   phonetic: "use fuzziness in the query",
@@ -96,6 +96,7 @@ export const TOKEN_FILTERS: Readonly<Record<string, FilterMaker>> = {
   pattern_replace: patternReplaceFilter,
   pattern_capture: patternCaptureFilter,
   fingerprint: fingerprintFilter,
+  min_hash: minHashFilter,
   dictionary_decompounder: decompounder,
   delimited_payload: delimitedPayloadFilter,
   delimited_payload_filter: delimitedPayloadFilter,
