@@ -4,7 +4,7 @@ import { dateFormat, givenFormat } from "#hub/engine/mapping/date-format.ts";
 import { belowMillis, nanosOf } from "#hub/engine/mapping/date-nanos.ts";
 import { findTimeZone, type TimeZone, UTC } from "#proto/kit/dates/time-zone.ts";
 import { AppError } from "#proto/kit/errors.ts";
-import { addUnits, type CalendarUnit, floorLocal } from "./rounding.ts";
+import { addUnits, type CalendarUnit, calendarRounding, isShort } from "./rounding.ts";
 
 export interface DateMathOptions {
   /** `||`-separated formats of the text. */
@@ -83,18 +83,33 @@ function applyMath(start: number, math: string, text: string, { zone, roundUp }:
       },
     );
   }
-  let local = zone.toLocal(start);
+  let utcMs = start;
   for (const step of steps) {
     const unit = UNITS[step.at(-1)!]!;
     if (step.startsWith("/")) {
-      local = floorLocal(local, unit);
-      if (roundUp) local = addUnits(local, unit, 1) - 1;
+      const rounding = calendarRounding(unit, zone);
+      const floor = rounding.floor(utcMs);
+      utcMs = roundUp ? rounding.next(floor) - 1 : floor;
     } else {
       const amount = step.length === 2 ? 1 : Number(step.slice(1, -1));
-      local = addUnits(local, unit, step.startsWith("-") ? -amount : amount);
+      utcMs = moved(utcMs, unit, step.startsWith("-") ? -amount : amount, zone);
     }
   }
-  return zone.toUtc(local);
+  return utcMs;
+}
+
+/**
+ * A time moved by units: hours and shorter ones by the time that passes, others in local time. A local time that is there twice is
+ * the one with the offset from before; one that the clocks skip is as much later.
+ */
+function moved(utcMs: number, unit: CalendarUnit, amount: number, zone: TimeZone): number {
+  if (isShort(unit)) return addUnits(utcMs, unit, amount);
+  const offset = zone.offsetAt(utcMs);
+  const local = addUnits(utcMs + offset, unit, amount);
+  const same = local - offset;
+  if (zone.offsetAt(same) === offset) return same;
+  const first = zone.toUtc(local);
+  return zone.toLocal(first) === local ? first : local - zone.offsetAt(first - 1);
 }
 
 /** Prints ms since 1970-01-01 UTC in the first of `formats`, as seen in `zone`. */

@@ -25,6 +25,15 @@ const MATH: readonly (readonly [text: string, roundUp: boolean, zone: string, re
   ["2018-01-31||+1M", false, "UTC", "2018-02-28T00:00:00.000Z"],
   ["2018-01-31||+1M/M", false, "UTC", "2018-02-01T00:00:00.000Z"],
   ["1542190830400", false, "Europe/Berlin", "2018-11-14T10:20:30.400Z"],
+  // Hours pass by, also where the clocks change; days are those of the clocks.
+  ["2018-03-25T00:30:00Z||+1h", false, "Europe/Berlin", "2018-03-25T01:30:00.000Z"],
+  ["2018-03-25T01:00||+2h-1s", false, "Europe/Berlin", "2018-03-25T01:59:59.000Z"],
+  ["2018-10-28T01:30:00Z||+0m", false, "Europe/Berlin", "2018-10-28T01:30:00.000Z"],
+  ["2018-10-28T01:30:00Z||/h", false, "Europe/Berlin", "2018-10-28T01:00:00.000Z"],
+  ["2018-10-28T01:30:00Z||/h", true, "Europe/Berlin", "2018-10-28T01:59:59.999Z"],
+  ["2018-10-28T01:30:00Z||/d", true, "Europe/Berlin", "2018-10-28T22:59:59.999Z"],
+  ["2018-10-29T01:30:00Z||-1d", false, "Europe/Berlin", "2018-10-28T01:30:00.000Z"],
+  ["2018-03-24T01:30:00Z||+1d", false, "Europe/Berlin", "2018-03-25T01:30:00.000Z"],
 ];
 
 describe("date math", () => {

@@ -37,6 +37,11 @@ export function calendarUnit(text: string): CalendarUnit | undefined {
   return Object.hasOwn(CALENDAR, text) ? CALENDAR[text] : undefined;
 }
 
+/** Returns true for seconds, minutes and hours, whose length is always the same. */
+export function isShort(unit: CalendarUnit): boolean {
+  return UNIT_MS[unit] !== undefined;
+}
+
 /** Rounds times (ms UTC) down to the start of their bucket. */
 export interface Rounding {
   /** Start of the bucket that holds the time. */
@@ -104,11 +109,9 @@ function shortRounding(unitMs: number, zone: TimeZone): Rounding {
   return { floor, next: (bucketMs) => floor(bucketMs + unitMs) };
 }
 
-/** Start of the unit that holds a local time (ms as if it were UTC). */
-export function floorLocal(localMs: number, unit: CalendarUnit): number {
+/** Start of the unit, a day or longer, that holds a local time (ms as if it were UTC). */
+function floorLocal(localMs: number, unit: CalendarUnit): number {
   const date = new Date(localMs);
-  const fixed = UNIT_MS[unit];
-  if (fixed !== undefined) return Math.floor(localMs / fixed) * fixed;
   date.setUTCHours(0, 0, 0, 0);
   if (unit === "week") date.setUTCDate(date.getUTCDate() - ((date.getUTCDay() + 6) % 7));
   if (unit === "month") date.setUTCDate(1);
