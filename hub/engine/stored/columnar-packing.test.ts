@@ -137,6 +137,22 @@ suite("documents of columnar blocks are those that went in", () => {
     );
   });
 
+  test("texts that many templates begin alike with, and that many of these fit in part", () => {
+    const random = new Random(23);
+    const names = Array.from({ length: 12 }, (_, at) => `f${at}`);
+    const letters = Array.from("abcdefghijklmnopqrstuvwxyz");
+    const word = (): string => `${random.pick(letters)}${random.pick(letters)}${random.pick(letters)}`;
+    check(
+      Array.from({ length: 900 }, (_, doc) => {
+        const isAlike = doc > 500 && doc % 3 === 0;
+        const fields = Object.fromEntries(names.map((name) => [name, isAlike ? "same" : word()]));
+        const texts = Array.from({ length: 6 }, () => fields[random.pick(names)]!);
+        const last = doc % 2 === 0 ? [word()] : [];
+        return JSON.stringify({ ...fields, text: [...texts, ...last, isAlike ? "differs" : doc].join(" ") });
+      }),
+    );
+  });
+
   test("long texts, and texts of one byte", () => {
     check(
       Array.from({ length: 60 }, (_, doc) => JSON.stringify({ t: `${"long 1 ".repeat(700 + doc)}`, b: "x" })),

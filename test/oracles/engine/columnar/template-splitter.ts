@@ -6,6 +6,7 @@
 import { randomInt } from "node:crypto";
 import { type ByteBuffer, IntList } from "#hub/engine/bytes/byte-buffer.ts";
 import { ColumnValues, type ReferredColumn } from "./column-values.ts";
+import { TemplateTree } from "./template-tree.ts";
 import { TextTemplate } from "./text-template.ts";
 import { hasDigit, isWordByte } from "./words.ts";
 
@@ -18,9 +19,7 @@ const MAX_PARTS = 250;
 const FEWEST_BYTES = 2;
 /** Longest text that is cut. */
 const MAX_TEXT_BYTES = 4096;
-/** Templates used last, with which a text is compared first. */
-const RECENT = 3;
-/** Rows at the start that decide which columns texts refer to, and whether templates used last are tried. */
+/** Rows at the start that decide which columns texts refer to. */
 const SAMPLE = 32;
 
 const FACTOR_A = 0x0100_0193;
@@ -48,13 +47,8 @@ export interface SplitTexts {
 export class TemplateSplitter {
   #columns: readonly ReferredColumn[] = [];
   #found: TextTemplate[] = [];
-  /** What the next text is cut into. */
-  #next = new TextTemplate();
-  readonly #byHash = new Map<number, number>();
-  readonly #recent: number[] = [];
-  /** Texts that were compared with these, and those of which one matched. Where most don't, the others are cut at once. */
-  #tries = 0;
-  #hits = 0;
+  readonly #byHash = new Map<number, TextTemplate>();
+  #tree = new TemplateTree();
   /** Variables of all rows one after another. */
   readonly #starts = new IntList();
   readonly #stops = new IntList();
@@ -100,9 +94,7 @@ export class TemplateSplitter {
   #reset(): void {
     this.#found = [];
     this.#byHash.clear();
-    this.#recent.length = 0;
-    this.#tries = 0;
-    this.#hits = 0;
+    this.#tree = new TemplateTree();
     this.#starts.length = 0;
     this.#stops.length = 0;
   }
@@ -113,41 +105,29 @@ export class TemplateSplitter {
 
   /** Finds the template of a row's text, a new one where there is none, and notes its variables. */
   #find(values: ColumnValues, row: number): number {
+    const { bytes } = values;
     const from = values.starts.values[row]!;
     const to = values.stops.values[row]!;
-    if (this.#hits * 2 >= this.#tries || this.#tries < SAMPLE) {
-      this.#tries++;
-      const number = this.#recent.find((each) =>
-        this.#found[each]!.match(from, to, row, this.#starts, this.#stops),
-      );
-      if (number !== undefined) {
-        this.#hits++;
-        this.#use(number);
-        return number;
-      }
-    }
-    if (to - from > MAX_TEXT_BYTES) return NONE;
-    const next = this.#next;
-    next.reset(values.bytes);
-    const hash = this.#cut(next, from, to, row);
-    let number = this.#byHash.get(hash);
-    if (number === undefined) {
-      if (this.#found.length === MAX_TEMPLATES || next.partCount > MAX_PARTS) return NONE;
-      number = this.#found.push(next) - 1;
-      this.#byHash.set(hash, number);
-      this.#next = new TextTemplate();
-    }
-    if (!this.#found[number]!.match(from, to, row, this.#starts, this.#stops)) return NONE;
-    this.#use(number);
-    return number;
+    const starts = this.#starts;
+    const stops = this.#stops;
+    const known = this.#tree.find({ bytes, from, to, row, starts, stops });
+    const template = known ?? this.#findByParts(bytes, from, to, row);
+    if (template === null || (known === null && !template.match(from, to, row, starts, stops))) return NONE;
+    template.rows++;
+    return template.number;
   }
 
-  /** Puts a template first among those used last. */
-  #use(number: number): void {
-    const at = this.#recent.indexOf(number);
-    if (at >= 0) this.#recent.splice(at, 1);
-    else if (this.#recent.length === RECENT) this.#recent.pop();
-    this.#recent.unshift(number);
+  #findByParts(bytes: Uint8Array, from: number, to: number, row: number): TextTemplate | null {
+    if (to - from > MAX_TEXT_BYTES) return null;
+    const next = new TextTemplate(bytes);
+    const hash = this.#cut(next, from, to, row);
+    const known = this.#byHash.get(hash);
+    if (known !== undefined) return known;
+    if (this.#found.length === MAX_TEMPLATES || next.parts.length > MAX_PARTS) return null;
+    next.number = this.#found.push(next) - 1;
+    this.#byHash.set(hash, next);
+    this.#tree.add(next);
+    return next;
   }
 
   /** Cuts a text into the parts of `template` and returns the hash of these. */

@@ -1,83 +1,67 @@
 /** A template of texts: literals, references to other columns, variables. */
 
-import { type ByteBuffer, IntList } from "#hub/engine/bytes/byte-buffer.ts";
+import type { ByteBuffer, IntList } from "#hub/engine/bytes/byte-buffer.ts";
 import { LITERAL, REFERENCE, VARIABLE } from "#hub/engine/stored/columnar/value-kinds.ts";
 import type { ReferredColumn } from "./column-values.ts";
 import { endOfVariable } from "./words.ts";
 
-const VARIABLE_PART = -1;
-const REFERENCE_PART = -2;
+/** A literal's bytes, the column that is referred to, or a variable. */
+export type Part =
+  | { readonly kind: "literal"; readonly start: number; readonly stop: number }
+  | { readonly kind: "reference"; readonly column: ReferredColumn }
+  | { readonly kind: "variable" };
 
 /** Made of the first text that has it, part by part; its literals stay where they are in the text. */
 export class TextTemplate {
-  bytes: Uint8Array = new Uint8Array(0);
+  /** Its number among those of the column. */
+  number = 0;
   variableCount = 0;
-  /** Texts that matched. */
+  /** Texts that are of it. */
   rows = 0;
-  /** Where a literal begins, or what else a part is; where a literal ends, or the index of a column. */
-  readonly #starts = new IntList();
-  readonly #stops = new IntList();
-  readonly #columns: ReferredColumn[] = [];
+  readonly bytes: Uint8Array;
+  readonly parts: Part[] = [];
 
-  /** Begins again, for a text in `bytes`. */
-  reset(bytes: Uint8Array): void {
+  /** Begins a template of a text in `bytes`. */
+  constructor(bytes: Uint8Array) {
     this.bytes = bytes;
-    this.variableCount = 0;
-    this.#starts.length = 0;
-    this.#stops.length = 0;
-    this.#columns.length = 0;
-  }
-
-  get partCount(): number {
-    return this.#starts.length;
   }
 
   refersTo(column: number): boolean {
-    return this.#columns.some(({ number }) => number === column);
+    return this.parts.some((part) => part.kind === "reference" && part.column.number === column);
   }
 
   addVariable(): void {
-    this.#add(VARIABLE_PART, 0);
+    this.parts.push({ kind: "variable" });
     this.variableCount++;
   }
 
   /** Adds a reference; returns the length of the value in a row. */
   addReference(column: ReferredColumn, row: number): number {
-    this.#add(REFERENCE_PART, this.#columns.push(column) - 1);
+    this.parts.push({ kind: "reference", column });
     return column.values.stops.values[row]! - column.values.starts.values[row]!;
   }
 
   /** Adds a literal, after the one before where that is the last part. */
   addLiteral(start: number, stop: number): void {
-    const last = this.#stops.length - 1;
-    if (last >= 0 && this.#starts.values[last]! >= 0 && this.#stops.values[last] === start)
-      this.#stops.values[last] = stop;
-    else this.#add(start, stop);
+    const last = this.parts.at(-1);
+    if (last?.kind !== "literal" || last.stop !== start) this.parts.push({ kind: "literal", start, stop });
+    else this.parts[this.parts.length - 1] = { kind: "literal", start: last.start, stop };
   }
 
   /** Whether bytes[from..to) is the template with the values of a row; adds the variables to `starts` and `stops`. */
   match(from: number, to: number, row: number, starts: IntList, stops: IntList): boolean {
-    const { bytes } = this;
     const before = starts.length;
     let at = from;
-    for (let part = 0; part < this.#starts.length && at >= 0; part++) {
-      const start = this.#starts.values[part]!;
-      const stop = this.#stops.values[part]!;
-      if (start >= 0) at = endOfSame(bytes, at, to, start, stop);
-      else if (start === REFERENCE_PART) {
-        const { values } = this.#columns[stop]!;
-        at = endOfSame(bytes, at, to, values.starts.values[row]!, values.stops.values[row]!);
-      } else {
-        const end = endOfVariable(bytes, at, to);
+    for (const part of this.parts) {
+      const end = endOfPart(part, this.bytes, at, to, row);
+      if (part.kind === "variable") {
         starts.push(at);
         stops.push(end);
-        at = end;
       }
+      at = end;
+      if (at < 0) break;
     }
-    if (at === to) {
-      this.rows++;
-      return true;
-    }
+    if (at === to) return true;
     starts.length = before;
     stops.length = before;
     return false;
@@ -85,16 +69,14 @@ export class TextTemplate {
 
   /** Appends the operations of the grammar. */
   write(out: ByteBuffer): void {
-    for (let part = 0; part < this.#starts.length; part++) {
-      const start = this.#starts.values[part]!;
-      const stop = this.#stops.values[part]!;
-      if (start === VARIABLE_PART) TextTemplate.writeVariable(out);
-      else if (start === REFERENCE_PART) {
+    for (const part of this.parts) {
+      if (part.kind === "variable") TextTemplate.writeVariable(out);
+      else if (part.kind === "reference") {
         out.varint(REFERENCE);
-        out.varint(this.#columns[stop]!.number);
+        out.varint(part.column.number);
       } else {
-        out.varint(LITERAL + stop - start);
-        out.append(this.bytes, start, stop);
+        out.varint(LITERAL + part.stop - part.start);
+        out.append(this.bytes, part.start, part.stop);
       }
     }
   }
@@ -103,11 +85,26 @@ export class TextTemplate {
   static writeVariable(out: ByteBuffer): void {
     out.varint(VARIABLE);
   }
+}
 
-  #add(start: number, stop: number): void {
-    this.#starts.push(start);
-    this.#stops.push(stop);
-  }
+/** End of a part that begins at `at`, with the values of a row; -1 where the bytes differ or go beyond `to`. */
+export function endOfPart(part: Part, bytes: Uint8Array, at: number, to: number, row: number): number {
+  if (part.kind === "variable") return endOfVariable(bytes, at, to);
+  if (part.kind === "literal") return endOfSame(bytes, at, to, part.start, part.stop);
+  const { starts, stops } = part.column.values;
+  return endOfSame(bytes, at, to, starts.values[row]!, stops.values[row]!);
+}
+
+/** Whether two parts of texts in `bytes` are the same. */
+export function isSamePart(one: Part, other: Part, bytes: Uint8Array): boolean {
+  if (one.kind === "literal" && other.kind === "literal")
+    return (
+      one.stop - one.start === other.stop - other.start &&
+      endOfSame(bytes, one.start, one.stop, other.start, other.stop) >= 0
+    );
+  if (one.kind === "reference" && other.kind === "reference")
+    return one.column.number === other.column.number;
+  return one.kind === other.kind;
 }
 
 /** End of what stands at `at` and equals bytes[start..stop); -1 where it differs or goes beyond `to`. */

@@ -1,6 +1,7 @@
 /**
  * Templates of texts: literals, references to other columns, variables. A template is made of the first text that has it,
- * in which its literals stand. The twin is test/oracles/engine/columnar/text-template.ts.
+ * in which its literals stand. Templates that begin alike share their first parts, so that they make a tree: template-tree.ts.
+ * The twin is test/oracles/engine/columnar/text-template.ts.
  */
 
 import { at, end, length, reserve, setLength } from "../buffer";
@@ -11,7 +12,7 @@ import {
   COLUMNAR_VARIABLES,
   VALUE_BYTES,
 } from "../layout-columnar";
-import { DIGIT, isSame, kindOf, WORD } from "./kinds";
+import { isSame } from "./kinds";
 import { putBytes, putNumber, varintBytes } from "./output";
 
 /** A template: hash (u64), first part, parts, variables, rows, number in the block, its first row among those by template. */
@@ -24,11 +25,18 @@ export const TEMPLATE_NUMBER: u32 = 24;
 export const TEMPLATE_START: u32 = 28;
 const TEMPLATE_BYTES: u32 = 32;
 
-/** A part: a literal's first byte and the one behind its last, addresses; what else it is and which column. */
-export const PART_BYTES: u32 = 8;
-const VARIABLE_PART: u32 = 0;
-const REFERENCE_PART: u32 = 1;
-const FIRST_LITERAL: u32 = 2;
+/**
+ * A part: a literal's first byte and the one behind its last, addresses; or what else it is and which column, or template
+ * where it is the end of one. Then, as offsets among all parts, the first of the parts that may follow it, and the one
+ * that may stand in its stead; 0 without. The first part is none: what follows it are the beginnings.
+ */
+export const PART_CHILD: u32 = 8;
+export const PART_ALTERNATIVE: u32 = 12;
+export const PART_BYTES: u32 = 16;
+export const VARIABLE_PART: u32 = 0;
+export const REFERENCE_PART: u32 = 1;
+export const END_PART: u32 = 2;
+const FIRST_LITERAL: u32 = 3;
 
 /** Operations of the format. */
 const VARIABLE: u32 = 0;
@@ -52,19 +60,22 @@ export function templateAt(state: usize, template: u32): usize {
 export function clearTemplates(state: usize): void {
   templateCount = 0;
   setLength(state + COLUMNAR_PARTS, 0);
+  reserve(state + COLUMNAR_PARTS, PART_BYTES);
+  addPart(state, END_PART, 0);
   setLength(state + COLUMNAR_VARIABLES, 0);
   setLength(state + COLUMNAR_TEMPLATES, 0);
   reserve(state + COLUMNAR_TEMPLATES, MAX_TEMPLATES * TEMPLATE_BYTES);
 }
 
-/** Makes a template of the parts from byte `first` on. */
+/** Makes a template of the parts from byte `first` on, after which there is room for one more: its end. */
 export function addTemplate(state: usize, hash: u64, first: u32, variables: u32): void {
-  const record = templateAt(state, templateCount++);
+  const record = templateAt(state, templateCount);
   store<u64>(record, hash, TEMPLATE_HASH);
   store<u32>(record, first / PART_BYTES, TEMPLATE_PART);
   store<u32>(record, (length(state + COLUMNAR_PARTS) - first) / PART_BYTES, TEMPLATE_PARTS);
   store<u32>(record, variables, TEMPLATE_VARIABLES);
   store<u32>(record, 0, TEMPLATE_ROWS);
+  addPart(state, END_PART, templateCount++);
 }
 
 /** Appends a variable; the parts have room for it, and the variables. */
@@ -92,6 +103,7 @@ function addPart(state: usize, first: u32, second: u32): void {
   const part = at(state + COLUMNAR_PARTS) + used;
   store<u32>(part, first);
   store<u32>(part, second, 4);
+  store<u64>(part, 0, PART_CHILD);
   setLength(state + COLUMNAR_PARTS, used + PART_BYTES);
 }
 
@@ -114,68 +126,19 @@ export function hasParts(state: usize, template: u32, first: u32): bool {
   if (((last - part) as u32) / PART_BYTES !== load<u32>(record, TEMPLATE_PARTS)) return false;
   let own = at(parts) + PART_BYTES * load<u32>(record, TEMPLATE_PART);
   for (; part < last; part += PART_BYTES) {
-    const start = load<u32>(part);
-    const ownStart = load<u32>(own);
-    if (start < FIRST_LITERAL || ownStart < FIRST_LITERAL) {
-      if (load<u64>(part) !== load<u64>(own)) return false;
-    } else {
-      const bytes = load<u32>(part, 4) - start;
-      if (load<u32>(own, 4) - ownStart !== bytes || !isSame(start, ownStart, bytes)) return false;
-    }
+    if (!isSamePart(part, own)) return false;
     own += PART_BYTES;
   }
   return true;
 }
 
-/**
- * Whether a text is a template with the values of its row, which stand in the columns at `row`, `stride` bytes apart;
- * appends its variables where it is.
- */
-export function matches(state: usize, template: u32, from: usize, to: usize, row: usize, stride: u32): bool {
-  const record = templateAt(state, template);
-  const variables = state + COLUMNAR_VARIABLES;
-  reserve(variables, VALUE_BYTES * load<u32>(record, TEMPLATE_VARIABLES));
-  let variable = at(variables) + length(variables);
-  let part = at(state + COLUMNAR_PARTS) + PART_BYTES * load<u32>(record, TEMPLATE_PART);
-  let place = from;
-  for (let left = load<u32>(record, TEMPLATE_PARTS); left > 0; left--) {
-    let start = load<u32>(part);
-    let stop = load<u32>(part, 4);
-    part += PART_BYTES;
-    if (start === VARIABLE_PART) {
-      const end = endOfVariable(place, to);
-      if (end === 0) return false;
-      store<u32>(variable, place as u32);
-      store<u32>(variable, end as u32, 4);
-      variable += VALUE_BYTES;
-      place = end;
-      continue;
-    }
-    if (start === REFERENCE_PART) {
-      const value = row + stop * stride;
-      start = load<u32>(value);
-      stop = load<u32>(value, 4);
-    }
-    const bytes = stop - start;
-    if (place + bytes > to || !isSame(place, start, bytes)) return false;
-    place += bytes;
-  }
-  if (place !== to) return false;
-  setLength(variables, (variable - at(variables)) as u32);
-  return true;
-}
-
-/** End of the word with a digit that begins at `from`; 0 if there is none. */
-function endOfVariable(from: usize, to: usize): usize {
-  let kinds: u32 = 0;
-  let place = from;
-  while (place < to) {
-    const kind = kindOf(load<u8>(place)) & WORD;
-    if (kind === 0) break;
-    kinds |= kind;
-    place++;
-  }
-  return (kinds & DIGIT) === 0 ? 0 : place;
+/** Whether two parts are of the same kind, with the same bytes, column or template. */
+export function isSamePart(part: usize, other: usize): bool {
+  const start = load<u32>(part);
+  const otherStart = load<u32>(other);
+  if (start < FIRST_LITERAL || otherStart < FIRST_LITERAL) return load<u64>(part) === load<u64>(other);
+  const bytes = load<u32>(part, 4) - start;
+  return load<u32>(other, 4) - otherStart === bytes && isSame(start, otherStart, bytes);
 }
 
 /** Appends a template's operations behind their length, and the number of its variables. */

@@ -23,7 +23,6 @@ import {
   addTemplate,
   clearTemplates,
   hasParts,
-  matches,
   MAX_PARTS,
   MAX_TEMPLATES,
   PART_BYTES,
@@ -36,6 +35,7 @@ import {
   templateAt,
   templateCount,
 } from "./template";
+import { addToTree, findInTree, NONE } from "./template-tree";
 import { cutText, offerReferred, offerWritten } from "./text-cutter";
 import { writeCompact, writeTexts } from "./values";
 
@@ -45,21 +45,10 @@ const TEMPLATES: u32 = 5;
 const FEWEST_ROWS: u32 = 4;
 /** Longest text that is cut. */
 const MAX_TEXT_BYTES: usize = 4096;
-/** Rows at the start that decide which columns texts refer to, and whether templates used last are tried. */
+/** Rows at the start that decide which columns texts refer to. */
 const SAMPLE: u32 = 32;
 /** Slots of the table of templates: more than twice as many as there are templates. */
 const TEMPLATE_SLOTS: u32 = 2048;
-/** Template of a text that isn't cut. */
-const NONE: i32 = -1;
-
-/** The templates used last, with which a text is compared first; NONE where there is none. */
-let recent0: i32 = NONE;
-let recent1: i32 = NONE;
-let recent2: i32 = NONE;
-/** Texts that were compared with these, and those that were of one: where most aren't, the others are cut at once. */
-let tried: u32 = 0;
-let found: u32 = 0;
-
 /** Appends the texts at `values`, which may refer to columns that are written; false if no template has enough rows. */
 export function writeTemplates(state: usize, values: usize, count: u32): bool {
   findTemplates(state, values, count);
@@ -99,8 +88,6 @@ function findTemplates(state: usize, values: usize, count: u32): void {
   reserve(state + COLUMNAR_SLOTS, 4 * TEMPLATE_SLOTS);
   memory.fill(at(state + COLUMNAR_SLOTS), 0, 4 * TEMPLATE_SLOTS);
   offerWritten(state);
-  recent0 = recent1 = recent2 = NONE;
-  tried = found = 0;
   const rows = at(state + COLUMNAR_COLUMNS);
   const stride = VALUE_BYTES * count;
   for (let row: u32 = 0; row < count; row++) {
@@ -108,29 +95,19 @@ function findTemplates(state: usize, values: usize, count: u32): void {
     const value = values + VALUE_BYTES * row;
     store<u32>(at(firsts) + 4 * row, length(state + COLUMNAR_VARIABLES));
     const template = find(state, load<u32>(value), load<u32>(value, 4), rows + VALUE_BYTES * row, stride);
-    if (template !== NONE) use(state, template);
+    if (template !== NONE) {
+      const record = templateAt(state, template as u32);
+      store<u32>(record, load<u32>(record, TEMPLATE_ROWS) + 1, TEMPLATE_ROWS);
+    }
     store<i32>(at(templates) + 4 * row, template);
   }
 }
 
 /** Finds the template of a text, a new one where there is none, and appends the text's variables. */
 function find(state: usize, from: usize, to: usize, row: usize, stride: u32): i32 {
-  if (found * 2 >= tried || tried < SAMPLE) {
-    tried++;
-    const recent = findRecent(state, from, to, row, stride);
-    if (recent !== NONE) {
-      found++;
-      return recent;
-    }
-  }
+  const known = findInTree(state, from, to, row, stride);
+  if (known !== NONE) return known;
   return to - from > MAX_TEXT_BYTES ? NONE : findByParts(state, from, to, row, stride);
-}
-
-/** The template of a text among those used last. */
-function findRecent(state: usize, from: usize, to: usize, row: usize, stride: u32): i32 {
-  if (recent0 !== NONE && matches(state, recent0, from, to, row, stride)) return recent0;
-  if (recent1 !== NONE && matches(state, recent1, from, to, row, stride)) return recent1;
-  return recent2 !== NONE && matches(state, recent2, from, to, row, stride) ? recent2 : NONE;
 }
 
 function findByParts(state: usize, from: usize, to: usize, row: usize, stride: u32): i32 {
@@ -147,6 +124,7 @@ function findByParts(state: usize, from: usize, to: usize, row: usize, stride: u
   const isTemplate = isNew ? template < MAX_TEMPLATES && !isLarge : hasParts(state, template, first);
   if (isTemplate && isNew) {
     addTemplate(state, hash, first, (length(variables) - firstVariable) / VALUE_BYTES);
+    addToTree(state, first);
     store<u32>(slot, templateCount);
   } else setLength(parts, first);
   if (isTemplate) return template as i32;
@@ -164,16 +142,6 @@ function slotOf(state: usize, hash: u64): usize {
     known = load<u32>(slots + 4 * slot);
   }
   return slots + 4 * slot;
-}
-
-/** Adds a row to a template, and puts it first among those used last. */
-function use(state: usize, template: i32): void {
-  const record = templateAt(state, template as u32);
-  store<u32>(record, load<u32>(record, TEMPLATE_ROWS) + 1, TEMPLATE_ROWS);
-  if (template === recent0) return;
-  if (template !== recent1) recent2 = recent1;
-  recent1 = recent0;
-  recent0 = template;
 }
 
 /** Numbers the templates with enough rows from 1 on; returns how many numbers there are. */

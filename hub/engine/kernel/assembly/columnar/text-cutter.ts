@@ -68,7 +68,8 @@ export function offerReferred(state: usize): void {
  * stand in the columns at `row`, `stride` bytes apart.
  */
 export function cutText(state: usize, from: usize, to: usize, row: usize, stride: u32): u64 {
-  reserve(state + COLUMNAR_PARTS, PART_BYTES * ((to - from) as u32));
+  // One more: the end of a template.
+  reserve(state + COLUMNAR_PARTS, PART_BYTES * ((to - from + 1) as u32));
   reserve(state + COLUMNAR_VARIABLES, VALUE_BYTES * ((to - from) as u32));
   link(state, row, stride, true);
   hash = hashSeed;
