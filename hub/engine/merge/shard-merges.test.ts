@@ -6,7 +6,15 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { AppError } from "#proto/kit/errors.ts";
 import { MIB } from "#proto/kit/units.ts";
-import { apply, contents, INDEX, openShard, operation, withFolder } from "#test/support/engine/shard.ts";
+import {
+  apply,
+  contents,
+  DELETE,
+  INDEX,
+  openShard,
+  operation,
+  withFolder,
+} from "#test/support/engine/shard.ts";
 import { MergeTask } from "./shard-merges.ts";
 
 test("a merge for which the kernel's memory is too small is done without it", (t) =>
@@ -25,6 +33,23 @@ test("a merge for which the kernel's memory is too small is done without it", (t
     const searcher = shard.searcher();
     assert.deepEqual([...contents(searcher).keys()].sort(), ["1", "2", "3"]);
     searcher.close();
+    shard.close();
+  }));
+
+test("a forced merge removes deleted documents of segments that are few enough already", () =>
+  withFolder(async (folder) => {
+    const shard = openShard(folder);
+    for (let sequence = 1; sequence <= 2; sequence++) {
+      apply(shard, sequence, ...[1, 2].map((n) => operation(INDEX, `${sequence}-${n}`, { n })));
+      shard.refresh();
+    }
+    apply(shard, 3, operation(DELETE, "1-1"), operation(DELETE, "2-1"), operation(DELETE, "2-2"));
+    await shard.forceMerge(2);
+    const { segments, docs, deleted } = shard.stats();
+    assert.deepEqual({ segments, docs, deleted }, { segments: 1, docs: 1, deleted: 0 });
+    apply(shard, 4, operation(DELETE, "1-2"));
+    await shard.forceMerge(1);
+    assert.equal(shard.stats().segments, 0);
     shard.close();
   }));
 

@@ -68,12 +68,22 @@ export class ShardMerges {
     return unknown !== undefined;
   }
 
-  /** Merges until there are at most `maxSegments`, at least one, giving way to other work between slices. */
+  /**
+   * Merges until there are at most `maxSegments`, at least one, then writes those with deleted documents again without them, giving
+   * way to other work between slices.
+   */
   async force(maxSegments: number): Promise<void> {
     const kept = Math.max(1, maxSegments);
     await this.#end();
     while (!this.#isClosed && this.#documents.segments.length > kept) {
       this.#start(this.#documents.segments.slice(kept - 1));
+      await this.#end();
+    }
+    // Each once: documents may be deleted all the time.
+    const worn = this.#documents.segments.filter(({ liveCount, segment }) => liveCount < segment.docCount);
+    for (const entry of worn) {
+      if (this.#isClosed || !this.#documents.segments.includes(entry)) continue;
+      this.#start([entry]);
       await this.#end();
     }
   }
