@@ -7,20 +7,25 @@ import type { Field } from "#hub/engine/mapping/field.ts";
 import type { KeywordColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import { KeywordValues } from "#hub/search/columns/column-values.ts";
 import { scalarText } from "#hub/search/options/json.ts";
-import type { KeySource, Rank, RankOrder, SegmentKey, SortValue } from "./key.ts";
+import {
+  compareRanks,
+  type KeySource,
+  type Rank,
+  type RankOrder,
+  type SegmentKey,
+  type SortValue,
+} from "./key.ts";
 import type { SortKey } from "./sort-request.ts";
 
 export class KeywordKeySource implements KeySource {
   readonly order: RankOrder;
   readonly #field: Field | undefined;
-  readonly #sign: 1 | -1;
   readonly #missing: Rank;
   readonly #largest: boolean;
 
   constructor(field: Field | undefined, key: Extract<SortKey, { kind: "field" }>) {
     this.#field = field;
     this.order = { kind: field?.type === "ip" ? "address" : "text", descending: key.descending };
-    this.#sign = key.descending ? -1 : 1;
     this.#largest = (key.mode ?? (key.descending ? "max" : "min")) === "max";
     this.#missing =
       key.missing === "_last" || key.missing === null
@@ -34,7 +39,7 @@ export class KeywordKeySource implements KeySource {
     const { path, type } = this.#field ?? {};
     const column =
       path === undefined ? null : type === "text" ? segment.uninverted(path) : segment.keywordColumn(path);
-    return new KeywordKey(column, this.#sign, this.#missing, this.#largest);
+    return new KeywordKey(column, this.order, this.#missing, this.#largest);
   }
 
   rankOf(value: unknown): Rank {
@@ -44,19 +49,21 @@ export class KeywordKeySource implements KeySource {
 
 class KeywordKey implements SegmentKey {
   readonly #column: KeywordColumn | null;
+  readonly #order: RankOrder;
   readonly #sign: 1 | -1;
   readonly #missing: Rank;
   readonly #missingKey: number;
   readonly #largest: boolean;
   readonly #values = new KeywordValues();
 
-  constructor(column: KeywordColumn | null, sign: 1 | -1, missing: Rank, largest: boolean) {
+  constructor(column: KeywordColumn | null, order: RankOrder, missing: Rank, largest: boolean) {
     this.#column = column;
-    this.#sign = sign;
+    this.#order = order;
+    this.#sign = order.descending ? -1 : 1;
     this.#missing = missing;
     this.#largest = largest;
     this.#values.open(column);
-    this.#missingKey = this.keyOf(missing);
+    this.#missingKey = this.#slotOf(missing);
   }
 
   load(docs: Int32Array, _scores: Float32Array | null, length: number, out: Float64Array): void {
@@ -83,6 +90,14 @@ class KeywordKey implements SegmentKey {
   }
 
   keyOf(rank: Rank): number {
+    const slot = this.#slotOf(rank);
+    if (slot !== this.#missingKey || this.#isOrdinal(slot) || rank === this.#missing) return slot;
+    // Neither is in the column, and no value of it lies between them.
+    return slot + compareRanks([this.#order], [rank], [this.#missing]) / 4;
+  }
+
+  /** The ordinal of a text, or a number between those of the values beside it. */
+  #slotOf(rank: Rank): number {
     if (typeof rank !== "string") return Number(rank);
     if (this.#column === null) return 0.5;
     const term = this.#column.kind === "ip" ? parseIp(rank) : null;

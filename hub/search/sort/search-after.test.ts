@@ -567,3 +567,30 @@ test("whole numbers that no field can hold are refused, whatever their length", 
     index.close();
   }
 });
+
+test("pages by texts go on before and after a value for missing ones that no document has", async () => {
+  const index = new IndexFixture({
+    mapping: { properties: { k: { type: "keyword" }, ip: { type: "ip" }, n: { type: "long" } } },
+    // The second segment has neither field, the third one no value near that for missing ones.
+    docs: [
+      { k: "b", ip: "10.0.0.2", n: 5 },
+      { k: "y", ip: "10.0.0.20", n: 4 },
+      { n: 9 },
+      { n: 1 },
+      { k: "a", ip: "10.0.0.1", n: 2 },
+      { n: 7 },
+    ],
+    segmentDocs: 2,
+  });
+  for (const [field, missing] of [
+    ["k", "m"],
+    ["ip", "10.0.0.10"],
+  ] as const) {
+    for (const order of ["asc", "desc"]) {
+      const sort = [{ [field]: { order, missing } }, { n: { order } }];
+      const { ids } = await walk(index, sort, 1);
+      assert.equal(ids.join(""), order === "asc" ? "403521" : "125304", `${field} ${order}`);
+    }
+  }
+  index.close();
+});
