@@ -23,7 +23,7 @@ test("every parameter of the list is taken by a route", async () => {
   }
   const rows = apiCompatibility().filter(({ name }) => name.startsWith("?"));
   assert.deepEqual(
-    rows.filter(({ name }) => !taken.has(name.slice(1))),
+    rows.filter(({ name }) => !taken.has(name.slice(1).split("=", 1)[0]!)),
     [],
   );
   assert.ok(rows.length > 30);

@@ -184,6 +184,14 @@ test("parameters that are false as by default bring no warning", async () => {
   assert.equal(headers["warning"], undefined);
 });
 
+test("a search is warned that it isn't scored by the frequencies of all shards", async () => {
+  const type = "search_type=dfs_query_then_fetch";
+  const { headers } = await send("GET", `/_search?${type}`);
+  assert.match(String(headers["warning"]), /parameter \[search_type=dfs_query_then_fetch\] is accepted/);
+  const usual = await send("GET", "/_search?search_type=query_then_fetch");
+  assert.equal(usual.headers["warning"], undefined);
+});
+
 test("clients of 7 get no options of streams that they refuse", async () => {
   const seven = { accept: "application/vnd.elasticsearch+json; compatible-with=7" };
   for (const path of ["/_data_stream/s-1", "/_index_template/t"])

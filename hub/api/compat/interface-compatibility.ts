@@ -55,6 +55,8 @@ const CLUSTER_SETTINGS: readonly (readonly [prefix: string, why: string])[] = [
 /** A query parameter that is accepted and has no effect. */
 interface IgnoredParameter {
   readonly name: string;
+  /** The value that has no effect; undefined: none has. */
+  readonly value?: string;
   /** Path of the routes, with `*` for any segment; undefined: all routes that accept the parameter. */
   readonly path?: string;
   readonly why: string;
@@ -134,6 +136,12 @@ const PARAMETERS: readonly IgnoredParameter[] = [
   { name: "forbid_closed_indices", why: "closed indices are left out", warns: true },
   { name: "parent_task_id", why: "tasks have no parents", warns: true },
   { name: "parent_task", why: "tasks have no parents", warns: true },
+  {
+    name: "search_type",
+    value: "dfs_query_then_fetch",
+    why: "each shard scores by the frequencies of its own terms",
+    warns: true,
+  },
   { name: "node_id", path: "_cat/tasks", why: "the tasks of this node are listed", warns: true },
   {
     name: "include_yes_decisions",
@@ -236,8 +244,10 @@ export function warnOfParameters(path: string, query: Readonly<Record<string, st
   for (const [name, value] of Object.entries(query)) {
     if (value === "false") continue;
     const ignored = WARNING.get(name);
-    if (ignored === undefined || (ignored.path !== undefined && !path.includes(`/${ignored.path}`))) continue;
-    warnDeprecated(`parameter [${name}] is accepted and does nothing: ${ignored.why}`);
+    if (ignored === undefined || (ignored.value ?? value) !== value) continue;
+    if (ignored.path !== undefined && !path.includes(`/${ignored.path}`)) continue;
+    const given = ignored.value === undefined ? name : `${name}=${value}`;
+    warnDeprecated(`parameter [${given}] is accepted and does nothing: ${ignored.why}`);
   }
 }
 
@@ -268,9 +278,9 @@ export function apiCompatibility(): CompatibilityRow[] {
       treatment: "no effect" as const,
       note,
     })),
-    ...PARAMETERS.map(({ name, path, why, warns }) => ({
+    ...PARAMETERS.map(({ name, value, path, why, warns }) => ({
       where: path === undefined ? "search interface" : `search interface, \`${path}\``,
-      name: `?${name}`,
+      name: value === undefined ? `?${name}` : `?${name}=${value}`,
       treatment: "no effect" as const,
       note: warns ? `${why}; the answer has a Warning header` : why,
     })),

@@ -1,5 +1,6 @@
 /** `_msearch`: several searches in one request, each with a header line and a body line. */
 
+import { warnOfParameters } from "#hub/api/compat/interface-compatibility.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import { errorDetail, errorIn } from "#hub/api/http/error-body.ts";
 import { type ApiRequest, checkValid } from "#hub/api/http/request.ts";
@@ -181,7 +182,9 @@ async function readItems(bytes: Buffer): Promise<Item[]> {
     }
     if (slices.isDue) await slices.pause();
     const item = { header: lineOf(header, at + 1), body: lineOf(body, at + 2) };
-    checkSearchType(item.header["search_type"] ?? item.header["searchType"]);
+    const type = item.header["search_type"] ?? item.header["searchType"];
+    checkSearchType(type);
+    if (typeof type === "string") warnOfParameters("/_msearch", { search_type: type });
     items.push(item);
   }
   return items;
