@@ -2,6 +2,7 @@
 
 import { grown } from "#hub/engine/bytes/byte-buffer.ts";
 import { toBytes } from "#hub/engine/bytes/bytes.ts";
+import { parseIp } from "#hub/engine/bytes/ip.ts";
 import {
   COLUMN_BLOCK,
   type KeywordColumn,
@@ -51,6 +52,19 @@ const PAIRS = 2048;
 /** Values of all segments from which on their numbers are kept for later searches, if so large a share of them was met. */
 const MANY = 2000;
 const SHARE_MET = 1 / 4;
+
+/** Of a value for `missing` that is no address. */
+const BEHIND_ALL = new Uint8Array(17).fill(0xff);
+
+/** Returns the bytes of addresses, in whose order they are cut where the answer has them in that order. */
+function* addressesOf(count: number, text: (at: number) => string): Steps<readonly Uint8Array[]> {
+  const addresses: Uint8Array[] = [];
+  for (let at = 0; at < count; at++) {
+    if (at % STEP_VALUES === STEP_VALUES - 1) yield;
+    addresses.push(parseIp(text(at)) ?? BEHIND_ALL);
+  }
+  return addresses;
+}
 
 export class KeywordTermsCollector implements Collector<TermsState> {
   readonly #context: TermsContext;
@@ -188,16 +202,21 @@ export class KeywordTermsCollector implements Collector<TermsState> {
       yield* this.#numberAll(this.#field(this.#many));
     const terms = this.#known ?? this.#terms;
     const { keys, buckets } = this.#keys.of(owner);
+    const isAddress = this.#context.shard.mapping.field(this.#path)?.type === "ip";
+    const byAddress = isAddress && this.#context.shape.order.some(({ by }) => by === "key");
+    const addresses = byAddress ? yield* addressesOf(keys.length, (at) => terms.text(keys[at]!)) : undefined;
     const collected: CollectedTerms = {
       length: keys.length,
       count: (at) => this.#buckets.count(buckets[at]!),
       key: (at) => terms.text(keys[at]!),
-      compareKeys: (a, b) => terms.compare(keys[a]!, keys[b]!),
+      compareKeys:
+        addresses === undefined
+          ? (a, b) => terms.compare(keys[a]!, keys[b]!)
+          : (a, b) => Buffer.compare(addresses[a]!, addresses[b]!),
       below: (at) => this.#buckets.below(buckets[at]!),
       belowSteps: (at) => this.#buckets.belowSteps(buckets[at]!),
     };
-    const isAddress = this.#context.shard.mapping.field(this.#path)?.type === "ip";
-    // Addresses are cut in the order of their texts, which isn't that of the answer.
+    // Addresses of equal counts are cut in the order of their texts, which isn't that of the answer.
     const context = isAddress ? { ...this.#context, isFinal: false } : this.#context;
     const state = textState(yield* handOn(context, collected, this.#keys.owners));
     return isAddress ? { ...state, areAddresses: true } : state;

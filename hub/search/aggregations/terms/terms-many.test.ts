@@ -299,3 +299,41 @@ test("terms that an earlier search numbered have the buckets of those that are l
     assert.deepEqual(statesOf(), lookedUp);
   }
 });
+
+test("a value for missing that is no address comes last", async () => {
+  const docs = [{ ip: "10.0.0.2" }, { ip: "9.0.0.1" }, {}];
+  const index = new IndexFixture({ mapping: { properties: { ip: { type: "ip" } } }, docs });
+  const terms = { field: "ip", missing: "none", order: { _key: "asc" } };
+  const { aggregations } = await index.search({ size: 0, aggs: { it: { terms } } });
+  index.close();
+  const { buckets } = aggregations!["it"] as { buckets: { key: string }[] };
+  assert.deepEqual(
+    buckets.map(({ key }) => key),
+    ["9.0.0.1", "10.0.0.2", "none"],
+  );
+});
+
+test("the first addresses are found among more than a shard returns", async () => {
+  // In the order of their texts 9.0.0.0 comes behind 10.0.0.0 and all others of that network.
+  const addresses = [9, 10].flatMap((network) =>
+    Array.from({ length: 24_000 }, (_, at) => `${network}.0.${at >> 8}.${at & 255}`),
+  );
+  const docs = addresses.toSorted().map((ip) => ({ ip }));
+  const index = new IndexFixture({ mapping: { properties: { ip: { type: "ip" } } }, docs, shards: 2 });
+  try {
+    for (const [order, expected] of [
+      ["asc", addresses.slice(0, 300)],
+      ["desc", addresses.slice(-300).toReversed()],
+    ] as const) {
+      const terms = { field: "ip", order: { _key: order }, size: 300 };
+      const { aggregations } = await index.search({ size: 0, aggs: { it: { terms } } });
+      const { buckets } = aggregations!["it"] as { buckets: { key: string }[] };
+      assert.deepEqual(
+        buckets.map(({ key }) => key),
+        expected,
+      );
+    }
+  } finally {
+    index.close();
+  }
+});
