@@ -1,6 +1,7 @@
 /** Filter bytes: a size written with a unit ("32 kB") as a number of bytes. */
 
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
+import { parseJson } from "#proto/codec/json.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { list, oneOf, optional, options, text } from "#proto/kit/options.ts";
 
@@ -36,13 +37,15 @@ export const bytesFilter = defineFilter({
   },
 });
 
-function parseSize(text: string, separator: string, unit: number): number | undefined {
+function parseSize(text: string, separator: string, unit: number): unknown {
   // Blanks are of one part only: of two, a long run of them could be split between the parts in as many ways.
   const [, written = "", prefix = ""] = /^([0-9\s_,.]*)([kmgtpe]?)b?$/i.exec(text.trim()) ?? [];
   const [whole = "", fraction = "", ...more] = written
     .split(separator)
     .map((part) => part.replace(/\D/g, ""));
   if (more.length > 0 || whole + fraction === "") return undefined;
-  const bytes = Number(`${whole}.${fraction}`) * unit ** PREFIXES.indexOf(prefix.toLowerCase());
-  return Number.isFinite(bytes) ? Math.round(bytes) : undefined;
+  const bytes = Math.round(Number(`${whole}.${fraction}`) * unit ** PREFIXES.indexOf(prefix.toLowerCase()));
+  if (Number.isSafeInteger(bytes)) return bytes;
+  // JavaScript prints larger numbers rounded to the digits that tell them apart.
+  return Number.isFinite(bytes) ? parseJson(String(BigInt(bytes))) : undefined;
 }

@@ -177,6 +177,13 @@ for (const [name, rows] of Object.entries(ROWS)) {
   }
 }
 
+test("bytes writes all digits of a size beyond 2^53", () => {
+  const [{ dest }] = run("bytes { target => dest } mutate { convert => { dest => string } }", {
+    message: "32EB",
+  }) as [Fields];
+  assert.equal(dest, "36893488147419103232");
+});
+
 /** Compiles a pipeline where MY_VARIABLE is set and returns its faults. */
 function faults(filter: string, isManaged: boolean): string[] {
   const { diagnostics } = compilePipeline([new SourceText("p.conf", `filter { ${filter} }`)], {
