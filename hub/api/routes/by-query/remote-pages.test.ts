@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
+import type { AppError } from "#proto/kit/errors.ts";
 import { openRemotePages } from "./remote-pages.ts";
 
 type Answer = (response: ServerResponse) => void;
@@ -53,4 +54,17 @@ test("a remote page is asked for again where the other side was busy, and that i
 
 test("a page whose answer was lost isn't asked for again: the other side may be past it", async () => {
   await assert.rejects(read([page("1"), lost, page()]), { code: "unavailable" });
+});
+
+test("a host that can't be connected to isn't asked again", async () => {
+  const server = await serverOf([]);
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  const source = { headers: {}, timeoutMs: 10_000, index: ["a"], body: {}, pageSize: 1, pausesMs: [60_000] };
+  for (const host of [`127.0.0.1:${port}`, "127.0.0.1:0"])
+    await assert.rejects(
+      openRemotePages({ ...source, origin: new URL(`http://${host}`) }, new AbortController().signal),
+      (error: AppError) => error.code === "unavailable" && error.data["type"] === "connect_exception",
+    );
 });

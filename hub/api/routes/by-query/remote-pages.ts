@@ -21,7 +21,7 @@ export interface RemoteSource {
   /** query, sort, _source. */
   readonly body: JsonObject;
   readonly pageSize: number;
-  /** Pauses, ms, before a request is repeated if the other side is busy or unreachable. */
+  /** Pauses, ms, before a request is repeated if the other side is busy, or lost it. */
   readonly pausesMs?: readonly number[];
 }
 
@@ -167,13 +167,15 @@ async function ask(
     } catch (error) {
       signal.throwIfAborted();
       const pauseMs = repeats?.pauses[attempt];
-      const mayHelp = error instanceof AppError ? error.retryable : repeats?.needsAnswer !== true;
+      const fault = error instanceof AppError ? undefined : connectFault(error as Error);
+      const mayHelp =
+        error instanceof AppError ? error.retryable : fault === undefined && repeats?.needsAnswer !== true;
       if (pauseMs === undefined || !mayHelp) {
         if (error instanceof AppError) throw error;
         throw new AppError(
           "unavailable",
           `${source.origin.host} can't be read from: ${String((error as Error).message)}`,
-          { cause: error },
+          { cause: error, ...(fault !== undefined && { data: { type: fault } }) },
         );
       }
       repeats!.retries.count++;
@@ -181,6 +183,21 @@ async function ask(
       signal.throwIfAborted();
     }
   }
+}
+
+/** Error types of other servers by the codes of connections that can't be made: the host may be mistyped. */
+const CONNECT_FAULTS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connect_exception",
+  EADDRNOTAVAIL: "connect_exception",
+  EHOSTUNREACH: "connect_exception",
+  ENETUNREACH: "connect_exception",
+  ENOTFOUND: "unknown_host_exception",
+};
+
+/** Returns the type of an error if no connection could be made; undefined if a request may have been sent. */
+function connectFault({ cause }: Error): string | undefined {
+  const { code, message } = Object(cause) as { code?: string; message?: string };
+  return message === "bad port" ? "connect_exception" : CONNECT_FAULTS[code ?? ""];
 }
 
 async function send(
