@@ -228,6 +228,23 @@ suite("token filters", () => {
     );
   });
 
+  test("word_delimiter_graph gives parts the offsets of their word where they aren't to be adjusted", () => {
+    const offsets = (adjusts: boolean): unknown[] => {
+      const filter = { type: "word_delimiter_graph", adjust_offsets: adjusts };
+      const chain = new Analysis().chain({ tokenizer: "standard", filters: [filter], charFilters: [] });
+      return chain
+        .tokens("the qu1ck")
+        .map(({ text, startOffset, endOffset }) => [text, startOffset, endOffset]);
+    };
+    const [the, ...parts] = offsets(false);
+    assert.deepEqual(the, ["the", 0, 3]);
+    assert.deepEqual(
+      parts,
+      ["qu", "1", "ck"].map((text) => [text, 4, 9]),
+    );
+    assert.deepEqual(offsets(true).at(-1), ["ck", 7, 9]);
+  });
+
   test("the old name of delimited_payload is warned of", () => {
     const filters = ["delimited_payload_filter"];
     const { warnings } = new Analysis().chain({ tokenizer: "keyword", filters, charFilters: [] });

@@ -1,6 +1,6 @@
 /** `word_delimiter` and `word_delimiter_graph`: the parts of words, and what they are joined to. */
 
-import type { Options } from "#hub/engine/analysis/parts/options.ts";
+import { type Options, readBoolean } from "#hub/engine/analysis/parts/options.ts";
 import type { Token, TokenFilter } from "#hub/engine/analysis/parts/token.ts";
 import { readRules, type Subword, WordCutter } from "./word-cutter.ts";
 
@@ -66,8 +66,9 @@ function joined(text: string, run: readonly Subword[]): { text: string; from: nu
 
 /** `word_delimiter_graph`: tokens span the places of the parts that they are made of. */
 export function wordDelimiterGraph(options: Options): TokenFilter {
+  const adjusts = readBoolean(options, "adjust_offsets", true);
   return splitWords(options, (token, parts, base) =>
-    parts.map((part) => placed(token, part, base + part.start, part.end - part.start)),
+    parts.map((part) => placed(token, part, base + part.start, part.end - part.start, adjusts)),
   );
 }
 
@@ -94,8 +95,14 @@ function splitWords(
 }
 
 /** A filter before may have changed the word's length: then all parts have the whole word's offsets. */
-function placed(token: Token, part: WordPart, position: number, positionLength: number): Token {
-  const hasOffsets = token.endOffset - token.startOffset === token.text.length;
+function placed(
+  token: Token,
+  part: WordPart,
+  position: number,
+  positionLength: number,
+  adjustsOffsets = true,
+): Token {
+  const hasOffsets = adjustsOffsets && token.endOffset - token.startOffset === token.text.length;
   const offsets = hasOffsets
     ? { startOffset: token.startOffset + part.from, endOffset: token.startOffset + part.to }
     : {};
