@@ -172,6 +172,13 @@ test("a data stream is made, written, searched by name, rolled over and deleted"
   ]);
   assert.match((await send("DELETE", "/ds-a")).text, /matches a data stream/);
   assert.match((await send("DELETE", `/${next}`)).text, /is the write index for data stream \[ds-a\]/);
+  for (const path of [`/${next}/_close`, "/ds-*/_close"]) {
+    const { status, text } = await send("POST", path);
+    assert.equal(status, 400);
+    assert.ok(text.includes(`cannot close the following data stream write indices [${next}]`), text);
+  }
+  assert.equal((await send("POST", `/${first}/_close`)).status, 200);
+  assert.equal((await send("POST", `/${first}/_open`)).status, 200);
   const removal = { actions: [{ remove_index: { index: next } }] };
   assert.match(
     (await send("POST", "/_aliases", removal)).text,

@@ -184,17 +184,36 @@ export function checkDeletable(indices: ApiContext["indices"], found: readonly I
 
 /** Throws request_invalid for the write index of a data stream: deleting it would break the stream. */
 function refuseWritten(indices: ApiContext["indices"], found: readonly IndexInfo[]): void {
+  const [first] = writeIndicesIn(indices, found);
+  if (first === undefined) return;
+  throw new AppError(
+    "request_invalid",
+    `index [${first.name}] is the write index for data stream [${first.stream}] and cannot be deleted`,
+  );
+}
+
+/** Throws request_invalid for write indices of data streams: nothing could be written to the streams. */
+function refuseClosing(indices: ApiContext["indices"], found: readonly IndexInfo[]): void {
+  const names = writeIndicesIn(indices, found).map(({ name }) => name);
+  if (names.length === 0) return;
+  throw new AppError(
+    "request_invalid",
+    `cannot close the following data stream write indices [${names.join(",")}]`,
+  );
+}
+
+/** Returns which of the indices receive the writes of data streams, with the streams. */
+function writeIndicesIn(
+  indices: ApiContext["indices"],
+  found: readonly IndexInfo[],
+): { readonly name: string; readonly stream: string }[] {
   const streams = new Set(found.flatMap(({ dataStream }) => dataStream ?? []));
   const all = streams.size === 0 ? [] : indices.all();
   const names = new Set(found.map(({ name }) => name));
-  for (const stream of streams) {
+  return [...streams].flatMap((stream) => {
     const name = backingIndices(all, stream).at(-1)?.name;
-    if (name === undefined || !names.has(name)) continue;
-    throw new AppError(
-      "request_invalid",
-      `index [${name}] is the write index for data stream [${stream}] and cannot be deleted`,
-    );
-  }
+    return name !== undefined && names.has(name) ? [{ name, stream }] : [];
+  });
 }
 
 async function setState(
@@ -210,6 +229,7 @@ async function setState(
     expression,
     resolveOptions(request, { expandWildcards: states, allowNoIndices: false }),
   );
+  if (state === "close") refuseClosing(parts.indices, found);
   checkBlocks(found, "metadata_write");
   for (const index of found) {
     if (index.state !== state) await parts.indices.setState(index.name, state);
