@@ -15,7 +15,7 @@ import { parseSlice } from "#hub/host/contract/slice.ts";
 import type { Message } from "#hub/host/wire/peer.ts";
 import type { Hit } from "#hub/search/execute/fetch/fetch-hit.ts";
 import { RawJson, writeJson } from "#hub/search/options/json-writer.ts";
-import { allFailed, type SearchResponse } from "#hub/search/phases/contract.ts";
+import { allFailed, partlyFailed, type SearchResponse } from "#hub/search/phases/contract.ts";
 import { parseSearchRequest } from "#hub/search/request/search-request.ts";
 import { searchShards } from "#hub/search/search.ts";
 import { toAppError } from "#proto/kit/errors.ts";
@@ -150,7 +150,9 @@ function noted(context: SearchContext, response: SearchResponse): SearchResponse
 
 /** Returns the message of documents and their sources, which are empty if none is stored. Throws the errors of failed shards. */
 function packDocuments({ hits, total, shards }: SearchResponse): Message {
-  if (shards.failures.length > 0) throw allFailed(shards.failures);
+  const { failures } = shards;
+  if (failures.length > 0)
+    throw failures.length < shards.total ? partlyFailed(failures) : allFailed(failures);
   return {
     value: { total: total ?? 0, documents: hits.map(factsOf) },
     parts: hits.map(({ _source: source }) =>

@@ -103,6 +103,15 @@ export interface FetchedHits {
 
 /** The error of a search that no shard could answer. */
 export function allFailed(failures: readonly ShardFailure[]): AppError {
+  return failed("all shards failed", failures);
+}
+
+/** The error of a search that must be whole, and that some shards couldn't answer. */
+export function partlyFailed(failures: readonly ShardFailure[]): AppError {
+  return failed("Partial shards failure", failures);
+}
+
+function failed(message: string, failures: readonly ShardFailure[]): AppError {
   const worst = failures.reduce((a, b) => (b.error.status > a.error.status ? b : a));
-  return new AppError(worst.error.code, "all shards failed", { data: { failures }, cause: worst.error });
+  return new AppError(worst.error.code, message, { data: { failures }, cause: worst.error });
 }

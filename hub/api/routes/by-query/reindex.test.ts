@@ -37,7 +37,7 @@ test("action.auto_create_index decides whether the destination is made", async (
 
 test("a source that can't be read whole is a failure of the answer in 6.5, and from 7.0 on the error", async () => {
   const script = {
-    source: "if (doc['status'].value > 400) throw new IllegalArgumentException('Cats!'); return true",
+    source: "if (doc['status'].value == 500) throw new IllegalArgumentException('Cats!'); return true",
   };
   const copy = { source: { index: "logs", query: { script: { script } } }, dest: { index: "new" } };
   const old = await fixture.send("POST", "/_reindex", copy);
@@ -45,6 +45,7 @@ test("a source that can't be read whole is a failure of the answer in 6.5, and f
   const { body } = await fixture.send("POST", "/_reindex", copy, "7.10.2");
   const { error } = body;
   assert.equal(error!["type"], "search_phase_execution_exception", JSON.stringify(body));
+  assert.equal(error!["reason"], "Partial shards failure");
   assert.equal(error!["failed_shards"]![0]!["reason"]!["caused_by"]!["reason"], "Cats!");
 });
 

@@ -9,6 +9,7 @@ import { clusterSetting } from "#hub/api/parameters/cluster-settings.ts";
 import type { IndexInfo, ResolveOptions } from "#hub/api/ports/indices.ts";
 import type { Found } from "#hub/host/contract/found.ts";
 import { isContextFault } from "#hub/search/options/context-fault.ts";
+import { partlyFailed } from "#hub/search/phases/contract.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { TimeSlices } from "#proto/kit/time-slices.ts";
@@ -119,13 +120,7 @@ async function orFailures<T>(indices: readonly IndexInfo[], search: () => Promis
 /** Throws the failure of a shard, or timeout, if partial answers aren't allowed. */
 export function checkPartial({ shards, timedOut }: Found, allowPartial: boolean): void {
   if (allowPartial) return;
-  const [first] = shards.failures;
-  if (first !== undefined) {
-    throw new AppError(first.error.code, "Partial shards failure", {
-      data: { failures: shards.failures },
-      cause: first.error,
-    });
-  }
+  if (shards.failures.length > 0) throw partlyFailed(shards.failures);
   if (timedOut) throw new AppError("timeout", "Time exceeded");
 }
 
