@@ -39,6 +39,7 @@ export function readerSource(parts: ReaderParts): ReaderSource {
     incarnations: (stream) => history.of(stream),
     bounds: (stream, isLost) => streams.settledState(stream, isLost),
     recentBounds: (stream) => watch.recent(stream),
+    copy: (stream, sequence) => streams.copy(stream, sequence),
     hasMessage: async (stream, sequence) => (await streams.message(stream, sequence)) !== null,
     lastMatching: async (stream, filter) => (await streams.lastMessage(stream, filter))?.sequence ?? 0,
   };

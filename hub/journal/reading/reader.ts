@@ -5,12 +5,13 @@ import type { Connection } from "#hub/journal/connection/connection.ts";
 import type { JournalMetrics } from "#hub/journal/connection/journal-metrics.ts";
 import { judge, toJournalError } from "#hub/journal/connection/nats-errors.ts";
 import type { Incarnations } from "#hub/journal/streams/log-history.ts";
-import type { Bounds } from "#hub/journal/streams/stream-store.ts";
+import type { Bounds, StoredMessage } from "#hub/journal/streams/stream-store.ts";
 import type { Clock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import { type Position, START } from "#proto/position.ts";
+import { readDirectly } from "./direct-reads.ts";
 import type { PublishedTail } from "./published-tail.ts";
 import { type Delivery, IDLE, PullSession, SessionEnded } from "./pull-session.ts";
 
@@ -22,6 +23,9 @@ const AHEAD_MESSAGES = 4_096;
 
 /** Waits before a consumer is recreated after a failure other than a lost connection. */
 const RETRY = { firstMs: 20, capMs: 500 };
+
+/** A consumer is usually made within this time. */
+const CREATED_MS = 300;
 
 /** Signs of life of a consumer in a cluster while there is nothing to deliver, in the time of a pull. */
 const HEARTBEATS = 4;
@@ -78,6 +82,8 @@ export interface ReaderSource {
   bounds(stream: string, isLost?: (bounds: Bounds) => boolean): Promise<Bounds>;
   /** The bounds as of `atMs` on the monotonic clock, some seconds ago. */
   recentBounds(stream: string): (Bounds & { readonly atMs: number }) | undefined;
+  /** A message according to any server that stores the stream; see StreamStore.copy. */
+  copy(stream: string, sequence: number): Promise<StoredMessage | null>;
   hasMessage(stream: string, sequence: number): Promise<boolean>;
   /** Returns the sequence of the last message with this subject, 0 for none; from the leader. */
   lastMatching(stream: string, filter: string): Promise<number>;
@@ -132,13 +138,16 @@ export class Reader implements AsyncIterable<JournalMessage> {
     const { signal } = this.#options;
     const tail = this.ownFromMemory ? this.#source.tail(this.stream) : undefined;
     while (!signal.aborted) {
+      let opening: Promise<PullSession> | undefined;
       let session: PullSession | undefined;
       try {
         await this.#source.ready(this.stream, signal);
         const cuts = tail?.cuts;
         await this.#locate();
         while (!signal.aborted) {
-          session = await this.#open();
+          opening = this.#open();
+          yield* this.#readMeanwhile(opening, tail);
+          session = await opening;
           yield* this.#drain(session, tail);
           await session.close();
           if (tail === undefined) return;
@@ -149,8 +158,32 @@ export class Reader implements AsyncIterable<JournalMessage> {
         if (signal.aborted) return;
         await this.#beforeRetry(error);
       } finally {
-        await session?.close();
+        await (session ?? (await opening?.catch(() => undefined)))?.close();
       }
+    }
+  }
+
+  /** Yields messages without a consumer, until `opening` has one or has failed. */
+  async *#readMeanwhile(
+    opening: Promise<PullSession>,
+    tail: PublishedTail | undefined,
+  ): AsyncGenerator<JournalMessage, void, void> {
+    const { connection, clock } = this.#source;
+    const { filter, signal } = this.#options;
+    if (!connection.clustered || filter !== undefined) return;
+    const opened = new AbortController();
+    const end = (): void => opened.abort();
+    opening.then(end, end);
+    const messages = readDirectly({
+      read: (sequence) => this.#source.copy(this.stream, sequence),
+      next: this.#next,
+      afterMs: this.#backoff.tries === 0 ? CREATED_MS : 0,
+      clock,
+      signal: AbortSignal.any([signal, opened.signal]),
+    });
+    for await (const message of messages) {
+      tail?.passed(message.sequence);
+      yield this.#message(message);
     }
   }
 
@@ -199,7 +232,9 @@ export class Reader implements AsyncIterable<JournalMessage> {
         await this.#onIdle();
         continue;
       }
-      const deliveries = filter === undefined ? [got] : [got, ...session.takeQueued()];
+      const all = filter === undefined ? [got] : [got, ...session.takeQueued()];
+      const deliveries = all.filter(({ sequence }) => sequence >= this.#next); // others were read while the consumer was made
+      if (deliveries.length === 0) continue;
       await this.#checkJumps(deliveries);
       for (const delivery of deliveries) {
         tail?.passed(delivery.sequence);

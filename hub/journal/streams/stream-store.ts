@@ -13,6 +13,7 @@ import {
   type PeerInfo,
   RetentionPolicy,
   StorageType,
+  type StoredMsg,
   type StreamConfig,
   type StreamInfo,
 } from "@nats-io/jetstream";
@@ -40,6 +41,9 @@ const HEADROOM_BYTES = 16 * 1024 ** 2;
 
 /** Calls are retried for this long: a cluster may need 9 s to elect a leader, more on a busy machine. */
 const CALL_TIMEOUT_MS = 15_000;
+
+/** A server that is asked for a copy answers within milliseconds; one that is lost, and was chosen, never does. */
+const COPY_TIMEOUT_MS = 300;
 
 /**
  * A page of subjects is asked for again later than other answers where a stream has many messages: nats-server 2.9 needs up to
@@ -215,6 +219,19 @@ export class StreamStore {
     return this.#message(stream, { seq: sequence });
   }
 
+  /**
+   * Returns the message with `sequence` according to any server that stores the stream, null if that one has none; it needs no
+   * leader. Throws client errors.
+   */
+  async copy(stream: string, sequence: number): Promise<StoredMessage | null> {
+    const manager = await jetstreamManager(this.#connection.nats, {
+      checkAPI: false,
+      timeout: COPY_TIMEOUT_MS,
+    });
+    const found = await manager.direct.getMessage(stream, { seq: sequence });
+    return found === null ? null : toMessage(found);
+  }
+
   /** Returns the newest message of a subject (wildcards allowed), or null. */
   lastMessage(stream: string, subject: string): Promise<StoredMessage | null> {
     return this.#message(stream, { last_by_subj: subject });
@@ -224,17 +241,7 @@ export class StreamStore {
     return this.#call(`message of ${stream}`, async (manager) => {
       try {
         const found = await manager.streams.getMessage(stream, query);
-        if (found === null) return null;
-        const { subject, seq, data, timestamp } = found;
-        const header = (name: string): string => found.header?.get(name) ?? "";
-        return {
-          subject,
-          sequence: seq,
-          data,
-          messageId: header("Nats-Msg-Id"),
-          timeMs: Date.parse(timestamp),
-          header,
-        };
+        return found === null ? null : toMessage(found);
       } catch (error) {
         if (isMissingMessage(error)) return null;
         throw error;
@@ -283,6 +290,18 @@ export class StreamStore {
       throw toJournalError(error, what);
     }
   }
+}
+
+function toMessage({ subject, seq, data, timestamp, header: headers }: StoredMsg): StoredMessage {
+  const header = (name: string): string => headers?.get(name) ?? "";
+  return {
+    subject,
+    sequence: seq,
+    data,
+    messageId: header("Nats-Msg-Id"),
+    timeMs: Date.parse(timestamp),
+    header,
+  };
 }
 
 function toConfig(

@@ -14,13 +14,22 @@ const INFO = {
 };
 const LINE_END = "\r\n";
 
+export interface AnswerOptions {
+  /** Reply subject in the message. */
+  readonly reply?: string;
+  /** Status of the headers, such as `100 Idle Heartbeat`. */
+  readonly status?: string;
+  /** Fields of the headers. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** A message that a client published with a reply subject. */
 export interface ScriptedRequest {
   readonly subject: string;
   /** Without headers. */
   readonly data: string;
-  /** Sends a message to the reply subject; `options`: another reply subject in it, and a status line such as `100 Idle Heartbeat`. */
-  readonly answer: (data: string, options?: { readonly reply?: string; readonly status?: string }) => void;
+  /** Sends a message to the reply subject. */
+  readonly answer: (data: string, options?: AnswerOptions) => void;
 }
 
 /** Starts a server; returns its address. It ends with the test. */
@@ -47,14 +56,13 @@ export async function startScriptedNats(
 function serve(socket: Socket, onRequest: (request: ScriptedRequest) => void): void {
   /** Subject and number of each subscription. */
   const subscriptions: (readonly [subject: string, sid: string])[] = [];
-  const send = (subject: string, data: string, reply = "", status = ""): void => {
+  const send = (subject: string, data: string, { reply = "", status, headers }: AnswerOptions = {}): void => {
     const found = subscriptions.find(([pattern]) => fits(pattern, subject));
     if (found === undefined) return;
-    const headers = status === "" ? "" : `NATS/1.0 ${status}${LINE_END}${LINE_END}`;
-    const sizes = headers === "" ? `${data.length}` : `${headers.length} ${headers.length + data.length}`;
-    const command = headers === "" ? "MSG" : "HMSG";
-    const parts = [command, subject, found[1], ...(reply === "" ? [] : [reply]), sizes];
-    socket.write(`${parts.join(" ")}${LINE_END}${headers}${data}${LINE_END}`);
+    const head = status === undefined && headers === undefined ? "" : headOf(status, headers);
+    const sizes = head === "" ? `${data.length}` : `${head.length} ${head.length + data.length}`;
+    const parts = [head === "" ? "MSG" : "HMSG", subject, found[1], ...(reply === "" ? [] : [reply]), sizes];
+    socket.write(`${parts.join(" ")}${LINE_END}${head}${data}${LINE_END}`);
   };
   let read = "";
   socket.setEncoding("latin1").on("data", (chunk: string) => {
@@ -73,11 +81,15 @@ function serve(socket: Socket, onRequest: (request: ScriptedRequest) => void): v
       if (!isPublished) continue;
       const [subject = "", reply = ""] = fields;
       const data = command === "HPUB" ? body.slice(Number(fields.at(-2))) : body;
-      const answer: ScriptedRequest["answer"] = (text, { reply: back, status } = {}) =>
-        send(reply, text, back, status);
+      const answer: ScriptedRequest["answer"] = (text, options) => send(reply, text, options);
       onRequest({ subject, data, answer });
     }
   });
+}
+
+function headOf(status = "", headers: Readonly<Record<string, string>> = {}): string {
+  const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}${LINE_END}`);
+  return `NATS/1.0 ${status}${LINE_END}${fields.join("")}${LINE_END}`;
 }
 
 /** Only a wildcard at the end is known: clients subscribe to no others. */
