@@ -13,7 +13,7 @@ import { Backoff } from "#proto/kit/retry.ts";
 import type { Connection } from "./connection.ts";
 import type { JournalMetrics } from "./journal-metrics.ts";
 import { isInProcess, isTimeout, judge, toJournalError } from "./nats-errors.ts";
-import { firstAnswer } from "./retried-call.ts";
+import { ENDED, firstAnswer } from "./retried-call.ts";
 
 /**
  * Waits between attempts that failed at once. Without a leader no server takes messages for a stream: then the waits stay short,
@@ -135,7 +135,7 @@ export class Publisher {
     const isConnected = (): boolean => connection.connected;
     let sending = new AbortController();
     const call = async (nats: NatsConnection): Promise<PubAck> => {
-      sending.abort();
+      sending.abort(ENDED);
       sending = new AbortController();
       if (data.length > this.maxMessageBytes) throw tooLarge(subject, data.length, this.maxMessageBytes);
       let sent = 0;
@@ -149,7 +149,7 @@ export class Publisher {
     try {
       return await connection.repeatable(call, signal, () => metrics.publishRetried("reconnect"));
     } finally {
-      sending.abort();
+      sending.abort(ENDED);
     }
   }
 

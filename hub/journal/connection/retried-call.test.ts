@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { errors, type NatsConnection } from "@nats-io/transport-node";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
-import { firstAnswer, retriedCall } from "./retried-call.ts";
+import { ENDED, firstAnswer, retriedCall } from "./retried-call.ts";
 
 const connection = {
   repeatable: <T>(call: (nats: NatsConnection) => Promise<T>): Promise<T> => call({} as NatsConnection),
@@ -65,6 +65,16 @@ describe("calls that are made again beside those without an answer", () => {
     assert.equal(await firstAnswer(call, options, new AbortController().signal), "first");
     assert.ok(ended.length >= 3);
     assert.ok(ended.every((isEnded) => isEnded));
+  });
+
+  test("no error is made to end the wait", async () => {
+    let given: AbortSignal | undefined;
+    const call = (signal: AbortSignal): Promise<string> => {
+      given = signal;
+      return Promise.resolve("stored");
+    };
+    assert.equal(await firstAnswer(call, options, new AbortController().signal), "stored");
+    assert.equal(given?.reason, ENDED);
   });
 
   test("an error that stays is thrown at once", async () => {
