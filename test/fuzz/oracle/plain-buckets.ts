@@ -1,0 +1,148 @@
+/** Random histograms and ranges of numbers and addresses, filters, missing. */
+
+import { type Aggregation, grouped, type Scope } from "./aggregation.ts";
+import { compareBounds } from "./date-buckets.ts";
+import { comparison, type Item, numbersOf, valuesOf } from "./documents.ts";
+import { randomQuestion } from "./queries.ts";
+import { fieldsOf, someBounds } from "./question.ts";
+import type { SubAggregations } from "./sub-aggregations.ts";
+
+export function histogram({ subject: { dice }, level }: Scope, sub: SubAggregations): Aggregation {
+  const field = dice.pick(level === "root" ? ["n", "m", "d"] : ["o.n"]);
+  const interval = dice.pick([1, 2.5, 5, 10, 250]);
+  const offset = dice.pick([0, 0, 3]) % interval;
+  // Numbers of `m` lie far apart: there would be too many empty buckets.
+  const least = field === "m" || interval < 5 ? 1 : dice.below(2);
+  const missing = dice.chance(0.15) ? 12 : undefined;
+  const keyOf = (value: number): number => Math.floor((value - offset) / interval) * interval + offset;
+  return {
+    body: {
+      histogram: {
+        field,
+        interval,
+        offset,
+        min_doc_count: least,
+        ...(missing === undefined ? {} : { missing }),
+      },
+      ...sub.body,
+    },
+    expect(items) {
+      const groups = grouped(items, (item) => {
+        const values = numbersOf(item, field);
+        return (values.length > 0 || missing === undefined ? values : [missing]).map(keyOf);
+      });
+      const keys = [...groups.keys()].sort((a, b) => a - b);
+      if (least === 0 && keys.length > 0) {
+        for (let key = keys[0]!; key < keys.at(-1)!; key += interval)
+          if (!groups.has(key)) groups.set(key, []);
+      }
+      const buckets = [...groups].sort((a, b) => a[0] - b[0]);
+      return { buckets: buckets.map(([key, group]) => ({ key, ...sub.expectBucket(group) })) };
+    },
+  };
+}
+
+export function ranges({ subject: { dice }, level }: Scope, sub: SubAggregations): Aggregation {
+  const field = dice.pick(fieldsOf(level, "number"));
+  const wanted = dice.times(1 + dice.below(4), () => {
+    const from = dice.chance(0.8) ? dice.between(-50, 50) : Number.NEGATIVE_INFINITY;
+    const to = dice.chance(0.8) ? Math.max(from, -50) + dice.below(80) : Number.POSITIVE_INFINITY;
+    return { from, to };
+  });
+  wanted.sort((a, b) => compareBounds(a.from, b.from) || compareBounds(a.to, b.to));
+  const bounds = wanted.map(({ from, to }) => ({
+    ...(from === Number.NEGATIVE_INFINITY ? {} : { from }),
+    ...(to === Number.POSITIVE_INFINITY ? {} : { to }),
+  }));
+  const isUnbounded = bounds.some((each) => Object.keys(each).length === 0);
+  if (isUnbounded) return ranges({ subject: { dice }, level } as Scope, sub);
+  return {
+    body: { range: { field, ranges: bounds }, ...sub.body },
+    expect: (items) => ({
+      buckets: wanted.map(({ from, to }, at) => ({
+        ...bounds[at],
+        ...sub.expectBucket(
+          items.filter((item) => numbersOf(item, field).some((value) => value >= from && value < to)),
+        ),
+      })),
+    }),
+  };
+}
+
+export function addressRanges({ subject, level }: Scope, sub: SubAggregations): Aggregation {
+  const field = level === "root" ? "ip" : undefined;
+  if (field === undefined) return ranges({ subject, level, isScored: false }, sub);
+  const compare = comparison(field);
+  const [low, high] = someBounds(subject, field);
+  const middle = compare(low, high) === 0 ? [] : [{ from: low, to: high }];
+  const wanted = subject.dice.some([{ to: low }, ...middle, { from: high }], 2);
+  wanted.sort((a, b) => (a.from === undefined ? -1 : b.from === undefined ? 1 : compare(a.from, b.from)));
+  return {
+    body: { ip_range: { field, ranges: wanted }, ...sub.body },
+    expect: (items) => ({
+      buckets: wanted.map(({ from, to }) => ({
+        ...sub.expectBucket(
+          items.filter((item) =>
+            valuesOf(item, field).some(
+              (value) =>
+                (from === undefined || compare(value, from) >= 0) &&
+                (to === undefined || compare(value, to) < 0),
+            ),
+          ),
+        ),
+      })),
+    }),
+  };
+}
+
+export function filter({ subject, level }: Scope, sub: SubAggregations): Aggregation {
+  const { query, fits } = randomQuestion(subject, 1, level);
+  return { body: { filter: query, ...sub.body }, expect: (items) => sub.expectBucket(items.filter(fits)) };
+}
+
+export function filters({ subject, level }: Scope, sub: SubAggregations): Aggregation {
+  const [a, b] = [randomQuestion(subject, 1, level), randomQuestion(subject, 1, level)];
+  const hasOther = subject.dice.chance(0.5);
+  const isKeyed = subject.dice.chance(0.7);
+  return {
+    body: {
+      filters: {
+        filters: isKeyed ? { a: a.query, b: b.query } : [a.query, b.query],
+        ...(hasOther ? { other_bucket: true } : {}),
+      },
+      ...sub.body,
+    },
+    expect(items) {
+      const buckets = [
+        sub.expectBucket(items.filter(a.fits)),
+        sub.expectBucket(items.filter(b.fits)),
+        ...(hasOther ? [sub.expectBucket(items.filter((item) => !a.fits(item) && !b.fits(item)))] : []),
+      ];
+      return { buckets: isKeyed ? { a: buckets[0], b: buckets[1], _other_: buckets[2] } : buckets };
+    },
+  };
+}
+
+export function missing({ subject, level }: Scope, sub: SubAggregations): Aggregation {
+  const field = subject.dice.pick(fieldsOf(level));
+  return {
+    body: { missing: { field }, ...sub.body },
+    expect: (items) => sub.expectBucket(items.filter((item) => valuesOf(item, field).length === 0)),
+  };
+}
+
+export function adjacency({ subject, level }: Scope, sub: SubAggregations): Aggregation {
+  const [a, b] = [randomQuestion(subject, 0, level), randomQuestion(subject, 0, level)];
+  return {
+    body: { adjacency_matrix: { filters: { a: a.query, b: b.query } }, ...sub.body },
+    expect(items) {
+      const found: readonly (readonly [string, Item[]])[] = [
+        ["a", items.filter(a.fits)],
+        ["a&b", items.filter((item) => a.fits(item) && b.fits(item))],
+        ["b", items.filter(b.fits)],
+      ];
+      const buckets = found.filter(([, group]) => group.length > 0);
+      return { buckets: buckets.map(([key, group]) => ({ key, ...sub.expectBucket(group) })) };
+    },
+  };
+}

@@ -1,0 +1,194 @@
+/** Random terms aggregations. */
+
+import { type Aggregation, grouped, type Scope } from "./aggregation.ts";
+import {
+  comparison,
+  type Item,
+  type Json,
+  KINDS,
+  numbersOf,
+  objectsOf,
+  type Value,
+  valuesOf,
+  written,
+} from "./documents.ts";
+import { fieldsOf, someValue } from "./question.ts";
+import { KEYWORD_SCRIPT } from "./scripts.ts";
+import type { SubAggregations } from "./sub-aggregations.ts";
+
+type Group = [key: Value, items: Item[]];
+
+/** Which keys stay. */
+interface Choice {
+  readonly options: Json;
+  readonly keeps: (key: Value) => boolean;
+}
+
+interface Order {
+  readonly order: Json | readonly Json[];
+  readonly aggs: Json;
+  readonly compare: (a: Group, b: Group) => number;
+}
+
+/** Each shard returns all its terms: which ones are left out otherwise depends on how documents are spread. */
+const ALL_OF_A_SHARD = 60_000;
+
+export function termBuckets(scope: Scope, sub: SubAggregations): Aggregation {
+  const { dice } = scope.subject;
+  const source = randomSource(scope);
+  const { field } = source;
+  const size = dice.pick([3, 10, 5_000]);
+  const least = dice.pick([1, 1, 1, 1, 2, 3, ...(mayBeEmpty(scope, source) ? [0, 0] : [])]);
+  const choice = source.isScripted ? ALL : randomChoice(scope, field);
+  const order = randomOrder(scope, field);
+  const terms: Json = { ...source.options, size, shard_size: ALL_OF_A_SHARD, ...choice.options };
+  if (order.order !== DEFAULT_ORDER) terms["order"] = order.order;
+  if (least !== 1) terms["min_doc_count"] = least;
+  if (dice.chance(0.2)) terms["collect_mode"] = dice.pick(["breadth_first", "depth_first"]);
+  const aggs = { ...order.aggs, ...(sub.body["aggs"] as Json | undefined) };
+  const compare = comparison(field);
+  return {
+    body: { terms, ...(Object.keys(aggs).length === 0 ? {} : { aggs }) },
+    expect(items) {
+      const groups = grouped(items, source.keysOf);
+      if (least === 0) addEmpty(groups, scope, source);
+      const found = [...groups].filter(([key, group]) => choice.keeps(key) && group.length >= least);
+      found.sort((a, b) => order.compare(a, b) || compare(a[0], b[0]));
+      const rest = found.slice(size).reduce((count, [, group]) => count + group.length, 0);
+      const shown = found.slice(0, size);
+      return {
+        sum_other_doc_count: least > 1 ? undefined : rest,
+        buckets: shown.map(([key, group]) => ({ ...keyOf(field, key), ...sub.expectBucket(group) })),
+      };
+    },
+  };
+}
+
+/** Where keys come from. */
+interface Source {
+  readonly options: Json;
+  readonly field: string;
+  readonly isScripted: boolean;
+  readonly missing: Value | undefined;
+  readonly keysOf: (item: Item) => Value[];
+}
+
+function randomSource(scope: Scope): Source {
+  const { subject, level } = scope;
+  const { dice } = subject;
+  if (level === "root" && dice.chance(0.08)) {
+    const options = { script: { source: KEYWORD_SCRIPT.source } };
+    return {
+      options,
+      field: "k",
+      isScripted: true,
+      missing: undefined,
+      keysOf: (item) => [KEYWORD_SCRIPT.of(item)],
+    };
+  }
+  const field = dice.pick(fieldsOf(level));
+  const missing = randomMissing(scope, field);
+  const options: Json = { field };
+  if (missing !== undefined) options["missing"] = missing;
+  if (KINDS[field] === "keyword" && dice.chance(0.2))
+    options["execution_hint"] = dice.pick(["map", "global_ordinals"]);
+  const keysOf = (item: Item): Value[] => {
+    const values = valuesOf(item, field);
+    return values.length === 0 && missing !== undefined ? [missing] : values;
+  };
+  return { options, field, isScripted: false, missing, keysOf };
+}
+
+/**
+ * Whether buckets without documents can be asked for: deleted documents may still give some, and shards without documents in a
+ * bucket give none below it. The value for missing ones has a
+ * bucket of its own by the ordinals of 6.5, and none by its map, where no document lacks a value.
+ */
+function mayBeEmpty({ subject }: Scope, { isScripted, missing, options }: Source): boolean {
+  const isKnown = subject.shards === 1 && !subject.hasDeleted;
+  return isKnown && !isScripted && (missing === undefined || options["execution_hint"] !== "map");
+}
+
+/** Adds the keys of all documents of the index, without any of them. */
+function addEmpty(groups: Map<Value, Item[]>, scope: Scope, { field, missing, keysOf }: Source): void {
+  const keys = allOf(scope).flatMap(keysOf);
+  if (missing !== undefined && KINDS[field] === "keyword") keys.push(missing);
+  for (const key of keys) if (!groups.has(key)) groups.set(key, []);
+}
+
+function allOf({ subject, level }: Scope): readonly Item[] {
+  return level === "root" ? subject.items : subject.items.flatMap(objectsOf);
+}
+
+function keyOf(field: string, key: Value): Json {
+  return KINDS[field] === "boolean" ? { key, key_as_string: String(written(field, key)) } : { key };
+}
+
+function randomMissing({ subject }: Scope, field: string): Value | undefined {
+  if (!subject.dice.chance(0.15)) return undefined;
+  if (KINDS[field] === "keyword") return subject.dice.pick(["s1", "zz"]);
+  return KINDS[field] === "number" ? 3 : undefined;
+}
+
+const ALL: Choice = { options: {}, keeps: () => true };
+
+function randomChoice({ subject }: Scope, field: string): Choice {
+  const { dice } = subject;
+  if (!dice.chance(0.25) || !["keyword", "number"].includes(KINDS[field]!)) return ALL;
+  const values = [someValue(subject, field), someValue(subject, field)];
+  const lists: readonly Choice[] = [
+    { options: { include: values }, keeps: (key) => values.includes(key) },
+    { options: { exclude: values }, keeps: (key) => !values.includes(key) },
+    {
+      options: { include: values, exclude: [values[0]] },
+      keeps: (key) => values.includes(key) && key !== values[0],
+    },
+  ];
+  const expressions: readonly Choice[] = [
+    { options: { include: ".*[13]" }, keeps: (key) => /^.*[13]$/.test(String(key)) },
+    { options: { exclude: "[a-k].*|w1.*" }, keeps: (key) => !/^(?:[a-k].*|w1.*)$/.test(String(key)) },
+    {
+      options: { include: ".[0-5]", exclude: ".*[24]" },
+      keeps: (key) => /^.[0-5]$/.test(String(key)) && !/[24]$/.test(String(key)),
+    },
+  ];
+  return dice.pick(KINDS[field] === "keyword" ? [...lists, ...expressions] : lists);
+}
+
+const DEFAULT_ORDER: Json = { _count: "desc" };
+
+function randomOrder({ subject: { dice }, level }: Scope, field: string): Order {
+  const byKey = comparison(field);
+  const byCount = (a: Group, b: Group): number => a[1].length - b[1].length;
+  const simple: readonly Order[] = [
+    { order: DEFAULT_ORDER, aggs: {}, compare: (a, b) => byCount(b, a) },
+    { order: { _count: "asc" }, aggs: {}, compare: byCount },
+    { order: { _key: "asc" }, aggs: {}, compare: (a, b) => byKey(a[0], b[0]) },
+    { order: { _key: "desc" }, aggs: {}, compare: (a, b) => byKey(b[0], a[0]) },
+    {
+      order: [{ _count: "asc" }, { _key: "desc" }],
+      aggs: {},
+      compare: (a, b) => byCount(a, b) || byKey(b[0], a[0]),
+    },
+  ];
+  if (level === "object" || dice.chance(0.75)) return dice.pick([simple[0]!, ...simple]);
+  return byMetric(dice.pick(["asc", "desc"]), dice.chance(0.5));
+}
+
+/** By the largest number of its documents, directly or within a filter; that of no documents is negative infinity. */
+function byMetric(direction: "asc" | "desc", isFiltered: boolean): Order {
+  const max = { max: { field: "u" } };
+  const sign = direction === "asc" ? 1 : -1;
+  const largest = (items: readonly Item[]): number =>
+    items.reduce((found, item) => Math.max(found, numbersOf(item, "u")[0]!), Number.NEGATIVE_INFINITY);
+  const chosen = (items: readonly Item[]): readonly Item[] =>
+    isFiltered ? items.filter((item) => numbersOf(item, "n").some((value) => value >= 0)) : items;
+  return {
+    order: { [isFiltered ? "by>max" : "by"]: direction },
+    aggs: { by: isFiltered ? { filter: { range: { n: { gte: 0 } } }, aggs: { max } } : max },
+    compare: ([, a], [, b]) => {
+      const [first, second] = [largest(chosen(a)), largest(chosen(b))];
+      return first === second ? 0 : sign * (first - second);
+    },
+  };
+}
