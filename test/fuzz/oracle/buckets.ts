@@ -1,7 +1,8 @@
 /** Random aggregations of buckets, with random aggregations below them. */
 
 import type { Aggregation, Scope } from "./aggregation.ts";
-import { dateHistogram, dateRanges } from "./date-buckets.ts";
+import { dateHistogram } from "./date-buckets.ts";
+import { dateRanges } from "./date-ranges.ts";
 import { type Item, objectsOf } from "./documents.ts";
 import { laterBuckets } from "./later-buckets.ts";
 import { randomMetric } from "./metrics.ts";

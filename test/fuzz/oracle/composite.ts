@@ -13,6 +13,7 @@ import {
   valuesOf,
   written,
 } from "./documents.ts";
+import { MINUTE_FORMATS, printedTime } from "./printed-time.ts";
 
 interface Source {
   readonly name: string;
@@ -68,7 +69,7 @@ function randomSource(scope: Scope, name: string): Source {
   });
   switch (dice.below(3)) {
     case 0: {
-      const field = dice.pick(["k", "kk", "ks", "n", "b", "ip", "p.k", "at"]);
+      const field = dice.pick(["k", "kk", "ks", "n", "b", "ip", "p.k", "at", "ka", "z", "f"]);
       return make("terms", {}, field, (item) => valuesOf(item, field));
     }
     case 1: {
@@ -78,8 +79,16 @@ function randomSource(scope: Scope, name: string): Source {
       );
     }
     default: {
-      const { options: own, start } = randomRounding(scope, false);
-      return make("date_histogram", own, "at", (item) => numbersOf(item, "at").map(start));
+      const { options: own, start, zone } = randomRounding(scope, false);
+      const format = dice.chance(0.3) ? dice.pick(MINUTE_FORMATS) : undefined;
+      const source = make("date_histogram", { ...own, format }, "at", (item) =>
+        numbersOf(item, "at").map(start),
+      );
+      if (format === undefined) return source;
+      return {
+        ...source,
+        write: (value) => (value === null ? null : printedTime(value as number, zone, format)),
+      };
     }
   }
 }

@@ -14,6 +14,12 @@ export const MAPPING = {
     n: { type: "long" },
     m: { type: "integer" },
     d: { type: "double" },
+    f: { type: "float" },
+    h: { type: "half_float" },
+    c: { type: "scaled_float", scaling_factor: 4 },
+    z: { type: "short", null_value: -7 },
+    ka: { type: "alias", path: "ks" },
+    na: { type: "alias", path: "n" },
     b: { type: "boolean" },
     ip: { type: "ip" },
     t: { type: "text", fielddata: true, term_vector: "with_positions_offsets" },
@@ -77,7 +83,7 @@ export interface Shape {
   readonly manyNumbers: number;
 }
 
-const OPTIONAL = ["at", "k", "kk", "ks", "n", "m", "d", "b", "ip", "t", "s", "p", "o"];
+const OPTIONAL = ["at", "k", "kk", "ks", "n", "m", "d", "f", "h", "c", "z", "b", "ip", "t", "s", "p", "o"];
 
 export function randomShape(dice: Dice): Shape {
   const missing = Object.fromEntries(OPTIONAL.map((field) => [field, dice.pick([0, 0, 0.05, 0.3, 0.9])]));
@@ -126,6 +132,9 @@ export class Documents {
     add("n", () => dice.below(100) - 50);
     add("m", () => dice.below(manyNumbers));
     add("d", () => dice.below(4_000) / 4 - 200);
+    // Fractions that all of these types hold exactly.
+    for (const field of ["f", "h", "c"]) add(field, () => dice.below(800) / 4 - 100);
+    add("z", () => (dice.chance(0.1) ? null : dice.below(50)));
     add("b", () => dice.chance(0.3));
     add("ip", () => `10.${dice.below(2)}.${dice.pick([0, 2, 10])}.${dice.below(200)}`);
     add("t", () => this.#text());

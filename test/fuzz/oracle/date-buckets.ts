@@ -2,9 +2,8 @@
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "#proto/kit/units.ts";
 import { type Aggregation, grouped, type Scope } from "./aggregation.ts";
-import { Condition, difference } from "./comparing.ts";
-import { dateText } from "./date-queries.ts";
 import { type Item, type Json, numbersOf, objectsOf } from "./documents.ts";
+import { DAY_FORMATS, MINUTE_FORMATS, printedTime } from "./printed-time.ts";
 import { fieldsOf, someValue } from "./question.ts";
 import type { SubAggregations } from "./sub-aggregations.ts";
 import {
@@ -21,6 +20,7 @@ import {
 /** A rounding of times, with the options that ask for it. */
 export interface Rounding {
   readonly options: Json;
+  readonly zone: Zone;
   readonly start: (utcMs: number) => number;
   readonly next: (startMs: number) => number;
 }
@@ -57,6 +57,7 @@ export function randomRounding({ subject: { dice } }: Scope, hasOffset = true): 
     const unit = dice.pick(UNITS);
     return {
       options: { interval: dice.pick(UNIT_NAMES[unit]!), ...common },
+      zone,
       start: (utcMs) => unitStart(utcMs - offsetMs, unit, zone) + offsetMs,
       next: (startMs) => nextUnit(startMs - offsetMs, unit, zone) + offsetMs,
     };
@@ -64,6 +65,7 @@ export function randomRounding({ subject: { dice } }: Scope, hasOffset = true): 
   const [interval, intervalMs] = dice.pick(Object.entries(INTERVALS));
   return {
     options: { interval, ...common },
+    zone,
     start: (utcMs) => intervalStart(utcMs - offsetMs, intervalMs, zone) + offsetMs,
     next: (startMs) => nextInterval(startMs - offsetMs, intervalMs, zone) + offsetMs,
   };
@@ -81,12 +83,16 @@ export function dateHistogram(scope: Scope, sub: SubAggregations): Aggregation {
     least > 0 && dice.chance(0.3)
       ? dice.pick<Json>([{ _count: "desc" }, { _key: "desc" }, { _count: "asc" }])
       : undefined;
-  const isKeyed = dice.chance(0.1);
+  // A format would read the value for missing times as well.
+  const format =
+    missing === undefined && dice.chance(0.2) ? dice.pick([...MINUTE_FORMATS, ...DAY_FORMATS]) : undefined;
+  const isKeyed = format === undefined && dice.chance(0.1);
   const histogram: Json = { field, ...rounding.options, min_doc_count: least };
   if (missing !== undefined) histogram["missing"] = new Date(missing).toISOString();
   if (bounds !== undefined) histogram["extended_bounds"] = bounds;
   if (order !== undefined) histogram["order"] = order;
   if (isKeyed) histogram["keyed"] = true;
+  if (format !== undefined) histogram["format"] = format;
   return {
     body: { date_histogram: histogram, ...sub.body },
     expect(items) {
@@ -99,16 +105,16 @@ export function dateHistogram(scope: Scope, sub: SubAggregations): Aggregation {
         [...groups].filter(([, group]) => group.length >= least),
         order,
       );
-      const buckets = found.map(([key, group]) => ({ key, ...sub.expectBucket(group) }));
-      // Names of keyed buckets are their times as text, which the tests of formats know.
-      if (isKeyed) return { buckets: keyedCondition(buckets) };
-      return { buckets };
+      const buckets = found.map(([key, group]) => {
+        return { key, key_as_string: printedTime(key, rounding.zone, format), ...sub.expectBucket(group) };
+      });
+      return {
+        buckets: isKeyed
+          ? Object.fromEntries(buckets.map((bucket) => [bucket.key_as_string, bucket]))
+          : buckets,
+      };
     },
   };
-}
-
-function keyedCondition(buckets: readonly Json[]): Condition {
-  return new Condition((was) => difference(buckets, Object.values(was as Json), "keyed"));
 }
 
 function inOrder(buckets: [number, Item[]][], order: Json | undefined): [number, Item[]][] {
@@ -163,56 +169,4 @@ function addEmpty(
     if (!groups.has(key)) groups.set(key, []);
     for (let empty = next(key); empty < end; empty = next(empty)) groups.set(empty, []);
   }
-}
-
-export function dateRanges(scope: Scope, sub: SubAggregations): Aggregation {
-  const { subject, level } = scope;
-  const { dice } = subject;
-  const field = dice.pick(fieldsOf(level, "date"));
-  const zone = zoneOf(dice.pick(ZONES));
-  const ranges = dice.times(1 + dice.below(3), () => randomRange(scope, field, zone));
-  ranges.sort((a, b) => compareBounds(a.from, b.from) || compareBounds(a.to, b.to));
-  return {
-    body: {
-      date_range: {
-        field,
-        ranges: ranges.map(({ body }) => body),
-        ...(zone.name === "UTC" ? {} : { time_zone: zone.name }),
-      },
-      ...sub.body,
-    },
-    expect: (items) => ({
-      buckets: ranges.map(({ from, to }) => ({
-        ...(from === Number.NEGATIVE_INFINITY ? {} : { from }),
-        ...(to === Number.POSITIVE_INFINITY ? {} : { to }),
-        ...sub.expectBucket(
-          items.filter((item) => numbersOf(item, field).some((value) => value >= from && value < to)),
-        ),
-      })),
-    }),
-  };
-}
-
-/** Infinite bounds are equal to each other. */
-export function compareBounds(a: number, b: number): number {
-  return a === b ? 0 : a < b ? -1 : 1;
-}
-
-/** Both ends of a range are rounded down. */
-function randomRange(
-  { subject }: Scope,
-  field: string,
-  zone: Zone,
-): { body: Json; from: number; to: number } {
-  const from = subject.dice.chance(0.8) ? dateText(subject, field, zone, null) : undefined;
-  const to =
-    subject.dice.chance(0.8) || from === undefined ? dateText(subject, field, zone, null) : undefined;
-  return {
-    body: {
-      ...(from === undefined ? {} : { from: from.text }),
-      ...(to === undefined ? {} : { to: to.text }),
-    },
-    from: from?.down ?? Number.NEGATIVE_INFINITY,
-    to: to?.down ?? Number.POSITIVE_INFINITY,
-  };
 }

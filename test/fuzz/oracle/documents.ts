@@ -22,6 +22,12 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   n: "number",
   m: "number",
   d: "number",
+  f: "number",
+  h: "number",
+  c: "number",
+  z: "number",
+  ka: "keyword",
+  na: "number",
   b: "boolean",
   ip: "ip",
   "p.k": "keyword",
@@ -30,6 +36,15 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   "o.n": "number",
   "o.at": "date",
 };
+
+/** Numbers with a fraction. */
+export const FRACTIONS: ReadonlySet<string> = new Set(["d", "f", "h", "c"]);
+
+/** Other names of fields. */
+const ALIASES: Readonly<Record<string, string>> = { ka: "ks", na: "n" };
+
+/** What null means in a field. */
+const NULL_VALUES: Readonly<Record<string, number>> = { z: -7 };
 
 const NESTED = "o.";
 
@@ -79,15 +94,18 @@ function rawValues(item: Item, field: string): unknown[] {
   const isNested = field.startsWith(NESTED);
   // Nested objects are documents of their own: the root has none of their fields, and they have none of the root's.
   if (isNested !== (item.object !== undefined)) return [];
-  const path = (isNested ? field.slice(NESTED.length) : field).split(".");
+  const path = (isNested ? field.slice(NESTED.length) : (ALIASES[field] ?? field)).split(".");
+  const nothing = NULL_VALUES[field];
   let found: unknown[] = [isNested ? item.object : item.root];
-  for (const step of path) found = found.flatMap((each) => flat((each as Json)[step]));
+  for (const step of path) found = found.flatMap((each) => flat((each as Json)[step], nothing));
   return found;
 }
 
-function flat(value: unknown): unknown[] {
+/** `nothing`: what null means; undefined: no value. */
+function flat(value: unknown, nothing?: number): unknown[] {
+  if (value === null && nothing !== undefined) return [nothing];
   if (value === undefined || value === null) return [];
-  return Array.isArray(value) ? value.flatMap(flat) : [value];
+  return Array.isArray(value) ? value.flatMap((each) => flat(each, nothing)) : [value];
 }
 
 function readValue(value: unknown, kind: Kind): Value {

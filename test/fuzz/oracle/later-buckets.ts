@@ -2,7 +2,7 @@
 
 import { type Aggregation, grouped, type Scope } from "./aggregation.ts";
 import { Condition, difference } from "./comparing.ts";
-import { comparison, type Item, type Json, numbersOf, type Value, valuesOf } from "./documents.ts";
+import { comparison, FRACTIONS, type Item, type Json, numbersOf, type Value, valuesOf } from "./documents.ts";
 import { fieldsOf } from "./question.ts";
 import type { SubAggregations } from "./sub-aggregations.ts";
 
@@ -24,7 +24,9 @@ export function laterBuckets(scope: Scope, sub: SubAggregations): Aggregation {
 
 function rareTerms({ subject, level }: Scope, sub: SubAggregations): Aggregation {
   // Fractions are refused.
-  const field = subject.dice.pick(fieldsOf(level, "keyword", "number").filter((name) => name !== "d"));
+  const field = subject.dice.pick(
+    fieldsOf(level, "keyword", "number").filter((name) => !FRACTIONS.has(name)),
+  );
   const most = 1 + subject.dice.below(20);
   const compare = comparison(field);
   return {

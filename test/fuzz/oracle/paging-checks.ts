@@ -92,9 +92,10 @@ async function scrolled(subject: Subject, index: SearchedIndex, body: Json): Pro
   return ids;
 }
 
-async function writeInBetween({ root }: Item, index: SearchedIndex): Promise<void> {
-  await index.request("PUT", `/${index.name}/_doc/in-between?refresh=true`, root);
-  await index.request("DELETE", `/${index.name}/_doc/in-between?refresh=true`);
+async function writeInBetween({ id, root }: Item, index: SearchedIndex): Promise<void> {
+  const path = `/${index.indexOf(id)}/_doc/in-between?refresh=true`;
+  await index.request("PUT", path, root);
+  await index.request("DELETE", path);
 }
 
 /** Each shard stops at as many documents; it may have more, as it stops at the end of a batch. */

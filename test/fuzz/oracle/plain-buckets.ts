@@ -1,14 +1,13 @@
 /** Random histograms and ranges of numbers and addresses, filters, missing. */
 
 import { type Aggregation, grouped, type Scope } from "./aggregation.ts";
-import { compareBounds } from "./date-buckets.ts";
 import { comparison, type Item, numbersOf, valuesOf } from "./documents.ts";
 import { randomQuestion } from "./queries.ts";
-import { fieldsOf, someBounds } from "./question.ts";
+import { compareBounds, fieldsOf, someBounds } from "./question.ts";
 import type { SubAggregations } from "./sub-aggregations.ts";
 
 export function histogram({ subject: { dice }, level }: Scope, sub: SubAggregations): Aggregation {
-  const field = dice.pick(level === "root" ? ["n", "m", "d"] : ["o.n"]);
+  const field = dice.pick(level === "root" ? ["n", "m", "d", "f", "c", "z", "na"] : ["o.n"]);
   const interval = dice.pick([1, 2.5, 5, 10, 250]);
   const offset = dice.pick([0, 0, 3]) % interval;
   // Numbers of `m` lie far apart: there would be too many empty buckets.

@@ -6,8 +6,9 @@ import { leastClauses, randomLeast } from "./least-clauses.ts";
 import { queryString } from "./query-string.ts";
 import type { Level, Question, Subject } from "./question.ts";
 import { scriptQuery } from "./scripts.ts";
+import { queryStringOfFields, simpleQueryString } from "./simple-query-string.ts";
 import { textQuery } from "./text-queries.ts";
-import { exists, fuzzyKeyword, ids, pattern, range, term, terms } from "./value-queries.ts";
+import { addressBlock, exists, fuzzyKeyword, ids, pattern, range, term, terms } from "./value-queries.ts";
 
 type Maker = (subject: Subject, level: Level) => Question;
 
@@ -29,7 +30,15 @@ const SIMPLE: readonly Maker[] = [
   () => ({ query: { match_all: {} }, fits: () => true }),
 ];
 /** Of documents of the index alone. */
-const OF_ROOTS: readonly Maker[] = [ids, queryString, queryString, scriptQuery];
+const OF_ROOTS: readonly Maker[] = [
+  ids,
+  addressBlock,
+  queryString,
+  queryString,
+  queryStringOfFields,
+  simpleQueryString,
+  scriptQuery,
+];
 
 /** Returns a random query; `depth`: how many levels of compound queries it may have. */
 export function randomQuestion(subject: Subject, depth: number, level: Level = "root"): Question {

@@ -22,7 +22,7 @@ export interface Subject {
 }
 
 const FIELDS: Readonly<Record<Level, readonly string[]>> = {
-  root: ["at", "k", "kk", "ks", "n", "m", "d", "b", "ip", "p.k", "p.n"],
+  root: ["at", "k", "kk", "ks", "n", "m", "d", "f", "h", "c", "z", "b", "ip", "p.k", "p.n", "ka", "na"],
   object: ["o.k", "o.n", "o.at"],
 };
 /** How often a document is looked for that has a value of a field. */
@@ -49,4 +49,9 @@ export function someValue({ dice, items }: Subject, field: string): Value {
 export function someBounds(subject: Subject, field: string): [Value, Value] {
   const [a, b] = [someValue(subject, field), someValue(subject, field)];
   return comparison(field)(a, b) <= 0 ? [a, b] : [b, a];
+}
+
+/** Infinite bounds are equal to each other. */
+export function compareBounds(a: number, b: number): number {
+  return a === b ? 0 : a < b ? -1 : 1;
 }

@@ -24,7 +24,8 @@ export interface Outcome {
 export async function playRound(url: string, seed: number, checks = CHECKS): Promise<Outcome> {
   const dice = new Dice(seed);
   const shape = randomShape(dice);
-  const index = new SearchedIndex(url, `oracle-${seed}`, dice.pick([1, 1, 2, 3]));
+  const names = dice.pick([["a"], ["a"], ["a", "b"]]).map((name) => `oracle-${seed}-${name}`);
+  const index = new SearchedIndex(url, names, dice.pick([1, 1, 2, 3]));
   const documents = new Documents(dice, shape);
   const faults: string[] = [];
   let [searches, hasDeleted] = [0, false];

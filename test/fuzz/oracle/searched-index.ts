@@ -42,17 +42,23 @@ function keepLargeNumbers(_key: string, value: unknown, { source }: { source?: s
   return isRounded ? (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(source!) : value;
 }
 
+/** One index, or several that are searched together. */
 export class SearchedIndex {
+  /** In the path of a request. */
   readonly name: string;
+  /** Of all indices. */
   readonly shards: number;
+  readonly #names: readonly string[];
   readonly #url: string;
   readonly #documents = new Map<string, Json>();
   #items: Item[] = [];
 
-  constructor(url: string, name: string, shards: number) {
+  /** `shards`: of each index. */
+  constructor(url: string, names: readonly string[], shards: number) {
     this.#url = url;
-    this.name = name;
-    this.shards = shards;
+    this.#names = names;
+    this.name = names.join(",");
+    this.shards = names.length * shards;
   }
 
   /** The documents that searches see. */
@@ -61,31 +67,39 @@ export class SearchedIndex {
   }
 
   async create(mapping: Json): Promise<void> {
-    await this.request("PUT", `/${this.name}`, {
-      settings: {
-        number_of_shards: this.shards,
-        max_result_window: 100_000,
-        "index.max_inner_result_window": 1_000,
-      },
-      mappings: { _doc: mapping },
-    });
+    const shards = this.shards / this.#names.length;
+    const settings = {
+      number_of_shards: shards,
+      max_result_window: 100_000,
+      "index.max_inner_result_window": 1_000,
+    };
+    for (const name of this.#names)
+      await this.request("PUT", `/${name}`, { settings, mappings: { _doc: mapping } });
+  }
+
+  /** The index that has a document. */
+  indexOf(id: string): string {
+    return this.#names[Number(id) % this.#names.length]!;
   }
 
   /** Writes documents in one request; an id that is there already gets the new document. */
   async write(documents: Readonly<Record<string, Json>>): Promise<void> {
-    const lines = Object.entries(documents).flatMap(([id, document]) => [{ index: { _id: id } }, document]);
+    const lines = Object.entries(documents).flatMap(([id, document]) => [
+      { index: this.#place(id) },
+      document,
+    ]);
     await this.#bulk(lines);
     for (const [id, document] of Object.entries(documents)) this.#documents.set(id, document);
   }
 
   async delete(ids: readonly string[]): Promise<void> {
-    await this.#bulk(ids.map((id) => ({ delete: { _id: id } })));
+    await this.#bulk(ids.map((id) => ({ delete: this.#place(id) })));
     for (const id of ids) this.#documents.delete(id);
   }
 
   /** Changes fields of documents. */
   async update(changes: Readonly<Record<string, Json>>): Promise<void> {
-    await this.#bulk(Object.entries(changes).flatMap(([id, doc]) => [{ update: { _id: id } }, { doc }]));
+    await this.#bulk(Object.entries(changes).flatMap(([id, doc]) => [{ update: this.#place(id) }, { doc }]));
     for (const [id, doc] of Object.entries(changes))
       this.#documents.set(id, { ...this.#documents.get(id)!, ...doc });
   }
@@ -126,10 +140,14 @@ export class SearchedIndex {
     await this.request("DELETE", `/${this.name}`);
   }
 
+  #place(id: string): Json {
+    return { _index: this.indexOf(id), _id: id };
+  }
+
   async #bulk(lines: readonly unknown[]): Promise<void> {
     if (lines.length === 0) return;
     const body = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
-    const answer = (await this.request("POST", `/${this.name}/_doc/_bulk`, body)) as { errors: boolean };
+    const answer = (await this.request("POST", `/${this.#names[0]}/_doc/_bulk`, body)) as { errors: boolean };
     if (answer.errors) throw new Error(`documents are refused: ${JSON.stringify(answer).slice(0, 500)}`);
   }
 }

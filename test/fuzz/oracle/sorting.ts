@@ -1,7 +1,8 @@
 /** Random sort keys and the order of documents by them. */
 
-import { comparison, type Item, type Json, KINDS, type Value, valuesOf } from "./documents.ts";
+import { comparison, FRACTIONS, type Item, type Json, KINDS, type Value, valuesOf } from "./documents.ts";
 import { fieldsOf, type Level, type Subject, someValue } from "./question.ts";
+import { type NumberScript, numberScript } from "./scripts.ts";
 
 /** How one value is made of several; texts, addresses and booleans have the first two alone. */
 export const SORT_MODES = ["min", "max", "sum", "avg", "median"] as const;
@@ -13,6 +14,8 @@ export interface SortKey {
   readonly order: "asc" | "desc";
   readonly mode?: SortMode;
   readonly missing?: string | number;
+  /** Instead of the field's values. */
+  readonly script?: NumberScript;
 }
 
 /** No two documents are alike in it. */
@@ -25,6 +28,8 @@ export function randomKeys(subject: Subject, most: number, level: Level = "root"
 
 function randomKey(subject: Subject, level: Level): SortKey {
   const { dice } = subject;
+  if (level === "root" && dice.chance(0.1))
+    return { field: "_script", order: dice.pick(["asc", "desc"]), script: numberScript(subject) };
   const field = dice.pick(fieldsOf(level));
   const kind = KINDS[field]!;
   const modes = kind === "number" || kind === "date" ? SORT_MODES : SORT_MODES.slice(0, 2);
@@ -38,7 +43,10 @@ function randomKey(subject: Subject, level: Level): SortKey {
 }
 
 export function sortBody(keys: readonly SortKey[]): Json[] {
-  return keys.map(({ field, ...options }) => ({ [field]: options }));
+  return keys.map(({ field, script, ...options }) => {
+    if (script === undefined) return { [field]: options };
+    return { _script: { type: "number", script: { source: script.source }, ...options } };
+  });
 }
 
 /** Returns a comparison of documents by keys. */
@@ -70,13 +78,14 @@ function compareBy(
 
 /** Returns the value that a document is sorted by; undefined: none. */
 export function sortValue(item: Item, key: SortKey): Value | undefined {
-  const { field, missing } = key;
+  const { field, missing, script } = key;
+  if (script !== undefined) return script.of(item);
   const values = valuesOf(item, field).sort(comparison(field));
   if (values.length === 0) return missing === "_first" || missing === "_last" ? undefined : missing;
   const mode = key.mode ?? (key.order === "asc" ? "min" : "max");
   if (mode === "min") return values[0];
   if (mode === "max") return values.at(-1);
-  return reduced(values as number[], mode, field !== "d");
+  return reduced(values as number[], mode, !FRACTIONS.has(field));
 }
 
 /** Returns one number of several; `isWhole`: of a field of whole numbers, to which means are rounded. */

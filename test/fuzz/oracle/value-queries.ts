@@ -130,3 +130,17 @@ export function fuzzyKeyword(subject: Subject, level: Level): Question {
       ),
   };
 }
+
+/** Addresses that begin alike. */
+export function addressBlock(subject: Subject): Question {
+  const address = String(someValue(subject, "ip"));
+  const bits = subject.dice.pick([8, 16, 24]);
+  const start = `${address
+    .split(".")
+    .slice(0, bits / 8)
+    .join(".")}.`;
+  return {
+    query: { term: { ip: `${address}/${bits}` } },
+    fits: (item) => valuesOf(item, "ip").some((value) => String(value).startsWith(start)),
+  };
+}
