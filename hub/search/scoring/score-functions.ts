@@ -165,8 +165,10 @@ function randomFunction(json: JsonObject): ScoreFunction {
   return { bind: () => (segment) => (doc) => randomScore(segment.id(doc), start) };
 }
 
-/** Reads a factor. Throws parsing. */
+/** Reads a factor. Throws parsing; request_invalid if it is negative, from 7.0 on. */
 export function readWeight(value: unknown): number {
+  if (typeof value === "number" && value < 0 && answersAs(700))
+    throw new AppError("request_invalid", "[weight] cannot be negative for a filtering function");
   if (typeof value === "number" && Number.isFinite(value)) return value;
   throw new AppError("parsing", `[weight] must be a number, but is ${describe(value)}`);
 }
