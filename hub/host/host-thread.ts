@@ -15,7 +15,7 @@ import { columnRegisters } from "#hub/search/aggregations/sketches/hyper-log-log
 import { mergedTermsCache } from "#hub/search/aggregations/terms/merged-terms.ts";
 import { sharedTermsCache } from "#hub/search/aggregations/terms/shared-terms.ts";
 import { searchMemory } from "#hub/search/query/search-memory.ts";
-import { expectDocuments } from "#hub/search/query/turns.ts";
+import { expectDocuments, searchRestMs } from "#hub/search/query/turns.ts";
 import { systemClock } from "#proto/kit/clock.ts";
 import { sendingLogger } from "#proto/kit/log.ts";
 import { exportLongestTurn } from "#proto/kit/longest-turn.ts";
@@ -128,6 +128,9 @@ function watchEngine(metrics: Metrics): void {
     [],
     (gauge) => gauge.set(searchMemory().ended),
   );
+  const rests =
+    "time that searches left to the writing of documents, as the machine had more work than processors";
+  metrics.gauge("tailrace_search_rest_seconds", rests, [], (gauge) => gauge.set(searchRestMs() / 1_000));
   metrics.gauge("tailrace_search_cache_hits", "reads answered by search caches", labels, (gauge) => {
     gauge.set({ cache: "files" }, extentCache().stats().hits);
     gauge.set({ cache: "filters" }, filterCache().stats().hits);

@@ -5,8 +5,8 @@ import {
   measureContention,
   nextTurn,
   noteWriting,
+  searchRestMs,
   sliceMs,
-  ThreadContention,
   type Turn,
   turnMs,
 } from "./turns.ts";
@@ -223,6 +223,34 @@ suite("while documents are written and processors are short", () => {
     assert.ok(share > 0.3 && share <= 0.5, `${share} of the time`);
   });
 
+  test("several that have used much get a quarter of the thread together", async (context) => {
+    const time = new ThreadTime(context);
+    const timer = context.mock.method(globalThis, "setTimeout");
+    const searches = [new Slices(time, 900), new Slices(time, 900)];
+    const startMs = time.nowMs;
+    const restedMs = searchRestMs();
+    await time.during(...searches.map((search) => search.take(10, 2)));
+    assert.equal(timer.mock.callCount(), 20, "a rest after each slice");
+    const share = (20 * 2) / (time.nowMs - startMs);
+    assert.ok(share > 0.2 && share <= 0.25, `${share} of the time`);
+    assert.equal(searchRestMs() - restedMs, 3 * 20 * 2, "three times as long as the slices");
+  });
+
+  test("a single one among short ones has as much as alone", async (context) => {
+    const order: number[] = [];
+    const time = new ThreadTime(context);
+    const timer = context.mock.method(globalThis, "setTimeout", (wake: () => void, ms: number) => {
+      order.push(ms);
+      return setImmediate(wake);
+    });
+    await time.during(new Slices(time, 900).take(4, 3), new Slices(time, 1).take(4, 3));
+    assert.ok(timer.mock.callCount() > 0);
+    assert.ok(
+      order.every((ms) => ms <= 6),
+      order.join(" "),
+    );
+  });
+
   test("one that has used much goes on although short ones follow one another", async (context) => {
     const time = new ThreadTime(context);
     let hasGone = false;
@@ -242,24 +270,4 @@ suite("while documents are written and processors are short", () => {
     noteWriting(Number.NEGATIVE_INFINITY);
     assert.equal(await restsOf(context, 900, 10), 0);
   });
-});
-
-test("a thread that runs for less than it is busy is disturbed by others", () => {
-  let times = { busyMs: 0, ranMs: 0 };
-  const contention = new ThreadContention(() => times);
-  const after = (busyMs: number, ranMs: number): boolean => {
-    times = { busyMs: times.busyMs + busyMs, ranMs: times.ranMs + ranMs };
-    return contention.isContended;
-  };
-  assert.equal(after(40, 10), false, "it is too short to say");
-  assert.equal(after(20, 20), true, "30 of 60 ms");
-  assert.equal(after(40, 40), true, "as before");
-  assert.equal(after(20, 15), false, "55 of 60 ms");
-});
-
-test("the own thread is measured: one that stands still in its turn isn't running", async () => {
-  await new Promise(setImmediate); // the event loop is measured from its first turn on
-  const contention = new ThreadContention();
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
-  assert.equal(contention.isContended, true);
 });

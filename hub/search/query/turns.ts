@@ -4,50 +4,13 @@
  * when a few documents come, whose writer waits for them. The search that has used the least of the thread goes first, so
  * that a short one doesn't wait for long ones; now and then it is the one that has waited longest.
  *
- * While documents are written and the machine has more work than CPUs, searches that have used much time rest for as long as
- * their slices took, once that is as long as a whole slice: they use at most half of the thread, and the threads that write
- * documents get the CPU. What is much depends on how many searches there are: else many that end soon would never pause.
+ * While documents are written and the machine has more work than CPUs, searches that have used much time rest, once their
+ * slices are together as long as a whole one: a single search for as long as they took, several for three times as long. One
+ * uses at most half of the thread then, several a quarter, and the threads that write documents get the CPU. What is much
+ * depends on how many searches there are: else many that end soon would never pause.
  */
 
-import { threadCpuMs } from "#proto/kit/thread-cpu.ts";
-
-/** Least busy time between two measurements, ms. */
-const BUSY_MS = 50;
-/** Share of its busy time in which a thread that nobody disturbs runs. The rest goes to interrupts and helpers of the collector. */
-const UNDISTURBED = 0.8;
-
-/** Times of the thread since it began, ms. */
-interface ThreadTimes {
-  /** With something to do, whether it ran or not. */
-  readonly busyMs: number;
-  /** On a processor. */
-  readonly ranMs: number;
-}
-
-/**
- * Returns true if this thread has to wait for a processor: it gets less processor time than it is busy because others have
- * work too.
- */
-export class ThreadContention {
-  readonly #times: () => ThreadTimes;
-  #last: ThreadTimes;
-  #isContended = false;
-
-  constructor(times: () => ThreadTimes = ownTimes) {
-    this.#times = times;
-    this.#last = times();
-  }
-
-  /** True if the thread had to wait for more than a fifth of its busy time of late. */
-  get isContended(): boolean {
-    const times = this.#times();
-    const busyMs = times.busyMs - this.#last.busyMs;
-    if (busyMs < BUSY_MS) return this.#isContended;
-    this.#isContended = (times.ranMs - this.#last.ranMs) / busyMs < UNDISTURBED;
-    this.#last = times;
-    return this.#isContended;
-  }
-}
+import { ThreadContention } from "./thread-contention.ts";
 
 /** How long a search keeps the thread at a time, ms. */
 const SLICE_MS = 8;
@@ -65,8 +28,10 @@ const OLDEST_EVERY = 4;
  * dashboard takes less. With 250, eight hostile viewers left a writer of small requests 0.45 of its speed, with this 0.54.
  */
 const LONG_MS = 60;
-/** Longest rest, ms. */
+/** Longest rest, ms; several searches rest so many times as long. */
 const REST_MS = 8;
+/** Rest of several searches, in times of their slices. With 1, eight hostile viewers left a writer 0.42 of its speed. */
+const SEVERAL_RESTS = 3;
 /** A search that has used less holds little memory, ms. */
 const SHORT_MS = 50;
 
@@ -102,6 +67,7 @@ let owedMs = 0;
 /** The end of that rest; others may have the thread until then. */
 let restEndMs = Number.NEGATIVE_INFINITY;
 let resting: NodeJS.Timeout | undefined;
+let restedMs = 0;
 let writtenAtMs = Number.NEGATIVE_INFINITY;
 let areDocumentsComing = (): boolean => false;
 
@@ -114,6 +80,11 @@ export function nextTurn(turn: Turn = FIRST): Promise<void> {
     if (resting !== undefined && !isLong(turn)) wake();
     else if (waiting.length === 1) setImmediate(continueOne);
   });
+}
+
+/** Returns the sum of all rests of searches on this thread, ms. */
+export function searchRestMs(): number {
+  return restedMs;
 }
 
 /** Records that the thread got documents to write, which searches must not delay. */
@@ -207,10 +178,20 @@ function restOf(next: Waiting | undefined): number {
   const nowMs = performance.now();
   if (owedMs >= WRITING_SLICE_MS) {
     const mustRest = isWriting(nowMs) && isContended();
-    if (mustRest) restEndMs = nowMs + Math.min(REST_MS, owedMs);
+    if (mustRest) rest(nowMs, restTimes() * Math.min(REST_MS, owedMs));
     owedMs = 0;
   }
   return restEndMs - nowMs;
+}
+
+function rest(nowMs: number, ms: number): void {
+  restEndMs = nowMs + ms;
+  restedMs += ms;
+}
+
+/** Returns how many times as long as its slices the searches that have used much rest. */
+function restTimes(): number {
+  return waiting.filter(({ turn }) => isLong(turn)).length > 1 ? SEVERAL_RESTS : 1;
 }
 
 function isLong({ usedMs, isOver }: Turn): boolean {
@@ -228,8 +209,4 @@ function chosen(): number {
   const used = waiting.map(({ turn }) => turn.usedMs);
   const least = Math.min(...used);
   return used.indexOf(isMemoryTight && least > SHORT_MS ? Math.max(...used) : least);
-}
-
-function ownTimes(): ThreadTimes {
-  return { busyMs: performance.eventLoopUtilization().active, ranMs: threadCpuMs() };
 }
