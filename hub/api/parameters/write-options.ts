@@ -68,7 +68,7 @@ export function routingOf(request: ApiRequest): { routing?: string } {
 export function conditionsOf(request: ApiRequest): WriteConditions {
   const { version, version_type: versionType = "internal" } = request.query;
   if (version !== undefined && versionType === "internal")
-    warnOfVersion(request.path["index"] ?? "", request.path["type"] ?? DEFAULT_TYPE);
+    warnOfVersion(request.path["index"] ?? "", request.path["type"] ?? DEFAULT_TYPE, request.path["id"]);
   return makeConditions({
     version: request.integer("version"),
     versionType: request.query["version_type"],
@@ -77,11 +77,12 @@ export function conditionsOf(request: ApiRequest): WriteConditions {
   });
 }
 
-/** Warns that internal versions are being replaced by sequence numbers. */
-export function warnOfVersion(index: string, type: string): void {
+/** Warns that internal versions are being replaced by sequence numbers; from 6.8 on of which document. */
+export function warnOfVersion(index: string, type: string, id: string | undefined): void {
+  const which = id !== undefined && answersAs(608) ? `, id [${id}]` : "";
   warnDeprecated(
     "Usage of internal versioning for optimistic concurrency control is deprecated and will be removed. Please use the " +
-      `\`if_seq_no\` and \`if_primary_term\` parameters instead. (request for index [${index}], type [${type}])`,
+      `\`if_seq_no\` and \`if_primary_term\` parameters instead. (request for index [${index}], type [${type}]${which})`,
     { from: 607, until: 700 },
   );
 }

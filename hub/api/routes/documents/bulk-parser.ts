@@ -229,7 +229,7 @@ function writeOf(
   const pipeline = optionalText(fields["pipeline"], "pipeline") ?? defaults.pipeline;
   const conditions = conditionsOf(fields);
   if (conditions.version !== undefined && (conditions.versionType ?? "internal") === "internal")
-    warnOfVersion(index, optionalText(fields["_type"], "_type") ?? defaults.type ?? DEFAULT_TYPE);
+    warnOfVersion(index, optionalText(fields["_type"], "_type") ?? defaults.type ?? DEFAULT_TYPE, id);
   const target = { ...conditions, index, ...(routing !== undefined && { routing }) };
   if (kind === "index" || kind === "create") {
     return {
