@@ -241,6 +241,13 @@ test("_analyze shows tokens of texts, with each step where it is asked for", asy
   assert.deepEqual((await send("GET", "/_analyze?analyzer=standard&text=")).body, { tokens: [] });
 });
 
+test("a synced flush answers with the shards of each index", async () => {
+  await send("PUT", "/synced", { settings: { number_of_shards: 2, number_of_replicas: 0 } });
+  const shards = { total: 2, successful: 2, failed: 0 };
+  assert.deepEqual((await send("POST", "/synced/_flush/synced")).body, { _shards: shards, synced: shards });
+  assert.deepEqual((await send("POST", "/synced/_flush")).body, { _shards: shards });
+});
+
 test("names of indices that are commas alone delete and close none", async () => {
   for (const [method, path] of [
     ["DELETE", "/%2C"],

@@ -124,13 +124,21 @@ function flush(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
       request.flag("wait_if_ongoing") === false &&
       "wait_if_ongoing must be true for a force flush",
   );
-  if (request.uri.includes("/_flush/synced")) {
-    warnDeprecated(
-      "Synced flush is deprecated and will be removed in 8.0. Use flush at _/flush or /{index}/_flush instead.",
-      { from: 706 },
-    );
-  }
+  if (request.uri.includes("/_flush/synced")) return syncedFlush(parts, request);
   return onIndices(parts, request, (indices) => parts.maintenance.flush(indices));
+}
+
+/** Flushes, and answers with the shards of each index: scripts of a restart look for the ones that failed. */
+async function syncedFlush(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
+  warnDeprecated(
+    "Synced flush is deprecated and will be removed in 8.0. Use flush at _/flush or /{index}/_flush instead.",
+    { from: 706 },
+  );
+  const found = parts.indices.resolve(request.path["index"], resolveOptions(request));
+  refuseClosed(found);
+  await parts.maintenance.flush(found);
+  const byIndex = found.map((index) => [index.name, shardCounts([index])] as const);
+  return json({ _shards: shardCounts(found), ...Object.fromEntries(byIndex) });
 }
 
 /** Old names of parameters, with their names in 6.5. */
