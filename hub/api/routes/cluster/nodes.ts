@@ -1,5 +1,6 @@
 /** The nodes of the cluster. */
 
+import { builtInModules } from "#hub/api/compat/built-in-modules.ts";
 import { BUILD, INDEX_VERSION } from "#hub/api/compat/version.ts";
 import type { ApiContext } from "#hub/api/context/api-context.ts";
 import type { ApiRequest } from "#hub/api/http/request.ts";
@@ -63,17 +64,20 @@ const METRICS: ReadonlySet<string> = new Set([
   "aggregations",
 ]);
 /** The parts that have content. */
-const PRINTED_METRICS = ["settings", "transport", "http", "ingest", "aggregations"] as const;
+const PRINTED_METRICS = ["settings", "transport", "http", "plugins", "ingest", "aggregations"] as const;
 
 function nodes({ cluster, compatVersion, ingest }: ApiContext, request: ApiRequest): ApiResponse {
   const { expression, metrics } = askedOf(request);
   const found = meantNodes(cluster.nodes(), expression);
   const bodies = found.map((node) => {
     const body = nodeBody(node, cluster.name, compatVersion, request);
+    body["plugins"] = [];
     body["ingest"] = { processors: (ingest?.processorTypes ?? []).map((type) => ({ type })) };
     if (answersAs(710)) body["aggregations"] = aggregationKinds();
     for (const metric of PRINTED_METRICS)
       if (metrics !== undefined && !metrics.includes(metric)) delete body[metric];
+    // Modules belong to the part that plugins are.
+    if (body["plugins"] !== undefined) body["modules"] = builtInModules(compatVersion);
     return [node.id, body];
   });
   return json({

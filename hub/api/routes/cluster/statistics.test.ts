@@ -94,6 +94,21 @@ for (const [path, place, expected] of FIGURES) {
   });
 }
 
+test("a node lists what other servers have as modules, and no plugins", async () => {
+  for (const [path, there] of [
+    ["/_nodes", true],
+    ["/_nodes/plugins", true],
+    ["/_nodes/http", false],
+  ] as const) {
+    const { body } = await send("GET", path);
+    const [node] = Object.values(body["nodes"] as unknown as Record<string, Json>);
+    const { plugins, modules } = node!;
+    assert.deepEqual(plugins, there ? [] : undefined, path);
+    const names = Array.from((modules ?? []) as unknown as Json[], ({ name }) => name as unknown);
+    assert.equal(names.includes("ingest-geoip"), there, path);
+  }
+});
+
 test("GET /_tasks?group_by=parents has tasks by their id", async () => {
   const { body } = await send("GET", "/_tasks?group_by=parents");
   const [[id, task] = ["", {}]] = Object.entries(body["tasks"] as unknown as Record<string, Json>);
