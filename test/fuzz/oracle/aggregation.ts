@@ -1,7 +1,7 @@
 /** An aggregation with what it should return for the documents of a bucket. */
 
-import type { Item, Json } from "./documents.ts";
-import { fieldsOf, type Level, type Subject } from "./question.ts";
+import type { Item, Json, Level } from "./documents.ts";
+import { fieldsOf, type Subject } from "./question.ts";
 
 export interface Aggregation {
   readonly body: Json;

@@ -3,7 +3,7 @@
 import type { Aggregation, Scope } from "./aggregation.ts";
 import { dateHistogram } from "./date-buckets.ts";
 import { dateRanges } from "./date-ranges.ts";
-import { type Item, objectsOf } from "./documents.ts";
+import { itemsAt, type Level, NESTED_PATHS } from "./documents.ts";
 import { laterBuckets } from "./later-buckets.ts";
 import { randomMetric } from "./metrics.ts";
 import { addressRanges, adjacency, filter, filters, histogram, missing, ranges } from "./plain-buckets.ts";
@@ -32,10 +32,13 @@ const MAKERS: readonly Maker[] = [
   termBuckets,
 ];
 
+/** Parts have no times. */
+const OF_PARTS: readonly Maker[] = MAKERS.filter((maker) => maker !== dateHistogram && maker !== dateRanges);
+
 export function randomBuckets(scope: Scope, depth: number): Aggregation {
   const { dice } = scope.subject;
-  if (dice.chance(0.12)) return scope.level === "root" ? nested(scope, depth) : reverseNested(scope, depth);
-  return dice.pick(MAKERS)(scope, randomSub(scope, depth));
+  if (dice.chance(0.15)) return dice.pick(NESTED[scope.level])(scope, depth);
+  return dice.pick(scope.level === "part" ? OF_PARTS : MAKERS)(scope, randomSub(scope, depth));
 }
 
 /** Returns aggregations to be put below one of buckets; `depth`: how many levels of buckets there may be. */
@@ -51,22 +54,37 @@ export function randomSub(scope: Scope, depth: number): SubAggregations {
   return subOf(made);
 }
 
-function nested({ subject }: Scope, depth: number): Aggregation {
-  const sub = randomSub({ subject, level: "object", isScored: false }, depth);
-  return {
-    body: { nested: { path: "o" }, ...sub.body },
-    expect: (items) => sub.expectBucket(items.flatMap(objectsOf)),
+type Step = (scope: Scope, depth: number) => Aggregation;
+
+/** From a level to those below and above it. */
+const NESTED: Readonly<Record<Level, readonly Step[]>> = {
+  root: [below("object"), below("part")],
+  object: [below("part"), above("root")],
+  part: [above("root"), above("object")],
+};
+
+function below(level: Level): Step {
+  return ({ subject }, depth) => {
+    const sub = randomSub({ subject, level, isScored: false }, depth);
+    return {
+      body: { nested: { path: NESTED_PATHS[level] }, ...sub.body },
+      expect: (items) => sub.expectBucket(items.flatMap((item) => itemsAt(item, level))),
+    };
   };
 }
 
-function reverseNested({ subject }: Scope, depth: number): Aggregation {
-  const sub = randomSub({ subject, level: "root", isScored: false }, depth);
-  return {
-    body: { reverse_nested: {}, ...sub.body },
-    expect(items) {
-      const roots = new Map(items.map(({ id, root }) => [id, { id, root } as Item]));
-      return sub.expectBucket([...roots.values()]);
-    },
+function above(level: Level): Step {
+  return ({ subject }, depth) => {
+    const sub = randomSub({ subject, level, isScored: false }, depth);
+    const path = NESTED_PATHS[level];
+    return {
+      body: { reverse_nested: path === "" ? {} : { path }, ...sub.body },
+      expect(items) {
+        const found = items.flatMap((item) => itemsAt(item, level));
+        // Several objects may be of one document.
+        return sub.expectBucket([...new Map(found.map((item) => [item.object ?? item.root, item])).values()]);
+      },
+    };
   };
 }
 

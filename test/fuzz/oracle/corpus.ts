@@ -32,6 +32,7 @@ export const MAPPING = {
         n: { type: "long" },
         at: { type: "date" },
         t: { type: "text" },
+        q: { type: "nested", properties: { k: { type: "keyword" }, n: { type: "integer" } } },
       },
     },
   },
@@ -156,6 +157,8 @@ export class Documents {
     if (dice.chance(0.9)) object["n"] = dice.below(20);
     if (dice.chance(0.8)) object["at"] = this.#time();
     if (dice.chance(0.5)) object["t"] = this.#text();
+    const part = (): Json => ({ k: `s${dice.below(4)}`, ...(dice.chance(0.8) ? { n: dice.below(9) } : {}) });
+    if (dice.chance(0.5)) object["q"] = dice.chance(0.5) ? part() : dice.times(dice.below(4), part);
     return object;
   }
 

@@ -2,7 +2,7 @@
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "#proto/kit/units.ts";
 import { type Aggregation, grouped, type Scope } from "./aggregation.ts";
-import { type Item, type Json, numbersOf, objectsOf } from "./documents.ts";
+import { type Item, itemsAt, type Json, levelOf, numbersOf } from "./documents.ts";
 import { DAY_FORMATS, MINUTE_FORMATS, printedTime } from "./printed-time.ts";
 import { fieldsOf, someValue } from "./question.ts";
 import type { SubAggregations } from "./sub-aggregations.ts";
@@ -129,7 +129,7 @@ function inOrder(buckets: [number, Item[]][], order: Json | undefined): [number,
 function isShort(items: readonly Item[], field: string, rounding: Rounding): boolean {
   let first = Number.POSITIVE_INFINITY;
   let last = Number.NEGATIVE_INFINITY;
-  for (const item of field.startsWith("o.") ? items.flatMap(objectsOf) : items) {
+  for (const item of items.flatMap((each) => itemsAt(each, levelOf(field)))) {
     for (const time of numbersOf(item, field)) [first, last] = [Math.min(first, time), Math.max(last, time)];
   }
   if (first > last) return true;

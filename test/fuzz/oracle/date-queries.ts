@@ -1,8 +1,9 @@
 /** Random ranges of times: date math, rounding, zones, formats and texts that lack parts. */
 
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "#proto/kit/units.ts";
+import type { Level } from "./documents.ts";
 import { numbersOf } from "./documents.ts";
-import { fieldsOf, type Level, type Question, type Subject, someValue } from "./question.ts";
+import { fieldsOf, type Question, type Subject, someValue } from "./question.ts";
 import { type CalendarUnit, nextUnit, unitStart, ZONES, type Zone, zoneOf } from "./zoned-time.ts";
 
 type Bound = "gte" | "gt" | "lte" | "lt";

@@ -2,12 +2,20 @@
 
 export type Json = Record<string, unknown>;
 
-/** A document, or an object of its field `o`, which nested queries and aggregations see as a document of its own. */
+/**
+ * A document, an object of its nested field `o`, or an object of the nested field `q` of that: nested queries and aggregations see
+ * each as a document of its own.
+ */
 export interface Item {
   readonly id: string;
   readonly root: Json;
+  /** The object, or the one that has the part. */
   readonly object?: Json;
+  readonly part?: Json;
 }
+
+/** Which documents a query or an aggregation sees. */
+export type Level = "root" | "object" | "part";
 
 export type Kind = "number" | "date" | "keyword" | "boolean" | "ip";
 export type Value = string | number;
@@ -35,6 +43,8 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   "o.k": "keyword",
   "o.n": "number",
   "o.at": "date",
+  "o.q.k": "keyword",
+  "o.q.n": "number",
 };
 
 /** Numbers with a fraction. */
@@ -46,7 +56,8 @@ const ALIASES: Readonly<Record<string, string>> = { ka: "ks", na: "n" };
 /** What null means in a field. */
 const NULL_VALUES: Readonly<Record<string, number>> = { z: -7 };
 
-const NESTED = "o.";
+/** Paths of nested objects; that of the root is empty. */
+export const NESTED_PATHS: Readonly<Record<Level, string>> = { root: "", object: "o", part: "o.q" };
 
 /** Returns the values of a field: times in ms, booleans as 0 and 1, texts of keywords each once, as columns hold them. */
 export function valuesOf(item: Item, field: string): Value[] {
@@ -74,9 +85,21 @@ export function tokens(text: string): string[] {
   return text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
 }
 
-/** Returns the objects of the nested field. */
-export function objectsOf(item: Item): Item[] {
-  return flat(item.root["o"]).map((object) => ({ id: item.id, root: item.root, object: object as Json }));
+/** Returns what an item is, or what is nested in it or has it, at a level. */
+export function itemsAt({ id, root, object, part }: Item, level: Level): Item[] {
+  if (level === "root") return [{ id, root }];
+  const objects = (object === undefined ? flat(root["o"]) : [object]) as Json[];
+  if (level === "object") return objects.map((each) => ({ id, root, object: each }));
+  if (part !== undefined) return [{ id, root, object: object!, part }];
+  return objects.flatMap((each) =>
+    flat(each["q"]).map((inner) => ({ id, root, object: each, part: inner as Json })),
+  );
+}
+
+/** Returns the level of the documents that have a field. */
+export function levelOf(field: string): Level {
+  if (field.startsWith("o.q.")) return "part";
+  return field.startsWith("o.") ? "object" : "root";
 }
 
 /** Compares two values of a field as sorts and ranges do. */
@@ -91,13 +114,15 @@ export function written(field: string, value: Value): unknown {
 }
 
 function rawValues(item: Item, field: string): unknown[] {
-  const isNested = field.startsWith(NESTED);
-  // Nested objects are documents of their own: the root has none of their fields, and they have none of the root's.
-  if (isNested !== (item.object !== undefined)) return [];
-  const path = (isNested ? field.slice(NESTED.length) : (ALIASES[field] ?? field)).split(".");
+  const level = levelOf(field);
+  const own = item.part !== undefined ? "part" : item.object !== undefined ? "object" : "root";
+  // Nested objects are documents of their own: those above have none of their fields, and they have none of those above.
+  if (level !== own) return [];
+  const above = NESTED_PATHS[level];
+  const path = above === "" ? (ALIASES[field] ?? field) : field.slice(above.length + 1);
   const nothing = NULL_VALUES[field];
-  let found: unknown[] = [isNested ? item.object : item.root];
-  for (const step of path) found = found.flatMap((each) => flat((each as Json)[step], nothing));
+  let found: unknown[] = [item.part ?? item.object ?? item.root];
+  for (const step of path.split(".")) found = found.flatMap((each) => flat((each as Json)[step], nothing));
   return found;
 }
 

@@ -1,7 +1,7 @@
 /** Nested objects: sorts by their fields, and inner hits of the objects that a query matches. */
 
 import { difference } from "./comparing.ts";
-import { type Json, numbersOf, objectsOf } from "./documents.ts";
+import { itemsAt, type Json, numbersOf } from "./documents.ts";
 import { faultText } from "./fault-text.ts";
 import { randomQuestion } from "./queries.ts";
 import type { Subject } from "./question.ts";
@@ -28,7 +28,7 @@ export async function nestedSort(subject: Subject, index: SearchedIndex): Promis
   const sort = [{ "o.n": { order, mode, nested } }, { u: "asc" }];
   const body: Json = { query, size: MOST_HITS, sort, _source: false };
   const rows = subject.items.filter(fits).map((item): SortedRow => {
-    const chosen = objectsOf(item).filter(filter.fits);
+    const chosen = itemsAt(item, "object").filter(filter.fits);
     const numbers = chosen.flatMap((object) => numbersOf(object, "o.n")).sort((a, b) => a - b);
     const value = numbers.length === 0 ? undefined : reduced(numbers, mode, true);
     return { id: item.id, number: numbersOf(item, "u")[0]!, value };
@@ -52,11 +52,11 @@ export async function innerHits(subject: Subject, index: SearchedIndex): Promise
   const sort = [{ "o.n": { order: "asc" } }];
   const query = { nested: { path: "o", query: inner.query, inner_hits: { size, sort } } };
   const body: Json = { query, size: 100, sort: [{ u: "asc" }], _source: false };
-  const matches = subject.items.filter((item) => objectsOf(item).some(inner.fits));
+  const matches = subject.items.filter((item) => itemsAt(item, "object").some(inner.fits));
   matches.sort((a, b) => numbersOf(a, "u")[0]! - numbersOf(b, "u")[0]!);
   const { hits } = await index.search(body);
   const expected = matches.slice(0, 100).map((item) => {
-    const objects = objectsOf(item).filter(inner.fits);
+    const objects = itemsAt(item, "object").filter(inner.fits);
     const numbers = objects
       .map((object) => numbersOf(object, "o.n")[0] ?? Number.POSITIVE_INFINITY)
       .sort((a, b) => a - b);

@@ -7,7 +7,9 @@ import { compareBounds, fieldsOf, someBounds } from "./question.ts";
 import type { SubAggregations } from "./sub-aggregations.ts";
 
 export function histogram({ subject: { dice }, level }: Scope, sub: SubAggregations): Aggregation {
-  const field = dice.pick(level === "root" ? ["n", "m", "d", "f", "c", "z", "na"] : ["o.n"]);
+  const field = dice.pick(
+    level === "root" ? ["n", "m", "d", "f", "c", "z", "na"] : fieldsOf(level, "number"),
+  );
   const interval = dice.pick([1, 2.5, 5, 10, 250]);
   const offset = dice.pick([0, 0, 3]) % interval;
   // Numbers of `m` lie far apart: there would be too many empty buckets.

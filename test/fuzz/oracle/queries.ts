@@ -1,10 +1,10 @@
 /** Random queries of all kinds. */
 
 import { dateRange } from "./date-queries.ts";
-import { type Item, type Json, objectsOf } from "./documents.ts";
+import { itemsAt, type Json, type Level, NESTED_PATHS } from "./documents.ts";
 import { leastClauses, randomLeast } from "./least-clauses.ts";
 import { queryString } from "./query-string.ts";
-import type { Level, Question, Subject } from "./question.ts";
+import type { Question, Subject } from "./question.ts";
 import { scriptQuery } from "./scripts.ts";
 import { queryStringOfFields, simpleQueryString } from "./simple-query-string.ts";
 import { textQuery } from "./text-queries.ts";
@@ -29,6 +29,8 @@ const SIMPLE: readonly Maker[] = [
   textQuery,
   () => ({ query: { match_all: {} }, fits: () => true }),
 ];
+/** Parts have neither times nor texts. */
+const OF_PARTS: readonly Maker[] = SIMPLE.filter((maker) => maker !== dateRange && maker !== textQuery);
 /** Of documents of the index alone. */
 const OF_ROOTS: readonly Maker[] = [
   ids,
@@ -44,11 +46,11 @@ const OF_ROOTS: readonly Maker[] = [
 export function randomQuestion(subject: Subject, depth: number, level: Level = "root"): Question {
   const { dice } = subject;
   if (depth <= 0 || dice.chance(0.3)) {
-    const makers = level === "root" ? [...SIMPLE, ...OF_ROOTS] : SIMPLE;
+    const makers = level === "root" ? [...SIMPLE, ...OF_ROOTS] : level === "object" ? SIMPLE : OF_PARTS;
     return dice.pick(makers)(subject, level);
   }
   const makers = [bool, bool, bool, constantScore, disMax, boosting, functionScore];
-  return dice.pick(level === "root" ? [...makers, nested] : makers)(subject, depth - 1, level);
+  return dice.pick(level === "part" ? makers : [...makers, nested])(subject, depth - 1, level);
 }
 
 function bool(subject: Subject, depth: number, level: Level): Question {
@@ -114,10 +116,11 @@ function functionScore(subject: Subject, depth: number, level: Level): Question 
   return { query: { function_score: { query, weight: 2 } }, fits };
 }
 
-function nested(subject: Subject, depth: number): Question {
-  const inner = randomQuestion(subject, depth, "object");
+function nested(subject: Subject, depth: number, level: Level): Question {
+  const below = level === "root" ? subject.dice.pick(["object", "object", "part"] as const) : "part";
+  const inner = randomQuestion(subject, depth, below);
   return {
-    query: { nested: { path: "o", query: inner.query } },
-    fits: (item: Item) => objectsOf(item).some(inner.fits),
+    query: { nested: { path: NESTED_PATHS[below], query: inner.query } },
+    fits: (item) => itemsAt(item, below).some(inner.fits),
   };
 }

@@ -1,15 +1,22 @@
 /** A query with the test that says of a document's JSON whether the query matches it. */
 
 import type { Dice } from "./dice.ts";
-import { comparison, type Item, type Json, KINDS, objectsOf, type Value, valuesOf } from "./documents.ts";
+import {
+  comparison,
+  type Item,
+  itemsAt,
+  type Json,
+  KINDS,
+  type Level,
+  levelOf,
+  type Value,
+  valuesOf,
+} from "./documents.ts";
 
 export interface Question {
   readonly query: Json;
   readonly fits: (item: Item) => boolean;
 }
-
-/** Which documents a query or an aggregation sees: those of the index, or the objects of their nested field. */
-export type Level = "root" | "object";
 
 /** What random requests are made of. */
 export interface Subject {
@@ -24,6 +31,7 @@ export interface Subject {
 const FIELDS: Readonly<Record<Level, readonly string[]>> = {
   root: ["at", "k", "kk", "ks", "n", "m", "d", "f", "h", "c", "z", "b", "ip", "p.k", "p.n", "ka", "na"],
   object: ["o.k", "o.n", "o.at"],
+  part: ["o.q.k", "o.q.n"],
 };
 /** How often a document is looked for that has a value of a field. */
 const TRIES = 20;
@@ -37,7 +45,7 @@ export function fieldsOf(level: Level, ...kinds: readonly string[]): string[] {
 export function someValue({ dice, items }: Subject, field: string): Value {
   for (let tried = 0; tried < TRIES && items.length > 0; tried++) {
     const root = dice.pick(items);
-    const item = field.startsWith("o.") ? dice.pick(objectsOf(root)) : root;
+    const item = dice.pick(itemsAt(root, levelOf(field)));
     const values = item === undefined ? [] : valuesOf(item, field);
     if (values.length > 0) return dice.pick(values);
   }

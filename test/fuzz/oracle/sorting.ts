@@ -1,7 +1,8 @@
 /** Random sort keys and the order of documents by them. */
 
+import type { Level } from "./documents.ts";
 import { comparison, FRACTIONS, type Item, type Json, KINDS, type Value, valuesOf } from "./documents.ts";
-import { fieldsOf, type Level, type Subject, someValue } from "./question.ts";
+import { fieldsOf, type Subject, someValue } from "./question.ts";
 import { type NumberScript, numberScript } from "./scripts.ts";
 
 /** How one value is made of several; texts, addresses and booleans have the first two alone. */

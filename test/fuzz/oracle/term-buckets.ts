@@ -4,10 +4,10 @@ import { type Aggregation, grouped, type Scope } from "./aggregation.ts";
 import {
   comparison,
   type Item,
+  itemsAt,
   type Json,
   KINDS,
   numbersOf,
-  objectsOf,
   type Value,
   valuesOf,
   written,
@@ -117,7 +117,7 @@ function addEmpty(groups: Map<Value, Item[]>, scope: Scope, { field, missing, ke
 }
 
 function allOf({ subject, level }: Scope): readonly Item[] {
-  return level === "root" ? subject.items : subject.items.flatMap(objectsOf);
+  return subject.items.flatMap((item) => itemsAt(item, level));
 }
 
 function keyOf(field: string, key: Value): Json {
@@ -171,7 +171,7 @@ function randomOrder({ subject: { dice }, level }: Scope, field: string): Order 
       compare: (a, b) => byCount(a, b) || byKey(b[0], a[0]),
     },
   ];
-  if (level === "object" || dice.chance(0.75)) return dice.pick([simple[0]!, ...simple]);
+  if (level !== "root" || dice.chance(0.75)) return dice.pick([simple[0]!, ...simple]);
   return byMetric(dice.pick(["asc", "desc"]), dice.chance(0.5));
 }
 

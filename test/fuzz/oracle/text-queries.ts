@@ -1,15 +1,16 @@
 /** Random queries of text: match with its options, phrases, multi_match. */
 
 import { WORDS } from "./corpus.ts";
+import type { Level } from "./documents.ts";
 import { type Item, type Json, tokensOf } from "./documents.ts";
 import { automaticEdits, isSimilar } from "./edit-distance.ts";
 import { leastClauses, randomLeast } from "./least-clauses.ts";
-import type { Level, Question, Subject } from "./question.ts";
+import type { Question, Subject } from "./question.ts";
 
 /** Whether the tokens of one text match. */
 type TokenTest = (tokens: readonly string[]) => boolean;
 
-const TEXTS: Readonly<Record<Level, readonly string[]>> = { root: ["t", "s"], object: ["o.t"] };
+const TEXTS: Readonly<Record<Level, readonly string[]>> = { root: ["t", "s"], object: ["o.t"], part: [] };
 
 export function someWords({ dice }: Subject, most: number): string[] {
   return dice.some(WORDS, 1 + dice.below(most));

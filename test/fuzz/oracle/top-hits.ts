@@ -1,14 +1,14 @@
 /** Random top_hits. */
 
 import type { Aggregation, Scope } from "./aggregation.ts";
-import { valuesOf } from "./documents.ts";
+import { NESTED_PATHS, valuesOf } from "./documents.ts";
 import { randomKeys, sortBody, sorted } from "./sorting.ts";
 
 export function topHits(scope: Scope): Aggregation {
   const { subject, level, isScored } = scope;
   const size = 1 + subject.dice.below(3);
   const from = subject.dice.chance(0.2) ? 1 : 0;
-  if (level === "object") return topObjects(size, from);
+  if (level !== "root") return topObjects(size, from, `${NESTED_PATHS[level]}.n`);
   if (isScored && subject.dice.chance(0.5)) {
     return {
       body: { top_hits: { size, from } },
@@ -37,12 +37,12 @@ export function topHits(scope: Scope): Aggregation {
 }
 
 /** Objects have no number of their own: those that are alike may come in any order. */
-function topObjects(size: number, from: number): Aggregation {
+function topObjects(size: number, from: number, field: string): Aggregation {
   return {
-    body: { top_hits: { size, from, sort: [{ "o.n": { order: "desc" } }] } },
+    body: { top_hits: { size, from, sort: [{ [field]: { order: "desc" } }] } },
     expect(items) {
       const values = items.map(
-        (item) => (valuesOf(item, "o.n")[0] as number | undefined) ?? Number.NEGATIVE_INFINITY,
+        (item) => (valuesOf(item, field)[0] as number | undefined) ?? Number.NEGATIVE_INFINITY,
       );
       const shown = values.sort((a, b) => b - a).slice(from, from + size);
       return {

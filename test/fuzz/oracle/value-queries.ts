@@ -1,8 +1,9 @@
 /** Random queries of values: term, terms, range, exists, ids, prefix, wildcard, regexp, fuzzy. */
 
+import type { Level } from "./documents.ts";
 import { comparison, type Item, type Value, valuesOf, written } from "./documents.ts";
 import { isSimilar } from "./edit-distance.ts";
-import { fieldsOf, type Level, type Question, type Subject, someBounds, someValue } from "./question.ts";
+import { fieldsOf, type Question, type Subject, someBounds, someValue } from "./question.ts";
 
 /** More values than a query compares one by one. */
 const MANY_VALUES = 300;
