@@ -68,12 +68,13 @@ test("min_doc_count 0 gives buckets to the values of all documents", async () =>
     ["b", {}, "1: 1, 0: 0"],
     ["t", {}, "one: 1, two: 0"],
     ["k", { missing: "none" }, "one: 1, none: 0, two: 0"],
+    ["", { script: "doc['k'].size() == 0 ? 'none' : doc['k'].value" }, "one: 1, none: 0, two: 0"],
   ];
   for (const shards of [1, 2]) {
     const index = new IndexFixture({ mapping: { properties }, docs, shards });
     for (const [field, options, expected] of asked) {
       const terms = {
-        terms: { field, min_doc_count: 0, ...options },
+        terms: { ...(field === "" ? {} : { field }), min_doc_count: 0, ...options },
         aggs: { sum: { sum: { field: "n" } } },
       };
       const printed = await index.printed({ query: { term: { d: 1.5 } }, aggs: { terms } });

@@ -23,6 +23,9 @@ import {
   valuesOn,
 } from "#hub/search/scripting/document-script.ts";
 
+/** Documents between two pauses, as a script is run on each. */
+const STEP_DOCS = 64;
+
 /** Type of the keys. */
 interface ScriptedKeys {
   readonly script: ValueScript;
@@ -40,6 +43,8 @@ export class ScriptTermsCollector implements Collector<TermsState> {
   readonly #keys: KeyTable<string | number>;
   readonly #buckets: BucketCollector;
   readonly #bind: ReturnType<typeof valuesOn>;
+  /** Of all documents, once they were needed. */
+  #all: ReadonlySet<string | number> | undefined;
   #valuesOf: (doc: number) => ScriptedValue[] = () => [];
 
   constructor(context: TermsContext, scripted: ScriptedKeys) {
@@ -58,7 +63,7 @@ export class ScriptTermsCollector implements Collector<TermsState> {
   collect(docs: Int32Array, owners: Int32Array, length: number): void {
     const { filter } = this.#context;
     for (let at = 0; at < length; at++) {
-      for (const key of this.#keysOf(docs[at]!))
+      for (const key of this.#keysOf(this.#valuesOf(docs[at]!)))
         if (filter?.(String(key)) !== false)
           this.#buckets.add(docs[at]!, this.#keys.bucket(owners[at]!, key));
     }
@@ -70,6 +75,10 @@ export class ScriptTermsCollector implements Collector<TermsState> {
   }
 
   *steps(owner: number): Steps<TermsState> {
+    if (this.#context.shape.minDocCount === 0) {
+      this.#all ??= yield* this.#allKeys();
+      for (const key of this.#all) this.#keys.bucket(owner, key);
+    }
     const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
     const handed = yield* handOn(this.#context, terms, this.#keys.owners);
     const { format, isWhole } = this.#scripted;
@@ -77,10 +86,23 @@ export class ScriptTermsCollector implements Collector<TermsState> {
     return { ...handed, parts: 1, kind: isWhole ? "long" : "double", format };
   }
 
-  /** Returns the keys of a document, each once. */
-  #keysOf(doc: number): Set<string | number> {
+  /** With min_doc_count 0 keys that no matching document has get buckets too. */
+  *#allKeys(): Steps<ReadonlySet<string | number>> {
+    const { filter, shard } = this.#context;
+    const keys = new Set<string | number>();
+    for (const segment of shard.searcher.segments) {
+      const valuesOf = this.#bind(segment);
+      for (let doc = 0; doc < segment.docCount; doc++) {
+        if (doc % STEP_DOCS === 0) yield;
+        for (const key of this.#keysOf(valuesOf(doc))) if (filter?.(String(key)) !== false) keys.add(key);
+      }
+    }
+    return keys;
+  }
+
+  /** Returns the keys of a document with the values `found`, each once. */
+  #keysOf(found: readonly ScriptedValue[]): Set<string | number> {
     const { missing } = this.#scripted;
-    const found = this.#valuesOf(doc);
     const values = found.length > 0 || missing === undefined ? found : [missing];
     return new Set(values.map((value) => this.#keyOf(value)));
   }
