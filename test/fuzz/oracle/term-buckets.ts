@@ -104,9 +104,9 @@ function randomSource(scope: Scope): Source {
  * bucket give none below it. The value for missing ones has a
  * bucket of its own by the ordinals of 6.5, and none by its map, where no document lacks a value.
  */
-function mayBeEmpty({ subject }: Scope, { isScripted, missing, options }: Source): boolean {
+function mayBeEmpty({ subject }: Scope, { missing, options }: Source): boolean {
   const isKnown = subject.shards === 1 && !subject.hasDeleted;
-  return isKnown && !isScripted && (missing === undefined || options["execution_hint"] !== "map");
+  return isKnown && (missing === undefined || options["execution_hint"] !== "map");
 }
 
 /** Adds the keys of all documents of the index, without any of them. */
