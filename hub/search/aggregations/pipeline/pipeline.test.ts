@@ -43,6 +43,31 @@ async function beside(pipeline: JsonObject, extra: JsonObject = {}): Promise<unk
   return aggregations;
 }
 
+test("the sum of stats without numbers is 0, their mean none", async () => {
+  const path = (part: string): JsonObject => ({
+    bucket_script: { buckets_path: { it: part }, script: "params.it" },
+  });
+  const { aggregations } = await fixture.search({
+    size: 0,
+    aggs: {
+      hosts: {
+        terms: { field: "host.keyword" },
+        aggs: {
+          none: { extended_stats: { field: "other" } },
+          sum: path("none.sum"),
+          squares: path("none.sum_of_squares"),
+          avg: path("none.avg"),
+        },
+      },
+      all: { sum_bucket: { buckets_path: "hosts>none.sum" } },
+    },
+  });
+  const { buckets } = aggregations!["hosts"] as { buckets: JsonObject[] };
+  for (const { sum, squares, avg } of buckets)
+    assert.deepEqual([sum, squares, avg], [{ value: 0 }, { value: 0 }, undefined]);
+  assert.deepEqual(aggregations!["all"], { value: 0 });
+});
+
 test("a path may name a bucket by its key", async () => {
   const sum = { sum: { sum: { field: "n" } } };
   const ratio = (a: string, b: string): JsonObject => ({

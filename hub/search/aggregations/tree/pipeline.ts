@@ -180,6 +180,9 @@ export function simpleValue(value: number, format: ValueFormat): JsonObject {
   return { value: fraction(value), ...(printed === undefined ? {} : { value_as_string: printed }) };
 }
 
+/** Of no numbers stats print no sum until 7.0. It is 0 for pipelines nevertheless. */
+const SUMS: ReadonlySet<string> = new Set(["sum", "sum_of_squares"]);
+
 function partOf(answer: unknown, part: string): number {
   if (!isObject(answer)) return Number.NaN;
   if (part === "_count") return Number(answer["doc_count"]);
@@ -195,6 +198,7 @@ function partOf(answer: unknown, part: string): number {
     return Number(found?.["value"] ?? Number.NaN);
   }
   const value = answer[part];
+  if (value === null && answer["count"] === 0 && SUMS.has(part)) return 0;
   return value === null || value === undefined ? Number.NaN : Number(value);
 }
 
