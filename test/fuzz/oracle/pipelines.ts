@@ -136,7 +136,7 @@ function movingFunction(dice: Dice, path: string): Parent {
   };
 }
 
-function bucketScript(dice: Dice, path: string): Parent {
+export function bucketScript(dice: Dice, path: string): Parent {
   const policy = gapPolicy(dice);
   return {
     body: {
