@@ -1,7 +1,7 @@
 /** Selects the first terms buckets of an owner by an order, with a heap instead of a full sort. */
 
 import type { AggregationTree, TreeState } from "#hub/search/aggregations/tree/aggregation.ts";
-import { type BucketOrder, compareKeys } from "#hub/search/aggregations/tree/bucket-order.ts";
+import { type BucketOrder, compareKeys, compareMetrics } from "#hub/search/aggregations/tree/bucket-order.ts";
 import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
 
 /** Buckets between two pauses: well below a millisecond. */
@@ -80,9 +80,9 @@ function* compareBy(
   for (let at = 0; at < terms.length; at++) {
     if (at % STEP_BUCKETS === STEP_BUCKETS - 1) yield;
     const state = terms.below(at)[name] ?? aggregation.empty();
-    numbers[at] = aggregation.metric?.(state, part) ?? Number.NEGATIVE_INFINITY;
+    numbers[at] = aggregation.metric?.(state, part) ?? Number.NaN;
   }
-  return (a, b) => (numbers[a]! < numbers[b]! ? -sign : numbers[a]! > numbers[b]! ? sign : 0);
+  return (a, b) => compareMetrics(numbers[a]!, numbers[b]!, descending);
 }
 
 function byKey(terms: OrderedTerms, shape: TermsOrder): Compare {

@@ -98,7 +98,7 @@ class MedianAbsoluteDeviation implements Aggregation<SketchedValues> {
   }
 
   metric(state: SketchedValues, name: string): number | undefined {
-    return name === "" || name === "value" ? (this.#deviation(state) ?? Number.NEGATIVE_INFINITY) : undefined;
+    return name === "" || name === "value" ? (this.#deviation(state) ?? Number.NaN) : undefined;
   }
 
   typedName(): string {

@@ -153,12 +153,19 @@ class NumericAggregation implements Aggregation<NumericState> {
     const totals = totalsOf(state);
     const numbers = { ...this.#metric.numbers(totals), ...this.#metric.paths?.(totals) };
     const value = numbers[name === "" ? "value" : name];
-    return value === undefined ? undefined : (value ?? Number.NEGATIVE_INFINITY);
+    return value === null ? absent(name === "" || name === "value" ? this.#metric.name : name) : value;
   }
 
   typedName(): string {
     return this.#metric.name;
   }
+}
+
+/** What orders take for a metric without values. */
+function absent(name: string): number {
+  if (name === "min") return Number.POSITIVE_INFINITY;
+  if (name === "max") return Number.NEGATIVE_INFINITY;
+  return name === "sum" || name === "sum_of_squares" ? 0 : Number.NaN;
 }
 
 function totalsOf({ count, min, max, sum, sumOfSquares }: NumericState): BucketNumbers {

@@ -115,7 +115,7 @@ class TopMetrics implements Aggregation<TopState> {
     if (!this.#fields.includes(field)) return undefined;
     const [first] = state.hits;
     const value = first === undefined ? null : this.#of(first.hit)[field];
-    return printedNumber(value) ?? Number.NEGATIVE_INFINITY;
+    return printedNumber(value) ?? Number.NaN;
   }
 
   typedName(): string {

@@ -111,7 +111,7 @@ class WeightedAvg implements Aggregation<WeightedState> {
   }
 
   metric(state: WeightedState, name: string): number | undefined {
-    return name === "" || name === "value" ? (weightedMean(state) ?? Number.NEGATIVE_INFINITY) : undefined;
+    return name === "" || name === "value" ? (weightedMean(state) ?? Number.NaN) : undefined;
   }
 
   typedName(): string {

@@ -75,7 +75,7 @@ export function compareBuckets(
   return (a, b) => {
     for (const each of order) {
       const result = compareBy(each, a, b, below);
-      if (result !== 0) return each.descending ? -result : result;
+      if (result !== 0) return result;
     }
     return compareKeys(a.key, b.key);
   };
@@ -115,14 +115,20 @@ function placeOf(unit: number): number {
 }
 
 function compareBy(order: BucketOrder, a: Orderable, b: Orderable, below: AggregationTree): number {
-  if (order.by === "count") return a.count - b.count;
-  if (order.by === "key") return compareKeys(a.key, b.key);
+  const sign = order.descending ? -1 : 1;
+  if (order.by === "count") return sign * (a.count - b.count);
+  if (order.by === "key") return sign * compareKeys(a.key, b.key);
   const aggregation = below.get(order.name)!.aggregation;
   const number = (bucket: Orderable): number =>
-    aggregation.metric?.(bucket.below[order.name] ?? aggregation.empty(), order.part) ??
-    Number.NEGATIVE_INFINITY;
-  const [left, right] = [number(a), number(b)];
-  return left < right ? -1 : left > right ? 1 : 0;
+    aggregation.metric?.(bucket.below[order.name] ?? aggregation.empty(), order.part) ?? Number.NaN;
+  return compareMetrics(number(a), number(b), order.descending);
+}
+
+/** Compares metrics of buckets. One that is no number comes last, also in descending order. */
+export function compareMetrics(a: number, b: number, descending: boolean): number {
+  if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
+  if (a === b) return 0;
+  return a < b === descending ? 1 : -1;
 }
 
 /** Returns a number of an aggregation below a bucket by its path, which begins with `>`. */
