@@ -3,7 +3,7 @@
 import { type Aggregation, grouped, type Scope } from "./aggregation.ts";
 import { comparison, type Item, numbersOf, valuesOf } from "./documents.ts";
 import { randomQuestion } from "./queries.ts";
-import { compareBounds, fieldsOf, someBounds } from "./question.ts";
+import { compareBounds, fieldsOf, type Subject, someBounds, someValue } from "./question.ts";
 import type { SubAggregations } from "./sub-aggregations.ts";
 
 export function histogram({ subject: { dice }, level }: Scope, sub: SubAggregations): Aggregation {
@@ -76,6 +76,7 @@ export function addressRanges({ subject, level }: Scope, sub: SubAggregations): 
   const compare = comparison(field);
   const [low, high] = someBounds(subject, field);
   const middle = compare(low, high) === 0 ? [] : [{ from: low, to: high }];
+  if (subject.dice.chance(0.3)) return addressBlocks(subject, sub);
   const wanted = subject.dice.some([{ to: low }, ...middle, { from: high }], 2);
   wanted.sort((a, b) => (a.from === undefined ? -1 : b.from === undefined ? 1 : compare(a.from, b.from)));
   return {
@@ -93,6 +94,20 @@ export function addressRanges({ subject, level }: Scope, sub: SubAggregations): 
         ),
       })),
     }),
+  };
+}
+
+/** Blocks are named as they are written, and in the order of their first addresses. */
+function addressBlocks(subject: Subject, sub: SubAggregations): Aggregation {
+  const address = String(someValue(subject, "ip"));
+  const bits = subject.dice.pick([8, 16, 24]);
+  const parts = address.split(".").slice(0, bits / 8);
+  const mask = `${[...parts, "0", "0", "0"].slice(0, 4).join(".")}/${bits}`;
+  const start = `${parts.join(".")}.`;
+  const isIn = (item: Item): boolean => valuesOf(item, "ip").some((value) => String(value).startsWith(start));
+  return {
+    body: { ip_range: { field: "ip", ranges: [{ mask }] }, ...sub.body },
+    expect: (items) => ({ buckets: [{ key: mask, ...sub.expectBucket(items.filter(isIn)) }] }),
   };
 }
 

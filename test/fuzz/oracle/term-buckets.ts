@@ -7,7 +7,6 @@ import {
   itemsAt,
   type Json,
   KINDS,
-  numbersOf,
   type Value,
   valuesOf,
   written,
@@ -15,19 +14,12 @@ import {
 import { fieldsOf, someValue } from "./question.ts";
 import { KEYWORD_SCRIPT } from "./scripts.ts";
 import type { SubAggregations } from "./sub-aggregations.ts";
-
-type Group = [key: Value, items: Item[]];
+import { DEFAULT_ORDER, randomOrder } from "./term-orders.ts";
 
 /** Which keys stay. */
 interface Choice {
   readonly options: Json;
   readonly keeps: (key: Value) => boolean;
-}
-
-interface Order {
-  readonly order: Json | readonly Json[];
-  readonly aggs: Json;
-  readonly compare: (a: Group, b: Group) => number;
 }
 
 /** Each shard returns all its terms: which ones are left out otherwise depends on how documents are spread. */
@@ -153,42 +145,4 @@ function randomChoice({ subject }: Scope, field: string): Choice {
     },
   ];
   return dice.pick(KINDS[field] === "keyword" ? [...lists, ...expressions] : lists);
-}
-
-const DEFAULT_ORDER: Json = { _count: "desc" };
-
-function randomOrder({ subject: { dice }, level }: Scope, field: string): Order {
-  const byKey = comparison(field);
-  const byCount = (a: Group, b: Group): number => a[1].length - b[1].length;
-  const simple: readonly Order[] = [
-    { order: DEFAULT_ORDER, aggs: {}, compare: (a, b) => byCount(b, a) },
-    { order: { _count: "asc" }, aggs: {}, compare: byCount },
-    { order: { _key: "asc" }, aggs: {}, compare: (a, b) => byKey(a[0], b[0]) },
-    { order: { _key: "desc" }, aggs: {}, compare: (a, b) => byKey(b[0], a[0]) },
-    {
-      order: [{ _count: "asc" }, { _key: "desc" }],
-      aggs: {},
-      compare: (a, b) => byCount(a, b) || byKey(b[0], a[0]),
-    },
-  ];
-  if (level !== "root" || dice.chance(0.75)) return dice.pick([simple[0]!, ...simple]);
-  return byMetric(dice.pick(["asc", "desc"]), dice.chance(0.5));
-}
-
-/** By the largest number of its documents, directly or within a filter; that of no documents is negative infinity. */
-function byMetric(direction: "asc" | "desc", isFiltered: boolean): Order {
-  const max = { max: { field: "u" } };
-  const sign = direction === "asc" ? 1 : -1;
-  const largest = (items: readonly Item[]): number =>
-    items.reduce((found, item) => Math.max(found, numbersOf(item, "u")[0]!), Number.NEGATIVE_INFINITY);
-  const chosen = (items: readonly Item[]): readonly Item[] =>
-    isFiltered ? items.filter((item) => numbersOf(item, "n").some((value) => value >= 0)) : items;
-  return {
-    order: { [isFiltered ? "by>max" : "by"]: direction },
-    aggs: { by: isFiltered ? { filter: { range: { n: { gte: 0 } } }, aggs: { max } } : max },
-    compare: ([, a], [, b]) => {
-      const [first, second] = [largest(chosen(a)), largest(chosen(b))];
-      return first === second ? 0 : sign * (first - second);
-    },
-  };
 }
