@@ -1,5 +1,6 @@
 /** `cardinality`: the number of distinct values. */
 
+import { parseIp } from "#hub/engine/bytes/ip.ts";
 import type { Field } from "#hub/engine/mapping/field.ts";
 import type { DocRun, KeywordColumn, NumericColumn, SegmentReader } from "#hub/engine/searcher/searcher.ts";
 import {
@@ -16,6 +17,7 @@ import {
 } from "#hub/search/aggregations/sketches/hyper-log-log.ts";
 import type { Aggregation, CollectBudget, Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { missingNumber } from "#hub/search/aggregations/tree/field-option.ts";
 import {
   columnField,
   isNumeric,
@@ -171,6 +173,15 @@ function countScripted(
   };
 }
 
+/** The hash that a value of the field would have; undefined without `missing`. Throws parsing. */
+function missingHash(missing: unknown, field: Field | undefined, shard: ShardContext): number | undefined {
+  if (missing === undefined || missing === null) return undefined;
+  if (field === undefined ? typeof missing === "number" : isNumeric(field))
+    return hashNumber(missingNumber(missing, field, shard, "cardinality")!);
+  const text = scalarText(missing, "missing");
+  return hashBytes((field?.type === "ip" ? parseIp(text) : null) ?? Buffer.from(text));
+}
+
 class CardinalityCollector implements Collector<DistinctState> {
   readonly takesLate: boolean;
   readonly #field: Field | undefined;
@@ -192,13 +203,7 @@ class CardinalityCollector implements Collector<DistinctState> {
     this.#field = field;
     this.takesLate = field === undefined || opensLate(shard, field.path);
     this.#counters = counters;
-    const numeric = field === undefined || isNumeric(field);
-    if (missing !== undefined) {
-      this.#missing =
-        numeric && typeof missing === "number"
-          ? hashNumber(missing)
-          : hashBytes(Buffer.from(scalarText(missing, "missing")));
-    }
+    this.#missing = missingHash(missing, field, shard);
   }
 
   segment(segment: SegmentReader): void {
