@@ -2,8 +2,9 @@
 
 import { type Aggregation, numericField, type Scope } from "./aggregation.ts";
 import { type Condition, NO_NUMBER, near } from "./comparing.ts";
-import { type Item, type Json, KINDS, numbersOf, valuesOf } from "./documents.ts";
+import { type Item, type Json, KINDS, numbersOf } from "./documents.ts";
 import { fieldsOf } from "./question.ts";
+import { withMissing } from "./replaced-values.ts";
 import { numberScript } from "./scripts.ts";
 import { quantiles } from "./sketches.ts";
 import { topHits } from "./top-hits.ts";
@@ -65,11 +66,12 @@ function most(numbers: readonly number[]): number {
   return numbers.reduce((found, each) => Math.max(found, each), Number.NEGATIVE_INFINITY);
 }
 
-function valueCount({ subject, level }: Scope): Aggregation {
-  const field = subject.dice.pick(fieldsOf(level));
+function valueCount(scope: Scope): Aggregation {
+  const field = scope.subject.dice.pick(fieldsOf(scope.level));
+  const values = withMissing(scope, field);
   return {
-    body: { value_count: { field } },
-    expect: (items) => ({ value: items.reduce((count, item) => count + valuesOf(item, field).length, 0) }),
+    body: { value_count: { field, ...values.options } },
+    expect: (items) => ({ value: items.reduce((count, item) => count + values.valuesOf(item).length, 0) }),
   };
 }
 
@@ -143,12 +145,13 @@ function singleValue(kind: string, numbers: readonly number[]): unknown {
   return kind === "max" ? most(numbers) : near(total(numbers) / numbers.length, 1e-9, 1e-9);
 }
 
-function cardinality({ subject, level }: Scope): Aggregation {
-  const field = subject.dice.pick(fieldsOf(level));
+function cardinality(scope: Scope): Aggregation {
+  const field = scope.subject.dice.pick(fieldsOf(scope.level));
+  const values = withMissing(scope, field);
   return {
-    body: { cardinality: { field, precision_threshold: PRECISE } },
+    body: { cardinality: { field, precision_threshold: PRECISE, ...values.options } },
     expect(items) {
-      const count = new Set(items.flatMap((item) => valuesOf(item, field))).size;
+      const count = new Set(items.flatMap(values.valuesOf)).size;
       return { value: count < EXACT_VALUES ? count : near(count, ESTIMATE_ERROR) };
     },
   };

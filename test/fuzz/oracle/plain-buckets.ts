@@ -1,71 +1,84 @@
 /** Random histograms and ranges of numbers and addresses, filters, missing. */
 
 import { type Aggregation, grouped, type Scope } from "./aggregation.ts";
-import { comparison, type Item, numbersOf, valuesOf } from "./documents.ts";
+import { comparison, type Item, type Json, type Value, valuesOf } from "./documents.ts";
 import { randomQuestion } from "./queries.ts";
 import { compareBounds, fieldsOf, type Subject, someBounds, someValue } from "./question.ts";
+import { withMissing } from "./replaced-values.ts";
 import type { SubAggregations } from "./sub-aggregations.ts";
 
-export function histogram({ subject: { dice }, level }: Scope, sub: SubAggregations): Aggregation {
+export function histogram(scope: Scope, sub: SubAggregations): Aggregation {
+  const { subject, level } = scope;
+  const { dice } = subject;
   const field = dice.pick(
     level === "root" ? ["n", "m", "d", "f", "c", "z", "na"] : fieldsOf(level, "number"),
   );
   const interval = dice.pick([1, 2.5, 5, 10, 250]);
   const offset = dice.pick([0, 0, 3]) % interval;
+  const values = withMissing(scope, field);
   // Numbers of `m` lie far apart: there would be too many empty buckets.
   const least = field === "m" || interval < 5 ? 1 : dice.below(2);
-  const missing = dice.chance(0.15) ? 12 : undefined;
+  const bounds =
+    least === 0 && dice.chance(0.3) ? { min: dice.between(-90, 0), max: dice.between(0, 90) } : undefined;
+  const isKeyed = dice.chance(0.15);
+  const order = least > 0 && dice.chance(0.2) ? { _key: "desc" } : undefined;
+  const options: Json = { field, interval, offset, min_doc_count: least, ...values.options };
+  if (bounds !== undefined) options["extended_bounds"] = bounds;
+  if (isKeyed) options["keyed"] = true;
+  if (order !== undefined) options["order"] = order;
   const keyOf = (value: number): number => Math.floor((value - offset) / interval) * interval + offset;
   return {
-    body: {
-      histogram: {
-        field,
-        interval,
-        offset,
-        min_doc_count: least,
-        ...(missing === undefined ? {} : { missing }),
-      },
-      ...sub.body,
-    },
+    body: { histogram: options, ...sub.body },
     expect(items) {
-      const groups = grouped(items, (item) => {
-        const values = numbersOf(item, field);
-        return (values.length > 0 || missing === undefined ? values : [missing]).map(keyOf);
-      });
-      const keys = [...groups.keys()].sort((a, b) => a - b);
-      if (least === 0 && keys.length > 0) {
-        for (let key = keys[0]!; key < keys.at(-1)!; key += interval)
+      const groups = grouped(items, (item) => (values.valuesOf(item) as number[]).map(keyOf));
+      const ends = [
+        ...groups.keys(),
+        ...(bounds === undefined ? [] : [keyOf(bounds.min), keyOf(bounds.max)]),
+      ];
+      if (least === 0)
+        for (let key = Math.min(...ends); key <= Math.max(...ends); key += interval)
           if (!groups.has(key)) groups.set(key, []);
-      }
-      const buckets = [...groups].sort((a, b) => a[0] - b[0]);
-      return { buckets: buckets.map(([key, group]) => ({ key, ...sub.expectBucket(group) })) };
+      const found = [...groups].sort(([a], [b]) => (order === undefined ? a - b : b - a));
+      const buckets = found.map(([key, group]) => ({ key, ...sub.expectBucket(group) }));
+      return {
+        buckets: isKeyed ? Object.fromEntries(buckets.map((each) => [decimal(each.key), each])) : buckets,
+      };
     },
   };
 }
 
-export function ranges({ subject: { dice }, level }: Scope, sub: SubAggregations): Aggregation {
+/** A number as keys of buckets write it. */
+function decimal(number: number): string {
+  return Number.isInteger(number) ? number.toFixed(1) : String(number);
+}
+
+export function ranges(scope: Scope, sub: SubAggregations): Aggregation {
+  const { subject, level } = scope;
+  const { dice } = subject;
   const field = dice.pick(fieldsOf(level, "number"));
+  const values = withMissing(scope, field);
   const wanted = dice.times(1 + dice.below(4), () => {
     const from = dice.chance(0.8) ? dice.between(-50, 50) : Number.NEGATIVE_INFINITY;
-    const to = dice.chance(0.8) ? Math.max(from, -50) + dice.below(80) : Number.POSITIVE_INFINITY;
-    return { from, to };
+    const isOpen = Number.isFinite(from) && dice.chance(0.2);
+    return { from, to: isOpen ? Number.POSITIVE_INFINITY : Math.max(from, -50) + dice.below(80) };
   });
   wanted.sort((a, b) => compareBounds(a.from, b.from) || compareBounds(a.to, b.to));
   const bounds = wanted.map(({ from, to }) => ({
     ...(from === Number.NEGATIVE_INFINITY ? {} : { from }),
     ...(to === Number.POSITIVE_INFINITY ? {} : { to }),
   }));
-  const isUnbounded = bounds.some((each) => Object.keys(each).length === 0);
-  if (isUnbounded) return ranges({ subject: { dice }, level } as Scope, sub);
   return {
-    body: { range: { field, ranges: bounds }, ...sub.body },
+    body: { range: { field, ranges: bounds, ...values.options }, ...sub.body },
     expect: (items) => ({
-      buckets: wanted.map(({ from, to }, at) => ({
-        ...bounds[at],
-        ...sub.expectBucket(
-          items.filter((item) => numbersOf(item, field).some((value) => value >= from && value < to)),
-        ),
-      })),
+      buckets: wanted.map(({ from, to }, at) => {
+        const isIn = (value: Value): boolean => Number(value) >= from && Number(value) < to;
+        const key = `${Number.isFinite(from) ? decimal(from) : "*"}-${Number.isFinite(to) ? decimal(to) : "*"}`;
+        return {
+          key,
+          ...bounds[at],
+          ...sub.expectBucket(items.filter((item) => values.valuesOf(item).some(isIn))),
+        };
+      }),
     }),
   };
 }

@@ -1,17 +1,9 @@
 /** Random terms aggregations. */
 
 import { type Aggregation, grouped, type Scope } from "./aggregation.ts";
-import {
-  comparison,
-  type Item,
-  itemsAt,
-  type Json,
-  KINDS,
-  type Value,
-  valuesOf,
-  written,
-} from "./documents.ts";
+import { comparison, type Item, itemsAt, type Json, KINDS, type Value, written } from "./documents.ts";
 import { fieldsOf, someValue } from "./question.ts";
+import { withMissing } from "./replaced-values.ts";
 import { KEYWORD_SCRIPT } from "./scripts.ts";
 import type { SubAggregations } from "./sub-aggregations.ts";
 import { DEFAULT_ORDER, randomOrder } from "./term-orders.ts";
@@ -79,15 +71,10 @@ function randomSource(scope: Scope): Source {
     };
   }
   const field = dice.pick(fieldsOf(level));
-  const missing = randomMissing(scope, field);
-  const options: Json = { field };
-  if (missing !== undefined) options["missing"] = missing;
+  const { missing, valuesOf: keysOf, options: replaced } = withMissing(scope, field);
+  const options: Json = { field, ...replaced };
   if (KINDS[field] === "keyword" && dice.chance(0.2))
     options["execution_hint"] = dice.pick(["map", "global_ordinals"]);
-  const keysOf = (item: Item): Value[] => {
-    const values = valuesOf(item, field);
-    return values.length === 0 && missing !== undefined ? [missing] : values;
-  };
   return { options, field, isScripted: false, missing, keysOf };
 }
 
@@ -114,12 +101,6 @@ function allOf({ subject, level }: Scope): readonly Item[] {
 
 function keyOf(field: string, key: Value): Json {
   return KINDS[field] === "boolean" ? { key, key_as_string: String(written(field, key)) } : { key };
-}
-
-function randomMissing({ subject }: Scope, field: string): Value | undefined {
-  if (!subject.dice.chance(0.15)) return undefined;
-  if (KINDS[field] === "keyword") return subject.dice.pick(["s1", "zz"]);
-  return KINDS[field] === "number" ? 3 : undefined;
 }
 
 const ALL: Choice = { options: {}, keeps: () => true };
