@@ -13,7 +13,8 @@ const PERCENTS = [0, 1, 25, 50, 90, 99, 100];
 const RANK_ERROR = 0.04;
 
 export function quantiles(scope: Scope): Aggregation {
-  return scope.subject.dice.pick([percentiles, percentileRanks, medianDeviation])(scope);
+  const makers = [percentiles, percentileRanks, medianDeviation];
+  return scope.subject.dice.pick(scope.level === "root" ? [...makers, highRange] : makers)(scope);
 }
 
 function ascending(items: readonly Item[], field: string): number[] {
@@ -96,6 +97,32 @@ function medianDeviation(scope: Scope): Aggregation {
           Math.max(0, least - shift) - 1e-9 * Math.abs(high),
           most + shift + 1e-9 * Math.abs(high),
         ),
+      };
+    },
+  };
+}
+
+/** Significant decimal digits that an HDR histogram keeps of each value. */
+const DIGITS = 3;
+
+/** Percentiles of an HDR histogram: the value at the rank, but for its last digits. It takes no negative numbers. */
+function highRange(scope: Scope): Aggregation {
+  const field = scope.subject.dice.pick(["m", "u"]);
+  const percents = [1, 25, 50, 99];
+  const hdr = { number_of_significant_value_digits: DIGITS };
+  return {
+    body: { percentiles: { field, percents, hdr } },
+    expect(items) {
+      const values = ascending(items, field);
+      if (values.length === 0) return {};
+      const expected = (percent: number): Condition => {
+        const rank = Math.ceil((percent / 100) * values.length);
+        const at = (index: number): number => values[Math.max(0, Math.min(values.length - 1, index))]!;
+        const error = 10 ** -DIGITS;
+        return within(at(rank - 2) * (1 - error) - error, at(rank) * (1 + error) + error);
+      };
+      return {
+        values: Object.fromEntries(percents.map((percent) => [percent.toFixed(1), expected(percent)])),
       };
     },
   };
