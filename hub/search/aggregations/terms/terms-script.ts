@@ -88,13 +88,17 @@ export class ScriptTermsCollector implements Collector<TermsState> {
 
   /** With min_doc_count 0 keys that no matching document has get buckets too. */
   *#allKeys(): Steps<ReadonlySet<string | number>> {
-    const { filter, shard } = this.#context;
+    const { budget, filter, shard } = this.#context;
     const keys = new Set<string | number>();
     for (const segment of shard.searcher.segments) {
       const valuesOf = this.#bind(segment);
       for (let doc = 0; doc < segment.docCount; doc++) {
         if (doc % STEP_DOCS === 0) yield;
-        for (const key of this.#keysOf(valuesOf(doc))) if (filter?.(String(key)) !== false) keys.add(key);
+        for (const key of this.#keysOf(valuesOf(doc))) {
+          if (keys.has(key) || filter?.(String(key)) === false) continue;
+          budget.add();
+          keys.add(key);
+        }
       }
     }
     return keys;
