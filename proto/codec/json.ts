@@ -43,6 +43,9 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Characters of a text whose decimals are looked for beside it: in a longer one names might be looked for too often. */
+const MAX_MARKED = 65_536;
+
 /** From here on the language writes numbers with an exponent, which tells them from integers. */
 const EXPONENT_FROM = 1e21;
 
@@ -86,7 +89,7 @@ function objectOf(value: unknown): JsonObject | undefined {
 
 function parseKeeping(text: string): unknown {
   try {
-    return (LONG_DIGITS.test(text) ? undefined : parseMarking(text)) ?? EXACT.parse(text, keepAsWritten);
+    return parseMarking(text) ?? EXACT.parse(text, keepAsWritten);
   } catch {
     return undefined;
   }
@@ -94,17 +97,25 @@ function parseKeeping(text: string): unknown {
 
 /** Fast path: parses a text as usual, and replaces the decimals. Undefined if that can't be done. Throws SyntaxError. */
 function parseMarking(text: string): unknown {
+  if (text.length > MAX_MARKED || LONG_DIGITS.test(text)) return undefined;
   const value: unknown = JSON.parse(text);
   const decimals = wholeDecimals(text);
   if (decimals === undefined) return undefined;
   for (const { path, value: number } of decimals) {
-    let object: unknown = value;
-    for (const name of path.slice(0, -1)) object = isObject(object) ? object[name] : undefined;
+    let holder: unknown = value;
+    for (const name of path.slice(0, -1)) holder = memberOf(holder, name);
     const name = path.at(-1)!;
-    if (!isObject(object) || object[name] !== number) return undefined;
-    object[name] = decimal(number);
+    // Of a name that occurs again the last value counts.
+    if (memberOf(holder, name) !== number) return undefined;
+    (holder as Record<string, unknown>)[name] = decimal(number);
   }
   return value;
+}
+
+function memberOf(holder: unknown, name: string | number): unknown {
+  return typeof holder === "object" && holder !== null
+    ? (holder as Record<string, unknown>)[name]
+    : undefined;
 }
 
 function keepAsWritten(key: string, value: unknown, context: { source?: string }): unknown {

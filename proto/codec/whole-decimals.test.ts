@@ -10,6 +10,8 @@ test("decimals are found by the names that lead to them", () => {
     [String.raw`{"m":"took 2.0, \"x\":3.0, \\","x":4.0}`, "x 4"],
     ['{"l":[{"a":1}],"x":4.0,"m":", \\" {[1.0,"}', "x 4"],
     ['{"a":"a","b":1}', ""],
+    ['{"l":[1.0,[2,3.0],{"x":4.0}],"x":5.0}', "l.0 1, l.1.1 3, l.2.x 4, x 5"],
+    ['[[1],{"a":2.0}]', "1.a 2"],
   ] as const) {
     const shown = wholeDecimals(text)?.map(({ path, value }) => `${path.join(".")} ${value}`);
     assert.equal(shown?.join(", "), found, text);
@@ -18,13 +20,21 @@ test("decimals are found by the names that lead to them", () => {
 
 test("nothing is found where names are no way to a decimal", () => {
   for (const text of [
-    '{"a":[1.0]}',
-    '{"l":[{"a":1.0}]}',
     '{"a":1.0,"a":1}',
+    '{"l":[1.0],"l":[1]}',
+    '{"o":{"a":1.0},"p":{"a":2}}',
+    `[${Array(33).fill("1.0").join()}]`,
     String.raw`{"\u0061":1.0}`,
     '{"__proto__":{"a":1.0}}',
   ])
     assert.equal(wholeDecimals(text), undefined, text);
+});
+
+test("a long text of many names is read in linear time", () => {
+  const text = `{${Array.from({ length: 50_000 }, (_, at) => `"name${at}":1.0`).join()}}`;
+  const startMs = performance.now();
+  assert.equal(JSON.stringify(parseEventJson(text)), text);
+  assert.ok(performance.now() - startMs < 2_000);
 });
 
 /** What the engine says of the sources of numbers. */

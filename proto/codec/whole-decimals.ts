@@ -3,9 +3,9 @@
  * To parse a text with the sources of its numbers takes four times as long as to parse it.
  */
 
-/** A decimal without a fraction, with the names that lead to it from the outermost object. */
+/** A decimal without a fraction, with the names and indices that lead to it from the outermost value. */
 export interface WholeDecimal {
-  readonly path: readonly string[];
+  readonly path: readonly (string | number)[];
   readonly value: number;
 }
 
@@ -24,48 +24,70 @@ const NINE = "9".charCodeAt(0);
 /** A number, of which the first group is its fraction or exponent. */
 const NUMBER = /-?[0-9]+((?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)/y;
 
+/** Decimals of a text; for each its name is looked for in all of the text. */
+const MAX_FOUND = 32;
+
+/** Stands for the index of an object's member. */
+const NO_INDEX = -1;
+
 /**
- * Returns the decimals of a text that is JSON. Undefined where one is an item of a list, or names that lead to it have
- * escapes or occur again.
+ * Returns the decimals of a text that is JSON. Undefined where there are more than 32, or names that lead to one have escapes
+ * or occur again where there is none.
  */
 export function wholeDecimals(text: string): WholeDecimal[] | undefined {
   const found: WholeDecimal[] = [];
-  const path: string[] = [];
-  let lists = 0;
+  const path: (string | number)[] = [];
+  /** Of each open object and list. */
+  const indices: number[] = [];
   // The last text, and the name of the last member.
   let [from, to, nameFrom, nameTo] = [0, 0, 0, 0];
+  let index = NO_INDEX;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
       from = at + 1;
       at = to = endOfText(text, from);
     } else if (code === COLON) [nameFrom, nameTo] = [from, to];
-    else if (code === COMMA) continue;
-    else if (code === OBJECT) path.push(text.slice(nameFrom, nameTo));
-    else if (code === OBJECT_END) path.pop();
-    else if (code === LIST) lists++;
-    else if (code === LIST_END) lists--;
-    else if (code === MINUS || (code >= ZERO && code <= NINE)) {
+    else if (code === COMMA) {
+      if (index !== NO_INDEX) index++;
+    } else if (code === OBJECT || code === LIST) {
+      path.push(index === NO_INDEX ? text.slice(nameFrom, nameTo) : index);
+      indices.push(index);
+      index = code === LIST ? 0 : NO_INDEX;
+    } else if (code === OBJECT_END || code === LIST_END) {
+      path.pop();
+      index = indices.pop()!;
+    } else if (code === MINUS || (code >= ZERO && code <= NINE)) {
       NUMBER.lastIndex = at;
       const [number, mark] = NUMBER.exec(text)!;
       at += number.length - 1;
       if (mark === "" || !Number.isInteger(Number(number))) continue;
-      const name = text.slice(nameFrom, nameTo);
-      const names = [...path.slice(1), name];
-      if (lists > 0 || isRepeated(text, name) || names.some(isUnsafe)) return undefined;
+      const names = [...path.slice(1), index === NO_INDEX ? text.slice(nameFrom, nameTo) : index];
+      if (found.length === MAX_FOUND || names.some(isUnsafe)) return undefined;
       found.push({ path: names, value: Number(number) });
     }
   }
-  return found;
+  return found.some(({ path: names }) => isRepeated(text, names, found)) ? undefined : found;
 }
 
-function isRepeated(text: string, name: string): boolean {
+/**
+ * Returns whether the name that leads to a decimal stands at more members than those that are decimals: one of the same object
+ * may be the last of that name, whose value counts.
+ */
+function isRepeated(text: string, path: WholeDecimal["path"], found: readonly WholeDecimal[]): boolean {
+  const name = path.findLast((each) => typeof each === "string");
+  if (name === undefined) return false;
+  const isMember = path.at(-1) === name;
+  const allowed = isMember ? found.filter(({ path: other }) => other.at(-1) === name).length : 1;
   const quoted = `"${name}"`;
-  return text.includes(quoted, text.indexOf(quoted) + quoted.length);
+  let count = 0;
+  for (let at = text.indexOf(quoted); at >= 0; at = text.indexOf(quoted, at + quoted.length))
+    if (++count > allowed) return true;
+  return false;
 }
 
-function isUnsafe(name: string): boolean {
-  return name === "__proto__" || name.includes("\\");
+function isUnsafe(name: string | number): boolean {
+  return typeof name === "string" && (name === "__proto__" || name.includes("\\"));
 }
 
 /** Returns the index of the quote that ends a text of JSON, which begins at `from`. */
