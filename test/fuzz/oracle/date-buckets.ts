@@ -5,6 +5,7 @@ import { type Aggregation, grouped, type Scope } from "./aggregation.ts";
 import { type Item, itemsAt, type Json, levelOf, numbersOf } from "./documents.ts";
 import { DAY_FORMATS, MINUTE_FORMATS, printedTime } from "./printed-time.ts";
 import { fieldsOf, someValue } from "./question.ts";
+import { withMissing } from "./replaced-values.ts";
 import type { SubAggregations } from "./sub-aggregations.ts";
 import {
   type CalendarUnit,
@@ -43,6 +44,7 @@ const INTERVALS: Readonly<Record<string, number>> = {
   "3d": 3 * DAY_MS,
   "20d": 20 * DAY_MS,
 };
+const ORDERS: readonly Json[] = [{ _count: "desc" }, { _key: "desc" }, { _count: "asc" }];
 /** Buckets between the first and the last one that are written out; longer histograms have none that are empty. */
 const MAX_EMPTY = 2_000;
 
@@ -76,19 +78,15 @@ export function dateHistogram(scope: Scope, sub: SubAggregations): Aggregation {
   const { dice } = subject;
   const field = dice.pick(fieldsOf(level, "date"));
   const rounding = randomRounding(scope);
-  const missing = dice.chance(0.15) ? Number(someValue(subject, field)) : undefined;
+  const { missing, valuesOf, options: replaced } = withMissing(scope, field);
   const least = isShort(subject.items, field, rounding) ? dice.pick([0, 1, 2]) : dice.pick([1, 2]);
   const bounds = least === 0 && dice.chance(0.4) ? randomBounds(scope, field) : undefined;
-  const order =
-    least > 0 && dice.chance(0.3)
-      ? dice.pick<Json>([{ _count: "desc" }, { _key: "desc" }, { _count: "asc" }])
-      : undefined;
+  const order = least > 0 && dice.chance(0.3) ? dice.pick(ORDERS) : undefined;
   // A format would read the value for missing times as well.
   const format =
     missing === undefined && dice.chance(0.2) ? dice.pick([...MINUTE_FORMATS, ...DAY_FORMATS]) : undefined;
   const isKeyed = format === undefined && dice.chance(0.1);
-  const histogram: Json = { field, ...rounding.options, min_doc_count: least };
-  if (missing !== undefined) histogram["missing"] = new Date(missing).toISOString();
+  const histogram: Json = { field, ...rounding.options, min_doc_count: least, ...replaced };
   if (bounds !== undefined) histogram["extended_bounds"] = bounds;
   if (order !== undefined) histogram["order"] = order;
   if (isKeyed) histogram["keyed"] = true;
@@ -96,23 +94,15 @@ export function dateHistogram(scope: Scope, sub: SubAggregations): Aggregation {
   return {
     body: { date_histogram: histogram, ...sub.body },
     expect(items) {
-      const groups = grouped(items, (item) => {
-        const times = numbersOf(item, field);
-        return (times.length > 0 || missing === undefined ? times : [missing]).map(rounding.start);
-      });
+      const groups = grouped(items, (item) => (valuesOf(item) as number[]).map(rounding.start));
       if (least === 0) addEmpty(groups, rounding, bounds);
-      const found = inOrder(
-        [...groups].filter(([, group]) => group.length >= least),
-        order,
-      );
+      const kept = [...groups].filter(([, group]) => group.length >= least);
+      const found = inOrder(kept, order);
       const buckets = found.map(([key, group]) => {
         return { key, key_as_string: printedTime(key, rounding.zone, format), ...sub.expectBucket(group) };
       });
-      return {
-        buckets: isKeyed
-          ? Object.fromEntries(buckets.map((bucket) => [bucket.key_as_string, bucket]))
-          : buckets,
-      };
+      const byName = (): Json => Object.fromEntries(buckets.map((bucket) => [bucket.key_as_string, bucket]));
+      return { buckets: isKeyed ? byName() : buckets };
     },
   };
 }
