@@ -9,6 +9,7 @@ import { innerHits, nestedSort } from "./nested-checks.ts";
 import { pages, scrolls, terminated } from "./paging-checks.ts";
 import { pipelines } from "./pipeline-checks.ts";
 import type { Subject } from "./question.ts";
+import { rescored } from "./rescore-checks.ts";
 import { scores } from "./score-checks.ts";
 import type { SearchedIndex } from "./searched-index.ts";
 import { cutTerms, partitions } from "./term-checks.ts";
@@ -28,6 +29,7 @@ export const CHECKS: readonly (readonly [name: string, check: Check])[] = [
   ["collapsed", collapsed],
   ["scores", scores],
   ["scores", scores],
+  ["rescored", rescored],
   ["pipelines", pipelines],
   ["partitions", partitions],
   ["cut terms", cutTerms],
