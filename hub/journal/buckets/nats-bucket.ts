@@ -96,8 +96,9 @@ export class NatsBucket implements StateBucket {
       maxValueSize: MAX_VALUE_BYTES,
       allow_direct: false, // a follower's answer may be stale
     };
+    // Without a question to the leader of the whole cluster: the bucket's own one is enough where the bucket exists.
     const create = (nats: NatsConnection, timeout: number): Promise<unknown> =>
-      new Kvm(jetstream(nats, { timeout })).create(name, settings);
+      new Kvm(jetstream(nats, { timeout, checkAPI: false })).create(name, settings);
     try {
       await retriedCall(connection, create);
     } catch (error) {
