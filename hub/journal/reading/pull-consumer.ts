@@ -12,9 +12,9 @@ import { within } from "#hub/journal/connection/waits.ts";
  * may choose the dead one for the consumer; another attempt chooses again. So both times double only after these tries, up to
  * three times. A listing has 30 s.
  */
-const TIMEOUT_MS = 1_200;
+const TIMEOUT_MS = 3_000;
 const AGAIN_MS = 300;
-const SHORT_TRIES = 6;
+const SHORT_TRIES = 3;
 const MAX_DOUBLINGS = 3;
 
 /** The server removes a consumer without pulls after this time, such as one that was made after another one. */

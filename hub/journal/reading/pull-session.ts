@@ -102,7 +102,8 @@ export class PullSession {
   readonly #unwatch: () => void;
   #subscription: Subscription | undefined;
   #consumer: PullConsumer = { name: "", pending: 0 };
-  /** When the server sent something for the session, ms of `performance.now`. */
+  /** When the last pull was sent, and when the server sent something for the session, ms of `performance.now`. */
+  #pulledMs = 0;
   #heardMs = 0;
   #queuedBytes = 0;
   #consumerSequence = 0;
@@ -111,8 +112,8 @@ export class PullSession {
   #idle = false;
   /** The last pull got nothing, and nothing has come since. */
   #isQuiet = false;
-  /** A pull with heartbeats has ended in time: the server isn't slow. */
-  #isSteady = false;
+  /** The server's first heartbeat or message came within the usual time: it isn't slow. */
+  #isQuick = false;
   #ended: SessionEnded | undefined;
   #wake = Promise.withResolvers<void>();
 
@@ -190,12 +191,12 @@ export class PullSession {
   }
 
   get #patience(): number {
-    return this.#isSteady ? 1 : 2 ** Math.min(this.#options.tries, MAX_DOUBLINGS);
+    return this.#isQuick ? 1 : 2 ** Math.min(this.#options.tries, MAX_DOUBLINGS);
   }
 
   #take(error: Error | null, message: Msg): void {
     if (this.#ended !== undefined) return;
-    this.#heardMs = performance.now();
+    this.#noteHeard();
     if (error !== null) {
       this.#end(new SessionEnded(error.message));
     } else if (message.reply?.startsWith("$JS.ACK.")) {
@@ -204,6 +205,13 @@ export class PullSession {
       this.#takeStatus(message.headers?.code ?? 0, message.headers?.description ?? "");
     }
     this.#wake.resolve();
+  }
+
+  #noteHeard(): void {
+    const { heartbeatMs = 0 } = this.#options;
+    const isFirst = this.#heardMs === 0;
+    this.#heardMs = performance.now();
+    if (isFirst) this.#isQuick = this.#heardMs - this.#pulledMs < HEARTBEATS_MISSED * heartbeatMs;
   }
 
   #deliver(message: Msg): void {
@@ -222,7 +230,7 @@ export class PullSession {
       pull.got++;
       pull.messagesLeft--;
       pull.bytesLeft -= delivery.sizeBytes;
-      if (pull.messagesLeft === 0 || pull.bytesLeft <= 0) this.#completePull();
+      if (pull.messagesLeft === 0 || pull.bytesLeft <= 0) this.#endPull();
     }
     this.#ask();
   }
@@ -231,7 +239,7 @@ export class PullSession {
     const got = this.#pull?.got ?? 0;
     const status = pullStatus(code, description);
     if (status === "alive") return;
-    this.#completePull();
+    this.#endPull();
     if (status === "over") this.#idle = this.#isQuiet = got === 0;
     else if (status === "too-large") this.#oneLarge = got === 0;
     else {
@@ -275,30 +283,24 @@ export class PullSession {
   /** Ends the session when the server stops answering: at the next missing heartbeats, without any after the end of the pull. */
   #watchPull(pull: Pull, expiresMs: number): void {
     const { heartbeatMs } = this.#options;
-    const limitMs =
-      heartbeatMs === undefined
-        ? expiresMs + PULL_GRACE_MS * this.#patience
-        : HEARTBEATS_MISSED * heartbeatMs * this.#patience;
-    const startedMs = performance.now();
+    const usualMs = heartbeatMs === undefined ? expiresMs : HEARTBEATS_MISSED * heartbeatMs;
+    const limitMs = (): number =>
+      heartbeatMs === undefined ? expiresMs + PULL_GRACE_MS * this.#patience : usualMs * this.#patience;
+    this.#pulledMs = performance.now();
     const quietMs = (): number =>
-      performance.now() - (heartbeatMs === undefined ? startedMs : Math.max(startedMs, this.#heardMs));
+      performance.now() -
+      (heartbeatMs === undefined ? this.#pulledMs : Math.max(this.#pulledMs, this.#heardMs));
     const end = (): void => {
       if (this.#pull !== pull) return;
-      if (quietMs() >= limitMs) this.#end(new SessionEnded("the server didn't answer a pull"));
+      if (quietMs() >= limitMs()) this.#end(new SessionEnded("the server didn't answer a pull"));
       else wait();
     };
     // What arrived while the process was busy is taken before the server counts as silent.
     const check = (): void => void setImmediate(end);
     const wait = (): void => {
-      pull.timer = setTimeout(check, limitMs - quietMs());
+      pull.timer = setTimeout(check, Math.min(usualMs, limitMs() - quietMs()));
     };
     wait();
-  }
-
-  /** Notes that the server has ended the pull as it should. */
-  #completePull(): void {
-    this.#isSteady = this.#options.heartbeatMs !== undefined;
-    this.#endPull();
   }
 
   #endPull(): void {
