@@ -7,7 +7,12 @@ import {
   collectedTerms,
   KeyTable,
 } from "#hub/search/aggregations/buckets/bucket-collector.ts";
-import { handOn, type TermsContext, type TermsState } from "#hub/search/aggregations/buckets/terms-state.ts";
+import {
+  handedOn,
+  handOn,
+  type TermsContext,
+  type TermsState,
+} from "#hub/search/aggregations/buckets/terms-state.ts";
 import type { Collector } from "#hub/search/aggregations/tree/aggregation.ts";
 import { compareNumberKeys } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
@@ -78,14 +83,18 @@ export class NumberTermsCollector implements Collector<TermsState> {
     for (const key of this.#all) this.#keys.bucket(owner, key);
   }
 
-  /** Returns the keys of all documents that the filter takes. */
+  /** Returns the keys of all documents that the filter takes; of many the first in the order of the answer. */
   *#allKeys(): Steps<ReadonlySet<string | number>> {
-    const found = new Set<string | number>();
-    const { filter, shard, budget } = this.#context;
+    const { filter, shard, shape } = this.#context;
+    const most = 2 * handedOn(this.#context);
+    const isReversed = shape.order.find(({ by }) => by === "key")?.descending === true;
+    const compare = (a: string | number, b: string | number): number =>
+      isReversed ? compareNumberKeys(b, a) : compareNumberKeys(a, b);
+    let found = new Set<string | number>();
     const add = (key: string | number): void => {
       if (found.has(key) || filter?.(String(key)) === false) return;
-      budget.add();
       found.add(key);
+      if (found.size >= 2 * most) found = new Set([...found].sort(compare).slice(0, most));
     };
     for (const segment of shard.searcher.segments) {
       this.segment(segment);

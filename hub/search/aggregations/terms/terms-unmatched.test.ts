@@ -69,3 +69,20 @@ test("with min_doc_count 0 each bucket above gets all values", async () => {
     ],
   );
 });
+
+test("with min_doc_count 0 the first of many values get the buckets that are left", async () => {
+  const many = new IndexFixture({
+    mapping: { properties: { n: { type: "long" } } },
+    docs: Array.from({ length: 41_000 }, (_, at) => ({ n: (at * 7919) % 41_000 })),
+    segmentDocs: 20_000,
+  });
+  const keys = async (order: object): Promise<unknown[]> => {
+    const terms = { field: "n", min_doc_count: 0, size: 3, shard_size: 3, order };
+    const query = { term: { n: 20_000 } };
+    const { aggregations } = await many.search({ size: 0, query, aggs: { t: { terms } } });
+    return (aggregations!["t"] as unknown as { buckets: { key: number }[] }).buckets.map(({ key }) => key);
+  };
+  assert.deepEqual(await keys({ _count: "desc" }), [20_000, 0, 1]);
+  assert.deepEqual(await keys({ _key: "desc" }), [40_999, 40_998, 40_997]);
+  many.close();
+});
