@@ -34,6 +34,8 @@ export function termBuckets(scope: Scope, sub: SubAggregations): Aggregation {
   return {
     body: { terms, ...(Object.keys(aggs).length === 0 ? {} : { aggs }) },
     expect(items) {
+      // A bucket that fills a gap of a histogram has none of the empty ones, other than one of filters.
+      if (least === 0 && items.length === 0) return undefined;
       const groups = grouped(items, source.keysOf);
       if (least === 0) addEmpty(groups, scope, source);
       const found = [...groups].filter(([key, group]) => choice.keeps(key) && group.length >= least);
