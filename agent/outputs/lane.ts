@@ -16,6 +16,8 @@ export class Lane {
   readonly backoff = new Backoff(LANE_RETRY);
   /** True after a failure, until everything pending is acknowledged: one message at a time then. */
   recovering = false;
+  /** True where a batch was refused since, and not only late. */
+  refused = false;
   retryAtMs = Number.POSITIVE_INFINITY;
 
   constructor(subject: string) {

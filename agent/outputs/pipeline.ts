@@ -69,8 +69,11 @@ export class PipelineOutput implements Output, Wire {
     this.slots = new SlotPool(options.inFlight, HEADROOM_BYTES + options.batchBytes + TAILROOM_BYTES);
     this.#publisher = new Publisher(this, { ...options, agentId: options.names.agentId });
     connection.subscribe(`${this.#inbox}.*`, ({ subject, data, status }) => {
-      const number = Number(subject.slice(this.#inbox.length + 1));
-      this.#publisher.acknowledge(number, readAcknowledgement(status, data));
+      const [number, attempt] = subject
+        .slice(this.#inbox.length + 1)
+        .split("-")
+        .map(Number);
+      this.#publisher.acknowledge(number!, attempt!, readAcknowledgement(status, data));
     });
     connection.onChange((up) => {
       if (up) this.#publisher.reconnected();
@@ -112,9 +115,9 @@ export class PipelineOutput implements Output, Wire {
     return this.#publisher.state();
   }
 
-  publish({ subject, data, messageId, number, frame }: WireMessage): void {
+  publish({ subject, data, messageId, number, attempt, frame }: WireMessage): void {
     const { nats } = this.#connection;
-    const reply = `${this.#inbox}.${number}`;
+    const reply = `${this.#inbox}.${number}-${attempt}`;
     const lines = [`Nats-Msg-Id: ${messageId}`, `Nats-Expected-Stream: ${RAW_STREAM}`];
     if (frame !== null && publishInPlace(nats, { subject, reply, headers: lines }, data, frame)) return;
     const fields = headers();

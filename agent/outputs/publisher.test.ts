@@ -31,10 +31,16 @@ class Bench {
   readonly publisher: Publisher;
   readonly #pool = new SlotPool(16, 64);
   readonly #tick: (ms: number) => void;
+  /** The last attempt of each batch, by number. */
+  readonly #attempts = new Map<number, number>();
 
   constructor(tick: (ms: number) => void) {
     this.#tick = tick;
-    this.wire = { connected: true, publish: (message) => void this.sent.push(message) };
+    const publish = (message: WireMessage): void => {
+      this.sent.push(message);
+      this.#attempts.set(message.number, message.attempt);
+    };
+    this.wire = { connected: true, publish };
     this.publisher = new Publisher(this.wire, {
       agentId: "a",
       epoch: 1,
@@ -57,6 +63,11 @@ class Bench {
       encode: (epoch, number) => Buffer.from(`${epoch}/${number}:${text}`),
       settle: () => this.settled.push(text),
     });
+  }
+
+  /** The log's answer to an attempt of a batch, the last one by default. */
+  answer(number: number, answer: Acknowledgement, attempt = this.#attempts.get(number) ?? 1): void {
+    this.publisher.acknowledge(number, attempt, answer);
   }
 
   advance(ms: number): void {
@@ -83,8 +94,8 @@ mocked("batches are sent at once and settled by their acknowledgements, in any o
   const lane = new Lane("raw.1.a");
   for (const text of ["x", "y"]) await b.send(lane, text);
   assert.deepEqual(b.take(), ["a/1/1/s", "a/1/2/s"]);
-  b.publisher.acknowledge(2, stored(2));
-  b.publisher.acknowledge(1, stored(1));
+  b.answer(2, stored(2));
+  b.answer(1, stored(1));
   assert.deepEqual(b.settled, ["y", "x"]);
   assert.deepEqual(
     b.acks.map(({ sequence }) => sequence),
@@ -113,17 +124,17 @@ mocked(
     const other = new Lane("raw.2.a");
     for (const text of ["1", "2", "3"]) await b.send(lane, text);
     b.take();
-    b.publisher.acknowledge(1, failed);
+    b.answer(1, failed);
     await b.send(lane, "4");
     await b.send(other, "5");
     assert.deepEqual(b.take(), ["a/1/5/s"]);
     b.advance(200);
     assert.deepEqual(b.take(), ["a/1/1/s"]);
-    b.publisher.acknowledge(1, stored(10));
+    b.answer(1, stored(10));
     assert.deepEqual(b.take(), ["a/1/2/s"]);
-    b.publisher.acknowledge(3, stored(11));
-    b.publisher.acknowledge(2, stored(12));
-    b.publisher.acknowledge(4, stored(13));
+    b.answer(3, stored(11));
+    b.answer(2, stored(12));
+    b.answer(4, stored(13));
     assert.deepEqual(b.settled, ["1", "3", "2", "4"]);
   },
 );
@@ -144,10 +155,10 @@ mocked("a new connection sends everything unacknowledged again at once, in order
 mocked("a sequence that was given away before tells that the log was rolled back, once", async (b) => {
   const lane = new Lane("raw.1.a");
   await b.send(lane, "1");
-  b.publisher.acknowledge(1, stored(100));
+  b.answer(1, stored(100));
   for (const text of ["2", "3"]) await b.send(lane, text);
-  b.publisher.acknowledge(2, stored(40));
-  b.publisher.acknowledge(3, stored(41));
+  b.answer(2, stored(40));
+  b.answer(3, stored(41));
   assert.deepEqual(b.rollbacks, [[40, 100]]);
   assert.deepEqual(b.settled, ["1", "2", "3"]);
 });
@@ -156,7 +167,7 @@ mocked(
   "a duplicate on the first attempt is somebody else's batch: it goes out under a new epoch",
   async (b) => {
     await b.send(new Lane("raw.1.a"), "x");
-    b.publisher.acknowledge(1, stored(5, true));
+    b.answer(1, stored(5, true));
     assert.deepEqual(b.settled, []);
     assert.deepEqual(
       b.sent.map(({ messageId, data }) => [messageId, data.toString()]),
@@ -165,7 +176,7 @@ mocked(
         ["a/9/2/s", "9/2:x"],
       ],
     );
-    b.publisher.acknowledge(2, stored(6));
+    b.answer(2, stored(6));
     assert.deepEqual(b.settled, ["x"]);
   },
 );
@@ -173,18 +184,18 @@ mocked(
 mocked("a duplicate on a later attempt is our own", async (b) => {
   await b.send(new Lane("raw.1.a"), "x");
   b.publisher.reconnected();
-  b.publisher.acknowledge(1, stored(5, true));
+  b.answer(1, stored(5, true));
   assert.deepEqual(b.settled, ["x"]);
 });
 
 mocked("health tells the reason only after failures have lasted", async (b) => {
   const lane = new Lane("raw.1.a");
   await b.send(lane, "x");
-  b.publisher.acknowledge(1, failed);
+  b.answer(1, failed);
   assert.equal(b.publisher.state().healthy, true);
   b.clock.ms += 6_000;
   assert.deepEqual(b.publisher.state(), { healthy: false, reason: "full", isLogFull: true });
-  b.publisher.acknowledge(1, stored(1));
+  b.answer(1, stored(1));
   assert.equal(b.publisher.state().healthy, true);
 });
 
@@ -237,7 +248,7 @@ mocked("a lane is tried again within two seconds, however often it failed", asyn
   await b.send(lane, "x");
   for (let failures = 0; failures < 12; failures++) {
     assert.equal(b.take().length, 1, `after ${failures} failures`);
-    b.publisher.acknowledge(1, NO_STREAM);
+    b.answer(1, NO_STREAM);
     b.advance(2_100);
   }
 });
@@ -249,13 +260,13 @@ mocked(
     for (const lane of lanes) await b.send(lane, "x");
     b.take();
     for (let failures = 0; failures < 12; failures++) {
-      for (const number of [1, 2, 3]) b.publisher.acknowledge(number, NO_STREAM);
+      for (const number of [1, 2, 3]) b.answer(number, NO_STREAM);
       b.advance(OLDEST_MS);
       assert.ok(b.take().includes("a/1/1/s"), `after ${failures} failures`);
     }
-    b.publisher.acknowledge(2, NO_STREAM);
-    b.publisher.acknowledge(3, NO_STREAM);
-    b.publisher.acknowledge(1, stored(1));
+    b.answer(2, NO_STREAM);
+    b.answer(3, NO_STREAM);
+    b.answer(1, stored(1));
     assert.deepEqual(b.take(), ["a/1/2/s", "a/1/3/s"]);
   },
 );
@@ -268,9 +279,9 @@ mocked(
     b.take();
     b.advance(600);
     assert.deepEqual(b.take(), ["a/1/1/s"]);
-    b.publisher.acknowledge(1, stored(1));
+    b.answer(1, stored(1));
     assert.deepEqual(b.take(), ["a/1/2/s"], "the leader that has it is lost");
-    b.publisher.acknowledge(2, stored(2));
+    b.answer(2, stored(2));
     assert.deepEqual(b.settled, ["x", "x"]);
   },
 );
@@ -279,7 +290,7 @@ mocked("a batch isn't sent again where one is acknowledged that was sent at the 
   const lanes = ["1", "2"].map((partition) => new Lane(`raw.${partition}.a`));
   for (const lane of lanes) await b.send(lane, "x");
   b.take();
-  b.publisher.acknowledge(2, stored(1));
+  b.answer(2, stored(1));
   b.advance(400);
   assert.deepEqual(b.take(), []);
 });
@@ -288,7 +299,7 @@ mocked("where answers take long a batch waits four times as long before it is se
   const lane = new Lane("raw.1.a");
   await b.send(lane, "1");
   b.advance(450);
-  b.publisher.acknowledge(1, stored(1));
+  b.answer(1, stored(1));
   await b.send(lane, "2");
   b.take();
   b.advance(1_700);
@@ -301,10 +312,39 @@ mocked("a late answer to an earlier attempt shows that the link is slow", async 
   const lane = new Lane("raw.1.a");
   await b.send(lane, "1");
   b.advance(1_100);
-  b.publisher.acknowledge(1, stored(1));
-  b.publisher.acknowledge(1, stored(1, true));
+  b.answer(1, stored(1));
+  b.answer(1, stored(1, true));
   await b.send(lane, "2");
   b.take();
   b.advance(ACK_TIMEOUT_MS);
   assert.deepEqual(b.take(), []);
+});
+
+for (const [what, partitions] of [
+  ["several files", ["1", "2", "3"]],
+  ["one file", ["1", "1", "1"]],
+] as const)
+  mocked(`a log that stands still for a moment gets only the oldest batch of ${what} twice`, async (b) => {
+    const lanes = new Map(partitions.map((partition) => [partition, new Lane(`raw.${partition}.a`)]));
+    for (const partition of partitions) await b.send(lanes.get(partition)!, "x");
+    b.take();
+    b.advance(OLDEST_MS);
+    assert.deepEqual(b.take(), ["a/1/1/s"]);
+    await b.send(lanes.get("1")!, "x");
+    b.take();
+    b.answer(1, stored(1), 1);
+    assert.deepEqual(b.take(), ["a/1/4/s"], "it waited for the oldest");
+    for (const number of [2, 3, 4]) b.answer(number, stored(number));
+    assert.deepEqual(b.take(), []);
+    assert.equal(b.settled.length, 4);
+  });
+
+mocked("a batch that was refused is sent again even if the one before it was only late", async (b) => {
+  const lane = new Lane("raw.1.a");
+  for (const text of ["1", "2"]) await b.send(lane, text);
+  b.answer(2, failed);
+  b.advance(OLDEST_MS);
+  b.take();
+  b.answer(1, stored(1), 1);
+  assert.deepEqual(b.take(), ["a/1/2/s"]);
 });

@@ -18,7 +18,7 @@ import { type Lane, OLDEST_RETRY_MS, type Pending, type Sendable } from "./lane.
 /** The part of the connection that the publisher needs. */
 export interface Wire {
   readonly connected: boolean;
-  /** Sends a message; the answer is passed to `acknowledge` with its number. Throws if it can't be sent at all. */
+  /** Sends a message; the answer is passed to `acknowledge` with its number and attempt. Throws if it can't be sent at all. */
   publish(message: WireMessage): void;
 }
 
@@ -28,6 +28,8 @@ export interface WireMessage {
   readonly data: Buffer;
   readonly messageId: string;
   readonly number: number;
+  /** From 1. */
+  readonly attempt: number;
   /** The slot's buffer, for the first attempt: bytes of it around `data` may be written until the answer comes. */
   readonly frame: Buffer | null;
 }
@@ -62,6 +64,8 @@ const SWEEP_MS = 100;
  * acknowledged, an earlier one's answer is lost with the leader that had it.
  */
 const OVERTAKEN_MS = 250;
+/** Failures that say that the log may still store what was sent. */
+const LATE: ReadonlySet<FailureReason> = new Set(["timeout", "in_process"]);
 /** Failures in a row are logged after this time, so that a restart of the hub logs nothing. */
 const UNHEALTHY_AFTER_MS = 5_000;
 
@@ -133,8 +137,8 @@ export class Publisher {
     if (!lane.recovering && this.#wire.connected) this.#transmit(pending);
   }
 
-  /** Takes the stream's answer to batch `number`. */
-  acknowledge(number: number, answer: Acknowledgement): void {
+  /** Takes the stream's answer to an attempt of batch `number`. */
+  acknowledge(number: number, attempt: number, answer: Acknowledgement): void {
     const pending = this.#pending.get(number);
     if (pending === undefined) {
       this.#answerTime.wasLate(); // an answer to an earlier attempt came first
@@ -142,16 +146,15 @@ export class Publisher {
     }
     if (answer.kind === "failed") this.#fail(pending, answer.reason, answer.text);
     else if (answer.duplicate && pending.attempts === 1) this.#renumber(pending);
-    else this.#take(pending, answer.sequence);
+    else this.#take(pending, attempt, answer.sequence);
   }
 
   /** Sends everything unacknowledged again, in order: answers to earlier attempts are lost with the connection. */
   reconnected(): void {
     for (const pending of this.#pending.values()) {
       if (pending.attempts > 0) this.#retries.inc({ reason: "reconnect" });
-      pending.lane.recovering = false;
-      pending.lane.retryAtMs = Number.POSITIVE_INFINITY;
     }
+    for (const lane of this.#recovering) endRecovery(lane);
     this.#recovering.clear();
     for (const pending of this.#pending.values()) {
       if (!pending.lane.recovering) this.#transmit(pending);
@@ -192,22 +195,29 @@ export class Publisher {
   }
 
   /** Takes the sequence that the stream gave a batch. */
-  #take(pending: Pending, sequence: number): void {
+  #take(pending: Pending, attempt: number, sequence: number): void {
     if (sequence <= pending.floor) {
       this.#options.onRollback(sequence, pending.floor);
       this.forgetSequences();
     }
     this.#highest = Math.max(this.#highest, sequence);
+    const { lane, attempts } = pending;
     this.#settle(pending, sequence);
+    // The answer to an earlier attempt was only late, and those to the batches that were sent after that one may be, too.
+    const wasLate = attempt < attempts;
+    if (lane.recovering && wasLate && !lane.refused) this.#resume(lane);
+    else if (lane.recovering) this.#recover(lane);
+    this.#retryWaiting();
+    if (!wasLate) this.#retryOvertaken(pending);
   }
 
   #transmit(pending: Pending): void {
     const { number, messageId, message: data, lane, sendable } = pending;
     const frame = pending.attempts === 0 ? sendable.slot.buffer : null;
-    pending.attempts++;
+    const attempt = ++pending.attempts;
     pending.sentAtMs = this.#options.clock.monotonic();
     try {
-      this.#wire.publish({ subject: lane.subject, data, messageId, number, frame });
+      this.#wire.publish({ subject: lane.subject, data, messageId, number, attempt, frame });
     } catch (error) {
       this.#fail(pending, "refused", (error as Error).message);
     }
@@ -223,6 +233,7 @@ export class Publisher {
     this.#failingSinceMs ??= now;
     this.#lastFailure = { reason, text };
     lane.recovering = true;
+    lane.refused ||= !LATE.has(reason);
     this.#recovering.add(lane);
     if (lane.retryAtMs === Number.POSITIVE_INFINITY)
       lane.retryAtMs = now + this.#retryWaitMs(pending, reason);
@@ -253,8 +264,6 @@ export class Publisher {
     this.#options.onAck({ sequence, messageId: pending.messageId });
     sendable.settle();
     sendable.slot.release();
-    if (lane.recovering) this.#recover(lane);
-    this.#retryOvertaken(pending);
     if (this.#pending.size > 0) return;
     for (const done of this.#onDrained.splice(0)) done();
   }
@@ -264,16 +273,27 @@ export class Publisher {
     lane.retryAtMs = Number.POSITIVE_INFINITY;
     const first = lane.pending[0];
     if (first === undefined) {
-      lane.recovering = false;
-      this.#recovering.delete(lane);
+      this.#resume(lane);
     } else if (this.#wire.connected) {
       this.#transmit(first);
     }
   }
 
-  /** Sends the batches again that wait for a retry, or for an answer that would have come before the one to `acked`. */
-  #retryOvertaken(acked: Pending): void {
+  /** Ends the recovery of a lane without batches, or whose oldest one was only late: what was sent after that needs no retry. */
+  #resume(lane: Lane): void {
+    endRecovery(lane);
+    this.#recovering.delete(lane);
+    for (const pending of lane.pending)
+      if (pending.attempts === 0 && this.#wire.connected && !lane.recovering) this.#transmit(pending);
+  }
+
+  /** Sends the batches again that wait for a retry. */
+  #retryWaiting(): void {
     for (const lane of this.#recovering) if (Number.isFinite(lane.retryAtMs)) this.#recover(lane);
+  }
+
+  /** Sends the batches again that wait for an answer that would have come before the one to the last attempt of `acked`. */
+  #retryOvertaken(acked: Pending): void {
     for (const pending of this.#pending.values()) {
       if (!this.#isAwaited(pending) || acked.sentAtMs - pending.sentAtMs < OVERTAKEN_MS) continue;
       this.#retries.inc({ reason: "timeout" });
@@ -321,4 +341,10 @@ export class Publisher {
   #messageId(number: number): string {
     return batchMessageId(this.#options.agentId, this.#epoch, number, this.#secret);
   }
+}
+
+function endRecovery(lane: Lane): void {
+  lane.recovering = false;
+  lane.refused = false;
+  lane.retryAtMs = Number.POSITIVE_INFINITY;
 }
