@@ -348,3 +348,27 @@ mocked("a batch that was refused is sent again even if the one before it was onl
   b.answer(1, stored(1), 1);
   assert.deepEqual(b.take(), ["a/1/2/s"]);
 });
+
+for (const [what, tell] of [
+  ["answers nothing", () => undefined],
+  ["refuses everything", (b: Bench) => b.answer(1, NO_STREAM)],
+] as const)
+  mocked(`a log that ${what} for longer than an election gets the oldest batch less often`, async (b) => {
+    await b.send(new Lane("raw.1.a"), "x");
+    const sentWithin = (ms: number): number => {
+      let count = 0;
+      for (let passed = 0; passed < ms; passed += 100) {
+        b.advance(100);
+        for (const _ of b.take()) {
+          count++;
+          tell(b);
+        }
+      }
+      return count;
+    };
+    b.take();
+    tell(b);
+    assert.ok(sentWithin(10_000) >= 15);
+    sentWithin(10_000);
+    assert.ok(sentWithin(60_000) <= 60, "once a second at most");
+  });

@@ -64,6 +64,11 @@ const SWEEP_MS = 100;
  * acknowledged, an earlier one's answer is lost with the leader that had it.
  */
 const OVERTAKEN_MS = 250;
+/**
+ * While an election may last, the oldest batch is tried often. A log that takes nothing for longer is full, lacks a majority or is
+ * overloaded: a thousand agents that send a batch each half second would keep it from recovering.
+ */
+const ELECTED_MS = 15_000;
 /** Failures that say that the log may still store what was sent. */
 const LATE: ReadonlySet<FailureReason> = new Set(["timeout", "in_process"]);
 /** Failures in a row are logged after this time, so that a restart of the hub logs nothing. */
@@ -242,7 +247,13 @@ export class Publisher {
   #retryWaitMs({ lane, number }: Pending, reason: FailureReason): number {
     const waitMs = lane.backoff.next();
     if (reason === "timeout") return 0; // it has waited
-    return number === this.#oldest ? Math.min(waitMs, OLDEST_RETRY_MS) : waitMs;
+    return number === this.#oldest && this.#mayElect ? Math.min(waitMs, OLDEST_RETRY_MS) : waitMs;
+  }
+
+  /** True where the failures may be those of an election. */
+  get #mayElect(): boolean {
+    const since = this.#failingSinceMs;
+    return since === undefined || this.#options.clock.monotonic() - since < ELECTED_MS;
   }
 
   get #oldest(): number | undefined {
@@ -313,7 +324,7 @@ export class Publisher {
     if (this.#pending.size === 0) this.stop();
     if (!this.#wire.connected) return;
     const now = this.#options.clock.monotonic();
-    const oldest = this.#oldest;
+    const oldest = this.#mayElect ? this.#oldest : undefined;
     for (const pending of this.#pending.values()) {
       const limitMs = pending.number === oldest ? this.#answerTime.limitMs : this.#options.ackTimeoutMs;
       if (this.#isAwaited(pending) && now - pending.sentAtMs > limitMs)
