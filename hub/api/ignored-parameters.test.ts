@@ -23,7 +23,7 @@ test("every parameter of the list is taken by a route", async () => {
   }
   const rows = apiCompatibility().filter(({ name }) => name.startsWith("?"));
   assert.deepEqual(
-    rows.filter(({ name }) => !taken.has(name.slice(1).split("=", 1)[0]!)),
+    rows.filter(({ name }) => !taken.has(name.slice(1).split("=")[0]!)),
     [],
   );
   assert.ok(rows.length > 30);
@@ -63,6 +63,8 @@ for (const [method, path, pattern] of [
   ["GET", "/_validate/query?rewrite=true", /parameter \[rewrite\] is accepted and does nothing/],
   ["GET", "/_tasks?parent_task_id=a:1", /parameter \[parent_task_id\] is accepted and does nothing/],
   ["GET", "/logs/_stats?forbid_closed_indices=true", /closed indices are left out/],
+  ["GET", "/logs/_search?search_type=dfs_query_then_fetch", /parameter \[search_type=dfs_query_then_fetch\]/],
+  ["GET", "/logs/_search?search_type=query_then_fetch", undefined],
   ["GET", "/_cluster/health?wait_for_events=languid", undefined],
   ["GET", "/logs/_mapping?master_timeout=1s", undefined],
 ] as const) {
@@ -73,3 +75,9 @@ for (const [method, path, pattern] of [
     else assert.match(String(headers["warning"]), pattern);
   });
 }
+
+test("the search type in a header of _msearch is warned of as well", async () => {
+  const body = '{"index":"logs","search_type":"dfs_query_then_fetch"}\n{}\n';
+  const { headers } = await send("POST", "/_msearch", body);
+  assert.match(String(headers["warning"]), /parameter \[search_type=dfs_query_then_fetch\]/);
+});

@@ -11,7 +11,12 @@ import type {
   Collector,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
-import { emptyTree, mergeTree, renderTree } from "#hub/search/aggregations/tree/aggregation-tree.ts";
+import {
+  emptyTree,
+  hasBoundsOfShards,
+  mergeTree,
+  renderTree,
+} from "#hub/search/aggregations/tree/aggregation-tree.ts";
 import { fieldTypeFault, missingNumber, requireField } from "#hub/search/aggregations/tree/field-option.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
 import { columnField, NumericValues, numericColumn } from "#hub/search/columns/column-values.ts";
@@ -122,7 +127,7 @@ class AutoDateHistogram implements Aggregation<AutoState> {
     const rounding = this.#roundings[step]!;
     const format = formatOf(field, this.#format, this.#zone.name);
     const collector = new HistogramCollector(
-      { shard, budget, below: this.#below, format, fillsGaps: true },
+      { shard, budget, below: this.#below, format, keepsNothing: hasBoundsOfShards(this.#below) },
       (segment) => values.open(numericColumn(segment, field)),
       values,
       (value) => rounding.floor(value),

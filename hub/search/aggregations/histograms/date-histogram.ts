@@ -14,6 +14,7 @@ import type {
   Collector,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { hasBoundsOfShards } from "#hub/search/aggregations/tree/aggregation-tree.ts";
 import { checkOrder, readOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { fieldTypeFault } from "#hub/search/aggregations/tree/field-option.ts";
 import { atOnce, type Steps } from "#hub/search/aggregations/tree/steps.ts";
@@ -112,11 +113,13 @@ interface DateHistogramState extends HistogramState {
 }
 
 class DateHistogram implements Aggregation<DateHistogramState> {
+  readonly emptyLacksBounds: boolean;
   readonly #options: DateHistogramOptions;
   readonly #shape: Omit<HistogramShape, "bounds">;
   readonly #rounding: Rounding;
 
   constructor(options: DateHistogramOptions, shape: Omit<HistogramShape, "bounds">, rounding: Rounding) {
+    this.emptyLacksBounds = options.bounds !== undefined;
     this.#options = options;
     this.#shape = shape;
     this.#rounding = rounding;
@@ -150,7 +153,7 @@ class DateHistogram implements Aggregation<DateHistogramState> {
       format: printed,
       next,
       limits,
-      fillsGaps: minDocCount === 0,
+      keepsNothing: minDocCount === 0 && hasBoundsOfShards(this.#shape.below),
     };
     const floor = remembering(this.#rounding);
     const collector =

@@ -18,8 +18,8 @@ export interface HistogramContext {
   readonly format: ValueFormat;
   /** Key of the bucket after one, for whole numbers that one bucket follows the other of; else undefined. */
   readonly next?: (key: number) => number;
-  /** Buckets without documents are shown. */
-  readonly fillsGaps: boolean;
+  /** States have what is below a bucket without documents. */
+  readonly keepsNothing: boolean;
   /** Buckets outside of it aren't made. */
   readonly limits?: HistogramBounds | undefined;
 }
@@ -201,7 +201,7 @@ export function* bucketStates(
   keys: KeyTable<number>,
   owner: number,
   collected: BucketCollector,
-  { format, fillsGaps }: Pick<HistogramContext, "format" | "fillsGaps">,
+  { format, keepsNothing }: Pick<HistogramContext, "format" | "keepsNothing">,
 ): Steps<HistogramState> {
   const buckets: NumberBucket[] = [];
   for (const [key, bucket] of keys.of(owner)) {
@@ -211,6 +211,6 @@ export function* bucketStates(
   return {
     buckets: yield* sortedSteps(buckets, (a, b) => a.key - b.key),
     format,
-    ...(fillsGaps && !collected.onlyCounts && { nothing: yield* collected.belowSteps(keys.size) }),
+    ...(keepsNothing && { nothing: yield* collected.belowSteps(keys.size) }),
   };
 }

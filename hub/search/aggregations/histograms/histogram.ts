@@ -13,6 +13,7 @@ import type {
   Collector,
 } from "#hub/search/aggregations/tree/aggregation.ts";
 import { type AggregationType, readAggregation } from "#hub/search/aggregations/tree/aggregation-parser.ts";
+import { hasBoundsOfShards } from "#hub/search/aggregations/tree/aggregation-tree.ts";
 import { checkOrder, readOrder } from "#hub/search/aggregations/tree/bucket-order.ts";
 import { fieldTypeFault } from "#hub/search/aggregations/tree/field-option.ts";
 import type { Steps } from "#hub/search/aggregations/tree/steps.ts";
@@ -112,14 +113,14 @@ class Histogram implements Aggregation<HistogramState> {
 
   collector(shard: ShardContext, budget: CollectBudget): Collector<HistogramState> {
     const { shape, floor, limits, missing, format } = this.#request;
-    const fillsGaps = shape.minDocCount === 0;
+    const keepsNothing = shape.minDocCount === 0 && hasBoundsOfShards(shape.below);
     const { field: name, script } = this.#request.source;
     const type =
       name === undefined || script !== undefined ? undefined : rangeType(shard, name, "histogram", false);
     if (name !== undefined && type !== undefined) {
       if (missing !== undefined) throw missingRange(name);
       const printed = formatOf(shard.mapping.field(`${name}.gte`), format);
-      const context = { shard, budget, below: shape.below, format: printed, limits, fillsGaps };
+      const context = { shard, budget, below: shape.below, format: printed, limits, keepsNothing };
       return new RangeHistogramCollector({
         ...context,
         field: name,
@@ -136,7 +137,7 @@ class Histogram implements Aggregation<HistogramState> {
       },
     });
     return new HistogramCollector(
-      { shard, budget, below: shape.below, format: formatOf(field, format), limits, fillsGaps },
+      { shard, budget, below: shape.below, format: formatOf(field, format), limits, keepsNothing },
       open,
       values,
       floor,

@@ -142,6 +142,7 @@ interface RangesState {
 
 /** Both kinds of ranges. */
 export class Ranges implements Aggregation<RangesState> {
+  readonly emptyLacksBounds = true;
   readonly #options: RangesOptions;
 
   constructor(options: RangesOptions) {

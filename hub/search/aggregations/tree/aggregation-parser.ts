@@ -8,6 +8,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { isObject, type JsonObject } from "#proto/kit/json.ts";
 import { didYouMean } from "#proto/kit/nearest.ts";
 import type { Aggregation, AggregationTree, NamedAggregation } from "./aggregation.ts";
+import { hasBoundsOfShards } from "./aggregation-tree.ts";
 import { inOrder } from "./apply-pipelines.ts";
 import type { NamedPipeline, Pipeline, PipelineType } from "./pipeline.ts";
 
@@ -145,7 +146,8 @@ export class AggregationParser {
       );
     }
     const aggregation = type.parse(options, { name, below: tree, above, queries: this.#queries });
-    return { aggregation, pipelines: parents };
+    const emptyLacksBounds = aggregation.emptyLacksBounds === true || hasBoundsOfShards(tree);
+    return { aggregation, pipelines: parents, emptyLacksBounds };
   }
 
   #unknown(name: string, type: string): AppError {

@@ -165,6 +165,11 @@ export function emptyTree(tree: AggregationTree): TreeState {
   return Object.fromEntries([...tree].map(([name, { aggregation }]) => [name, aggregation.empty()]));
 }
 
+/** Returns whether shards know more of a bucket without documents than `emptyTree`. */
+export function hasBoundsOfShards(tree: AggregationTree): boolean {
+  return tree.values().some(({ emptyLacksBounds }) => emptyLacksBounds === true);
+}
+
 /** Renders the answers of a bucket's aggregations. */
 export function* renderTree(
   tree: AggregationTree,

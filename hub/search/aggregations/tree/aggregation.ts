@@ -24,6 +24,8 @@ export interface Aggregation<State = unknown> {
   render(state: State, budget: BucketBudget): JsonObject | Steps<JsonObject>;
   /** State of a bucket that no document fell into. */
   empty(): State;
+  /** True if that state has less than a shard's of such a bucket, as bounds are read by the mapping. */
+  readonly emptyLacksBounds?: boolean;
   /** A number to order buckets by; `name` as in "stats.max". Undefined if there is none of that name. */
   metric?(state: State, name: string): number | undefined;
   /** Makes the empty bucket that follows one with that key; of histograms. */
@@ -85,6 +87,8 @@ export type AggregationTree = ReadonlyMap<string, NamedAggregation> & {
 
 export interface NamedAggregation {
   readonly aggregation: Aggregation;
+  /** See Aggregation.emptyLacksBounds: of itself or of one below it. */
+  readonly emptyLacksBounds?: boolean;
   /** Pipelines below it that work on its buckets, in the order in which they are run. */
   readonly pipelines: readonly NamedPipeline[];
   /** Given back as it came. */
