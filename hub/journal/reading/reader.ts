@@ -138,18 +138,12 @@ export class Reader implements AsyncIterable<JournalMessage> {
     const { signal } = this.#options;
     const tail = this.ownFromMemory ? this.#source.tail(this.stream) : undefined;
     while (!signal.aborted) {
-      let opening: Promise<PullSession> | undefined;
-      let session: PullSession | undefined;
       try {
         await this.#source.ready(this.stream, signal);
         const cuts = tail?.cuts;
         await this.#locate();
         while (!signal.aborted) {
-          opening = this.#open();
-          yield* this.#readMeanwhile(opening, tail);
-          session = await opening;
-          yield* this.#drain(session, tail);
-          await session.close();
+          yield* this.#readSession(tail);
           if (tail === undefined) return;
           yield* this.#follow(tail);
           if (tail.cuts !== cuts) throw new SessionEnded("disconnected", true);
@@ -157,9 +151,19 @@ export class Reader implements AsyncIterable<JournalMessage> {
       } catch (error) {
         if (signal.aborted) return;
         await this.#beforeRetry(error);
-      } finally {
-        await (session ?? (await opening?.catch(() => undefined)))?.close();
       }
+    }
+  }
+
+  /** Yields messages without a consumer until there is one, then its messages; ends as `#drain` does. */
+  async *#readSession(tail: PublishedTail | undefined): AsyncGenerator<JournalMessage, void, void> {
+    const opening = this.#open();
+    try {
+      yield* this.#readMeanwhile(opening, tail);
+      yield* this.#drain(await opening, tail);
+    } finally {
+      const session = await opening.catch(() => undefined);
+      await session?.close();
     }
   }
 
@@ -238,6 +242,7 @@ export class Reader implements AsyncIterable<JournalMessage> {
       await this.#checkJumps(deliveries);
       for (const delivery of deliveries) {
         tail?.passed(delivery.sequence);
+        this.#backoff.reset(); // not by a message that was read without a consumer: none could be made
         yield this.#message(delivery);
         if (signal.aborted) return;
       }
@@ -248,6 +253,7 @@ export class Reader implements AsyncIterable<JournalMessage> {
   async *#follow(tail: PublishedTail): AsyncGenerator<JournalMessage, void, void> {
     for await (const message of tail.follow(this.#next, this.#options.signal)) {
       const { messageId } = message;
+      this.#backoff.reset();
       yield this.#message({ ...message, header: (name) => (name === "Nats-Msg-Id" ? messageId : "") });
     }
   }
@@ -259,7 +265,6 @@ export class Reader implements AsyncIterable<JournalMessage> {
     this.#position = position;
     this.#progressAt = this.#source.clock.monotonic();
     this.#skips = 0;
-    this.#backoff.reset();
     this.#source.metrics.read(this.stream, data.length);
     return { subject, position, data, timeMs, header, messageId: header("Nats-Msg-Id") };
   }
