@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { Socket } from "node:net";
 import { test } from "node:test";
 import type { checkServerIdentity, PeerCertificate } from "node:tls";
 import { errors } from "@nats-io/transport-node";
@@ -57,3 +58,26 @@ test("servers that are away when the agent starts are tried after a loss, too", 
   const known = connection.nats.getServers().map(({ listen }) => `nats://${listen}`);
   assert.deepEqual(known.sort(), [...away, greeter].sort());
 });
+
+for (const isBusy of [true, false])
+  test(`a server that answers no ping is ${isBusy ? "kept while it answers batches" : "left within 3 s"}`, async (t) => {
+    const clients: Socket[] = [];
+    const onClient = (socket: Socket): boolean => clients.push(socket) > 0;
+    const greeters = [await startGreeter(t, onClient, 1), await startGreeter(t, onClient, 1)];
+    const connection = new Connection(
+      { servers: greeters },
+      "web-1",
+      silentLogger(),
+      new Metrics(),
+      systemClock,
+    );
+    connection.subscribe("inbox", () => connection.answered());
+    const isLeft = Promise.withResolvers<void>();
+    const acks = setInterval(() => isBusy && clients[0]?.write("MSG inbox 1 2\r\nOK\r\n"), 200);
+    t.after(() => clearInterval(acks));
+    connection.onChange((up) => up || isLeft.resolve());
+    await connection.start();
+    t.after(() => connection.stop());
+    await Promise.race([isLeft.promise, systemClock.sleep(4_500)]);
+    assert.equal(clients.length === 1 && connection.connected, isBusy);
+  });

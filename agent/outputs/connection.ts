@@ -20,6 +20,7 @@ import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
 import { Backoff } from "#proto/kit/retry.ts";
+import { ENDLESS_PINGS, PingWatch } from "./ping-watch.ts";
 
 export interface ConnectionSettings {
   /** nats:// or tls:// addresses. */
@@ -57,11 +58,10 @@ const NO_NAME = "localhost";
 /** A connection is tried more often than a write: without a connection nothing is sent. */
 const CONNECTION_RETRY = { firstMs: 50, capMs: 2_000 };
 /**
- * A server that hangs and a dead network path are noticed after two missed answers: after 6 to 9 s, or after 2 to 3 s where
- * there are other servers to go to.
+ * A server that hangs and a dead network path are noticed after two pings without any answer: after 6 to 9 s, or after 2 to 3 s
+ * where there are other servers to go to.
  */
 const PING_INTERVAL_MS = { single: 3_000, several: 1_000 } as const;
-const PINGS_MISSED = 2;
 /** A server that stands still accepts connections, and says nothing: others are worth trying sooner. */
 const CONNECT_TIMEOUT_MS = { single: 5_000, several: 2_000 } as const;
 
@@ -74,6 +74,7 @@ export class Connection implements Component {
   readonly #listeners: ((up: boolean) => void)[] = [];
   readonly #subscriptions: Subscription[] = [];
   readonly #retry = new Backoff(CONNECTION_RETRY);
+  readonly #pings = new PingWatch();
   #nats: NatsConnection | undefined;
   #up = false;
   #task: Promise<void> | undefined;
@@ -113,6 +114,11 @@ export class Connection implements Component {
   /** Listens to `subject` on this and all later connections. Must be called before `start`. */
   subscribe(subject: string, onMessage: (message: Received) => void): void {
     this.#subscriptions.push({ subject, onMessage });
+  }
+
+  /** To be called when a message of this connection was answered: its server isn't lost. */
+  answered(): void {
+    this.#pings.answered();
   }
 
   /** Returns the connection. Throws `unavailable` while there is none. */
@@ -161,6 +167,7 @@ export class Connection implements Component {
       });
     }
     this.#retry.reset();
+    this.#pings.connected();
     this.#change(true, "");
     for await (const status of nats.status()) {
       if (status.type === "disconnect") {
@@ -168,7 +175,10 @@ export class Connection implements Component {
         this.#change(false, `lost the connection to the hub at ${status.server}${why}`);
       } else if (status.type === "reconnect") {
         this.#refusal = "";
+        this.#pings.connected();
         this.#change(true, "");
+      } else if (status.type === "ping") {
+        if (this.#pings.pinged(status.pendingPings)) await nats.reconnect();
       } else if (status.type === "error") this.#reportWhile(status.error);
     }
     const error = await nats.closed();
@@ -225,7 +235,7 @@ export function connectionOptions(settings: ConnectionSettings, name: string): N
     // A hub that restarts may refuse the token for a moment; giving up would need an operator.
     ignoreAuthErrorAbort: true,
     pingInterval: settings.servers.length > 1 ? PING_INTERVAL_MS.several : PING_INTERVAL_MS.single,
-    maxPingOut: PINGS_MISSED,
+    maxPingOut: ENDLESS_PINGS,
     ...(secure ? { tls } : {}),
     ...(inboxPrefix === undefined ? {} : { inboxPrefix }),
     ...(token === undefined ? {} : { authenticator: byToken(user, () => token) }),

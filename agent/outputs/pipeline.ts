@@ -69,6 +69,7 @@ export class PipelineOutput implements Output, Wire {
     this.slots = new SlotPool(options.inFlight, HEADROOM_BYTES + options.batchBytes + TAILROOM_BYTES);
     this.#publisher = new Publisher(this, { ...options, agentId: options.names.agentId });
     connection.subscribe(`${this.#inbox}.*`, ({ subject, data, status }) => {
+      connection.answered();
       const [number, attempt] = subject
         .slice(this.#inbox.length + 1)
         .split("-")

@@ -6,16 +6,24 @@ import type { TestContext } from "node:test";
 
 const INFO = { server_id: "greeter", version: "2.11.0", proto: 1, headers: true, max_payload: 1_048_576 };
 
-/** Returns its address; it ends with the test. `onClient` hears of each client; false: it isn't greeted. */
-export async function startGreeter(t: TestContext, onClient = (): boolean => true): Promise<string> {
+/**
+ * Returns its address; it ends with the test. `onClient` hears of each client; false: it isn't greeted. `pongs`: how many pings
+ * of each client it answers.
+ */
+export async function startGreeter(
+  t: TestContext,
+  onClient: (socket: Socket) => boolean = () => true,
+  pongs = Number.POSITIVE_INFINITY,
+): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on("error", () => undefined);
-    if (!onClient()) return;
+    if (!onClient(socket)) return;
+    let answered = 0;
     socket.write(`INFO ${JSON.stringify(INFO)}\r\n`);
     socket.on("data", (data) => {
-      if (data.includes("PING\r\n")) socket.write("PONG\r\n");
+      if (data.includes("PING\r\n") && answered++ < pongs) socket.write("PONG\r\n");
     });
   });
   t.after(() => {
