@@ -63,11 +63,13 @@ function kernelDrops({ address, port, family }: AddressInfo): number | undefined
   } catch {
     return undefined;
   }
+  const [withoutZone] = address.split("%");
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   for (const line of table.split("\n")) {
+    if (!line.includes(suffix)) continue; // thousands of sockets take a few milliseconds
     const fields = line.trim().split(/\s+/);
     const [, local = ""] = fields;
-    if (local.endsWith(suffix) && addressOf(local.slice(0, -suffix.length)) === address)
+    if (local.endsWith(suffix) && addressOf(local.slice(0, -suffix.length)) === withoutZone)
       return Number(fields.at(-1));
   }
   return undefined;
