@@ -35,10 +35,12 @@ export interface OutputHostOptions {
 
 export class OutputHost {
   readonly #outputs: readonly PlannedOutput[];
+  readonly #log: Logger;
   readonly #queues: readonly (OutputQueue | undefined)[];
 
   constructor({ outputs, reach, log, clock, metrics, signal }: OutputHostOptions) {
     this.#outputs = outputs;
+    this.#log = log;
     this.#queues = outputs.map(({ pipeline, output, isManaged }) => {
       const labels = { pipeline, plugin: output.id };
       const writer = output.makeWriter({
@@ -88,9 +90,20 @@ export class OutputHost {
     await Promise.all(this.#queues.map(async (queue) => queue?.settle(patienceMs)));
   }
 
-  /** Closes the writers; the signal must be aborted. */
+  /**
+   * Closes the writers; the signal must be aborted. A failure, such as that of a file on a full share, is only logged: nothing is
+   * written any more, and cursors are still to be stored.
+   */
   async stop(): Promise<void> {
-    await Promise.all(this.#queues.map(async (queue) => queue?.stop()));
+    const stop = async (place: number): Promise<void> => {
+      const { pipeline, output } = this.#outputs[place]!;
+      try {
+        await this.#queues[place]?.stop();
+      } catch (error) {
+        this.#log.warn({ err: error, pipeline, output: output.id }, "an output didn't close in order");
+      }
+    };
+    await Promise.all(this.#queues.keys().map(stop));
   }
 }
 
