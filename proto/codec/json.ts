@@ -113,9 +113,9 @@ function parseMarking(text: string): unknown {
 }
 
 function memberOf(holder: unknown, name: string | number): unknown {
-  return typeof holder === "object" && holder !== null
-    ? (holder as Record<string, unknown>)[name]
-    : undefined;
+  // A name that occurs again may be a list by now, whose length is no member.
+  const isHolder = typeof name === "number" ? Array.isArray(holder) : isObject(holder);
+  return isHolder ? (holder as Record<string, unknown>)[name] : undefined;
 }
 
 function keepAsWritten(key: string, value: unknown, context: { source?: string }): unknown {

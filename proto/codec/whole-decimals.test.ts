@@ -30,6 +30,10 @@ test("nothing is found where names are no way to a decimal", () => {
     assert.equal(wholeDecimals(text), undefined, text);
 });
 
+test("the length of a list isn't taken for a member", () => {
+  assert.equal(JSON.stringify(parseEventJson('{"a":{"length":3.0},"a":[1,2,3]}')), '{"a":[1,2,3]}');
+});
+
 test("a long text of many names is read in linear time", () => {
   const text = `{${Array.from({ length: 50_000 }, (_, at) => `"name${at}":1.0`).join()}}`;
   const startMs = performance.now();
