@@ -71,5 +71,18 @@ test("a text has 512 terms at one place by default, which span it, and none with
 
 test("settings of no terms, or of too many, are refused", () => {
   assert.throws(() => minHashFilter(settings(0, 1, 1)), /must be greater than zero/);
-  assert.throws(() => minHashFilter(settings(1000, 1000, 1)), /more than 100000 terms/);
+  assert.throws(() => minHashFilter(settings(100, 1000, 1)), /more than 10000 terms/);
+});
+
+test("settings that hash each word hundreds of times are refused", () => {
+  assert.equal(termsOf(settings(128, 1, 1)).length, 128);
+  assert.throws(() => minHashFilter(settings(129, 1, 1)), /hash_count must be at most 128/);
+});
+
+test("a bucket keeps the least hashes of many words, ascending", () => {
+  const tokens = Array.from({ length: 500 }, (_, at) => makeToken(`word${at % 300}`, 0, 7, at));
+  const all = termsOf(settings(1, 1, 1000), tokens);
+  assert.equal(all.length, 300);
+  assert.deepEqual(all, all.toSorted());
+  assert.deepEqual(termsOf(settings(1, 1, 20), tokens), all.slice(0, 20));
 });
