@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { ShardsClient } from "#hub/host/client/shards-client.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { FakeHub } from "#test/support/api/fake-hub.ts";
 import { clientOf, type Json } from "#test/support/api/http-client.ts";
@@ -350,6 +351,15 @@ test("a block makes an index refuse writes until it is taken away", async () => 
   assert.equal((await send("PUT", "/blocked/_settings", { "blocks.write": false })).status, 200);
   assert.equal((await send("POST", "/blocked/_doc", { a: 1 })).status, 201);
   assert.equal((await send("PUT", "/blocked/_block/everything")).status, 400);
+});
+
+test("a merge that only removes deleted documents leaves the other segments as they are", async (t) => {
+  await send("PUT", "/expunged");
+  const { mock } = t.mock.method(ShardsClient.prototype, "forceMerge");
+  for (const query of ["", "?max_num_segments=3", "?only_expunge_deletes=true"])
+    assert.equal((await send("POST", `/expunged/_forcemerge${query}`)).status, 200);
+  const most = mock.calls.map(({ arguments: [, maxSegments] }) => maxSegments);
+  assert.deepEqual(most, [1, 3, Number.MAX_SAFE_INTEGER]);
 });
 
 test("a merge that the client doesn't wait for is a task", async () => {

@@ -157,6 +157,9 @@ function clearCaches(parts: ApiContext, request: ApiRequest): Promise<ApiRespons
   });
 }
 
+/** A maximum that all shards keep: only segments with deleted documents are then written again. */
+const ANY_NUMBER = Number.MAX_SAFE_INTEGER;
+
 async function forceMerge(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const maxSegments = request.integer("max_num_segments") ?? 1;
   const onlyDeletes = request.flag("only_expunge_deletes") ?? false;
@@ -171,7 +174,7 @@ async function forceMerge(parts: ApiContext, request: ApiRequest): Promise<ApiRe
   }
   const merge = (): Promise<ApiResponse> =>
     onIndices(parts, request, (indices) =>
-      parts.maintenance.forceMerge(indices, onlyDeletes ? 1 : Math.max(1, maxSegments)),
+      parts.maintenance.forceMerge(indices, onlyDeletes ? ANY_NUMBER : Math.max(1, maxSegments)),
     );
   if (request.flag("wait_for_completion") ?? true) return merge();
   const names = (request.path["index"] ?? "").split(",").join(", ");
