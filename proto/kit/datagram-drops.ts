@@ -16,7 +16,7 @@ const FILES = { IPv4: "/proc/self/net/udp", IPv6: "/proc/self/net/udp6" } as con
 export const DROPS_HELP =
   process.platform === "linux"
     ? "including datagrams that the kernel dropped because the socket's buffer was full, read every 5 s"
-    : "not including datagrams that the kernel drops, which this system doesn't tell";
+    : "not including datagrams that the kernel drops, which this system doesn't count";
 
 /** Watches a bound socket of its own address and port. */
 export class DatagramDrops {
@@ -45,7 +45,7 @@ export class DatagramDrops {
     while (!signal.aborted && this.#check()) await clock.sleep(READ_EVERY_MS, signal);
   }
 
-  /** False if the system doesn't tell. */
+  /** False if the system doesn't count them. */
   #check(): boolean {
     const dropped = kernelDrops(this.#address);
     if (dropped === undefined) return false;
@@ -55,7 +55,7 @@ export class DatagramDrops {
   }
 }
 
-/** Returns how many datagrams the kernel dropped of those for a socket; undefined if the system doesn't tell. */
+/** Returns how many datagrams the kernel dropped of those for a socket; undefined if the system doesn't count them. */
 function kernelDrops({ address, port, family }: AddressInfo): number | undefined {
   let table: string;
   try {

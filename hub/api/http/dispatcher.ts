@@ -47,7 +47,7 @@ export interface DispatcherOptions {
   readonly compatVersion: string;
   /** Called with the connection of each request that was authorised. */
   readonly onSignedIn: (socket: Socket) => void;
-  /** Called with each request that is right as far as its route says. */
+  /** Called with each request whose path, body and parameters its route takes. */
   readonly onUsed?: (method: Method, route: Route) => void;
   /** Sent with every answer. */
   readonly headers?: Readonly<Record<string, string>>;

@@ -69,8 +69,8 @@ export class ShardMerges {
   }
 
   /**
-   * Merges until there are at most `maxSegments`, at least one, then writes those with deleted documents again without them, giving
-   * way to other work between slices.
+   * Merges until there are at most `maxSegments`, at least one, then writes those with deleted documents again without
+   * them, giving way to other work between slices.
    */
   async force(maxSegments: number): Promise<void> {
     const kept = Math.max(1, maxSegments);

@@ -27,7 +27,7 @@ export function joinedWords(options: readonly RegexpNode[], depth = 0): readonly
       joined.push(option);
       continue;
     }
-    // Options of different first characters exclude each other, so that their order says nothing.
+    // Options of different first characters exclude each other, so that their order has no effect.
     const alike = run.get(first);
     if (alike === undefined) run.set(first, [option]);
     else alike.push(option);

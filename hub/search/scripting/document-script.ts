@@ -92,7 +92,10 @@ export function* documentsWhere(
   return found;
 }
 
-/** Returns the function that scores a document that already has a score, by a script of readScoringScript. It throws script_failed. */
+/**
+ * Returns the function that scores a document that already has a score, by a script of `readScoringScript`. It throws
+ * script_failed.
+ */
 export function scoreOn(
   script: Script,
   shard: ShardContext,
