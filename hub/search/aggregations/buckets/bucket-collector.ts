@@ -178,6 +178,9 @@ export function onlyOwner(owners: Int32Array, length: number): number {
   return length === 0 ? -1 : first;
 }
 
+/** Keys between two pauses: well below a millisecond. */
+const STEP_KEYS = 1024;
+
 /** Assigns bucket numbers to keys within owners. */
 export class KeyTable<Key> {
   readonly #owners: Map<Key, number>[] = [];
@@ -202,6 +205,17 @@ export class KeyTable<Key> {
       keys.set(key, bucket);
     }
     return bucket;
+  }
+
+  /** Gives an owner a bucket of each of `keys`, in steps. */
+  *addAll(owner: number, keys: Iterable<Key>): Steps<void> {
+    let left = STEP_KEYS;
+    for (const key of keys) {
+      this.bucket(owner, key);
+      if (--left > 0) continue;
+      left = STEP_KEYS;
+      yield;
+    }
   }
 
   /** Buckets of all owners; a bucket of this number has no documents. */

@@ -50,9 +50,13 @@ export class NumberTermsCollector implements Collector<TermsState> {
   }
 
   segment(segment: SegmentReader): void {
+    this.#open(segment);
+    this.#buckets.segment(segment);
+  }
+
+  #open(segment: SegmentReader): void {
     this.#column = numericColumn(segment, this.#field);
     this.#values.open(this.#column);
-    this.#buckets.segment(segment);
   }
 
   collect(docs: Int32Array, owners: Int32Array, length: number): void {
@@ -80,7 +84,7 @@ export class NumberTermsCollector implements Collector<TermsState> {
   /** With min_doc_count 0 values that no matching document has get buckets too. */
   *#addAll(owner: number): Steps<void> {
     this.#all ??= yield* this.#allKeys();
-    for (const key of this.#all) this.#keys.bucket(owner, key);
+    yield* this.#keys.addAll(owner, this.#all);
   }
 
   /** Returns the keys of all documents that the filter takes; of many the first in the order of the answer. */
@@ -97,7 +101,7 @@ export class NumberTermsCollector implements Collector<TermsState> {
       if (found.size >= 2 * most) found = new Set([...found].sort(compare).slice(0, most));
     };
     for (const segment of shard.searcher.segments) {
-      this.segment(segment);
+      this.#open(segment);
       for (let first = 0; first < segment.docCount; first += BATCH) {
         const length = Math.min(BATCH, segment.docCount - first);
         this.#readKeys(

@@ -77,7 +77,7 @@ export class ScriptTermsCollector implements Collector<TermsState> {
   *steps(owner: number): Steps<TermsState> {
     if (this.#context.shape.minDocCount === 0) {
       this.#all ??= yield* this.#allKeys();
-      for (const key of this.#all) this.#keys.bucket(owner, key);
+      yield* this.#keys.addAll(owner, this.#all);
     }
     const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
     const handed = yield* handOn(this.#context, terms, this.#keys.owners);

@@ -115,7 +115,7 @@ export class TextTermsCollector implements Collector<TermsState> {
   *steps(owner: number): Steps<TermsState> {
     if (this.#context.shape.minDocCount === 0) {
       this.#all ??= yield* this.#allTerms();
-      for (const term of this.#all) this.#keys.bucket(owner, term);
+      yield* this.#keys.addAll(owner, this.#all);
     }
     const terms = collectedTerms(this.#keys.of(owner), this.#buckets);
     return textState(yield* handOn(this.#context, terms, this.#keys.owners));
