@@ -11,6 +11,10 @@ import { StreamWatch } from "./stream-watch.ts";
 
 const POLL_MS = 60_000;
 
+/** Messages of each stream at the start of the server. */
+const RESTORED = 10;
+const AT_START = { seen: 0, restored: RESTORED };
+
 /** Short waits pass at once, the poll's last until they are aborted. */
 const clock: Clock = {
   now: () => 0,
@@ -43,6 +47,9 @@ async function startWatch(t: TestContext, streams: readonly string[]) {
       await called.promise;
     }
   };
+  const reconciled: { readonly seen: number; readonly restored: number | undefined }[] = [];
+  let isLost = false;
+  const server = { starts: 1, restoredMessages: () => RESTORED };
   const watch = new StreamWatch({
     connection: {
       connected: true,
@@ -57,7 +64,10 @@ async function startWatch(t: TestContext, streams: readonly string[]) {
     } as Partial<StreamStore> as StreamStore,
     history: {
       of: () => new Incarnations(),
-      reconcile: () => Promise.resolve({ incarnation: 1, raised: false }),
+      reconcile: (_, remembered, restored) => {
+        reconciled.push({ seen: remembered[0]?.sequence ?? 0, restored });
+        return Promise.resolve({ incarnation: 1, raised: isLost });
+      },
     } as Partial<LogHistory> as LogHistory,
     definitions: streams.map((name) => ({ name }) as StreamDefinition),
     metrics: {
@@ -69,14 +79,23 @@ async function startWatch(t: TestContext, streams: readonly string[]) {
     pollMs: POLL_MS,
     restoreHistory: () => call("history"),
     restoreBuckets: () => call("buckets"),
-    server: { starts: 1, restoredMessages: () => undefined },
+    server,
     readers: () => [],
   });
   const started = watch.start();
   for (const name of ["history", "buckets", ...streams]) (await next(name)).resolve();
   await started;
   t.after(() => watch.stop());
-  return { watch, next, change: (event: ConnectionEvent) => change(event) };
+  return {
+    watch,
+    next,
+    change: (event: ConnectionEvent) => change(event),
+    /** What streams were compared with since the last call. */
+    reconciled: () => reconciled.splice(0),
+    restart: () => server.starts++,
+    /** Whether streams have lost messages. */
+    lose: (lost: boolean) => (isLost = lost),
+  };
 }
 
 test("who waits since a first loss is woken though the connection is lost again before the stream is verified", async (t) => {
@@ -134,4 +153,41 @@ test("a stream isn't read that was verified before the connection was lost again
   assert.equal(isWoken, false);
   verification.resolve();
   await waiting;
+});
+
+test("a stream is compared with what the server had at its start only until it is verified", async (t) => {
+  const { watch, next, change, reconciled, restart } = await startWatch(t, ["RAW", "DEAD"]);
+  assert.deepEqual(reconciled(), [AT_START, AT_START]);
+  change("lost");
+  restart();
+  change("restored");
+  for (const name of ["history", "buckets", "RAW"]) (await next(name)).resolve();
+  await watch.ready("RAW", t.signal);
+  assert.deepEqual(reconciled(), [AT_START]);
+  watch.noteSequence("RAW", RESTORED + 1);
+  change("lost");
+  change("restored");
+  (await next("DEAD")).reject(new Error("no leader"));
+  for (const name of ["history", "buckets", "RAW"]) (await next(name)).resolve();
+  await watch.ready("RAW", t.signal);
+  assert.deepEqual(reconciled(), [{ seen: RESTORED + 1, restored: undefined }]);
+});
+
+test("a stream that has lost messages is found so once, though others are verified later", async (t) => {
+  const { watch, next, change, reconciled, lose } = await startWatch(t, ["RAW", "DOC"]);
+  watch.noteSequence("RAW", 7);
+  reconciled();
+  change("lost");
+  lose(true);
+  change("restored");
+  for (const name of ["history", "buckets", "RAW"]) (await next(name)).resolve();
+  (await next("DOC")).reject(new Error("no leader"));
+  (await next("history")).resolve();
+  lose(false);
+  for (const name of ["buckets", "RAW", "DOC"]) (await next(name)).resolve();
+  await watch.ready("RAW", t.signal);
+  assert.deepEqual(
+    reconciled().map(({ seen }) => seen),
+    [7, 0, 0],
+  );
 });

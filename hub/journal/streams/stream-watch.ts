@@ -77,7 +77,8 @@ export class StreamWatch implements Component {
   readonly #gates: ReadonlyMap<string, Gate>;
   /** Number of losses of the connection. */
   #losses = 0;
-  #verifiedStart = 0;
+  /** By stream: the start of the server since which it was verified. Later messages don't count among those of the start. */
+  readonly #verifiedStarts = new Map<string, number>();
   #verification = Promise.resolve();
   #polling: Promise<void> | undefined;
   #stopping = new AbortController();
@@ -90,12 +91,12 @@ export class StreamWatch implements Component {
 
   /** Creates the streams. Throws unavailable or timeout. */
   async start(): Promise<void> {
-    const { connection, server } = this.#options;
+    const { connection } = this.#options;
     this.#stopping = new AbortController();
-    this.#verifiedStart = server.starts;
+    this.#verifiedStarts.clear();
     this.#unwatch = connection.onChange((event) => this.#onChange(event));
     try {
-      await this.#ensure(true, () => true);
+      await this.#ensure(() => true);
       await this.#look();
     } catch (error) {
       this.#unwatch();
@@ -152,14 +153,12 @@ export class StreamWatch implements Component {
 
   /** Retries until the streams are verified or a new incarnation has begun, or the connection is lost again. */
   async #verify(isNewest: () => boolean): Promise<void> {
-    const { clock, log, server } = this.#options;
+    const { clock, log } = this.#options;
     const { signal } = this.#stopping;
     const backoff = new Backoff(RETRY);
     while (isNewest() && !signal.aborted) {
       try {
-        const { starts } = server;
-        await abortable(this.#ensure(starts !== this.#verifiedStart, isNewest), signal);
-        this.#verifiedStart = starts;
+        await abortable(this.#ensure(isNewest), signal);
         return;
       } catch (error) {
         if (signal.aborted) return;
@@ -172,13 +171,12 @@ export class StreamWatch implements Component {
   /**
    * Verifies all streams, and opens the gate of each as soon as it is: when a server of a cluster is lost, every stream and bucket
    * that it led elects a leader for itself, and none needs to wait for the others; but what is made of RAW goes to DOC, whose loss
-   * must be found before. `isRestarted`: the server was started since the last verification. `isNewest`: false once the connection
-   * was lost again.
+   * must be found before. `isNewest`: false once the connection was lost again.
    */
-  async #ensure(isRestarted: boolean, isNewest: () => boolean): Promise<void> {
+  async #ensure(isNewest: () => boolean): Promise<void> {
     const { definitions, restoreHistory, restoreBuckets } = this.#options;
     await restoreHistory();
-    const verified = new Map(definitions.map((each) => [each.name, this.#ensureStream(each, isRestarted)]));
+    const verified = new Map(definitions.map((each) => [each.name, this.#ensureStream(each)]));
     const open = async (name: string): Promise<void> => {
       await Promise.all([verified.get(name), name === RAW_STREAM ? verified.get(DOC_STREAM) : undefined]);
       if (!isNewest()) return;
@@ -188,16 +186,22 @@ export class StreamWatch implements Component {
     await Promise.all([restoreBuckets(), ...definitions.map(({ name }) => open(name))]);
   }
 
-  async #ensureStream(definition: StreamDefinition, isRestarted: boolean): Promise<void> {
+  async #ensureStream(definition: StreamDefinition): Promise<void> {
     const { streams, history, server } = this.#options;
     const { name } = definition;
+    const { starts } = server;
     await streams.ensure(definition);
     const seen = this.#seenAtLoss.get(name) ?? 0;
     const remembered =
       seen === 0 ? [] : [{ incarnation: history.of(name).current.incarnation, sequence: seen }];
-    const restored = isRestarted ? server.restoredMessages(name) : undefined;
+    const isVerified = this.#verifiedStarts.get(name) === starts;
+    const restored = isVerified ? undefined : server.restoredMessages(name);
     const { raised } = await history.reconcile(name, remembered, restored);
-    if (raised) this.#seen.delete(name);
+    this.#verifiedStarts.set(name, starts);
+    if (!raised) return;
+    // What was seen is of the stream that is lost: at another attempt it must not count as lost once more.
+    this.#seen.delete(name);
+    this.#seenAtLoss.delete(name);
   }
 
   async #poll(): Promise<void> {
