@@ -33,7 +33,8 @@ export function nodeRoutes(parts: ApiContext): Route[] {
       ],
       params: ["timeout"],
       action: "monitor",
-      summary: "Shows how often each action of the search interface was used since the start of this hub.",
+      summary:
+        "Shows how often each action of the search interface was used since the start of this hub; uses of aggregations aren't counted.",
       handle: (request) => usage(parts, request),
     },
     {
@@ -115,6 +116,8 @@ function usage({ cluster, clock, usage: counted }: ApiContext, request: ApiReque
     timestamp: clock.now(),
     since: counted.sinceMs,
     ...((isAll || metrics.includes("rest_actions")) && { rest_actions: counted.counts }),
+    // Clients of these versions can't read a node without it.
+    ...(isAll && answersAs(708) && { aggregations: {} }),
   };
   return json({
     _nodes: { total: found.length, successful: found.length, failed: 0 },
