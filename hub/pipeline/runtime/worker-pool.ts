@@ -120,6 +120,7 @@ export class WorkerPool implements Component {
     for (const thread of this.#threads) {
       if (thread.posted.size === 0) continue;
       open.push(...thread.posted.values());
+      thread.posted.clear(); // an answer that is under way is nobody's
       clearTimeout(thread.timer);
       this.#threads.delete(thread); // this end isn't a failure
       void thread.worker.terminate();
