@@ -49,7 +49,7 @@ export function parseFunction(name: string, body: unknown): ScoreFunction {
   if (name === "random_score") return randomFunction(json);
   if (name === "script_score") {
     const made = scriptFunction(json["script"]);
-    return answersAs(700) ? notNegative(made) : made;
+    return answersAs(700) ? checkedScore(made, negativeScore) : made;
   }
   return decayFunction(name as DecayKind, json);
 }
@@ -60,8 +60,11 @@ export function scriptFunction(given: unknown): ScoreFunction {
   return { bind: (shard) => scoreOn(script, shard) };
 }
 
-/** Returns a function that throws request_invalid for a negative score, as from 7.0 on. */
-function notNegative(made: ScoreFunction): ScoreFunction {
+/** Returns a function that throws request_invalid with the message that `fault` gives for a score; undefined: it may be. */
+export function checkedScore(
+  made: ScoreFunction,
+  fault: (score: number, doc: number) => string | undefined,
+): ScoreFunction {
   return {
     bind(shard) {
       const bound = made.bind(shard);
@@ -69,15 +72,20 @@ function notNegative(made: ScoreFunction): ScoreFunction {
         const scoreOf = bound(segment);
         return (doc, before) => {
           const score = scoreOf(doc, before);
-          if (!(score < 0)) return score;
-          throw new AppError(
-            "request_invalid",
-            `script score function must not produce negative scores, but got: [${doubleText(score)}]`,
-          );
+          const message = fault(score, doc);
+          if (message === undefined) return score;
+          throw new AppError("request_invalid", message);
         };
       };
     },
   };
+}
+
+/** The fault of a score that is negative, from 7.0 on. */
+function negativeScore(score: number): string | undefined {
+  return score < 0
+    ? `script score function must not produce negative scores, but got: [${doubleText(score)}]`
+    : undefined;
 }
 
 /** Returns the options that aren't null, which is as good as leaving them out. */

@@ -9,10 +9,10 @@ import { answersAs } from "#hub/search/options/request-version.ts";
 import { type QueryParser, type QueryType, readBody, withBoost } from "#hub/search/parse/query-parser.ts";
 import type { Query } from "#hub/search/query/query.ts";
 import {
+  checkedScore,
   FUNCTION_NAMES,
   parseFunction,
   readWeight,
-  type ScoreFunction,
   scriptFunction,
   withoutNulls,
 } from "#hub/search/scoring/score-functions.ts";
@@ -144,7 +144,7 @@ export const scriptScore: QueryType = {
   options: SCRIPT_OPTIONS,
   parse(body, parser) {
     const options = readBody("script_score", body, SCRIPT_OPTIONS);
-    const score = notNegative(scriptFunction(options.script));
+    const score = checkedScore(scriptFunction(options.script), invalidScore);
     const functions = [{ filter: undefined, score, weight: 1 }];
     const node = new FunctionScoreNode(parser.parse(options.query), {
       functions,
@@ -162,22 +162,9 @@ export const scriptScore: QueryType = {
   },
 };
 
-/** A search throws request_invalid if a score is negative: from 7.0 on none may be. */
-function notNegative(made: ScoreFunction): ScoreFunction {
-  return {
-    bind(shard) {
-      const bound = made.bind(shard);
-      return (segment) => {
-        const scoreOf = bound(segment);
-        return (doc, score) => {
-          const value = scoreOf(doc, score);
-          if (value >= 0) return value;
-          throw new AppError(
-            "request_invalid",
-            `script_score script returned an invalid score [${value}] for doc [${doc}]. Must be a non-negative score!`,
-          );
-        };
-      };
-    },
-  };
+/** The fault of a score of the query `script_score`, which may never be negative. */
+function invalidScore(score: number, doc: number): string | undefined {
+  return score >= 0
+    ? undefined
+    : `script_score script returned an invalid score [${score}] for doc [${doc}]. Must be a non-negative score!`;
 }
