@@ -10,19 +10,20 @@ import { StillClock } from "#test/support/kit/still-clock.ts";
 import { MemberDirectory } from "./member-directory.ts";
 import { encodeMember, MEMBER_LEASE_MS, type MemberRecord, memberKey } from "./member-record.ts";
 
+const RECORD = {
+  id: "a",
+  name: "a",
+  state: "live",
+  session: "a.1",
+  durationMs: MEMBER_LEASE_MS,
+} as unknown as MemberRecord;
+
 test("a member is late before its lease ends, until it renews", async () => {
   const bucket = new MemoryBucket();
   const clock = new StillClock();
   const directory = new MemberDirectory({ bucket, clock, log: silentLogger(), metrics: new Metrics() });
-  const record = {
-    id: "a",
-    name: "a",
-    state: "live",
-    session: "a.1",
-    durationMs: MEMBER_LEASE_MS,
-  } as unknown as MemberRecord;
   const renew = async (): Promise<void> => {
-    await bucket.put(memberKey("a"), encodeMember(record));
+    await bucket.put(memberKey("a"), encodeMember(RECORD));
     await directory.refresh();
   };
   const seen = (): [isLate: boolean, isSilent: boolean] => {
@@ -44,14 +45,7 @@ test("listeners learn within half a second that a member has stopped", async (t)
   const bucket = new MemoryBucket();
   const clock = new StillClock();
   const directory = new MemberDirectory({ bucket, clock, log: silentLogger(), metrics: new Metrics() });
-  const record = {
-    id: "a",
-    name: "a",
-    state: "live",
-    session: "a.1",
-    durationMs: MEMBER_LEASE_MS,
-  } as unknown as MemberRecord;
-  await bucket.put(memberKey("a"), encodeMember(record));
+  await bucket.put(memberKey("a"), encodeMember(RECORD));
   await directory.start();
   t.after(() => directory.stop());
   let stillMs = 0;
@@ -87,14 +81,7 @@ test("each poll reads one key in turn, beside members that are late", async (t) 
   const clock = new StillClock();
   const shared = ["copies", "duties", "held.a", "held.b", "held.c", "partitions"];
   for (const key of shared) await bucket.put(key, Buffer.from("1"));
-  const record = {
-    id: "a",
-    name: "a",
-    state: "live",
-    session: "a.1",
-    durationMs: MEMBER_LEASE_MS,
-  } as unknown as MemberRecord;
-  await bucket.put(memberKey("a"), encodeMember(record));
+  await bucket.put(memberKey("a"), encodeMember(RECORD));
   const directory = new MemberDirectory({ bucket, clock, log: silentLogger(), metrics: new Metrics() });
   await directory.start();
   t.after(() => directory.stop());
@@ -112,14 +99,7 @@ test("each poll reads one key in turn, beside members that are late", async (t) 
 test("while the store doesn't answer no member counts as still", async (t) => {
   const bucket = new ReadBucket();
   const clock = new StillClock();
-  const record = {
-    id: "a",
-    name: "a",
-    state: "live",
-    session: "a.1",
-    durationMs: MEMBER_LEASE_MS,
-  } as unknown as MemberRecord;
-  await bucket.put(memberKey("a"), encodeMember(record));
+  await bucket.put(memberKey("a"), encodeMember(RECORD));
   await bucket.put("partitions", Buffer.from("1"));
   const directory = new MemberDirectory({ bucket, clock, log: silentLogger(), metrics: new Metrics() });
   await directory.start();
@@ -137,14 +117,7 @@ test("while the store doesn't answer no member counts as still", async (t) => {
 test("records of a bucket that was lost and made anew are taken, whatever their revisions", async (t) => {
   const bucket = new ReadBucket();
   const clock = new StillClock();
-  const record = {
-    id: "a",
-    name: "a",
-    state: "live",
-    session: "a.1",
-    durationMs: MEMBER_LEASE_MS,
-  } as unknown as MemberRecord;
-  for (let renewal = 0; renewal < 20; renewal++) await bucket.put(memberKey("a"), encodeMember(record));
+  for (let renewal = 0; renewal < 20; renewal++) await bucket.put(memberKey("a"), encodeMember(RECORD));
   await bucket.put("partitions", Buffer.from("before"));
   const directory = new MemberDirectory({ bucket, clock, log: silentLogger(), metrics: new Metrics() });
   await directory.start();
@@ -152,9 +125,9 @@ test("records of a bucket that was lost and made anew are taken, whatever their 
   bucket.lose();
   await bucket.put("partitions", Buffer.from("after"));
   const { highest } = directory;
-  directory.stored(await bucket.put(memberKey("b"), encodeMember({ ...record, id: "b" })), highest);
+  directory.stored(await bucket.put(memberKey("b"), encodeMember({ ...RECORD, id: "b" })), highest);
   for (let second = 0; second < 24; second++) {
-    await bucket.put(memberKey("a"), encodeMember({ ...record, session: "a.2" }));
+    await bucket.put(memberKey("a"), encodeMember({ ...RECORD, session: "a.2" }));
     if (second === 10) break;
     await clock.advance(1_000);
   }
