@@ -82,8 +82,8 @@ function randomSource(scope: Scope): Source {
 
 /**
  * Whether buckets without documents can be asked for: deleted documents may still give some, and shards without documents in a
- * bucket give none below it. The value for missing ones has a
- * bucket of its own by the ordinals of 6.5, and none by its map, where no document lacks a value.
+ * bucket give none below it. Where no document lacks a value, the value for missing ones has a bucket of its own by the ordinals
+ * of 6.5, and none by its map.
  */
 function mayBeEmpty({ subject }: Scope, { missing, options }: Source): boolean {
   const isKnown = subject.shards === 1 && !subject.hasDeleted;

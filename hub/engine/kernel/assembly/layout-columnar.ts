@@ -18,7 +18,10 @@ export const COLUMNAR_COLUMNS = 128;
 /** Columns that texts may refer to, and those that may become templates with their bytes. */
 export const COLUMNAR_WRITTEN = 144;
 export const COLUMNAR_LONG = 160;
-/** Of the column at hand: table of values, or of templates while texts are cut, number of each (i64), first row of each number, numbers it consists of (i64). */
+/**
+ * Of the column at hand: table of values, or of templates while texts are cut, number of each (i64), first row of each number,
+ * numbers it consists of (i64).
+ */
 export const COLUMNAR_SLOTS = 176;
 export const COLUMNAR_IDS = 192;
 export const COLUMNAR_DISTINCT = 208;

@@ -49,6 +49,7 @@ const MAX_TEXT_BYTES: usize = 4096;
 const SAMPLE: u32 = 32;
 /** Slots of the table of templates: more than twice as many as there are templates. */
 const TEMPLATE_SLOTS: u32 = 2048;
+
 /** Appends the texts at `values`, which may refer to columns that are written; false if no template has enough rows. */
 export function writeTemplates(state: usize, values: usize, count: u32): bool {
   findTemplates(state, values, count);
