@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { after, test } from "node:test";
 
-const ROOT = resolve(import.meta.dirname, "..");
+const ROOT = resolve(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "tailrace-closed-output-"));
 after(() => rmSync(folder, { recursive: true }));
 
