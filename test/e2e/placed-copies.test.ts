@@ -135,9 +135,12 @@ async function assertReadByAll({ hubs }: World): Promise<void> {
 async function assertLinked({ hubs }: World): Promise<void> {
   for (const hub of hubs) {
     const metrics = `${hub.dashboardUrl}/metrics`;
-    // Calls go by NATS until a link is open, which takes a while on a busy machine.
+    // Calls go by NATS until a link is open, which takes a while on a busy machine. A call opens it, also after a loss.
     const links = 'tailrace_cluster_links_open\\{opened_by="this"\\}';
-    await until("links to both others", async () => (await readMetric(metrics, links)) === 2);
+    await until("links to both others", async () => {
+      await search(hub, "orders");
+      return (await readMetric(metrics, links)) === 2;
+    });
     const byNats = 'tailrace_cluster_messages_total\\{way="nats"\\}';
     const before = await readMetric(metrics, byNats);
     await assertWhole(hub, "orders", 6, DOCUMENTS);
