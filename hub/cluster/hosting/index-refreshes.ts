@@ -30,6 +30,7 @@ export class IndexRefreshes {
   /** Refreshes indices that are due, for one slice. Returns whether there may be more. */
   due(): boolean {
     const { hosted, clock } = this.#options;
+    this.#waiters.forget((uuid) => !hosted.has(uuid));
     const isDue = (uuid: string, index: HostedIndex): boolean =>
       index.isRefreshDue(this.interval(uuid), this.#waiters.has(uuid));
     return hosted.refreshDue(isDue, (uuid) => this.#waiters.refreshed(uuid), beginSlice(clock));
@@ -47,8 +48,8 @@ export class IndexRefreshes {
   }
 
   /**
-   * Resolves when each index had a refresh that began after the call, is gone, or `signal` is aborted. Indices
-   * without automatic refresh are refreshed at once.
+   * Resolves when each index had a refresh that began after the call, has no shards here any more, or `signal` is aborted.
+   * Indices without automatic refresh are refreshed at once.
    */
   async next(given: readonly IndexMetadata[], signal: AbortSignal): Promise<void> {
     const never = ({ uuid }: IndexMetadata): boolean => this.interval(uuid).ms === Number.POSITIVE_INFINITY;
@@ -59,11 +60,6 @@ export class IndexRefreshes {
       others.map(({ uuid }) => uuid),
       signal,
     );
-  }
-
-  /** Resolves the callers that wait for an index that is gone. */
-  gone(uuid: string): void {
-    this.#waiters.refreshed(uuid);
   }
 
   /** Resolves all callers that wait. */
@@ -104,7 +100,13 @@ class RefreshWaiters {
     return false;
   }
 
-  /** Resolves waiters when an index was refreshed or is gone. */
+  /** Resolves waiters of indices that are gone, or whose shards have moved away. */
+  forget(isGone: (uuid: string) => boolean): void {
+    const gone = [...this.#waiters].flatMap(({ pending }) => [...pending].filter(isGone));
+    for (const uuid of gone) this.refreshed(uuid);
+  }
+
+  /** Resolves waiters when an index was refreshed. */
   refreshed(uuid: string): void {
     for (const { pending, done } of this.#waiters) {
       if (pending.delete(uuid) && pending.size === 0) done();

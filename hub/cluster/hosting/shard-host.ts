@@ -262,7 +262,6 @@ export class ShardHost {
       this.#folders.remove(uuid);
       this.#setBack.forget(uuid);
       this.placed.forget(uuid);
-      this.#refreshes.gone(uuid);
     } else if (this.#hosted.has(uuid)) {
       for (const shard of this.#hosted.get(uuid)!.shards) shard.setMapping(index.mapping);
     } else {
