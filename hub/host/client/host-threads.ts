@@ -95,8 +95,8 @@ export class HostThreads {
   }
 
   /**
-   * Opens a shard that comes from another hub; resolves when it has everything of the log up to `end` on disk. A shard that
-   * fails is dropped again, except if `signal` is aborted: then it continues from there at this hub's next start.
+   * Opens a shard that comes from another hub; resolves when it has everything of the log up to `end` on disk, and searches
+   * find that: what they found at the other hub must not be missing here until the next refresh. A shard that fails is dropped again, except if `signal` is aborted: then it continues from there at this hub's next start.
    */
   async take(coming: ComingShard, { end, timeoutMs, signal }: TakeOptions): Promise<void> {
     const { uuid, shard } = coming;
@@ -107,6 +107,8 @@ export class HostThreads {
       await (this.#dispatcher?.expedite(reached) ?? reached);
       const held = await host.call("holdsShard", { uuid, shard, position: end }, { signal });
       if (held.value !== true) throw new AppError("unavailable", "the shard that was copied isn't whole");
+      const only = new Map([[uuid, [shard]]]);
+      await host.call("refresh", { indices: [{ uuid }], only }, { signal });
       this.#absent.delete(shardKey(uuid, shard));
     } catch (error) {
       if (!signal.aborted) await this.drop(uuid, shard).catch(() => undefined);
