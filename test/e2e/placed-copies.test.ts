@@ -161,7 +161,16 @@ async function assertVersions({ hubs }: World): Promise<void> {
     }
 }
 
-/** A shard that is moved by hand leaves one hub's disk for another's. */
+async function assertVersion(hubs: readonly TestHub[], version: number): Promise<void> {
+  for (const hub of hubs) {
+    const { _version } = await ask<{ _version: number }>("GET", `${hub.searchUrl}/versions/_doc/x`);
+    assert.equal(_version, version);
+    const { _shards, hits } = await ask<Found>("POST", `${hub.searchUrl}/versions/_search`, {});
+    assert.deepEqual([_shards.total, _shards.failed, hits.total], [1, 0, 1], JSON.stringify(_shards));
+  }
+}
+
+/** A shard that is moved by hand leaves one hub's disk for another's. Meanwhile each hub reads it. */
 async function assertMoved({ hubs, onDisk }: World): Promise<void> {
   const [first] = hubs;
   const from = (
@@ -169,19 +178,20 @@ async function assertMoved({ hubs, onDisk }: World): Promise<void> {
   ).find(({ shards }) => shards.length > 0)!.name;
   const to = NAMES.find((name) => name !== from)!;
   const move = { move: { index: "versions", shard: 0, from_node: from, to_node: to } };
+  await refreshed(first.searchUrl, "versions");
   await ask("POST", `${first.searchUrl}/_cluster/reroute`, { commands: [move] });
+  const failures: unknown[] = [];
   await until(
     "the shard at the other hub",
     async () => {
+      await assertVersion(hubs, 12).catch((error: unknown) => failures.push(error));
       const [before, after] = await Promise.all([onDisk(from, "versions"), onDisk(to, "versions")]);
       return before.length === 0 && after.length === 1;
     },
     { deadlineMs: SETTLED_MS },
   );
-  for (const hub of hubs) {
-    const { _version } = await ask<{ _version: number }>("GET", `${hub.searchUrl}/versions/_doc/x`);
-    assert.equal(_version, 12);
-  }
+  assert.deepEqual(failures, []);
+  await assertVersion(hubs, 12);
   const again = await request<unknown>("POST", `${first.searchUrl}/_cluster/reroute`, { commands: [move] });
   assert.equal(again.status, 400);
 }

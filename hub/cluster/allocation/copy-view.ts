@@ -66,6 +66,17 @@ export class CopyView {
     return this.has(id, uuid, shard) || (this.#heldBy(id).partial.get(uuid)?.has(shard) ?? false);
   }
 
+  /**
+   * Returns those of the live `hubs` that have a copy of a shard. If none says so, those that should have one: changes of two
+   * hubs are seen in any order, so of a shard that moves the loss at its old hub may be seen before the arrival at the new one.
+   */
+  readers<T extends { readonly id: string }>(hubs: readonly T[], uuid: string, shard: number): readonly T[] {
+    const known = hubs.filter(({ id }) => this.reads(id, uuid, shard));
+    if (known.length > 0) return known;
+    const expected = this.holders(uuid, shard) ?? [];
+    return hubs.filter(({ id }) => expected.includes(id));
+  }
+
   /** Returns what a hub has published since it joined. */
   #heldBy(id: string): Held {
     const record = this.#directory.get(id)?.record;

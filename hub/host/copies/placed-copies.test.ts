@@ -67,3 +67,31 @@ test("a document at another hub is read as it is there while most servers of the
   assert.equal(await shards.get(INDEX, 0, "x"), null);
   assert.deepEqual(asked, ["get b"]);
 });
+
+test("statistics of a shard that moves are read where it went", async () => {
+  const places = [["b"], ["c"]];
+  const asked: string[] = [];
+  const host = (hub: string) => ({
+    call: async () => {
+      asked.push(hub);
+      return { value: new Map([["u", hub === "c" ? [{ shard: 0 }] : []]]), parts: [] };
+    },
+    notify: () => undefined,
+  });
+  const shards = new PlacedCopies({
+    own: new ShardsClient(host("a")),
+    holders: {
+      node: "a",
+      isAlone: false,
+      isHere: () => false,
+      elsewhere: () =>
+        (places.length > 1 ? places.shift()! : places[0]!).map((id) => ({ id, threads: 1, load: 0 })),
+    },
+    thread: ({ hub }) => host(hub),
+    shards: () => 1,
+    logEnd: () => Promise.resolve(START),
+    clock: new StillClock(),
+  });
+  assert.deepEqual((await shards.stats([INDEX])).get("u"), [{ shard: 0 }]);
+  assert.deepEqual(asked, ["a", "b", "a", "c"]);
+});

@@ -169,10 +169,19 @@ export class PlacedCopies extends ForwardedShards {
     return here ?? this.#first(indices, (shards) => shards.getRefreshed(indices, id));
   }
 
-  /** Leaves out shards whose hub can't answer. */
+  /** Leaves out shards whose hub can't answer. A shard that left its hub meanwhile is looked for again, once. */
   override async stats(
     indices: readonly NamedIndex[],
   ): Promise<ReadonlyMap<string, readonly HostedShardStats[]>> {
+    const found = await this.#stats(indices);
+    return found.hasMoved ? (await this.#stats(indices)).all : found.all;
+  }
+
+  async #stats(indices: readonly NamedIndex[]): Promise<{
+    readonly all: ReadonlyMap<string, readonly HostedShardStats[]>;
+    /** A shard wasn't where it was asked for. */
+    readonly hasMoved: boolean;
+  }> {
     const { holders } = this.#options;
     const all = new Map<string, readonly HostedShardStats[]>();
     // A shard in transit counts at its source.
@@ -181,16 +190,20 @@ export class PlacedCopies extends ForwardedShards {
         uuid,
         stats.filter(({ shard }) => holders.isHere(uuid, shard)),
       );
-    for (const { found, wanted } of await this.#ask(indices, (shards) => shards.stats(indices)))
+    let missing = 0;
+    for (const { found, wanted } of await this.#ask(indices, (shards) => shards.stats(indices))) {
+      missing += found === undefined ? 0 : wanted.size;
       for (const [uuid, stats] of found ?? []) {
         const theirs = stats.filter(({ shard }) => wanted.has(shardKey(uuid, shard)));
+        missing -= theirs.length;
         const both = [...(all.get(uuid) ?? []), ...theirs];
         all.set(
           uuid,
           both.toSorted((a, b) => a.shard - b.shard),
         );
       }
-    return all;
+    }
+    return { all, hasMoved: missing > 0 };
   }
 
   /** Leaves out shards whose hub can't answer. */

@@ -137,15 +137,15 @@ function copyHolders(hosts: HostThreads, cluster: ClusterNode, caller: HubCaller
       return !copies.isPlaced && cluster.others().length === 0;
     },
     isHere: (uuid, shard) => hosts.hasShard(uuid, shard),
-    elsewhere: (uuid, shard) =>
-      cluster
-        .others()
-        .filter(({ id, threads }) => threads > 0 && (!copies.isPlaced || copies.reads(id, uuid, shard)))
-        .map(({ id, threads, isLate }) => {
-          const isWhole = !copies.isPlaced || copies.has(id, uuid, shard);
-          const load = caller.load(id) + (isLate ? LATE_LOAD : 0) + (isWhole ? 0 : PARTIAL_LOAD);
-          return { id, threads, load };
-        }),
+    elsewhere: (uuid, shard) => {
+      const others = cluster.others().filter(({ threads }) => threads > 0);
+      const asked = copies.isPlaced ? copies.readers(others, uuid, shard) : others;
+      return asked.map(({ id, threads, isLate }) => {
+        const isWhole = !copies.isPlaced || copies.has(id, uuid, shard);
+        const load = caller.load(id) + (isLate ? LATE_LOAD : 0) + (isWhole ? 0 : PARTIAL_LOAD);
+        return { id, threads, load };
+      });
+    },
   };
 }
 

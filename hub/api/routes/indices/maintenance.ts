@@ -76,6 +76,15 @@ export function shardCounts(indices: readonly IndexInfo[]): JsonObject {
   return { total, successful, failed: 0 };
 }
 
+/** Returns `_shards` of figures: shards whose hub gave none aren't counted as successful. */
+export function answeredCounts(
+  indices: readonly IndexInfo[],
+  stats: ReadonlyMap<string, readonly unknown[]>,
+): JsonObject {
+  const successful = indices.reduce((sum, { uuid }) => sum + (stats.get(uuid)?.length ?? 0), 0);
+  return { ...shardCounts(indices), successful };
+}
+
 /** Refreshes. Copies that aren't up to date are counted as failed. */
 async function refresh(parts: ApiContext, request: ApiRequest): Promise<ApiResponse> {
   const found = parts.indices.resolve(request.path["index"], resolveOptions(request));

@@ -11,7 +11,7 @@ import type { HostedShardStats } from "#hub/cluster/hosting/hosted-index.ts";
 import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
-import { shardCounts } from "./maintenance.ts";
+import { answeredCounts } from "./maintenance.ts";
 
 /** Lucene version reported to clients for segments. */
 export const SEGMENT_VERSION = "7.5.0";
@@ -47,7 +47,7 @@ async function segments(parts: ApiContext, request: ApiRequest): Promise<ApiResp
   const found = resolved.filter(({ state }) => state === "open");
   const stats = await parts.shards.stats(found);
   return json({
-    _shards: shardCounts(found),
+    _shards: answeredCounts(found, stats),
     indices: Object.fromEntries(
       found.map(({ name, uuid }) => [name, { shards: shardSegments(stats.get(uuid) ?? [], node) }]),
     ),

@@ -19,7 +19,7 @@ import { answersAs } from "#hub/search/options/request-version.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { JsonObject } from "#proto/kit/json.ts";
 import { nearestName } from "#proto/kit/nearest.ts";
-import { shardCounts } from "./maintenance.ts";
+import { answeredCounts } from "./maintenance.ts";
 
 /** Parameters that statistics of indices and of nodes share. */
 export const STATS_PARAMS: readonly string[] = [
@@ -60,7 +60,7 @@ async function stats(parts: ApiContext, request: ApiRequest): Promise<ApiRespons
   const all = printSections(together(sources.values()), options);
   const node = parts.cluster.nodes()[0]?.id;
   return json({
-    _shards: shardCounts(found),
+    _shards: answeredCounts(found, new Map([...sources].map(([uuid, { shards }]) => [uuid, shards]))),
     _all: { primaries: all, total: all },
     ...(level !== "cluster" && {
       indices: Object.fromEntries(
