@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import type { Connection } from "#hub/journal/connection/connection.ts";
@@ -72,13 +73,34 @@ test("a bucket is read whole, with keys that are overwritten meanwhile", async (
   await close();
 });
 
+test("a message that can't be stored again fails the whole stream, even if others follow", async () => {
+  const { archive, close } = await open();
+  const config = {
+    ...(await archive.config(RAW_STREAM)),
+    name: "RESTORED",
+    subjects: ["restored"],
+    max_msg_size: 10,
+  };
+  const messages = async function* () {
+    for (const size of [1, 11, 1, 1]) {
+      yield { subject: "restored", headers: [], data: Buffer.alloc(size, "x") };
+      await sleep(50); // the answer to each comes before the next
+    }
+  };
+  await assert.rejects(archive.write(config, messages()), { code: "request_too_large" });
+  await close();
+});
+
 /** Opens an archive of the log with a connection of its own. */
 async function open(change: (nats: NatsConnection) => void = () => undefined) {
   const { url, token } = log.journal.server.address;
   const nats = await connect({ servers: url, user: HUB_USER, pass: token });
   change(nats);
   await jetstreamManager(nats);
-  return { archive: new StreamArchive({ nats } as unknown as Connection), close: () => nats.close() };
+  return {
+    archive: new StreamArchive({ nats } as unknown as Connection),
+    close: () => nats.close(),
+  };
 }
 
 /** Changes the number of messages that consumers still have to deliver to 0, the last part of a reply subject. */

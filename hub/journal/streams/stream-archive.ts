@@ -141,9 +141,11 @@ export class StreamArchive {
       for await (const { subject, headers, data } of messages) {
         const head = newHeaders();
         for (const [name, value] of headers) if (!CONDITION.test(name)) head.append(name, value);
-        const published = stream.publish(subject, data, { headers: head });
+        const published: Promise<void> = stream.publish(subject, data, { headers: head }).then(() => {
+          waiting.delete(published);
+        });
+        published.catch(() => undefined); // it stays among those waited for, and is thrown there
         waiting.add(published);
-        void published.finally(() => waiting.delete(published)).catch(() => undefined);
         if (waiting.size >= WINDOW) await Promise.all(waiting);
       }
       await Promise.all(waiting);
