@@ -1,4 +1,4 @@
-/** A TCP link that a test can cut, silence in one direction or both, or delay. Bytes that were accepted are never lost. */
+/** A TCP link that a test can cut, silence in one direction or both, delay or slow down. Bytes that were accepted are never lost. */
 
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
@@ -19,6 +19,7 @@ export class TcpProxy {
   #isCut = false;
   #silent: ReadonlySet<Direction> = new Set();
   #delayMs = 0;
+  #bytesPerSecond = Number.POSITIVE_INFINITY;
 
   private constructor(target: number) {
     this.#target = target;
@@ -59,10 +60,16 @@ export class TcpProxy {
     this.#delayMs = ms;
   }
 
+  /** Passes so many bytes a second in each direction of each connection; senders wait. */
+  slow(bytesPerSecond: number): void {
+    this.#bytesPerSecond = bytesPerSecond;
+  }
+
   /** Lets everything pass again. */
   heal(): void {
     this.#isCut = false;
     this.#delayMs = 0;
+    this.#bytesPerSecond = Number.POSITIVE_INFINITY;
     this.silence();
   }
 
@@ -87,12 +94,12 @@ export class TcpProxy {
         end(link);
       });
     }
-    this.#pipe(link.client, link.server);
-    this.#pipe(link.server, link.client);
+    this.#pipe(link.client, link.server, "up");
+    this.#pipe(link.server, link.client, "down");
     this.#flow(link);
   }
 
-  #pipe(from: Socket, to: Socket): void {
+  #pipe(from: Socket, to: Socket, direction: Direction): void {
     /** Bytes that wait, in their order: a timer passes the oldest, so none overtakes another when the delay changes. */
     const waiting: Buffer[] = [];
     const pass = (): void => {
@@ -103,6 +110,10 @@ export class TcpProxy {
       waiting.push(bytes);
       if (this.#delayMs === 0 && waiting.length === 1) pass();
       else setTimeout(pass, this.#delayMs);
+      const takesMs = (bytes.length / this.#bytesPerSecond) * 1_000;
+      if (takesMs === 0) return;
+      from.pause();
+      setTimeout(() => this.#silent.has(direction) || from.resume(), takesMs);
     });
   }
 

@@ -143,7 +143,15 @@ export class Publisher {
         if (sent++ > 0) metrics.publishRetried("retry");
         return this.#client(nats).publish(subject, data, options);
       };
-      const again = { isPassing: isTimeout, isPending: isInProcess, isConnected, againMs: AGAIN_MS, clock };
+      const ping = (): Promise<void> => nats.flush();
+      const again = {
+        isPassing: isTimeout,
+        isPending: isInProcess,
+        isConnected,
+        ping,
+        againMs: AGAIN_MS,
+        clock,
+      };
       return firstAnswer(send, again, sending.signal);
     };
     try {

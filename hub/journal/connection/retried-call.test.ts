@@ -116,6 +116,27 @@ describe("calls that are made again beside those without an answer", () => {
     assert.equal(calls, 1);
   });
 
+  test("a call is made again only when a ping that follows it is answered", async () => {
+    let calls = 0;
+    const stored = Promise.withResolvers<string>();
+    const pings = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
+    const call = (): Promise<string> => {
+      if (++calls === 3) stored.resolve("stored");
+      return stored.promise;
+    };
+    let pinged = 0;
+    const ping = async (): Promise<void> => {
+      assert.equal(calls, pinged + 1);
+      await new Promise(setImmediate);
+      assert.equal(calls, pinged + 1);
+      pings[pinged]!.resolve();
+      return pings[pinged++]!.promise;
+    };
+    const { signal } = new AbortController();
+    assert.equal(await firstAnswer(call, { ...options, ping }, signal), "stored");
+    assert.equal(pinged, 2);
+  });
+
   test("at the deadline the last error is thrown, else the deadline's reason", async () => {
     const deadline = new AbortController();
     let calls = 0;

@@ -6,7 +6,7 @@ import { AppError } from "#proto/kit/errors.ts";
 import { Backoff } from "#proto/kit/retry.ts";
 import type { Connection } from "./connection.ts";
 import { isTimeout, judge } from "./nats-errors.ts";
-import { within } from "./waits.ts";
+import { abortable, within } from "./waits.ts";
 
 /** A cluster elects a leader within 9 s; on a busy machine it needs several attempts to place a stream. */
 const DEADLINE_MS = 30_000;
@@ -62,6 +62,11 @@ export interface FirstAnswerOptions {
   readonly isPending?: (error: unknown) => boolean;
   /** False while a call would only wait for the connection: then no further one is made. */
   readonly isConnected?: () => boolean;
+  /**
+   * Resolves when the server has read everything that was sent before. No further call is made until then: on a slow link it would
+   * only wait behind the first one.
+   */
+  readonly ping?: () => Promise<unknown>;
   /** Wait before a call is made beside one without an answer, ms. */
   readonly againMs?: number;
   readonly clock?: Clock;
@@ -99,10 +104,27 @@ export async function firstAnswer<T>(
     }
   };
   for (let isFirst = true; !signal.aborted; isFirst = false) {
-    const wait = clock.sleep(waitMs, signal);
+    const wait = answerTime(waitMs, options, signal);
     await (isFirst || isConnected() ? Promise.race([attempt(), wait]) : wait);
     if (clock.monotonic() >= electedMs) waitMs = Math.min(LONGEST_AGAIN_MS, 2 * waitMs);
   }
   answer.reject(lastError ?? deadline.reason);
   return answer.promise;
+}
+
+/**
+ * Resolves when a call should have been answered: after `waitMs`, and not before a ping that follows it. The answer may wait as long
+ * on the way back, behind what the server sends meanwhile.
+ */
+export async function answerTime(
+  waitMs: number,
+  { ping, clock = systemClock }: Pick<FirstAnswerOptions, "ping" | "clock">,
+  signal: AbortSignal,
+): Promise<void> {
+  await clock.sleep(waitMs, signal);
+  if (ping === undefined || signal.aborted) return;
+  const sentMs = clock.monotonic();
+  await abortable(Promise.try(ping), signal).catch(() => undefined); // without a connection there is nothing to wait for
+  const tookMs = clock.monotonic() - sentMs;
+  if (tookMs > waitMs) await clock.sleep(tookMs, signal);
 }

@@ -17,7 +17,7 @@ import {
   type StreamConfig,
   type StreamInfo,
 } from "@nats-io/jetstream";
-import { millis, type NatsConnection, nanos } from "@nats-io/transport-node";
+import { errors, millis, type NatsConnection, nanos } from "@nats-io/transport-node";
 import type { Connection } from "#hub/journal/connection/connection.ts";
 import {
   isLeaderless,
@@ -26,8 +26,8 @@ import {
   isTimeout,
   toJournalError,
 } from "#hub/journal/connection/nats-errors.ts";
-import { firstAnswer, retriedCall } from "#hub/journal/connection/retried-call.ts";
-import { within } from "#hub/journal/connection/waits.ts";
+import { answerTime, firstAnswer, retriedCall } from "#hub/journal/connection/retried-call.ts";
+import { abortable, within } from "#hub/journal/connection/waits.ts";
 import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { StreamDefinition } from "./stream-definitions.ts";
@@ -224,12 +224,20 @@ export class StreamStore {
    * leader. Throws client errors.
    */
   async copy(stream: string, sequence: number): Promise<StoredMessage | null> {
-    const manager = await jetstreamManager(this.#connection.nats, {
-      checkAPI: false,
-      timeout: COPY_TIMEOUT_MS,
-    });
-    const found = await manager.direct.getMessage(stream, { seq: sequence });
-    return found === null ? null : toMessage(found);
+    const { nats } = this.#connection;
+    const manager = await jetstreamManager(nats, { checkAPI: false, timeout: CALL_TIMEOUT_MS });
+    const answered = new AbortController();
+    const late = new AbortController();
+    const options = { ping: () => nats.flush(), clock: this.#clock };
+    void answerTime(COPY_TIMEOUT_MS, options, answered.signal).then(() =>
+      late.abort(new errors.TimeoutError()),
+    );
+    try {
+      const found = await abortable(manager.direct.getMessage(stream, { seq: sequence }), late.signal);
+      return found === null ? null : toMessage(found);
+    } finally {
+      answered.abort();
+    }
   }
 
   /** Returns the newest message of a subject (wildcards allowed), or null. */
@@ -281,6 +289,7 @@ export class StreamStore {
           {
             isPassing,
             isConnected: () => this.#connection.connected,
+            ping: () => this.#connection.nats.flush(),
             ...(againMs !== undefined && { againMs }),
           },
           deadline,

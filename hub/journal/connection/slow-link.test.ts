@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { Journal } from "#hub/journal/journal.ts";
+import { StreamStore } from "#hub/journal/streams/stream-store.ts";
+import { silentLogger } from "#proto/kit/log.ts";
+import { Metrics } from "#proto/kit/metrics.ts";
+import { MIB } from "#proto/kit/units.ts";
+import { RAW_STREAM } from "#proto/subjects.ts";
+import { startNats } from "#test/harness/nats.ts";
+import { TcpProxy } from "#test/harness/tcp-proxy.ts";
+import { Connection } from "./connection.ts";
+
+const SLOW = 3 * MIB;
+const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
+
+async function startSlow(t: TestContext, links = 1) {
+  const server = await startNats();
+  t.after(() => server.stop());
+  const proxies = await Promise.all(range(links).map(() => TcpProxy.start(server.port)));
+  t.after(() => Promise.all(proxies.map((proxy) => proxy.stop())));
+  const target = { servers: proxies.map(({ port }) => `nats://127.0.0.1:${port}`), token: server.token };
+  const slow = (): void => {
+    for (const proxy of proxies) proxy.slow(SLOW);
+  };
+  return { target, slow, proxies };
+}
+
+async function startJournal(t: TestContext, links: number) {
+  const { target, slow, proxies } = await startSlow(t, links);
+  const metrics = new Metrics();
+  const common = { dataDir: "", host: "", port: 0, name: "test", log: silentLogger(), maxBytes: 64 * MIB };
+  const journal = new Journal({ ...common, metrics, external: target });
+  await journal.start();
+  t.after(() => journal.stop());
+  return { journal, metrics, target, slow, proxies };
+}
+
+const publishMany = (journal: Journal, count: number): Promise<unknown> =>
+  Promise.all(
+    range(count).map((id) => journal.publish("raw.1.a", Buffer.alloc(MIB), { messageId: `${id}` })),
+  );
+
+test("each message is sent once over a link on which its answer comes late", async (t) => {
+  const { journal, metrics, slow } = await startJournal(t, 1);
+  slow();
+  await publishMany(journal, 5 * (SLOW / MIB));
+  assert.doesNotMatch(await metrics.text(), /^tailrace_journal_publish_retries_total\{/m);
+});
+
+test("a copy of a message that arrives slowly is waited for", async (t) => {
+  const { journal, target, slow } = await startJournal(t, 1);
+  await publishMany(journal, 1);
+  const connection = new Connection({ name: "test", log: silentLogger(), target: () => target });
+  await connection.start();
+  t.after(() => connection.stop());
+  slow();
+  const copy = await new StreamStore(connection).copy(RAW_STREAM, 1);
+  assert.equal(copy?.data.length, MIB);
+});
