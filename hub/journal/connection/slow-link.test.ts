@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { Journal } from "#hub/journal/journal.ts";
+import { PullSession } from "#hub/journal/reading/pull-session.ts";
 import { StreamStore } from "#hub/journal/streams/stream-store.ts";
 import { silentLogger } from "#proto/kit/log.ts";
 import { Metrics } from "#proto/kit/metrics.ts";
@@ -45,6 +46,32 @@ test("each message is sent once over a link on which its answer comes late", asy
   slow();
   await publishMany(journal, 5 * (SLOW / MIB));
   assert.doesNotMatch(await metrics.text(), /^tailrace_journal_publish_retries_total\{/m);
+});
+
+test("a message that arrives for longer than heartbeats may be missing is pulled once", async (t) => {
+  const { journal, target, slow } = await startJournal(t, 1);
+  await publishMany(journal, 3);
+  const connection = new Connection({ name: "test", log: silentLogger(), target: () => target });
+  await connection.start();
+  t.after(() => connection.stop());
+  const { signal } = new AbortController();
+  const session = await PullSession.open({
+    connection,
+    stream: RAW_STREAM,
+    consumer: { filter_subject: "raw.>" },
+    maxBytes: 0,
+    maxMessages: 3,
+    expiresMs: 100,
+    heartbeatMs: 20,
+    tries: 0,
+    signal,
+  });
+  t.after(() => session.close());
+  slow();
+  for (const sequence of [1, 2, 3]) {
+    const got = await session.next();
+    assert.equal(typeof got === "symbol" ? got.description : got.sequence, sequence);
+  }
 });
 
 test("a copy of a message that arrives slowly is waited for", async (t) => {

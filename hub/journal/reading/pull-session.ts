@@ -287,18 +287,17 @@ export class PullSession {
     const limitMs = (): number =>
       heartbeatMs === undefined ? expiresMs + PULL_GRACE_MS * this.#patience : usualMs * this.#patience;
     this.#pulledMs = performance.now();
-    const quietMs = (): number =>
-      performance.now() -
-      (heartbeatMs === undefined ? this.#pulledMs : Math.max(this.#pulledMs, this.#heardMs));
-    const end = (): void => {
+    const heardMs = (): number => this.#heardMs - (heartbeatMs === undefined ? expiresMs : 0); // the end comes after that
+    const quietMs = (): number => performance.now() - Math.max(this.#pulledMs, heardMs());
+    // What the server sent before it answers a ping is taken before the server counts as silent: it may wait on a slow link.
+    const check = async (): Promise<void> => {
+      if (quietMs() >= limitMs()) await this.#nats.flush().catch(() => undefined); // a lost connection ends the session itself
       if (this.#pull !== pull) return;
       if (quietMs() >= limitMs()) this.#end(new SessionEnded("the server didn't answer a pull"));
       else wait();
     };
-    // What arrived while the process was busy is taken before the server counts as silent.
-    const check = (): void => void setImmediate(end);
     const wait = (): void => {
-      pull.timer = setTimeout(check, Math.min(usualMs, limitMs() - quietMs()));
+      pull.timer = setTimeout(() => void check(), Math.min(usualMs, limitMs() - quietMs()));
     };
     wait();
   }
