@@ -19,8 +19,8 @@ import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import type { Metrics } from "#proto/kit/metrics.ts";
+import { ENDLESS_PINGS, leaveServer, PingWatch } from "#proto/kit/ping-watch.ts";
 import { Backoff } from "#proto/kit/retry.ts";
-import { ENDLESS_PINGS, PingWatch } from "./ping-watch.ts";
 
 export interface ConnectionSettings {
   /** nats:// or tls:// addresses. */
@@ -178,7 +178,7 @@ export class Connection implements Component {
         this.#pings.connected();
         this.#change(true, "");
       } else if (status.type === "ping") {
-        if (this.#pings.pinged(status.pendingPings)) await nats.reconnect();
+        if (this.#pings.pinged(status.pendingPings)) await leaveServer(nats);
       } else if (status.type === "error") this.#reportWhile(status.error);
     }
     const error = await nats.closed();

@@ -58,7 +58,10 @@ test("after the server refused the inbox of requests, the next request makes ano
         inbox.take(inbox.isClosed ? new Error("refused") : null, { subject: reply, data });
       }),
   };
-  const core = new CoreMessaging({ nats } as unknown as Connection, silentLogger());
+  const core = new CoreMessaging(
+    { nats, answered: () => undefined } as unknown as Connection,
+    silentLogger(),
+  );
   const request = (): Promise<Uint8Array> => core.request("echo", Uint8Array.of(1), { timeoutMs: 60_000 });
   await assert.rejects(request(), { code: "unavailable", message: /refused/ });
   assert.deepEqual(await request(), Uint8Array.of(1));

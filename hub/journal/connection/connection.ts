@@ -14,6 +14,7 @@ import { type Clock, systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import type { Component } from "#proto/kit/lifecycle.ts";
 import type { Logger } from "#proto/kit/log.ts";
+import { ENDLESS_PINGS, leaveServer, PingWatch } from "#proto/kit/ping-watch.ts";
 import { abortable } from "./waits.ts";
 
 /** User name of the hub at its embedded server; the password is the token. */
@@ -29,8 +30,8 @@ const LONGEST_WAIT_MS = 2_000;
 const WAIT_SHARE = 0.25;
 
 /**
- * A dead server that closed no socket is detected after two missed pings. Where there are others the connection moves before a
- * lease has passed; a single one, which may only be slow, is worth waiting for.
+ * A dead server that closed no socket is detected after two pings without any answer. Where there are others the connection moves
+ * before a lease has passed; a single one, which may only be slow, is worth waiting for.
  */
 const PING_MS = { single: 4_000, several: 1_000 } as const;
 
@@ -82,6 +83,7 @@ export class Connection implements Component {
   #connected = false;
   #stopping = false;
   #awaySince = 0;
+  readonly #pings = new PingWatch();
   readonly #clock: Clock;
 
   constructor(options: ConnectionOptions) {
@@ -102,6 +104,11 @@ export class Connection implements Component {
   /** True where the server is one of a cluster: others may store what it answers for. */
   get clustered(): boolean {
     return (this.#nats?.info?.cluster ?? "") !== "";
+  }
+
+  /** To be called when the server answered a message of this connection or delivered one that was pulled: it isn't lost. */
+  answered(): void {
+    this.#pings.answered();
   }
 
   /** Throws unavailable or nats_refused with the address and the reason. */
@@ -153,7 +160,10 @@ export class Connection implements Component {
       await this.whenConnected(signal);
       signal?.throwIfAborted();
       const result = await this.#untilChanged(call(this.nats), signal);
-      if (result !== CHANGED) return result;
+      if (result !== CHANGED) {
+        this.answered();
+        return result;
+      }
       onRepeat?.();
     }
   }
@@ -186,7 +196,7 @@ export class Connection implements Component {
       reconnectDelayHandler: () => this.#wait(),
       ignoreAuthErrorAbort: true, // a token may change on the server before it changes here
       pingInterval: servers.length > 1 ? PING_MS.several : PING_MS.single,
-      maxPingOut: 2,
+      maxPingOut: ENDLESS_PINGS,
       timeout: servers.length > 1 ? GREETING_MS : CONNECT_TIMEOUT_MS,
       noAsyncTraces: true,
       ...targetOptions(target),
@@ -216,6 +226,7 @@ export class Connection implements Component {
   /** Follows the client's status events until the client is closed. */
   async #watch(nats: NatsConnection): Promise<void> {
     const { log } = this.#options;
+    this.#pings.connected();
     for await (const status of nats.status()) {
       if (status.type === "disconnect" && this.#connected) {
         this.#connected = false;
@@ -225,9 +236,12 @@ export class Connection implements Component {
         this.#notify("lost");
       } else if (status.type === "reconnect" && !this.#stopping) {
         this.#connected = true;
+        this.#pings.connected();
         this.#restored.resolve();
         log.info({ server: status.server }, "the connection to NATS is back");
         this.#notify("restored");
+      } else if (status.type === "ping") {
+        if (this.#pings.pinged(status.pendingPings)) await leaveServer(nats);
       } else if (status.type === "error") {
         log.warn({ err: status.error }, "NATS reports an error");
       }

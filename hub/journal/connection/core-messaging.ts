@@ -55,7 +55,9 @@ export class CoreMessaging {
     try {
       const { nats } = this.#connection;
       if (this.#inbox?.nats !== nats || this.#inbox.isClosed) this.#inbox = new Inbox(nats);
-      return await this.#inbox.request(subject, data, options);
+      const answer = await this.#inbox.request(subject, data, options);
+      this.#connection.answered();
+      return answer;
     } catch (error) {
       if (options.signal?.aborted) throw new AppError("cancelled", `${what} was cancelled`, { cause: error });
       throw toJournalError(error, what);

@@ -41,11 +41,22 @@ const publishMany = (journal: Journal, count: number): Promise<unknown> =>
     range(count).map((id) => journal.publish("raw.1.a", Buffer.alloc(MIB), { messageId: `${id}` })),
   );
 
-test("each message is sent once over a link on which its answer comes late", async (t) => {
-  const { journal, metrics, slow } = await startJournal(t, 1);
+test("one of several servers is kept while it answers, and is sent each message once", async (t) => {
+  const { journal, metrics, slow } = await startJournal(t, 2);
   slow();
+  const events: string[] = [];
+  journal.onConnection((event) => events.push(event));
   await publishMany(journal, 5 * (SLOW / MIB));
+  await journal.state(RAW_STREAM);
+  assert.deepEqual(events, []);
   assert.doesNotMatch(await metrics.text(), /^tailrace_journal_publish_retries_total\{/m);
+});
+
+test("one of several servers that reads nothing is left, however much waits to be sent to it", async (t) => {
+  const { journal, proxies } = await startJournal(t, 2);
+  proxies.find(({ connections }) => connections > 0)!.silence("up", "down");
+  await publishMany(journal, 24);
+  assert.equal((await journal.state(RAW_STREAM)).messages, 24);
 });
 
 test("a message that arrives for longer than heartbeats may be missing is pulled once", async (t) => {

@@ -225,6 +225,7 @@ export class PullSession {
     this.#isQuiet = false;
     this.#queue.push(delivery);
     this.#queuedBytes += delivery.sizeBytes;
+    this.#options.connection.answered();
     const pull = this.#pull;
     if (pull !== undefined) {
       pull.got++;

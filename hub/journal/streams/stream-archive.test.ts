@@ -98,7 +98,7 @@ async function open(change: (nats: NatsConnection) => void = () => undefined) {
   change(nats);
   await jetstreamManager(nats);
   return {
-    archive: new StreamArchive({ nats } as unknown as Connection),
+    archive: new StreamArchive({ nats, answered: () => undefined } as unknown as Connection),
     close: () => nats.close(),
   };
 }

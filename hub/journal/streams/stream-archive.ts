@@ -104,6 +104,7 @@ export class StreamArchive {
             throw new AppError("unavailable", `reading ${stream} came to a halt at message ${next}`);
           continue;
         }
+        this.#connection.answered();
         if (got.done === true || got.value.seq > state.last_seq) return;
         yield archived(got.value);
         next = got.value.seq + 1;
@@ -143,6 +144,7 @@ export class StreamArchive {
         for (const [name, value] of headers) if (!CONDITION.test(name)) head.append(name, value);
         const published: Promise<void> = stream.publish(subject, data, { headers: head }).then(() => {
           waiting.delete(published);
+          this.#connection.answered();
         });
         published.catch(() => undefined); // it stays among those waited for, and is thrown there
         waiting.add(published);

@@ -157,13 +157,16 @@ export class StreamCopy {
     }
   }
 
-  #publish({ subject, sequence, headers, data, isRepeated = false }: Placed): Promise<PubAck> {
+  async #publish({ subject, sequence, headers, data, isRepeated = false }: Placed): Promise<PubAck> {
+    const { to } = this.#options;
     const head = newHeaders();
     for (const [name, value] of headers)
       if (!CONDITION.test(name) && !(isRepeated && MESSAGE_ID.test(name))) head.append(name, value);
     head.set(EXPECTED, String(sequence - 1));
     const at = (this.#staging?.prefix ?? "") + subject;
-    return jetstream(this.#options.to.nats).publish(at, data, { headers: head });
+    const ack = await jetstream(to.nats).publish(at, data, { headers: head });
+    to.answered();
+    return ack;
   }
 
   /** Throws unavailable if the copy differs. */
