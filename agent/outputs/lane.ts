@@ -7,8 +7,6 @@ import { Backoff } from "#proto/kit/retry.ts";
 export const OUTPUT_RETRY = { firstMs: 50, capMs: 5_000 };
 /** Waits of a lane are shorter: one batch is all that it sends, and each wait adds to the pause that a new leader of the log ends. */
 const LANE_RETRY = { firstMs: 50, capMs: 2_000 };
-/** The oldest batch is tried more often: its answer ends the waits of all others. */
-export const OLDEST_RETRY_MS = 500;
 
 export class Lane {
   readonly subject: string;

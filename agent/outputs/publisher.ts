@@ -1,8 +1,7 @@
 /**
  * Publishes batches to the RAW stream at least once. A batch keeps its bytes and its message id until the stream has
  * acknowledged it. After a failure the batches of its lane are resent one by one, in order; after a reconnect all
- * unacknowledged ones are resent at once. While the log has no leader, the oldest batch of all is tried often; once the new leader
- * acknowledges one, the others follow at once.
+ * unacknowledged ones are resent at once. Once a new leader of the log acknowledges one, the others follow at once.
  */
 
 import { randomBytes } from "node:crypto";
@@ -12,8 +11,8 @@ import type { Logger } from "#proto/kit/log.ts";
 import type { Counter, Histogram, Metrics } from "#proto/kit/metrics.ts";
 import { batchMessageId } from "#proto/subjects.ts";
 import { type Acknowledgement, explain, type FailureReason } from "./acknowledgement.ts";
-import { AnswerTime } from "./answer-time.ts";
-import { type Lane, OLDEST_RETRY_MS, type Pending, type Sendable } from "./lane.ts";
+import type { Lane, Pending, Sendable } from "./lane.ts";
+import { RetryTimes } from "./retry-times.ts";
 
 /** The part of the connection that the publisher needs. */
 export interface Wire {
@@ -59,16 +58,6 @@ export interface PublisherOptions {
 
 /** Interval of the checks of time limits. */
 const SWEEP_MS = 100;
-/**
- * The log acknowledges what one connection sends in the order of sending. Where a batch that was sent so much later is
- * acknowledged, an earlier one's answer is lost with the leader that had it.
- */
-const OVERTAKEN_MS = 250;
-/**
- * While an election may last, the oldest batch is tried often. A log that takes nothing for longer is full, lacks a majority or is
- * overloaded: a thousand agents that send a batch each half second would keep it from recovering.
- */
-const ELECTED_MS = 15_000;
 /** Failures that say that the log may still store what was sent. */
 const LATE: ReadonlySet<FailureReason> = new Set(["timeout", "in_process"]);
 /** Failures in a row are logged after this time, so that a restart of the hub logs nothing. */
@@ -84,9 +73,8 @@ export class Publisher {
   #number = 0;
   #highest = 0;
   #sweeper: NodeJS.Timeout | undefined;
-  readonly #answerTime: AnswerTime;
+  readonly #times: RetryTimes;
   #onDrained: (() => void)[] = [];
-  #failingSinceMs: number | undefined;
   #lastFailure: { readonly reason: FailureReason; readonly text: string } | undefined;
   #ackedBytes = 0;
   readonly #acks: Counter;
@@ -98,7 +86,7 @@ export class Publisher {
     this.#wire = wire;
     this.#options = options;
     this.#epoch = options.epoch;
-    this.#answerTime = new AnswerTime(options.ackTimeoutMs);
+    this.#times = new RetryTimes(options.clock, options.ackTimeoutMs);
     this.#secret = options.secret ?? randomBytes(12).toString("base64url");
     const { metrics } = options;
     this.#acks = metrics.counter("tailrace_agent_batches_acked_total", "Batches accepted by the hub's log.");
@@ -146,7 +134,7 @@ export class Publisher {
   acknowledge(number: number, attempt: number, answer: Acknowledgement): void {
     const pending = this.#pending.get(number);
     if (pending === undefined) {
-      this.#answerTime.wasLate(); // an answer to an earlier attempt came first
+      this.#times.wasLate(); // an answer to an earlier attempt came first
       return;
     }
     if (answer.kind === "failed") this.#fail(pending, answer.reason, answer.text);
@@ -192,8 +180,7 @@ export class Publisher {
   }
 
   state(): OutputState {
-    const since = this.#failingSinceMs;
-    const late = since !== undefined && this.#options.clock.monotonic() - since > UNHEALTHY_AFTER_MS;
+    const late = (this.#times.failingMs ?? 0) > UNHEALTHY_AFTER_MS;
     const failure = this.#lastFailure;
     if (!late || failure === undefined) return { healthy: true, reason: "" };
     return { healthy: false, reason: failure.text, isLogFull: failure.reason === "full" };
@@ -230,30 +217,18 @@ export class Publisher {
 
   #fail(pending: Pending, reason: FailureReason, text: string): void {
     const { lane } = pending;
-    const now = this.#options.clock.monotonic();
     this.#retries.inc({ reason });
-    if (this.#failingSinceMs === undefined) {
+    if (this.#times.failingMs === undefined) {
       this.#options.log.info({ reason, subject: lane.subject }, `batch not accepted, retrying: ${text}`);
     }
-    this.#failingSinceMs ??= now;
+    this.#times.failed();
     this.#lastFailure = { reason, text };
     lane.recovering = true;
     lane.refused ||= !LATE.has(reason);
     this.#recovering.add(lane);
-    if (lane.retryAtMs === Number.POSITIVE_INFINITY)
-      lane.retryAtMs = now + this.#retryWaitMs(pending, reason);
-  }
-
-  #retryWaitMs({ lane, number }: Pending, reason: FailureReason): number {
-    const waitMs = lane.backoff.next();
-    if (reason === "timeout") return 0; // it has waited
-    return number === this.#oldest && this.#mayElect ? Math.min(waitMs, OLDEST_RETRY_MS) : waitMs;
-  }
-
-  /** True where the failures may be those of an election. */
-  get #mayElect(): boolean {
-    const since = this.#failingSinceMs;
-    return since === undefined || this.#options.clock.monotonic() - since < ELECTED_MS;
+    if (lane.retryAtMs !== Number.POSITIVE_INFINITY) return;
+    const waitMs = this.#times.waitMs(reason, lane.backoff.next(), pending.number === this.#oldest);
+    lane.retryAtMs = this.#options.clock.monotonic() + waitMs;
   }
 
   get #oldest(): number | undefined {
@@ -265,13 +240,12 @@ export class Publisher {
     this.#pending.delete(pending.number);
     lane.pending.splice(lane.pending.indexOf(pending), 1);
     lane.backoff.reset();
-    this.#failingSinceMs = undefined;
     this.#acks.inc();
     this.#bytes.inc(sendable.bodyBytes);
     this.#ackedBytes += sendable.bodyBytes;
     const tookMs = this.#options.clock.monotonic() - pending.sentAtMs;
     this.#latency.observe(tookMs / 1_000);
-    if (pending.attempts === 1) this.#answerTime.took(tookMs);
+    this.#times.stored(pending.attempts === 1 ? tookMs : null);
     this.#options.onAck({ sequence, messageId: pending.messageId });
     sendable.settle();
     sendable.slot.release();
@@ -306,7 +280,7 @@ export class Publisher {
   /** Sends the batches again that wait for an answer that would have come before the one to the last attempt of `acked`. */
   #retryOvertaken(acked: Pending): void {
     for (const pending of this.#pending.values()) {
-      if (!this.#isAwaited(pending) || acked.sentAtMs - pending.sentAtMs < OVERTAKEN_MS) continue;
+      if (!this.#isAwaited(pending) || !this.#times.isOvertaken(pending.sentAtMs, acked.sentAtMs)) continue;
       this.#retries.inc({ reason: "timeout" });
       this.#transmit(pending);
     }
@@ -324,9 +298,9 @@ export class Publisher {
     if (this.#pending.size === 0) this.stop();
     if (!this.#wire.connected) return;
     const now = this.#options.clock.monotonic();
-    const oldest = this.#mayElect ? this.#oldest : undefined;
+    const oldest = this.#oldest;
     for (const pending of this.#pending.values()) {
-      const limitMs = pending.number === oldest ? this.#answerTime.limitMs : this.#options.ackTimeoutMs;
+      const limitMs = this.#times.answerMs(pending.number === oldest);
       if (this.#isAwaited(pending) && now - pending.sentAtMs > limitMs)
         this.#fail(pending, "timeout", explain("timeout"));
     }
