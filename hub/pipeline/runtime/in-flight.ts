@@ -1,4 +1,4 @@
-/** Bounds the data between the log and the sink: the reader waits here, and so do batches that would make more documents. */
+/** Bounds the data between the log and the sink: readers wait here, and so do batches that would make more documents. */
 
 /** Documents are usually about four times as large as what they are made of. */
 const MADE_PER_BYTE = 4;
@@ -10,6 +10,8 @@ export class InFlight {
   #bytes = 0;
   #messages = 0;
   #wake: PromiseWithResolvers<void> | undefined;
+  /** The readers that wait, in their order: one with a large message would wait for ever behind others with small ones. */
+  #takers: Promise<unknown> = Promise.resolve();
   #madeBytes = 0;
   /** The batches that wait, in their order. */
   #makers: Promise<void> = Promise.resolve();
@@ -29,8 +31,14 @@ export class InFlight {
     return this.#messages;
   }
 
-  /** Takes capacity for a message; resolves when there is enough, or with false when `signal` is aborted. One caller at a time. */
-  async acquire(bytes: number, signal: AbortSignal): Promise<boolean> {
+  /** Takes capacity for a message; resolves when there is enough, or with false when `signal` is aborted. */
+  acquire(bytes: number, signal: AbortSignal): Promise<boolean> {
+    const taken = this.#takers.then(() => this.#untilTaken(bytes, signal));
+    this.#takers = taken;
+    return taken;
+  }
+
+  async #untilTaken(bytes: number, signal: AbortSignal): Promise<boolean> {
     while (!signal.aborted && this.#isFull(bytes)) {
       this.#wake = Promise.withResolvers<void>();
       const { resolve } = this.#wake;
