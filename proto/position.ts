@@ -17,6 +17,15 @@ export function laterOf(a: Position, b: Position): Position {
   return comparePositions(a, b) < 0 ? b : a;
 }
 
+/** Returns the earliest of positions; START without any. */
+export function lowestOf(positions: readonly Position[]): Position {
+  const [first = START, ...rest] = positions;
+  return rest.reduce(
+    (lowest, position) => (comparePositions(position, lowest) < 0 ? position : lowest),
+    first,
+  );
+}
+
 /** Returns a negative number, 0 or a positive number as `a` is before, at or after `b`. */
 export function comparePositions(a: Position, b: Position): number {
   return a.incarnation - b.incarnation || a.sequence - b.sequence;

@@ -2,7 +2,7 @@
 
 import type { Clock } from "#proto/kit/clock.ts";
 import { HOUR_MS, MINUTE_MS } from "#proto/kit/units.ts";
-import { comparePositions, type Position, START } from "#proto/position.ts";
+import { lowestOf, type Position, START } from "#proto/position.ts";
 import type { MemberRecord } from "./member-record.ts";
 
 /** The log keeps messages for the copies of a lost hub for this long; after that they must be copied from another hub. */
@@ -23,7 +23,7 @@ export function committedByLive(
 ): Position {
   const others = members.filter(({ id, state }) => state === "live" && id !== ownId);
   const positions = [own, ...others.map(({ doc }) => doc ?? START)];
-  return positions.some((position) => position.incarnation > incarnation) ? START : lowest(positions);
+  return positions.some((position) => position.incarnation > incarnation) ? START : lowestOf(positions);
 }
 
 /**
@@ -36,7 +36,7 @@ export function neededOfDoc(
   stopped: readonly Position[],
 ): Position {
   const waiting = members.filter(({ id, state }) => state === "live" || (awayForMs(id) ?? 0) < COPY_WAIT_MS);
-  return lowest([...waiting.map(({ doc }) => doc ?? START), ...stopped]);
+  return lowestOf([...waiting.map(({ doc }) => doc ?? START), ...stopped]);
 }
 
 /**
@@ -52,7 +52,7 @@ export function processedRaw(
     owner?.state === "live" && owner.active === epoch ? owner.raw : null,
   );
   if (positions.length === 0 || positions.some((position) => position === null)) return undefined;
-  return lowest(positions.filter((position) => position !== null));
+  return lowestOf(positions.filter((position) => position !== null));
 }
 
 /**
@@ -130,9 +130,4 @@ export class StoppedMembers {
       if (nowMs - sinceMs >= RESTART_WAIT_MS) this.#stopped.delete(id);
     return [...this.#stopped.values()].map(({ doc }) => doc);
   }
-}
-
-function lowest(positions: readonly Position[]): Position {
-  const [first = START, ...rest] = positions;
-  return rest.reduce((least, position) => (comparePositions(position, least) < 0 ? position : least), first);
 }

@@ -1,14 +1,23 @@
-/** Loads the partitions' cursors, stores them lazily and keeps the floor: the position up to which all of RAW is processed. */
+/**
+ * The partitions of a session: stores their cursors lazily and keeps the floor, the position up to which all of RAW is
+ * processed.
+ */
 
 import type { AppError } from "#proto/kit/errors.ts";
 import { toAppError } from "#proto/kit/errors.ts";
-import type { StateBucket } from "#proto/kit/state-bucket.ts";
-import { comparePositions, laterOf, type Position, START } from "#proto/position.ts";
+import { comparePositions, laterOf, lowestOf, type Position, START } from "#proto/position.ts";
 import { PARTITIONS } from "#proto/subjects.ts";
-import { type Cursor, CursorStore, cursorKey, decodeCursor } from "./cursor.ts";
+import { CursorStore } from "./cursor.ts";
+import {
+  type Covered,
+  type CursorLoading,
+  type LoadedCursor,
+  loadCursors,
+  NOTHING,
+} from "./cursor-loading.ts";
 import { Floors, printPartitions, storeFloor } from "./floors.ts";
 import { Partition, type PartitionDeps } from "./partition.ts";
-import type { DocLosses, PipelineEvents } from "./ports.ts";
+import type { PipelineEvents } from "./ports.ts";
 
 /** A cursor is stored at most this often. A crash repeats what came after it, which the shards drop. */
 const SAVE_INTERVAL_MS = 250;
@@ -19,37 +28,35 @@ const SAVES_PER_INTERVAL = 16;
 /** The floor only saves reading at the next start. */
 const FLOOR_INTERVAL_MS = 5_000;
 
-export interface CursorKeeperOptions {
-  readonly bucket: StateBucket;
-  /** Id of this hub. */
-  readonly hub: string;
-  /** Random name of this process. */
-  readonly owner: string;
+const ALL: ReadonlySet<number> = new Set(Array.from({ length: PARTITIONS }, (_, partition) => partition));
+
+export interface CursorKeeperOptions extends CursorLoading {
   /** Called where another process has written a cursor; returns whether the session starts again because of that. */
   readonly onConflict: () => boolean;
   readonly deps: PartitionDeps;
   readonly events: PipelineEvents;
-  readonly losses: DocLosses;
   readonly abort: AbortSignal;
 }
 
-type Covered = Pick<Cursor, "rawPosition" | "docPosition" | "sources">;
-
-/** What a cursor covers of a partition that is processed from the oldest message of RAW. */
-const NOTHING: Covered = { rawPosition: START, docPosition: START, sources: [] };
+/** Partitions that can be added. */
+export interface LoadedPartitions {
+  readonly partitions: ReadonlySet<number>;
+  readonly cursors: readonly LoadedCursor[];
+}
 
 export class CursorKeeper {
   readonly #options: CursorKeeperOptions;
   readonly #partitions = new Map<number, Partition>();
   readonly #stopping = new AbortController();
-  #owned: readonly number[] = Array.from({ length: PARTITIONS }, (_, partition) => partition);
-  /** The partitions as a floor names them; undefined: all. */
-  #printed: string | undefined;
+  #owned: ReadonlySet<number> = new Set();
+  /** How far RAW was read when partitions were closed that aren't dropped yet. */
+  #closedAt: Position | undefined;
   readonly #floors = new Floors();
   #floor: Position = START;
   #docIncarnation = START.incarnation;
   #floorSavedMs = 0;
   #saver: Promise<void> = Promise.resolve();
+  #storing: Promise<void> = Promise.resolve();
   #readPosition: () => Position = () => START;
 
   constructor(options: CursorKeeperOptions) {
@@ -72,29 +79,60 @@ export class CursorKeeper {
     return this.#docIncarnation;
   }
 
-  /**
-   * Loads the cursors of `partitions` (undefined: all), and stores those again that weren't compared with DOC's newest
-   * incarnation yet. Returns the position after which RAW is to be read. Throws data_corrupt, unavailable.
-   */
-  async load(partitions: ReadonlySet<number> | undefined): Promise<Position> {
+  /** Partitions that are processed, or closed and not dropped yet. */
+  get owned(): ReadonlySet<number> {
+    return this.#owned;
+  }
+
+  /** True where a partition doesn't continue. */
+  get hasFailed(): boolean {
+    return this.#of(this.#owned).some(({ hasFailed }) => hasFailed);
+  }
+
+  /** Loads the cursors of `partitions` (undefined: all), which `add` takes. Throws data_corrupt, unavailable. */
+  async load(partitions: ReadonlySet<number> = ALL): Promise<LoadedPartitions> {
     const { bucket, losses } = this.#options;
-    this.#docIncarnation = losses.incarnation;
-    if (partitions !== undefined) {
-      this.#owned = [...partitions];
-      this.#printed = printPartitions(partitions);
-    }
+    // Those that are added later keep the incarnation: what is lost meanwhile is compared by the next session.
+    if (this.#owned.size === 0) this.#docIncarnation = losses.incarnation;
     await this.#floors.load(bucket, losses);
-    const keys = (await bucket.keys("cursor.")).map((key) => Number(key.slice("cursor.".length)));
-    const known = keys.filter((partition) => this.#owned.includes(partition));
-    await Promise.all(known.map((partition) => this.#loadPartition(partition)));
-    this.#floor = this.#processed();
-    return this.#floor;
+    return { partitions, cursors: await loadCursors(this.#options, partitions, this.#docIncarnation) };
+  }
+
+  /**
+   * Adds partitions; returns the position after which RAW is to be read for them. A floor names them from now on, so that the
+   * position of `start` must be theirs as well at once.
+   */
+  add({ partitions, cursors }: LoadedPartitions): Position {
+    this.#owned = this.#owned.union(partitions);
+    for (const { partition, cursor, store } of cursors) this.#add(partition, cursor, store);
+    this.#floor = this.#processed(this.#owned);
+    return this.#processed(partitions);
+  }
+
+  /** Takes no further messages of partitions, which must be passed over from now on. */
+  close(partitions: ReadonlySet<number>): void {
+    this.#closedAt = this.#readPosition();
+    for (const partition of this.#of(partitions)) partition.close();
+  }
+
+  /**
+   * Stores the cursors of closed partitions that have nothing in flight, and a floor for those without one, and forgets them:
+   * another hub may process them.
+   */
+  async drop(partitions: ReadonlySet<number>): Promise<void> {
+    await this.#inTurn(async () => {
+      await this.#save(PARTITIONS, partitions);
+      await this.#tryFloor(() => this.#storeFloor(this.#floorOf(partitions), partitions));
+    });
+    for (const partition of partitions) this.#partitions.delete(partition);
+    this.#owned = this.#owned.difference(partitions);
+    this.#closedAt = undefined;
   }
 
   /** Loads the floors again; returns the position after which RAW is to be read at the earliest. Throws what `load` does. */
   async reloadFloors(): Promise<Position> {
     await this.#floors.load(this.#options.bucket, this.#options.losses);
-    return this.#processed();
+    return this.#processed(this.#owned);
   }
 
   /** Begins to store cursors; `readPosition` says how far RAW was read. */
@@ -107,8 +145,10 @@ export class CursorKeeper {
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#saver;
-    await this.#save(PARTITIONS);
-    await this.#tryFloor();
+    await this.#inTurn(async () => {
+      await this.#save(PARTITIONS);
+      await this.#tryFloor(() => this.#raiseFloor());
+    });
     await this.idle();
   }
 
@@ -121,9 +161,14 @@ export class CursorKeeper {
     return this.#add(partition, NOTHING, store);
   }
 
-  /** Resolves when no partition has anything in flight. */
-  async idle(): Promise<void> {
-    await Promise.all([...this.#partitions.values()].map((partition) => partition.idle()));
+  /** Resolves when none of `partitions` has anything in flight. */
+  async idle(partitions = this.#owned): Promise<void> {
+    await Promise.all(this.#of(partitions).map((partition) => partition.idle()));
+  }
+
+  /** Returns the number of messages of `partitions` that are in flight. */
+  inFlight(partitions = this.#owned): number {
+    return this.#of(partitions).reduce((sum, { inFlight }) => sum + inFlight, 0);
   }
 
   /** Returns the sum of a number over the partitions. */
@@ -133,33 +178,17 @@ export class CursorKeeper {
     return total;
   }
 
-  /** Returns the position up to which cursors and floors say that all partitions are processed. */
-  #processed(): Position {
-    const each = this.#owned.map((partition) =>
+  /** Returns those of `partitions` that have had messages. */
+  #of(partitions: ReadonlySet<number>): Partition[] {
+    return [...this.#partitions.values()].filter(({ partition }) => partitions.has(partition));
+  }
+
+  /** Returns the position up to which cursors and floors say that all of `partitions` are processed. */
+  #processed(partitions: ReadonlySet<number>): Position {
+    const each = Array.from(partitions, (partition) =>
       laterOf(this.#partitions.get(partition)?.savedPosition ?? START, this.#floors.of(partition)),
     );
     return lowestOf(each);
-  }
-
-  async #loadPartition(partition: number): Promise<void> {
-    const { bucket, owner, hub } = this.#options;
-    const key = cursorKey(partition);
-    const entry = await bucket.get(key);
-    if (entry === null) return;
-    let cursor = decodeCursor(key, entry.value);
-    const store = new CursorStore(bucket, partition, owner, entry, cursor.epoch, hub);
-    // An earlier process of this hub is dead. Another hub may only have stood still: from here on it can't store.
-    const isOthers = cursor.hub !== undefined && cursor.hub !== hub;
-    if (isOthers || cursor.docIncarnation < this.#docIncarnation)
-      cursor = await store.claim(cursor, (found) => this.#compared(found));
-    this.#add(partition, cursor, store);
-  }
-
-  /** Returns the cursor as it is after the losses since it was compared: reset where documents of it are gone. */
-  #compared(cursor: Cursor): Cursor {
-    const { losses } = this.#options;
-    const docIncarnation = Math.max(cursor.docIncarnation, this.#docIncarnation);
-    return { ...cursor, ...(!losses.survives(cursor) && NOTHING), docIncarnation };
   }
 
   #add(partition: number, { rawPosition, docPosition, sources }: Covered, store: CursorStore): Partition {
@@ -183,15 +212,23 @@ export class CursorKeeper {
     while (!signal.aborted) {
       await clock.sleep(SAVE_INTERVAL_MS, signal);
       if (signal.aborted) return;
-      await this.#save(SAVES_PER_INTERVAL);
-      if (clock.monotonic() - this.#floorSavedMs < FLOOR_INTERVAL_MS) continue;
-      await this.#tryFloor();
+      await this.#inTurn(async () => {
+        await this.#save(SAVES_PER_INTERVAL);
+        if (clock.monotonic() - this.#floorSavedMs < FLOOR_INTERVAL_MS) return;
+        await this.#tryFloor(() => this.#raiseFloor());
+      });
     }
   }
 
+  /** Stores one after the other: of two writes of a cursor the older one could be the last. `store` must not throw. */
+  #inTurn(store: () => Promise<void>): Promise<void> {
+    this.#storing = this.#storing.then(store);
+    return this.#storing;
+  }
+
   /** Stores at most `limit` cursors, those first whose stored position is lowest. */
-  async #save(limit: number): Promise<void> {
-    const moved = [...this.#partitions.values()].filter(({ canSave }) => canSave);
+  async #save(limit: number, partitions = this.#owned): Promise<void> {
+    const moved = this.#of(partitions).filter(({ canSave }) => canSave);
     moved.sort((a, b) => comparePositions(a.savedPosition, b.savedPosition));
     await Promise.all(moved.slice(0, limit).map((partition) => this.#saveOne(partition)));
   }
@@ -219,40 +256,42 @@ export class CursorKeeper {
     }
   }
 
-  async #tryFloor(): Promise<void> {
+  async #tryFloor(store: () => Promise<void>): Promise<void> {
     try {
-      await this.#saveFloor();
+      await store();
     } catch (error) {
       this.#options.deps.log.warn({ err: error }, "the pipeline's floor wasn't stored; it is tried again");
     }
   }
 
-  async #saveFloor(): Promise<void> {
+  async #raiseFloor(): Promise<void> {
+    this.#floorSavedMs = this.#options.deps.clock.monotonic();
+    const owned = this.#owned;
+    const floor = this.#floorOf(owned);
+    if (comparePositions(floor, this.#floor) <= 0) return;
+    await this.#storeFloor(floor, owned);
+    // It isn't that of partitions that were added meanwhile.
+    if (this.#owned === owned) this.#floor = floor;
+  }
+
+  /** Returns the position up to which all of `partitions` are read and their stored cursors say so. */
+  #floorOf(partitions: ReadonlySet<number>): Position {
+    const behind = this.#of(partitions).filter(({ isBehind }) => isBehind);
+    return lowestOf([
+      this.#closedAt ?? this.#readPosition(),
+      ...behind.map(({ savedPosition }) => savedPosition),
+    ]);
+  }
+
+  async #storeFloor(rawPosition: Position, partitions: ReadonlySet<number>): Promise<void> {
     const { bucket, deps, hub } = this.#options;
     this.#floorSavedMs = deps.clock.monotonic();
-    let rawPosition = this.#readPosition();
-    const { docPosition } = this;
-    for (const partition of this.#partitions.values()) {
-      if (partition.isBehind && comparePositions(partition.savedPosition, rawPosition) < 0) {
-        rawPosition = partition.savedPosition;
-      }
-    }
-    if (comparePositions(rawPosition, this.#floor) <= 0) return;
-    const partitions = this.#printed;
+    const isOfAll = partitions.size === PARTITIONS;
     await storeFloor(bucket, hub, {
       rawPosition,
-      docPosition,
+      docPosition: this.docPosition,
       docIncarnation: this.#docIncarnation,
-      ...(partitions !== undefined && { partitions }),
+      ...(!isOfAll && { partitions: printPartitions(partitions) }),
     });
-    this.#floor = rawPosition;
   }
-}
-
-function lowestOf(positions: readonly Position[]): Position {
-  const [first = START, ...rest] = positions;
-  return rest.reduce(
-    (lowest, position) => (comparePositions(position, lowest) < 0 ? position : lowest),
-    first,
-  );
 }

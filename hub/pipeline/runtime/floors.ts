@@ -4,7 +4,7 @@
  *
  * | floor | holds for | written |
  * |---|---|---|
- * | of a hub | the partitions that the hub had when it stored it; the next one replaces it | every few seconds, and at the end |
+ * | of a hub | the partitions that the hub had when it stored it, or that it gave away then; the next one replaces it | every few seconds, when partitions are given away, and at the end |
  * | of the purge | all partitions | before messages are removed from RAW, and when a hub takes over their removal: an older version noted nothing |
  *
  * A hub that got other partitions replaces its floor, and then no hub's floor may hold for those that it gave away. The

@@ -79,6 +79,7 @@ export class Partition {
   #docPosition: Position;
   #draining: Promise<void> = Promise.resolve();
   #isDraining = false;
+  #isClosed = false;
   #failure: AppError | undefined;
 
   /** `abort` ends the tries to write what is in flight. */
@@ -116,6 +117,16 @@ export class Partition {
     return this.#failure === undefined && comparePositions(this.#finished, this.#saved) > 0;
   }
 
+  /** True after a failure, such as another hub's write of the cursor: it takes nothing any more. */
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  /** Messages that are taken up and not finished. */
+  get inFlight(): number {
+    return this.#queue.length;
+  }
+
   get sources(): number {
     return this.#ranges.size;
   }
@@ -128,9 +139,14 @@ export class Partition {
     return this.#ranges.closedGaps;
   }
 
-  /** Returns false for a message that is after this partition already or, after a failure, none of its business. */
+  /** Returns false for a message that was taken up already, and for all after a failure or `close`. */
   wants(position: Position): boolean {
-    return this.#failure === undefined && comparePositions(position, this.#taken) > 0;
+    return !this.hasFailed && !this.#isClosed && comparePositions(position, this.#taken) > 0;
+  }
+
+  /** Takes no further messages; those taken up are finished. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   /** Takes up a message that `wants` accepted; `bytes` are released when it is finished. A text: why the message is refused. */

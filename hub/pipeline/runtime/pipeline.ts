@@ -16,10 +16,11 @@ import { type Position, START } from "#proto/position.ts";
 import { InputHost } from "./input-host.ts";
 import { intakeShares } from "./intake-shares.ts";
 import type { OutputReach } from "./output-host.ts";
+import { changePartitions } from "./partition-change.ts";
 import { type PipelineMetrics, PluginTotals, pipelineMetrics } from "./pipeline-metrics.ts";
 import type { PipelineOptions } from "./pipeline-options.ts";
 import type { DocLosses } from "./ports.ts";
-import { Session } from "./session.ts";
+import { Session, type WaitPolicy } from "./session.ts";
 import type { WorkerPool } from "./worker-pool.ts";
 
 /** What is in flight at a stop gets this long: a hub has to end within a time as well. */
@@ -30,6 +31,9 @@ const AT_LOSS = { stallMs: 0, totalMs: 0, writeMs: 0 };
 
 /** At a reload: a blocked output must not hold it up, a slow one needn't get events twice. */
 const AT_RELOAD = { stallMs: 5_000, totalMs: 60_000, writeMs: 10_000 };
+
+/** Where an output was waited for already: what else is in flight arrives at once. */
+const AT_BLOCKED = { stallMs: 250, totalMs: 1_000, writeMs: 10_000 };
 
 const BEGIN_RETRY = { firstMs: 100, capMs: 5_000 };
 
@@ -101,11 +105,13 @@ export class Pipeline implements Component {
    */
   assign(partitions: ReadonlySet<number>): Promise<void> {
     return this.#change(async () => {
-      this.#partitions = partitions;
       const session = this.#session;
+      const mayKeep = session !== undefined && this.#mayKeep(session, partitions);
+      if (mayKeep && (await this.#keep(session, partitions))) return;
+      this.#partitions = partitions;
       if (session?.isFresh === true) await session.begin(partitions);
       else if (session === undefined || this.isStateful) await this.#renew(this.#definitions, this.#plan);
-      else await this.#continue(session);
+      else await this.#continue(session, mayKeep ? AT_BLOCKED : AT_RELOAD);
     });
   }
 
@@ -236,9 +242,23 @@ export class Pipeline implements Component {
     await this.#begin(session);
   }
 
+  #mayKeep(session: Session, partitions: ReadonlySet<number>): boolean {
+    const hasStaying = !session.keeper.owned.isDisjointFrom(partitions);
+    return hasStaying && session.isHealthy && this.#isCompared && !this.isStateful;
+  }
+
+  /** Lets a session go on with other partitions, see changePartitions. */
+  async #keep(session: Session, partitions: ReadonlySet<number>): Promise<boolean> {
+    try {
+      return await changePartitions(session, partitions, this.#stopping.signal);
+    } finally {
+      this.#partitions = session.keeper.owned;
+    }
+  }
+
   /** Begins another session with the threads of the one before: starting threads would add to the pause of all partitions. */
-  async #continue(before: Session): Promise<void> {
-    const pool = await before.handOver(this.#mayWrite() ? AT_RELOAD : AT_LOSS);
+  async #continue(before: Session, policy: WaitPolicy): Promise<void> {
+    const pool = await before.handOver(this.#mayWrite() ? policy : AT_LOSS);
     const session = this.#makeSession(this.#definitions, this.#plan, false, pool);
     this.#session = session;
     await this.#begin(session);

@@ -27,19 +27,24 @@ export interface RawReaderOptions {
   readonly inFlight: InFlight;
   readonly metrics: PipelineMetrics;
   readonly clock: Clock;
-  /** Messages of other partitions are passed over; undefined: none are. */
+  /** See RawReader.partitions. */
   readonly partitions: ReadonlySet<number> | undefined;
   /** Reading begins with the message after it. */
   readonly after: Position;
+  /** Called after each message; true ends the reading. */
+  readonly isDone?: () => boolean;
 }
 
 export class RawReader {
+  /** Messages of other partitions are passed over; undefined: none are. May be changed while it reads. */
+  partitions: ReadonlySet<number> | undefined;
   readonly #options: RawReaderOptions;
   #position: Position;
   #problem = "";
 
   constructor(options: RawReaderOptions) {
     this.#options = options;
+    this.partitions = options.partitions;
     this.#position = options.after;
   }
 
@@ -53,14 +58,14 @@ export class RawReader {
     return this.#problem;
   }
 
-  /** Reads until `signal` is aborted. */
+  /** Reads until `signal` is aborted, or all is done. */
   async run(signal: AbortSignal): Promise<void> {
-    const { pipeline, clock, metrics } = this.#options;
+    const { pipeline, clock, metrics, isDone } = this.#options;
     const backoff = new Backoff(READ_RETRY);
     while (!signal.aborted) {
       try {
         for await (const entry of pipeline.source.read({ after: this.#position, signal })) {
-          if (!(await this.#take(entry, signal))) return;
+          if (!(await this.#take(entry, signal)) || isDone?.() === true) return;
           backoff.reset();
         }
       } catch (error) {
@@ -87,26 +92,28 @@ export class RawReader {
 
   /** Hands a message to its partition when there is capacity; returns false at the stop. */
   async #take(entry: RawEntry, signal: AbortSignal): Promise<boolean> {
-    const { partitions, keeper, inFlight } = this.#options;
-    if (partitions?.has(entry.partition) === false) {
-      if (comparePositions(entry.position, this.#position) > 0) this.#position = entry.position;
-      return true;
-    }
-    const partition = keeper.partition(entry.partition);
-    if (partition.wants(entry.position)) {
+    if (this.#takerOf(entry) !== undefined) {
       const header = this.#header(entry);
       const bytes = Math.max(entry.data.length, typeof header === "string" ? 0 : header.dataBytes);
-      if (!(await inFlight.acquire(bytes, signal))) return false;
-      this.#accept(partition, entry, header, bytes);
+      if (!(await this.#options.inFlight.acquire(bytes, signal))) return false;
+      this.#accept(entry, header, bytes);
     }
     if (comparePositions(entry.position, this.#position) > 0) this.#position = entry.position;
     return true;
   }
 
-  #accept(partition: Partition, entry: RawEntry, header: RawHeader | string, bytes: number): void {
-    // It may have stopped while the message waited for capacity.
-    if (partition.wants(entry.position)) partition.accept(entry, header, bytes);
+  #accept(entry: RawEntry, header: RawHeader | string, bytes: number): void {
+    // The partition may have stopped, or moved to another hub and back, while the message waited for capacity.
+    const partition = this.#takerOf(entry);
+    if (partition !== undefined) partition.accept(entry, header, bytes);
     else this.#options.inFlight.release(bytes);
+  }
+
+  /** Returns the partition that takes a message; undefined: it is passed over. */
+  #takerOf({ partition: number, position }: RawEntry): Partition | undefined {
+    if (this.partitions?.has(number) === false) return undefined;
+    const partition = this.#options.keeper.partition(number);
+    return partition.wants(position) ? partition : undefined;
   }
 
   /** Returns the header of a message, or why it is refused. */

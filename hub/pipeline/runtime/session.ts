@@ -20,7 +20,7 @@ import type { PartitionDeps } from "./partition.ts";
 import type { PipelineMetrics } from "./pipeline-metrics.ts";
 import type { PipelineOptions } from "./pipeline-options.ts";
 import type { DocLosses } from "./ports.ts";
-import { RawReader } from "./raw-reader.ts";
+import { RawReaders } from "./raw-readers.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
 /** Between the log and the sink at most, and four times as much of documents. */
@@ -71,10 +71,9 @@ export class Session {
   readonly #batcher: Batcher;
   readonly #outlet: Outlet;
   readonly #held: HeldMessages | undefined;
+  readonly #readers: RawReaders;
   readonly #reading = new AbortController();
   readonly #working = new AbortController();
-  #reader: RawReader | undefined;
-  #reads: Promise<void> = Promise.resolve();
   #flusher: Promise<void> = Promise.resolve();
   #hasBegun = false;
   #flushes = 0;
@@ -105,6 +104,8 @@ export class Session {
       losses: options.losses,
       abort: signal,
     });
+    const { keeper, inFlight } = this;
+    this.#readers = new RawReaders({ pipeline, keeper, inFlight, metrics, clock }, this.#reading.signal);
   }
 
   /** Starts the threads. Throws what keeps them from starting; nothing is left running then. */
@@ -117,9 +118,14 @@ export class Session {
     return !this.#hasBegun && !this.#reading.signal.aborted;
   }
 
+  /** True where it can continue with other partitions: it reads, and none of its partitions has failed. */
+  get isHealthy(): boolean {
+    return this.#hasBegun && !this.#reading.signal.aborted && !this.keeper.hasFailed;
+  }
+
   /** What keeps the log from being read; empty: nothing. */
   get problem(): string {
-    return this.#reader?.problem ?? "";
+    return this.#readers.problem;
   }
 
   /** Reads and writes nothing any more, at once; `end` follows. */
@@ -135,16 +141,35 @@ export class Session {
 
   /** Loads the cursors of `partitions` (undefined: all) and begins to read. Throws data_corrupt, unavailable. */
   async begin(partitions: ReadonlySet<number> | undefined): Promise<void> {
-    const { pipeline, metrics, clock } = this.#options;
-    const { keeper, inFlight } = this;
-    const after = await keeper.load(partitions);
-    const reader = new RawReader({ pipeline, keeper, inFlight, metrics, clock, partitions, after });
-    this.#reader = reader;
+    const after = this.keeper.add(await this.keeper.load(partitions));
     this.#hasBegun = true;
-    keeper.start(() => reader.position);
+    this.keeper.start(() => this.#readers.position);
     // Without partitions there is nothing to read.
-    if (partitions?.size !== 0) this.#reads = reader.run(this.#reading.signal);
+    if (partitions?.size !== 0) this.#readers.read(partitions, after);
     if (this.#held !== undefined) this.#flusher = this.#flushPeriodically();
+  }
+
+  /** Begins to read further partitions; the others are read on. Throws data_corrupt, unavailable: then nothing has changed. */
+  async take(partitions: ReadonlySet<number>): Promise<void> {
+    const loaded = await this.keeper.load(partitions);
+    this.#readers.read(partitions, this.keeper.add(loaded)); // at once: see CursorKeeper.add
+  }
+
+  /**
+   * Reads partitions no further, lets what they have in flight reach sink and outputs, and stores their cursors; the others are read
+   * on. Returns false where that isn't there in time, or `signal` is aborted: then the session must end, which stores the cursors.
+   */
+  async release(
+    partitions: ReadonlySet<number>,
+    policy: Omit<WaitPolicy, "writeMs">,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    this.keeper.close(partitions);
+    this.#readers.passOver(partitions);
+    this.#batcher.flush();
+    const isDrained = await this.#drain(policy, partitions, signal);
+    if (isDrained) await this.keeper.drop(partitions);
+    return isDrained;
   }
 
   /**
@@ -167,7 +192,7 @@ export class Session {
 
   async #end(policy: WaitPolicy, leaveThreads: () => Promise<void> | void): Promise<void> {
     this.#reading.abort();
-    await Promise.all([this.#reads, this.#flusher]);
+    await Promise.all([this.#readers.ended(), this.#flusher]);
     this.#batcher.flush();
     await this.#drain(policy);
     await this.outputs.settle(policy.writeMs);
@@ -178,17 +203,26 @@ export class Session {
     await this.keeper.stop();
   }
 
-  /** Waits as long as messages arrive: an output that is slow is worth it, one that is blocked holds nothing up. */
-  async #drain({ stallMs, totalMs }: WaitPolicy): Promise<void> {
+  /**
+   * Waits as long as messages of `partitions` (undefined: all) arrive: an output that is slow is worth it, one that is blocked holds
+   * nothing up. Returns whether all have arrived.
+   */
+  async #drain(
+    { stallMs, totalMs }: Omit<WaitPolicy, "writeMs">,
+    partitions?: ReadonlySet<number>,
+    signal?: AbortSignal,
+  ): Promise<boolean> {
     const { clock } = this.#options;
     const drained = new AbortController();
-    const idle = this.keeper.idle().finally(() => drained.abort());
+    const idle = this.keeper.idle(partitions).finally(() => drained.abort());
+    const over = signal === undefined ? drained.signal : AbortSignal.any([drained.signal, signal]);
     const endMs = clock.monotonic() + totalMs;
     let before = Number.POSITIVE_INFINITY;
-    while (!drained.signal.aborted && this.inFlight.messages < before && clock.monotonic() < endMs) {
-      before = this.inFlight.messages;
-      await Promise.race([idle, clock.sleep(stallMs, drained.signal)]);
+    while (!over.aborted && this.keeper.inFlight(partitions) < before && clock.monotonic() < endMs) {
+      before = this.keeper.inFlight(partitions);
+      await Promise.race([idle, clock.sleep(stallMs, over)]);
     }
+    return drained.signal.aborted;
   }
 
   #makePool(): WorkerPool {
