@@ -3,7 +3,8 @@
  * may be missing: only the scan finds everything.
  */
 
-import { type FSWatcher, watch } from "node:fs";
+import { existsSync, type FSWatcher, watch } from "node:fs";
+import { basename } from "node:path";
 import type { Logger } from "#proto/kit/log.ts";
 
 /** Folders watched at most; the system gives each user some thousand watches for all programs. */
@@ -46,7 +47,9 @@ export class Watcher {
       this.#warn(folder, error);
     };
     try {
-      const watcher = watch(folder, (_, name) => {
+      const own = basename(folder);
+      const watcher = watch(folder, (event, name) => {
+        if (event === "rename" && name === own) this.#watchAgain(folder);
         if (name !== null) this.#onHint(folder === "/" ? `/${name}` : `${folder}/${name}`);
       });
       watcher.on("error", end);
@@ -54,6 +57,13 @@ export class Watcher {
     } catch (error) {
       end(error);
     }
+  }
+
+  /** The system reports a folder that is removed or moved by its own name, and nothing of another one that has its path then. */
+  #watchAgain(folder: string): void {
+    this.#watches.get(folder)?.close();
+    this.#watches.delete(folder);
+    if (existsSync(folder)) this.#watch(folder); // else the scan that finds it watches it
   }
 
   #warn(folder: string, error: unknown): void {
