@@ -27,8 +27,11 @@ export interface Entry {
   harvester: Harvester | null;
   /** Number of the last scan that found it. */
   scan: number;
-  /** Set for a file that isn't read, with its time of change; the file is examined again when that time changes. */
-  passedOver: { readonly mtimeMs: number } | null;
+  /**
+   * Set for a file that isn't read, with its time of change; the file is examined again when that time changes. `isOld`: it is too
+   * old by the clock, which may be set back.
+   */
+  passedOver: { readonly mtimeMs: number; readonly isOld?: boolean } | null;
   /** Since when scans don't find it, on the monotonic clock. */
   missingSinceMs: number | null;
   /** When it was last found and when it was found missing, by the file system's clock; null while scans find it. */

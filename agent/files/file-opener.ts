@@ -78,16 +78,17 @@ export class FileOpener {
 
   /** Returns true if opening the file may find new content; a cheap answer from its stat. */
   worthOpening(entry: Entry, { stat, path }: Found): boolean {
-    if (entry.passedOver?.mtimeMs === stat.mtimeMs) return false;
+    const { passedOver } = entry;
+    if (passedOver?.mtimeMs === stat.mtimeMs && passedOver.isOld !== true) return false;
     const row = entry.key === "" ? undefined : this.#context.registry.get(entry.key);
     if (entry.key === "" && stat.size === 0 && !this.#inodesOfRows.has(entry.inode)) return false;
     if (row !== undefined && row.size === stat.size && row.mtimeMs === stat.mtimeMs) return false;
     const { ignoreOlderMs } = this.#options;
-    const old = ignoreOlderMs > 0 && this.#context.clock.now() - stat.mtimeMs > ignoreOlderMs;
-    const own = !old && this.#context.isOwnFile(stat, path);
+    const isOld = ignoreOlderMs > 0 && this.#context.clock.now() - stat.mtimeMs > ignoreOlderMs;
+    const own = !isOld && this.#context.isOwnFile(stat, path);
     if (own) this.#notices.notRead(path, "the agent writes it itself");
-    if (old || own) entry.passedOver = { mtimeMs: stat.mtimeMs };
-    return !old && !own;
+    entry.passedOver = isOld || own ? { mtimeMs: stat.mtimeMs, isOld } : null;
+    return !isOld && !own;
   }
 
   /**

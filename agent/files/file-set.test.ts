@@ -198,6 +198,17 @@ test("files older than ignore_older are left alone until they change", async (t)
   assert.equal(b.text, "old\nnew\n");
 });
 
+test("a file that was too old by a wrong clock is read once the clock is right", async (t) => {
+  const b = await bench(t, { ignoreOlderMs: 3_600_000 });
+  b.context.clock.ms = Date.now() + 10 * 3_600_000;
+  writeFileSync(b.path("a.log"), "new\n");
+  await b.scan();
+  assert.equal(b.text, "");
+  b.context.clock.ms = Date.now();
+  await b.scan();
+  assert.equal(b.text, "new\n");
+});
+
 test("records, archives, links, folders and empty files are not read", async (t) => {
   const b = await bench(t);
   writeFileSync(b.path("gzip.log"), Buffer.from([0x1f, 0x8b, 8, 0, 0, 0]));
