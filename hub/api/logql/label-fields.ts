@@ -17,6 +17,9 @@ const ECS: Readonly<Record<string, string>> = {
   dataset: "event.dataset",
 };
 
+/** Labels that Loki adds to lines, and the equivalent labels here; a field of that name comes first. */
+const EQUIVALENT: ReadonlyMap<string, string> = new Map([["detected_level", "level"]]);
+
 /** Objects whose members are labels under their own names. */
 const HOLDERS = ["labels", "fields"];
 
@@ -59,14 +62,18 @@ export class LabelFields {
 
   /** Returns the fields that a label names; none if no index has one. */
   of(label: string): readonly string[] {
-    return label === "_index" ? ["_index"] : [...(this.#fields.get(label)?.keys() ?? [])];
+    return label === "_index" ? ["_index"] : [...(this.#typesOf(label)?.keys() ?? [])];
   }
 
   /** Returns the fields of a label that can hold `value`. */
   holding(label: string, value: string): readonly string[] {
     if (label === "_index") return ["_index"];
-    const types = this.#fields.get(label) ?? new Map<string, string>();
+    const types = this.#typesOf(label) ?? new Map<string, string>();
     return [...types].filter(([, type]) => canHold(type, value)).map(([path]) => path);
+  }
+
+  #typesOf(label: string): ReadonlyMap<string, string> | undefined {
+    return this.#fields.get(label) ?? this.#fields.get(EQUIVALENT.get(label) ?? "");
   }
 }
 
@@ -174,7 +181,7 @@ class DocumentValues {
   }
 
   of(label: string): readonly string[] {
-    return this.#byLabel.get(label) ?? NONE;
+    return this.#byLabel.get(label) ?? this.#byLabel.get(EQUIVALENT.get(label) ?? "") ?? NONE;
   }
 
   #addMembers(source: object, prefix: string, depth: number): void {

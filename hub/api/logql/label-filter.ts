@@ -1,5 +1,6 @@
 /** Filters by labels: texts, numbers, durations and sizes. */
 
+import { compileAddressFilter } from "./address-filter.ts";
 import { type Entry, labelTexts, type Work } from "./entry.ts";
 import { chargeWork, finds, wholeExpression } from "./expressions.ts";
 import { byteCount, durationMs } from "./lexer.ts";
@@ -19,6 +20,16 @@ function compileMatcher({ label, operator, value }: Matcher): Work {
   };
 }
 
+/** A line whose labels couldn't be read is kept; one without the label isn't. */
+function compileAddress({ label, isWanted, pattern }: Extract<LabelFilter, { kind: "address" }>): Work {
+  const has = compileAddressFilter(pattern);
+  return (entry) => {
+    if (entry.labels.has("__error__")) return true;
+    const texts = labelTexts(entry, label).filter((text) => text !== "");
+    return texts.length > 0 && texts.some(has) === isWanted;
+  };
+}
+
 type NumberFilter = Extract<LabelFilter, { kind: "number" }>;
 
 /** Compiles a filter. Throws request_invalid. */
@@ -33,6 +44,8 @@ export function compileFilter(filter: LabelFilter): Work {
     }
     case "text":
       return compileMatcher(filter);
+    case "address":
+      return compileAddress(filter);
     case "number":
       return (entry) => comparesNumber(entry, filter);
   }

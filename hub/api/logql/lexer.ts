@@ -53,9 +53,14 @@ export class TokenCursor {
 
   /** Consumes a binary operator. Throws request_invalid if there are too many. */
   takeOperator(): Token {
+    this.countOperator();
+    return this.take();
+  }
+
+  /** Counts an operator that isn't written. Throws request_invalid if there are too many. */
+  countOperator(): void {
     if (++this.#operators > MAX_OPERATORS)
       throw this.fault(`a query has at most ${MAX_OPERATORS} operators between its parts`);
-    return this.take();
   }
 
   /** Throws request_invalid if brackets are nested too deeply. */
@@ -109,7 +114,7 @@ export interface Token {
 const MAX_QUERY = 16_384;
 
 const TOKEN =
-  /\s+|#[^\n]*|(?<text>"(?:[^"\\\n]|\\.)*"|`[^`]*`)|(?<duration>(?:\d+(?:\.\d+)?(?:ns|us|\u00b5s|ms|[smhdwy]))+(?![\w.]))|(?<bytes>\d+(?:\.\d+)?(?:[kKMGTP]i?B|B|[kKMGTP]i?)(?!\w))|(?<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\w))|(?<name>[A-Za-z_][\w]*)|(?<symbol>\|=|\|~|!=|!~|=~|==|>=|<=|[{}()[\],=|<>+\-*/%^])/gy;
+  /\s+|#[^\n]*|(?<text>"(?:[^"\\\n]|\\.)*"|`[^`]*`)|(?<duration>(?:\d+(?:\.\d+)?(?:ns|us|\u00b5s|ms|[smhdwy]))+(?![\w.]))|(?<bytes>\d+(?:\.\d+)?(?:[kKMGTP]i?B|B|[kKMGTP]i?)(?!\w))|(?<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?!\w))|(?<name>[A-Za-z_][\w]*)|(?<symbol>\|=|\|~|\|>|!=|!~|!>|=~|==|>=|<=|[{}()[\],=|<>+\-*/%^])/gy;
 
 /** Returns the tokens of a query, the last one of kind "end". Throws request_invalid with the position. */
 export function tokensOf(query: string): Token[] {
@@ -164,13 +169,13 @@ const DURATION_MS: Readonly<Record<string, number>> = {
   y: 365 * DAY_MS,
 };
 
-/** Returns the ms of a duration such as "1h30m"; NaN for a text that is none. */
+/** Returns the ms of a duration such as "1h30m" or "-5s"; NaN for a text that is none. */
 export function durationMs(text: string): number {
-  if (!/^(?:\d+(?:\.\d+)?(?:ns|us|\u00b5s|ms|[smhdwy]))+$/.test(text)) return Number.NaN;
+  if (!/^-?(?:\d+(?:\.\d+)?(?:ns|us|\u00b5s|ms|[smhdwy]))+$/.test(text)) return Number.NaN;
   let ms = 0;
   for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|\u00b5s|ms|[smhdwy])/g))
     ms += Number(amount) * DURATION_MS[unit!]!;
-  return ms;
+  return text.startsWith("-") ? -ms : ms;
 }
 
 /** Returns the bytes of a size such as "5KB" or "1.5GiB"; NaN for a text that is none. */

@@ -26,7 +26,13 @@ const BINDING: readonly (readonly string[])[] = [
 ];
 
 /** Beginnings of filters and stages. */
-const STAGE_SYMBOLS = ["|", "|=", "|~", "!=", "!~"] as const;
+const STAGE_SYMBOLS = ["|", "|=", "|~", "|>", "!=", "!~", "!>"] as const;
+
+/** Functions over ranges that group; others are grouped by a function over series. */
+const GROUPING = /^(?:avg|stddev|stdvar|quantile|max|min|first|last)_over_time$/;
+
+/** Answered as `topk`, which counts exactly. */
+const APPROXIMATE = "approx_topk";
 
 const POWER = BINDING.length - 1;
 const SETS: ReadonlySet<string> = new Set(["or", "and", "unless"]);
@@ -134,7 +140,7 @@ class QueryReader extends TokenCursor {
     if (name === "vector") return this.#vectorOf();
     if (name === "label_replace") return this.#labelReplace(depth);
     if (RANGE_FUNCTIONS.has(name)) return this.#range(this.take().text);
-    if (VECTOR_FUNCTIONS.has(name)) return this.#vector(this.take().text, depth);
+    if (VECTOR_FUNCTIONS.has(name) || name === APPROXIMATE) return this.#vector(this.take().text, depth);
     throw this.fault(`the function ${name} isn't offered`);
   }
 
@@ -180,7 +186,8 @@ class QueryReader extends TokenCursor {
     let offsetMs = 0;
     if (this.isName("offset")) {
       this.take();
-      offsetMs = durationMs(this.expectKind("duration", "DURATION"));
+      const sign = this.accept("-") ? -1 : 1;
+      offsetMs = sign * durationMs(this.expectKind("duration", "DURATION"));
     }
     this.expect(")");
     const unwraps = stages.some(({ kind }) => kind === "unwrap");
@@ -188,22 +195,28 @@ class QueryReader extends TokenCursor {
     if (counted === (unwraps ? "counts lines" : "needs unwrap"))
       throw this.fault(`invalid aggregation ${name} ${unwraps ? "with" : "without"} unwrap`);
     const log: LogQuery = { ...selected, stages };
-    return { kind: "range", name, log, rangeMs, offsetMs, quantile, grouping: this.#grouping() };
+    const grouping = this.#grouping();
+    if (grouping !== undefined && !GROUPING.test(name))
+      throw this.fault(`grouping not allowed for ${name} aggregation`);
+    return { kind: "range", name, log, rangeMs, offsetMs, quantile, grouping };
   }
 
   #vector(name: string, depth: number): MetricQuery {
     const before = this.#grouping();
-    if (before !== undefined && name.startsWith("sort"))
+    if (before !== undefined && (name.startsWith("sort") || name === APPROXIMATE))
       throw this.fault(`grouping is not allowed for ${name}`);
     this.expect("(");
     let count = 0;
-    if (name === "topk" || name === "bottomk") {
-      count = Number(this.expectKind("number", "NUMBER"));
+    if (name.endsWith("topk") || name === "bottomk") {
+      const text = this.expectKind("number", "NUMBER");
+      count = Number(text);
+      if (!/^\d+$/.test(text) || count === 0) throw this.fault(`invalid parameter ${name}(${text},`);
       this.expect(",");
     }
     const inner = this.metric(0, depth + 1);
     this.expect(")");
-    return { kind: "vector", name, count, grouping: before ?? this.#grouping(), inner };
+    const grouping = before ?? this.#grouping();
+    return { kind: "vector", name: name === APPROXIMATE ? "topk" : name, count, grouping, inner };
   }
 
   #grouping(): Grouping | undefined {

@@ -1,26 +1,30 @@
 /** Parses the stages of a LogQL pipeline. */
 
 import { numberOf, type TokenCursor } from "./lexer.ts";
-import type { LabelFilter, Stage } from "./syntax.ts";
+import type { LabelFilter, LabelPaths, Stage } from "./syntax.ts";
 
-/** Stages of Loki that aren't supported here. */
-const LEFT_OUT = new Set(["unpack", "distinct"]);
+type LineStage = Extract<Stage, { kind: "line" }>;
+
+/** Flags of logfmt. */
+const FLAGS = ["strict", "keep-empty"];
+const COMPARISONS: ReadonlySet<string> = new Set(["=", "==", "!=", "=~", "!~", ">", ">=", "<", "<="]);
 
 /** Parses the stage that begins at the next token. Throws request_invalid. */
 export function readStage(reader: TokenCursor): Stage {
   const { text } = reader.take();
-  if (text !== "|") return lineFilter(reader, text as "|=" | "!=" | "|~" | "!~");
+  if (text !== "|") return lineFilter(reader, text as LineStage["operator"]);
   if (reader.token.kind !== "name") {
     if (reader.isSymbol("(")) return { kind: "filter", filter: anyOf(reader, 1) };
     throw reader.unexpected();
   }
   const name = reader.token.text;
-  if (LEFT_OUT.has(name)) throw reader.fault(`the stage ${name} isn't offered`);
   switch (name) {
     case "json":
-    case "logfmt":
       reader.take();
       return { kind: name, only: parameters(reader) };
+    case "logfmt":
+      reader.take();
+      return logfmt(reader);
     case "regexp":
     case "pattern":
     case "line_format":
@@ -34,6 +38,7 @@ export function readStage(reader: TokenCursor): Stage {
       reader.take();
       return { kind: name, labels: names(reader) };
     case "decolorize":
+    case "unpack":
       reader.take();
       return { kind: name };
     case "unwrap":
@@ -44,22 +49,48 @@ export function readStage(reader: TokenCursor): Stage {
   }
 }
 
-function lineFilter(reader: TokenCursor, operator: "|=" | "!=" | "|~" | "!~"): Stage {
-  const values = [reader.expectKind("text", "STRING")];
-  while (reader.isName("or")) {
-    reader.take();
-    values.push(reader.expectKind("text", "STRING"));
+function lineFilter(reader: TokenCursor, operator: LineStage["operator"]): LineStage {
+  const [values, addresses]: [string[], string[]] = [[], []];
+  for (;;) {
+    if (!isAddress(reader)) values.push(reader.expectKind("text", "STRING"));
+    else if (operator === "|=" || operator === "!=") addresses.push(address(reader));
+    else throw reader.fault("ip: invalid operation: use |= or !=");
+    if (!reader.isName("or")) return { kind: "line", operator, values, addresses };
+    reader.takeOperator();
   }
-  return { kind: "line", operator, values };
+}
+
+function isAddress(reader: TokenCursor): boolean {
+  return reader.isName("ip") && reader.next.text === "(";
+}
+
+/** The pattern of `ip("…")`. */
+function address(reader: TokenCursor): string {
+  reader.take();
+  reader.expect("(");
+  const pattern = reader.expectKind("text", "STRING");
+  reader.expect(")");
+  return pattern;
+}
+
+function logfmt(reader: TokenCursor): Stage {
+  const flags = new Set<string>();
+  while (reader.isSymbol("-") && reader.next.text === "-") {
+    reader.take();
+    reader.take();
+    let flag = reader.expectKind("name", "IDENTIFIER");
+    if (flag === "keep" && reader.accept("-")) flag += `-${reader.expectKind("name", "IDENTIFIER")}`;
+    if (!FLAGS.includes(flag)) throw reader.fault(`unknown flag --${flag}: use --${FLAGS.join(" or --")}`);
+    flags.add(flag);
+  }
+  const only = parameters(reader);
+  return { kind: "logfmt", only, isStrict: flags.has("strict"), keepsEmpty: flags.has("keep-empty") };
 }
 
 /** `a="b.c", d` of json and logfmt. */
-function parameters(reader: TokenCursor): (readonly [string, string])[] {
+function parameters(reader: TokenCursor): LabelPaths {
   const list: (readonly [string, string])[] = [];
-  while (
-    reader.token.kind === "name" &&
-    (list.length === 0 || reader.next.text === "=" || reader.next.text === ",")
-  ) {
+  while (reader.token.kind === "name") {
     const label = reader.take().text;
     list.push([label, reader.accept("=") ? reader.expectKind("text", "STRING") : label]);
     if (!reader.accept(",")) break;
@@ -106,14 +137,25 @@ function anyOf(reader: TokenCursor, depth: number): LabelFilter {
 
 function allOf(reader: TokenCursor, depth: number): LabelFilter {
   let left = comparison(reader, depth);
-  while (reader.isName("and") || reader.isSymbol(",")) {
+  while (reader.isName("and")) {
     reader.takeOperator();
     left = { kind: "and", left, right: comparison(reader, depth) };
   }
   return left;
 }
 
+/** A filter with those that follow after a comma or without an operator: `a="b", c="d" or e="f"` needs the first one. */
 function comparison(reader: TokenCursor, depth: number): LabelFilter {
+  const left = single(reader, depth);
+  const isFollowed =
+    reader.isSymbol("(") || (reader.token.kind === "name" && COMPARISONS.has(reader.next.text));
+  if (reader.isSymbol(",")) reader.takeOperator();
+  else if (isFollowed) reader.countOperator();
+  else return left;
+  return { kind: "and", left, right: anyOf(reader, depth) };
+}
+
+function single(reader: TokenCursor, depth: number): LabelFilter {
   if (reader.isSymbol("(")) {
     reader.checkDepth(depth);
     reader.take();
@@ -123,12 +165,15 @@ function comparison(reader: TokenCursor, depth: number): LabelFilter {
   }
   const label = reader.expectKind("name", "IDENTIFIER");
   const operator = reader.take().text;
-  const { token } = reader;
-  if (token.kind === "text" && ["=", "!=", "=~", "!~"].includes(operator))
+  if (isAddress(reader) && (operator === "=" || operator === "!="))
+    return { kind: "address", label, isWanted: operator === "=", pattern: address(reader) };
+  if (reader.token.kind === "text" && ["=", "!=", "=~", "!~"].includes(operator))
     return { kind: "text", label, operator: operator as "=", value: reader.take().text };
-  const number = numberOf(token);
+  const sign = reader.accept("-") ? -1 : 1;
+  const number = numberOf(reader.token);
   if (number === undefined || !["==", "=", "!=", ">", ">=", "<", "<="].includes(operator))
     throw reader.unexpected();
   reader.take();
-  return { kind: "number", label, operator: operator === "=" ? "==" : (operator as ">"), ...number };
+  const value = sign * number.value;
+  return { kind: "number", label, operator: operator === "=" ? "==" : (operator as ">"), ...number, value };
 }

@@ -12,7 +12,15 @@ import type { LogQuery } from "./syntax.ts";
 const LONG = "a".repeat(100_000);
 
 function entryOf(line: string): Entry {
-  return { line, labels: new Map(), field: () => [], value: undefined, work: 0 };
+  return {
+    line,
+    labels: new Map(),
+    stream: new Map(),
+    extracted: new Set(),
+    field: () => [],
+    value: undefined,
+    work: 0,
+  };
 }
 
 async function keeps(stages: string, line: string): Promise<boolean> {

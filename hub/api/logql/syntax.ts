@@ -7,15 +7,28 @@ export interface Matcher {
   readonly value: string;
 }
 
+/** Labels with the paths of their values. */
+export type LabelPaths = readonly (readonly [label: string, path: string])[];
+
 /** Keeps or drops entries, or changes their line and labels. */
 export type Stage =
   | {
       readonly kind: "line";
-      readonly operator: "|=" | "!=" | "|~" | "!~";
-      /** An including filter needs one of them; an excluding one allows none of them. */
+      readonly operator: "|=" | "!=" | "|~" | "!~" | "|>" | "!>";
+      /** An including filter needs one of them or of `addresses`; an excluding one allows none of them. */
       readonly values: readonly string[];
+      /** Patterns of `ip("…")`. */
+      readonly addresses: readonly string[];
     }
-  | { readonly kind: "json" | "logfmt"; readonly only: readonly (readonly [label: string, path: string])[] }
+  | { readonly kind: "json"; readonly only: LabelPaths }
+  | {
+      readonly kind: "logfmt";
+      readonly only: LabelPaths;
+      /** A line that isn't logfmt has the label `__error__`. */
+      readonly isStrict: boolean;
+      /** Keys without a value are labels too. */
+      readonly keepsEmpty: boolean;
+    }
   | { readonly kind: "regexp" | "pattern" | "line_format"; readonly text: string }
   | { readonly kind: "filter"; readonly filter: LabelFilter }
   | {
@@ -27,13 +40,14 @@ export type Stage =
       }[];
     }
   | { readonly kind: "drop" | "keep"; readonly labels: readonly string[] }
-  | { readonly kind: "decolorize" }
+  | { readonly kind: "decolorize" | "unpack" }
   | { readonly kind: "unwrap"; readonly label: string; readonly conversion: string | undefined };
 
 /** Keeps entries by their labels. */
 export type LabelFilter =
   | { readonly kind: "and" | "or"; readonly left: LabelFilter; readonly right: LabelFilter }
   | ({ readonly kind: "text" } & Matcher)
+  | { readonly kind: "address"; readonly label: string; readonly isWanted: boolean; readonly pattern: string }
   | {
       readonly kind: "number";
       readonly label: string;

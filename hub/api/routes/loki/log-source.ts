@@ -42,8 +42,6 @@ export interface Span {
 /** A line with its time. */
 export interface TimedEntry extends Entry {
   readonly timeMs: number;
-  /** Labels of the stream, before stages changed them. */
-  readonly stream: ReadonlyMap<string, string>;
 }
 
 interface Hit {
@@ -175,6 +173,7 @@ export class LogSource {
       line: lineOf(source),
       labels: new Map(stream),
       stream,
+      extracted: new Set(),
       field: fieldReader(this.fields, source, index),
       value: undefined,
       work: 0,
@@ -233,9 +232,9 @@ function wordClauses(stages: readonly Stage[]): JsonObject[] {
   const words: string[] = [];
   for (const stage of stages) {
     if (stage.kind !== "line") break;
-    const [text, other] = stage.values;
-    if (stage.operator === "|=" && other === undefined)
-      words.push(...(text!.match(/[A-Za-z0-9]{2,}/g) ?? []).filter(({ length }) => length <= MAX_WORD));
+    const [text = ""] = stage.values;
+    if (stage.operator === "|=" && stage.values.length + stage.addresses.length === 1)
+      words.push(...(text.match(/[A-Za-z0-9]{2,}/g) ?? []).filter(({ length }) => length <= MAX_WORD));
   }
   if (words.length === 0) return [];
   const clauses = words

@@ -144,6 +144,12 @@ test("functions over ranges and series", async () => {
   const rows: [query: string, expected: Record<string, string[]>][] = [
     ['sum(bytes_over_time({job="shop"} |= "timed" [1m]))', { "": ["30:19", "60:19"] }],
     ['sum(count_over_time({job=~".+"}[1m])) > 4', { "": ["60:5"] }],
+    ['sum(count_over_time({job=~".+"}[1m] offset -30s)) > 3', { "": ["0:4", "30:5"] }],
+    ['approx_topk(1, sum by (level) (count_over_time({job=~".+"}[1m])))', { info: ["0:1", "30:4", "60:4"] }],
+    [
+      'sum by (detected_level) (count_over_time({job=~".+"} | detected_level="error" [1m]))',
+      { error: ["60:1"] },
+    ],
     ['sum(count_over_time({job=~".+"}[1m])) * 2 + 1', { "": ["0:3", "30:9", "60:11"] }],
     ['topk(1, sum by (level) (count_over_time({job=~".+"}[1m])))', { info: ["0:1", "30:4", "60:4"] }],
     [
@@ -153,8 +159,8 @@ test("functions over ranges and series", async () => {
     ['count(sum by (host) (count_over_time({job=~".+"}[1m])))', { "": ["0:1", "30:3", "60:3"] }],
     ['sum without (host, level, env) (count_over_time({job="cart"}[1m] offset 30s))', { cart: ["60:2"] }],
     [
-      'sum(sum_over_time({job=~".+"} | json | __error__="" | unwrap status [1m]) by (job))',
-      { "": ["0:200", "30:700", "60:700"] },
+      'sum(max_over_time({job=~".+"} | json | __error__="" | unwrap status [1m]) by (job))',
+      { "": ["0:200", "30:700", "60:500"] },
     ],
     ['sum by (constructor) (bytes_over_time({job="shop"} |= "timed" [1m]))', { "": ["30:19", "60:19"] }],
     ["vector(1)+vector(1)", { "": ["0:2", "30:2", "60:2"] }],
@@ -259,7 +265,7 @@ test("the requests of Grafana's data source and its query builder are answered",
   assert.equal((await ask("index/stats", { ...SPAN, query: '{job="shop"}' })).body["entries"], 3);
   assert.equal((await ask("status/buildinfo", {})).body["version"], "2.9.0");
   const volume = 'sum by (level, detected_level) (count_over_time({job=~".+"} | drop __error__[30s]))';
-  assert.deepEqual(await matrix(volume), { info: ["0:1", "30:3", "60:1"], error: ["60:1"] });
+  assert.deepEqual(await matrix(volume), { "info info": ["0:1", "30:3", "60:1"], "error error": ["60:1"] });
   const posted = await fixture.send(
     "POST",
     "/loki/api/v1/query_range",
@@ -282,7 +288,15 @@ test("what isn't offered or can't be read is refused in Loki's words with its pl
       /^parse error at line 1, col 9: syntax error: unexpected \$end, expecting ,$/,
     ],
     ["query_range", '{job=~".*"}', /queries require at least one regexp or equality matcher/],
-    ["query_range", '{job="a"} | unpack', /col 13: syntax error: the stage unpack isn't offered/],
+    ["query_range", '{job="a"} |~ ip("1.2.3.4")', /col 14: syntax error: ip: invalid operation/],
+    ["query_range", '{job="a"} |= ip("1.2.3")', /ip: invalid pattern: "1.2.3"/],
+    ["query_range", '{job="a"} |> "<name>"', /named captures are not allowed: found '<name>'/],
+    ["query_range", '{job="a"} | pattern "<_>"', /at least one capture is required/],
+    ["query_range", '{job="a"} | pattern "<a> <a>"', /duplicate capture name \(a\)/],
+    ["query_range", '{job="a"} | pattern "<a><b>"', /found consecutive capture '<a><b>'/],
+    ["query_range", '{job="a"} | logfmt --lax', /unknown flag --lax: use --strict or --keep-empty/],
+    ["query_range", 'topk(1.5, rate({job="a"}[1m]))', /invalid parameter topk\(1\.5,/],
+    ["query_range", 'rate({job="a"}[1m]) by (job)', /grouping not allowed for rate aggregation/],
     ["query_range", '{job="a"} |~ "("', /error parsing regexp/],
     ["query_range", 'predict_linear({job="a"} | unwrap x [1m])', /the function predict_linear isn't offered/],
     [

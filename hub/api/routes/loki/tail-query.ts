@@ -53,10 +53,12 @@ export function compileTailQuery(text: string, signal: AbortSignal, clock: Clock
   };
 }
 
-function entryOf({ index, source }: PassingDocument, labels: Map<string, string>): Entry {
+function entryOf({ index, source }: PassingDocument, labels: ReadonlyMap<string, string>): Entry {
   return {
     line: lineOf(source),
-    labels,
+    labels: new Map(labels),
+    stream: labels,
+    extracted: new Set(),
     field: documentFields(source, index),
     value: undefined,
     work: 0,
@@ -70,7 +72,9 @@ function literalOf({ matchers, stages }: LogQuery): string {
   const lines = stages
     .slice(0, changing < 0 ? stages.length : changing)
     .flatMap((stage) =>
-      stage.kind === "line" && stage.operator === "|=" && stage.values.length === 1 ? stage.values : [],
+      stage.kind === "line" && stage.operator === "|=" && stage.values.length + stage.addresses.length === 1
+        ? stage.values
+        : [],
     );
   const runs = [...equal.map(({ value }) => value), ...lines].flatMap(
     (value) => value.match(/[A-Za-z]+/g) ?? [],
