@@ -34,6 +34,18 @@ export function needsUnicode(node: RegexpNode): boolean {
   return hasNode(node, (each) => each.kind === "text" && each.unicode === true);
 }
 
+/** Returns true where `node` holds a `\b` or `\B`, which depend on letters of all alphabets. */
+export function hasWordBorder(node: RegexpNode): boolean {
+  return hasNode(node, (each) => each.kind === "text" && /^\\[bB]$/.test(each.source));
+}
+
+/** Returns true where `node` may match one half of a pair of surrogates without the flag `u`. */
+export function matchesAnyCharacter(node: RegexpNode): boolean {
+  const isAny = (source: string): boolean =>
+    source === "." || source.startsWith("[^") || /\\[DSW]/.test(source);
+  return hasNode(node, (each) => each.kind === "text" && isAny(each.source));
+}
+
 /** Returns true where case is ignored in all of `node`. */
 export function ignoresCaseThroughout(node: RegexpNode): boolean {
   const heedsCase = (each: RegexpNode): boolean =>

@@ -71,7 +71,7 @@ test("where case is ignored throughout, the engine's flag says so, except in the
 test("words that begin alike are joined where their cases are written out", () => {
   for (const [pattern, source] of [
     ["x(?i:foo|Fob|bar|f)", "x(?:[fF](?:[oO](?:[oO]|[bB])|)|[bB][aA][rR])"],
-    ["x(?i:ab|.c|ad|a+)", "x(?:[aA][bB]|.[cC]|[aA][dD]|[aA]+)"],
+    ["x(?i:ab|.c|ad|a+)", "x(?:[aA][bB]|[^\\n][cC]|[aA][dD]|[aA]+)"],
     ["x(?i:1-a|1-b|(?<n>1)|1-c)", "x(?:1-(?:[aA]|[bB])|(1)|1-[cC])"],
     ["x(?i:a(?-i:b|c|bd))", "x(?:[aA](?:b|c|bd))"],
     ["x(?:foo|fob)", "x(?:foo|fob)"],
@@ -117,4 +117,41 @@ test("word characters are those of the engine where case is ignored", () => {
 
 test("letters whose halves are those of other characters are matched", () => {
   for (const text of ["\u{10437}", "\u{10000}"]) assert.equal(captured(`^(?<x>${text})$`, text)?.["x"], text);
+});
+
+test("a dot is any character but the end of a line", () => {
+  const rows: [pattern: string, text: string, found: string | undefined][] = [
+    ["a.b", "a\rb a\u2028b", "a\rb"],
+    ["^.$", "\u2029", "\u2029"],
+    ["^.$", "\u{1f600}", "\u{1f600}"],
+    ["^[^a]$", "\u{1f600}", "\u{1f600}"],
+    ["^\\S\\S$", "\u{1f600}", undefined],
+    ["a.b", "a\nb", undefined],
+    ["(?m:a.b)", "a\nb", "a\nb"],
+    ["(?-m:a.b)", "a\nb", undefined],
+  ];
+  for (const [pattern, text, found] of rows) {
+    const regexp = translateRubyRegexp(pattern);
+    assert.equal(regexp.expression(text).exec(text)?.[0], found, pattern);
+    assert.equal(new RegExp(regexp.source, "u").exec(text)?.[0], found, `source of ${pattern}`);
+  }
+});
+
+test("a border of words knows the letters and marks of all alphabets", () => {
+  const rows: [pattern: string, text: string, found: string | undefined][] = [
+    ["\\b\\w+\\b", "e\u0301", undefined],
+    ["\\b\\w+\\b", "\u00fcber alle", "alle"],
+    ["\\B.", "\u00fcb", "b"],
+    ["\\b.", "- \u00fc", "\u00fc"],
+  ];
+  for (const [pattern, text, found] of rows) {
+    const regexp = translateRubyRegexp(pattern);
+    assert.equal(regexp.expression(text).exec(text)?.[0], found, pattern);
+    assert.equal(new RegExp(regexp.source, "u").exec(text)?.[0], found, `source of ${pattern}`);
+  }
+});
+
+test("no line ends within a pair of surrogates", () => {
+  for (const pattern of ["^$", "\\A\\z", "^\\Z"])
+    assert.equal(new RegExp(translateRubyRegexp(pattern).source, "u").test("\u{1f600}"), false, pattern);
 });

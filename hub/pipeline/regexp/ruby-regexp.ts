@@ -8,7 +8,9 @@ import { foldCase } from "./case-folding.ts";
 import { parseRegexp } from "./regexp-parser.ts";
 import {
   hasCapture,
+  hasWordBorder,
   ignoresCaseThroughout,
+  matchesAnyCharacter,
   mayBeEmpty,
   needsUnicode,
   RegexpFault,
@@ -22,6 +24,16 @@ export { RegexpFault } from "./regexp-tree.ts";
 /** Stand for ^ and $ until it is known what lines there are. Unicode has no characters there. */
 const LINE_START = "\ufdd0";
 const LINE_END = "\ufdd1";
+
+const NOT_ASCII = /[^\0-\x7f]/;
+const SURROGATE = /[\ud800-\udfff]/;
+
+/** Ruby's `\w` is ASCII's, its `\b` isn't: a letter of any alphabet, a mark or a number beside another is no border. */
+const WORD = "[\\p{L}\\p{M}\\p{N}\\p{Pc}]";
+const BORDERS: Readonly<Record<string, string>> = {
+  "\\b": `(?:(?<=${WORD})(?!${WORD})|(?<!${WORD})(?=${WORD}))`,
+  "\\B": `(?:(?<=${WORD})(?=${WORD})|(?<!${WORD})(?!${WORD}))`,
+};
 
 export interface RubyRegexpOptions {
   /** `.` matches a newline too (Ruby's m), as grok wants it. */
@@ -51,6 +63,10 @@ export class RubyRegexp implements Captures {
   /** For subjects of one line: there ^ and $ are the subject's ends, which the engine knows how to use. */
   readonly #oneLine: RegExp;
   #manyLines: RegExp | undefined;
+  /** What subjects hold that the expressions above read wrong. */
+  readonly #foreign: RegExp | undefined;
+  /** For subjects of any number of lines that hold it. */
+  #ofForeign: RegExp | undefined;
 
   /** `unicode`: has the flag `u` also where `tree` doesn't need it. */
   constructor(tree: RegexpNode, options: RubyRegexpOptions, { isSticky = false, unicode = false } = {}) {
@@ -60,6 +76,8 @@ export class RubyRegexp implements Captures {
     this.#unicode = unicode || needsUnicode(tree);
     this.#ignoresCase = ignoresCaseThroughout(tree);
     const { source, captures, repetitions } = this.#emitted(this.#unicode, !this.#ignoresCase);
+    if (hasWordBorder(tree)) this.#foreign = NOT_ASCII;
+    else if (!this.#unicode && matchesAnyCharacter(tree)) this.#foreign = SURROGATE;
     this.#marked = source;
     this.captures = captures;
     this.repetitions = repetitions;
@@ -69,6 +87,13 @@ export class RubyRegexp implements Captures {
 
   /** The expression that fits `subject`. Its groups are those of `captures`. */
   expression(subject: string): RegExp {
+    if (this.#foreign?.test(subject) === true) {
+      this.#ofForeign ??= this.#compile(
+        ofManyLines(this.#emitted(true, !this.#ignoresCase, true).source),
+        true,
+      );
+      return this.#ofForeign;
+    }
     if (!subject.includes("\n")) return this.#oneLine;
     this.#manyLines ??= this.#compile(ofManyLines(this.#marked));
     return this.#manyLines;
@@ -81,8 +106,7 @@ export class RubyRegexp implements Captures {
 
   /** JavaScript source for subjects of any number of lines, for expressions with the flag `u` alone. */
   get source(): string {
-    const isFit = this.#unicode && !this.#ignoresCase;
-    return ofManyLines(isFit ? this.#marked : this.#emitted(true, true).source);
+    return ofManyLines(this.#emitted(true, true, true).source);
   }
 
   /** Returns what reads the captures of the matches that `expression` gave, by name. */
@@ -90,17 +114,18 @@ export class RubyRegexp implements Captures {
     return new CaptureReader(this, (name) => name);
   }
 
-  #emitted(unicode: boolean, writesCases: boolean): Emitted {
-    const emitted = new Emitter(this.#options, unicode, writesCases).emit(this.#tree);
+  /** `foreign`: for subjects that aren't ASCII, with the flag `u`. */
+  #emitted(unicode: boolean, writesCases: boolean, foreign = false): Emitted {
+    const emitted = new Emitter(this.#options, { unicode, writesCases, foreign }).emit(this.#tree);
     // The engine would try `.*` again from each character of a text that doesn't match.
     const isAnchored = this.#options.dotAll === true && !this.#isSticky && beginsWithAnything(this.#tree);
     return isAnchored ? { ...emitted, source: `^(?:${emitted.source})` } : emitted;
   }
 
-  #compile(source: string): RegExp {
+  #compile(source: string, unicode = this.#unicode): RegExp {
     const flags =
       (this.#options.dotAll ? "s" : "") +
-      (this.#unicode ? "u" : "") +
+      (unicode ? "u" : "") +
       (this.#isSticky ? "y" : "") +
       (this.#ignoresCase ? "i" : "");
     try {
@@ -123,17 +148,22 @@ class Emitter {
   readonly #repetitions: Repetition[] = [];
   readonly #unicode: boolean;
   readonly #writesCases: boolean;
+  readonly #foreign: boolean;
   /** Those of the groups around the node at hand, the outermost first. */
   readonly #modifiers: string[] = [];
   /** What was written for pieces of the expression that ignore case. */
   readonly #folds = new Map<string, string>();
   #groups = 0;
 
-  /** `writesCases`: of letters where case is ignored. */
-  constructor(options: RubyRegexpOptions, unicode: boolean, writesCases: boolean) {
+  /** `writesCases`: of letters where case is ignored. `foreign`: for subjects that aren't ASCII. */
+  constructor(
+    options: RubyRegexpOptions,
+    how: { readonly unicode: boolean; readonly writesCases: boolean; readonly foreign: boolean },
+  ) {
     this.#options = options;
-    this.#unicode = unicode;
-    this.#writesCases = writesCases;
+    this.#unicode = how.unicode;
+    this.#writesCases = how.writesCases;
+    this.#foreign = how.foreign;
   }
 
   emit(tree: RegexpNode): Emitted {
@@ -144,7 +174,7 @@ class Emitter {
   #node(node: RegexpNode): string {
     switch (node.kind) {
       case "text":
-        return this.#foldsCases ? this.#folded(node.source) : node.source;
+        return this.#text(node.source);
       case "lineStart":
         return LINE_START;
       case "lineEnd":
@@ -168,6 +198,13 @@ class Emitter {
       case "reference":
         return this.#reference(node.name);
     }
+  }
+
+  #text(source: string): string {
+    // The engine's dot leaves out three more characters than the end of a line.
+    if (source === "." && !this.#isDotAll) return "[^\\n]";
+    if (this.#foreign && Object.hasOwn(BORDERS, source)) return BORDERS[source]!;
+    return this.#foldsCases ? this.#folded(source) : source;
   }
 
   #choice(options: readonly RegexpNode[]): string {
@@ -197,6 +234,11 @@ class Emitter {
 
   get #foldsCases(): boolean {
     return this.#writesCases && this.#ignoresCase;
+  }
+
+  get #isDotAll(): boolean {
+    const opening = this.#modifiers.findLast((each) => each.includes("s"));
+    return opening === undefined ? this.#options.dotAll === true : /^\?[a-z]*s/.test(opening);
   }
 
   get #ignoresCase(): boolean {
@@ -268,5 +310,6 @@ function withoutCaptures(node: RegexpNode): RegexpNode {
 }
 
 function ofManyLines(marked: string): string {
-  return marked.replaceAll(LINE_START, "(?<![^\\n])").replaceAll(LINE_END, "(?![^\\n])");
+  // With the flag u the engine finds no character behind or before the middle of a pair of surrogates, where it looks too.
+  return marked.replaceAll(LINE_START, "(?:^|(?<=\\n))").replaceAll(LINE_END, "(?:$|(?=\\n))");
 }
