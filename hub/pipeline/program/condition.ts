@@ -136,8 +136,21 @@ function order(left: unknown, right: unknown): number {
   const rightNumber = numberOf(right);
   if (leftNumber !== undefined && rightNumber !== undefined) return leftNumber - rightNumber;
   const [a, b] = [left, right].map((value) => (value instanceof Timestamp ? value.toString() : value));
-  if (typeof a === "string" && typeof b === "string") return a < b ? -1 : a > b ? 1 : 0;
+  if (typeof a === "string" && typeof b === "string") return orderOfTexts(a, b);
   throw new ConditionFault(`a condition compares ${describe(left)} with ${describe(right)}`);
+}
+
+const SURROGATES_FROM = 0xd800;
+
+/** Orders texts by their bytes in UTF-8, in which surrogates come after all other units. */
+function orderOfTexts(one: string, other: string): number {
+  if (one === other) return 0;
+  let at = 0;
+  while (at < one.length && one.charCodeAt(at) === other.charCodeAt(at)) at++;
+  const [unit, otherUnit] = [one.charCodeAt(at), other.charCodeAt(at)];
+  if (unit < SURROGATES_FROM || otherUnit < SURROGATES_FROM) return one < other ? -1 : 1;
+  const [code, otherCode] = [one.codePointAt(at) ?? -1, other.codePointAt(at) ?? -1];
+  return code - otherCode;
 }
 
 function describe(value: unknown): string {
