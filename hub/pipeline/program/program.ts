@@ -161,7 +161,8 @@ function apply(step: FilterStep, event: Event, next: number, waiting: Waiting[])
       if (decorated) decorate?.(child);
       waiting.push({ event: child, at: next });
     });
-    if (matched) decorate?.(event);
+    // An event that ends here isn't shown to anybody, and what can't be added to it is no fault.
+    if (matched && !event.cancelled) decorate?.(event);
     return matched;
   } catch (error) {
     if (filter.conflicted === undefined || !isConflict(error)) throw error;

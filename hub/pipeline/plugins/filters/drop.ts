@@ -17,9 +17,8 @@ export const dropFilter = defineFilter({
   }),
   create: ({ percentage }, { random }) => ({
     apply(event) {
-      if (percentage < 100 && random() * 100 >= percentage) return true;
-      event.cancel();
-      return true;
+      if (percentage === 100 || random() * 100 < percentage) event.cancel();
+      return event.cancelled;
     },
   }),
 });
