@@ -67,8 +67,9 @@ function addField(name: Format, values: readonly Format[]): (event: Event) => vo
     for (const format of values) {
       const value = format(event);
       const before = event.get(reference);
-      if (before === undefined || before === null) event.set(reference, value);
-      else event.set(reference, Array.isArray(before) ? [...before, value] : [before, value]);
+      if (before === undefined) event.set(reference, value);
+      else
+        event.set(reference, [...(Array.isArray(before) ? before : before === null ? [] : [before]), value]);
     }
   };
 }
@@ -76,7 +77,7 @@ function addField(name: Format, values: readonly Format[]): (event: Event) => vo
 function removeTags(event: Event, names: readonly string[]): void {
   const tags = event.fields["tags"];
   if (typeof tags === "string") {
-    if (names.includes(tags)) event.fields["tags"] = [];
+    event.fields["tags"] = names.includes(tags) ? [] : [tags];
   } else if (Array.isArray(tags)) {
     event.fields["tags"] = tags.filter((tag) => !names.includes(tag as string));
   }

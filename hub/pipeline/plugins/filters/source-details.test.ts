@@ -8,6 +8,12 @@ type Fields = Record<string, unknown>;
 type Row = [filter: string, fields: Fields, expected: Fields | undefined];
 
 const ROWS: Readonly<Record<string, readonly Row[]>> = {
+  "a field that is null becomes a list by what is added": [
+    ['mutate { add_field => { "m" => "x" } }', { m: null }, { m: ["x"] }],
+  ],
+  "tags become a list where one is to be removed": [
+    ['mutate { remove_tag => ["x"] }', { tags: "a" }, { tags: ["a"] }],
+  ],
   "an event that ends isn't decorated": [
     ['drop { add_field => { "[m][x]" => "y" } }', { m: "a" }, undefined],
     ['drop { percentage => 50 add_tag => ["x"] }', { m: "a" }, { m: "a" }],
