@@ -1,9 +1,10 @@
 /** Filter mutate: changes fields. Its parts run in a fixed order, whatever order they are written in. */
 
 import type { Static, Type } from "typebox";
+import { rubySplit } from "#hub/pipeline/formats/ruby-split.ts";
 import { convertParts, type Mutation } from "#hub/pipeline/formats/value-conversion.ts";
 import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
-import { translateRubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
+import { type RubyRegexp, translateRubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
 import { copyValue, isHash, valueText } from "#proto/event.ts";
 import { type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import { compileFormat } from "#proto/format.ts";
@@ -152,7 +153,7 @@ const structureParts = {
       return (event) => {
         const reference = field(event);
         const value = event.get(reference);
-        if (Array.isArray(value)) event.set(reference, value.map(valueText).join(by(event)));
+        if (Array.isArray(value)) event.set(reference, joined(value, by(event)));
       };
     }),
 
@@ -179,24 +180,31 @@ const structureParts = {
     ),
 };
 
-/** A blank stands for any run of whitespace, none before the first part; empty parts at the end are dropped. */
+/** Lists within the list are joined likewise. */
+function joined(list: readonly unknown[], separator: string): string {
+  return list
+    .map((each) => (Array.isArray(each) ? joined(each, separator) : valueText(each)))
+    .join(separator);
+}
+
+/** Empty parts at the end are dropped. */
 function partsOf(value: string, separator: string): string[] {
-  if (separator === "") return Array.from(value);
-  const parts = separator === " " ? value.trimStart().split(/\s+/) : value.split(separator);
+  const parts = rubySplit(value, separator);
   while (parts.at(-1) === "") parts.pop();
   return parts;
 }
 
+/** An object merges with an object alone; else a list is made, also of a single value and of none. */
 function mergeInto(event: Parameters<Mutation>[0], target: FieldReference, added: unknown): void {
-  if (added === undefined || added === null) return;
   const before = event.get(target);
-  if (before === undefined || before === null) {
-    event.set(target, isHash(added) ? copyValue(added) : [added].flat());
-  } else if (isHash(before) && isHash(added)) {
-    event.set(target, { ...before, ...(copyValue(added) as object) });
-  } else if (!isHash(before) && !isHash(added)) {
-    event.set(target, [before].flat().concat([added].flat()));
-  }
+  if (isHash(before) !== isHash(added)) return;
+  if (isHash(before)) event.set(target, { ...before, ...(copyValue(added) as object) });
+  else event.set(target, [...itemsOf(before), ...itemsOf(copyValue(added))]);
+}
+
+function itemsOf(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value;
+  return value === undefined || value === null ? [] : [value];
 }
 
 /** A replacement takes at most this long, ms; text comes from anywhere. */
@@ -217,14 +225,20 @@ function rewriteText(name: string, rewrite: (text: string) => string): Mutation 
   };
 }
 
+function capitalized(value: string): string {
+  const [first = ""] = value;
+  return first.toUpperCase() + value.slice(first.length).toLowerCase();
+}
+
 const each = (rewrite: (text: string) => string) => (names: readonly string[]) =>
   names.map((name) => rewriteText(name, rewrite));
 
 const textParts = {
   uppercase: each((value) => value.toUpperCase()),
   lowercase: each((value) => value.toLowerCase()),
-  capitalize: each((value) => value.charAt(0).toUpperCase() + value.slice(1).toLowerCase()),
-  strip: each((value) => value.replace(/^[\s\0]+|[\s\0]+$/g, "")),
+  capitalize: each(capitalized),
+  /** ASCII's whitespace and NUL, as Ruby does. */
+  strip: each((value) => value.replace(/^[\t-\r \0]+|[\t-\r \0]+$/g, "")),
 
   /** `[ field, expression, replacement, … ]` */
   gsub(triples: readonly string[], { report, guard }: FilterContext): Mutation[] {
@@ -244,9 +258,9 @@ const textParts = {
       const format = compileFormat(replacement);
       const reference = fieldReference(name);
       mutations.push((event) => {
-        const replaced = rubyReplacement(format(event));
-        const expressionNow = pattern(event);
-        const rewrite = (value: string): string => value.replace(expressionNow, replaced);
+        const { expression: expressionNow, regexp } = pattern(event);
+        const replacer = rubyReplacer(format(event), regexp);
+        const rewrite = (value: string): string => value.replace(expressionNow, replacer);
         const value = event.get(reference);
         const done = (): unknown =>
           typeof value === "string"
@@ -264,8 +278,14 @@ const textParts = {
   },
 };
 
+interface Pattern {
+  readonly expression: RegExp;
+  /** What it was made of. */
+  readonly regexp: RubyRegexp;
+}
+
 /** An expression may hold fields of the event; one without is compiled once. */
-function patternOf(expression: string): (event: Parameters<Mutation>[0]) => RegExp {
+function patternOf(expression: string): (event: Parameters<Mutation>[0]) => Pattern {
   const format = compileFormat(expression);
   if (format.isConstant) {
     const pattern = globalPattern(expression);
@@ -283,15 +303,32 @@ function patternOf(expression: string): (event: Parameters<Mutation>[0]) => RegE
   };
 }
 
-function globalPattern(expression: string): RegExp {
-  return new RegExp(translateRubyRegexp(expression).source, "gu");
+function globalPattern(expression: string): Pattern {
+  const regexp = translateRubyRegexp(expression);
+  return { expression: new RegExp(regexp.source, "gu"), regexp };
 }
 
-/** Ruby's `\1` and `\0` as a replacement function's text: `$1`, `$&`; a dollar stands for itself. */
-function rubyReplacement(text: string): string {
-  return text
-    .replaceAll("$", "$$$$")
-    .replace(/\\([0-9\\])/g, (_, digit: string) =>
-      digit === "\\" ? "\\" : digit === "0" ? "$&" : `$${digit}`,
-    );
+/** Ruby's references within a replacement: `\1`, `\0` and `\&`, `\k<name>`, `` \` `` and `\'`; `\\` is a backslash. */
+const REFERENCE = /\\(?:([0-9&`'\\])|k<([^>]+)>)/g;
+
+/** Returns what replaces a match; a group that took no part in it, or isn't there, is empty. A dollar stands for itself. */
+function rubyReplacer(text: string, regexp: RubyRegexp): (...found: unknown[]) => string {
+  if (!text.includes("\\")) return () => text;
+  const reader = regexp.captureReader();
+  const names = [...new Set(regexp.captures.map(({ name }) => name))];
+  return (...found) => {
+    const [subject, offset] = [found.pop() as string, found.pop() as number];
+    const match = found as unknown as RegExpExecArray;
+    const groups = new Map<string, string>();
+    reader.visit(match, (name, value) => groups.set(name, value));
+    return text.replace(REFERENCE, (_, sign: string | undefined, name: string) => {
+      if (sign === undefined) return groups.get(name) ?? "";
+      if (sign === "\\") return sign;
+      if (sign === "&" || sign === "0") return match[0];
+      if (sign === "`") return subject.slice(0, offset);
+      if (sign === "'") return subject.slice(offset + match[0].length);
+      // Groups with names have numbers too.
+      return groups.get(sign) ?? groups.get(names[Number(sign) - 1] ?? "") ?? "";
+    });
+  };
 }

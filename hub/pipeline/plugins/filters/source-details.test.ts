@@ -8,6 +8,31 @@ type Fields = Record<string, unknown>;
 type Row = [filter: string, fields: Fields, expected: Fields | undefined];
 
 const ROWS: Readonly<Record<string, readonly Row[]>> = {
+  "gsub knows Ruby's references, of which those to nothing are empty": [
+    ['mutate { gsub => ["m", "b", "\\1"] }', { m: "abc" }, { m: "ac" }],
+    ['mutate { gsub => ["m", "(b)(x)?", "[\\1\\2\\3]"] }', { m: "abc" }, { m: "a[b]c" }],
+    ['mutate { gsub => ["m", "b", "<\\&>"] }', { m: "abc" }, { m: "a<b>c" }],
+    ['mutate { gsub => ["m", "b", "\\`\\\'"] }', { m: "abc" }, { m: "aacc" }],
+    ['mutate { gsub => ["m", "(?<x>b)", "\\k<x>\\k<x>"] }', { m: "abc" }, { m: "abbc" }],
+    ['mutate { gsub => ["m", "b", "\\\\1$1"] }', { m: "abc" }, { m: "a\\1$1c" }],
+  ],
+  "strip and split take ASCII's whitespace alone": [
+    ['mutate { strip => ["m"] }', { m: "\t\u00a0x\u3000\0 " }, { m: "\u00a0x\u3000" }],
+    ['mutate { split => { "m" => " " } }', { m: " a\u00a0b \t c " }, { m: ["a\u00a0b", "c"] }],
+    ["split { terminator => ' ' field => 'm' }", { m: "\ta" }, { m: "\ta" }],
+  ],
+  "join joins the lists in a list": [
+    ['mutate { join => { "m" => "-" } }', { m: ["a", ["b", ["c"]], 1] }, { m: "a-b-c-1" }],
+  ],
+  "merge makes a list of what is no object": [
+    ['mutate { merge => { "m" => "n" } }', { m: "a" }, { m: ["a"] }],
+    ['mutate { merge => { "m" => "n" } }', {}, { m: [] }],
+    ['mutate { merge => { "m" => "n" } }', { n: { a: 1 } }, { n: { a: 1 } }],
+    ['mutate { merge => { "m" => "n" } }', { m: ["a"], n: [["b"]] }, { m: ["a", ["b"]], n: [["b"]] }],
+  ],
+  "capitalize takes a whole character": [
+    ['mutate { capitalize => ["m"] }', { m: "\u{10428}BC" }, { m: "\u{10400}bc" }],
+  ],
   "a field that is null becomes a list by what is added": [
     ['mutate { add_field => { "m" => "x" } }', { m: null }, { m: ["x"] }],
   ],
