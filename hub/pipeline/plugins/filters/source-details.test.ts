@@ -33,6 +33,9 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   "capitalize takes a whole character": [
     ['mutate { capitalize => ["m"] }', { m: "\u{10428}BC" }, { m: "\u{10400}bc" }],
   ],
+  "split tags an event without its field": [
+    ["split { field => 'm' }", {}, { tags: ["_split_type_failure"] }],
+  ],
   "a field that is null becomes a list by what is added": [
     ['mutate { add_field => { "m" => "x" } }', { m: null }, { m: ["x"] }],
   ],

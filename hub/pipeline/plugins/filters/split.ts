@@ -1,5 +1,6 @@
 /** Filter split: one event per part of a field. */
 
+import { rubySplit } from "#hub/pipeline/formats/ruby-split.ts";
 import { defineFilter } from "#hub/pipeline/plugins/filter.ts";
 import { fieldReference } from "#proto/field-reference.ts";
 import { optional, options, text } from "#proto/kit/options.ts";
@@ -21,17 +22,14 @@ export const splitFilter = defineFilter({
     return {
       apply(event, emit) {
         const value = event.get(source);
-        const parts = Array.isArray(value)
-          ? value
-          : typeof value === "string"
-            ? textParts(value, terminator)
-            : undefined;
+        const all = typeof value === "string" ? rubySplit(value, terminator) : undefined;
+        if (all?.length === 1) return false; // nothing to split: neither the target nor decorations
+        const parts = Array.isArray(value) ? value : all && withoutLastEmpty(all);
         if (parts === undefined) {
-          if (value !== undefined && value !== null) event.tag(TYPE_FAILURE_TAG);
+          event.tag(TYPE_FAILURE_TAG);
           return false;
         }
         if (typeof value === "string" && parts.length === 1) {
-          if (parts[0] === value) return false; // nothing to split: neither the target nor decorations
           event.set(into, parts[0]);
           return true;
         }
@@ -48,9 +46,8 @@ export const splitFilter = defineFilter({
   },
 });
 
-/** Empty parts at the end are none, as in Ruby. */
-function textParts(value: string, terminator: string): string[] {
-  const parts = value.split(terminator);
+/** A text of nothing but terminators keeps one part, so that its event isn't lost. */
+function withoutLastEmpty(parts: string[]): string[] {
   while (parts.length > 1 && parts.at(-1) === "") parts.pop();
   return parts;
 }
