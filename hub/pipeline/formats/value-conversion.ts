@@ -94,7 +94,7 @@ export function toInteger(text: string): unknown {
 
 /** As Ruby's to_f: the number at the start, 0 without one; a text whose number no float holds is returned. */
 export function toFloat(text: string): number | string {
-  const value = Number(/^\s*[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?/i.exec(text)?.[0] ?? 0);
+  const value = Number(/^\s*[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?/i.exec(text)?.[0] ?? 0);
   return Number.isFinite(value) ? value : text;
 }
 

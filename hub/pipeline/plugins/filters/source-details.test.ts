@@ -33,6 +33,10 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   "capitalize takes a whole character": [
     ['mutate { capitalize => ["m"] }', { m: "\u{10428}BC" }, { m: "\u{10400}bc" }],
   ],
+  "a number may begin with its point": [
+    ['mutate { convert => { "m" => "float" } }', { m: "-.5" }, { m: -0.5 }],
+    ['grok { match => { "m" => "%{BASE10NUM:n:float}" } }', { m: ".5" }, { m: ".5", n: 0.5 }],
+  ],
   "split tags an event without its field": [
     ["split { field => 'm' }", {}, { tags: ["_split_type_failure"] }],
   ],
