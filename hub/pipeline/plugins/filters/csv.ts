@@ -2,7 +2,7 @@
 
 import type { Static } from "typebox";
 import { parseCsvLine } from "#hub/pipeline/formats/csv-line.ts";
-import { conversions } from "#hub/pipeline/formats/value-conversion.ts";
+import { rubyFloat, rubyInteger } from "#hub/pipeline/formats/ruby-number.ts";
 import { defineFilter, type Filter, type FilterContext } from "#hub/pipeline/plugins/filter.ts";
 import { type Event, isHash, Timestamp } from "#proto/event.ts";
 import { bracketed, type FieldReference, fieldReference } from "#proto/field-reference.ts";
@@ -13,8 +13,11 @@ type Row = readonly (string | undefined)[];
 const FAILURE_TAG = "_csvparsefailure";
 const SKIPPED_TAG = "_csvskippedemptyfield";
 
-/** Kinds of values beside those of mutate. */
-const TIME_KINDS: Readonly<Record<string, (value: string) => unknown>> = {
+/** Kinds of values. A text that is none of its kind stays, other than in mutate. */
+const CONVERSIONS: Readonly<Record<string, (value: string) => unknown>> = {
+  integer: (value) => rubyInteger(value) ?? value,
+  float: (value) => rubyFloat(value) ?? value,
+  boolean: (value) => booleanOf(value.trim().toLowerCase()),
   date: (value) => timeOf(value),
   date_time: (value) => timeOf(value),
 };
@@ -67,11 +70,11 @@ class CsvFilter implements Filter {
     if (value === undefined || value === null) return false;
     const { separator, quote_char: quote } = this.#values;
     const row = typeof value === "string" ? parseCsvLine(value, separator, quote) : undefined;
-    if (row === undefined) {
+    const isEmpty = row?.every((item) => item === undefined || item === "") === true;
+    if (row === undefined || (value === "" && !this.#values.skip_empty_rows)) {
       event.tag(FAILURE_TAG);
       return false;
     }
-    const isEmpty = row.every((item) => item === undefined || item === "");
     if (isEmpty && this.#values.skip_empty_rows) {
       event.tag(SKIPPED_TAG);
       return false;
@@ -96,7 +99,8 @@ class CsvFilter implements Filter {
     const columns = this.#columns;
     const isNaming =
       this.#place() === this.#namedAt && row.every((item, index) => (item ?? "") === columns[index]);
-    return isNaming || (skipHeader && !isEmpty && row.every((item, index) => item === columns[index]));
+    const isHeader = row.length === columns.length && row.every((item, index) => item === columns[index]);
+    return isNaming || (skipHeader && isHeader && !isEmpty);
   }
 
   #assign(event: Event, row: Row): void {
@@ -125,7 +129,7 @@ function convertersOf(
 ): Map<string, (value: string) => unknown> {
   const converters = new Map<string, (value: string) => unknown>();
   for (const [column, kind] of Object.entries(kinds)) {
-    const convert = TIME_KINDS[kind] ?? conversions[kind];
+    const convert = CONVERSIONS[kind];
     if (convert !== undefined) converters.set(column, convert);
     else
       report(
@@ -136,6 +140,11 @@ function convertersOf(
       );
   }
   return converters;
+}
+
+/** What is neither stays text, in small letters. */
+function booleanOf(text: string): unknown {
+  return text === "true" ? true : text === "false" ? false : text;
 }
 
 /** What is no time stays text. */

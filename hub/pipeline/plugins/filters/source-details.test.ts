@@ -37,6 +37,48 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['mutate { convert => { "m" => "float" } }', { m: "-.5" }, { m: -0.5 }],
     ['grok { match => { "m" => "%{BASE10NUM:n:float}" } }', { m: ".5" }, { m: ".5", n: 0.5 }],
   ],
+  "csv leaves texts that are none of their kind": [
+    [
+      "csv { source => 'm' columns => ['a'] convert => { 'a' => integer } }",
+      { m: "x1" },
+      { m: "x1", a: "x1" },
+    ],
+    [
+      "csv { source => 'm' columns => ['a'] convert => { 'a' => integer } }",
+      { m: " 0x1F" },
+      { m: " 0x1F", a: 31 },
+    ],
+    [
+      "csv { source => 'm' columns => ['a'] convert => { 'a' => integer } }",
+      { m: "-017" },
+      { m: "-017", a: -15 },
+    ],
+    [
+      "csv { source => 'm' columns => ['a'] convert => { 'a' => integer } }",
+      { m: "1.5" },
+      { m: "1.5", a: "1.5" },
+    ],
+    ["csv { source => 'm' columns => ['a'] convert => { 'a' => float } }", { m: "x" }, { m: "x", a: "x" }],
+    ["csv { source => 'm' columns => ['a'] convert => { 'a' => boolean } }", { m: "1" }, { m: "1", a: "1" }],
+    [
+      "csv { source => 'm' columns => ['a'] convert => { 'a' => boolean } }",
+      { m: " TRUE" },
+      { m: " TRUE", a: true },
+    ],
+    [
+      "csv { source => 'm' columns => ['a'] convert => { 'a' => boolean } }",
+      { m: "No " },
+      { m: "No ", a: "no" },
+    ],
+  ],
+  "csv takes a row for the header only if it names all columns": [
+    ["csv { source => 'm' columns => ['a', 'b'] skip_header => true }", { m: "a" }, { m: "a", a: "a" }],
+    ["csv { source => 'm' columns => ['a', 'b'] skip_header => true }", { m: "a,b" }, undefined],
+  ],
+  "csv tags an event without a row": [
+    ["csv { source => 'm' }", { m: "" }, { m: "", tags: ["_csvparsefailure"] }],
+    ["csv { source => 'm' skip_empty_rows => true }", { m: "" }, { m: "", tags: ["_csvskippedemptyfield"] }],
+  ],
   "split tags an event without its field": [
     ["split { field => 'm' }", {}, { tags: ["_split_type_failure"] }],
   ],
