@@ -71,8 +71,15 @@ function guessYear({ month }: DateFields, nowMs: number): number {
 
 function parseNumber(value: string, factor: number): number | undefined {
   if (!/^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(value)) return undefined;
-  const ms = Math.trunc(Number(value) * factor);
+  // Not the product, which floats may miss by a bit.
+  const ms = Math.trunc(Number(factor === 1 ? value : shifted(value)));
   return Math.abs(ms) <= MAX_MS ? ms : undefined;
+}
+
+/** Returns the text of a number that is a thousand times as large. */
+function shifted(value: string): string {
+  const [digits, exponent = "0"] = value.toLowerCase().split("e");
+  return `${digits}e${Number(exponent) + 3}`;
 }
 
 function parseTai(value: string): number | undefined {

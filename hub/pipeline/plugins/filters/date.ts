@@ -45,7 +45,7 @@ export const dateFilter = defineFilter({
       apply(event) {
         const value = event.get(source);
         const first: unknown = Array.isArray(value) ? value[0] : value;
-        if (first === undefined || first === null || first === "") return false;
+        if (first === undefined || first === null) return false;
         const zone = zoneOf(event);
         const time = zone === undefined ? undefined : parse(parsers, valueText(first), zone, now);
         if (time === undefined) {

@@ -82,6 +82,22 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   "split tags an event without its field": [
     ["split { field => 'm' }", {}, { tags: ["_split_type_failure"] }],
   ],
+  "date tags an empty text": [
+    ['date { match => ["m", "ISO8601"] }', { m: "" }, { m: "", tags: ["_dateparsefailure"] }],
+    ['date { match => ["m", "ISO8601"] }', { m: null }, { m: null }],
+  ],
+  "date keeps the milliseconds of UNIX times": [
+    [
+      'date { match => ["m", "UNIX"] target => "t" }',
+      { m: "68442253.299" },
+      { m: "68442253.299", t: "1972-03-03T03:44:13.299Z" },
+    ],
+    [
+      'date { match => ["m", "UNIX"] target => "t" }',
+      { m: "1.5e3" },
+      { m: "1.5e3", t: "1970-01-01T00:25:00.000Z" },
+    ],
+  ],
   "a field that is null becomes a list by what is added": [
     ['mutate { add_field => { "m" => "x" } }', { m: null }, { m: ["x"] }],
   ],
