@@ -98,6 +98,9 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
       { m: "1.5e3", t: "1970-01-01T00:25:00.000Z" },
     ],
   ],
+  "prune has no expression for false": [
+    ['prune { whitelist_values => { "a" => "x" } }', { a: false }, { a: false }],
+  ],
   "a field that is null becomes a list by what is added": [
     ['mutate { add_field => { "m" => "x" } }', { m: null }, { m: ["x"] }],
   ],
