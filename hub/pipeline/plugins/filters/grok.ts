@@ -10,7 +10,6 @@ import { defineFilter, type FilterContext } from "#hub/pipeline/plugins/filter.t
 import { CaptureReader } from "#hub/pipeline/regexp/capture-reader.ts";
 import { RegexpTimeout } from "#hub/pipeline/regexp/regexp-guard.ts";
 import type { RubyRegexp } from "#hub/pipeline/regexp/ruby-regexp.ts";
-import { isRawJson } from "#proto/codec/json.ts";
 import { type Event, valueText } from "#proto/event.ts";
 import { bracketed, type FieldReference, fieldReference } from "#proto/field-reference.ts";
 import { anyTable, flag, list, oneOf, optional, options, table, text } from "#proto/kit/options.ts";
@@ -92,7 +91,6 @@ class Attempt {
 
   #matchField({ field, expressions }: FieldMatch): boolean {
     const value = this.#event.get(field);
-    if (value === undefined || value === null) return false;
     if (!Array.isArray(value)) return this.#matchText(valueText(value), expressions);
     let matched = false;
     for (const item of value) matched = this.#matchText(valueText(item), expressions) || matched;
@@ -134,8 +132,7 @@ class Attempt {
     const before = overwrite ? undefined : this.#event.get(reference);
     if (before === undefined || before === null) this.#event.set(reference, value);
     else if (Array.isArray(before)) this.#event.set(reference, [...before, value]);
-    else if (typeof before === "string" || typeof before === "number" || isRawJson(before))
-      this.#event.set(reference, [before, value]);
+    else if (typeof before === "string") this.#event.set(reference, [before, value]);
   }
 }
 

@@ -101,6 +101,14 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   "prune has no expression for false": [
     ['prune { whitelist_values => { "a" => "x" } }', { a: false }, { a: false }],
   ],
+  "grok adds captures to texts and lists, not to numbers": [
+    ['grok { match => { "m" => "%{INT:n:int} %{INT:n:int}" } }', { m: "1 2" }, { m: "1 2", n: 1 }],
+    ['grok { match => { "m" => "%{INT:n} %{INT:n}" } }', { m: "1 2" }, { m: "1 2", n: ["1", "2"] }],
+  ],
+  "grok takes a missing field for an empty text": [
+    ['grok { match => { "m" => "^%{DATA:n}$" } add_tag => ["empty"] }', {}, { tags: ["empty"] }],
+    ['grok { match => { "m" => "%{WORD:n}" } }', {}, { tags: ["_grokparsefailure"] }],
+  ],
   "a field that is null becomes a list by what is added": [
     ['mutate { add_field => { "m" => "x" } }', { m: null }, { m: ["x"] }],
   ],
