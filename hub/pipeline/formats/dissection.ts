@@ -1,7 +1,11 @@
 /** Dissections: `%{a} %{+a/2} %{?b} %{&b} %{c->}` and the delimiters between them, compiled to a function. */
 
-/** Returns names and texts found, or undefined if the text doesn't fit. */
-export type Dissection = (text: string) => Map<string, string> | undefined;
+/**
+ * Returns names and texts found, or undefined if the text doesn't fit. `existing` returns the text of a field that there was
+ * before, to which parts are appended, or that names a field; undefined: there is none.
+ */
+export type Dissection = (text: string, existing?: Existing) => Map<string, string> | undefined;
+type Existing = (name: string) => string | undefined;
 
 interface Part {
   /** "" a field, "+" appended to one, "?" left out, "&" named by the value of the `?` or `*` of the same name. */
@@ -30,7 +34,7 @@ export function parseDissection(text: string, separator?: string): Dissection | 
   const parts = matches.map((match, index): Part => {
     const [whole, prefix = "", name = "", order, arrow] = match;
     const delimiter = text.slice(match.index + whole.length, matches[index + 1]?.index);
-    const part = { order: Number(order ?? index), padded: arrow !== undefined, delimiter };
+    const part = { order: Number(order ?? 0), padded: arrow !== undefined, delimiter };
     return prefix === "*" && separator === undefined
       ? { ...part, prefix: "", name: `*${name}` }
       : { ...part, prefix, name };
@@ -40,13 +44,13 @@ export function parseDissection(text: string, separator?: string): Dissection | 
   const unpaired = separator === undefined ? undefined : unpairedKey(parts);
   if (unpaired !== undefined)
     return `Found invalid key/reference associations: '${unpaired}' Please ensure each '*<key>' is matched with a matching '&<key>`;
-  return (subject) => {
+  return (subject, existing) => {
     if (!subject.startsWith(head)) return undefined;
     // An ingest pipeline finds no parts in an empty text.
     if (separator !== undefined && subject.length === head.length) return undefined;
     const values =
       separator === undefined ? cut(subject, head.length, parts) : cutRuns(subject, head.length, parts);
-    return values === undefined ? undefined : assemble(parts, values, separator);
+    return values === undefined ? undefined : assemble(parts, values, separator ?? { head }, existing);
   };
 }
 
@@ -94,33 +98,31 @@ function unpairedKey(parts: readonly Part[]): string | undefined {
   return keys.find((name) => !values.includes(name)) ?? values.find((name) => !keys.includes(name));
 }
 
+/** `separator`: what stands between appended parts, or the text before the first part, which does so in front of that one. */
 function assemble(
   parts: readonly Part[],
   values: readonly string[],
-  separator: string | undefined,
+  separator: string | { readonly head: string },
+  existing: Existing = () => undefined,
 ): Map<string, string> {
   const found = new Map<string, string>();
   const skipped = new Map<string, string>();
   const appended: { name: string; order: number; value: string; delimiter: string }[] = [];
-  for (const [index, { prefix, name, order, delimiter }] of parts.entries()) {
+  const before = (index: number): string =>
+    typeof separator === "string" ? separator : (parts[index - 1]?.delimiter ?? separator.head) || " ";
+  for (const [index, { prefix, name, order }] of parts.entries()) {
     const value = values[index]!;
     if (prefix === "?" || prefix === "*") skipped.set(name, value);
-    else if (prefix === "+")
-      appended.push({
-        name,
-        order,
-        value,
-        delimiter: separator ?? parts[index - 1]?.delimiter ?? delimiter,
-      });
+    else if (prefix === "+") appended.push({ name, order, value, delimiter: before(index) });
     else if (prefix === "" && name !== "") found.set(name, value);
   }
   for (const { name, value, delimiter } of appended.sort((a, b) => a.order - b.order)) {
-    const before = found.get(name);
-    found.set(name, before === undefined ? value : before + delimiter + value);
+    const text = found.get(name) ?? existing(name);
+    found.set(name, text === undefined ? value : text + delimiter + value);
   }
   for (const [index, { prefix, name }] of parts.entries()) {
     if (prefix !== "&") continue;
-    const field = skipped.get(name) ?? found.get(name);
+    const field = found.get(name) ?? existing(name) ?? skipped.get(name);
     if (field !== undefined && field !== "") found.set(field, values[index]!);
   }
   return found;

@@ -60,7 +60,10 @@ function compile(field: string, text: string, report: FilterContext["report"]): 
 function dissect(event: Event, source: FieldReference, dissection: Dissection): boolean {
   const value = event.get(source);
   if (value === undefined || value === null || value === "") return false;
-  const found = dissection(valueText(value));
+  const found = dissection(valueText(value), (name) => {
+    const before = event.get(fieldReference(name));
+    return before === undefined || before === null ? undefined : valueText(before);
+  });
   if (found === undefined) return false;
   for (const [name, text] of found) event.set(fieldReference(name), text);
   return true;
@@ -76,8 +79,8 @@ function convert(event: Event, field: string, reference: FieldReference, kind: s
     event.tag(`_dataconversionnullvalue_${field}_${kind}`);
     return;
   }
-  const text = valueText(value).trim();
-  const isNumber = DECIMAL.test(text) && Number.isFinite(Number(text));
+  const text = valueText(value);
+  const isNumber = !Array.isArray(value) && DECIMAL.test(text) && Number.isFinite(Number(text));
   if (!isNumber) event.tag(`_dataconversionuncoercible_${field}_${kind}`);
   else event.set(reference, kind === "int" ? conversions["integer"]!(text) : decimal(Number(text)));
 }

@@ -109,6 +109,31 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['grok { match => { "m" => "^%{DATA:n}$" } add_tag => ["empty"] }', {}, { tags: ["empty"] }],
     ['grok { match => { "m" => "%{WORD:n}" } }', {}, { tags: ["_grokparsefailure"] }],
   ],
+  "dissect appends to what fields had": [
+    ["dissect { mapping => { 'm' => '%{x} %{+a}' } }", { m: "1 2", a: "0" }, { m: "1 2", x: "1", a: "0 2" }],
+    ["dissect { mapping => { 'm' => '<%{+a}>%{x}' } }", { m: "<1>2", a: 0 }, { m: "<1>2", x: "2", a: "0<1" }],
+  ],
+  "dissect puts a blank before an appended part without a delimiter in front of it": [
+    ["dissect { mapping => { 'm' => '%{+a/2},%{+a/1}' } }", { m: "1,2" }, { m: "1,2", a: "2 1" }],
+  ],
+  "dissect appends parts without an order first": [
+    ["dissect { mapping => { 'm' => '%{+a/1},%{+a}' } }", { m: "1,2" }, { m: "1,2", a: "2 1" }],
+  ],
+  "dissect names a field by one that the event has": [
+    ["dissect { mapping => { 'm' => '%{?k}=%{&k}' } }", { m: "a=1", k: "b" }, { m: "a=1", k: "b", b: "1" }],
+  ],
+  "dissect converts texts that are numbers as a whole": [
+    [
+      "dissect { convert_datatype => { 'm' => int } }",
+      { m: " 1" },
+      { m: " 1", tags: ["_dataconversionuncoercible_m_int"] },
+    ],
+    [
+      "dissect { convert_datatype => { 'm' => int } }",
+      { m: [1] },
+      { m: [1], tags: ["_dataconversionuncoercible_m_int"] },
+    ],
+  ],
   "a field that is null becomes a list by what is added": [
     ['mutate { add_field => { "m" => "x" } }', { m: null }, { m: ["x"] }],
   ],
