@@ -134,6 +134,24 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
       { m: [1], tags: ["_dataconversionuncoercible_m_int"] },
     ],
   ],
+  "translate in place counts as done without a result": [
+    [
+      'translate { source => "m" target => "m" dictionary => { "a" => "b" } add_tag => ["x"] }',
+      { m: "c" },
+      { m: "c", tags: ["x"] },
+    ],
+    ['translate { source => "m" target => "m" dictionary => { "a" => "b" } add_tag => ["x"] }', {}, {}],
+  ],
+  "translate takes null for an empty text": [
+    [
+      'translate { source => "m" target => "t" dictionary => { "a" => "b" } fallback => "c" }',
+      { m: null },
+      { m: null, t: "c" },
+    ],
+  ],
+  "translate leaves an event in which the result has no place": [
+    ['translate { source => "m" target => "[m][t]" dictionary => { "a" => "b" } }', { m: "a" }, { m: "a" }],
+  ],
   "a field that is null becomes a list by what is added": [
     ['mutate { add_field => { "m" => "x" } }', { m: null }, { m: ["x"] }],
   ],

@@ -79,26 +79,32 @@ export const translateFilter = defineFilter({
     const override = values.override ?? targetName === sourceName;
     const fallback = values.fallback === undefined ? undefined : compileFormat(values.fallback);
     const lookup = dictionaryLookup(values, context);
+    // Upstream a value that may be replaced by its result counts as handled, whether there is one or not.
+    const isInPlace = targetName === sourceName;
     if (values.iterate_on !== undefined) {
       const list = fieldReference(values.iterate_on);
       const isOfValues = values.iterate_on === sourceName;
+      const wasHandled = (event: Event): boolean => isInPlace && event.has(list);
       const find: Find = (event, value) => lookup(valueText(value)) ?? fallback?.(event);
       return {
         apply: (event) =>
           isOfValues
-            ? (override || !event.has(target)) && translateItems(event, list, target, find)
-            : translateObjects(event, list, source, target, find),
+            ? (override || !event.has(target)) &&
+              (translateItems(event, list, target, find) || wasHandled(event))
+            : translateObjects(event, list, source, target, find) || wasHandled(event),
+        conflicted: () => undefined,
       };
     }
     return {
       apply(event) {
         const value = event.get(source);
-        if (value === undefined || value === null || (!override && event.has(target))) return false;
+        if (value === undefined || (!override && event.has(target))) return false;
         const found = lookup(valueText(Array.isArray(value) ? value[0] : value)) ?? fallback?.(event);
-        if (found === undefined) return false;
+        if (found === undefined) return isInPlace;
         event.set(target, copyValue(found));
         return true;
       },
+      conflicted: () => undefined,
     };
   },
 });
