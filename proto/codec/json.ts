@@ -27,7 +27,7 @@ const LONG_DIGITS = /[0-9]{16}/;
  * Only a text with such a number can hold a decimal without a fraction, such as 30.0 or 3e1: an index that meets it first makes
  * a field of decimals of it, while 30 makes one of whole numbers, which drops the fractions that follow.
  */
-const WHOLE_DECIMAL = /[0-9](?:\.0+|[eE][-+]?[0-9]+)\s*[,}\]]/;
+const WHOLE_DECIMAL = /[0-9](?:\.0+|[eE][-+]?[0-9]+)\s*(?:[,}\]]|$)/;
 
 /** Returns the object that a text of the installation's own holds, or undefined if it is no JSON or no object. */
 export function parseJsonObject(text: string): JsonObject | undefined {
@@ -99,6 +99,7 @@ function parseKeeping(text: string): unknown {
 function parseMarking(text: string): unknown {
   if (text.length > MAX_MARKED || LONG_DIGITS.test(text)) return undefined;
   const value: unknown = JSON.parse(text);
+  if (typeof value === "number") return undefined;
   const decimals = wholeDecimals(text);
   if (decimals === undefined) return undefined;
   for (const { path, value: number } of decimals) {

@@ -21,7 +21,7 @@ export const jsonFilter = defineFilter({
     return {
       apply(event) {
         const value = event.get(from);
-        if (value === undefined || value === null || value === "") return false;
+        if (value === undefined || value === null || value === false || value === "") return false;
         const parsed = typeof value === "string" ? parseEventJson(value) : undefined;
         const fits = parsed !== undefined && (to !== undefined || isHash(parsed)) && namesAreFields(parsed);
         if (!fits) {

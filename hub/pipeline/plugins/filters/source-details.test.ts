@@ -152,6 +152,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   "translate leaves an event in which the result has no place": [
     ['translate { source => "m" target => "[m][t]" dictionary => { "a" => "b" } }', { m: "a" }, { m: "a" }],
   ],
+  "json reads nothing from false": [["json { source => 'm' }", { m: false }, { m: false }]],
   "a field that is null becomes a list by what is added": [
     ['mutate { add_field => { "m" => "x" } }', { m: null }, { m: ["x"] }],
   ],
@@ -169,3 +170,10 @@ for (const [name, rows] of Object.entries(ROWS))
     for (const [filter, fields, expected] of rows)
       assert.deepEqual(run(filter, fields), expected === undefined ? [] : [expected], filter);
   });
+
+test("the numbers that json and convert make tell decimals from integers", () => {
+  const [fields] = run('json { source => "m" target => "t" } mutate { update => { "m" => "%{t}" } }', {
+    m: "1.0",
+  });
+  assert.equal(fields!["m"], "1.0");
+});
