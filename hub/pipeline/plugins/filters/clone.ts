@@ -19,7 +19,7 @@ export const cloneFilter = defineFilter({
     apply(event, emit) {
       for (const name of clones) {
         const copy = event.clone();
-        if (ecs) copy.tag(name);
+        if (ecs) copy.addTags([name]);
         else copy.set(TYPE, name);
         emit(copy, true);
       }

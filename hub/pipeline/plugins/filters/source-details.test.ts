@@ -171,6 +171,11 @@ for (const [name, rows] of Object.entries(ROWS))
       assert.deepEqual(run(filter, fields), expected === undefined ? [] : [expected], filter);
   });
 
+test("clone with names by the Elastic Common Schema adds a tag that there was", () => {
+  const [, copy] = run("clone { clones => ['x'] ecs_compatibility => v8 }", { tags: ["x"] });
+  assert.deepEqual(copy, { tags: ["x", "x"] });
+});
+
 test("the numbers that json and convert make tell decimals from integers", () => {
   const [fields] = run('json { source => "m" target => "t" } mutate { update => { "m" => "%{t}" } }', {
     m: "1.0",
