@@ -43,6 +43,7 @@ export const deDotFilter = defineFilter({
           return false;
         }
       },
+      conflicted: (event) => event.tag(tag_on_failure),
     };
   },
 });

@@ -163,6 +163,9 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ['drop { add_field => { "[m][x]" => "y" } }', { m: "a" }, undefined],
     ['drop { percentage => 50 add_tag => ["x"] }', { m: "a" }, { m: "a" }],
   ],
+  "de_dot tags an event in which a field has no place": [
+    ['de_dot { add_field => { "[m][x]" => "y" } }', { m: "a" }, { m: "a", tags: ["_de_dot_error"] }],
+  ],
 };
 
 for (const [name, rows] of Object.entries(ROWS))
