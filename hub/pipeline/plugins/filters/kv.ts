@@ -285,9 +285,7 @@ function cleaner(
   transform: Transform | undefined,
 ): (text: string) => string {
   const ends =
-    trim === undefined
-      ? undefined
-      : new RegExp(translateRubyRegexp(`\\A[${trim}]+|[${trim}]+\\z`).source, "gu");
+    trim === undefined ? undefined : new RegExp(translateRubyRegexp(`^[${trim}]+|[${trim}]+$`).source, "gu");
   const taken =
     remove === undefined ? undefined : new RegExp(translateRubyRegexp(`[${remove}]`).source, "gu");
   return (text) => {

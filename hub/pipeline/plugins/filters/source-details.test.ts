@@ -166,6 +166,9 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   "de_dot tags an event in which a field has no place": [
     ['de_dot { add_field => { "[m][x]" => "y" } }', { m: "a" }, { m: "a", tags: ["_de_dot_error"] }],
   ],
+  "kv trims the lines of a value": [
+    ['kv { source => "m" trim_value => "-" }', { m: "a=-v-\n" }, { m: "a=-v-\n", a: "v\n" }],
+  ],
 };
 
 for (const [name, rows] of Object.entries(ROWS))
