@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { run } from "#test/support/pipeline/run-filter.ts";
+import { repeated, run } from "#test/support/pipeline/run-filter.ts";
 
 type Fields = Record<string, unknown>;
 type Row = [filter: string, fields: Fields, expected: Fields | undefined];
@@ -187,4 +187,22 @@ test("the numbers that json and convert make tell decimals from integers", () =>
     m: "1.0",
   });
   assert.equal(fields!["m"], "1.0");
+});
+
+test("throttle counts by periods from a key's first event on", () => {
+  const clock = { now: () => 0, monotonic: () => 0, sleep: () => Promise.resolve() };
+  const apply = repeated('throttle { key => "x" after_count => 1 period => "60s" add_tag => [many] }', clock);
+  const isMany = (second: number): boolean =>
+    "tags" in apply({ "@timestamp": new Date(Date.UTC(2024, 0, 1, 0, 0, second)).toISOString() });
+  // The periods begin at 0, 60 and 120 s, and at -60 s for the event that comes late.
+  assert.deepEqual([0, 59, 70, 119, 125, 130, -1, -60].map(isMany), [
+    false,
+    true,
+    false,
+    true,
+    false,
+    true,
+    false,
+    true,
+  ]);
 });

@@ -7,11 +7,15 @@ import { Type } from "#proto/kit/schema.ts";
 
 /** Periods kept per key, for events that come out of order. */
 const PERIODS_PER_KEY = 16;
+/** Where an event's period is no number, or 0. */
+const DEFAULT_PERIOD_S = 60;
 
-/** Events of one key in one period. */
-interface Counter {
-  startMs: number;
-  count: number;
+/** Events of one key. */
+interface Counters {
+  /** Time of the key's first event, s: its periods are counted from there. */
+  readonly createdS: number;
+  /** Counts by the start of the period, s. */
+  readonly counts: Map<number, number>;
 }
 
 export const throttleFilter = defineFilter({
@@ -40,29 +44,38 @@ export const throttleFilter = defineFilter({
   create({ key, before_count, after_count, period, max_age, max_counters }) {
     const keyOf = compileFormat(key);
     const periodOf = compileFormat(period);
-    const counters = new Map<string, Counter[]>();
+    const counters = new Map<string, Counters>();
     return {
       apply(event) {
         const name = keyOf(event);
-        const periodMs = (Number(periodOf(event)) || 60) * 1000;
-        const counter = take(counters, name, event.timeMs, Math.min(periodMs, max_age * 1000));
-        counter.count++;
+        const periodS = Number.parseInt(periodOf(event), 10) || DEFAULT_PERIOD_S;
+        const count = counted(counters, name, Math.floor(event.timeMs / 1000), periodS, max_age);
         if (max_counters >= 0 && counters.size > max_counters) counters.delete(counters.keys().next().value!);
-        const isEarly = before_count !== -1 && counter.count < before_count;
-        return isEarly || (after_count !== -1 && counter.count > after_count);
+        const isEarly = before_count !== -1 && count < before_count;
+        return isEarly || (after_count !== -1 && count > after_count);
       },
     };
   },
 });
 
-/** Returns the counter of the period that `timeMs` lies in; one begins with the first event that lies in none. */
-function take(counters: Map<string, Counter[]>, key: string, timeMs: number, periodMs: number): Counter {
-  const known = counters.get(key) ?? [];
-  const found = known.findLast(({ startMs }) => timeMs >= startMs && timeMs < startMs + periodMs);
-  if (found !== undefined) return found;
-  const counter = { startMs: timeMs, count: 0 };
-  const kept = [...known, counter].sort((a, b) => a.startMs - b.startMs);
+/** Counts an event at `timeS` and returns the number of events in its period so far, of those that aren't too old. */
+function counted(
+  counters: Map<string, Counters>,
+  key: string,
+  timeS: number,
+  periodS: number,
+  maxAgeS: number,
+): number {
+  const { createdS, counts } = counters.get(key) ?? { createdS: timeS, counts: new Map<number, number>() };
+  const since = (timeS - createdS) % periodS;
+  const startS = timeS - (since < 0 ? since + Math.abs(periodS) : since);
+  const count = (counts.get(startS) ?? 0) + 1;
+  counts.set(startS, count);
+  const latestS = Math.max(...counts.keys());
+  for (const each of counts.keys()) if (each < latestS - maxAgeS) counts.delete(each);
+  if (counts.size > PERIODS_PER_KEY) counts.delete(Math.min(...counts.keys()));
+  // The key that was seen last goes last.
   counters.delete(key);
-  counters.set(key, kept.slice(-PERIODS_PER_KEY));
-  return counter;
+  counters.set(key, { createdS, counts });
+  return count;
 }
