@@ -1,70 +1,210 @@
-/** `line_format` and texts of `label_format`: {{.label}}, {{__line__}} and a few functions. */
+/** Templates of `line_format` and `label_format`: Go's, without variables, loops and times. */
 
+import { unquoteGo } from "#proto/codec/go-string.ts";
 import { AppError } from "#proto/kit/errors.ts";
 import { type Entry, labelOf } from "./entry.ts";
+import { TEMPLATE_FUNCTIONS } from "./template-functions.ts";
+import { checkLength, isTrue, TemplateFault, text, type Value } from "./template-values.ts";
 
-const FUNCTIONS: Readonly<Record<string, (text: string) => string>> = {
-  ToUpper: (text) => text.toUpperCase(),
-  ToLower: (text) => text.toLowerCase(),
-  upper: (text) => text.toUpperCase(),
-  lower: (text) => text.toLowerCase(),
-  trim: (text) => text.trim(),
-  TrimSpace: (text) => text.trim(),
-};
+/** Maximum nesting depth of brackets and conditions. */
+const MAX_DEPTH = 32;
+
+type Work<T> = (entry: Entry) => T;
+
+/** A text, or what stands between braces. */
+interface Piece {
+  readonly isAction: boolean;
+  readonly text: string;
+}
+
+/** Texts in quotes may contain braces. */
+const ACTION =
+  /\{\{(-\s)?((?:"(?:[^"\\]|\\.)*"|`[^`]*`|\/\*[\s\S]*?\*\/|(?!\s-?\}\}|\}\})[^"`])*)(\s-)?\s*\}\}/g;
 
 /**
- * Maximum characters of a line or label that a template makes: each template may repeat the result of the one before
- * several times.
+ * Compiles a template. Throws request_invalid for what isn't supported; the compiled template throws it if its text gets too
+ * long, and TemplateFault where a function can't work with its values.
  */
-const MAX_TEXT = 1_048_576;
+export function compileLineFormat(template: string): Work<string> {
+  const reader = new TemplateReader(piecesOf(template));
+  const work = reader.list(0);
+  if (reader.piece !== undefined) throw fault(`unexpected {{${reader.piece.text}}}`);
+  return work;
+}
 
-/**
- * Compiles a template. Throws request_invalid for functions that aren't supported; the compiled template throws it if its
- * text gets too long.
- */
-export function compileLineFormat(template: string): (entry: Entry) => string {
-  const parts = template.split(/\{\{-?\s*(.*?)\s*-?\}\}/s);
-  const works = parts.map((part, index): ((entry: Entry) => string) =>
-    index % 2 === 0 ? () => part : action(part),
-  );
-  return (entry) => {
-    let length = 0;
-    const texts = works.map((work) => {
-      const text = work(entry);
-      length += text.length;
-      if (length > MAX_TEXT)
-        throw new AppError("request_invalid", `a template makes a text of more than ${MAX_TEXT} characters`);
-      return text;
-    });
-    return texts.join("");
+function piecesOf(template: string): readonly Piece[] {
+  const pieces: Piece[] = [];
+  let [offset, trims] = [0, false];
+  const addText = (end: number, trimsEnd: boolean): void => {
+    let part = template.slice(offset, end);
+    if (trims) part = part.trimStart();
+    if (trimsEnd) part = part.trimEnd();
+    if (part.includes("{{")) throw fault(`unclosed action: ${part.slice(part.indexOf("{{"), 100)}`);
+    if (part !== "") pieces.push({ isAction: false, text: part });
   };
+  for (const { 0: all, 1: left, 2: inner = "", 3: right, index } of template.matchAll(ACTION)) {
+    addText(index, left !== undefined);
+    const action = inner.trim();
+    if (!action.startsWith("/*")) pieces.push({ isAction: true, text: action });
+    [offset, trims] = [index + all.length, right !== undefined];
+  }
+  addText(template.length, false);
+  return pieces;
 }
 
-function action(text: string): (entry: Entry) => string {
-  const [source = "", ...functions] = text.split("|").map((part) => part.trim());
-  const works = functions.map((name) => {
-    const work = functionOf(name);
-    if (work === undefined) throw notOffered(text);
-    return work;
-  });
-  const [, called, label] = /^(?:(\w+)\s+)?\.(\w+)$/.exec(source) ?? [];
-  const first = called === undefined ? undefined : functionOf(called);
-  if (first !== undefined) works.unshift(first);
-  else if (called !== undefined || (label === undefined && source !== "__line__")) throw notOffered(text);
-  return (entry) => {
-    const value = label === undefined ? entry.line : labelOf(entry, label);
-    return works.reduce((at, work) => work(at), value);
-  };
+class TemplateReader {
+  readonly #pieces: readonly Piece[];
+  #at = 0;
+
+  constructor(pieces: readonly Piece[]) {
+    this.#pieces = pieces;
+  }
+
+  get piece(): Piece | undefined {
+    return this.#pieces[this.#at];
+  }
+
+  /** Reads pieces up to `else` or `end`. */
+  list(depth: number): Work<string> {
+    if (depth > MAX_DEPTH) throw fault(`conditions may stand at most ${MAX_DEPTH} deep in one another`);
+    const works: Work<string>[] = [];
+    for (let { piece } = this; piece !== undefined; piece = this.piece) {
+      if (piece.isAction && /^(?:else|end)\b/.test(piece.text)) break;
+      this.#at++;
+      works.push(this.#work(piece, depth));
+    }
+    return (entry) => {
+      let all = "";
+      for (const work of works) {
+        all += work(entry);
+        checkLength(all.length);
+      }
+      return all;
+    };
+  }
+
+  #work(piece: Piece, depth: number): Work<string> {
+    if (!piece.isAction) return () => piece.text;
+    const [, condition] = /^if\s+([\s\S]*)$/.exec(piece.text) ?? [];
+    if (condition !== undefined) return this.#condition(condition, depth);
+    const value = new ActionReader(piece.text).whole();
+    return (entry) => text(value(entry));
+  }
+
+  /** Reads what follows after `if`. */
+  #condition(source: string, depth: number): Work<string> {
+    const condition = new ActionReader(source).whole();
+    const then = this.list(depth + 1);
+    const { piece } = this;
+    this.#at++;
+    const [, other] = /^else\s+if\s+([\s\S]*)$/.exec(piece?.text ?? "") ?? [];
+    let otherwise: Work<string> = () => "";
+    if (other !== undefined) otherwise = this.#condition(other, depth + 1);
+    else if (piece?.text === "else") {
+      otherwise = this.list(depth + 1);
+      if (this.#pieces[this.#at++]?.text !== "end") throw fault("if without {{end}}");
+    } else if (piece?.text !== "end") throw fault("if without {{end}}");
+    return (entry) => (isTrue(condition(entry)) ? then(entry) : otherwise(entry));
+  }
 }
 
-function functionOf(name: string): ((text: string) => string) | undefined {
-  return Object.hasOwn(FUNCTIONS, name) ? FUNCTIONS[name] : undefined;
+const TOKEN =
+  /\s*(?:(?<quoted>"(?:[^"\\]|\\.)*"|`[^`]*`)|(?<label>\.[A-Za-z_]\w*)|(?<number>-?(?:\d+\.?\d*|\.\d+))(?![\w.])|(?<name>[A-Za-z_]\w*)|(?<symbol>[()|]))/y;
+
+interface Token {
+  readonly kind: string;
+  readonly text: string;
 }
 
-function notOffered(text: string): AppError {
-  const names = Object.keys(FUNCTIONS).join(", ");
-  return new AppError(
-    "request_invalid",
-    `stage '| line_format' : the template action {{${text}}} isn't offered: use {{.label}}, {{__line__}} and ${names}`,
-  );
+/** Reads a pipeline: calls whose last argument is the value before `|`. */
+class ActionReader {
+  readonly #source: string;
+  readonly #tokens: Token[] = [];
+  #at = 0;
+
+  constructor(source: string) {
+    this.#source = source;
+    let offset = 0;
+    while (source.slice(offset).trim() !== "") {
+      TOKEN.lastIndex = offset;
+      const [kind, found] =
+        Object.entries(TOKEN.exec(source)?.groups ?? {}).find(([, each]) => each !== undefined) ?? [];
+      if (kind === undefined) throw this.#notOffered();
+      this.#tokens.push({ kind, text: found! });
+      offset = TOKEN.lastIndex;
+    }
+  }
+
+  whole(): Work<Value> {
+    const value = this.#pipeline(0);
+    if (this.#at < this.#tokens.length) throw this.#notOffered();
+    return value;
+  }
+
+  #pipeline(depth: number): Work<Value> {
+    if (depth > MAX_DEPTH) throw fault(`brackets may stand at most ${MAX_DEPTH} deep in one another`);
+    let value = this.#call(depth, undefined);
+    while (this.#tokens[this.#at]?.text === "|") {
+      this.#at++;
+      value = this.#call(depth, value);
+    }
+    return value;
+  }
+
+  #call(depth: number, last: Work<Value> | undefined): Work<Value> {
+    const token = this.#tokens[this.#at];
+    const called = token?.kind === "name" ? TEMPLATE_FUNCTIONS.get(token.text) : undefined;
+    if (called !== undefined) this.#at++;
+    const values: Work<Value>[] = [];
+    while (this.#at < this.#tokens.length && !["|", ")"].includes(this.#tokens[this.#at]!.text))
+      values.push(this.#operand(depth));
+    if (called === undefined) {
+      if (values.length === 0 || last !== undefined) throw this.#notOffered();
+      if (values.length === 1) return values[0]!;
+      return () => {
+        throw new TemplateFault("a value has arguments");
+      };
+    }
+    if (last !== undefined) values.push(last);
+    return (entry) =>
+      called(
+        values.map((value) => value(entry)),
+        entry,
+      );
+  }
+
+  #operand(depth: number): Work<Value> {
+    const { kind, text: found } = this.#tokens[this.#at++]!;
+    if (kind === "label") return (entry) => labelOf(entry, found.slice(1));
+    if (kind === "quoted") {
+      const value = found.startsWith("`") ? found.slice(1, -1) : unquoteGo(found.slice(1, -1));
+      if (value === undefined) throw fault(`invalid text ${found.slice(0, 100)}`);
+      return () => value;
+    }
+    if (kind === "number") {
+      const value = found.includes(".") ? Number(found) : BigInt(found);
+      return () => value;
+    }
+    if (found === "(") {
+      const value = this.#pipeline(depth + 1);
+      if (this.#tokens[this.#at++]?.text !== ")") throw this.#notOffered();
+      return value;
+    }
+    if (found === "__line__") return (entry) => entry.line;
+    if (found === "true" || found === "false") return () => found === "true";
+    const called = TEMPLATE_FUNCTIONS.get(found);
+    if (called === undefined) throw this.#notOffered();
+    return (entry) => called([], entry);
+  }
+
+  #notOffered(): AppError {
+    const names = [...TEMPLATE_FUNCTIONS.keys()].join(", ");
+    return fault(
+      `the template action {{${this.#source.slice(0, 200)}}} isn't offered: use {{.label}}, {{__line__}}, if, and ${names}`,
+    );
+  }
+}
+
+function fault(message: string): AppError {
+  return new AppError("request_invalid", `stage '| line_format' : ${message}`);
 }

@@ -51,13 +51,17 @@ export function readStage(reader: TokenCursor): Stage {
 
 function lineFilter(reader: TokenCursor, operator: LineStage["operator"]): LineStage {
   const [values, addresses]: [string[], string[]] = [[], []];
-  for (;;) {
+  const add = (): void => {
     if (!isAddress(reader)) values.push(reader.expectKind("text", "STRING"));
     else if (operator === "|=" || operator === "!=") addresses.push(address(reader));
     else throw reader.fault("ip: invalid operation: use |= or !=");
-    if (!reader.isName("or")) return { kind: "line", operator, values, addresses };
-    reader.takeOperator();
+  };
+  add();
+  while (reader.isName("or")) {
+    reader.take();
+    add();
   }
+  return { kind: "line", operator, values, addresses };
 }
 
 function isAddress(reader: TokenCursor): boolean {

@@ -9,6 +9,7 @@ import { compileLineFormat } from "./line-format.ts";
 import { compileFilterPattern } from "./line-pattern.ts";
 import type { Pace } from "./pace.ts";
 import type { Stage } from "./syntax.ts";
+import { TemplateFault } from "./template-values.ts";
 
 /** Colour sequences of terminals: escape, "[", numbers, "m". */
 const COLOURS = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, "g");
@@ -46,7 +47,8 @@ function compileStage(stage: Stage): Work {
     case "line_format": {
       const format = compileLineFormat(stage.text);
       return (entry) => {
-        entry.line = format(entry);
+        const line = formatted(format, entry);
+        if (line !== undefined) entry.line = line;
         return true;
       };
     }
@@ -99,12 +101,25 @@ function addressTest(pattern: string): Work {
   return ({ line }) => has(line);
 }
 
+/** Returns the text of a template; undefined, and a label that names the error, if it fails for the line. */
+function formatted(format: (entry: Entry) => string, entry: Entry): string | undefined {
+  try {
+    return format(entry);
+  } catch (error) {
+    if (!(error instanceof TemplateFault)) throw error;
+    entry.labels.set("__error__", "TemplateFormatErr");
+    return undefined;
+  }
+}
+
 function labelFormat(renames: Extract<Stage, { kind: "label_format" }>["renames"]): Work {
   const works = renames.map(({ label, from, isText }): Work => {
     if (isText) {
       const format = compileLineFormat(from);
       return (entry) => {
-        entry.labels.set(label, format(entry));
+        const text = formatted(format, entry);
+        if (text === undefined) return true;
+        entry.labels.set(label, text);
         entry.extracted.add(label);
         return true;
       };
