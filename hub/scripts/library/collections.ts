@@ -104,13 +104,29 @@ const COLLECTION: { [name: string]: Method; toString: Method } = {
   size: sizeOf,
   isEmpty: (self, values, context) => sizeOf(self, values, context) === 0,
   iterator: (self, _, context) => new ScriptIterator([...membersOf(self, context)], self),
-  asList: (self, _, context) => [...membersOf(self, context)],
+  asCollection: (self) => self,
+  asList: (self, _, context) => (Array.isArray(self) ? self : membersOf(self, context)),
   toArray: (self, _, context) => [...membersOf(self, context)],
   contains: (self, [value], context) => walk(self, context, (members) => has(members, value, context)),
   containsAll: (self, [other], context) =>
     walk(self, context, (members) => membersOf(other, context).every((each) => has(members, each, context))),
   forEach: (self, [each], context) => callEach(self, each, context, null),
   each: (self, [each], context) => callEach(self, each, context, self),
+  eachWithIndex: (self, [each], context) =>
+    walk(self, context, (members) => {
+      for (const [at, one] of members.entries()) call(each, one, at);
+      return self;
+    }),
+  findResult: (self, values, context) =>
+    walk(self, context, (members) => firstResult(members, values, (change, one) => call(change, one))),
+  findResults: (self, [change], context) =>
+    walk(self, context, (members) => members.map((one) => call(change, one)).filter(isPresent)),
+  split: (self, [test], context) =>
+    walk(self, context, (members) => {
+      const groups: [unknown[], unknown[]] = [[], []];
+      for (const one of members) groups[call(test, one) === true ? 0 : 1].push(one);
+      return groups;
+    }),
   findAll: (self, [test], context) =>
     walk(self, context, (members) => members.filter((one) => call(test, one) === true)),
   find: (self, [test], context) =>
@@ -125,7 +141,10 @@ const COLLECTION: { [name: string]: Method; toString: Method } = {
     walk(self, context, (members) =>
       test === undefined ? members.length : members.filter((one) => call(test, one) === true).length,
     ),
-  sum: (self, _, context) => walk(self, context, sum),
+  sum: (self, [change], context) =>
+    walk(self, context, (members) =>
+      sum(change === undefined ? members : members.map((one) => call(change, one))),
+    ),
   join: (self, [separator], context) =>
     walk(self, context, (members) => joined(members, print(separator), context)),
   groupBy: (self, [change], context) =>
@@ -134,6 +153,24 @@ const COLLECTION: { [name: string]: Method; toString: Method } = {
   hashCode: sizeOf,
   equals: equalsMethod,
 };
+
+function isPresent(value: unknown): boolean {
+  return (value ?? null) !== null;
+}
+
+/** Returns the first result that isn't null of `[otherwise,] change`; `otherwise` or null if there is none. */
+export function firstResult<T>(
+  members: readonly T[],
+  values: readonly unknown[],
+  apply: (change: unknown, one: T) => unknown,
+): unknown {
+  const otherwise = values.length > 1 ? values[0] : null;
+  for (const one of members) {
+    const result = apply(values.at(-1), one);
+    if (isPresent(result)) return result;
+  }
+  return otherwise;
+}
 
 /** Joins what members print. Spends for the separators before there are any. */
 export function joined(members: readonly unknown[], separator: string, context: CallContext): string {

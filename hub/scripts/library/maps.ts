@@ -10,7 +10,7 @@ import {
   ScriptObject,
   weigh,
 } from "#hub/scripts/values/values.ts";
-import { type AnyMap, call, grouped, grow, ScriptIterator, viewOf } from "./collections.ts";
+import { type AnyMap, call, firstResult, grouped, grow, ScriptIterator, viewOf } from "./collections.ts";
 import { chargePlace, SortedMap } from "./sorted.ts";
 import { equalsMethod } from "./strings.ts";
 
@@ -213,6 +213,12 @@ export const MAP_METHODS: Methods = new Map(
           .filter((entry) => withEntry(test, entry) === true)
           .map(({ key, value }) => [key, value]),
       ),
+    findResult: (self: AnyMap, values: readonly unknown[], context: CallContext) =>
+      firstResult(entries(self, context), values, withEntry),
+    findResults: (self: AnyMap, [change]: readonly unknown[], context: CallContext) =>
+      entries(self, context)
+        .map((entry) => withEntry(change, entry))
+        .filter((result) => (result ?? null) !== null),
     every: (self: AnyMap, [test]: readonly unknown[], context: CallContext) =>
       entries(self, context).every((entry) => withEntry(test, entry) === true),
     any: (self: AnyMap, [test]: readonly unknown[], context: CallContext) =>

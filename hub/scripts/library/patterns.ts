@@ -214,6 +214,7 @@ const MATCHER_METHODS: Methods = new Map<string, Method>([
     },
   ],
   ["group", (self: Matcher, [which]) => self.group(which)],
+  ["namedGroup", (self: Matcher, [name]) => self.group(name)],
   [
     "groupCount",
     (self: Matcher, _, context) => {

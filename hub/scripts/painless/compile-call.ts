@@ -8,6 +8,7 @@ import { constructorOf } from "../library/constructors.ts";
 import { callMethod } from "../library/methods.ts";
 import { staticField, staticMethod } from "../library/statics.ts";
 import { variableIn } from "./compile-target.ts";
+import { withLastValue } from "./last-value.ts";
 import { type Evaluate, type Frame, guarded, type Scope } from "./scope.ts";
 import type { Block, Expression, Parameter, TypeName } from "./syntax.ts";
 import { isTypeName, simpleName } from "./type-parser.ts";
@@ -224,7 +225,7 @@ function compileLambda(scope: Scope, parameters: readonly Parameter[], body: Blo
 }
 
 function returning(scope: Scope, block: Block): Evaluate {
-  const execute = scope.compiler.block(scope, block);
+  const execute = scope.compiler.block(scope, { ...block, statements: withLastValue(block.statements) });
   return (frame) => {
     execute(frame);
     return frame.result;

@@ -27,6 +27,29 @@ function failure(source: string, variables: Variables = {}): { reason: string; c
 }
 
 const EVALUATED: readonly (readonly [source: string, value: unknown, variables?: Variables])[] = [
+  // The last expression is the value of functions and of lambdas with a block, too.
+  ["int twice(int x) { x * 2 } twice(4)", 8],
+  ["String sign(int x) { if (x < 0) { 'minus' } else { 'plus' } } sign(-1) + sign(1)", "minusplus"],
+  ["void put(Map m) { m.put('a', 1) } def m = [:]; put(m); m", { a: 1 }],
+  ["[3, 1, 2].stream().map(x -> { def y = x + 1; y * 2 }).collect(Collectors.toList())", [8, 4, 6]],
+  ["def order(int a, int b) { b - a } def l = [1, 3, 2]; l.sort(this::order); l", [3, 2, 1]],
+  // A lambda's only parameter may have a type without brackets.
+  ["[1, 2].stream().mapToInt(int x -> x + 1).sum()", 5],
+  ["[[1], [2, 3]].stream().mapToInt(List x -> x.size()).sum()", 3],
+  // Chars may be whole numbers, and have no identity.
+  ["char x = 65; char y = 1; x + y", 66],
+  ["char x = 'a'; def y = (char) 97; x === y", true],
+  ["-1.1f + ''", "-1.1"],
+  // What the language adds to collections and matchers.
+  ["def l = [1, 2]; l.asList() === l && l.asCollection() === l", true],
+  ["def m = [:]; ['a', 'b'].eachWithIndex((each, at) -> m[each] = at); m", { a: 0, b: 1 }],
+  ["[1, 2, 3].findResult(x -> x > 1 ? 'b' + x : null)", "b2"],
+  ["[1].findResult('none', x -> x > 1 ? x : null)", "none"],
+  ["[1, 2, 3].findResults(x -> x > 1 ? x * 2 : null)", [4, 6]],
+  ["[1, 2].sum(x -> x * 10)", 30],
+  ["[1, 2, 3].split(x -> x == 2)", [[2], [1, 3]]],
+  ["['a': 1, 'b': 2].findResult((k, v) -> v > 1 ? k : null)", "b"],
+  ["['a': 1, 'b': 2].findResults((k, v) -> v > 1 ? k : null)", ["b"]],
   // Sorted collections are in order whenever they are read.
   [
     "def m = new TreeMap(); m.put('b', 1); m.put('a', 2); '' + m + m.firstKey() + m.lastEntry().value",

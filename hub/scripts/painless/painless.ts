@@ -8,9 +8,10 @@ import { compileError, runtimeError, ScriptException } from "#hub/scripts/values
 import { Callable } from "#hub/scripts/values/values.ts";
 import { compileExpression } from "./compile-expression.ts";
 import { compileBlock, compileStatements } from "./compile-statement.ts";
+import { withLastValue } from "./last-value.ts";
 import { Budget, type Compiler, type Evaluate, type Execute, type Frame, RETURN, Scope } from "./scope.ts";
 import { parseScript } from "./statement-parser.ts";
-import type { Block, FunctionDeclaration, Script, Statement } from "./syntax.ts";
+import type { FunctionDeclaration, Script } from "./syntax.ts";
 import { simpleName } from "./type-parser.ts";
 
 const COMPILER: Compiler = { expression: compileExpression, block: compileBlock };
@@ -74,7 +75,7 @@ export function compileTree(
   const scope = Scope.of(COMPILER, numbers, allowsRegexes);
   for (const name of names) scope.declare(name, "def", 0);
   const makers = functions.map((each) => compileFunction(each, numbers, allowsRegexes));
-  const resulting = withResult(statements);
+  const resulting = withLastValue(statements);
   const body = compileStatements(scope, resulting);
   return {
     source,
@@ -101,34 +102,6 @@ export function compileTree(
   };
 }
 
-/** The last expression is the value of a script, also at the end of its last `if` or `try`. */
-function withResult(statements: readonly Statement[]): readonly Statement[] {
-  const last = statements.at(-1);
-  if (last === undefined) return statements;
-  const block = (of: Block): Block => ({ ...of, statements: withResult(of.statements) });
-  const before = statements.slice(0, -1);
-  switch (last.kind) {
-    case "expression":
-      return [...before, { kind: "return", value: last.expression, offset: last.offset }];
-    case "if":
-      return [
-        ...before,
-        { ...last, yes: block(last.yes), no: last.no === undefined ? undefined : block(last.no) },
-      ];
-    case "try":
-      return [
-        ...before,
-        {
-          ...last,
-          body: block(last.body),
-          catches: last.catches.map((each) => ({ ...each, body: block(each.body) })),
-        },
-      ];
-    default:
-      return statements;
-  }
-}
-
 type MakeFunction = (functions: () => readonly Callable[]) => Callable;
 
 /** A function is called with the budget of the run before its values. */
@@ -140,7 +113,8 @@ function compileFunction(
   const scope = Scope.of(COMPILER, numbers, allowsRegexes);
   const types = parameters.map(({ type }) => (type!.dimensions > 0 ? "def" : simpleName(type!.name)));
   for (const { name, type } of parameters) scope.declare(name, type!.name, type!.offset);
-  const execute: Execute = compileBlock(scope, body);
+  const statements = returns.name === "void" ? body.statements : withLastValue(body.statements);
+  const execute: Execute = compileBlock(scope, { statements });
   const result = returns.dimensions > 0 || returns.name === "void" ? "def" : simpleName(returns.name);
   const run: Evaluate = (frame) =>
     execute(frame) === RETURN ? cast(frame.result ?? null, result, false) : null;

@@ -5,7 +5,7 @@ import { Decimal, whole } from "#hub/scripts/values/values.ts";
 import type { Token } from "./lexer.ts";
 import type { Block, Expression, Parameter } from "./syntax.ts";
 import { isSymbol, type TokenReader } from "./token-reader.ts";
-import { isDeclaration, isTypeName, MAX_NAME_TOKENS, readType } from "./type-parser.ts";
+import { isDeclaration, isTypeName, MAX_NAME_TOKENS, readType, typeLength } from "./type-parser.ts";
 
 const LONG = 2n ** 63n;
 const INT = 2n ** 31n;
@@ -168,9 +168,13 @@ function readInitializer(tokens: TokenReader, nested: Nested): Expression {
   return entries.length > 0 ? { kind: "map", entries, offset } : { kind: "list", values, offset };
 }
 
-/** "x ->" or "(…) ->". */
+/** "x ->", "int x ->" or "(…) ->". */
 function isLambda(tokens: TokenReader): boolean {
-  if (tokens.token.kind === "name") return isSymbol(tokens.peek(1), "->");
+  if (tokens.token.kind === "name") {
+    if (isSymbol(tokens.peek(1), "->")) return true;
+    const length = isDeclaration(tokens) ? typeLength(tokens, 0) : 0;
+    return length > 0 && isSymbol(tokens.peek(length + 1), "->");
+  }
   if (!tokens.is("(")) return false;
   for (let ahead = 1; ; ahead++) {
     const token = tokens.peek(ahead);
@@ -183,8 +187,10 @@ function isLambda(tokens: TokenReader): boolean {
 function readLambda(tokens: TokenReader, nested: Nested): Expression {
   const { offset } = tokens.token;
   const parameters: Parameter[] = [];
-  if (tokens.token.kind === "name") parameters.push({ type: undefined, name: tokens.next().text });
-  else {
+  if (tokens.token.kind === "name") {
+    const type = isDeclaration(tokens) ? readType(tokens) : undefined;
+    parameters.push({ type, name: tokens.expectName().text });
+  } else {
     tokens.expect("(");
     while (!tokens.accept(")")) {
       if (parameters.length > 0) tokens.expect(",");

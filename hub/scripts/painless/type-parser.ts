@@ -76,7 +76,7 @@ export function isCast(tokens: TokenReader): boolean {
 export const MAX_NAME_TOKENS = 15;
 
 /** Returns how many tokens from `from` on name a known type; 0 for none. */
-function typeLength(tokens: TokenReader, from: number): number {
+export function typeLength(tokens: TokenReader, from: number): number {
   const first = tokens.peek(from);
   if (first.kind !== "name") return 0;
   let name = first.text;

@@ -109,7 +109,7 @@ function wrap(value: number | bigint, type: string): number | bigint {
 function toChar(value: unknown, isExplicit: boolean): Char {
   if (value instanceof Char) return value;
   if (typeof value === "string" && value.length === 1) return new Char(value.charCodeAt(0));
-  if (isExplicit && isNumber(value)) return new Char(Number(toWhole(value, "int", true)));
+  if (isWhole(value) || (isExplicit && isNumber(value))) return new Char(Number(toWhole(value, "int", true)));
   if (typeof value === "string") {
     const message = "Cannot cast [String] with length other than one to [char].";
     throw new ScriptException("ClassCastException", message);

@@ -72,9 +72,9 @@ export function binary(
     case "!=":
       return !equals(left, right, context);
     case "===":
-      return left === right || (isNumber(left) && equals(left, right));
+      return isSame(left, right);
     case "!==":
-      return !(left === right || (isNumber(left) && equals(left, right)));
+      return !isSame(left, right);
     case "&":
     case "|":
     case "^":
@@ -112,6 +112,12 @@ function arithmetic(operator: "+" | "-" | "*" | "/" | "%", left: unknown, right:
 }
 
 /** Whether a number keeps a float one: doubles don't. */
+/** Numbers and chars have no identity of their own. */
+function isSame(left: unknown, right: unknown): boolean {
+  if (left instanceof Char) return right instanceof Char && left.code === right.code;
+  return left === right || (isNumber(left) && equals(left, right));
+}
+
 function isFloat(value: Whole | Decimal): boolean {
   return !(value instanceof Decimal) || value.isFloat;
 }
@@ -184,7 +190,7 @@ export function unary(operator: "-" | "+" | "!" | "~", value: unknown): unknown 
   if (operator === "~") return whole(~BigInt(integral(value, operator, value)));
   const number = numeric(value, operator, value);
   if (operator === "+") return number;
-  if (number instanceof Decimal) return new Decimal(-number.value);
+  if (number instanceof Decimal) return new Decimal(-number.value, number.isFloat);
   return number === 0 ? 0 : typeof number === "number" ? -number : whole(-number);
 }
 
