@@ -4,6 +4,7 @@ import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises"
 import { JetStreamApiError } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
 import type { Connection } from "#hub/journal/connection/connection.ts";
+import { MIB } from "#proto/kit/units.ts";
 import { StillClock } from "#test/support/kit/still-clock.ts";
 import { hasMajority, StreamStore } from "./stream-store.ts";
 
@@ -181,3 +182,50 @@ test("a stream's state is that of a majority where enough replicas were heard of
   assert.ok(!isKnown(5, [heard(1), heard(60), heard(60), heard(60)]));
   assert.ok(!isKnown(3, [heard(1), heard(1)], ""));
 });
+
+/** A stream as it is defined. The server leaves out what is false. */
+const DEFINED = {
+  name: "RAW",
+  description: "Tailrace's log, 1",
+  subjects: ["raw.>"],
+  retention: "limits",
+  storage: "file",
+  discard: "new",
+  max_bytes: 64 * MIB,
+  max_msg_size: MIB,
+  max_age: 0,
+  max_msgs: -1,
+  max_msgs_per_subject: -1,
+  duplicate_window: nanos(10 * 60_000),
+  allow_direct: true,
+  num_replicas: 1,
+};
+
+for (const [what, byHand, expected] of [
+  ["as it is defined is left alone", {}, []],
+  ["with an age after which messages are removed is set right", { max_age: nanos(1_000) }, [{ max_age: 0 }]],
+  ["with a number of messages is set right", { max_msgs: 1_000 }, [{ max_msgs: -1 }]],
+  [
+    "with a number of messages of a subject is set right",
+    { max_msgs_per_subject: 1 },
+    [{ max_msgs_per_subject: -1 }],
+  ],
+  ["without acknowledgements is set right", { no_ack: true }, [{ no_ack: false }]],
+] as const)
+  test(`a stream that is found ${what}`, async () => {
+    const updates: Record<string, unknown>[] = [];
+    const request = (subject: string, body: string | Uint8Array): Promise<unknown> => {
+      if (subject.startsWith("$JS.API.STREAM.UPDATE."))
+        updates.push(JSON.parse(String(Buffer.from(body))) as Record<string, unknown>);
+      const info = { config: { ...DEFINED, ...byHand }, state: { bytes: 0 } };
+      return Promise.resolve({ data: Buffer.from(JSON.stringify(info)) });
+    };
+    const repeatable = (call: (server: unknown) => unknown) => call({ request, options: {} });
+    const store = new StreamStore({ repeatable, connected: true } as unknown as Connection);
+    const limits = { maxBytes: 64 * MIB, maxMessageBytes: MIB, keepLimit: false, replicas: 1 };
+    await store.ensure({ name: "RAW", subjects: ["raw.>"], whenFull: "wait", ...limits });
+    const changes = updates.map((update) =>
+      Object.fromEntries(Object.keys(byHand).map((key) => [key, update[key]])),
+    );
+    assert.deepEqual(changes, expected);
+  });

@@ -133,8 +133,8 @@ export class StreamStore {
         : Math.max(definition.maxBytes, state.bytes + HEADROOM_BYTES); // the server deletes what exceeds the limit
       const replicas = Math.max(definition.replicas, config.num_replicas);
       const wanted = toConfig({ ...definition, replicas }, identityOf(config) || randomUUID(), maxBytes);
-      const same = Object.entries(wanted).every(([key, value]) =>
-        isDeepStrictEqual(value, config[key as keyof StreamConfig]),
+      const same = Object.entries(wanted).every(
+        ([key, value]) => isDeepStrictEqual(value, config[key as keyof StreamConfig] ?? false), // the server leaves out what is false
       );
       if (!same) await manager.streams.update(definition.name, wanted);
     });
@@ -327,6 +327,11 @@ function toConfig(
     discard: definition.whenFull === "wait" ? DiscardPolicy.New : DiscardPolicy.Old,
     max_bytes: maxBytes,
     max_msg_size: definition.maxMessageBytes,
+    // Set by hand, these would remove messages that aren't processed yet, or leave their senders without an answer.
+    max_age: 0,
+    max_msgs: -1,
+    max_msgs_per_subject: -1,
+    no_ack: false,
     duplicate_window: nanos(DUPLICATE_WINDOW_MS),
     allow_direct: true,
     num_replicas: definition.replicas,
