@@ -93,6 +93,40 @@ for (const [damage, files, apply] of [
   });
 }
 
+for (const share of [0.1, 0.5, 0.9])
+  test(`where a bit of a table has flipped at ${share * 100} %, no row is lost`, async () => {
+    const folder = temporary();
+    const agentId = await fill(folder);
+    await (await open(folder)).stop(); // writes the log's content as a table
+    const tables = readdirSync(join(folder, "registry")).filter((name) => name.endsWith(".ldb"));
+    assert.ok(tables.length > 0);
+    for (const name of tables) {
+      const path = join(folder, "registry", name);
+      const bytes = readFileSync(path);
+      bytes[Math.floor(bytes.length * share)]! ^= 4;
+      writeFileSync(path, bytes);
+    }
+    const registry = await open(folder);
+    assert.deepEqual([sents(registry), registry.agentId], [EVERYTHING, agentId]);
+    await registry.stop();
+    assert.ok(readdirSync(folder).some((name) => name.startsWith("registry.bad-")));
+  });
+
+for (const [what, spoiled] of [
+  ["agent's id", (text: string) => text.replace(/"agentId":"./, '"agentId":"x')],
+  ["format", (text: string) => text.replace("format", "fnrmat")],
+] as const)
+  test(`where a byte of the marker's ${what} is damaged, the agent keeps its id`, async () => {
+    const folder = temporary();
+    const agentId = await fill(folder);
+    const marker = join(folder, "FORMAT");
+    writeFileSync(marker, spoiled(readFileSync(marker, "utf8")));
+    const registry = await open(folder);
+    assert.equal(registry.agentId, agentId);
+    await registry.stop();
+    assert.equal((JSON.parse(readFileSync(marker, "utf8")) as { agentId: string }).agentId, agentId);
+  });
+
 test("a damaged database is kept aside, at most twice", async () => {
   const folder = temporary();
   await fill(folder);

@@ -143,7 +143,8 @@ export class Registry implements Component {
     }
     if (repaired)
       log.warn({ files: this.#rows.size }, "the registry is repaired; files it has forgotten are read again");
-    this.#agentId = this.#identify(marker?.agentId ?? entries.get("m/agent") ?? snapshot?.agentId);
+    // Of these only the database has checksums.
+    this.#agentId = this.#identify(entries.get("m/agent") ?? marker?.agentId ?? snapshot?.agentId);
     this.#firstRun = marker === null && entries.size === 0;
     const unsure = repaired || (marker === null && entries.size > 0);
     this.#epoch = this.#nextEpoch(Number(entries.get("m/epoch") ?? 0), unsure);
@@ -155,8 +156,10 @@ export class Registry implements Component {
       ],
       { sync: true } as object,
     );
-    if (marker === null)
-      writeMarker(folder, { format: FORMAT_VERSION, agentId: this.#agentId, createdMs: Date.now() });
+    if (marker?.agentId !== this.#agentId) {
+      const createdMs = marker?.createdMs ?? Date.now();
+      writeMarker(folder, { format: FORMAT_VERSION, agentId: this.#agentId, createdMs });
+    }
     writeFileAtomic(join(folder, "agent.pid"), `${process.pid}\n`, 0o600);
     // Without both, an import made the rows and no agent has run on them.
     const hasRun = marker !== null || entries.has("m/epoch");

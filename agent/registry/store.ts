@@ -12,6 +12,7 @@ import { openDataFolder } from "#proto/kit/files/data-folder.ts";
 import { writeFileAtomic } from "#proto/kit/files/files.ts";
 import type { Logger } from "#proto/kit/log.ts";
 import { type FileRow, parseRow } from "./row.ts";
+import { isTableIntact } from "./table-check.ts";
 
 export const FORMAT_VERSION = 1;
 
@@ -82,6 +83,7 @@ function readMarker(folder: string): Marker | null {
   } catch {
     return null; // damaged: the agent's id is in the database and in the snapshot as well
   }
+  if (typeof marker.format !== "number") return null;
   if (marker.format <= FORMAT_VERSION) return marker;
   throw new AppError(
     "data_corrupt",
@@ -93,9 +95,12 @@ async function openAndRead(
   path: string,
   createIfMissing: boolean,
 ): Promise<Pick<OpenedStore, "database" | "entries">> {
+  const damaged = damagedTables(path);
   const database: Database = new Level<string, string>(path, LEVEL_OPTIONS);
   try {
-    await database.open({ createIfMissing });
+    await database.open({ createIfMissing }); // of damaged tables as well: another agent that uses them may be writing one
+    if (damaged.length > 0)
+      throw new AppError("data_corrupt", `a checksum is wrong in ${damaged.join(", ")}`);
     // Reading all of it is the check of all of it.
     return { database, entries: new Map(await database.iterator().all()) };
   } catch (error) {
@@ -104,9 +109,26 @@ async function openAndRead(
   }
 }
 
+/** Returns the paths of the tables that LevelDB must not read; see table-check.ts. Throws the system's error. */
+function damagedTables(path: string): string[] {
+  if (!existsSync(path)) return [];
+  const tables = readdirSync(path).filter((name) => name.endsWith(".ldb"));
+  return tables.map((name) => join(path, name)).filter(isDamaged);
+}
+
+function isDamaged(table: string): boolean {
+  try {
+    return !isTableIntact(readFileSync(table));
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return false; // another agent that uses the database has replaced it
+    throw error;
+  }
+}
+
 async function repair(path: string, log: Logger): Promise<Pick<OpenedStore, "database" | "entries">> {
   keepDamaged(path);
   try {
+    for (const table of damagedTables(path)) rmSync(table);
     await (Level as unknown as { repair(location: string): Promise<void> }).repair(path);
     return await openAndRead(path, false);
   } catch (error) {

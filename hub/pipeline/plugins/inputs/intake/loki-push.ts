@@ -3,7 +3,7 @@
 import "#proto/no-long.ts"; // protobufjs is one for the whole process
 import protobuf from "protobufjs";
 import { checkProtobuf } from "#hub/pipeline/formats/protobuf-check.ts";
-import { unpackSnappy } from "#hub/pipeline/formats/snappy.ts";
+import { unpackSnappy } from "#proto/codec/snappy.ts";
 import { unquoteGo } from "#proto/codec/go-string.ts";
 import { parseEventObject } from "#proto/codec/json.ts";
 import { decodeText } from "#proto/codec/plain.ts";

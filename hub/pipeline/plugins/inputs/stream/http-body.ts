@@ -9,7 +9,7 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from "node:zlib";
-import { isFramedSnappy, unpackFramedSnappy, unpackSnappy } from "#hub/pipeline/formats/snappy.ts";
+import { isFramedSnappy, unpackFramedSnappy, unpackSnappy } from "#proto/codec/snappy.ts";
 import { ZstdFrames, zstdFrames } from "#hub/pipeline/formats/zstd-frames.ts";
 import { addPart } from "#proto/kit/byte-parts.ts";
 import { AppError } from "#proto/kit/errors.ts";
