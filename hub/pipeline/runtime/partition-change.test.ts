@@ -1,18 +1,19 @@
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { systemClock } from "#proto/kit/clock.ts";
 import { AppError } from "#proto/kit/errors.ts";
+import { START } from "#proto/position.ts";
 import { chooseSeed, randomFrom } from "#test/harness/random.ts";
 import { setting as logSetting, messages, type Setting, started } from "#test/harness/running-pipeline.ts";
 import { decodeCursor } from "./cursor.ts";
 import { Floors } from "./floors.ts";
 import type { Pipeline } from "./pipeline.ts";
 import type { PipelineOptions } from "./pipeline-options.ts";
-import type { RawSource } from "./ports.ts";
+import type { RawSource, WrittenDocuments } from "./ports.ts";
 
 /** Waits of a change are at least this long. */
 const STALL_MS = 3_000;
@@ -449,6 +450,92 @@ test("a loss before a change is taken into account for partitions that stay as w
   await pipeline.assign(new Set([7, 8]));
   while (sink.writes.length < 6) await setImmediate();
   assert.deepEqual(pipeline.written.sequence, 6);
+});
+
+test("a loss during a change is taken into account for new partitions as well", async (t) => {
+  const world = new World(t);
+  const { sink, cursors } = world.log;
+  const losses = {
+    incarnation: 1,
+    survives: (written: WrittenDocuments) => written.docIncarnation === losses.incarnation,
+  };
+  const [first, second] = [await world.hub({ losses }), await world.hub({ losses, hub: "hub-2" })];
+  await first.assign(new Set([7]));
+  await second.assign(new Set([8]));
+  for (const partition of [7, 8]) world.write(partition, 2);
+  await sink.reached(4);
+  await second.assign(new Set());
+  const keys = cursors.keys.bind(cursors);
+  cursors.keys = async (prefix) => {
+    const found = await keys(prefix);
+    losses.incarnation = 2;
+    return found;
+  };
+  await first.assign(new Set([7, 8]));
+  assert.deepEqual(first.floor, START);
+  const { length } = sink.writes;
+  await first.resume();
+  const again = (): Set<number> => new Set(sink.writes.slice(length).map(({ origin }) => origin.rawSequence));
+  while (again().size < 4) await setImmediate();
+  assert.deepEqual(world.arrived, world.written);
+});
+
+test("where a cursor can't be stored, the next hub repeats what came after the stored one, and shards drop it", async (t) => {
+  const world = new World(t);
+  const { sink, cursors } = world.log;
+  const [first, second] = [await world.hub(), await world.hub({ hub: "hub-2" })];
+  await first.assign(new Set([7, 8]));
+  const { create } = cursors;
+  cursors.create = () => Promise.reject(new AppError("unavailable", "no answer"));
+  for (const partition of [7, 8]) world.write(partition, 2);
+  await sink.reached(4);
+  await first.assign(new Set([7]));
+  cursors.create = create;
+  world.write(8, 1);
+  await second.assign(new Set([8]));
+  await sink.reached(5);
+  assert.deepEqual(world.arrived, world.written);
+});
+
+test("a thread that dies during a change does its batch again", async (t) => {
+  const world = new World(t);
+  const folder = mkdtempSync(join(tmpdir(), "tailrace-change-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  process.env["TAILRACE_DYING"] = join(folder, "died");
+  const workerScript = new URL("../../../test/fixtures/exiting-pipeline-worker.ts", import.meta.url);
+  const settings = { id: "main", workers: 1, batchSize: 1, batchDelayMs: 1 };
+  const [first, second] = [await world.hub({ workerScript, settings }), await world.hub({ hub: "hub-2" })];
+  await first.assign(new Set([7, 8]));
+  world.write(7, 4);
+  world.write(8, 4);
+  await world.log.sink.reached(5);
+  await first.assign(new Set([7]));
+  assert.ok(existsSync(join(folder, "died")));
+  await second.assign(new Set([8]));
+  await world.log.sink.reached(8);
+  world.assertOnce();
+});
+
+test("events that a filter keeps move with all partitions", async (t) => {
+  const world = new World(t);
+  const text = `filter { aggregate {
+    task_id => "%{[host][name]}"
+    code => "map['sum'] = (map['sum'] || 0) + 1; event.set('sum', map.sum)"
+  } }`;
+  const pipelines = [{ id: "main", files: [{ path: "p.conf", text }] }];
+  const settings = { id: "main", pipelines, workers: 1, batchSize: 2, batchDelayMs: 1 };
+  const [first, second] = [await world.hub({ settings }), await world.hub({ settings, hub: "hub-2" })];
+  const { sink } = world.log;
+  await first.assign(new Set([7, 8]));
+  world.write(7, 2);
+  world.write(8, 2);
+  await sink.reached(4);
+  await first.assign(new Set());
+  await second.assign(new Set([7, 8]));
+  world.write(7, 1);
+  await sink.reached(5);
+  assert.equal(sink.documents.at(-1)!.source["sum"], 5);
+  assert.deepEqual(world.arrived, world.written);
 });
 
 interface FileHub {
