@@ -105,7 +105,7 @@ export class CursorKeeper {
   add({ partitions, cursors }: LoadedPartitions): Position {
     this.#owned = this.#owned.union(partitions);
     for (const { partition, cursor, store } of cursors) this.#add(partition, cursor, store);
-    this.#floor = this.#processed(this.#owned);
+    this.#floor = this.processed;
     return this.#processed(partitions);
   }
 
@@ -129,10 +129,14 @@ export class CursorKeeper {
     this.#closedAt = undefined;
   }
 
-  /** Loads the floors again; returns the position after which RAW is to be read at the earliest. Throws what `load` does. */
-  async reloadFloors(): Promise<Position> {
-    await this.#floors.load(this.#options.bucket, this.#options.losses);
+  /** Position up to which stored cursors and the floors that were loaded say that all partitions are processed. */
+  get processed(): Position {
     return this.#processed(this.#owned);
+  }
+
+  /** Loads the floors again. Throws what `load` does. */
+  reloadFloors(): Promise<void> {
+    return this.#floors.load(this.#options.bucket, this.#options.losses);
   }
 
   /** Begins to store cursors; `readPosition` says how far RAW was read. */
