@@ -44,7 +44,17 @@ test("lines come oldest first, and control characters of a log don't reach the t
     ],
     query: {
       bool: {
-        filter: [{ query_string: { query: "level:error", type: "cross_fields", lenient: false } }, range],
+        filter: [
+          {
+            query_string: {
+              query: "level:error",
+              type: "cross_fields",
+              default_operator: "AND",
+              lenient: false,
+            },
+          },
+          range,
+        ],
       },
     },
   });

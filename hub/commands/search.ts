@@ -126,8 +126,9 @@ async function search(
   settings: HubSettings,
   env: NodeJS.ProcessEnv,
 ): Promise<{ sources: Source[]; shards: number | undefined }> {
-  const filter: object[] =
-    query === "" ? [] : [{ query_string: { query, type: "cross_fields", lenient: false } }];
+  // The options of Discover's searches.
+  const text = { query, type: "cross_fields", default_operator: "AND", lenient: false };
+  const filter: object[] = query === "" ? [] : [{ query_string: text }];
   const range = {
     ...(from !== undefined && { gte: from.toISOString() }),
     ...(to !== undefined && { lt: to.toISOString() }),
