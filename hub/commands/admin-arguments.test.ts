@@ -38,7 +38,7 @@ test("a client is confidential unless the command says otherwise", () => {
 });
 
 for (const [args, message] of [
-  [["user"], /choose add, passwd, list, remove/],
+  [["user"], /user what\?: choose add, passwd, list, remove; see/],
   [["user", "ad"], /did you mean "add"\?/],
   [["user", "add"], /user add needs NAME/],
   [["user", "list", "ada"], /unexpected argument "ada"/],

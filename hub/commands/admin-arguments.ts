@@ -150,7 +150,7 @@ function actionOf<A extends string>(
   const action = actions.find((each) => each === given);
   if (action === undefined) {
     const what = given === "" ? `${command} what?` : `${command} ${given}`;
-    throw usageError(`${what} choose ${actions.join(", ")}${didYouMean(given, [...actions])}`);
+    throw usageError(`${what}: choose ${actions.join(", ")}${didYouMean(given, [...actions])}`);
   }
   const isAlone = action === "list" || action === "invite";
   if (isAlone && subject !== "") throw usageError(`unexpected argument "${subject}"`);

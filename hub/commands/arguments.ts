@@ -40,7 +40,8 @@ export function overridesOf({ E = [], "path.data": data }: PlaceValues): string[
 
 /** Returns the usage error for `message`, with a pointer to the help. */
 export function usageError(message: string, cause?: unknown): AppError {
-  return new AppError("usage_invalid", `${message}; see tailrace-hub --help`, { cause });
+  const text = message.endsWith("?") ? `${message} See` : `${message}; see`;
+  return new AppError("usage_invalid", `${text} tailrace-hub --help`, { cause });
 }
 
 export interface SegmentCommand {

@@ -64,7 +64,7 @@ test("the program's help names every command, a group's help its actions", () =>
   assert.match(helpText(["keystore"], {}), /keystore create\n.*keystore add NAME\n.*ACTION --help/s);
   assert.throws(() => helpText(["serach"], {}), {
     code: "usage_invalid",
-    message: /did you mean "search"\?/,
+    message: /did you mean "search"\? See tailrace-hub --help$/,
   });
 });
 

@@ -171,7 +171,7 @@ test("exports of 6.x, of the dashboards' interface and documents of .kibana are 
       { type: "search", id: "x", attributes, references: [] },
     ]);
   assert.throws(() => readExport('{"a":1}'), /no saved objects: give a file of Management/);
-  assert.throws(() => readExport('{"id":"a"}\n{'), /line 2 is no JSON/);
+  assert.throws(() => readExport('{"id":"a"}\n{'), /line 2 is not JSON: give a file of Management/);
 });
 
 test("an export that nests deep is refused by its line", () => {

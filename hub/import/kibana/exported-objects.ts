@@ -49,7 +49,11 @@ function valuesOf(text: string): readonly unknown[] {
   return text.split("\n").flatMap((line, at) => {
     if (line.trim() === "") return [];
     const value = parsed(line);
-    if (value === undefined) throw new AppError("request_invalid", `line ${at + 1} is no JSON`);
+    if (value === undefined)
+      throw new AppError(
+        "request_invalid",
+        `line ${at + 1} is not JSON: give a file of Management, Saved Objects, Export`,
+      );
     return [value];
   });
 }
