@@ -114,7 +114,7 @@ export class AgentsPage extends LitElement {
         @input=${(event: Event) => {
           this._search = (event.currentTarget as HTMLInputElement).value;
         }} /></div>
-      <div class="table cards" tabindex="0" role="region" aria-label=${msg("Agents")}><table role="table">
+      <div class="table cards wide" tabindex="0" role="region" aria-label=${msg("Agents")}><table role="table">
         <thead role="rowgroup"><tr role="row">${columns().map(({ title, isNumber }) => html`<th scope="col" role="columnheader" class=${isNumber ? "number" : ""}>${title}</th>`)}</tr></thead>
         <tbody role="rowgroup">${agents.map((agent) => this.#row(agent))}</tbody></table></div>`;
   }

@@ -63,7 +63,15 @@ export class SourcesPanel extends LitElement {
       .badge + .badge {
         margin-left: 4px;
       }
-      @media (width < 700px) {
+      @media (width < 1000px) {
+        td.path {
+          min-width: 10rem;
+        }
+        code {
+          max-width: 16vw;
+        }
+      }
+      @media (width < 800px) {
         code {
           max-width: none;
         }

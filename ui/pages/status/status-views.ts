@@ -177,7 +177,7 @@ export function agentsView(agents: readonly Facts[] | undefined, isFailed: boole
       ([title, cell, look = ""], at) =>
         html`<td role="cell" class=${look} data-label=${at === 0 ? nothing : title}>${cell(agent)}</td>`,
     );
-  return html`<div class="table cards" tabindex="0" role="region" aria-label=${msg("Agents")}><table role="table">
+  return html`<div class="table cards wide" tabindex="0" role="region" aria-label=${msg("Agents")}><table role="table">
     <thead role="rowgroup"><tr role="row">${AGENT_COLUMNS.map(([title, , look = ""]) => html`<th scope="col" role="columnheader" class=${look}>${title}</th>`)}</tr></thead>
     <tbody role="rowgroup">${agents.map((agent) => html`<tr role="row">${cells(agent)}</tr>`)}</tbody>
   </table></div>`;
@@ -259,10 +259,10 @@ function bodyView({ thresholdMs, queries }: SlowQueries): TemplateResult {
     return html`<p class="muted">${msg("This hub records none: set search.slowlog.threshold to a number of milliseconds.")}</p>`;
   if (queries.length === 0)
     return html`<p class="muted">${msg(str`None took ${formatCount(thresholdMs)} ms or more since the hub was started.`)}</p>`;
-  return html`<div class="table" tabindex="0" role="region" aria-label=${msg("Slow searches")}><table>
-    <thead><tr><th scope="col">${msg("When")}</th><th scope="col" class="number">${msg("Took")}</th><th scope="col">${msg("Indices")}</th>
-      <th scope="col" class="number">${msg("Hits")}</th><th scope="col">${msg("Cause")}</th><th scope="col">${msg("Search")}</th></tr></thead>
-    <tbody>${queries.slice(0, MAX_ROWS).map(rowView)}</tbody></table></div>`;
+  return html`<div class="table cards wide" tabindex="0" role="region" aria-label=${msg("Slow searches")}><table role="table">
+    <thead role="rowgroup"><tr role="row"><th scope="col" role="columnheader">${msg("When")}</th><th scope="col" role="columnheader" class="number">${msg("Took")}</th><th scope="col" role="columnheader">${msg("Indices")}</th>
+      <th scope="col" role="columnheader" class="number">${msg("Hits")}</th><th scope="col" role="columnheader">${msg("Cause")}</th><th scope="col" role="columnheader">${msg("Search")}</th></tr></thead>
+    <tbody role="rowgroup">${queries.slice(0, MAX_ROWS).map(rowView)}</tbody></table></div>`;
 }
 
 function rowView(query: SlowQuery): TemplateResult {
@@ -270,13 +270,13 @@ function rowView(query: SlowQuery): TemplateResult {
   const path = query.indices.length === 0 ? "/_search" : `/${query.indices.join(",")}/_search`;
   const isWhole = !query.body.endsWith("…");
   const request = new URLSearchParams({ request: `GET ${path}\n${query.body}` });
-  return html`<tr>
-    <td title=${formatMoment(query.atMs)}>${formatAgo(query.atMs, Date.now())}</td>
-    <td class="number">${formatCount(query.tookMs)} ms${query.isTimedOut ? html` <span class="badge warning">${msg("timed out")}</span>` : nothing}</td>
-    <td title=${query.indices.join(", ")}>${indicesText(query.indices)}</td>
-    <td class="number">${query.total === undefined ? "–" : formatCount(query.total)}</td>
-    <td class="why">${reasons.length === 0 ? html`<span class="muted">${msg("Nothing in the search itself is slow: much data, or a busy hub.")}</span>` : reasons.map((reason) => html`<p>${reason}</p>`)}</td>
-    <td class="search"><details><summary>${msg("Request")}</summary><pre>${query.body}</pre></details>
+  return html`<tr role="row">
+    <td role="cell" title=${formatMoment(query.atMs)}>${formatAgo(query.atMs, Date.now())}</td>
+    <td role="cell" class="number" data-label=${msg("Took")}>${formatCount(query.tookMs)} ms${query.isTimedOut ? html` <span class="badge warning">${msg("timed out")}</span>` : nothing}</td>
+    <td role="cell" class="indices" data-label=${msg("Indices")} title=${query.indices.join(", ")}>${indicesText(query.indices)}</td>
+    <td role="cell" class="number" data-label=${msg("Hits")}>${query.total === undefined ? "–" : formatCount(query.total)}</td>
+    <td role="cell" class="why" data-label=${msg("Cause")}>${reasons.length === 0 ? html`<span class="muted">${msg("Nothing in the search itself is slow: much data, or a busy hub.")}</span>` : reasons.map((reason) => html`<p>${reason}</p>`)}</td>
+    <td role="cell" class="search" data-label=${msg("Search")}><details><summary>${msg("Request")}</summary><pre>${query.body}</pre></details>
       ${isWhole ? html`<a class="button small" href="#/console?${request}">${icon("terminal")}${msg("Console")}</a>` : nothing}</td>
   </tr>`;
 }

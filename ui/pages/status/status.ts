@@ -63,14 +63,20 @@ const statusStyles = css`
     background: var(--level-error);
   }
   td.why {
-    min-width: 16rem;
+    min-width: 14rem;
     white-space: normal;
+  }
+  td.indices {
+    min-width: 8rem;
+    white-space: normal;
+    overflow-wrap: anywhere;
   }
   .why p {
     margin: 0;
   }
   td.search {
-    min-width: 12rem;
+    min-width: 10rem;
+    white-space: normal;
   }
   .search pre {
     max-width: 60ch;
@@ -83,6 +89,11 @@ const statusStyles = css`
   .search summary {
     min-height: 24px;
     cursor: pointer;
+  }
+  @media (width < 900px) {
+    .cards td:is(.why, .search) {
+      grid-column: 1 / -1;
+    }
   }
 `;
 
