@@ -86,6 +86,17 @@ test("a colon typed before the values are there is taken for no name", () =>
     await page.unrouteAll({ behavior: "wait" });
   }));
 
+test("a query of KQL that finds nothing is offered in Lucene syntax", () =>
+  pages.visit(
+    `#/discover?from=now-2h&q=${encodeURIComponent('took > 200 and page : "/page/1"')}`,
+    async (page) => {
+      const offer = page.getByRole("button", { name: 'Did you mean took:>200 AND page : "/page/1"?' });
+      await offer.click();
+      await page.locator("tr-event-table .row").first().waitFor();
+      assert.equal(await offer.count(), 0);
+    },
+  ));
+
 test("a trial that failed shows nothing of the one before", () =>
   pages.visit(
     "#/pipelines?new",

@@ -112,6 +112,8 @@ export const GERMAN_LINES: Readonly<Record<string, string>> = {
   "{0} later lines": "{0} spätere Zeilen",
   "Choose one of the fields at the left.": "Wählen Sie eines der Felder links.",
   "Did you mean {0}?": "Meinten Sie {0}?",
+  "Queries are written in Lucene syntax: AND, OR and NOT in capitals, field:>5 for numbers.":
+    "Suchen stehen in Lucene-Schreibweise: AND, OR und NOT in Großbuchstaben, feld:>5 für Zahlen.",
   "No line has a field {0}.": "Keine Zeile hat ein Feld {0}.",
   "The value of {0} is missing.": "Der Wert von {0} fehlt.",
   "Write {0}value, or {1}* for any.": "Schreiben Sie {0}Wert, oder {1}* für jeden.",

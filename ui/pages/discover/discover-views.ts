@@ -4,7 +4,7 @@ import { msg, str } from "@lit/localize";
 import { html, nothing, type TemplateResult } from "lit";
 import { type IconName, icon } from "#ui/components/style/icons.ts";
 import type { DiscoverState, ResultView } from "#ui/services/search/discover-state.ts";
-import { type MissingField, missingField } from "#ui/services/search/query-check.ts";
+import { luceneOfKql, type MissingField, missingField } from "#ui/services/search/query-check.ts";
 import { absoluteRange, type TimeRange } from "#ui/services/search/time-range.ts";
 import { formatAgo, formatCount } from "#ui/services/text/format.ts";
 import type { DiscoverModel } from "./discover-model.ts";
@@ -33,7 +33,15 @@ export function emptyView(
           <a href="#/status">${msg("Health")}</a> ${msg("whether lines arrive at all.")}</p>`
       : html`<p>${msg(str`The newest line that matches is from ${formatAgo(newestMs, Date.now())}.`)}</p>
           <button class="primary" @click=${() => go({ range: rangeAround(newestMs) })}>${icon("end")}${msg("Jump to the newest data")}</button>`;
-  return html`<div class="empty"><h2>${msg("No lines in this time range")}</h2>${advice}</div>`;
+  const meant = fields === undefined ? undefined : luceneOfKql(query, fields);
+  const otherwise = meant === undefined ? nothing : kqlView(meant, go);
+  return html`<div class="empty"><h2>${msg("No lines in this time range")}</h2>${otherwise}${advice}</div>`;
+}
+
+/** The query is written in KQL, whose operators are words to search for here. */
+function kqlView(meant: string, go: (change: Partial<DiscoverState>) => void): TemplateResult {
+  return html`<p>${msg("Queries are written in Lucene syntax: AND, OR and NOT in capitals, field:>5 for numbers.")}</p>
+    <button class="primary" @click=${() => go({ query: meant })}>${icon("search")}${msg(str`Did you mean ${meant}?`)}</button>`;
 }
 
 /** Nothing has arrived yet. Only administrators reach the page that connects servers. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readFields } from "./fields.ts";
-import { checkFields, checkQuery, missingField, refusedIn } from "./query-check.ts";
+import { checkFields, checkQuery, luceneOfKql, missingField, refusedIn } from "./query-check.ts";
 
 const RIGHT = [
   "",
@@ -11,6 +11,7 @@ const RIGHT = [
   "timeout OR refused",
   "-healthcheck +error",
   "host.name:web-1",
+  "host.name: web-1 AND log.level : error",
   "http.response.status_code:>=500",
   "code:[400 TO 599] OR code:{* TO 3}",
   'at:["2026-01-01 10:00" TO *]',
@@ -35,7 +36,8 @@ const WRONG: readonly (readonly [string, string, number, number])[] = [
   ["AND b", "before AND", 0, 3],
   ["a AND OR b", "before OR", 6, 8],
   ["a NOT", "behind NOT", 2, 5],
-  ["level: error", "value of level", 0, 6],
+  ["level: ", "value of level", 0, 6],
+  ["(level: ) AND b", "value of level", 1, 7],
   ["code:[1 TO", "range", 5, 10],
   ["status::>=500", "two colons behind status", 7, 8],
   ["fe80::1", "two colons behind fe80", 5, 6],
@@ -72,6 +74,20 @@ test("a field that no index has is named, with the one that was meant", () => {
   assert.deepEqual(missingField("a level:error", fields), { name: "level", nearest: "log.level", from: 2 });
   assert.equal(missingField("levle:error", fields)?.nearest, "log.level");
   assert.equal(missingField("a log.level:error", fields), undefined);
+});
+
+test("a query of KQL is turned into what it means, other queries aren't", () => {
+  const capability = { keyword: { aggregatable: true } };
+  const fields = readFields({ fields: { "log.level": capability, took: capability } });
+  const rows: readonly (readonly [query: string, meant: string | undefined])[] = [
+    ['took > 4000 and log.level : "error and more"', 'took:>4000 AND log.level : "error and more"'],
+    ["not (took<=5 or log.level:error)", "NOT (took:<=5 OR log.level:error)"],
+    ['"a b" or not c', '"a b" OR NOT c'],
+    ["took:>4000 AND log.level:error", undefined],
+    ["size > 5 android nothing order", undefined],
+    ["and", undefined],
+  ];
+  for (const [query, meant] of rows) assert.equal(luceneOfKql(query, fields), meant, query);
 });
 
 test("what the search interface refuses is found in the query", () => {

@@ -59,6 +59,25 @@ export function missingField(query: string, fields: FieldCatalogue): MissingFiel
   return undefined;
 }
 
+/**
+ * Returns what a query of KQL means in Lucene: `and`, `or`, `not` in capitals, `field > 5` as `field:>5`. Undefined if that
+ * is the query itself.
+ */
+export function luceneOfKql(query: string, fields: FieldCatalogue): string | undefined {
+  const parts = query.split(/("(?:\\.|[^"\\])*")/);
+  const meant = parts.map((part, at) => (at % 2 === 1 ? part : unquotedOfKql(part, fields))).join("");
+  return meant === query ? undefined : meant;
+}
+
+function unquotedOfKql(text: string, fields: FieldCatalogue): string {
+  return text
+    .replaceAll(/(?<=[\s)]|^)(?:and|or)(?=[\s(])/g, (word) => word.toUpperCase())
+    .replaceAll(/(?<=[\s(]|^)not(?=[\s(])/g, "NOT")
+    .replaceAll(/(?<![\w.@:-])([\w@][\w.@-]*)\s*([<>]=?)\s*/g, (whole, name: string, sign: string) =>
+      fields.has(name) ? `${name}:${sign}` : whole,
+    );
+}
+
 /** Messages of the search interface for a value or field that a query can't have; the first group is its name. */
 const REFUSED: readonly RegExp[] = [
   /For input string: "(.+)"/,
@@ -108,7 +127,8 @@ function readToken(query: string, from: number): Token | QueryFault {
     if (query[at - 1] === ":" && query[at] === "(") break;
   }
   const text = query.slice(from, at);
-  if (/^[^"\\:]+:$/.test(text) && query[at] !== "(")
+  // A value may stand behind a blank.
+  if (/^[^"\\:]+:$/.test(text) && /^\s*(?:\)|$)/.test(query.slice(at)))
     return {
       message: msg(str`The value of ${text.slice(0, -1)} is missing.`),
       hint: msg(str`Write ${text}value, or ${text}* for any.`),
