@@ -216,8 +216,6 @@ export const GERMAN: Readonly<Record<string, string>> = {
     "Benachrichtigt werden, wenn zu viele oder zu wenige Zeilen passen",
   Field: "Feld",
   Export: "Exportieren",
-  "The time range can't be read.": "Der Zeitraum ist nicht zu lesen.",
-  "Choose another one.": "Wählen Sie einen anderen.",
   "Reload the page.": "Laden Sie die Seite neu.",
   "Saved searches": "Gespeicherte Suchen",
   Saved: "Gespeichert",

@@ -55,7 +55,7 @@ export class TimeRangePicker extends LitElement {
         ${icon("chevronLeft")}
       </button>
       <button class="ends" aria-haspopup="dialog" aria-expanded=${this._isOpen} title=${msg("Time range (t)")} @click=${this.#toggle}>
-        ${icon("calendar")}<span>${text}</span><span class="zone">${formatZone(nowMs, this.isUtc)}</span>
+        ${icon("calendar")}<span>${text}</span><span class="zone">${this.#zone(nowMs)}</span>
         ${this.refreshSeconds === 0 ? nothing : html`<span class="every" title=${msg("Refresh")}>${icon("refresh")}${refreshText(this.refreshSeconds)}</span>`}
       </button>
       <button class="icon ahead" title=${msg("Next time range")} aria-label=${msg("Next time range")} @click=${() => this.#move(1)}>
@@ -64,6 +64,15 @@ export class TimeRangePicker extends LitElement {
       <button class="icon plain out" title=${msg("Zoom out")} aria-label=${msg("Zoom out")} @click=${this.#zoomOut}>${icon("zoomOut")}</button>
       ${this._isOpen ? this.#panel(nowMs) : nothing}
     `;
+  }
+
+  /** The zone at the ends that are shown as times: summer time may begin between them. */
+  #zone(nowMs: number): string {
+    const times = [this.range.from, this.range.to]
+      .filter((text) => !text.startsWith("now"))
+      .map((text) => resolveTime(text, nowMs) ?? nowMs);
+    const zones = (times.length === 0 ? [nowMs] : times).map((atMs) => formatZone(atMs, this.isUtc));
+    return [...new Set(zones)].join(" → ");
   }
 
   #panel(nowMs: number): TemplateResult {
@@ -143,8 +152,8 @@ export class TimeRangePicker extends LitElement {
   #read(text: string): string {
     const trimmed = text.trim();
     if (trimmed.startsWith("now")) return trimmed;
-    const isPlain = /^\d{4}-\d\d-\d\d( \d\d:\d\d(:\d\d(\.\d+)?)?)?$/.test(trimmed);
-    const iso = isPlain ? `${trimmed.replace(" ", "T")}${trimmed.includes(" ") ? "" : "T00:00"}` : trimmed;
+    const isPlain = /^\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?)?$/.test(trimmed);
+    const iso = isPlain ? `${trimmed.replace(" ", "T")}${trimmed.length > 10 ? "" : "T00:00"}` : trimmed;
     const atMs = Date.parse(isPlain && this.isUtc ? `${iso}Z` : iso);
     return Number.isNaN(atMs) ? trimmed : new Date(atMs).toISOString();
   }

@@ -1,6 +1,5 @@
 /** Discover's data: one search at a time, rows and histogram apart so that the rows don't wait for it. */
 
-import { msg } from "@lit/localize";
 import { nextFrame } from "#ui/components/controls/next-frame.ts";
 import type { TopValues } from "#ui/components/table/field-list.ts";
 import { completeRows, inReadingOrder } from "#ui/services/discover/trace-order.ts";
@@ -12,6 +11,7 @@ import { type Histogram, readHistogram } from "#ui/services/search/histogram.ts"
 import { chooseInterval } from "#ui/services/search/interval.ts";
 import { filterValues, LogDocument } from "#ui/services/search/log-document.ts";
 import { type QueryFault, refusedIn } from "#ui/services/search/query-check.ts";
+import { rangeFault } from "#ui/services/search/range-labels.ts";
 import {
   type SearchClient,
   type SearchPart,
@@ -97,12 +97,7 @@ export class DiscoverModel {
     this.fault = undefined;
     this.queryFault = undefined;
     if (range === undefined) {
-      this.fault = new HubError(
-        400,
-        "range",
-        msg("The time range can't be read."),
-        msg("Choose another one."),
-      );
+      this.fault = new HubError(400, "range", rangeFault(state.range, nowMs) ?? "", "");
       this.#onChange();
       return;
     }

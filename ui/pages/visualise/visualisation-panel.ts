@@ -15,6 +15,7 @@ import { controls, notices } from "#ui/components/style/styles.ts";
 import { HUB_BACK_EVENT, HUB_MISSED_EVENT } from "#ui/services/hub/session-client.ts";
 import { chooseInterval } from "#ui/services/search/interval.ts";
 import { LogDocument } from "#ui/services/search/log-document.ts";
+import { rangeFault } from "#ui/services/search/range-labels.ts";
 import {
   SearchClient,
   type SearchResponse,
@@ -258,9 +259,9 @@ export class VisualisationPanel extends LitElement {
 
   async #ask(shown: Visualisation, signal: AbortSignal): Promise<LoadedDetail> {
     const { isUtc, filter } = this;
-    const range = resolveRange(this.range, Date.now());
-    if (range === undefined)
-      throw new HubError(400, "range", msg("The time range can't be read."), msg("Choose another one."));
+    const nowMs = Date.now();
+    const range = resolveRange(this.range, nowMs);
+    if (range === undefined) throw new HubError(400, "range", rangeFault(this.range, nowMs) ?? "", "");
     const interval = chooseInterval(range, shown.chart === "heat" ? MAX_HEAT_TIMES : MAX_TIMES);
     const timeZone = isUtc ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;
     const asked = { ...drawnPart(shown), view: shown.view ?? this._mapView };
